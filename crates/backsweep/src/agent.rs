@@ -1,0 +1,262 @@
+//! The agent: model, planner and policy in one, and the one interaction loop.
+
+use crate::planner::{Planned, build_planner, restore_planner};
+use crate::queue::QueueKind;
+use crate::{
+    Action, Audit, Budget, Change, Environment, EpsilonGreedy, Model, MovedRow, Next, Optimism, Outcome,
+    Pair, Planner, Random, Result, Settings, Snapshot, State, Transition, audit, plan,
+};
+
+/// A learner: a model of what it saw, a planner that keeps values of it, a policy that acts on them.
+///
+/// ```
+/// use backsweep::{Agent, Random, Settings};
+/// let mut agent = Agent::new("small_backups", Settings::default())?;
+/// let hall = agent.add_state(4)?;
+/// let action = agent.act(hall, &mut Random::from_seed(0))?;
+/// assert!(action.0 < 4);
+/// # Ok::<(), backsweep::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Agent {
+    model: Model,
+    planner: Box<dyn Planner>,
+    policy: EpsilonGreedy,
+}
+
+impl Agent {
+    /// An agent without states, with a planner by its name in [`crate::planner::PLANNERS`], that acts greedily.
+    pub fn new(planner: &str, settings: Settings) -> Result<Self> {
+        Ok(Self::from_parts(Model::new(), build_planner(planner, settings)?, EpsilonGreedy::GREEDY))
+    }
+
+    /// An agent of these parts. The planner takes in what the model holds.
+    pub fn from_parts(model: Model, mut planner: Box<dyn Planner>, policy: EpsilonGreedy) -> Self {
+        planner.grow(&model);
+        Self { model, planner, policy }
+    }
+
+    /// The same agent with another policy.
+    pub fn with_policy(mut self, policy: EpsilonGreedy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// What was seen.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The planner.
+    pub fn planner(&self) -> &dyn Planner {
+        &*self.planner
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> EpsilonGreedy {
+        self.policy
+    }
+
+    /// Sets the policy.
+    pub fn set_policy(&mut self, policy: EpsilonGreedy) {
+        self.policy = policy;
+    }
+
+    /// Adds a state with this many actions.
+    pub fn add_state(&mut self, n_actions: usize) -> Result<State> {
+        let state = self.model.add_state(n_actions)?;
+        self.planner.grow(&self.model);
+        Ok(state)
+    }
+
+    /// Adds an action to a state.
+    pub fn add_action(&mut self, state: State) -> Result<Option<MovedRow>> {
+        let moved = self.model.add_action(state)?;
+        match &moved {
+            Some(moved) => self.planner.row_moved(&self.model, moved),
+            None => self.planner.grow(&self.model),
+        }
+        Ok(moved)
+    }
+
+    /// Learns from one transition: updates the model and restores the values. `None` if the pair is frozen.
+    ///
+    /// # Complexity
+    /// O(1) amortised for planners on small backups.
+    pub fn observe(&mut self, transition: &Transition) -> Result<Option<Change>> {
+        self.observe_weighted(transition, 1.0)
+    }
+
+    /// Learns from a transition that counts as `weight` observations, or takes it back if the weight is negative.
+    pub fn observe_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
+        let change = self.model.record_weighted(transition, weight)?;
+        if let Some(change) = &change {
+            self.planner.observe(&self.model, change);
+        }
+        Ok(change)
+    }
+
+    /// Sets the outcomes of a pair from known probabilities.
+    pub fn set_outcomes(&mut self, state: State, action: Action, outcomes: &[Outcome]) -> Result<Pair> {
+        let pair = self.model.set_outcomes(state, action, outcomes)?;
+        self.planner.refresh(&self.model, pair);
+        Ok(pair)
+    }
+
+    /// Plans within a budget.
+    pub fn plan(&mut self, budget: &mut Budget<'_>) -> Planned {
+        plan(&mut *self.planner, &self.model, budget)
+    }
+
+    /// Plans until every value is within `tolerance` of the optimum; see [`crate::solve`].
+    pub fn solve(&mut self, tolerance: f64) -> Result<crate::Solution> {
+        crate::solve(&mut *self.planner, &self.model, tolerance)
+    }
+
+    /// Chooses an action by the policy.
+    pub fn act(&self, state: State, random: &mut Random) -> Result<Action> {
+        self.policy.choose(&self.model, self.planner.values(), state, random)
+    }
+
+    /// The best action as it now seems, the first of equally good ones; `None` if the state has no actions.
+    pub fn best_action(&self, state: State) -> Option<Action> {
+        let mut best: Option<(usize, f64)> = None;
+        for (i, pair) in self.planner.values().row(&self.model, state).iter().enumerate() {
+            if best.is_none_or(|(_, highest)| pair.value() > highest) {
+                best = Some((i, pair.value()));
+            }
+        }
+        best.map(|(i, _)| Action(i as u32))
+    }
+
+    /// V(s).
+    pub fn value(&self, state: State) -> f64 {
+        self.planner.values().value(state)
+    }
+
+    /// Q(s,a).
+    pub fn action_value(&self, state: State, action: Action) -> Result<f64> {
+        Ok(self.planner.values().action_value(self.model.pair(state, action)?))
+    }
+
+    /// How exact the values are, and how far from the optimum at the most.
+    pub fn audit(&self) -> Audit {
+        audit(&self.model, &*self.planner)
+    }
+
+    /// Makes sure that a state of an environment, and all with smaller ids, are in the model.
+    fn meet(&mut self, environment: &dyn Environment, state: State) -> Result<()> {
+        while self.model.n_states() <= state.index() {
+            let next = State(self.model.n_states() as u32);
+            self.add_state(environment.n_actions(next))?;
+        }
+        Ok(())
+    }
+
+    /// Everything there is to know about the agent, to be stored.
+    pub fn store(&self) -> Snapshot {
+        let mut snapshot = Snapshot::new();
+        self.model.store(&mut snapshot);
+        self.planner.store(&mut snapshot);
+        let settings = self.planner.settings();
+        snapshot.put("agent.planner", self.planner.name().as_bytes().to_vec());
+        snapshot.put("agent.queue", settings.queue.name().as_bytes().to_vec());
+        let Settings { discount, optimism: Optimism { value, min_visits }, threshold, tolerance, .. } =
+            *settings;
+        let numbers = [discount, value, f64::from(min_visits), threshold, tolerance, self.policy.epsilon()];
+        snapshot.put("agent.settings", numbers.to_vec());
+        snapshot
+    }
+
+    /// The agent that was stored: it goes on bit for bit as the other would have.
+    ///
+    /// # Errors
+    /// If the snapshot does not describe an agent; nothing in it is trusted.
+    pub fn restore(snapshot: &Snapshot) -> Result<Self> {
+        let text = |name: &str| Ok(String::from_utf8_lossy(snapshot.bytes(name)?).into_owned());
+        let planner: String = text("agent.planner")?;
+        let queue: QueueKind = text("agent.queue")?.parse()?;
+        let &[discount, value, min_visits, threshold, tolerance, epsilon] =
+            snapshot.f64s("agent.settings")?
+        else {
+            return Err(Snapshot::problem("agent.settings", "it has not 6 items"));
+        };
+        let optimism = Optimism { value, min_visits: min_visits as u32 };
+        let settings = Settings { discount, optimism, threshold, queue, tolerance }.check()?;
+        let model = Model::restore(snapshot)?;
+        let planner = restore_planner(&planner, settings, &model, snapshot)?;
+        Ok(Self { model, planner, policy: EpsilonGreedy::new(epsilon)? })
+    }
+}
+
+/// How an episode ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EpisodeEnd {
+    /// The environment ended it.
+    Terminated,
+    /// The environment cut it, or the limit of steps did.
+    Truncated,
+}
+
+/// What happened in one episode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Episode {
+    /// Steps taken.
+    pub steps: u64,
+    /// The sum of rewards.
+    pub total_reward: f64,
+    /// The sum of rewards, each discounted by the planner's discount.
+    pub discounted_return: f64,
+    /// How it ended.
+    pub end: EpisodeEnd,
+}
+
+/// The one interaction loop: start, then act, learn and plan until the episode ends. `budget` is spent after every step, and
+/// `watch` is shown every transition after that.
+///
+/// `max_steps` cuts the episode: the last step is then recorded as [`Next::Cut`], not as an end.
+///
+/// # Errors
+/// If the environment gives a state, reward or number of actions that the model refuses.
+pub fn run_episode(
+    environment: &dyn Environment,
+    agent: &mut Agent,
+    budget: &mut Budget<'_>,
+    max_steps: Option<u64>,
+    random: &mut Random,
+    watch: &mut dyn FnMut(&Agent, &Transition),
+) -> Result<Episode> {
+    let discount = agent.planner.settings().discount;
+    let mut state = environment.start(random);
+    let mut episode =
+        Episode { steps: 0, total_reward: 0.0, discounted_return: 0.0, end: EpisodeEnd::Truncated };
+    let mut factor = 1.0;
+    agent.meet(environment, state)?;
+    while max_steps.is_none_or(|most| episode.steps < most) {
+        let action = agent.act(state, random)?;
+        let mut step = environment.step(state, action, random);
+        episode.steps += 1;
+        episode.total_reward += step.reward;
+        episode.discounted_return += factor * step.reward;
+        factor *= discount;
+        if let Some(next) = step.next.state() {
+            agent.meet(environment, next)?;
+            if max_steps == Some(episode.steps) {
+                step.next = Next::Cut(next);
+            }
+        }
+        let transition = Transition { state, action, reward: step.reward, next: step.next };
+        agent.observe(&transition)?;
+        agent.plan(budget);
+        watch(agent, &transition);
+        match step.next {
+            Next::On(next) => state = next,
+            Next::Cut(_) => break,
+            Next::End => {
+                episode.end = EpisodeEnd::Terminated;
+                break;
+            }
+        }
+    }
+    Ok(episode)
+}

@@ -1,0 +1,30 @@
+//! The world outside, as far as the core has to know it.
+
+use crate::{Action, Next, Random, State};
+
+/// What the world answers to an action.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Step {
+    /// The reward; finite.
+    pub reward: f64,
+    /// Where the step led.
+    pub next: Next,
+}
+
+/// A world with finitely many states. It keeps no current state and no random generator: both are passed in, so one
+/// environment serves any number of runs at once.
+///
+/// Implemented by worlds; called by [`crate::run_episode`] only.
+pub trait Environment: Sync {
+    /// How many states there are: ids are `0 .. n_states()`.
+    fn n_states(&self) -> usize;
+
+    /// How many actions a state has; 0 for a state that is never stepped out of.
+    fn n_actions(&self, state: State) -> usize;
+
+    /// Draws the state in which an episode begins.
+    fn start(&self, random: &mut Random) -> State;
+
+    /// Draws what an action leads to.
+    fn step(&self, state: State, action: Action, random: &mut Random) -> Step;
+}

@@ -1,0 +1,171 @@
+//! The one error of the core. It is raised where data enters; the loops inside need no checks.
+
+use crate::{Action, State};
+use std::fmt;
+
+/// A `Result` with the core's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What was wrong with an input: the place, what was found, what is expected.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number among the settings lies outside its range.
+    Setting {
+        /// The setting's name.
+        name: &'static str,
+        /// The value found.
+        found: f64,
+        /// The values that are accepted.
+        expected: &'static str,
+    },
+    /// A state id that the model does not have.
+    NoSuchState {
+        /// The state asked for.
+        state: State,
+        /// How many states the model has.
+        n_states: usize,
+    },
+    /// An action id that the state does not have.
+    NoSuchAction {
+        /// The state.
+        state: State,
+        /// The action asked for.
+        action: Action,
+        /// How many actions the state has.
+        n_actions: usize,
+    },
+    /// A step out of a state that has no actions.
+    Terminal {
+        /// The state.
+        state: State,
+    },
+    /// A reward that is NaN or infinite.
+    Reward {
+        /// The state of the transition.
+        state: State,
+        /// The action of the transition.
+        action: Action,
+        /// The reward found.
+        found: f64,
+    },
+    /// A weight of a transition that is zero, NaN or infinite.
+    Weight {
+        /// The state of the transition.
+        state: State,
+        /// The action of the transition.
+        action: Action,
+        /// The weight found.
+        found: f64,
+    },
+    /// A probability outside `[0, 1]`.
+    Probability {
+        /// The state.
+        state: State,
+        /// The action.
+        action: Action,
+        /// The probability found.
+        found: f64,
+    },
+    /// Probabilities of a pair's outcomes that do not sum to 1.
+    ProbabilitySum {
+        /// The state.
+        state: State,
+        /// The action.
+        action: Action,
+        /// The sum found.
+        found: f64,
+    },
+    /// More was taken back than had been recorded.
+    NotRecorded {
+        /// The state of the transition.
+        state: State,
+        /// The action of the transition.
+        action: Action,
+        /// The weight that is to be taken back.
+        taken: f64,
+        /// The weight that is there.
+        recorded: f64,
+    },
+    /// The model has a pair whose weights sum to more than `f64` counts exactly, or more ids than fit in 32 bits.
+    Full {
+        /// What there is too much of.
+        what: &'static str,
+        /// The largest number supported.
+        limit: u64,
+    },
+    /// Values without discount are not defined: some policy goes on for ever and rewards have both signs.
+    Undiscounted {
+        /// A state from which a policy can avoid every end.
+        state: State,
+    },
+    /// A name that no table has.
+    Unknown {
+        /// What kind of thing was looked up.
+        what: &'static str,
+        /// The name found.
+        found: String,
+        /// The names that are known.
+        known: String,
+    },
+    /// A snapshot that does not describe a planner or a model.
+    Snapshot {
+        /// The part of the snapshot.
+        part: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Setting { name, found, expected } => write!(f, "{name} is {found}; expected {expected}"),
+            Self::NoSuchState { state, n_states } => write!(
+                f,
+                "{state} does not exist: the model has {n_states} states (0 to {}); add the state first",
+                n_states.saturating_sub(1)
+            ),
+            Self::NoSuchAction { state, action, n_actions } => write!(
+                f,
+                "{action} does not exist in {state}, which has {n_actions} actions (0 to {})",
+                n_actions.saturating_sub(1)
+            ),
+            Self::Terminal { state } => {
+                write!(
+                    f,
+                    "{state} is terminal (it has no actions); expected a step out of a state with actions"
+                )
+            }
+            Self::Reward { state, action, found } => {
+                write!(f, "reward of {action} in {state} is {found}; expected a finite number")
+            }
+            Self::Weight { state, action, found } => {
+                write!(f, "weight of {action} in {state} is {found}; expected a finite number other than 0")
+            }
+            Self::Probability { state, action, found } => {
+                write!(f, "probability of an outcome of {action} in {state} is {found}; expected 0 to 1")
+            }
+            Self::ProbabilitySum { state, action, found } => write!(
+                f,
+                "probabilities of the outcomes of {action} in {state} sum to {found}; expected 1 (within 1e-9)"
+            ),
+            Self::NotRecorded { state, action, taken, recorded } => write!(
+                f,
+                "cannot take back weight {taken} of {action} in {state}: only {recorded} was recorded for that outcome"
+            ),
+            Self::Full { what, limit } => write!(f, "too many {what}: at most {limit} are supported"),
+            Self::Undiscounted { state } => write!(
+                f,
+                "discount is 1, but from {state} a policy can go on for ever and rewards have both signs, so values are \
+                 not defined; expected a discount below 1, rewards of one sign, or a model in which every policy ends"
+            ),
+            Self::Unknown { what, found, known } => {
+                write!(f, "no {what} is called '{found}'; expected one of: {known}")
+            }
+            Self::Snapshot { part, problem } => write!(f, "snapshot, part '{part}': {problem}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

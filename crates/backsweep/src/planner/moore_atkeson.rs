@@ -1,0 +1,145 @@
+//! Prioritized sweeping as Moore & Atkeson (1993) do it, in the reading of section 4.1 and of the paper notes, 5.6.
+//!
+//! The queue holds states; a cycle gives the top state a full backup of all its actions, then promotes each predecessor state
+//! to P̂|ΔV|. After every observation its state goes to the top, which uses up one of the cycles. Priorities are only
+//! promoted. Invariant: V(s) = max Q(s,·), where Q(s,·) is from the last backup of s.
+//!
+//! Cost of a cycle: O(actions × successors + predecessors).
+
+use super::{Counters, Cycle, Planner};
+use crate::queue::{AnyQueue, Queue};
+use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+
+/// Moore & Atkeson's prioritized sweeping.
+#[derive(Clone, Debug)]
+pub struct MooreAtkeson {
+    settings: Settings,
+    values: Values,
+    queue: AnyQueue,
+    counters: Counters,
+}
+
+impl MooreAtkeson {
+    /// A planner that has not met any state.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn new(settings: Settings) -> Result<Self> {
+        let settings = settings.check()?;
+        let (values, queue) = (Values::new(&settings), AnyQueue::new(settings.queue));
+        Ok(Self { settings, values, queue, counters: Counters::default() })
+    }
+
+    pub(crate) fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
+        let mut planner = Self::new(settings)?;
+        planner.values = Values::restore(&settings, model, snapshot)?;
+        planner.queue = AnyQueue::restore(settings.queue, model.n_states(), snapshot)?;
+        planner.counters = Counters::restore(snapshot)?;
+        Ok(planner)
+    }
+}
+
+impl Planner for MooreAtkeson {
+    fn name(&self) -> &'static str {
+        "moore_atkeson"
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn values(&self) -> &Values {
+        &self.values
+    }
+
+    fn grow(&mut self, model: &Model) {
+        let known = self.values.pairs.len();
+        if self.values.extend(model) {
+            self.queue.grow(model.n_states());
+            for row in &model.pairs[known..] {
+                if self.values.believes(row, row.weight) {
+                    self.queue.set(row.state, f64::INFINITY);
+                }
+            }
+        }
+    }
+
+    fn observe(&mut self, model: &Model, change: &Change) {
+        self.grow(model);
+        self.values.rescale(model, change.pair);
+        self.queue.set(change.state.0, f64::INFINITY);
+    }
+
+    fn refresh(&mut self, model: &Model, pair: Pair) {
+        self.grow(model);
+        self.values.rescale(model, pair);
+        self.queue.set(model.state_of(pair).0, f64::INFINITY);
+    }
+
+    fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
+        self.grow(model);
+        self.values.move_row(moved);
+        self.queue.set(model.state_of(moved.to).0, f64::INFINITY);
+    }
+
+    fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
+        let Some(state) = self.queue.pop() else { return Cycle::Idle };
+        self.counters.cycles += 1;
+        let (delta_v, n_backups) = self.values.full_value_backup(model, State(state));
+        self.counters.full_backups += n_backups;
+        if delta_v == 0.0 {
+            self.counters.idle_pops += 1;
+            return Cycle::Done;
+        }
+        // A pair's scale is γ/W, so this times w is P̂|ΔV|.
+        let factor = if self.values.discount > 0.0 { delta_v.abs() / self.values.discount } else { 0.0 };
+        for (pair, weight, _) in model.arcs.incoming(model.states[state as usize].into) {
+            let priority = self.values.pairs[pair.index()].scale * weight * factor;
+            if priority > self.settings.threshold {
+                self.queue.promote(model.pairs[pair.index()].state, priority);
+            }
+        }
+        Cycle::Done
+    }
+
+    fn top_priority(&self) -> Option<f64> {
+        self.queue.top()
+    }
+
+    fn priority(&self, state: State) -> f64 {
+        self.queue.priority(state.0).unwrap_or(0.0)
+    }
+
+    fn queue_length(&self) -> usize {
+        self.queue.len()
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn seen(&self, _state: State, _arc: Arc) -> Option<f64> {
+        None
+    }
+
+    fn set_threshold(&mut self, model: &Model, threshold: f64) {
+        self.grow(model);
+        self.settings.threshold = threshold;
+        // What was kept off the queue is not remembered: every state with a model is looked at once more.
+        for row in &model.pairs {
+            if self.values.believes(row, row.weight) {
+                self.queue.promote(row.state, f64::INFINITY);
+            }
+        }
+    }
+
+    fn store(&self, snapshot: &mut Snapshot) {
+        self.values.store(snapshot);
+        self.queue.store(snapshot);
+        self.counters.store(snapshot);
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Planner> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,159 @@
+//! What the two planners on small backups share: a pass over the predecessors of a state that can be cut at any block, and
+//! the upkeep that takes rounding errors out.
+
+use crate::arcs::{IN_BLOCK, InBlock, NONE};
+use crate::values::COLLAPSE;
+use crate::{Arc, Model, Pair, Result, Snapshot, State};
+
+/// An update cycle under way: the predecessors of one state are being told its new value.
+///
+/// A pair that the pass has not reached still holds the old value. Arcs that are added meanwhile are put in front of the
+/// cursor (see [`crate::arcs`]), so they count as told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pass {
+    pub state: u32,
+    /// The value that pairs not yet reached hold.
+    pub old: f64,
+    /// Whether predecessors are recomputed exactly instead of receiving a small backup.
+    pub exact: bool,
+    /// The next block of predecessors: those in it and in the ones after it, which have smaller numbers, have not been
+    /// reached. NONE if all have.
+    cursor: u32,
+}
+
+impl Pass {
+    pub fn new(model: &Model, state: u32, old: f64, exact: bool) -> Self {
+        Self { state, old, exact, cursor: model.states[state as usize].into.head }
+    }
+
+    /// The next block and how many of its arcs are filled; from now on its pairs count as reached.
+    #[inline(always)]
+    pub fn advance<'m>(&mut self, model: &'m Model) -> Option<(&'m InBlock, usize)> {
+        if self.cursor == NONE {
+            return None;
+        }
+        let into = model.states[self.state as usize].into;
+        let filled = if self.cursor == into.head { into.filled_in() } else { IN_BLOCK };
+        let block = &model.arcs.blocks[self.cursor as usize];
+        self.cursor = block.next;
+        Some((block, filled as usize))
+    }
+
+    /// Nothing is left to be told.
+    pub fn finish(&mut self) {
+        self.cursor = NONE;
+    }
+
+    pub fn is_finished(&self) -> bool {
+        self.cursor == NONE
+    }
+
+    /// The old value, if the arc has not been reached.
+    #[inline]
+    pub fn held(&self, state: State, arc: Arc) -> Option<f64> {
+        (self.state == state.0 && self.cursor != NONE && arc.0 / IN_BLOCK <= self.cursor).then_some(self.old)
+    }
+
+    pub fn store(pass: Option<Self>, snapshot: &mut Snapshot) {
+        let numbers = pass.map(|p| vec![u64::from(p.state), u64::from(p.cursor), u64::from(p.exact)]);
+        snapshot.put("pass.numbers", numbers.unwrap_or_default());
+        snapshot.put("pass.old", pass.map_or(vec![], |p| vec![p.old]));
+    }
+
+    pub fn restore(model: &Model, snapshot: &Snapshot) -> Result<Option<Self>> {
+        let pass = match (snapshot.u64s("pass.numbers")?, snapshot.f64s("pass.old")?) {
+            ([], []) => return Ok(None),
+            (&[state, cursor, exact], &[old]) if state < model.n_states() as u64 && old.is_finite() => Self {
+                state: state as u32,
+                old,
+                exact: exact != 0,
+                cursor: cursor.min(u64::from(NONE)) as u32,
+            },
+            _ => return Err(Snapshot::problem("pass.numbers", "it is not a cycle of this model")),
+        };
+        let mut block = model.states[pass.state as usize].into.head;
+        while block != NONE && block > pass.cursor {
+            block = model.arcs.blocks[block as usize].next;
+        }
+        if block != pass.cursor {
+            return Err(Snapshot::problem("pass.numbers", "its cursor is not a block of its state"));
+        }
+        Ok(Some(pass))
+    }
+}
+
+/// Runs a call on the rest of a planner with whichever queue it has, so that hot loops are compiled for each kind.
+macro_rules! with_queue {
+    ($self:ident, $queue:ident => $call:expr) => {
+        match &mut $self.queue {
+            crate::queue::AnyQueue::Heap($queue) => $call,
+            crate::queue::AnyQueue::Bucket($queue) => $call,
+        }
+    };
+}
+pub(super) use with_queue;
+
+/// Small backups that pay for one successor in the round of exact refreshes.
+const BACKUPS_PER_SUCCESSOR: u64 = 1000;
+
+/// When to recompute pairs exactly, so that rounding errors never add up: all predecessors of a state whose value has fallen
+/// to a thousandth of its peak, and one pair in turn for every thousand small backups a successor (amortised O(1)).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Upkeep {
+    /// The largest value of each state since its predecessors were last recomputed exactly, without sign.
+    peaks: Vec<f32>,
+    /// The next pair in turn.
+    next: u32,
+    /// Small backups done and not yet used up.
+    credit: u64,
+}
+
+impl Upkeep {
+    pub fn grow(&mut self, model: &Model) {
+        self.peaks.resize(model.n_states(), 0.0);
+    }
+
+    /// Whether the predecessors of a state that is about to have this value should be recomputed exactly.
+    #[inline]
+    pub fn is_collapse(&mut self, state: u32, value: f64) -> bool {
+        let magnitude = value.abs().min(f64::from(f32::MAX)) as f32;
+        let peak = &mut self.peaks[state as usize];
+        let collapse = magnitude < *peak / COLLAPSE as f32;
+        if collapse || magnitude > *peak {
+            *peak = magnitude;
+        }
+        collapse
+    }
+
+    /// Takes note of small backups; returns the pair that is due to be recomputed, if one is.
+    #[inline]
+    pub fn due(&mut self, model: &Model, small_backups: usize) -> Option<Pair> {
+        self.credit += small_backups as u64;
+        if self.credit < BACKUPS_PER_SUCCESSOR || model.pairs.is_empty() {
+            return None;
+        }
+        let pair = self.next % model.pairs.len() as u32;
+        let row = &model.pairs[pair as usize];
+        let cost = BACKUPS_PER_SUCCESSOR * (1 + u64::from(row.out.len));
+        if self.credit < cost {
+            return None;
+        }
+        self.credit -= cost;
+        self.next = pair + 1;
+        (row.state != NONE).then_some(Pair(pair))
+    }
+
+    pub fn store(&self, snapshot: &mut Snapshot) {
+        snapshot.put("upkeep.peaks", self.peaks.iter().map(|&peak| f64::from(peak)).collect::<Vec<f64>>());
+        snapshot.put("upkeep.numbers", vec![u64::from(self.next), self.credit]);
+    }
+
+    pub fn restore(model: &Model, snapshot: &Snapshot) -> Result<Self> {
+        let peaks = snapshot.finite("upkeep.peaks", model.n_states())?;
+        let &[next, credit] = snapshot.u64s("upkeep.numbers")? else {
+            return Err(Snapshot::problem("upkeep.numbers", "it has not 2 items"));
+        };
+        let peaks = peaks.iter().map(|&peak| peak as f32).collect();
+        Ok(Self { peaks, next: next.min(u64::from(NONE) - 1) as u32, credit })
+    }
+}

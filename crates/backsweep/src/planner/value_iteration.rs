@@ -1,0 +1,190 @@
+//! Value iteration after every observation: in place, from the values there are (warm start), until the largest change of a
+//! value in a sweep is below the tolerance (paper notes, 5.8).
+//!
+//! An update cycle is one sweep over all states. Invariant after a sweep: V(s) = max Q(s,·). Cost of a cycle: O(arcs).
+//!
+//! The planner keeps a copy of every pair's successors in one piece, so that a sweep reads memory in order; an observation
+//! changes one entry of it.
+
+use super::{Counters, Cycle, Planner};
+use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    weight: f64,
+    state: u32,
+}
+
+/// Value iteration, until [`Settings::tolerance`].
+#[derive(Clone, Debug)]
+pub struct ValueIteration {
+    settings: Settings,
+    values: Values,
+    /// The successors of each pair, as in the model.
+    rows: Vec<Vec<Entry>>,
+    /// The largest change of a value in the last sweep; infinite if something was observed since.
+    largest_change: f64,
+    counters: Counters,
+}
+
+impl ValueIteration {
+    /// A planner that has not met any state.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn new(settings: Settings) -> Result<Self> {
+        let settings = settings.check()?;
+        let values = Values::new(&settings);
+        Ok(Self { settings, values, rows: Vec::new(), largest_change: 0.0, counters: Counters::default() })
+    }
+
+    pub(crate) fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
+        let mut planner = Self::new(settings)?;
+        planner.values = Values::restore(&settings, model, snapshot)?;
+        planner.rows = vec![Vec::new(); model.n_pairs()];
+        for pair in 0..model.n_pairs() as u32 {
+            planner.copy_row(model, Pair(pair));
+        }
+        planner.counters = Counters::restore(snapshot)?;
+        let &[largest_change] = snapshot.f64s("iteration.largest_change")? else {
+            return Err(Snapshot::problem("iteration.largest_change", "it has not 1 item"));
+        };
+        planner.largest_change = largest_change;
+        Ok(planner)
+    }
+
+    fn copy_row(&mut self, model: &Model, pair: Pair) {
+        let row = &mut self.rows[pair.index()];
+        row.clear();
+        row.extend(model.successors(pair).map(|s| Entry { weight: s.weight, state: s.state.0 }));
+        // In the order of their first observation, whatever the order in which the model lists them.
+        row.reverse();
+    }
+}
+
+impl Planner for ValueIteration {
+    fn name(&self) -> &'static str {
+        "value_iteration"
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn values(&self) -> &Values {
+        &self.values
+    }
+
+    fn grow(&mut self, model: &Model) {
+        let known = self.values.pairs.len();
+        if self.values.extend(model) {
+            self.rows.resize(model.n_pairs(), Vec::new());
+            for pair in known..model.n_pairs() {
+                self.copy_row(model, Pair(pair as u32));
+                self.values.rescale(model, Pair(pair as u32));
+            }
+            self.largest_change = f64::INFINITY;
+        }
+    }
+
+    fn observe(&mut self, model: &Model, change: &Change) {
+        self.grow(model);
+        self.values.rescale(model, change.pair);
+        if let Some((state, arc)) = change.next {
+            let row = &mut self.rows[change.pair.index()];
+            let weight = model.arcs.weight(arc);
+            match row.iter_mut().find(|entry| entry.state == state.0) {
+                Some(entry) => entry.weight = weight,
+                None => row.push(Entry { weight, state: state.0 }),
+            }
+        }
+        self.largest_change = f64::INFINITY;
+    }
+
+    fn refresh(&mut self, model: &Model, pair: Pair) {
+        self.grow(model);
+        self.copy_row(model, pair);
+        self.values.rescale(model, pair);
+        self.largest_change = f64::INFINITY;
+    }
+
+    fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
+        self.grow(model);
+        self.values.move_row(moved);
+        self.largest_change = f64::INFINITY;
+    }
+
+    fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
+        if self.top_priority().is_none() {
+            return Cycle::Idle;
+        }
+        let discount = self.values.discount;
+        let mut largest_change = 0.0f64;
+        for (state, row) in model.states.iter().enumerate() {
+            let mut v = f64::NEG_INFINITY;
+            for pair in row.first_pair as usize..(row.first_pair + row.n_actions) as usize {
+                let mut q = self.values.optimism.value;
+                let pair_row = &model.pairs[pair];
+                if self.values.believes(pair_row, pair_row.weight) {
+                    let mut sum = 0.0;
+                    for entry in &self.rows[pair] {
+                        sum += entry.weight * self.values.states[entry.state as usize].v;
+                    }
+                    q = (pair_row.reward_sum + discount * sum) / pair_row.weight;
+                    self.counters.full_backups += 1;
+                }
+                self.values.pairs[pair].q = q;
+                v = v.max(q);
+            }
+            if row.n_actions > 0 {
+                let v_old = std::mem::replace(&mut self.values.states[state].v, v);
+                largest_change = largest_change.max((v - v_old).abs());
+            }
+        }
+        self.counters.cycles += 1;
+        self.counters.idle_pops += u64::from(largest_change == 0.0);
+        self.largest_change = largest_change;
+        Cycle::Done
+    }
+
+    /// The largest change of the last sweep, or infinity if something was observed since; `None` once it is below the
+    /// tolerance.
+    fn top_priority(&self) -> Option<f64> {
+        (self.largest_change >= self.settings.tolerance).then_some(self.largest_change)
+    }
+
+    fn priority(&self, _state: State) -> f64 {
+        0.0
+    }
+
+    /// Value iteration has no queue.
+    fn queue_length(&self) -> usize {
+        0
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn seen(&self, _state: State, _arc: Arc) -> Option<f64> {
+        None
+    }
+
+    /// Sets the tolerance of the sweeps too.
+    fn set_threshold(&mut self, model: &Model, threshold: f64) {
+        self.grow(model);
+        self.settings.threshold = threshold;
+        self.settings.tolerance = threshold.max(f64::MIN_POSITIVE);
+        self.largest_change = f64::INFINITY;
+    }
+
+    fn store(&self, snapshot: &mut Snapshot) {
+        self.values.store(snapshot);
+        self.counters.store(snapshot);
+        snapshot.put("iteration.largest_change", vec![self.largest_change]);
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Planner> {
+        Box::new(self.clone())
+    }
+}

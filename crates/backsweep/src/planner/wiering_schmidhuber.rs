@@ -1,0 +1,176 @@
+//! Prioritized sweeping as Wiering & Schmidhuber (1998) do it, in the reading of the paper notes, section 1.
+//!
+//! On an observation all actions of its state are backed up, the change of V is added to the state's Δ, the queue is emptied
+//! (all Δ are kept) and the state is put on top. A cycle pops a state, sets its Δ to 0, and gives every *predecessor state* a
+//! full backup of all its actions; the change of V is added to its Δ and it is promoted to |Δ|. So Δ(s) is how much V(s) has
+//! changed since its predecessors were last backed up. Invariant: V(s) = max Q(s,·).
+//!
+//! Cost of a cycle: O(predecessor states × actions × successors).
+
+use super::{Counters, Cycle, Planner};
+use crate::queue::{AnyQueue, Queue};
+use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+
+/// Wiering & Schmidhuber's prioritized sweeping.
+#[derive(Clone, Debug)]
+pub struct WieringSchmidhuber {
+    settings: Settings,
+    values: Values,
+    queue: AnyQueue,
+    /// Δ(s).
+    delta: Vec<f64>,
+    /// The cycle in which a state was last backed up, so that one with several actions that lead to the popped state is backed
+    /// up once.
+    stamp: Vec<u64>,
+    counters: Counters,
+}
+
+impl WieringSchmidhuber {
+    /// A planner that has not met any state.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn new(settings: Settings) -> Result<Self> {
+        let settings = settings.check()?;
+        Ok(Self {
+            values: Values::new(&settings),
+            queue: AnyQueue::new(settings.queue),
+            delta: Vec::new(),
+            stamp: Vec::new(),
+            counters: Counters::default(),
+            settings,
+        })
+    }
+
+    pub(crate) fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
+        let mut planner = Self::new(settings)?;
+        planner.values = Values::restore(&settings, model, snapshot)?;
+        planner.queue = AnyQueue::restore(settings.queue, model.n_states(), snapshot)?;
+        planner.delta = snapshot.finite("wiering.delta", model.n_states())?.to_vec();
+        planner.stamp = vec![0; model.n_states()];
+        planner.counters = Counters::restore(snapshot)?;
+        Ok(planner)
+    }
+
+    /// Backs up all actions of a state and adds the change of its value to Δ.
+    fn back_up(&mut self, model: &Model, state: u32) {
+        let (delta_v, n_backups) = self.values.full_value_backup(model, State(state));
+        self.counters.full_backups += n_backups;
+        self.delta[state as usize] += delta_v;
+    }
+
+    /// Queues a state by its Δ if that is above the threshold.
+    fn promote(&mut self, state: u32) {
+        let priority = self.delta[state as usize].abs();
+        if priority > self.settings.threshold {
+            self.queue.promote(state, priority);
+        }
+    }
+}
+
+impl Planner for WieringSchmidhuber {
+    fn name(&self) -> &'static str {
+        "wiering_schmidhuber"
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn values(&self) -> &Values {
+        &self.values
+    }
+
+    fn grow(&mut self, model: &Model) {
+        let known = self.values.pairs.len();
+        if self.values.extend(model) {
+            self.queue.grow(model.n_states());
+            self.delta.resize(model.n_states(), 0.0);
+            self.stamp.resize(model.n_states(), 0);
+            for row in &model.pairs[known..] {
+                if self.values.believes(row, row.weight) {
+                    self.back_up(model, row.state);
+                    self.promote(row.state);
+                }
+            }
+        }
+    }
+
+    fn observe(&mut self, model: &Model, change: &Change) {
+        self.grow(model);
+        self.back_up(model, change.state.0);
+        self.queue.clear();
+        self.queue.set(change.state.0, f64::INFINITY);
+    }
+
+    fn refresh(&mut self, model: &Model, pair: Pair) {
+        self.grow(model);
+        let state = model.state_of(pair).0;
+        self.back_up(model, state);
+        self.promote(state);
+    }
+
+    fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
+        self.grow(model);
+        self.refresh(model, moved.to);
+    }
+
+    fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
+        let Some(state) = self.queue.pop() else { return Cycle::Idle };
+        self.counters.cycles += 1;
+        if std::mem::take(&mut self.delta[state as usize]) == 0.0 {
+            self.counters.idle_pops += 1;
+            return Cycle::Done;
+        }
+        for (pair, _, _) in model.arcs.incoming(model.states[state as usize].into) {
+            let predecessor = model.pairs[pair.index()].state;
+            if std::mem::replace(&mut self.stamp[predecessor as usize], self.counters.cycles)
+                != self.counters.cycles
+            {
+                self.back_up(model, predecessor);
+                self.promote(predecessor);
+            }
+        }
+        Cycle::Done
+    }
+
+    fn top_priority(&self) -> Option<f64> {
+        self.queue.top()
+    }
+
+    fn priority(&self, state: State) -> f64 {
+        self.queue.priority(state.0).unwrap_or(0.0)
+    }
+
+    fn queue_length(&self) -> usize {
+        self.queue.len()
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn seen(&self, _state: State, _arc: Arc) -> Option<f64> {
+        None
+    }
+
+    fn set_threshold(&mut self, model: &Model, threshold: f64) {
+        self.grow(model);
+        self.settings.threshold = threshold;
+        // Observations empty the queue, so states wait off it whose predecessors have not seen their Δ.
+        for state in 0..model.n_states() as u32 {
+            self.promote(state);
+        }
+    }
+
+    fn store(&self, snapshot: &mut Snapshot) {
+        self.values.store(snapshot);
+        self.queue.store(snapshot);
+        self.counters.store(snapshot);
+        snapshot.put("wiering.delta", self.delta.clone());
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Planner> {
+        Box::new(self.clone())
+    }
+}

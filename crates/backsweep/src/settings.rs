@@ -1,0 +1,83 @@
+//! What every planner is told, checked once where it enters.
+
+use crate::queue::QueueKind;
+use crate::{Error, Result};
+
+/// Optimism in the face of uncertainty: a pair is worth `value` until it has been seen `min_visits` times.
+///
+/// This is the one place that defines which value of a pair counts (Qeff of the paper notes, reading 5.1): planners keep
+/// `value` as the pair's Q until then, so every maximum, every priority and every choice of an action sees the same number.
+/// The value is no pseudo-count: it is dropped without trace when the pair has been seen often enough.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Optimism {
+    /// What a pair is worth before; finite. It is also what values start from.
+    pub value: f64,
+    /// From which visit on the model is believed. 0 and 1 mean the same for counts: a pair never seen has no model.
+    pub min_visits: u32,
+}
+
+impl Default for Optimism {
+    /// Values start at 0 and the model is believed from the first visit on.
+    fn default() -> Self {
+        Self { value: 0.0, min_visits: 1 }
+    }
+}
+
+/// The settings of a planner.
+///
+/// ```
+/// use backsweep::{Optimism, Settings};
+/// let settings = Settings { discount: 0.95, optimism: Optimism { value: 0.0, min_visits: 4 }, ..Settings::default() };
+/// assert!(settings.check().is_ok());
+/// assert!(Settings { discount: 1.5, ..settings }.check().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// γ, from 0 to 1. With 1, values are defined only where every policy ends, or where rewards have one sign and values
+    /// start at 0; [`crate::solve`] checks that, learning leaves it to the user.
+    pub discount: f64,
+    /// What pairs are worth that were hardly seen.
+    pub optimism: Optimism,
+    /// Priorities at or below this are not queued; 0 or more.
+    pub threshold: f64,
+    /// Which queue to use.
+    pub queue: QueueKind,
+    /// [`crate::planner::ValueIteration`] sweeps until the largest change of a value is below this.
+    pub tolerance: f64,
+}
+
+impl Default for Settings {
+    /// Discount 0.99, no optimism, threshold 1e-9, the exact queue, tolerance 1e-6.
+    fn default() -> Self {
+        Self {
+            discount: 0.99,
+            optimism: Optimism::default(),
+            threshold: 1e-9,
+            queue: QueueKind::default(),
+            tolerance: 1e-6,
+        }
+    }
+}
+
+impl Settings {
+    /// These settings if every number is in its range.
+    ///
+    /// # Errors
+    /// Names the setting, the value found and the values accepted.
+    pub fn check(self) -> Result<Self> {
+        let setting = |name, found: f64, ok: bool, expected| {
+            if ok { Ok(()) } else { Err(Error::Setting { name, found, expected }) }
+        };
+        let Self { discount, optimism, threshold, tolerance, .. } = self;
+        setting("discount", discount, (0.0..=1.0).contains(&discount), "a number from 0 to 1")?;
+        setting("optimism value", optimism.value, optimism.value.is_finite(), "a finite number")?;
+        setting(
+            "threshold",
+            threshold,
+            threshold >= 0.0 && threshold.is_finite(),
+            "a finite number, 0 or more",
+        )?;
+        setting("tolerance", tolerance, tolerance > 0.0 && tolerance.is_finite(), "a finite number above 0")?;
+        Ok(self)
+    }
+}

@@ -1,0 +1,102 @@
+//! The whole state of a model or planner as named arrays: what is written to a file and read back, bit for bit.
+//!
+//! The core does no input or output; `backsweep-io` stores snapshots.
+
+use crate::{Error, Result};
+use std::collections::BTreeMap;
+
+/// One named array of a [`Snapshot`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Array {
+    /// Values, weights, priorities.
+    F64(Vec<f64>),
+    /// Ids.
+    U32(Vec<u32>),
+    /// Counters and random generators.
+    U64(Vec<u64>),
+    /// Text and flags.
+    Bytes(Vec<u8>),
+}
+
+macro_rules! from_array {
+    ($kind:ident, $item:ty) => {
+        impl From<Vec<$item>> for Array {
+            fn from(items: Vec<$item>) -> Self {
+                Self::$kind(items)
+            }
+        }
+    };
+}
+from_array!(F64, f64);
+from_array!(U32, u32);
+from_array!(U64, u64);
+from_array!(Bytes, u8);
+
+/// Named arrays, in the order of their names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    arrays: BTreeMap<String, Array>,
+}
+
+macro_rules! typed {
+    ($name:ident, $kind:ident, $item:ty) => {
+        /// The array of this name and type, or an error that says what is there instead.
+        pub fn $name(&self, name: &str) -> Result<&[$item]> {
+            match self.arrays.get(name) {
+                Some(Array::$kind(items)) => Ok(items),
+                Some(_) => Err(Self::problem(name, concat!("it is not an array of ", stringify!($item)))),
+                None => Err(Self::problem(name, "it is missing")),
+            }
+        }
+    };
+}
+
+impl Snapshot {
+    /// No arrays.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stores an array under a name, in place of the one that was there.
+    pub fn put(&mut self, name: &str, array: impl Into<Array>) {
+        self.arrays.insert(name.to_owned(), array.into());
+    }
+
+    /// The array of this name.
+    pub fn get(&self, name: &str) -> Option<&Array> {
+        self.arrays.get(name)
+    }
+
+    /// All arrays, in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Array)> {
+        self.arrays.iter().map(|(name, array)| (name.as_str(), array))
+    }
+
+    typed!(f64s, F64, f64);
+    typed!(u32s, U32, u32);
+    typed!(u64s, U64, u64);
+    typed!(bytes, Bytes, u8);
+
+    /// An array that must have a certain length.
+    pub(crate) fn sized<'a, T>(name: &str, items: &'a [T], length: usize) -> Result<&'a [T]> {
+        if items.len() != length {
+            return Err(Self::problem(name, &format!("it has {} items; expected {length}", items.len())));
+        }
+        Ok(items)
+    }
+
+    /// An array of finite numbers of a certain length.
+    pub(crate) fn finite(&self, name: &str, length: usize) -> Result<&[f64]> {
+        let items = Self::sized(name, self.f64s(name)?, length)?;
+        match items.iter().position(|x| !x.is_finite()) {
+            Some(i) => {
+                Err(Self::problem(name, &format!("item {i} is {}; expected a finite number", items[i])))
+            }
+            None => Ok(items),
+        }
+    }
+
+    pub(crate) fn problem(name: &str, problem: &str) -> Error {
+        Error::Snapshot { part: name.to_owned(), problem: problem.to_owned() }
+    }
+}

@@ -1,0 +1,111 @@
+//! Values of a known model with a guarantee, and again from where they stood after a change.
+
+use crate::{Audit, Budget, Error, Model, Planner, Result, State, audit, plan};
+
+/// What [`solve`] reached. The values are those of the planner.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Solution {
+    /// No value is further from the optimum than this. `None` only if the discount is 1 and some policy never ends, where
+    /// no such bound is to be had.
+    pub error_bound: Option<f64>,
+    /// Whether the bound is within the tolerance asked for (without a bound: whether nothing was left to do).
+    pub converged: bool,
+    /// Update cycles that it took.
+    pub cycles: u64,
+    /// The audit at the end.
+    pub audit: Audit,
+}
+
+/// Plans until every value is proven to be within `tolerance` of the optimum. The planner keeps its values: after a change
+/// of the model ([`Model::set_outcomes`], [`Planner::refresh`]) the next call starts from them and only does what changed.
+///
+/// With discount 1, values are defined if every policy ends, or if rewards have one sign and values start at 0 (optimism
+/// value 0): they are then approached from the right side.
+///
+/// ```
+/// use backsweep::planner::{Planner, build_planner};
+/// use backsweep::{Action, Model, Next, Outcome, Settings, State, solve};
+/// let mut model = Model::with_states([1, 1]);
+/// let sure = |reward, next| [Outcome { probability: 1.0, reward, next }];
+/// model.set_outcomes(State(0), Action(0), &sure(0.0, Next::On(State(1))))?;
+/// model.set_outcomes(State(1), Action(0), &sure(10.0, Next::End))?;
+/// let mut planner = build_planner("reversed_full_backups", Settings { discount: 0.9, ..Settings::default() })?;
+/// let solution = solve(&mut *planner, &model, 1e-9)?;
+/// assert!(solution.error_bound.unwrap() <= 1e-9 && (planner.values().value(State(0)) - 9.0).abs() <= 1e-9);
+/// // The reward changes, and the answer is there again after the two cycles that it takes.
+/// let pair = model.set_outcomes(State(1), Action(0), &sure(20.0, Next::End))?;
+/// planner.refresh(&model, pair);
+/// assert!(solve(&mut *planner, &model, 1e-9)?.cycles <= 2);
+/// # Ok::<(), backsweep::Error>(())
+/// ```
+///
+/// # Errors
+/// If the tolerance is not above 0, or the discount is 1 and the values are not defined.
+pub fn solve(planner: &mut dyn Planner, model: &Model, tolerance: f64) -> Result<Solution> {
+    if !(tolerance > 0.0 && tolerance.is_finite()) {
+        return Err(Error::Setting {
+            name: "tolerance",
+            found: tolerance,
+            expected: "a finite number above 0",
+        });
+    }
+    let discount = planner.settings().discount;
+    planner.grow(model);
+    let mut longest = None;
+    if discount == 1.0 {
+        match model.endless_state() {
+            None => longest = Some(expected_steps_bound(model)),
+            Some(state) => check_one_sign(planner, model, state)?,
+        }
+    }
+    let mut threshold = tolerance * (1.0 - discount).max(1e-3) / 2.0;
+    let mut cycles = 0;
+    // Each round asks for a quarter of the last priority; rounding sets the limit after which more rounds change nothing.
+    for round in 0.. {
+        planner.set_threshold(model, threshold);
+        cycles += plan(planner, model, &mut Budget::exhaust()).cycles;
+        let audit = audit(model, planner);
+        let error_bound = audit.error_bound.or(longest.map(|steps| audit.residual * steps));
+        let converged = error_bound.is_none_or(|bound| bound <= tolerance);
+        if converged || round == 8 {
+            return Ok(Solution { error_bound, converged, cycles, audit });
+        }
+        threshold /= 4.0;
+    }
+    unreachable!("the loop returns in its ninth round")
+}
+
+/// A factor by which the Bellman residual bounds the error without discount, in a model where every policy ends: twice an
+/// upper bound of the expected number of steps to the end under the worst policy.
+///
+/// With T such that T ≥ ½ + max P T everywhere, no policy takes more than 2T steps on average; sweeps of T ← 1 + max P T
+/// from 0 reach such a T as soon as they change it by no more than ½.
+fn expected_steps_bound(model: &Model) -> f64 {
+    let mut steps = vec![0.0f64; model.n_states()];
+    loop {
+        let longer: Vec<f64> = model
+            .states()
+            .map(|state| {
+                let pairs = model.pairs(state).filter(|&pair| model.weight(pair) > 0.0);
+                let on =
+                    |pair| model.successors(pair).map(|s| s.weight * steps[s.state.index()]).sum::<f64>();
+                pairs.map(|pair| 1.0 + on(pair) / model.weight(pair)).fold(0.0, f64::max)
+            })
+            .collect();
+        let largest_change =
+            longer.iter().zip(&steps).map(|(new, old)| (new - old).abs()).fold(0.0, f64::max);
+        if largest_change <= 0.5 {
+            return 2.0 * steps.iter().copied().fold(1.0, f64::max);
+        }
+        steps = longer;
+    }
+}
+
+fn check_one_sign(planner: &dyn Planner, model: &Model, state: State) -> Result<()> {
+    let rewards = || model.states().flat_map(|state| model.pairs(state)).map(|pair| model.mean_reward(pair));
+    let one_sign = rewards().all(|r| r >= 0.0) || rewards().all(|r| r <= 0.0);
+    if one_sign && planner.settings().optimism.value == 0.0 {
+        return Ok(());
+    }
+    Err(Error::Undiscounted { state })
+}

@@ -1,0 +1,58 @@
+//! What an agent sees of one step.
+
+use crate::{Action, State};
+
+/// Where a step led, and whether the episode goes on.
+///
+/// Terminal and truncated are two different things: a step that *ended* has nothing after it, whatever state was observed
+/// with it; a step that was *cut* by a time limit leads to an ordinary state whose value counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Next {
+    /// The episode goes on in this state.
+    On(State),
+    /// The episode was cut (truncated) in this state. To the model this is the same as [`Next::On`].
+    Cut(State),
+    /// The episode ended (terminated): nothing follows, the value is 0.
+    End,
+}
+
+impl Next {
+    /// The state that follows, or `None` after an end.
+    #[inline]
+    pub fn state(self) -> Option<State> {
+        match self {
+            Self::On(state) | Self::Cut(state) => Some(state),
+            Self::End => None,
+        }
+    }
+}
+
+/// One observed step.
+///
+/// ```
+/// use backsweep::{Action, Next, State, Transition};
+/// let step = Transition { state: State(0), action: Action(1), reward: -1.0, next: Next::On(State(2)) };
+/// assert_eq!(step.next.state(), Some(State(2)));
+/// ```
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Transition {
+    /// Where the step began.
+    pub state: State,
+    /// What was done.
+    pub action: Action,
+    /// What was received; finite.
+    pub reward: f64,
+    /// Where it led.
+    pub next: Next,
+}
+
+/// One possible outcome of an action whose probabilities are known.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Outcome {
+    /// How likely it is, 0 to 1.
+    pub probability: f64,
+    /// What is received; finite.
+    pub reward: f64,
+    /// Where it leads.
+    pub next: Next,
+}

@@ -47,7 +47,7 @@ mod solve;
 mod transition;
 mod values;
 
-pub use agent::{Agent, Episode, EpisodeEnd, run_episode};
+pub use agent::{Agent, Episode, EpisodeEnd, Memory, run_episode};
 pub use audit::{Audit, audit};
 pub use environment::{Environment, Step};
 pub use error::{Error, Result};

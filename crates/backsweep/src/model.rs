@@ -513,7 +513,12 @@ impl Model {
 
     /// Bytes in use for states, pairs and arcs (filled, not reserved).
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.states[..]) + size_of_val(&self.pairs[..]) + self.arcs.bytes()
+        self.row_bytes() + self.arcs.bytes()
+    }
+
+    /// Bytes in use for states and pairs.
+    pub(crate) fn row_bytes(&self) -> usize {
+        size_of_val(&self.states[..]) + size_of_val(&self.pairs[..])
     }
 
     fn add_arc(&mut self, pair: Pair, next: State) -> Result<Arc> {

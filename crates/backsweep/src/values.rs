@@ -216,6 +216,10 @@ impl Values {
         Some((Pair((first + best) as u32), highest))
     }
 
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.pairs[..]) + size_of_val(&self.states[..])
+    }
+
     pub(crate) fn store(&self, snapshot: &mut Snapshot) {
         snapshot.put("values.q", self.pairs.iter().map(|pair| pair.q).collect::<Vec<f64>>());
         snapshot.put("values.scale", self.pairs.iter().map(|pair| pair.scale).collect::<Vec<f64>>());

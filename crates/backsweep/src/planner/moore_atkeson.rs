@@ -139,6 +139,10 @@ impl Planner for MooreAtkeson {
         self.counters.store(snapshot);
     }
 
+    fn bytes(&self) -> usize {
+        self.values.bytes() + self.queue.bytes()
+    }
+
     fn boxed_clone(&self) -> Box<dyn Planner> {
         Box::new(self.clone())
     }

@@ -143,6 +143,10 @@ impl Upkeep {
         (row.state != NONE).then_some(Pair(pair))
     }
 
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.peaks[..])
+    }
+
     pub fn store(&self, snapshot: &mut Snapshot) {
         snapshot.put("upkeep.peaks", self.peaks.iter().map(|&peak| f64::from(peak)).collect::<Vec<f64>>());
         snapshot.put("upkeep.numbers", vec![u64::from(self.next), self.credit]);

@@ -219,6 +219,11 @@ impl Planner for PengWilliams {
         snapshot.put("peng.u", self.u.clone());
     }
 
+    fn bytes(&self) -> usize {
+        let arcs = size_of_val(&self.u[..]) + size_of_val(&self.target[..]);
+        arcs + self.values.bytes() + self.queue.bytes()
+    }
+
     fn boxed_clone(&self) -> Box<dyn Planner> {
         Box::new(self.clone())
     }

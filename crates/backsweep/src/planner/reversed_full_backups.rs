@@ -334,6 +334,10 @@ impl Planner for ReversedFullBackups {
         Pass::store(self.pass, snapshot);
     }
 
+    fn bytes(&self) -> usize {
+        self.core.values.bytes() + self.core.upkeep.bytes() + self.queue.bytes()
+    }
+
     fn boxed_clone(&self) -> Box<dyn Planner> {
         Box::new(self.clone())
     }

@@ -268,6 +268,11 @@ impl Planner for SmallBackups {
         snapshot.put("small.q_prev", self.core.q_prev.clone());
     }
 
+    fn bytes(&self) -> usize {
+        let q_prev = size_of_val(&self.core.q_prev[..]);
+        q_prev + self.core.values.bytes() + self.core.upkeep.bytes() + self.queue.bytes()
+    }
+
     fn boxed_clone(&self) -> Box<dyn Planner> {
         Box::new(self.clone())
     }

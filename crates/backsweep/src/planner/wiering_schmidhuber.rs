@@ -170,6 +170,11 @@ impl Planner for WieringSchmidhuber {
         snapshot.put("wiering.delta", self.delta.clone());
     }
 
+    fn bytes(&self) -> usize {
+        let states = size_of_val(&self.delta[..]) + size_of_val(&self.stamp[..]);
+        states + self.values.bytes() + self.queue.bytes()
+    }
+
     fn boxed_clone(&self) -> Box<dyn Planner> {
         Box::new(self.clone())
     }

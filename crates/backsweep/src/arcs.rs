@@ -25,15 +25,16 @@ const LONG_ROW: u32 = 48;
 pub(crate) struct InBlock {
     /// `weights[i]` is the weight of arc `block * IN_BLOCK + i`; 0 where the block is not filled.
     pub weights: [f64; IN_BLOCK as usize],
-    /// `pairs[i]` is the pair that the arc leaves.
+    /// `pairs[i]` is the pair that the arc leaves; where the block is not filled, the same as `pairs[0]`, so that a loop may
+    /// run over all five: a weight of 0 changes nothing.
     pub pairs: [u32; IN_BLOCK as usize],
     /// The block filled before this one, which is full and has a *smaller* number, or NONE.
     pub next: u32,
 }
 
 #[derive(Clone, Debug)]
+#[repr(C, align(16))]
 struct OutBlock {
-    states: [u32; OUT_BLOCK as usize],
     arcs: [u32; OUT_BLOCK as usize],
     /// The block filled before this one, which is full, or NONE.
     next: u32,
@@ -69,6 +70,8 @@ impl List {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arcs {
     pub blocks: Vec<InBlock>,
+    /// `targets[b]` is the state that the arcs of block `b` lead to.
+    targets: Vec<u32>,
     out: Vec<OutBlock>,
     /// (pair, next state) → arc, for exactly the pairs with more than `LONG_ROW` successors.
     long_rows: FxHashMap<(u32, u32), u32>,
@@ -100,7 +103,8 @@ impl Iterator for Outgoing<'_> {
         self.left -= 1;
         let block = &self.arcs.out[self.block as usize];
         let i = self.left as usize;
-        Some((State(block.states[i]), Arc(block.arcs[i])))
+        let arc = Arc(block.arcs[i]);
+        Some((self.arcs.target(arc), arc))
     }
 }
 
@@ -155,6 +159,12 @@ impl Arcs {
         self.blocks[(arc.0 / IN_BLOCK) as usize].weights[(arc.0 % IN_BLOCK) as usize]
     }
 
+    /// The state that the arc leads to.
+    #[inline]
+    pub fn target(&self, arc: Arc) -> State {
+        State(self.targets[(arc.0 / IN_BLOCK) as usize])
+    }
+
     /// The pair that the arc leaves.
     #[inline]
     pub fn pair(&self, arc: Arc) -> Pair {
@@ -178,7 +188,8 @@ impl Arcs {
     /// Adds an arc that does not exist yet. The caller has made sure that its id fits in 32 bits.
     pub fn add(&mut self, pair: Pair, out: &mut List, next: State, into: &mut List) -> Arc {
         if into.len.is_multiple_of(IN_BLOCK) {
-            self.blocks.push(InBlock { weights: [0.0; 5], pairs: [0; 5], next: into.head });
+            self.blocks.push(InBlock { weights: [0.0; 5], pairs: [pair.0; 5], next: into.head });
+            self.targets.push(next.0);
             into.head = self.blocks.len() as u32 - 1;
         }
         let arc = Arc(into.head * IN_BLOCK + into.len % IN_BLOCK);
@@ -198,11 +209,10 @@ impl Arcs {
             self.long_rows.insert((pair.0, next.0), arc.0);
         }
         if out.len.is_multiple_of(OUT_BLOCK) {
-            self.out.push(OutBlock { states: [NONE; 3], arcs: [NONE; 3], next: out.head });
+            self.out.push(OutBlock { arcs: [NONE; 3], next: out.head });
             out.head = self.out.len() as u32 - 1;
         }
         let block = &mut self.out[out.head as usize];
-        block.states[(out.len % OUT_BLOCK) as usize] = next.0;
         block.arcs[(out.len % OUT_BLOCK) as usize] = arc.0;
         out.len += 1;
         self.n_arcs += 1;
@@ -240,9 +250,10 @@ impl Arcs {
             new.weights.copy_from_slice(&weights[block * size..(block + 1) * size]);
             new.pairs.copy_from_slice(&pairs[block * size..(block + 1) * size]);
             for i in filled..size {
-                (new.weights[i], new.pairs[i]) = (0.0, 0);
+                (new.weights[i], new.pairs[i]) = (0.0, new.pairs[0]);
             }
             self.blocks.push(new);
+            self.targets.push(target[0]);
             list.head = block as u32;
             list.len += filled as u32;
         }
@@ -253,7 +264,11 @@ impl Arcs {
     pub fn rename_pair(&mut self, from: Pair, to: Pair, out: List) {
         let row: Vec<_> = self.out(out).collect();
         for (state, arc) in row {
-            self.blocks[(arc.0 / IN_BLOCK) as usize].pairs[(arc.0 % IN_BLOCK) as usize] = to.0;
+            for pair in &mut self.blocks[(arc.0 / IN_BLOCK) as usize].pairs {
+                if *pair == from.0 {
+                    *pair = to.0;
+                }
+            }
             if self.long_rows.remove(&(from.0, state.0)).is_some() {
                 self.long_rows.insert((to.0, state.0), arc.0);
             }
@@ -265,6 +280,9 @@ impl Arcs {
 
     /// Bytes in use (filled, not reserved).
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.blocks[..]) + size_of_val(&self.out[..]) + self.long_rows.len() * 13
+        size_of_val(&self.blocks[..])
+            + size_of_val(&self.targets[..])
+            + size_of_val(&self.out[..])
+            + self.long_rows.len() * 13
     }
 }

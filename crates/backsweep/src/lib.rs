@@ -36,6 +36,7 @@ mod id;
 mod model;
 mod model_snapshot;
 mod names;
+mod owners;
 pub mod planner;
 mod policy;
 pub mod predict;

@@ -56,9 +56,9 @@ impl Planner for MooreAtkeson {
         let known = self.values.pairs.len();
         if self.values.extend(model) {
             self.queue.grow(model.n_states());
-            for row in &model.pairs[known..] {
+            for (pair, row) in model.pairs.iter().enumerate().skip(known) {
                 if self.values.believes(row, row.weight) {
-                    self.queue.set(row.state, f64::INFINITY);
+                    self.queue.set(model.owners.of(pair as u32), f64::INFINITY);
                 }
             }
         }
@@ -96,7 +96,7 @@ impl Planner for MooreAtkeson {
         for (pair, weight, _) in model.arcs.incoming(model.states[state as usize].into) {
             let priority = self.values.pairs[pair.index()].scale * weight * factor;
             if priority > self.settings.threshold {
-                self.queue.promote(model.pairs[pair.index()].state, priority);
+                self.queue.promote(model.owners.of(pair.0), priority);
             }
         }
         Cycle::Done
@@ -126,9 +126,9 @@ impl Planner for MooreAtkeson {
         self.grow(model);
         self.settings.threshold = threshold;
         // What was kept off the queue is not remembered: every state with a model is looked at once more.
-        for row in &model.pairs {
+        for (pair, row) in model.pairs.iter().enumerate() {
             if self.values.believes(row, row.weight) {
-                self.queue.promote(row.state, f64::INFINITY);
+                self.queue.promote(model.owners.of(pair as u32), f64::INFINITY);
             }
         }
     }

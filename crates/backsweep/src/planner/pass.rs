@@ -134,13 +134,13 @@ impl Upkeep {
         }
         let pair = self.next % model.pairs.len() as u32;
         let row = &model.pairs[pair as usize];
-        let cost = BACKUPS_PER_SUCCESSOR * (1 + u64::from(row.out.len));
+        let cost = BACKUPS_PER_SUCCESSOR * (1 + u64::from(row.out().len));
         if self.credit < cost {
             return None;
         }
         self.credit -= cost;
         self.next = pair + 1;
-        (row.state != NONE).then_some(Pair(pair))
+        (model.owners.of(pair) != NONE).then_some(Pair(pair))
     }
 
     pub fn bytes(&self) -> usize {

@@ -70,7 +70,7 @@ impl PengWilliams {
             self.target.resize(model.arc_bound(), crate::arcs::NONE);
             self.queue.grow(model.arc_bound());
         }
-        for (state, arc) in model.arcs.out(model.pairs[pair.index()].out) {
+        for (state, arc) in model.arcs.out(model.pairs[pair.index()].out()) {
             if self.target[arc.index()] == crate::arcs::NONE {
                 self.target[arc.index()] = state.0;
                 self.u[arc.index()] = self.values.value(state);
@@ -106,7 +106,7 @@ impl PengWilliams {
     /// Sets all U of a pair to the values of their states and recomputes it.
     fn back_up_fully(&mut self, model: &Model, pair: Pair) {
         self.extend_arcs(model, pair);
-        for (state, arc) in model.arcs.out(model.pairs[pair.index()].out) {
+        for (state, arc) in model.arcs.out(model.pairs[pair.index()].out()) {
             self.u[arc.index()] = self.values.value(state);
             self.queue.remove(arc.0);
         }
@@ -133,7 +133,7 @@ impl Planner for PengWilliams {
         let known = self.values.pairs.len();
         if self.values.extend(model) {
             for pair in known..model.n_pairs() {
-                if model.pairs[pair].state != crate::arcs::NONE {
+                if model.owners.of(pair as u32) != crate::arcs::NONE {
                     self.back_up_fully(model, Pair(pair as u32));
                 }
             }
@@ -150,7 +150,7 @@ impl Planner for PengWilliams {
         let value = self.values.corrected(model, change, |_, arc| self.u[arc.index()]);
         self.values.put(change.pair, value);
         // The pair's probabilities changed, and with them the residuals of its triples.
-        for (state, arc) in model.arcs.out(row.out) {
+        for (state, arc) in model.arcs.out(row.out()) {
             self.set_residual(change.pair, model.arcs.weight(arc), arc, self.values.value(state));
         }
         self.restore_maximum(model, change.pair);

@@ -47,7 +47,7 @@ impl Core {
     fn promote(&self, model: &Model, queue: &mut impl Queue, pair: usize) {
         let priority = (self.values.pairs[pair].q - self.q_prev[pair]).abs(); // l.11, 21
         if priority > self.threshold {
-            queue.promote(model.pairs[pair].state, priority); // l.12, 22
+            queue.promote(model.owners.of(pair as u32), priority); // l.12, 22
         }
     }
 
@@ -148,8 +148,8 @@ impl SmallBackups {
         self.core.values.extend(model);
         self.queue.grow(model.n_states());
         self.core.upkeep.grow(model);
-        for row in &model.pairs[self.core.q_prev.len()..] {
-            let value = self.core.values.states.get(row.state as usize);
+        for pair in self.core.q_prev.len()..model.n_pairs() {
+            let value = self.core.values.states.get(model.owners.of(pair as u32) as usize);
             self.core.q_prev.push(value.map_or(self.settings.optimism.value, |state| state.v));
         }
     }
@@ -253,7 +253,7 @@ impl Planner for SmallBackups {
         self.core.threshold = threshold;
         self.settings.threshold = threshold;
         for pair in 0..model.n_pairs() {
-            if model.pairs[pair].state != crate::arcs::NONE {
+            if model.owners.of(pair as u32) != crate::arcs::NONE {
                 with_queue!(self, queue => self.core.promote(model, queue, pair));
             }
         }

@@ -87,10 +87,11 @@ impl Planner for WieringSchmidhuber {
             self.queue.grow(model.n_states());
             self.delta.resize(model.n_states(), 0.0);
             self.stamp.resize(model.n_states(), 0);
-            for row in &model.pairs[known..] {
+            for (pair, row) in model.pairs.iter().enumerate().skip(known) {
                 if self.values.believes(row, row.weight) {
-                    self.back_up(model, row.state);
-                    self.promote(row.state);
+                    let state = model.owners.of(pair as u32);
+                    self.back_up(model, state);
+                    self.promote(state);
                 }
             }
         }
@@ -123,7 +124,7 @@ impl Planner for WieringSchmidhuber {
             return Cycle::Done;
         }
         for (pair, _, _) in model.arcs.incoming(model.states[state as usize].into) {
-            let predecessor = model.pairs[pair.index()].state;
+            let predecessor = model.owners.of(pair.0);
             if std::mem::replace(&mut self.stamp[predecessor as usize], self.counters.cycles)
                 != self.counters.cycles
             {

@@ -405,6 +405,9 @@ impl Model {
         if !reward_sum.is_finite() {
             return Err(Error::Reward { state, action, found: reward });
         }
+        if !self.arcs.has_room(1) {
+            return Err(Error::Full { what: "arcs", limit: Arcs::MAX_BLOCKS as u64 });
+        }
         let found = next.and_then(|next| self.arcs.find(pair, row.out(), next));
         if weight < 0.0 {
             let recorded = match (next, found) {
@@ -422,7 +425,7 @@ impl Model {
             (Some(next), None) => Some((next, self.add_arc(pair, next)?)),
         };
         if let Some((_, arc)) = next {
-            *self.arcs.weight_mut(arc) += weight;
+            self.arcs.set_weight(arc, self.arcs.weight(arc) + weight);
         }
         let row = &mut self.pairs[pair.index()];
         let change = Change {
@@ -476,12 +479,12 @@ impl Model {
         if sum.is_nan() || (sum - 1.0).abs() > SUM_TOLERANCE {
             return Err(Error::ProbabilitySum { state, action, found: sum });
         }
-        if self.arcs.blocks.len() + outcomes.len() > Arcs::MAX_BLOCKS {
+        if !self.arcs.has_room(outcomes.len()) {
             return Err(Error::Full { what: "arcs", limit: Arcs::MAX_BLOCKS as u64 });
         }
         let old: Vec<Arc> = self.successors(pair).map(|s| s.arc).collect();
         for arc in old {
-            *self.arcs.weight_mut(arc) = 0.0;
+            self.arcs.set_weight(arc, 0.0);
         }
         let mut reward_sum = 0.0;
         for &Outcome { probability, reward, next } in outcomes {
@@ -492,7 +495,7 @@ impl Model {
                     Some(arc) => arc,
                     None => self.add_arc(pair, next)?,
                 };
-                *self.arcs.weight_mut(arc) += p;
+                self.arcs.set_weight(arc, self.arcs.weight(arc) + p);
             }
         }
         let row = &mut self.pairs[pair.index()];
@@ -556,7 +559,7 @@ impl Model {
     }
 
     fn add_arc(&mut self, pair: Pair, next: State) -> Result<Arc> {
-        if self.arcs.blocks.len() >= Arcs::MAX_BLOCKS {
+        if !self.arcs.has_room(1) {
             return Err(Error::Full { what: "arcs", limit: Arcs::MAX_BLOCKS as u64 });
         }
         let row = &mut self.pairs[pair.index()];

@@ -1,7 +1,7 @@
 //! The model as named arrays, and back. Nothing that is read is trusted: a snapshot that does not describe a model is an
 //! error, never a panic later.
 
-use crate::arcs::{Arcs, List, NONE};
+use crate::arcs::{Arcs, IN_BLOCK, List, NONE};
 use crate::model::{Model, PairRow, StateRow};
 use crate::owners::Owners;
 use crate::{Pair, Result, Snapshot, State};
@@ -28,7 +28,7 @@ impl Model {
         }
         let blocks = || self.arcs.blocks.iter();
         snapshot.put("arcs.pair", blocks().flat_map(|b| b.pairs).collect::<Vec<u32>>());
-        snapshot.put("arcs.weight", blocks().flat_map(|b| b.weights).collect::<Vec<f64>>());
+        snapshot.put("arcs.weight", blocks().flat_map(|b| self.arcs.weights(b)).collect::<Vec<f64>>());
         snapshot.put("arcs.next_state", target);
         snapshot.put("arcs.rank", rank);
     }
@@ -94,7 +94,7 @@ impl Model {
         let pair = Snapshot::sized("arcs.pair", snapshot.u32s("arcs.pair")?, n)?;
         let weight = snapshot.finite("arcs.weight", n)?;
         let rank = Snapshot::sized("arcs.rank", snapshot.u32s("arcs.rank")?, n)?;
-        if n % 5 != 0 || n / 5 > Arcs::MAX_BLOCKS {
+        if n % IN_BLOCK as usize != 0 || n / IN_BLOCK as usize > Arcs::MAX_BLOCKS {
             return Err(problem("its length is not that of whole blocks"));
         }
         let mut carried = vec![0.0; self.pairs.len()];

@@ -32,11 +32,9 @@ impl Pass {
         if self.cursor == NONE {
             return None;
         }
-        let into = model.states[self.state as usize].into;
-        let filled = if self.cursor == into.head { into.filled_in() } else { IN_BLOCK };
         let block = &model.arcs.blocks[self.cursor as usize];
         self.cursor = block.next;
-        Some((block, filled as usize))
+        Some((block, block.filled()))
     }
 
     /// Nothing is left to be told.

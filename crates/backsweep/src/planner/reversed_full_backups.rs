@@ -205,7 +205,7 @@ impl Core {
             && let Some((block, filled)) = pass.advance(model)
         {
             done += filled;
-            for (&pair, &weight) in block.pairs.iter().zip(&block.weights) {
+            for (&pair, &weight) in block.pairs.iter().zip(&model.arcs.weights(block)) {
                 let value = &mut self.values.pairs[pair as usize];
                 let change = value.scale.abs() * weight * delta;
                 value.q += change;

@@ -92,7 +92,7 @@ impl Core {
                 }
                 continue;
             }
-            for (&pair, &weight) in block.pairs[..filled].iter().zip(&block.weights) {
+            for (&pair, &weight) in block.pairs[..filled].iter().zip(&model.arcs.weights(block)) {
                 let value = &mut self.values.pairs[pair as usize];
                 value.q += value.scale * weight * delta_v; // l.20
                 self.promote(model, queue, pair as usize);

@@ -37,6 +37,14 @@ impl Pass {
         Some((block, block.filled()))
     }
 
+    /// The blocks that are left, for a loop that goes through many.
+    #[inline(always)]
+    pub fn blocks<'m>(&self, model: &'m Model) -> Blocks<'m> {
+        let blocks = &model.arcs.blocks[..];
+        let current = blocks.get(self.cursor as usize);
+        Blocks { blocks, current, next: current.map_or(NONE, |block| block.next), cursor: self.cursor }
+    }
+
     /// Nothing is left to be told.
     pub fn finish(&mut self) {
         self.cursor = NONE;
@@ -77,6 +85,32 @@ impl Pass {
             return Err(Snapshot::problem("pass.numbers", "its cursor is not a block of its state"));
         }
         Ok(Some(pass))
+    }
+}
+
+/// The blocks that a pass has still to go through. The link of the block after next is read a block ahead, so that the cache
+/// has fetched it when it is needed (measured: LOOKAHEAD % of a cycle where the model is larger than the cache).
+pub(super) struct Blocks<'m> {
+    blocks: &'m [InBlock],
+    current: Option<&'m InBlock>,
+    next: u32,
+    cursor: u32,
+}
+
+impl<'m> Blocks<'m> {
+    #[inline(always)]
+    pub fn next(&mut self) -> Option<&'m InBlock> {
+        let block = self.current?;
+        self.cursor = self.next;
+        self.current = self.blocks.get(self.next as usize);
+        self.next = self.current.map_or(NONE, |block| block.next);
+        Some(block)
+    }
+
+    /// Has the pass go on behind the blocks that were taken.
+    #[inline(always)]
+    pub fn leave(self, pass: &mut Pass) {
+        pass.cursor = self.cursor;
     }
 }
 
@@ -130,7 +164,7 @@ impl Upkeep {
         if self.credit < BACKUPS_PER_SUCCESSOR || model.pairs.is_empty() {
             return None;
         }
-        let pair = self.next % model.pairs.len() as u32;
+        let pair = if (self.next as usize) < model.pairs.len() { self.next } else { 0 };
         let row = &model.pairs[pair as usize];
         let cost = BACKUPS_PER_SUCCESSOR * (1 + u64::from(row.out().len));
         if self.credit < cost {

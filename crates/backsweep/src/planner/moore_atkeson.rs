@@ -53,11 +53,12 @@ impl Planner for MooreAtkeson {
     }
 
     fn grow(&mut self, model: &Model) {
-        let known = self.values.pairs.len();
+        let (known, known_states) = (self.values.pairs.len(), self.values.states.len());
         if self.values.extend(model) {
             self.queue.grow(model.n_states());
             for row in &model.pairs[known..] {
-                if self.values.believes(row, row.weight) {
+                // A new action of a state that was there before changes its maximum even if nothing is known of it.
+                if self.values.believes(row, row.weight) || (row.state as usize) < known_states {
                     self.queue.set(row.state, f64::INFINITY);
                 }
             }

@@ -153,6 +153,9 @@ impl Upkeep {
         let &[next, credit] = snapshot.u64s("upkeep.numbers")? else {
             return Err(Snapshot::problem("upkeep.numbers", "it has not 2 items"));
         };
+        if credit > u64::MAX / 2 {
+            return Err(Snapshot::problem("upkeep.numbers", "it counts above 2^63 small backups"));
+        }
         let peaks = peaks.iter().map(|&peak| peak as f32).collect();
         Ok(Self { peaks, next: next.min(u64::from(NONE) - 1) as u32, credit })
     }

@@ -114,6 +114,7 @@ impl Planner for WieringSchmidhuber {
     fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
         self.grow(model);
         self.refresh(model, moved.to);
+        self.values.clear_row(moved);
     }
 
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {

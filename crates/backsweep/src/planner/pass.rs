@@ -108,15 +108,21 @@ pub(super) struct Upkeep {
     credit: u64,
 }
 
+#[inline]
+fn magnitude(value: f64) -> f32 {
+    value.abs().min(f64::from(f32::MAX)) as f32
+}
+
 impl Upkeep {
-    pub fn grow(&mut self, model: &Model) {
-        self.peaks.resize(model.n_states(), 0.0);
+    /// Takes in new states. Pairs may be built on the value they start with before it is ever computed: it is their peak.
+    pub fn grow(&mut self, model: &Model, start_value: f64) {
+        self.peaks.resize(model.n_states(), magnitude(start_value));
     }
 
     /// Whether the predecessors of a state that is about to have this value should be recomputed exactly.
     #[inline]
     pub fn is_collapse(&mut self, state: u32, value: f64) -> bool {
-        let magnitude = value.abs().min(f64::from(f32::MAX)) as f32;
+        let magnitude = magnitude(value);
         let peak = &mut self.peaks[state as usize];
         let collapse = magnitude < *peak / COLLAPSE as f32;
         if collapse || magnitude > *peak {

@@ -45,6 +45,7 @@ mod settings;
 mod snapshot;
 mod solve;
 mod transition;
+mod undiscounted;
 mod values;
 
 pub use agent::{Agent, Episode, EpisodeEnd, run_episode};

@@ -81,6 +81,14 @@ impl Model {
             }
             model.states.push(StateRow { first_pair, n_actions, into: List::EMPTY });
         }
+        // A pair of no state is one of a row that was moved: planners rely on its having no model.
+        let has_model = |pair: &PairRow| pair.weight != 0.0 || pair.is_given();
+        if let Some(i) = (0..n_pairs).find(|&i| owners[i] == NONE && has_model(&model.pairs[i])) {
+            return Err(Snapshot::problem(
+                "model.weight",
+                &format!("pair {i} has a model but belongs to no state"),
+            ));
+        }
         model.owners = Owners::from_table(owners, n_states);
         model.restore_arcs(snapshot)?;
         Ok(model)

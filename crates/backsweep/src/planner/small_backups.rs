@@ -147,7 +147,7 @@ impl SmallBackups {
     fn extend(&mut self, model: &Model) {
         self.core.values.extend(model);
         self.queue.grow(model.n_states());
-        self.core.upkeep.grow(model);
+        self.core.upkeep.grow(model, self.settings.optimism.value);
         for pair in self.core.q_prev.len()..model.n_pairs() {
             let value = self.core.values.states.get(model.owners.of(pair as u32) as usize);
             self.core.q_prev.push(value.map_or(self.settings.optimism.value, |state| state.v));

@@ -146,11 +146,7 @@ impl Agent {
 
     /// How much memory the agent takes.
     pub fn memory(&self) -> Memory {
-        Memory {
-            arcs: self.model.arcs.bytes(),
-            rows: self.model.row_bytes(),
-            planner: self.planner.bytes(),
-        }
+        Memory { arcs: self.model.arcs.bytes(), rows: self.model.row_bytes(), planner: self.planner.bytes() }
     }
 
     /// Makes sure that a state of an environment, and all with smaller ids, are in the model.

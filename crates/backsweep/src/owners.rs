@@ -86,7 +86,8 @@ mod tests {
             let owners = Owners { reciprocal: reciprocal(n), table: Vec::new() };
             let n = n as u64;
             let near = |k: u64| [(k * n).wrapping_sub(1), k * n, k * n + 1];
-            let ks = (0..200).chain((0..200).map(|i| u64::from(u32::MAX) / n - i.min(u64::from(u32::MAX) / n)));
+            let ks =
+                (0..200).chain((0..200).map(|i| u64::from(u32::MAX) / n - i.min(u64::from(u32::MAX) / n)));
             for pair in ks.flat_map(near).filter(|&pair| pair < u64::from(u32::MAX)) {
                 assert_eq!(u64::from(owners.of(pair as u32)), pair / n, "pair {pair} of {n} actions");
             }

@@ -1,7 +1,7 @@
 //! What the two planners on small backups share: a pass over the predecessors of a state that can be cut at any block, and
 //! the upkeep that takes rounding errors out.
 
-use crate::arcs::{IN_BLOCK, InBlock, NONE};
+use crate::arcs::{Blocks, IN_BLOCK, InBlock, NO_BLOCK, NONE};
 use crate::values::COLLAPSE;
 use crate::{Arc, Model, Pair, Result, Snapshot, State};
 
@@ -17,47 +17,56 @@ pub(super) struct Pass {
     /// Whether predecessors are recomputed exactly instead of receiving a small backup.
     pub exact: bool,
     /// The next block of predecessors: those in it and in the ones after it, which have smaller numbers, have not been
-    /// reached. NONE if all have.
+    /// reached. NO_BLOCK if all have.
     cursor: u32,
 }
 
 impl Pass {
     pub fn new(model: &Model, state: u32, old: f64, exact: bool) -> Self {
-        Self { state, old, exact, cursor: model.states[state as usize].into.head }
+        Self { state, old, exact, cursor: model.states[state as usize].into.head() }
     }
 
-    /// The next block and how many of its arcs are filled; from now on its pairs count as reached.
+    /// The blocks that are left, and how many arcs the first of them holds; the others are full. The pass goes on where
+    /// [`Self::leave`] says.
     #[inline(always)]
-    pub fn advance<'m>(&mut self, model: &'m Model) -> Option<(&'m InBlock, usize)> {
-        if self.cursor == NONE {
-            return None;
+    pub fn blocks<'m>(&self, model: &'m Model) -> (Blocks<'m>, usize) {
+        let into = &model.states[self.state as usize].into;
+        if self.cursor == into.head() {
+            (model.arcs.blocks(into), into.filled())
+        } else {
+            (model.arcs.blocks_from(self.cursor), IN_BLOCK as usize)
         }
-        let block = &model.arcs.blocks[self.cursor as usize];
-        self.cursor = block.next;
-        Some((block, block.filled()))
     }
 
-    /// The blocks that are left, for a loop that goes through many.
+    /// The next block and how many arcs it holds; from now on its pairs count as reached.
+    #[inline]
+    pub fn advance<'m>(&mut self, model: &'m Model) -> Option<(&'m InBlock, usize)> {
+        let (mut blocks, filled) = self.blocks(model);
+        let (_, block) = blocks.next()?;
+        self.leave(&blocks);
+        Some((block, filled))
+    }
+
+    /// From now on the pairs in the blocks that were taken count as reached.
     #[inline(always)]
-    pub fn blocks<'m>(&self, model: &'m Model) -> Blocks<'m> {
-        let blocks = &model.arcs.blocks[..];
-        let current = blocks.get(self.cursor as usize);
-        Blocks { blocks, current, next: current.map_or(NONE, |block| block.next), cursor: self.cursor }
+    pub fn leave(&mut self, blocks: &Blocks<'_>) {
+        self.cursor = blocks.cursor();
     }
 
     /// Nothing is left to be told.
     pub fn finish(&mut self) {
-        self.cursor = NONE;
+        self.cursor = NO_BLOCK;
     }
 
     pub fn is_finished(&self) -> bool {
-        self.cursor == NONE
+        self.cursor == NO_BLOCK
     }
 
     /// The old value, if the arc has not been reached.
     #[inline]
     pub fn held(&self, state: State, arc: Arc) -> Option<f64> {
-        (self.state == state.0 && self.cursor != NONE && arc.0 / IN_BLOCK <= self.cursor).then_some(self.old)
+        (self.state == state.0 && self.cursor != NO_BLOCK && arc.0 / IN_BLOCK <= self.cursor)
+            .then_some(self.old)
     }
 
     pub fn store(pass: Option<Self>, snapshot: &mut Snapshot) {
@@ -77,40 +86,14 @@ impl Pass {
             },
             _ => return Err(Snapshot::problem("pass.numbers", "it is not a cycle of this model")),
         };
-        let mut block = model.states[pass.state as usize].into.head;
-        while block != NONE && block > pass.cursor {
-            block = model.arcs.blocks[block as usize].next;
+        let mut block = model.states[pass.state as usize].into.head();
+        while block != NO_BLOCK && block > pass.cursor {
+            block = model.arcs.blocks[block as usize].next();
         }
         if block != pass.cursor {
             return Err(Snapshot::problem("pass.numbers", "its cursor is not a block of its state"));
         }
         Ok(Some(pass))
-    }
-}
-
-/// The blocks that a pass has still to go through. The link of the block after next is read a block ahead, so that the cache
-/// has fetched it when it is needed (measured: LOOKAHEAD % of a cycle where the model is larger than the cache).
-pub(super) struct Blocks<'m> {
-    blocks: &'m [InBlock],
-    current: Option<&'m InBlock>,
-    next: u32,
-    cursor: u32,
-}
-
-impl<'m> Blocks<'m> {
-    #[inline(always)]
-    pub fn next(&mut self) -> Option<&'m InBlock> {
-        let block = self.current?;
-        self.cursor = self.next;
-        self.current = self.blocks.get(self.next as usize);
-        self.next = self.current.map_or(NONE, |block| block.next);
-        Some(block)
-    }
-
-    /// Has the pass go on behind the blocks that were taken.
-    #[inline(always)]
-    pub fn leave(self, pass: &mut Pass) {
-        pass.cursor = self.cursor;
     }
 }
 

@@ -208,11 +208,11 @@ impl Core {
         // without a branch and seen to afterwards.
         let mut touched = [0; TOUCHED];
         let mut n_touched = 0;
-        let mut blocks = pass.blocks(model);
+        let (mut blocks, mut filled) = pass.blocks(model);
         while done < limit
-            && let Some(block) = blocks.next()
+            && let Some((_, block)) = blocks.next()
         {
-            done += block.filled();
+            done += filled;
             let weights = model.arcs.weights(block);
             let mut is_first_touched = 0;
             for i in 0..IN_BLOCK as usize {
@@ -236,13 +236,14 @@ impl Core {
                 n_touched += is_touched as usize;
             }
             // What is not filled repeats the first pair, and was gathered if that was.
-            n_touched -= is_first_touched * (IN_BLOCK as usize - block.filled());
+            n_touched -= is_first_touched * (IN_BLOCK as usize - filled);
+            filled = IN_BLOCK as usize;
             if n_touched > TOUCHED - IN_BLOCK as usize {
                 self.restore_maxima(model, queue, &touched[..n_touched]);
                 n_touched = 0;
             }
         }
-        blocks.leave(pass);
+        pass.leave(&blocks);
         self.restore_maxima(model, queue, &touched[..n_touched]);
         done
     }

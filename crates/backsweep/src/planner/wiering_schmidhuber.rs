@@ -125,7 +125,7 @@ impl Planner for WieringSchmidhuber {
             self.counters.idle_pops += 1;
             return Cycle::Done;
         }
-        for (pair, _, _) in model.arcs.incoming(model.states[state as usize].into) {
+        for (pair, _, _) in model.arcs.incoming(&model.states[state as usize].into) {
             let predecessor = model.owners.of(pair.0);
             if std::mem::replace(&mut self.stamp[predecessor as usize], self.counters.cycles)
                 != self.counters.cycles

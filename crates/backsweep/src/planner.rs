@@ -7,6 +7,7 @@ mod moore_atkeson;
 mod pass;
 mod peng_williams;
 mod reversed_full_backups;
+mod rows;
 mod small_backups;
 mod value_iteration;
 mod wiering_schmidhuber;

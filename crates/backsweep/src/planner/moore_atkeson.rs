@@ -4,6 +4,8 @@
 //! to P̂|ΔV|. After every observation its state goes to the top, which uses up one of the cycles. Priorities are only
 //! promoted. Invariant: V(s) = max Q(s,·), where Q(s,·) is from the last backup of s.
 //!
+//! Departure 10: pairs that have not been seen often enough are not promoted; a backup could not change them.
+//!
 //! Cost of a cycle: O(actions × successors + predecessors).
 
 use super::{Counters, Cycle, Planner};
@@ -56,8 +58,9 @@ impl Planner for MooreAtkeson {
         let known = self.values.pairs.len();
         if self.values.extend(model) {
             self.queue.grow(model.n_states());
-            for row in &model.pairs[known..] {
+            for (i, row) in model.pairs.iter().enumerate().skip(known) {
                 if self.values.believes(row, row.weight) {
+                    self.values.rescale(model, Pair(i as u32));
                     self.queue.set(row.state, f64::INFINITY);
                 }
             }

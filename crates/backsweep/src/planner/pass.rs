@@ -1,5 +1,5 @@
 //! What the two planners on small backups share: a pass over the predecessors of a state that can be cut at any block, and
-//! the upkeep that takes rounding errors out.
+//! the upkeep that takes rounding errors out (Departures 3 and 5).
 
 use crate::arcs::{IN_BLOCK, InBlock, NONE};
 use crate::values::COLLAPSE;

@@ -9,7 +9,7 @@
 //! An update cycle takes the top state t and makes U(t) = V(t): every pair that leads to t receives one small backup. No pop
 //! is ever wasted. Cost: O(predecessors of t), plus O(actions) for each whose greedy action got worse.
 //!
-//! **The greedy pair of each state is remembered** as the sign of its scale: a small backup that lowers another pair
+//! **The greedy pair of each state is remembered** as the sign of its scale (Departure 9): a small backup that lowers another pair
 //! touches one cache line and is done.
 //!
 //! **A cycle can be cut.** The pass keeps its state t, the old U(t) and the next block of predecessors; a pair not yet

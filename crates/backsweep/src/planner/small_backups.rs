@@ -47,7 +47,7 @@ impl Core {
     fn promote(&self, model: &Model, queue: &mut impl Queue, pair: usize) {
         let priority = (self.values.pairs[pair].q - self.q_prev[pair]).abs(); // l.11, 21
         if priority > self.threshold {
-            queue.promote(model.pairs[pair].state, priority); // l.12, 22
+            queue.promote(model.pairs[pair].state, priority); // l.12, 22 (Departure 6)
         }
     }
 
@@ -78,6 +78,7 @@ impl Core {
         let delta_v = self.values.states[pass.state as usize].v - pass.old; // l.18
         let mut done = 0;
         if delta_v == 0.0 {
+            // Departure 8.
             pass.finish();
             return;
         }

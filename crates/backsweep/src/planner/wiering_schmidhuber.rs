@@ -5,6 +5,8 @@
 //! full backup of all its actions; the change of V is added to its Δ and it is promoted to |Δ|. So Δ(s) is how much V(s) has
 //! changed since its predecessors were last backed up. Invariant: V(s) = max Q(s,·).
 //!
+//! Departure 12: a predecessor state is backed up once a cycle.
+//!
 //! Cost of a cycle: O(predecessor states × actions × successors).
 
 use super::{Counters, Cycle, Planner};

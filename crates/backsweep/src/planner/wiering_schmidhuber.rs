@@ -54,11 +54,12 @@ impl WieringSchmidhuber {
         Ok(planner)
     }
 
-    /// Backs up all actions of a state and adds the change of its value to Δ.
-    fn back_up(&mut self, model: &Model, state: u32) {
+    /// Backs up all actions of a state and adds the change of its value to Δ. Returns whether it changed.
+    fn back_up(&mut self, model: &Model, state: u32) -> bool {
         let (delta_v, n_backups) = self.values.full_value_backup(model, State(state));
         self.counters.full_backups += n_backups;
         self.delta[state as usize] += delta_v;
+        delta_v != 0.0
     }
 
     /// Queues a state by its Δ if that is above the threshold.
@@ -120,19 +121,19 @@ impl Planner for WieringSchmidhuber {
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
         let Some(state) = self.queue.pop() else { return Cycle::Idle };
         self.counters.cycles += 1;
-        if std::mem::take(&mut self.delta[state as usize]) == 0.0 {
-            self.counters.idle_pops += 1;
-            return Cycle::Done;
-        }
+        // Predecessors are backed up even if Δ is 0: full backups take in what else has changed among their successors.
+        self.delta[state as usize] = 0.0;
+        let mut changed = false;
         for (pair, _, _) in model.arcs.incoming(model.states[state as usize].into) {
             let predecessor = model.pairs[pair.index()].state;
             if std::mem::replace(&mut self.stamp[predecessor as usize], self.counters.cycles)
                 != self.counters.cycles
             {
-                self.back_up(model, predecessor);
+                changed |= self.back_up(model, predecessor);
                 self.promote(predecessor);
             }
         }
+        self.counters.idle_pops += u64::from(!changed);
         Cycle::Done
     }
 

@@ -5,8 +5,8 @@ use crate::{Audit, Budget, Error, Model, Planner, Result, State, audit, plan};
 /// What [`solve`] reached. The values are those of the planner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solution {
-    /// No value is further from the optimum than this. `None` only if the discount is 1 and some policy never ends, where
-    /// no such bound is to be had.
+    /// No value is further from the optimum than this. `None` only if the discount is 1 and some policy never ends (or takes
+    /// very long to), where no such bound is to be had.
     pub error_bound: Option<f64>,
     /// Whether the bound is within the tolerance asked for (without a bound: whether nothing was left to do).
     pub converged: bool,
@@ -54,7 +54,7 @@ pub fn solve(planner: &mut dyn Planner, model: &Model, tolerance: f64) -> Result
     let mut longest = None;
     if discount == 1.0 {
         match model.endless_state() {
-            None => longest = Some(expected_steps_bound(model)),
+            None => longest = expected_steps_bound(model),
             Some(state) => check_one_sign(planner, model, state)?,
         }
     }
@@ -79,10 +79,11 @@ pub fn solve(planner: &mut dyn Planner, model: &Model, tolerance: f64) -> Result
 /// upper bound of the expected number of steps to the end under the worst policy.
 ///
 /// With T such that T ≥ ½ + max P T everywhere, no policy takes more than 2T steps on average; sweeps of T ← 1 + max P T
-/// from 0 reach such a T as soon as they change it by no more than ½.
-fn expected_steps_bound(model: &Model) -> f64 {
+/// from 0 reach such a T as soon as they change it by no more than ½. `None` if that takes too many sweeps.
+fn expected_steps_bound(model: &Model) -> Option<f64> {
+    const MOST_WORK: usize = 1_000_000_000;
     let mut steps = vec![0.0f64; model.n_states()];
-    loop {
+    for _ in 0..1000 + MOST_WORK / (1 + model.n_pairs() + model.n_arcs()) {
         let longer: Vec<f64> = model
             .states()
             .map(|state| {
@@ -95,10 +96,11 @@ fn expected_steps_bound(model: &Model) -> f64 {
         let largest_change =
             longer.iter().zip(&steps).map(|(new, old)| (new - old).abs()).fold(0.0, f64::max);
         if largest_change <= 0.5 {
-            return 2.0 * steps.iter().copied().fold(1.0, f64::max);
+            return Some(2.0 * steps.iter().copied().fold(1.0, f64::max));
         }
         steps = longer;
     }
+    None
 }
 
 fn check_one_sign(planner: &dyn Planner, model: &Model, state: State) -> Result<()> {

@@ -96,6 +96,10 @@ pub(super) use with_queue;
 /// Small backups that pay for one successor in the round of exact refreshes.
 const BACKUPS_PER_SUCCESSOR: u64 = 1000;
 
+/// Changes of a value by less than this fraction of it are handed on by exact recomputation. Such changes are worked on only
+/// if the threshold asks for values near the limit of `f64`; then this is what lets planning come to an end.
+const ROUNDING_LEVEL: f64 = 1.0 / (1u64 << 36) as f64;
+
 /// When to recompute pairs exactly, so that rounding errors never add up: all predecessors of a state whose value has fallen
 /// to a thousandth of its peak, and one pair in turn for every thousand small backups a successor (amortised O(1)).
 #[derive(Clone, Debug, Default)]
@@ -113,16 +117,17 @@ impl Upkeep {
         self.peaks.resize(model.n_states(), 0.0);
     }
 
-    /// Whether the predecessors of a state that is about to have this value should be recomputed exactly.
+    /// Whether the predecessors of a state whose value became `new` should be recomputed exactly: because it collapsed, or
+    /// because the change is so small that the rounding of running sums would keep values in motion for ever.
     #[inline]
-    pub fn is_collapse(&mut self, state: u32, value: f64) -> bool {
-        let magnitude = value.abs().min(f64::from(f32::MAX)) as f32;
+    pub fn wants_exact(&mut self, state: u32, old: f64, new: f64) -> bool {
+        let magnitude = new.abs().min(f64::from(f32::MAX)) as f32;
         let peak = &mut self.peaks[state as usize];
         let collapse = magnitude < *peak / COLLAPSE as f32;
         if collapse || magnitude > *peak {
             *peak = magnitude;
         }
-        collapse
+        collapse || (new - old).abs() < new.abs() * ROUNDING_LEVEL
     }
 
     /// Takes note of small backups; returns the pair that is due to be recomputed, if one is.

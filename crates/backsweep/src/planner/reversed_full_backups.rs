@@ -143,7 +143,7 @@ impl Core {
         let u_old = value.u;
         value.u = value.v;
         self.counters.idle_pops += u64::from(value.u == u_old);
-        let exact = self.upkeep.is_collapse(state, value.u);
+        let exact = self.upkeep.wants_exact(state, u_old, value.u);
         Some(Pass::new(model, state, u_old, exact))
     }
 

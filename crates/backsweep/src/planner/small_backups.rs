@@ -69,7 +69,7 @@ impl Core {
         if v_new == v_old {
             self.counters.idle_pops += 1;
         }
-        let exact = self.upkeep.is_collapse(state, v_new);
+        let exact = self.upkeep.wants_exact(state, v_old, v_new);
         Some(Pass::new(model, state, v_old, exact))
     }
 

@@ -77,6 +77,15 @@ impl Model {
             }
             model.states.push(StateRow { first_pair, n_actions, into: List::EMPTY });
         }
+        // A pair of no state is one of a row that was moved: planners rely on its having no model.
+        if let Some(i) =
+            model.pairs.iter().position(|pair| pair.state == NONE && (pair.weight != 0.0 || pair.given))
+        {
+            return Err(Snapshot::problem(
+                "model.weight",
+                &format!("pair {i} has a model but belongs to no state"),
+            ));
+        }
         model.restore_arcs(snapshot)?;
         Ok(model)
     }

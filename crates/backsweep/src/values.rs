@@ -124,6 +124,13 @@ impl Values {
         }
     }
 
+    /// Leaves nothing behind in a row whose pairs got new ids and were evaluated anew.
+    pub(crate) fn clear_row(&mut self, moved: &MovedRow) {
+        let from = moved.from.index();
+        self.pairs[from..from + moved.n_pairs as usize]
+            .fill(PairValue { q: self.optimism.value, scale: 0.0 });
+    }
+
     /// The full backup of a pair, (R̂ + γ Σ P̂ U), from the values that `seen` gives for its successors. The pair has weight.
     #[inline]
     pub(crate) fn expectation(&self, model: &Model, pair: Pair, seen: impl Fn(State, Arc) -> f64) -> f64 {

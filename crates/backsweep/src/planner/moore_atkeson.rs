@@ -55,12 +55,13 @@ impl Planner for MooreAtkeson {
     }
 
     fn grow(&mut self, model: &Model) {
-        let known = self.values.pairs.len();
+        let (known, known_states) = (self.values.pairs.len(), self.values.states.len());
         if self.values.extend(model) {
             self.queue.grow(model.n_states());
             for (i, row) in model.pairs.iter().enumerate().skip(known) {
-                if self.values.believes(row, row.weight) {
-                    self.values.rescale(model, Pair(i as u32));
+                self.values.rescale(model, Pair(i as u32));
+                // A new action of a state that was there before changes its maximum even if nothing is known of it.
+                if self.values.believes(row, row.weight) || (row.state as usize) < known_states {
                     self.queue.set(row.state, f64::INFINITY);
                 }
             }

@@ -112,16 +112,22 @@ pub(super) struct Upkeep {
     credit: u64,
 }
 
+#[inline]
+fn magnitude(value: f64) -> f32 {
+    value.abs().min(f64::from(f32::MAX)) as f32
+}
+
 impl Upkeep {
-    pub fn grow(&mut self, model: &Model) {
-        self.peaks.resize(model.n_states(), 0.0);
+    /// Takes in new states. Pairs may be built on the value they start with before it is ever computed: it is their peak.
+    pub fn grow(&mut self, model: &Model, start_value: f64) {
+        self.peaks.resize(model.n_states(), magnitude(start_value));
     }
 
     /// Whether the predecessors of a state whose value became `new` should be recomputed exactly: because it collapsed, or
     /// because the change is so small that the rounding of running sums would keep values in motion for ever.
     #[inline]
     pub fn wants_exact(&mut self, state: u32, old: f64, new: f64) -> bool {
-        let magnitude = new.abs().min(f64::from(f32::MAX)) as f32;
+        let magnitude = magnitude(new);
         let peak = &mut self.peaks[state as usize];
         let collapse = magnitude < *peak / COLLAPSE as f32;
         if collapse || magnitude > *peak {
@@ -158,6 +164,9 @@ impl Upkeep {
         let &[next, credit] = snapshot.u64s("upkeep.numbers")? else {
             return Err(Snapshot::problem("upkeep.numbers", "it has not 2 items"));
         };
+        if credit > u64::MAX / 2 {
+            return Err(Snapshot::problem("upkeep.numbers", "it counts above 2^63 small backups"));
+        }
         let peaks = peaks.iter().map(|&peak| peak as f32).collect();
         Ok(Self { peaks, next: next.min(u64::from(NONE) - 1) as u32, credit })
     }

@@ -163,9 +163,10 @@ impl Planner for PengWilliams {
         self.back_up_fully(model, pair);
     }
 
-    fn row_moved(&mut self, model: &Model, _moved: &MovedRow) {
+    fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
         // Pairs with new ids are taken in like new ones; U goes with the arcs, whose ids stay.
         self.grow(model);
+        self.values.clear_row(moved);
     }
 
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {

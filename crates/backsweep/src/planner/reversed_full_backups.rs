@@ -235,7 +235,7 @@ impl Planner for ReversedFullBackups {
         let known = self.core.values.pairs.len();
         if self.core.values.extend(model) {
             self.queue.grow(model.n_states());
-            self.core.upkeep.grow(model);
+            self.core.upkeep.grow(model, self.settings.optimism.value);
             for pair in known..model.n_pairs() {
                 with_queue!(self, queue => self.core.admit(model, queue, self.pass, Pair(pair as u32)));
             }
@@ -261,7 +261,7 @@ impl Planner for ReversedFullBackups {
         let known = self.core.values.pairs.len();
         self.core.values.extend(model);
         self.queue.grow(model.n_states());
-        self.core.upkeep.grow(model);
+        self.core.upkeep.grow(model, self.settings.optimism.value);
         let was_known = moved.from.index() < known;
         if was_known {
             self.core.values.move_row(moved);

@@ -148,7 +148,7 @@ impl SmallBackups {
     fn extend(&mut self, model: &Model) {
         self.core.values.extend(model);
         self.queue.grow(model.n_states());
-        self.core.upkeep.grow(model);
+        self.core.upkeep.grow(model, self.settings.optimism.value);
         for row in &model.pairs[self.core.q_prev.len()..] {
             let value = self.core.values.states.get(row.state as usize);
             self.core.q_prev.push(value.map_or(self.settings.optimism.value, |state| state.v));

@@ -85,13 +85,14 @@ impl Planner for WieringSchmidhuber {
     }
 
     fn grow(&mut self, model: &Model) {
-        let known = self.values.pairs.len();
+        let (known, known_states) = (self.values.pairs.len(), self.values.states.len());
         if self.values.extend(model) {
             self.queue.grow(model.n_states());
             self.delta.resize(model.n_states(), 0.0);
             self.stamp.resize(model.n_states(), 0);
             for row in &model.pairs[known..] {
-                if self.values.believes(row, row.weight) {
+                // A new action of a state that was there before changes its maximum even if nothing is known of it.
+                if self.values.believes(row, row.weight) || (row.state as usize) < known_states {
                     self.back_up(model, row.state);
                     self.promote(row.state);
                 }
@@ -116,6 +117,7 @@ impl Planner for WieringSchmidhuber {
     fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
         self.grow(model);
         self.refresh(model, moved.to);
+        self.values.clear_row(moved);
     }
 
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {

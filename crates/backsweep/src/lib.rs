@@ -36,6 +36,7 @@ mod id;
 mod model;
 mod model_snapshot;
 mod names;
+mod owners;
 pub mod planner;
 mod policy;
 pub mod predict;
@@ -47,7 +48,7 @@ mod solve;
 mod transition;
 mod values;
 
-pub use agent::{Agent, Episode, EpisodeEnd, run_episode};
+pub use agent::{Agent, Episode, EpisodeEnd, Memory, run_episode};
 pub use audit::{Audit, audit};
 pub use environment::{Environment, Step};
 pub use error::{Error, Result};

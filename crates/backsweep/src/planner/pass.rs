@@ -32,11 +32,9 @@ impl Pass {
         if self.cursor == NONE {
             return None;
         }
-        let into = model.states[self.state as usize].into;
-        let filled = if self.cursor == into.head { into.filled_in() } else { IN_BLOCK };
         let block = &model.arcs.blocks[self.cursor as usize];
         self.cursor = block.next;
-        Some((block, filled as usize))
+        Some((block, block.filled()))
     }
 
     /// Nothing is left to be told.
@@ -145,13 +143,17 @@ impl Upkeep {
         }
         let pair = self.next % model.pairs.len() as u32;
         let row = &model.pairs[pair as usize];
-        let cost = BACKUPS_PER_SUCCESSOR * (1 + u64::from(row.out.len));
+        let cost = BACKUPS_PER_SUCCESSOR * (1 + u64::from(row.out().len));
         if self.credit < cost {
             return None;
         }
         self.credit -= cost;
         self.next = pair + 1;
-        (row.state != NONE).then_some(Pair(pair))
+        (model.owners.of(pair) != NONE).then_some(Pair(pair))
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.peaks[..])
     }
 
     pub fn store(&self, snapshot: &mut Snapshot) {

@@ -184,6 +184,11 @@ impl Planner for ValueIteration {
         snapshot.put("iteration.largest_change", vec![self.largest_change]);
     }
 
+    fn bytes(&self) -> usize {
+        let rows: usize = self.rows.iter().map(|row| size_of_val(&row[..]) + size_of_val(row)).sum();
+        rows + self.values.bytes()
+    }
+
     fn boxed_clone(&self) -> Box<dyn Planner> {
         Box::new(self.clone())
     }

@@ -90,11 +90,12 @@ impl Planner for WieringSchmidhuber {
             self.queue.grow(model.n_states());
             self.delta.resize(model.n_states(), 0.0);
             self.stamp.resize(model.n_states(), 0);
-            for row in &model.pairs[known..] {
+            for (pair, row) in model.pairs.iter().enumerate().skip(known) {
+                let state = model.owners.of(pair as u32);
                 // A new action of a state that was there before changes its maximum even if nothing is known of it.
-                if self.values.believes(row, row.weight) || (row.state as usize) < known_states {
-                    self.back_up(model, row.state);
-                    self.promote(row.state);
+                if self.values.believes(row, row.weight) || (state as usize) < known_states {
+                    self.back_up(model, state);
+                    self.promote(state);
                 }
             }
         }
@@ -127,7 +128,7 @@ impl Planner for WieringSchmidhuber {
         self.delta[state as usize] = 0.0;
         let mut changed = false;
         for (pair, _, _) in model.arcs.incoming(model.states[state as usize].into) {
-            let predecessor = model.pairs[pair.index()].state;
+            let predecessor = model.owners.of(pair.0);
             if std::mem::replace(&mut self.stamp[predecessor as usize], self.counters.cycles)
                 != self.counters.cycles
             {
@@ -173,6 +174,11 @@ impl Planner for WieringSchmidhuber {
         self.queue.store(snapshot);
         self.counters.store(snapshot);
         snapshot.put("wiering.delta", self.delta.clone());
+    }
+
+    fn bytes(&self) -> usize {
+        let states = size_of_val(&self.delta[..]) + size_of_val(&self.stamp[..]);
+        states + self.values.bytes() + self.queue.bytes()
     }
 
     fn boxed_clone(&self) -> Box<dyn Planner> {

@@ -212,4 +212,8 @@ impl Queue for BucketQueue {
     fn clear(&mut self) {
         while self.pop().is_some() {}
     }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self.links[..]) + size_of_val(&self.heads[..])
+    }
 }

@@ -376,11 +376,11 @@ impl Model {
     pub fn record_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
         let &Transition { state, action, reward, next } = transition;
         let pair = self.pair(state, action)?;
-        if !reward.is_finite() || !(reward * weight).is_finite() {
-            return Err(Error::Reward { state, action, found: reward });
-        }
         if !weight.is_finite() || weight == 0.0 {
             return Err(Error::Weight { state, action, found: weight });
+        }
+        if !reward.is_finite() {
+            return Err(Error::Reward { state, action, found: reward });
         }
         let next = match next.state() {
             Some(next) => {
@@ -399,7 +399,8 @@ impl Model {
         }
         let reward_sum = row.reward_sum + reward * weight;
         if !reward_sum.is_finite() {
-            return Err(Error::Reward { state, action, found: reward });
+            // The reward by itself is a number; together with its weight or with those before it is none.
+            return Err(Error::Reward { state, action, found: reward_sum });
         }
         if !self.arcs.has_room(1) {
             return Err(Error::Full { what: "arcs", limit: Arcs::MAX_BLOCKS as u64 });

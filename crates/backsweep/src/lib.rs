@@ -46,6 +46,7 @@ mod settings;
 mod snapshot;
 mod solve;
 mod transition;
+mod undiscounted;
 mod values;
 
 pub use agent::{Agent, Episode, EpisodeEnd, Memory, run_episode};

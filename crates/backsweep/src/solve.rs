@@ -1,5 +1,6 @@
 //! Values of a known model with a guarantee, and again from where they stood after a change.
 
+use crate::undiscounted::{is_optimum, unbounded_state};
 use crate::{Audit, Budget, Error, Model, Planner, Result, State, audit, plan};
 
 /// What [`solve`] reached. The values are those of the planner.
@@ -8,7 +9,8 @@ pub struct Solution {
     /// No value is further from the optimum than this. `None` only if the discount is 1 and some policy never ends (or takes
     /// very long to), where no such bound is to be had.
     pub error_bound: Option<f64>,
-    /// Whether the bound is within the tolerance asked for (without a bound: whether nothing was left to do).
+    /// Whether the bound is within the tolerance asked for. Without a bound: whether the values solve the equations to that
+    /// tolerance and are the optimum among their solutions.
     pub converged: bool,
     /// Update cycles that it took.
     pub cycles: u64,
@@ -20,7 +22,9 @@ pub struct Solution {
 /// of the model ([`Model::set_outcomes`], [`Planner::refresh`]) the next call starts from them and only does what changed.
 ///
 /// With discount 1, values are defined if every policy ends, or if rewards have one sign and values start at 0 (optimism
-/// value 0): they are then approached from the right side.
+/// value 0): they are then approached from the right side, and refused if they have no bound. The right side is sure only for
+/// a planner that has not planned before: values left from before a change can be another solution of the equations, and are
+/// then reported as not converged.
 ///
 /// ```
 /// use backsweep::planner::{Planner, build_planner};
@@ -40,7 +44,7 @@ pub struct Solution {
 /// ```
 ///
 /// # Errors
-/// If the tolerance is not above 0, or the discount is 1 and the values are not defined.
+/// If the tolerance is not above 0, or the discount is 1 and the values are not defined or have no bound.
 pub fn solve(planner: &mut dyn Planner, model: &Model, tolerance: f64) -> Result<Solution> {
     if !(tolerance > 0.0 && tolerance.is_finite()) {
         return Err(Error::Setting {
@@ -65,8 +69,12 @@ pub fn solve(planner: &mut dyn Planner, model: &Model, tolerance: f64) -> Result
         planner.set_threshold(model, threshold);
         cycles += plan(planner, model, &mut Budget::exhaust()).cycles;
         let audit = audit(model, planner);
-        let error_bound = audit.error_bound.or(longest.map(|steps| audit.residual * steps));
-        let converged = error_bound.is_none_or(|bound| bound <= tolerance);
+        let error_bound =
+            audit.error_bound.or(longest.map(|steps| (audit.residual + audit.rounding) * steps));
+        let converged = match error_bound {
+            Some(bound) => bound <= tolerance,
+            None => audit.residual <= tolerance && is_optimum(model, planner.values(), tolerance),
+        };
         if converged || round == 8 {
             return Ok(Solution { error_bound, converged, cycles, audit });
         }
@@ -106,8 +114,8 @@ fn expected_steps_bound(model: &Model) -> Option<f64> {
 fn check_one_sign(planner: &dyn Planner, model: &Model, state: State) -> Result<()> {
     let rewards = || model.states().flat_map(|state| model.pairs(state)).map(|pair| model.mean_reward(pair));
     let one_sign = rewards().all(|r| r >= 0.0) || rewards().all(|r| r <= 0.0);
-    if one_sign && planner.settings().optimism.value == 0.0 {
-        return Ok(());
+    if !one_sign || planner.settings().optimism.value != 0.0 {
+        return Err(Error::Undiscounted { state });
     }
-    Err(Error::Undiscounted { state })
+    unbounded_state(model, planner.values()).map_or(Ok(()), |state| Err(Error::Unbounded { state }))
 }

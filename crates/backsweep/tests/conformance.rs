@@ -266,3 +266,84 @@ fn without_discount_what_has_no_value_is_refused() {
         );
     }
 }
+
+/// Without discount, with loops and rewards of one sign: what has a bound is solved, what has none is refused. Compared on
+/// random models with plain value iteration from 0, which grows without end exactly where there is no bound.
+#[test]
+fn without_discount_bounded_values_are_told_from_unbounded_ones() {
+    let (mut n_solved, mut n_refused) = (0, 0);
+    for seed in 0..3000 {
+        let mut random = Random::from_seed(seed);
+        let n_states = 2 + random.below(5);
+        let sign = if seed % 2 == 0 { 1.0 } else { -1.0 };
+        let optimism = Optimism { value: 0.0, min_visits: 1 };
+        let settings = Settings { discount: 1.0, optimism, ..Settings::default() };
+        let mut agent = Agent::new("reversed_full_backups", settings).unwrap();
+        let mut book = Book::default();
+        for _ in 0..n_states {
+            let n_actions = random.below(4) as usize;
+            agent.add_state(n_actions).unwrap();
+            book.rows.push(vec![common::Row::default(); n_actions]);
+        }
+        for state in 0..n_states {
+            for action in 0..agent.model().n_actions(State(state)) as u32 {
+                for _ in 0..random.below(3) {
+                    let next = if random.chance(0.1) { Next::End } else { on(random.below(n_states)) };
+                    let reward = sign * f64::from(u8::from(random.chance(0.3)));
+                    let transition = step(state, action, reward, next);
+                    agent.observe(&transition).unwrap();
+                    book.record(&transition, 1.0);
+                }
+            }
+        }
+        if agent.model().endless_state().is_none() {
+            continue;
+        }
+        // Values of these models that have a bound stay far below 100.
+        let mut v = vec![0.0f64; n_states as usize];
+        for _ in 0..20_000 {
+            for s in 0..v.len() {
+                let q =
+                    |row: &common::Row| if row.weight > 0.0 { row.expectation(1.0, |t| v[t]) } else { 0.0 };
+                v[s] = book.rows[s].iter().map(q).reduce(f64::max).unwrap_or(0.0);
+            }
+        }
+        let is_bounded = v.iter().all(|v| v.abs() < 500.0);
+        match agent.solve(1e-9) {
+            Ok(solution) => {
+                assert!(is_bounded && solution.converged, "seed {seed}: {v:?} {solution:?}");
+                assert!(worst(&values(&agent), &v).0 < 1e-6, "seed {seed}: {:?} not {v:?}", values(&agent));
+                n_solved += 1;
+            }
+            Err(error) => {
+                assert!(
+                    matches!(error, Error::Unbounded { .. }) && !is_bounded,
+                    "seed {seed}: {error}, {v:?}"
+                );
+                n_refused += 1;
+            }
+        }
+    }
+    assert!(n_solved > 300 && n_refused > 300, "{n_solved} solved, {n_refused} refused");
+}
+
+/// Values left from before a change can solve the equations and be wrong: the loop below keeps what it was once promised.
+#[test]
+fn without_discount_a_wrong_solution_is_not_called_converged() {
+    for (planner, queue) in planners() {
+        let settings = Settings { discount: 1.0, queue, ..Settings::default() };
+        let mut agent = Agent::new(planner, settings).unwrap();
+        agent.add_state(1).unwrap();
+        agent.add_state(2).unwrap();
+        let sure = |reward, next| [Outcome { probability: 1.0, reward, next }];
+        let (first, second) = (backsweep::Action(0), backsweep::Action(1));
+        agent.set_outcomes(State(0), first, &sure(0.0, on(1))).unwrap();
+        agent.set_outcomes(State(1), first, &sure(0.0, on(0))).unwrap();
+        agent.set_outcomes(State(1), second, &sure(1.0, Next::End)).unwrap();
+        assert!(agent.solve(1e-9).unwrap().converged, "{planner}");
+        assert_eq!(agent.value(State(0)), 1.0, "{planner}");
+        agent.set_outcomes(State(1), second, &sure(0.5, Next::End)).unwrap();
+        let solution = agent.solve(1e-9).unwrap();
+        assert_eq!(solution.converged, agent.value(State(0)) == 0.5, "{planner}: {}", agent.value(State(0)));
+    }
+}

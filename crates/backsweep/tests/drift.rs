@@ -38,7 +38,7 @@ fn stays_exact(name: &str) {
         let mut n = 0u64;
         run(name, start_value, N_BACKUPS, |model, planner| {
             n += 1;
-            if n % 50_000 == 0 {
+            if n.is_multiple_of(50_000) {
                 let found = audit(model, planner);
                 assert!(found.relative_relation < 1e-10, "{name} from {start_value}: {found:?}");
                 last = Some(found);

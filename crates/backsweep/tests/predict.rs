@@ -32,13 +32,13 @@ impl Plain {
 
     /// Theorem 3.2: the counts change, no U does. A new pair's U is the value of its state before.
     fn observe(&mut self, state: u32, reward: f64, next: Next) {
-        if let Some(next) = next.state() {
+        if let Some(next) = common::after(next) {
             let arc = (state, next.0);
             let v = self.v(next.0);
-            if !self.u.contains_key(&arc) {
-                self.u.insert(arc, v);
+            self.u.entry(arc).or_insert_with(|| {
                 self.order.push(arc);
-            }
+                v
+            });
             *self.n_arcs.entry(arc).or_insert(0.0) += 1.0;
         }
         *self.n.entry(state).or_insert(0.0) += 1.0;
@@ -90,7 +90,7 @@ fn theorems_hold_after_every_step() {
             plain.observe(state, reward, next);
             for k in 0..iterations {
                 let arc = match selection {
-                    Selection::MostRecent => next.state().map(|next| (state, next.0)),
+                    Selection::MostRecent => common::after(next).map(|next| (state, next.0)),
                     Selection::RoundRobin if plain.order.is_empty() => None,
                     Selection::RoundRobin => {
                         let arc = plain.order[turn % plain.order.len()];

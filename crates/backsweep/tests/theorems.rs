@@ -222,7 +222,7 @@ impl<P: Follow> Sequence<P> {
     fn record(&mut self, transition: Transition, weight: f64) {
         let change = self.model.record_weighted(&transition, weight).unwrap().unwrap();
         self.book.record(&transition, weight);
-        if let Some(next) = transition.next.state() {
+        if let Some(next) = common::after(transition.next) {
             let (s, a, t) = (transition.state.index(), transition.action.index(), next.index());
             self.see_new_arc(s, a, t);
         }
@@ -283,7 +283,7 @@ impl<P: Follow> Sequence<P> {
         let pair = self.model.set_outcomes(state, action, &outcomes).unwrap();
         self.book.set(s, a, &outcomes);
         self.recorded.retain(|t| (t.state, t.action) != (state, action));
-        for next in outcomes.iter().filter_map(|outcome| outcome.next.state()) {
+        for next in outcomes.iter().filter_map(|outcome| common::after(outcome.next)) {
             self.see_new_arc(s, a, next.index());
         }
         self.planner.refresh(&self.model, pair);

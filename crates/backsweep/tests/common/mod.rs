@@ -30,6 +30,15 @@ impl Row {
     }
 }
 
+/// The state that follows, as the test reads it: a cut is no end.
+pub fn after(next: Next) -> Option<State> {
+    match next {
+        Next::On(state) => Some(state),
+        Next::Cut(state) => Some(state),
+        Next::End => None,
+    }
+}
+
 /// A model kept by the test: one row for each action of each state.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
@@ -48,7 +57,7 @@ impl Book {
         if row.weight == 0.0 {
             row.reward_sum = 0.0;
         }
-        if let Some(next) = transition.next.state() {
+        if let Some(next) = after(transition.next) {
             *row.next.entry(next.index()).or_insert(0.0) += weight;
         }
     }
@@ -58,7 +67,7 @@ impl Book {
         let mut row = Row { weight: 1.0, given: true, ..Row::default() };
         for outcome in outcomes {
             row.reward_sum += outcome.probability / sum * outcome.reward;
-            if let Some(next) = outcome.next.state() {
+            if let Some(next) = after(outcome.next) {
                 *row.next.entry(next.index()).or_insert(0.0) += outcome.probability / sum;
             }
         }
@@ -88,15 +97,15 @@ impl Book {
             }
             let v = solve_linear(&matrix, &right);
             let mut stable = true;
-            for s in 0..n {
+            for (s, chosen) in policy.iter_mut().enumerate() {
                 let q = |a: usize| {
                     let row = &self.rows[s][a];
                     if row.is_known(min_visits) { row.expectation(discount, |t| v[t]) } else { optimism }
                 };
                 // Only a true improvement changes the policy, so that rounding among ties cannot go round in circles.
                 for a in 0..self.rows[s].len() {
-                    if q(a) > q(policy[s]) + 1e-13 * q(policy[s]).abs().max(1e-6) {
-                        policy[s] = a;
+                    if q(a) > q(*chosen) + 1e-13 * q(*chosen).abs().max(1e-6) {
+                        *chosen = a;
                         stable = false;
                     }
                 }

@@ -9,11 +9,15 @@
 
 pub mod circle;
 mod error;
+mod hash;
 mod law;
 mod maze;
+pub mod result;
+pub mod statistics;
 mod task;
 
 pub use error::{Error, Result};
+pub use hash::fnv1a;
 pub use law::Law;
 pub use maze::{Cell, Kind, Maze};
 pub use task::{ACTION_NAMES, MazeTask, evaluate_policy};

@@ -9,6 +9,7 @@
 
 pub mod circle;
 mod error;
+pub mod figures;
 mod hash;
 mod law;
 mod maze;

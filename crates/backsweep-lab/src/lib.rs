@@ -16,6 +16,7 @@ mod maze;
 pub mod result;
 pub mod statistics;
 mod task;
+pub mod verdict;
 
 pub use error::{Error, Result};
 pub use hash::fnv1a;

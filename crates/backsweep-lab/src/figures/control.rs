@@ -16,14 +16,14 @@ const CLOSE: f64 = 3.5;
 
 /// Score against update cycles a step: the whole range above, the best scores below.
 pub fn against_cycles(results: &Results) -> Option<Chart> {
-    let x = || Axis::log("update cycles a step").between(0.84, 11.9).ticked(&CYCLES);
+    let x = || Axis::log("update cycles a step").between(0.84, 13.0).ticked(&CYCLES);
     two_views(
         results,
         "fig3-cycles",
         "Figure 3: score against update cycles",
         x,
         |experiment, task, number| {
-            let mut series = levels(results, experiment, task, number, 11.2);
+            let mut series = levels(results, experiment, task, number, 12.2);
             for (index, method) in planners(results, experiment, task).iter().enumerate() {
                 // Methods stand a little apart, so that error bars on one number of cycles can be told apart.
                 let aside = 1.0 + 0.025 * (index as f64 - 2.0);
@@ -46,7 +46,7 @@ pub fn against_time(results: &Results) -> Option<Chart> {
     if !timed {
         return None;
     }
-    let x = || Axis::log("time a step (µs); published: on the authors' machine");
+    let x = || Axis::log("measured time a step (µs)");
     two_views(results, "fig3-time", "Figure 3: score against measured time", x, |experiment, task, number| {
         let mut series = levels(results, experiment, task, number, f64::NAN);
         for method in planners(results, experiment, task) {
@@ -119,10 +119,10 @@ fn two_views(
         let title = pick::task_title(results, experiment, task);
         let series = series(experiment, task, *number);
         let best =
-            series.iter().flat_map(|s| s.points()).map(|point| point.high).fold(f64::NEG_INFINITY, f64::max);
+            series.iter().flat_map(|s| s.points()).map(|point| point.y).fold(f64::NEG_INFINITY, f64::max);
         let mut y = Axis::linear(SCORE);
         whole.push(Panel { title: title.clone(), x: x(), y: y.clone(), series: series.clone() });
-        y.range = best.is_finite().then(|| (best - CLOSE, best + 0.25));
+        y.range = best.is_finite().then(|| (best - CLOSE, best + 0.5));
         close.push(Panel { title: format!("{title}: the best scores"), x: x(), y, series });
     }
     let columns = tasks.len();

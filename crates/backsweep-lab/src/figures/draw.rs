@@ -30,7 +30,7 @@ pub fn svg(chart: &Chart) -> String {
     let full_height = legend_top + legend.len() as f64 * LEGEND_ROW + 14.0;
 
     let mut body = String::new();
-    text(&mut body, (full_width / 2.0, 26.0), "middle", 16.0, "ink", &chart.title);
+    fitted(&mut body, (full_width / 2.0, 26.0), 16.0, &chart.title, full_width - 16.0);
     for (index, panel) in chart.panels.iter().enumerate() {
         let left = (index % columns) as f64 * chart.panel_width;
         let top = TITLE_HEIGHT + (index / columns) as f64 * chart.panel_height;
@@ -69,6 +69,18 @@ pub fn text(out: &mut String, (x, y): (f64, f64), anchor: &str, size: f64, class
     );
 }
 
+/// A centred line made smaller, and at last shorter, until it fits into `room`.
+fn fitted(out: &mut String, middle: (f64, f64), size: f64, content: &str, room: f64) {
+    let size = (size * room / width(content, size).max(1.0)).clamp(size * 0.7, size);
+    let size = (size * 10.0).floor() / 10.0;
+    let mut shown = content.to_string();
+    while width(&shown, size) > room && shown.chars().count() > 2 {
+        let kept = shown.chars().count() - 2;
+        shown = shown.chars().take(kept).chain(['…']).collect();
+    }
+    text(out, middle, "middle", size, "ink", &shown);
+}
+
 fn draw_panel(out: &mut String, chart: &Chart, index: usize, panel: &Panel, (left, top): (f64, f64)) {
     let ends = panel.series.iter().filter_map(|series| series.end.as_deref());
     let room_for_ends = ends.map(|end| width(end, 12.0) + 8.0).fold(0.0, f64::max);
@@ -77,7 +89,7 @@ fn draw_panel(out: &mut String, chart: &Chart, index: usize, panel: &Panel, (lef
     let x_scale = Scale::fit(&panel.x, breadths(panel), (x0, x1), ((x1 - x0) / 60.0) as usize);
     let y_scale = Scale::fit(&panel.y, heights(panel), (y0, y1), ((y0 - y1) / 42.0) as usize);
 
-    text(out, ((x0 + x1) / 2.0, y1 - 12.0), "middle", 14.0, "ink", &panel.title);
+    fitted(out, ((x0 + x1) / 2.0, y1 - 12.0), 14.0, &panel.title, chart.panel_width - LEFT);
     for tick in &y_scale.ticks {
         let y = y_scale.pixel(*tick);
         stroke(out, (x0, y), (x1, y), "grid", GRID);
@@ -97,7 +109,7 @@ fn draw_panel(out: &mut String, chart: &Chart, index: usize, panel: &Panel, (lef
     }
     stroke(out, (x0, y0), (x1, y0), "axis", SOFT);
     stroke(out, (x0, y0), (x0, y1), "axis", SOFT);
-    text(out, ((x0 + x1) / 2.0, y0 + 38.0), "middle", TEXT, "ink", &panel.x.label);
+    fitted(out, ((x0 + x1) / 2.0, y0 + 38.0), TEXT, &panel.x.label, chart.panel_width - LEFT);
     let (label_x, label_y) = (left + 17.0, (y0 + y1) / 2.0);
     let label = escape(&panel.y.label);
     let _ = writeln!(

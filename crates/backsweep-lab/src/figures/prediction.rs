@@ -19,7 +19,7 @@ pub fn fixed_instance(results: &Results) -> Chart {
     let levels = TASKS.map(|(number, task)| Panel {
         title: task_title(results, "fig1", task, number),
         x: step_sizes(),
-        y: Axis::linear(ERROR).between(0.0, 1.05),
+        y: Axis::linear(ERROR).between(0.0, 1.06),
         series: curves(results, number, task, false),
     });
     let shapes = TASKS.map(|(number, task)| Panel {
@@ -136,12 +136,12 @@ fn published_key() -> Series {
 }
 
 fn step_sizes() -> Axis {
-    Axis::linear(STEP_SIZES).between(0.0, 1.0)
+    Axis::linear(STEP_SIZES).between(-0.02, 1.02)
 }
 
 fn step_sizes_of(method: &str) -> Axis {
     Axis::linear(if method == "td_constant" { "constant step size α" } else { "decay rate d" })
-        .between(0.0, 1.0)
+        .between(-0.02, 1.02)
 }
 
 fn short_title(number: u32) -> String {

@@ -117,7 +117,7 @@ fn linear_ticks(first: f64, last: f64, wanted: usize) -> Vec<f64> {
     let step = [1.0, 2.0, 5.0, 10.0]
         .iter()
         .map(|factor| factor * power)
-        .find(|step| *step >= rough * 0.999)
+        .find(|step| *step >= rough * 0.7)
         .unwrap_or(rough);
     // Multiples are computed from whole numbers so that no tick drifts.
     let (from, to) = ((first / step - 1e-9).ceil() as i64, (last / step + 1e-9).floor() as i64);
@@ -128,14 +128,16 @@ fn log_ticks(first: f64, last: f64) -> Vec<f64> {
     let decades = (last / first).log10();
     let factors: &[f64] = if decades > 3.0 {
         &[1.0]
-    } else if decades > 0.6 {
+    } else if decades > 1.2 {
         &[1.0, 2.0, 5.0]
     } else {
-        &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0]
+        &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0]
     };
     let (from, to) = (first.log10().floor() as i32, last.log10().ceil() as i32);
     let all = (from..=to).flat_map(|power| factors.iter().map(move |factor| factor * 10f64.powi(power)));
-    all.filter(|tick| *tick >= first && *tick <= last).collect()
+    let ticks: Vec<f64> = all.filter(|tick| *tick >= first && *tick <= last).collect();
+    // A range within one such step is almost linear.
+    if ticks.len() < 3 { linear_ticks(first, last, 4) } else { ticks }
 }
 
 fn log_label(tick: f64) -> String {

@@ -42,6 +42,26 @@ pub struct Solution {
 /// # Errors
 /// If the tolerance is not above 0, or the discount is 1 and the values are not defined.
 pub fn solve(planner: &mut dyn Planner, model: &Model, tolerance: f64) -> Result<Solution> {
+    match solve_unless(planner, model, tolerance, &mut || false)? {
+        Some(solution) => Ok(solution),
+        None => unreachable!("nothing said stop"),
+    }
+}
+
+/// Cycles between two questions whether to stop, for planners with a queue; others are asked after every sweep.
+const STRIDE: u64 = 64;
+
+/// As [`solve`], unless `stop` says so: the answer is then `None`, the planner keeps what was reached, and the next call goes
+/// on from there. The numbers are the same however often it is asked.
+///
+/// # Errors
+/// As for [`solve`].
+pub fn solve_unless(
+    planner: &mut dyn Planner,
+    model: &Model,
+    tolerance: f64,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Option<Solution>> {
     if !(tolerance > 0.0 && tolerance.is_finite()) {
         return Err(Error::Setting {
             name: "tolerance",
@@ -54,7 +74,10 @@ pub fn solve(planner: &mut dyn Planner, model: &Model, tolerance: f64) -> Result
     let mut longest = None;
     if discount == 1.0 {
         match model.endless_state() {
-            None => longest = Some(expected_steps_bound(model)),
+            None => match expected_steps_bound(model, stop) {
+                None => return Ok(None),
+                steps => longest = steps,
+            },
             Some(state) => check_one_sign(planner, model, state)?,
         }
     }
@@ -63,12 +86,22 @@ pub fn solve(planner: &mut dyn Planner, model: &Model, tolerance: f64) -> Result
     // Each round asks for a quarter of the last priority; rounding sets the limit after which more rounds change nothing.
     for round in 0.. {
         planner.set_threshold(model, threshold);
-        cycles += plan(planner, model, &mut Budget::exhaust()).cycles;
+        loop {
+            let max_cycles = if planner.queue_length() == 0 { 1 } else { STRIDE };
+            let planned = plan(planner, model, &mut Budget::Until { tolerance: 0.0, max_cycles });
+            cycles += planned.cycles;
+            if planned.converged {
+                break;
+            }
+            if stop() {
+                return Ok(None);
+            }
+        }
         let audit = audit(model, planner);
         let error_bound = audit.error_bound.or(longest.map(|steps| audit.residual * steps));
         let converged = error_bound.is_none_or(|bound| bound <= tolerance);
         if converged || round == 8 {
-            return Ok(Solution { error_bound, converged, cycles, audit });
+            return Ok(Some(Solution { error_bound, converged, cycles, audit }));
         }
         threshold /= 4.0;
     }
@@ -79,8 +112,8 @@ pub fn solve(planner: &mut dyn Planner, model: &Model, tolerance: f64) -> Result
 /// upper bound of the expected number of steps to the end under the worst policy.
 ///
 /// With T such that T ≥ ½ + max P T everywhere, no policy takes more than 2T steps on average; sweeps of T ← 1 + max P T
-/// from 0 reach such a T as soon as they change it by no more than ½.
-fn expected_steps_bound(model: &Model) -> f64 {
+/// from 0 reach such a T as soon as they change it by no more than ½. `None` if it was stopped.
+fn expected_steps_bound(model: &Model, stop: &mut dyn FnMut() -> bool) -> Option<f64> {
     let mut steps = vec![0.0f64; model.n_states()];
     loop {
         let longer: Vec<f64> = model
@@ -95,7 +128,10 @@ fn expected_steps_bound(model: &Model) -> f64 {
         let largest_change =
             longer.iter().zip(&steps).map(|(new, old)| (new - old).abs()).fold(0.0, f64::max);
         if largest_change <= 0.5 {
-            return 2.0 * steps.iter().copied().fold(1.0, f64::max);
+            return Some(2.0 * steps.iter().copied().fold(1.0, f64::max));
+        }
+        if stop() {
+            return None;
         }
         steps = longer;
     }

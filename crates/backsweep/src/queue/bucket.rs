@@ -64,12 +64,7 @@ impl BucketQueue {
     /// An empty queue without keys.
     pub fn new() -> Self {
         let ring = |i: usize| Link { previous: i as u32, next: i as u32, bucket: i as u32 };
-        Self {
-            links: (0..N_BUCKETS).map(ring).collect(),
-            filled: [0; N_BUCKETS / 64],
-            words: 0,
-            len: 0,
-        }
+        Self { links: (0..N_BUCKETS).map(ring).collect(), filled: [0; N_BUCKETS / 64], words: 0, len: 0 }
     }
 
     /// Moves a key from its ring to that of a bucket.

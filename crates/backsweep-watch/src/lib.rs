@@ -1,1 +1,14 @@
-//! x
+//! See prioritized sweeping think: a live page, a terminal view and pictures of an agent that learns a maze.
+//!
+//! ```text
+//! scene ──▶ engine (world, agents, random numbers) ──frames──▶ page over a local server · terminal · picture
+//!             ▲                                                     │
+//!             └────────────────────── orders ───────────────────────┘
+//! ```
+
+pub mod engine;
+mod mazes;
+pub mod palette;
+pub mod scene;
+pub mod server;
+pub mod world;

@@ -6,6 +6,7 @@
 //!             └────────────────────── orders ───────────────────────┘
 //! ```
 
+pub mod command;
 pub mod engine;
 mod mazes;
 pub mod palette;

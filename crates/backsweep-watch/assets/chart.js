@@ -100,7 +100,12 @@ export class Chart {
       c.fillStyle = read("--text");
       c.textAlign = "left";
       c.textBaseline = "bottom";
-      c.fillText(`value iteration on the true model ${short(+this.line.toFixed(1))}`, MARGIN.left + 6, y(this.line) - 3);
+      const label = `value iteration, true model ${short(+this.line.toFixed(1))}`;
+      c.strokeStyle = read("--card");
+      c.lineWidth = 4;
+      c.lineJoin = "round";
+      c.strokeText(label, MARGIN.left + 6, y(this.line) - 4);
+      c.fillText(label, MARGIN.left + 6, y(this.line) - 4);
     }
   }
 

@@ -76,7 +76,7 @@ function onScene(event) {
   scene = event.scene;
   views.forEach((view) => view.setMaze(scene.maze));
   $("figure-1").hidden = scene.rival === null;
-  $("mazes").classList.toggle("race", scene.rival !== null);
+  document.querySelector("main").classList.toggle("race", scene.rival !== null);
   controls.show(scene);
   fit();
   showAddress();
@@ -177,7 +177,7 @@ function fit() {
   const race = scene.rival !== null && window.innerWidth > 640;
   const room = $("mazes").clientWidth;
   const width = (race ? (room - 16) / 2 : room) - (window.innerWidth > 640 ? 26 : 18);
-  const height = window.innerWidth > 1020 ? Math.max(360, window.innerHeight - 235) : window.innerHeight * 0.8;
+  const height = window.innerWidth > 1020 ? Math.max(360, window.innerHeight - 225) : window.innerHeight * 0.8;
   views.forEach((view) => view.fit(width, height));
 }
 
@@ -376,7 +376,7 @@ window.addEventListener("resize", () => {
 const rampContext = $("ramp").getContext("2d");
 ramp(known.colours).forEach(({ css }, i) => {
   rampContext.fillStyle = css;
-  rampContext.fillRect((i * 160) / 256, 0, 1, 10);
+  rampContext.fillRect(i, 0, 1, 10);
 });
 
 if (theme !== "light" && theme !== "dark") theme = null;

@@ -3,9 +3,11 @@
 import { CELL_BYTES, KNOWN, VISITED } from "/link.js";
 import { grid } from "/scene.js";
 
-const FLASH_TIME = 320; // milliseconds until a flash has faded to a third
+const FLASH_TIME = 220; // milliseconds until a flash has faded to a third
 const SETTLE_TIME = 90; // milliseconds until a colour has come most of its way
 const TURNS = [-Math.PI / 2, 0, Math.PI / 2, Math.PI]; // north, east, south, west
+const ARROW_TIME = 50; // milliseconds between two drawings of the arrows
+const DECADES = 4; // orders of magnitude that a priority's byte spans
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** The colours of a table of "#rrggbb", spread over 256 steps. */
@@ -15,8 +17,15 @@ export function ramp(codes) {
     const place = (i / 255) * (stops.length - 1);
     const below = Math.min(Math.floor(place), stops.length - 2);
     const mixed = stops[below].map((c, k) => Math.round(c + (stops[below + 1][k] - c) * (place - below)));
-    return { css: `rgb(${mixed.join(" ")})`, dark: mixed[0] * 0.299 + mixed[1] * 0.587 + mixed[2] * 0.114 < 128 };
+    return { rgb: mixed, css: `rgb(${mixed.join(" ")})`, dark: mixed[0] * 0.299 + mixed[1] * 0.587 + mixed[2] * 0.114 < 128 };
   });
+}
+
+function canvasOf(width, height) {
+  const canvas = document.createElement("canvas");
+  canvas.width = width;
+  canvas.height = height;
+  return canvas;
 }
 
 export class MazeView {
@@ -41,9 +50,12 @@ export class MazeView {
     if (resized) {
       this.place = new Float32Array(this.cells.length); // the shown place of V on the colour scale
       this.light = new Float32Array(this.cells.length); // how strongly a cell flashes
+      this.small = canvasOf(this.width, rows.length); // one pixel a cell
+      this.pixels = this.small.getContext("2d").createImageData(this.width, rows.length);
       this.cursor = null;
       this.size = 0;
     }
+    this.layers = null;
     this.dirty = true;
   }
 
@@ -52,8 +64,12 @@ export class MazeView {
     const first = this.agent === null || fresh;
     this.agent = agent;
     this.report = report;
+    // When much is backed up between two frames each flash is fainter, so that the picture stays calm.
+    let crowd = 0;
+    for (let i = 0; i < this.cells.length; i++) crowd += agent.cells[i * CELL_BYTES + 4] / 255;
+    const strength = Math.min(1, (0.045 * this.cells.length) / Math.max(crowd, 1e-9));
     for (let i = 0; i < this.cells.length; i++) {
-      const change = agent.cells[i * CELL_BYTES + 4] / 255;
+      const change = (strength * agent.cells[i * CELL_BYTES + 4]) / 255;
       if (first) {
         this.light[i] = 0;
         this.place[i] = this.target(i);
@@ -62,6 +78,7 @@ export class MazeView {
       }
     }
     if (first || !this.spot) this.spot = this.centre(agent.position);
+    this.arrowsDue = true;
     this.dirty = true;
   }
 
@@ -85,13 +102,13 @@ export class MazeView {
     this.canvas.height = size * this.rows.length;
     this.canvas.style.width = `${(size / scale) * this.width}px`;
     this.canvas.style.height = `${(size / scale) * this.rows.length}px`;
-    this.sprites = null;
+    this.sprites = this.layers = null;
     this.dirty = true;
   }
 
   /** Forgets what depends on the theme. */
   restyle() {
-    this.sprites = null;
+    this.sprites = this.layers = null;
     this.dirty = true;
   }
 
@@ -121,8 +138,7 @@ export class MazeView {
     const glow = read("--glow");
     const s = this.size;
     const sprite = (side, draw) => {
-      const canvas = document.createElement("canvas");
-      canvas.width = canvas.height = side;
+      const canvas = canvasOf(side, side);
       draw(canvas.getContext("2d"));
       return canvas;
     };
@@ -141,8 +157,12 @@ export class MazeView {
         c.lineTo(s * 0.06, s * 0.16);
         c.stroke();
       });
+    const rgb = (name) => theme[name].match(/[0-9a-f]{2}/gi).map((two) => parseInt(two, 16));
     this.sprites = {
       theme,
+      unknown: rgb("unknown"),
+      visited: rgb("visited"),
+      accent: rgb("accent"),
       bright: TURNS.map((turn) => arrow("rgb(255 255 255 / .78)", turn)),
       dim: TURNS.map((turn) => arrow("rgb(8 12 20 / .72)", turn)),
       // A ring that shines inwards and a little outwards.
@@ -163,57 +183,54 @@ export class MazeView {
     };
   }
 
+  /** What changes only with the maze: walls, and the gaps between cells with their round corners, as a mask over colours. */
+  layer() {
+    const { size: s, cells, width, sprites } = this;
+    const mask = canvasOf(this.canvas.width, this.canvas.height);
+    const c = mask.getContext("2d");
+    c.fillStyle = sprites.theme.floor;
+    c.fillRect(0, 0, mask.width, mask.height);
+    const gap = Math.max(0.5, s * 0.035);
+    c.globalCompositeOperation = "destination-out";
+    c.beginPath();
+    cells.forEach((kind, i) => {
+      if (kind !== "#") c.roundRect((i % width) * s + gap, Math.floor(i / width) * s + gap, s - 2 * gap, s - 2 * gap, s * 0.14);
+    });
+    c.fill();
+    c.globalCompositeOperation = "source-over";
+    c.fillStyle = sprites.theme.wall;
+    cells.forEach((kind, i) => {
+      if (kind !== "#") return;
+      const column = i % width;
+      const wall = (k, ok) => ok && cells[k] === "#";
+      const [n, e, w, t] = [wall(i - width, i >= width), wall(i + 1, column < width - 1), wall(i - 1, column > 0), wall(i + width, i + width < cells.length)];
+      const r = s * 0.28;
+      // Corners are round where the wall ends.
+      c.beginPath();
+      c.roundRect(column * s, Math.floor(i / width) * s, s + 0.5, s + 0.5, [n || w ? 0 : r, n || e ? 0 : r, t || e ? 0 : r, t || w ? 0 : r]);
+      c.fill();
+    });
+    this.layers = { mask, arrows: canvasOf(mask.width, mask.height), drawn: -Infinity };
+    this.arrowsDue = true;
+  }
+
   /** Draws if anything moves or has changed. `elapsed` is in milliseconds. */
   draw(elapsed) {
     if (!this.agent || !this.size || (!this.dirty && !this.moving)) return false;
     if (!this.sprites) this.prepare();
+    if (!this.layers) this.layer();
     this.dirty = false;
     this.moving = false;
-    const { context: c, size: s, sprites, cells } = this;
-    const { theme } = sprites;
-    const settle = calm.matches ? 1 : 1 - Math.exp(-elapsed / SETTLE_TIME);
-    const fade = calm.matches ? 0 : Math.exp(-elapsed / FLASH_TIME);
-    const gap = Math.max(0.5, s * 0.035);
-    const inner = s - 2 * gap;
-    const radius = s * 0.14;
-
+    const { context: c, layers } = this;
+    this.paintCells(elapsed);
     c.globalAlpha = 1;
-    c.fillStyle = theme.floor;
-    c.fillRect(0, 0, this.canvas.width, this.canvas.height);
-    this.drawWalls();
-    for (let i = 0; i < cells.length; i++) {
-      if (cells[i] === "#") continue;
-      const flags = this.agent.cells[i * CELL_BYTES + 2];
-      const x = (i % this.width) * s;
-      const y = Math.floor(i / this.width) * s;
-      const target = this.target(i);
-      const distance = target - this.place[i];
-      if (Math.abs(distance) > 0.002) {
-        this.place[i] += distance * settle;
-        this.moving = true;
-      } else this.place[i] = target;
-      const known = flags & KNOWN;
-      const colour = this.colours[Math.round(this.place[i] * 255)];
-      c.fillStyle = known ? colour.css : flags & VISITED ? theme.visited : theme.unknown;
-      c.beginPath();
-      c.roundRect(x + gap, y + gap, inner, inner, radius);
-      c.fill();
-      if (this.light[i] > 0.02) {
-        c.globalAlpha = this.light[i] * 0.62;
-        c.fillStyle = known ? "#fff" : theme.accent;
-        c.fill();
-        c.globalAlpha = 1;
-        this.light[i] *= fade;
-        this.moving = true;
-      } else this.light[i] = 0;
-      const best = flags & 15;
-      if (best && cells[i] !== "G" && s >= 10) {
-        const arrows = (known ? colour.dark : theme.agent === "#ffffff") ? sprites.bright : sprites.dim;
-        if (!known) c.globalAlpha = 0.3;
-        for (let a = 0; a < 4; a++) if (best & (1 << a)) c.drawImage(arrows[a], x, y);
-        c.globalAlpha = 1;
-      }
-    }
+    c.imageSmoothingEnabled = false;
+    c.drawImage(this.small, 0, 0, this.canvas.width, this.canvas.height);
+    c.drawImage(layers.mask, 0, 0);
+    const now = performance.now();
+    if (this.arrowsDue && now - layers.drawn > ARROW_TIME) this.drawArrows(now);
+    if (this.arrowsDue) this.moving = true;
+    c.drawImage(layers.arrows, 0, 0);
     this.drawQueue();
     this.drawMarks();
     this.drawReport();
@@ -222,28 +239,76 @@ export class MazeView {
     return true;
   }
 
-  drawWalls() {
-    const { context: c, size: s, cells, width } = this;
-    c.fillStyle = this.sprites.theme.wall;
+  /** The colours, one pixel a cell: the browser enlarges them in one stroke. */
+  paintCells(elapsed) {
+    const { sprites, cells, pixels } = this;
+    const settle = calm.matches ? 1 : 1 - Math.exp(-elapsed / SETTLE_TIME);
+    const fade = calm.matches ? 0 : Math.exp(-elapsed / FLASH_TIME);
     for (let i = 0; i < cells.length; i++) {
-      if (cells[i] !== "#") continue;
-      const wall = (k, ok) => ok && cells[k] === "#";
-      const column = i % width;
-      const [n, e, w, t] = [wall(i - width, i >= width), wall(i + 1, column < width - 1), wall(i - 1, column > 0), wall(i + width, i + width < cells.length)];
-      const r = s * 0.28;
-      // Corners are round where the wall ends.
-      c.beginPath();
-      c.roundRect(column * s, Math.floor(i / width) * s, s + 0.5, s + 0.5, [n || w ? 0 : r, n || e ? 0 : r, t || e ? 0 : r, t || w ? 0 : r]);
-      c.fill();
+      const flags = this.agent.cells[i * CELL_BYTES + 2];
+      const target = this.target(i);
+      const distance = target - this.place[i];
+      if (Math.abs(distance) > 0.002) {
+        this.place[i] += distance * settle;
+        this.moving = true;
+      } else this.place[i] = target;
+      const known = flags & KNOWN;
+      const colour = known ? this.colours[Math.round(this.place[i] * 255)].rgb : flags & VISITED ? sprites.visited : sprites.unknown;
+      const light = this.light[i] * 0.7;
+      for (let k = 0; k < 3; k++) {
+        const flash = known ? 255 : sprites.accent[k];
+        pixels.data[4 * i + k] = colour[k] + (flash - colour[k]) * light;
+      }
+      pixels.data[4 * i + 3] = 255;
+      if (this.light[i] > 0.01) {
+        this.light[i] *= fade;
+        this.moving = true;
+      } else this.light[i] = 0;
+    }
+    this.small.getContext("2d").putImageData(pixels, 0, 0);
+  }
+
+  drawArrows(now) {
+    const { size: s, sprites, cells, layers } = this;
+    const c = layers.arrows.getContext("2d");
+    c.clearRect(0, 0, layers.arrows.width, layers.arrows.height);
+    layers.drawn = now;
+    this.arrowsDue = false;
+    if (s < 10) return;
+    const darkTheme = sprites.theme.agent === "#ffffff";
+    for (let i = 0; i < cells.length; i++) {
+      const flags = this.agent.cells[i * CELL_BYTES + 2];
+      const best = flags & 15;
+      const known = flags & KNOWN;
+      // Where little is known many actions seem equally good: arrows would only say so.
+      if (!best || cells[i] === "#" || cells[i] === "G" || (!known && best & (best - 1))) continue;
+      const dark = known ? this.colours[Math.round(this.place[i] * 255)].dark : darkTheme;
+      c.globalAlpha = known ? 1 : 0.3;
+      for (let a = 0; a < 4; a++) {
+        if (best & (1 << a)) c.drawImage((dark ? sprites.bright : sprites.dim)[a], (i % this.width) * s, Math.floor(i / this.width) * s);
+      }
     }
   }
 
+  /** The most urgent states glow; what is far below the most urgent one does not. */
   drawQueue() {
     const { context: c, size: s, cells } = this;
+    let top = 0;
+    let queued = 0;
     for (let i = 0; i < cells.length; i++) {
-      const priority = this.agent.cells[i * CELL_BYTES + 3];
-      if (!priority || cells[i] === "#") continue;
-      c.globalAlpha = 0.12 + 0.88 * (priority / 255) ** 2;
+      const level = this.agent.cells[i * CELL_BYTES + 3];
+      top = Math.max(top, level);
+      queued += level > 0;
+    }
+    if (top === 0) return;
+    const crowd = Math.min(1, 0.22 + 20 / queued);
+    for (let i = 0; i < cells.length; i++) {
+      const level = this.agent.cells[i * CELL_BYTES + 3];
+      if (!level || cells[i] === "#") continue;
+      const below = ((top - level) / 254) * DECADES;
+      const alpha = crowd * Math.max(0, 1 - below / 0.8) ** 1.6 * Math.min(1, 0.35 + level / 200);
+      if (alpha < 0.03) continue;
+      c.globalAlpha = alpha;
       c.drawImage(this.sprites.glow, (i % this.width) * s - s / 2, Math.floor(i / this.width) * s - s / 2);
     }
     c.globalAlpha = 1;

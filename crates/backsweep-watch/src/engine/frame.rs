@@ -86,6 +86,9 @@ pub struct Frame {
 
 /// The bytes of one cell in a frame: V in two, flags, priority, change.
 const CELL_BYTES: usize = 5;
+/// Between which priorities and changes levels are told apart: four and two orders of magnitude.
+const PRIORITIES: (f64, f64) = (1e-4, 1.0);
+const CHANGES: (f64, f64) = (1e-2, 1.0);
 const KNOWN: u8 = 16;
 const VISITED: u8 = 32;
 
@@ -165,8 +168,8 @@ fn agent_json(agent: &AgentFrame) -> serde_json::Value {
             flags |= VISITED;
         }
         let [upper, lower] = v.to_be_bytes();
-        let priority = level(agent.priorities[i], 1e-6, 1.0);
-        cells.extend([upper, lower, flags, priority, level(agent.changes[i], 1e-6, 1.0)]);
+        let priority = level(agent.priorities[i], PRIORITIES.0, PRIORITIES.1);
+        cells.extend([upper, lower, flags, priority, level(agent.changes[i], CHANGES.0, CHANGES.1)]);
     }
     json!({
         "planner": agent.planner, "cells": STANDARD.encode(cells), "low": low, "high": high,

@@ -108,6 +108,13 @@ pub(super) struct Upkeep {
     credit: u64,
 }
 
+/// Whether a change of a value is of the size of rounding errors. A small backup rounds a change of k units in the last place,
+/// times γ, to k units again while k (1 − γ) < ½, so that values would walk on for ever; an exact recomputation comes to rest.
+#[inline]
+pub(super) fn is_rounding(discount: f64, change: f64, value: f64) -> bool {
+    change.abs() * (1.0 - discount).max(1e-5) <= 4.0 * f64::EPSILON * value.abs()
+}
+
 #[inline]
 fn magnitude(value: f64) -> f32 {
     value.abs().min(f64::from(f32::MAX)) as f32

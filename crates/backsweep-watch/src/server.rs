@@ -157,7 +157,8 @@ impl Viewer {
 }
 
 async fn order(State(shared): State<Shared>, request: Request) -> Response {
-    let refuse = |status: StatusCode, line: String| (status, axum::Json(json!({ "error": line }))).into_response();
+    let refuse =
+        |status: StatusCode, line: String| (status, axum::Json(json!({ "error": line }))).into_response();
     let body = match tokio::time::timeout(BODY_TIME, to_bytes(request.into_body(), MAX_BODY)).await {
         Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, "the order took too long to arrive".into()),
         Ok(Err(_)) => {

@@ -146,7 +146,8 @@ impl World {
         let epsilon = policy.epsilon();
         let chance = |pair: Pair| {
             let state = model.state_of(pair);
-            epsilon / 4.0 + if is_first_best(&model, planner.values(), state, pair) { 1.0 - epsilon } else { 0.0 }
+            epsilon / 4.0
+                + if is_first_best(&model, planner.values(), state, pair) { 1.0 - epsilon } else { 0.0 }
         };
         let values = evaluate_policy(&model, chance, settings.discount, 1e-7);
         let starts = self.task.starts();

@@ -94,8 +94,8 @@ pub(super) use with_queue;
 /// Small backups that pay for one successor in the round of exact refreshes.
 const BACKUPS_PER_SUCCESSOR: u64 = 1000;
 
-/// Changes of a value by less than this fraction of it are handed on by exact recomputation. Such changes are worked on only
-/// if the threshold asks for values near the limit of `f64`; then this is what lets planning come to an end.
+/// Changes of a value by no more than this fraction of it are of the size of rounding errors, at any discount: sums of values
+/// that are themselves much larger than this one have rounded them.
 const ROUNDING_LEVEL: f64 = 1.0 / (1u64 << 36) as f64;
 
 /// When to recompute pairs exactly, so that rounding errors never add up: all predecessors of a state whose value has fallen
@@ -110,6 +110,14 @@ pub(super) struct Upkeep {
     credit: u64,
 }
 
+/// Whether a change of a value is of the size of rounding errors. A small backup rounds a change of k units in the last place,
+/// times γ, to k units again while k (1 − γ) < ½, so that values would walk on for ever; an exact recomputation comes to rest.
+#[inline]
+pub(super) fn is_rounding(discount: f64, change: f64, value: f64) -> bool {
+    let (change, value) = (change.abs(), value.abs());
+    change <= ROUNDING_LEVEL * value || change * (1.0 - discount).max(1e-5) <= 4.0 * f64::EPSILON * value
+}
+
 #[inline]
 fn magnitude(value: f64) -> f32 {
     value.abs().min(f64::from(f32::MAX)) as f32
@@ -121,17 +129,16 @@ impl Upkeep {
         self.peaks.resize(model.n_states(), magnitude(start_value));
     }
 
-    /// Whether the predecessors of a state whose value became `new` should be recomputed exactly: because it collapsed, or
-    /// because the change is so small that the rounding of running sums would keep values in motion for ever.
+    /// Whether the predecessors of a state that is about to have this value should be recomputed exactly.
     #[inline]
-    pub fn wants_exact(&mut self, state: u32, old: f64, new: f64) -> bool {
-        let magnitude = magnitude(new);
+    pub fn is_collapse(&mut self, state: u32, value: f64) -> bool {
+        let magnitude = magnitude(value);
         let peak = &mut self.peaks[state as usize];
         let collapse = magnitude < *peak / COLLAPSE as f32;
         if collapse || magnitude > *peak {
             *peak = magnitude;
         }
-        collapse || (new - old).abs() < new.abs() * ROUNDING_LEVEL
+        collapse
     }
 
     /// Takes note of small backups; returns the pair that is due to be recomputed, if one is.

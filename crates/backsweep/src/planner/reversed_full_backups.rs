@@ -16,10 +16,11 @@
 //! reached counts as still holding the old U. Arcs added meanwhile go in front of the cursor and see the new U.
 //!
 //! **Refresh.** Rounding errors of the running sums are taken out by exact recomputation: of a pair at visits 1, 2, 4, 8 …;
-//! of all predecessors of a state whose value has fallen to a thousandth of its peak; and of one pair in turn for every
+//! of all predecessors of a state whose value has fallen to a thousandth of its peak, or changed by no more than rounding can
+//! keep alive; and of one pair in turn for every
 //! thousand small backups a successor (amortised O(1)).
 
-use super::pass::{Pass, Upkeep, with_queue};
+use super::pass::{Pass, Upkeep, is_rounding, with_queue};
 use super::{Counters, Cycle, Planner};
 use crate::arcs::{IN_BLOCK, NONE};
 use crate::queue::{AnyQueue, Queue};
@@ -159,7 +160,8 @@ impl Core {
         let u_old = value.u;
         value.u = value.v;
         self.counters.idle_pops += u64::from(value.u == u_old);
-        let exact = self.upkeep.wants_exact(state, u_old, value.u);
+        let (u, discount) = (value.u, self.values.discount);
+        let exact = self.upkeep.is_collapse(state, u) || is_rounding(discount, u - u_old, u);
         Some(Pass::new(model, state, u_old, exact))
     }
 

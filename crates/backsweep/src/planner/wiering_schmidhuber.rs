@@ -163,8 +163,11 @@ impl Planner for WieringSchmidhuber {
     fn set_threshold(&mut self, model: &Model, threshold: f64) {
         self.grow(model);
         self.settings.threshold = threshold;
-        // Observations empty the queue, so states wait off it whose predecessors have not seen their Δ.
+        // Observations empty the queue, so states wait off it whose predecessors have not seen their Δ. And Δ can be 0 although
+        // a predecessor holds another value: one that was backed up in between, before the changes cancelled out. So every
+        // state is looked at once more.
         for state in 0..model.n_states() as u32 {
+            self.back_up(model, state);
             self.promote(state);
         }
     }

@@ -8,7 +8,7 @@
 //! A step that terminated adds to W and to no arc: the mass of W that no arc carries leads to the end, whose value is 0.
 //! (Departure 7.)
 
-use crate::arcs::{Arcs, List, NONE};
+use crate::arcs::{Arcs, InList, NONE, OutList};
 use crate::owners::Owners;
 use crate::{Action, Arc, Error, Outcome, Pair, Result, State, Transition};
 
@@ -23,7 +23,7 @@ pub(crate) struct StateRow {
     pub first_pair: u32,
     pub n_actions: u32,
     /// The arcs into the state.
-    pub into: List,
+    pub into: InList,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,12 +44,12 @@ impl PairRow {
 
     /// The arcs out of the pair.
     #[inline(always)]
-    pub fn out(&self) -> List {
-        List { head: self.head, len: self.len_given >> 1 }
+    pub fn out(&self) -> OutList {
+        OutList { head: self.head, len: self.len_given >> 1 }
     }
 
     #[inline]
-    pub fn set_out(&mut self, out: List) {
+    pub fn set_out(&mut self, out: OutList) {
         self.head = out.head;
         self.len_given = out.len << 1 | self.len_given & 1;
     }
@@ -189,7 +189,7 @@ impl Model {
         self.states.push(StateRow {
             first_pair: first_pair as u32,
             n_actions: n_actions as u32,
-            into: List::EMPTY,
+            into: InList::EMPTY,
         });
         Ok(state)
     }
@@ -320,7 +320,7 @@ impl Model {
     /// # Complexity
     /// O(1) each.
     pub fn successors(&self, pair: Pair) -> impl Iterator<Item = Successor> {
-        let list = self.pairs.get(pair.index()).map_or(List::EMPTY, PairRow::out);
+        let list = self.pairs.get(pair.index()).map_or(OutList::EMPTY, PairRow::out);
         self.arcs.out(list).map(|(state, arc)| Successor { state, weight: self.arcs.weight(arc), arc })
     }
 
@@ -334,7 +334,7 @@ impl Model {
     /// # Complexity
     /// O(1) each.
     pub fn predecessors(&self, state: State) -> impl Iterator<Item = Predecessor> {
-        let list = self.states.get(state.index()).map_or(List::EMPTY, |row| row.into);
+        let list = self.states.get(state.index()).map_or(&InList::EMPTY, |row| &row.into);
         self.arcs.incoming(list).map(|(pair, weight, arc)| Predecessor { pair, weight, arc })
     }
 
@@ -405,7 +405,7 @@ impl Model {
         if !self.arcs.has_room(1) {
             return Err(Error::Full { what: "arcs", limit: Arcs::MAX_BLOCKS as u64 });
         }
-        let found = next.and_then(|next| self.arcs.find(pair, row.out(), next));
+        let found = next.and_then(|next| self.find_arc(pair, next));
         if weight < 0.0 {
             let recorded = match (next, found) {
                 (Some(_), Some(arc)) => self.arcs.weight(arc),
@@ -488,7 +488,7 @@ impl Model {
             let p = probability / sum;
             reward_sum += p * reward;
             if let Some(next) = next.state() {
-                let arc = match self.arcs.find(pair, self.pairs[pair.index()].out(), next) {
+                let arc = match self.find_arc(pair, next) {
                     Some(arc) => arc,
                     None => self.add_arc(pair, next)?,
                 };
@@ -527,7 +527,7 @@ impl Model {
         let mut gone: Vec<u32> = (0..self.states.len() as u32).filter(|&s| open[s as usize] == 0).collect();
         let mut is_gone: Vec<bool> = open.iter().map(|&n| n == 0).collect();
         while let Some(state) = gone.pop() {
-            for (pair, weight, _) in self.arcs.incoming(self.states[state as usize].into) {
+            for (pair, weight, _) in self.arcs.incoming(&self.states[state as usize].into) {
                 let row = &self.pairs[pair.index()];
                 if weight > 0.0 && row.weight > 0.0 {
                     escapes[pair.index()] += 1;
@@ -553,6 +553,11 @@ impl Model {
     /// Bytes in use for states and pairs.
     pub(crate) fn row_bytes(&self) -> usize {
         size_of_val(&self.states[..]) + size_of_val(&self.pairs[..]) + self.owners.bytes()
+    }
+
+    #[inline]
+    fn find_arc(&self, pair: Pair, next: State) -> Option<Arc> {
+        self.arcs.find(pair, self.pairs[pair.index()].out(), next, &self.states[next.index()].into)
     }
 
     fn add_arc(&mut self, pair: Pair, next: State) -> Result<Arc> {

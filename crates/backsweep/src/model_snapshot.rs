@@ -1,7 +1,7 @@
 //! The model as named arrays, and back. Nothing that is read is trusted: a snapshot that does not describe a model is an
 //! error, never a panic later.
 
-use crate::arcs::{Arcs, IN_BLOCK, List, NONE};
+use crate::arcs::{Arcs, IN_BLOCK, InList, NONE};
 use crate::model::{Model, PairRow, StateRow};
 use crate::owners::Owners;
 use crate::{Pair, Result, Snapshot, State};
@@ -79,10 +79,11 @@ impl Model {
                 }
                 *owner = i as u32;
             }
-            model.states.push(StateRow { first_pair, n_actions, into: List::EMPTY });
+            model.states.push(StateRow { first_pair, n_actions, into: InList::EMPTY });
         }
         // A pair of no state is one of a row that was moved: planners rely on its having no model.
-        if let Some(i) = (0..n_pairs).find(|&i| owners[i] == NONE && (weight[i] != 0.0 || given[i] != 0)) {
+        let has_model = |pair: &PairRow| pair.weight != 0.0 || pair.is_given();
+        if let Some(i) = (0..n_pairs).find(|&i| owners[i] == NONE && has_model(&model.pairs[i])) {
             return Err(Snapshot::problem(
                 "model.weight",
                 &format!("pair {i} has a model but belongs to no state"),
@@ -130,7 +131,7 @@ impl Model {
             let is_repeated = k > 0 && rows[k - 1].0 == pair && rows[k - 1].1 == rank;
             let next = State(target[arc as usize]);
             let mut out = row.out();
-            if rank != out.len || is_repeated || self.arcs.find(Pair(pair), out, next).is_some() {
+            if rank != out.len || is_repeated || self.arcs.out(out).any(|(state, _)| state == next) {
                 return Err(problem(&format!("the successors of pair {pair} are not in order")));
             }
             self.arcs.add_out(Pair(pair), &mut out, next, crate::Arc(arc));

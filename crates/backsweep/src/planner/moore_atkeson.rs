@@ -98,7 +98,7 @@ impl Planner for MooreAtkeson {
         }
         // A pair's scale is γ/W, so this times w is P̂|ΔV|.
         let factor = if self.values.discount > 0.0 { delta_v.abs() / self.values.discount } else { 0.0 };
-        for (pair, weight, _) in model.arcs.incoming(model.states[state as usize].into) {
+        for (pair, weight, _) in model.arcs.incoming(&model.states[state as usize].into) {
             let priority = self.values.pairs[pair.index()].scale * weight * factor;
             if priority > self.settings.threshold {
                 self.queue.promote(model.owners.of(pair.0), priority);

@@ -1,7 +1,7 @@
 //! What the two planners on small backups share: a pass over the predecessors of a state that can be cut at any block, and
 //! the upkeep that takes rounding errors out (Departures 3 and 5).
 
-use crate::arcs::{IN_BLOCK, InBlock, NONE};
+use crate::arcs::{Blocks, IN_BLOCK, InBlock, NO_BLOCK, NONE};
 use crate::values::COLLAPSE;
 use crate::{Arc, Model, Pair, Result, Snapshot, State};
 
@@ -17,39 +17,56 @@ pub(super) struct Pass {
     /// Whether predecessors are recomputed exactly instead of receiving a small backup.
     pub exact: bool,
     /// The next block of predecessors: those in it and in the ones after it, which have smaller numbers, have not been
-    /// reached. NONE if all have.
+    /// reached. NO_BLOCK if all have.
     cursor: u32,
 }
 
 impl Pass {
     pub fn new(model: &Model, state: u32, old: f64, exact: bool) -> Self {
-        Self { state, old, exact, cursor: model.states[state as usize].into.head }
+        Self { state, old, exact, cursor: model.states[state as usize].into.head() }
     }
 
-    /// The next block and how many of its arcs are filled; from now on its pairs count as reached.
+    /// The blocks that are left, and how many arcs the first of them holds; the others are full. The pass goes on where
+    /// [`Self::leave`] says.
     #[inline(always)]
-    pub fn advance<'m>(&mut self, model: &'m Model) -> Option<(&'m InBlock, usize)> {
-        if self.cursor == NONE {
-            return None;
+    pub fn blocks<'m>(&self, model: &'m Model) -> (Blocks<'m>, usize) {
+        let into = &model.states[self.state as usize].into;
+        if self.cursor == into.head() {
+            (model.arcs.blocks(into), into.filled())
+        } else {
+            (model.arcs.blocks_from(self.cursor), IN_BLOCK as usize)
         }
-        let block = &model.arcs.blocks[self.cursor as usize];
-        self.cursor = block.next;
-        Some((block, block.filled()))
+    }
+
+    /// The next block and how many arcs it holds; from now on its pairs count as reached.
+    #[inline]
+    pub fn advance<'m>(&mut self, model: &'m Model) -> Option<(&'m InBlock, usize)> {
+        let (mut blocks, filled) = self.blocks(model);
+        let (_, block) = blocks.next()?;
+        self.leave(&blocks);
+        Some((block, filled))
+    }
+
+    /// From now on the pairs in the blocks that were taken count as reached.
+    #[inline(always)]
+    pub fn leave(&mut self, blocks: &Blocks<'_>) {
+        self.cursor = blocks.cursor();
     }
 
     /// Nothing is left to be told.
     pub fn finish(&mut self) {
-        self.cursor = NONE;
+        self.cursor = NO_BLOCK;
     }
 
     pub fn is_finished(&self) -> bool {
-        self.cursor == NONE
+        self.cursor == NO_BLOCK
     }
 
     /// The old value, if the arc has not been reached.
     #[inline]
     pub fn held(&self, state: State, arc: Arc) -> Option<f64> {
-        (self.state == state.0 && self.cursor != NONE && arc.0 / IN_BLOCK <= self.cursor).then_some(self.old)
+        (self.state == state.0 && self.cursor != NO_BLOCK && arc.0 / IN_BLOCK <= self.cursor)
+            .then_some(self.old)
     }
 
     pub fn store(pass: Option<Self>, snapshot: &mut Snapshot) {
@@ -69,9 +86,9 @@ impl Pass {
             },
             _ => return Err(Snapshot::problem("pass.numbers", "it is not a cycle of this model")),
         };
-        let mut block = model.states[pass.state as usize].into.head;
-        while block != NONE && block > pass.cursor {
-            block = model.arcs.blocks[block as usize].next;
+        let mut block = model.states[pass.state as usize].into.head();
+        while block != NO_BLOCK && block > pass.cursor {
+            block = model.arcs.blocks[block as usize].next();
         }
         if block != pass.cursor {
             return Err(Snapshot::problem("pass.numbers", "its cursor is not a block of its state"));
@@ -148,7 +165,7 @@ impl Upkeep {
         if self.credit < BACKUPS_PER_SUCCESSOR || model.pairs.is_empty() {
             return None;
         }
-        let pair = self.next % model.pairs.len() as u32;
+        let pair = if (self.next as usize) < model.pairs.len() { self.next } else { 0 };
         let row = &model.pairs[pair as usize];
         let cost = BACKUPS_PER_SUCCESSOR * (1 + u64::from(row.out().len));
         if self.credit < cost {

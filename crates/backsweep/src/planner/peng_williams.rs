@@ -99,7 +99,7 @@ impl PengWilliams {
         if v == v_old {
             return false;
         }
-        for (pair, weight, arc) in model.arcs.incoming(model.states[state.index()].into) {
+        for (pair, weight, arc) in model.arcs.incoming(&model.states[state.index()].into) {
             self.set_residual(pair, weight, arc, v);
         }
         true
@@ -209,7 +209,7 @@ impl Planner for PengWilliams {
         self.settings.threshold = threshold;
         for state in model.states() {
             let v = self.values.value(state);
-            for (pair, weight, arc) in model.arcs.incoming(model.states[state.index()].into) {
+            for (pair, weight, arc) in model.arcs.incoming(&model.states[state.index()].into) {
                 self.set_residual(pair, weight, arc, v);
             }
         }

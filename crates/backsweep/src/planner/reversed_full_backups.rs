@@ -69,7 +69,7 @@ impl Core {
     }
 
     /// Restores the priority of a state after its V or U changed.
-    #[inline]
+    #[inline(always)]
     fn set_priority(&self, queue: &mut impl Queue, state: u32) {
         let value = &self.values.states[state as usize];
         let priority = (value.v - value.u).abs();
@@ -81,7 +81,7 @@ impl Core {
     }
 
     /// Restores V(s) = max Q(s,·), the greedy mark and the priority after Q of one pair of s changed.
-    #[inline]
+    #[inline(always)]
     fn restore_maximum(&mut self, model: &Model, queue: &mut impl Queue, pair: Pair) {
         let state = model.owners.of(pair.0);
         let crate::PairValue { q, scale } = self.values.pairs[pair.index()];
@@ -100,6 +100,13 @@ impl Core {
             return;
         }
         self.set_priority(queue, state);
+    }
+
+    #[inline]
+    fn restore_maxima(&mut self, model: &Model, queue: &mut impl Queue, pairs: &[u32]) {
+        for &pair in pairs {
+            self.restore_maximum(model, queue, Pair(pair));
+        }
     }
 
     /// Looks for the best pair of a state and for the second; among equally good ones `favoured` comes first, then the order of
@@ -203,36 +210,43 @@ impl Core {
         // without a branch and seen to afterwards.
         let mut touched = [0; TOUCHED];
         let mut n_touched = 0;
+        let (mut blocks, mut filled) = pass.blocks(model);
         while done < limit
-            && let Some((block, filled)) = pass.advance(model)
+            && let Some((_, block)) = blocks.next()
         {
             done += filled;
-            for (&pair, &weight) in block.pairs.iter().zip(&model.arcs.weights(block)) {
+            let weights = model.arcs.weights(block);
+            let mut is_first_touched = 0;
+            for i in 0..IN_BLOCK as usize {
+                let pair = block.pairs[i];
                 let value = &mut self.values.pairs[pair as usize];
-                let change = value.scale.abs() * weight * delta;
-                value.q += change;
-                let is_greedy = value.scale.is_sign_negative();
+                let q = value.q + value.scale.abs() * (weights[i] * delta);
+                value.q = q;
+                let is_greedy = value.scale.to_bits() >> 63;
                 let is_touched = if RISES {
                     let state = &mut self.values.states[model.owners.of(pair) as usize];
-                    let q = value.q;
-                    state.second = if is_greedy { state.second } else { state.second.max(q) };
-                    (change > 0.0) & (is_greedy | (q > state.v))
+                    let raised = if q > state.second { q } else { state.second };
+                    state.second = if is_greedy != 0 { state.second } else { raised };
+                    is_greedy | u64::from(q > state.v)
                 } else {
-                    (change < 0.0) & is_greedy
+                    is_greedy
                 };
-                touched[n_touched % TOUCHED] = pair;
-                n_touched += usize::from(is_touched);
-            }
-            if n_touched > TOUCHED - IN_BLOCK as usize {
-                for &pair in &touched[..n_touched] {
-                    self.restore_maximum(model, queue, Pair(pair));
+                if i == 0 {
+                    is_first_touched = is_touched as usize;
                 }
+                touched[n_touched % TOUCHED] = pair;
+                n_touched += is_touched as usize;
+            }
+            // What is not filled repeats the first pair, and was gathered if that was.
+            n_touched -= is_first_touched * (IN_BLOCK as usize - filled);
+            filled = IN_BLOCK as usize;
+            if n_touched > TOUCHED - IN_BLOCK as usize {
+                self.restore_maxima(model, queue, &touched[..n_touched]);
                 n_touched = 0;
             }
         }
-        for &pair in &touched[..n_touched] {
-            self.restore_maximum(model, queue, Pair(pair));
-        }
+        pass.leave(&blocks);
+        self.restore_maxima(model, queue, &touched[..n_touched]);
         done
     }
 

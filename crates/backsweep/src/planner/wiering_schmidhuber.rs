@@ -127,7 +127,7 @@ impl Planner for WieringSchmidhuber {
         // Predecessors are backed up even if Δ is 0: full backups take in what else has changed among their successors.
         self.delta[state as usize] = 0.0;
         let mut changed = false;
-        for (pair, _, _) in model.arcs.incoming(model.states[state as usize].into) {
+        for (pair, _, _) in model.arcs.incoming(&model.states[state as usize].into) {
             let predecessor = model.owners.of(pair.0);
             if std::mem::replace(&mut self.stamp[predecessor as usize], self.counters.cycles)
                 != self.counters.cycles

@@ -68,7 +68,7 @@ impl BucketQueue {
     }
 
     /// Moves a key from its ring to that of a bucket.
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, key: u32, bucket: u32) {
         let place = key + N_BUCKETS as u32;
         let Link { previous, next, bucket: before } = self.links[place as usize];
@@ -79,9 +79,11 @@ impl BucketQueue {
         self.links[bucket as usize].next = place;
         self.links[first as usize].previous = place;
         self.links[place as usize] = Link { previous: bucket, next: first, bucket };
-        let word = bucket as usize / 64 % self.filled.len();
-        self.filled[word] |= 1 << (bucket % 64);
-        self.words |= 1 << word;
+        if first == bucket {
+            let word = bucket as usize / 64;
+            self.filled[word] |= 1 << (bucket % 64);
+            self.words |= 1 << word;
+        }
     }
 
     /// The highest bucket with a key, and the first place in it.
@@ -161,7 +163,7 @@ impl Queue for BucketQueue {
         self.len
     }
 
-    #[inline]
+    #[inline(always)]
     fn set(&mut self, key: u32, priority: f64) {
         let bucket = bucket_of(priority);
         if self.links[key as usize + N_BUCKETS].bucket != bucket {

@@ -13,6 +13,7 @@ pub mod figures;
 mod hash;
 mod law;
 mod maze;
+pub mod report;
 pub mod result;
 pub mod statistics;
 mod task;

@@ -20,6 +20,8 @@ mod prediction;
 pub mod published;
 pub mod raster;
 mod scale;
+#[cfg(test)]
+mod tests;
 pub mod text;
 mod user;
 

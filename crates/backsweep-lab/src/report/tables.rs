@@ -40,29 +40,41 @@ pub fn exponents(page: &mut String, results: &Results) {
     );
 }
 
-/// Every setting of every experiment, in folds; the scores of the maze are open.
+/// Every setting of every experiment, in folds; short tables are open.
 pub fn summaries(page: &mut String, results: &Results) {
     for experiment in experiments(results) {
         let of: Vec<&Summary> = results.summaries.iter().filter(|s| s.key.experiment == experiment).collect();
-        if of.is_empty() {
-            continue;
-        }
         let name = pick::info(results, &experiment).map(|info| info.title.clone()).unwrap_or_default();
-        let open = if of.len() <= 60 { " open" } else { "" };
-        let _ = writeln!(
+        let open = if of.len() <= 80 { " open" } else { "" };
+        // A column that would be empty throughout is left out.
+        let place = if of.iter().any(|s| s.key.cycles.is_some()) { "cycles" } else { "parameter" };
+        let both = place == "cycles" && of.iter().any(|s| s.key.parameter.is_some());
+        let with_published = of.iter().any(|summary| published(&summary.key).is_some());
+        let mut heads = vec![place];
+        heads.extend(both.then_some("parameter"));
+        heads.extend(["runs", "mean", "standard error", "95 % interval", "interquartile mean"]);
+        heads.extend(["deviation from run to run", "episodes cut"]);
+        heads.extend(with_published.then_some("published"));
+        let columns = heads.len() + 1;
+        let (experiment, name) = (escape(&experiment), escape(&name));
+        let settings = of.len();
+        let _ = write!(
             page,
-            "<details{open}><summary>{}: {} ({} settings)</summary>\n<div class=\"wide\"><table>\n<tr><th scope=\"col\">task</th>\
-             <th scope=\"col\">method</th><th scope=\"col\" class=\"number\">cycles</th><th scope=\"col\" class=\"number\">parameter</th>\
-             <th scope=\"col\" class=\"number\">runs</th><th scope=\"col\" class=\"number\">mean</th>\
-             <th scope=\"col\" class=\"number\">standard error</th><th scope=\"col\" class=\"number\">95 % interval</th>\
-             <th scope=\"col\" class=\"number\">interquartile mean</th><th scope=\"col\" class=\"number\">deviation of runs</th>\
-             <th scope=\"col\" class=\"number\">cut episodes</th><th scope=\"col\" class=\"number\">published</th></tr>",
-            escape(&experiment),
-            escape(&name),
-            of.len()
+            "<details{open}><summary>{experiment}: {name} ({settings} settings)</summary>\n<div class=\"wide\"><table>\n<tr><th scope=\"col\">method</th>"
         );
-        for summary in of {
-            summary_row(page, results, summary);
+        for head in heads {
+            let _ = write!(page, "<th scope=\"col\" class=\"number\">{head}</th>");
+        }
+        let _ = writeln!(page, "</tr>");
+        for task in pick::tasks(results, &of[0].key.experiment) {
+            let title = escape(&pick::task_title(results, &of[0].key.experiment, &task));
+            let _ = writeln!(
+                page,
+                "<tr class=\"part\"><th colspan=\"{columns}\" scope=\"colgroup\">{title}</th></tr>"
+            );
+            for summary in of.iter().filter(|summary| summary.key.task == task) {
+                summary_row(page, summary, both, with_published);
+            }
         }
         let _ = writeln!(page, "</table></div></details>");
     }
@@ -99,36 +111,29 @@ pub fn timings(page: &mut String, results: &Results) {
     let _ = writeln!(page, "</table></div></details>");
 }
 
-fn summary_row(page: &mut String, results: &Results, summary: &Summary) {
+fn summary_row(page: &mut String, summary: &Summary, both: bool, with_published: bool) {
     let key = &summary.key;
     // Errors on the circle are a hundred times smaller than those of returns.
     let digits = if summary.mean.abs() < 2.0 { 4 } else { 2 };
     let text = |value: f64| finite(value, digits);
-    let _ = write!(
-        page,
-        "<tr><td>{}</td><td>{}</td>{}<td class=\"number\">{}</td>",
-        escape(&pick::task_title(results, &key.experiment, &key.task)),
-        escape(&palette::title(&key.method)),
-        place_cells(key),
-        summary.runs
-    );
+    let cycles = key.cycles.map(|cycles| cycles.to_string());
+    let parameter = key.parameter.map(|parameter| parameter.to_string());
+    let mut cells = if both {
+        vec![cycles.unwrap_or_default(), parameter.unwrap_or_default()]
+    } else {
+        vec![cycles.or(parameter).unwrap_or_default()]
+    };
     let interval = format!("{} to {}", text(summary.low), text(summary.high));
-    let numbers = [
-        text(summary.mean),
-        text(summary.standard_error),
-        interval,
-        text(summary.iqm),
-        text(summary.deviation),
-    ];
-    for cell in numbers {
+    cells.extend([summary.runs.to_string(), text(summary.mean), text(summary.standard_error), interval]);
+    cells.extend([text(summary.iqm), text(summary.deviation), summary.capped.to_string()]);
+    if with_published {
+        cells.push(published(key).map_or(String::new(), text));
+    }
+    let _ = write!(page, "<tr><td>{}</td>", escape(&palette::title(&key.method)));
+    for cell in cells {
         let _ = write!(page, "<td class=\"number\">{cell}</td>");
     }
-    let published = published(key).map_or(String::new(), text);
-    let _ = writeln!(
-        page,
-        "<td class=\"number\">{}</td><td class=\"number\">{published}</td></tr>",
-        summary.capped
-    );
+    let _ = writeln!(page, "</tr>");
 }
 
 /// The cells of cycles and parameter.

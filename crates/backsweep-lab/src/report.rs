@@ -8,7 +8,7 @@ mod tests;
 use crate::figures::Figure;
 use crate::figures::text::escape;
 use crate::result::Results;
-use crate::verdict::{Outcome, Verdict, count};
+use crate::verdict::{Verdict, any_decided, count};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("report/style.css");
@@ -21,7 +21,7 @@ pub fn html(
     facts: &[(String, String)],
 ) -> String {
     // A user's own experiment says nothing about the paper, so a page of claims not measured would only be in the way.
-    let judged = verdicts.iter().any(|verdict| verdict.outcome != Outcome::NotMeasured);
+    let judged = any_decided(verdicts);
     let title = title(results, judged);
     let mut page = String::new();
     head(&mut page, &title, results, judged, verdicts);

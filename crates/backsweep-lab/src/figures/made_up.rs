@@ -64,7 +64,7 @@ fn prediction(results: &mut Results) {
             let mean = match (method, point.parameter) {
                 ("td_constant", 0.0) => 1.0,
                 ("td_decaying", 0.0) => {
-                    let last = figure_1().into_iter().filter(|other| other.task == point.task).last();
+                    let last = figure_1().into_iter().rfind(|other| other.task == point.task);
                     last.map_or(mean, |last| last.td_constant)
                 }
                 _ => mean,
@@ -108,6 +108,7 @@ fn control(results: &mut Results) {
         let key = key("choice_of_m", "fifteen", "value_iteration", None, Some(f64::from(m)));
         results.summaries.push(summary(key, score, 0.3));
     }
+    results.summaries.push(summary(key("check", "fifteen", "value_iteration", None, None), 0.002, 0.0001));
 }
 
 fn cost(results: &mut Results) {

@@ -51,8 +51,8 @@ pub fn band(results: &Results) -> Chart {
             series.push(Series::band("", paint, points.clone()));
             let middle = points.iter().map(|point| Point::new(point.x, point.y)).collect();
             series.push(Series::curve(name, paint, Line::Solid, middle));
-            series.extend(published_curve(number, paint, look(method).mark, |point| published(point)));
-            series.extend(published_level(number, |_| 1.0));
+            series.extend(published_curve(number, paint, look(method).mark, published));
+            series.extend(published_level(number));
             panels.push(Panel {
                 title: format!("{}: {}", short_title(number), title(method)),
                 x: step_sizes_of(method),
@@ -92,7 +92,7 @@ fn curves(results: &Results, number: u32, task: &str, relative: bool) -> Vec<Ser
             Point::new(0.0, small.mean / unit),
         ));
         if !relative {
-            series.extend(published_level(number, |_| 1.0));
+            series.extend(published_level(number));
         }
     }
     series
@@ -115,9 +115,9 @@ fn published_curve(
 }
 
 /// The published level of the small backup.
-fn published_level(number: u32, divisor: impl Fn(&PublishedError) -> f64) -> Vec<Series> {
+fn published_level(number: u32) -> [Series; 2] {
     let look = look("small_backup");
-    published_curve(number, look.paint, look.mark, |point| point.small_backups / divisor(point)).into()
+    published_curve(number, look.paint, look.mark, |point| point.small_backups)
 }
 
 fn small_backup_band(results: &Results, task: &str) -> Series {

@@ -1,7 +1,7 @@
 //! Results invented for tests: the levels of the paper with a little noise, for every built-in experiment.
 
 use super::published::{figure_1, figure_3};
-use crate::result::{ExperimentInfo, Results, SettingKey, Summary, Timing};
+use crate::result::{ExperimentInfo, Results, Row, SettingKey, Summary, Timing};
 
 /// A key.
 pub fn key(
@@ -73,6 +73,10 @@ fn prediction(results: &mut Results) {
             results.summaries.push(summary(of("fig1"), mean, if mean == 1.0 { 0.0 } else { error }));
             let mut band = summary(of("fig1_band"), mean * 1.05, mean * 0.02);
             (band.quantile_10, band.quantile_90) = (mean * 0.7, mean * 1.4);
+            for (run, score) in [(0, mean * 0.6), (1, mean * 1.5)] {
+                let (key, steps) = (band.key.clone(), 10_000);
+                results.rows.push(Row { key, run, score, episodes: 0, steps, capped: 0 });
+            }
             results.summaries.push(band);
         }
         if point.parameter == 0.0 {
@@ -126,7 +130,8 @@ fn cost(results: &mut Results) {
             for power in 1..8 {
                 let size = f64::from(1 << power);
                 let key = key("table1", task, method, None, Some(size));
-                results.timings.push(timing(key, "cycle", first * size.powf(exponent)));
+                results.timings.push(timing(key.clone(), "cycle", first * size.powf(exponent)));
+                results.summaries.push(summary(key, if task == "predecessors" { size } else { 16.0 }, 0.0));
             }
         }
         results.timings.push(timing(key("table1", "maze", method, None, None), "cycle", first * 15.0));

@@ -241,7 +241,7 @@ fn best_m(results: &Results, about: Subject) -> Judged {
     if m != paper_m {
         numbers.push_str(&format!("; M = {paper_m}: {paper}, behind by {behind}"));
     }
-    let others = points.iter().filter(|(other, _)| *other != m);
+    let others = points.iter().filter(|(other, _)| *other != m && *other != paper_m);
     if let Some((next_m, next)) = others.max_by(|one, other| one.1.mean.total_cmp(&other.1.mean)) {
         numbers.push_str(&format!("; next M = {next_m}: {next}"));
     }

@@ -21,11 +21,11 @@
 //! | `check` | `fifteen` | `value_iteration` | | the tolerance; score: largest difference from plain sweeps |
 
 use crate::{Error, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
 /// What names a setting: one point of one curve.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SettingKey {
     /// The experiment, such as `fig3`.
     pub experiment: String,
@@ -158,7 +158,7 @@ pub struct Results {
 }
 
 /// What an experiment is called and how it was set.
-#[derive(Clone, Debug, PartialEq, Default, Serialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct ExperimentInfo {
     /// The name, such as `fig3`.
     pub name: String,

@@ -95,6 +95,11 @@ pub fn count(verdicts: &[Verdict]) -> [usize; 3] {
         .map(|outcome| verdicts.iter().filter(|verdict| verdict.outcome == outcome).count())
 }
 
+/// Whether any claim was decided: an experiment of a user says nothing about the paper.
+pub fn any_decided(verdicts: &[Verdict]) -> bool {
+    verdicts.iter().any(|verdict| verdict.outcome != Outcome::NotMeasured)
+}
+
 fn verdict(claim: &Claim, results: &Results) -> Verdict {
     let (outcome, numbers) = match (claim.judge)(results, claim.about) {
         Ok((true, numbers)) => (Outcome::Holds, numbers),

@@ -122,7 +122,7 @@ fn two_views(
             series.iter().flat_map(|s| s.points()).map(|point| point.y).fold(f64::NEG_INFINITY, f64::max);
         let mut y = Axis::linear(SCORE);
         whole.push(Panel { title: title.clone(), x: x(), y: y.clone(), series: series.clone() });
-        y.range = best.is_finite().then(|| (best - CLOSE, best + 0.5));
+        y.range = best.is_finite().then_some((best - CLOSE, best + 0.5));
         close.push(Panel { title: format!("{title}: the best scores"), x: x(), y, series });
     }
     let columns = tasks.len();

@@ -2,7 +2,7 @@
 
 use super::chart::{Axis, Chart, Line, Panel, Point, Series};
 use super::palette::{look, title};
-use super::pick;
+use super::{number, pick};
 use crate::result::{Results, Timing};
 
 /// The sizes that grow, and what they are.
@@ -27,7 +27,7 @@ pub fn table_1(results: &Results) -> Option<Chart> {
             let points: Vec<Point> = timings.iter().filter_map(|timing| point(timing)).collect();
             let mut curve = Series::curve(name, look.paint, line, points).marked(look.mark);
             if let Some(exponent) = exponent(&timings) {
-                curve = curve.ending(format!("n^{exponent:.2}"));
+                curve = curve.ending(format!("n^{}", number(exponent, 2)));
             }
             series.push(curve);
         }
@@ -48,15 +48,21 @@ pub fn table_1(results: &Results) -> Option<Chart> {
     (columns > 0).then_some(chart)
 }
 
-/// The exponent of the power law that fits the upper half of the sizes best: small sizes show the fixed cost of a
-/// cycle, not its growth. `None` for fewer than three sizes.
+/// The exponent with which times grow; see [`power`].
 pub fn exponent(timings: &[&Timing]) -> Option<f64> {
-    let points: Vec<Point> = timings.iter().filter_map(|timing| point(timing)).collect();
+    let points: Vec<(f64, f64)> =
+        timings.iter().filter_map(|timing| point(timing)).map(|p| (p.x, p.y)).collect();
+    power(&points)
+}
+
+/// The exponent of the power law that fits the upper half of the sizes best: small sizes show the fixed cost of a
+/// cycle, not its growth. `None` for fewer than three sizes. All numbers are above 0, by rising x.
+pub fn power(points: &[(f64, f64)]) -> Option<f64> {
     let upper = &points[points.len().saturating_sub((points.len() / 2 + 1).max(3))..];
     if upper.len() < 3 {
         return None;
     }
-    let logs: Vec<(f64, f64)> = upper.iter().map(|point| (point.x.ln(), point.y.ln())).collect();
+    let logs: Vec<(f64, f64)> = upper.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
     let n = logs.len() as f64;
     let (mean_x, mean_y) =
         (logs.iter().map(|l| l.0).sum::<f64>() / n, logs.iter().map(|l| l.1).sum::<f64>() / n);

@@ -89,6 +89,16 @@ pub fn runs_text(results: &Results, experiments: &[&str]) -> String {
     }
 }
 
+/// The smallest and the largest score of the runs of a setting; `None` without rows.
+pub fn range(results: &Results, key: &SettingKey) -> Option<(f64, f64)> {
+    let scores = results.rows.iter().filter(|row| row.key == *key).map(|row| row.score);
+    let scores = scores.filter(|score| score.is_finite());
+    scores.fold(None, |range, score| match range {
+        None => Some((score, score)),
+        Some((low, high)) => Some((f64::min(low, score), f64::max(high, score))),
+    })
+}
+
 /// A summary as a point at `x`, with its 95 % interval.
 pub fn point(x: f64, summary: &Summary) -> Point {
     // The interval of one run is the run itself; bounds that are no numbers are left out likewise.

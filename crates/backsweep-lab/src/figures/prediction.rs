@@ -48,11 +48,16 @@ pub fn band(results: &Results) -> Chart {
                 Some(Point { x: pick::place(&s.key)?, y: s.iqm, low: s.quantile_10, high: s.quantile_90 })
             });
             let points: Vec<Point> = band.collect();
+            let range = summaries.iter().filter_map(|s| {
+                let (low, high) = pick::range(results, &s.key)?;
+                Some(Point { x: pick::place(&s.key)?, y: s.iqm, low, high })
+            });
+            series.push(Series::band("", paint, range.collect()));
             series.push(Series::band("", paint, points.clone()));
             let middle = points.iter().map(|point| Point::new(point.x, point.y)).collect();
             series.push(Series::curve(name, paint, Line::Solid, middle));
-            series.extend(published_curve(number, paint, look(method).mark, |point| published(point)));
-            series.extend(published_level(number, |_| 1.0));
+            series.extend(published_curve(number, paint, look(method).mark, published));
+            series.extend(published_level(number));
             panels.push(Panel {
                 title: format!("{}: {}", short_title(number), title(method)),
                 x: step_sizes_of(method),
@@ -63,7 +68,7 @@ pub fn band(results: &Results) -> Chart {
     }
     let runs =
         pick::runs_text(results, &["fig1_band"]).replace("mean of ", "").replace("runs", "random instances");
-    let title = format!("Figure 1 over instances: interquartile mean and middle 80 % of {runs}");
+    let title = format!("Figure 1 over {runs}: interquartile mean, middle 80 % (dark) and range (light)");
     let mut chart = Chart::new("fig1-band", title, 2, panels);
     chart.keys =
         vec![published_key(), Series::band("Middle 80 % of instances", Paint::Hex("#8c8c8c"), Vec::new())];
@@ -92,7 +97,7 @@ fn curves(results: &Results, number: u32, task: &str, relative: bool) -> Vec<Ser
             Point::new(0.0, small.mean / unit),
         ));
         if !relative {
-            series.extend(published_level(number, |_| 1.0));
+            series.extend(published_level(number));
         }
     }
     series
@@ -115,9 +120,9 @@ fn published_curve(
 }
 
 /// The published level of the small backup.
-fn published_level(number: u32, divisor: impl Fn(&PublishedError) -> f64) -> Vec<Series> {
+fn published_level(number: u32) -> [Series; 2] {
     let look = look("small_backup");
-    published_curve(number, look.paint, look.mark, |point| point.small_backups / divisor(point)).into()
+    published_curve(number, look.paint, look.mark, |point| point.small_backups)
 }
 
 fn small_backup_band(results: &Results, task: &str) -> Series {
@@ -151,5 +156,6 @@ fn short_title(number: u32) -> String {
 fn task_title(results: &Results, experiment: &str, task: &str, number: u32) -> String {
     let known =
         pick::info(results, experiment).is_some_and(|info| info.tasks.iter().any(|(name, _)| name == task));
-    if known { pick::task_title(results, experiment, task) } else { short_title(number) }
+    let name = known.then(|| format!(": {}", pick::task_title(results, experiment, task)));
+    short_title(number) + &name.unwrap_or_default()
 }

@@ -2,7 +2,7 @@
 
 use super::evidence::{name, time};
 use super::{Claim, Judged, Subject};
-use crate::figures::cost::{SIZES, exponent};
+use crate::figures::cost::{SIZES, exponent, power};
 use crate::figures::{number, pick};
 use crate::result::Results;
 
@@ -100,17 +100,34 @@ fn stated(method: &str) -> [f64; 4] {
     }
 }
 
+/// Growth with successors, actions and predecessors is judged by time. Growth with states is judged by the number of
+/// backups of a cycle: the model then outgrows the caches, and its time shows them and not the operations that the
+/// paper counts. The time is told beside it.
 fn complexity(results: &Results, about: Subject) -> Judged {
     let mut holds = true;
     let mut numbers = Vec::new();
     for ((task, _), stated) in SIZES.iter().zip(stated(about.method)) {
-        let fitted = fitted(results, task, about.method)?;
-        let exceeds = fitted > stated + SLACK;
+        let time = fitted(results, task, about.method)?;
+        let (judged, text) = if *task == "states" {
+            let backups = backups(results, task, about.method)?;
+            (backups, format!("states: backups n^{}, time n^{}", number(backups, 2), number(time, 2)))
+        } else {
+            (time, format!("{task} n^{}", number(time, 2)))
+        };
+        let exceeds = judged > stated + SLACK;
         holds &= !exceeds;
         let sign = if exceeds { ", above" } else { "" };
-        numbers.push(format!("{task} n^{} (at most {stated:.0}{sign})", number(fitted, 2)));
+        numbers.push(format!("{text} (at most {stated:.0}{sign})"));
     }
     Ok((holds, numbers.join(", ")))
+}
+
+/// The exponent with which the number of backups of a cycle grows: the same on every machine.
+fn backups(results: &Results, task: &str, method: &str) -> Result<f64, String> {
+    let curve = pick::curve(results, "table1", task, method);
+    let points = curve.iter().filter_map(|summary| Some((pick::place(&summary.key)?, summary.mean)));
+    let points: Vec<(f64, f64)> = points.filter(|(size, backups)| *size > 0.0 && *backups > 0.0).collect();
+    power(&points).ok_or_else(|| format!("fewer than three counts of backups of table1/{task}/{method}"))
 }
 
 fn successors(results: &Results, about: Subject) -> Judged {
@@ -138,16 +155,14 @@ fn same_cost(results: &Results, about: Subject) -> Judged {
 
 fn cheapest(results: &Results, _: Subject) -> Judged {
     let small = time(results, "maze", "small_backups", None, "cycle")?;
-    let times = cycle_times(results)?;
-    // The quartiles say how sure the medians are: a tie within them is no disproof.
-    let holds = COMPARED[1..].iter().all(|method| {
-        let other = time(results, "maze", method, None, "cycle");
-        other.is_ok_and(|other| {
-            small.microseconds <= other.microseconds
-                || small.low <= other.high && near(small.microseconds, other.microseconds)
-        })
-    });
-    Ok((holds, list(&times)))
+    let mut holds = true;
+    for method in &COMPARED[1..] {
+        let other = time(results, "maze", method, None, "cycle")?;
+        // A tie within a twentieth, with quartiles that overlap, is no disproof.
+        let tie = small.low <= other.high && small.microseconds <= 1.05 * other.microseconds;
+        holds &= small.microseconds <= other.microseconds || tie;
+    }
+    Ok((holds, list(&cycle_times(results)?)))
 }
 
 fn value_iteration_cost(results: &Results, about: Subject) -> Judged {
@@ -186,9 +201,4 @@ fn cycle_times(results: &Results) -> Result<Vec<(&'static str, f64)>, String> {
 fn list(times: &[(&str, f64)]) -> String {
     let one = |(method, time): &(&str, f64)| format!("{} {} µs", name(method), number(*time, 3));
     times.iter().map(one).collect::<Vec<_>>().join(", ")
-}
-
-/// Within a twentieth of each other.
-fn near(one: f64, other: f64) -> bool {
-    (one - other).abs() <= 0.05 * other
 }

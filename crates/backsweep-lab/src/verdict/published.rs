@@ -120,8 +120,7 @@ fn reproduced(results: &Results, about: Subject) -> Judged {
         return Err(format!("nothing published of {}", name(about.method)));
     }
     let side = if worst > 0.0 { "better" } else { "worse" };
-    let holds = worst.abs() <= LIMIT;
     let text = numbers.join("; ");
     let size = number(worst.abs(), 1);
-    Ok((holds, format!("ours (published): {text}; at most {size} standard errors {side}")))
+    Ok((worst.abs() <= LIMIT, format!("ours (published): {text}; furthest {size} standard errors {side}")))
 }

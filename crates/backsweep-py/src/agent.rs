@@ -146,6 +146,7 @@ pub fn stats_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'
 impl Agent {
     #[new]
     #[pyo3(signature = (discount=0.99, *, planner=None, optimism=None, epsilon=0.0, actions=None, seed=None, freeze_at=None))]
+    #[allow(clippy::too_many_arguments, reason = "one for each setting")]
     fn py_new(
         py: Python<'_>,
         discount: f64,

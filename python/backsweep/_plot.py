@@ -59,8 +59,7 @@ def _grid(
 
 def _draw_values(ax: Any, values: Any, cmap: str, colorbar: bool) -> Any:
     pyplot = _pyplot()
-    colours = pyplot.get_cmap(cmap).copy()
-    colours.set_bad("#eef1f3")
+    colours = pyplot.get_cmap(cmap).with_extremes(bad="#eef1f3")
     image = ax.imshow(np.ma.masked_invalid(values), cmap=colours, interpolation="nearest")
     rows, columns = values.shape
     ax.set_xticks(np.arange(columns + 1) - 0.5, minor=True)

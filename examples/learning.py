@@ -13,6 +13,8 @@ import random
 
 import gymnasium as gym
 import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import spsolve
 
 import backsweep
 
@@ -85,24 +87,18 @@ class Judge:
     """Exact returns of policies in an environment with a table."""
 
     def __init__(self, env):
-        table = env.unwrapped.P
-        self.n_states, self.n_actions = len(table), len(table[0])
-        self.p = np.zeros((self.n_states, self.n_actions, self.n_states))
-        self.r = np.zeros((self.n_states, self.n_actions))
-        for s in table:
-            for a in table[s]:
-                for probability, t, reward, ended in table[s][a]:
-                    self.r[s, a] += probability * reward
-                    if not ended:
-                        self.p[s, a, t] += probability
+        mdp = backsweep.MDP.from_gymnasium(env, discount=DISCOUNT)
         self.start = np.asarray(env.unwrapped.initial_state_distrib, float)
-        self.optimum = float(self.start @ backsweep.MDP.from_gymnasium(env, discount=DISCOUNT).solve(1e-9).values)
+        self.optimum = float(self.start @ mdp.solve(1e-9).values)
+        model = mdp.model  # rows by state and action
+        self.n_states, self.n_actions = len(model.states), env.action_space.n
+        self.p, self.r = model.probabilities, model.mean_rewards
 
     def score(self, policy):
         """The policy's return as a part of the optimal one."""
-        states = np.arange(self.n_states)
-        matrix = np.eye(self.n_states) - DISCOUNT * self.p[states, policy]
-        return float(self.start @ np.linalg.solve(matrix, self.r[states, policy])) / self.optimum
+        rows = np.arange(self.n_states) * self.n_actions + policy
+        matrix = sparse.eye_array(self.n_states, format="csr") - DISCOUNT * self.p[rows]
+        return float(self.start @ spsolve(matrix.tocsc(), self.r[rows])) / self.optimum
 
 
 def run(env, judge, learner, steps, every, seed):

@@ -171,6 +171,7 @@ def test_declared_actions():
     with pytest.raises(ValueError, match="cannot be changed"):
         agent.declare_actions(3)
     assert backsweep.Agent(actions=3).declared_actions == [0, 1, 2]
+    assert backsweep.Agent(actions=np.int64(2)).declared_actions == [0, 1]
     for bad in (0, [], -1):
         with pytest.raises(ValueError):
             backsweep.Agent(actions=bad)

@@ -504,7 +504,7 @@ impl Agent {
 
 /// A number n stands for the actions 0 .. n-1.
 fn declared_list<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    if !actions.is_instance_of::<PyInt>() {
+    if !actions.is_instance_of::<PyInt>() && !names::is_numpy_scalar(actions)? {
         return actions_of(actions);
     }
     let n = count(actions, "actions")?;

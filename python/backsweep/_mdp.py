@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any, Hashable, Iterable, Mapping, Sequence
 
@@ -12,7 +13,6 @@ from ._types import Audit, Model, Planner, Stats
 
 __all__ = ["MDP", "Solution"]
 
-Outcome = tuple[float, Hashable, float, bool]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class MDP:
         if not isinstance(table, Mapping):
             raise TypeError(f"{env!r} has no table P; expected an environment such as FrozenLake, CliffWalking or Taxi")
         states = sorted(table)
-        rows: list[tuple[int, int, list[Outcome]]] = []
+        rows: list[tuple[int, int, list[Any]]] = []
         for state in states:
             rows += [(int(state), int(action), table[state][action]) for action in sorted(table[state])]
         n_states = 1 + max([*map(int, states), *(int(o[1]) for row in rows for o in row[2])], default=-1)
@@ -184,10 +184,10 @@ class MDP:
         n_rows = n_states * n_actions
         keep = np.ones(n_rows, bool)
         if available is not None:
-            keep = np.asarray(available, dtype=bool)
-            if keep.shape != (n_states, n_actions):
-                raise ValueError(f"available has the shape {keep.shape}; expected {(n_states, n_actions)}")
-            keep = keep.ravel()
+            mask = np.asarray(available, dtype=bool)
+            if mask.shape != (n_states, n_actions):
+                raise ValueError(f"available has the shape {mask.shape}; expected {(n_states, n_actions)}")
+            keep = mask.ravel()
         counts = np.diff(starts)
         row_of = np.repeat(np.arange(n_rows), counts)
         columns, probabilities, rewards = map(np.asarray, (columns, probabilities, rewards))
@@ -311,6 +311,9 @@ class MDP:
     def audit(self) -> Audit:
         """Recompute everything from the model: how exact the values are."""
         return self._solver.audit()
+
+    def __copy__(self) -> MDP:
+        return self._of(copy.copy(self._solver))
 
     def __contains__(self, state: Hashable) -> bool:
         return self._solver.contains(state)

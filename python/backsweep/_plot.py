@@ -59,10 +59,12 @@ def _grid(
 
 def _draw_values(ax: Any, values: Any, cmap: str, colorbar: bool) -> Any:
     pyplot = _pyplot()
-    colours = pyplot.get_cmap(cmap).copy()
-    colours.set_bad("#eef1f3")
+    colours = pyplot.get_cmap(cmap).with_extremes(bad="#eef1f3")
     image = ax.imshow(np.ma.masked_invalid(values), cmap=colours, interpolation="nearest")
     rows, columns = values.shape
+    # Minor ticks where a major one stands would be dropped, and their grid lines with them.
+    ax.set_xticks([])
+    ax.set_yticks([])
     ax.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
     ax.set_yticks(np.arange(rows + 1) - 0.5, minor=True)
     ax.grid(which="minor", color="white", linewidth=1.5)
@@ -79,8 +81,9 @@ def _draw_values(ax: Any, values: Any, cmap: str, colorbar: bool) -> Any:
 
 def _ink_on(image: Any, value: float) -> str:
     """Dark or light, whichever can be read on the colour of a value."""
-    red, green, blue, _ = image.cmap(image.norm(value))
-    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 0.55 else "white"
+    red, green, blue = (np.asarray(image.cmap(image.norm(value))[:3]) ** 2.2).tolist()
+    # About the luminance at which white and INK can be read equally well.
+    return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.28 else "white"
 
 
 def plot_values(
@@ -185,5 +188,5 @@ def plot_history(history: History, *, window: int = 100, ax: Any = None) -> Any:
         ax.spines[side].set_color(FAINT)
     ax.tick_params(colors=INK)
     ax.margins(x=0.01)
-    ax.legend(frameon=False, labelcolor=INK, loc="lower right", markerscale=3)
+    ax.legend(frameon=False, labelcolor=INK, loc="lower right", bbox_to_anchor=(1, 1), ncols=2, markerscale=3, borderpad=0)
     return ax

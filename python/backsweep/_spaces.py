@@ -40,8 +40,9 @@ def name_of(observation: Any, space: Any = None) -> Hashable:
     return observation  # type: ignore[no-any-return]
 
 
-def _tupled(value: Any) -> Any:
-    return tuple(map(_tupled, value)) if isinstance(value, list) else value
+def _tupled(value: Any) -> Hashable:
+    name: Hashable = tuple(map(_tupled, value)) if isinstance(value, list) else value
+    return name
 
 
 def check_observations(space: Any) -> None:

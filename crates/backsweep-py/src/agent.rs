@@ -146,6 +146,7 @@ pub fn stats_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'
 impl Agent {
     #[new]
     #[pyo3(signature = (discount=0.99, *, planner=None, optimism=None, epsilon=0.0, actions=None, seed=None, freeze_at=None))]
+    #[allow(clippy::too_many_arguments, reason = "one for each setting")]
     fn py_new(
         py: Python<'_>,
         discount: f64,
@@ -503,7 +504,7 @@ impl Agent {
 
 /// A number n stands for the actions 0 .. n-1.
 fn declared_list<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    if !actions.is_instance_of::<PyInt>() {
+    if !actions.is_instance_of::<PyInt>() && !names::is_numpy_scalar(actions)? {
         return actions_of(actions);
     }
     let n = count(actions, "actions")?;

@@ -95,7 +95,7 @@ fn contiguous<'py>(column: &Bound<'py, PyAny>, dtype: &str) -> PyResult<Bound<'p
 }
 
 fn flags<'py>(column: Column<'_, 'py>) -> PyResult<Option<PyReadonlyArray1<'py, bool>>> {
-    column.map(|column| Ok(contiguous(column, "bool")?.extract()?)).transpose()
+    column.map(|column| contiguous(column, "bool")?.extract()).transpose()
 }
 
 fn items<'py>(column: Column<'_, 'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {

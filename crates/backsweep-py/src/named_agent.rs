@@ -247,7 +247,7 @@ impl NamedAgent {
         let next_key = names::key(next_state, "next_state")?;
         if !reward.is_finite() {
             return Err(errors::value(format!(
-                "reward of action {} in state {} is {reward}; expected a finite number",
+                "reward of action {} in state {} is {reward:?}; expected a finite number",
                 action_key.show(),
                 state_key.show()
             )));
@@ -304,7 +304,7 @@ impl NamedAgent {
             return Err(errors::value(message));
         }
         if let Some((_, _, reward, _)) = outcomes.iter().find(|outcome| !outcome.2.is_finite()) {
-            let message = format!("reward of {} is {reward}; expected a finite number", pair());
+            let message = format!("reward of {} is {reward:?}; expected a finite number", pair());
             return Err(errors::value(message));
         }
         let state_key = names::key(state, "state")?;
@@ -343,7 +343,7 @@ impl NamedAgent {
         match error {
             Error::Setting { .. } | Error::Unknown { .. } => errors::value(error.to_string()),
             Error::Reward { state, action, found } => errors::value(format!(
-                "reward of {} is {found}; expected a finite number, and a finite sum of rewards",
+                "reward of {} is {found:?}; expected a finite number, and a finite sum of rewards",
                 pair(state, action)
             )),
             Error::NoSuchAction { state, action, .. } => {

@@ -9,6 +9,7 @@
 pub mod frame;
 pub mod history;
 pub mod learner;
+pub mod offline;
 
 use crate::scene::Scene;
 use crate::world::{Brush, World};

@@ -174,7 +174,7 @@ async fn interrupt() {
 }
 
 async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
-    let listener = bind(SocketAddr::new(args.host, args.port)).await?;
+    let listener = bind(SocketAddr::new(args.host, args.port))?;
     let address =
         listener.local_addr().map_err(|error| Error::new(format!("the server has no address: {error}")))?;
     let guard = Guard::new(address, args.allow_host.clone())
@@ -194,27 +194,15 @@ async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
 }
 
 /// Listens on an address. A port that is in use is reported with the next one that is free.
-async fn bind(address: SocketAddr) -> Result<tokio::net::TcpListener> {
-    let listen = |address: SocketAddr| {
-        let socket = match address {
-            SocketAddr::V4(_) => tokio::net::TcpSocket::new_v4(),
-            SocketAddr::V6(_) => tokio::net::TcpSocket::new_v6(),
-        }?;
-        #[cfg(unix)]
-        socket.set_reuseaddr(true)?;
-        // What waits in the system for a slow viewer is old when it arrives: let it be little.
-        socket.set_send_buffer_size(64 * 1024)?;
-        socket.bind(address)?;
-        socket.listen(1024)
-    };
-    let error = match listen(address) {
+fn bind(address: SocketAddr) -> Result<tokio::net::TcpListener> {
+    let error = match server::listen(address) {
         Ok(listener) => return Ok(listener),
         Err(error) => error,
     };
     if error.kind() == std::io::ErrorKind::AddrInUse {
         let free = (address.port()..u16::MAX)
             .map(|port| port + 1)
-            .find(|&port| listen(SocketAddr::new(address.ip(), port)).is_ok());
+            .find(|&port| server::listen(SocketAddr::new(address.ip(), port)).is_ok());
         let hint = free.map_or_else(String::new, |port| format!("; {port} is free: --port {port}"));
         return Err(Error::new(format!("port {} is in use{hint}", address.port())));
     }

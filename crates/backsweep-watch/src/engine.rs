@@ -251,7 +251,8 @@ impl Workshop {
             None => u64::MAX,
             Some(speed) => {
                 if began.duration_since(self.pace.0) > PATIENCE
-                    && (began.duration_since(self.pace.0) - PATIENCE).as_secs_f64() * speed > self.pace.1 as f64
+                    && (began.duration_since(self.pace.0) - PATIENCE).as_secs_f64() * speed
+                        > self.pace.1 as f64
                 {
                     self.pace = (began - Duration::from_secs_f64((1.0 / speed).min(0.2)), 0);
                 }
@@ -383,8 +384,7 @@ impl Workshop {
             self.must_compute = true;
             return;
         }
-        let (world, settings, messages) =
-            (self.world.clone(), self.scene.settings(), self.messages.clone());
+        let (world, settings, messages) = (self.world.clone(), self.scene.settings(), self.messages.clone());
         let epsilon = self.scene.epsilon;
         let compute = move || {
             let optimum = EpsilonGreedy::new(epsilon)

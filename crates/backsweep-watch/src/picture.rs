@@ -15,7 +15,8 @@ use canvas::{Align, Canvas, Weight};
 use chart::Chart;
 
 /// Pixels to one unit of length below.
-const SCALE: f32 = 1.6;
+/// Cells, margins and this are chosen so that cells begin on whole pixels: equal cells are then equal in the file.
+const SCALE: f32 = 1.5;
 /// How many of the most urgent states glow.
 const N_GLOWING: usize = 20;
 const MARGIN: f32 = 20.0;
@@ -44,18 +45,19 @@ pub(crate) struct Theme {
 
 /// A theme by whether it is light; the same colours as on the page.
 fn theme(light: bool) -> Theme {
-    let [back, card, edge, text, dim, wall, unknown, visited, floor, one, two, glow, agent, agent_edge] = if light {
-        [
-            0xf3f5f9, 0xffffff, 0xdde2eb, 0x161b26, 0x5d6779, 0xb9c1cf, 0xe4e8ef, 0xd8deea, 0xeef1f6,
-            0x0f8a83, 0xd4570f, 0xe05210, 0x10151f, 0xffffff,
-        ]
-    } else {
-        [
-            0x0a0d13, 0x121722, 0x222a39, 0xe9edf5, 0x929db1, 0x2b3446, 0x161c29, 0x1d2535, 0x0e131c,
-            0x35d0c4, 0xff9d5c, 0xff8a3c, 0xffffff, 0x0a0d13,
-        ]
-    }
-    .map(rgb);
+    let [back, card, edge, text, dim, wall, unknown, visited, floor, one, two, glow, agent, agent_edge] =
+        if light {
+            [
+                0xf3f5f9, 0xffffff, 0xdde2eb, 0x161b26, 0x5d6779, 0xb9c1cf, 0xe4e8ef, 0xd8deea, 0xeef1f6,
+                0x0f8a83, 0xd4570f, 0xe05210, 0x10151f, 0xffffff,
+            ]
+        } else {
+            [
+                0x0a0d13, 0x121722, 0x222a39, 0xe9edf5, 0x929db1, 0x2b3446, 0x161c29, 0x1d2535, 0x0e131c,
+                0x35d0c4, 0xff9d5c, 0xff8a3c, 0xffffff, 0x0a0d13,
+            ]
+        }
+        .map(rgb);
     let agents = [one, two];
     Theme { back, card, edge, text, dim, wall, unknown, visited, floor, agents, glow, agent, agent_edge }
 }
@@ -68,7 +70,7 @@ pub fn png(frame: &Frame, light: bool) -> Result<Vec<u8>> {
     let theme = theme(light);
     let world = World::new(&frame.scene)?;
     let n = frame.agents.len() as f32;
-    let side = (600.0 / world.n_columns().max(world.n_rows()) as f32).clamp(5.0, 40.0).floor();
+    let side = 2.0 * (312.0 / world.n_columns().max(world.n_rows()) as f32).clamp(3.0, 20.0).floor();
     let maze = (side * world.n_columns() as f32, side * world.n_rows() as f32);
     let card = (maze.0.max(300.0) + 2.0 * PAD, maze.1 + CAPTION + FOOT + PAD);
     let height = card.1.max(420.0);
@@ -92,8 +94,14 @@ pub fn png(frame: &Frame, light: bool) -> Result<Vec<u8>> {
     let each = (height - PAD) / 2.0;
     let returns: Vec<_> = frame.agents.iter().map(|agent| &agent.returns).collect();
     let work: Vec<_> = frame.agents.iter().map(|agent| &agent.backups).collect();
-    Chart { title: "Return per episode", unit: "episodes", curves: returns, line: frame.optimum, from_zero: false }
-        .draw(&mut canvas, &theme, (left, HEADER, CHARTS, each));
+    Chart {
+        title: "Return per episode",
+        unit: "episodes",
+        curves: returns,
+        line: frame.optimum,
+        from_zero: false,
+    }
+    .draw(&mut canvas, &theme, (left, HEADER, CHARTS, each));
     Chart { title: "Backups per step", unit: "steps", curves: work, line: None, from_zero: true }.draw(
         &mut canvas,
         &theme,
@@ -169,9 +177,8 @@ fn draw_maze(
     side: f32,
 ) {
     let (rows, columns) = (world.n_rows(), world.n_columns());
-    let place = |cell: usize| {
-        (corner.0 + side * (cell % columns) as f32, corner.1 + side * (cell / columns) as f32)
-    };
+    let place =
+        |cell: usize| (corner.0 + side * (cell % columns) as f32, corner.1 + side * (cell / columns) as f32);
     canvas.round((corner.0, corner.1, side * columns as f32, side * rows as f32), 4.0, theme.floor, 1.0);
     let (low, high) = span(agent);
     let gap = side * 0.035;
@@ -188,7 +195,8 @@ fn draw_maze(
             (false, 0) => theme.unknown,
             (false, _) => theme.visited,
         };
-        let is_dark = 0.299 * f64::from(back[0]) + 0.587 * f64::from(back[1]) + 0.114 * f64::from(back[2]) < 128.0;
+        let is_dark =
+            0.299 * f64::from(back[0]) + 0.587 * f64::from(back[1]) + 0.114 * f64::from(back[2]) < 128.0;
         back = mix(back, [255, 255, 255], (agent.changes[cell] * 2.0).clamp(0.0, 0.4));
         canvas.round((x + gap, y + gap, side - 2.0 * gap, side - 2.0 * gap), side * 0.14, back, 1.0);
         let best = best_actions(&agent.q[4 * cell..4 * cell + 4]);

@@ -189,7 +189,15 @@ fn draw(text: &mut String, Look { sign, back }: Look, colours: Colours, wide: bo
 
 /// The nearest of xterm's 6 × 6 × 6 colours.
 fn of_256(colour: Colour) -> u8 {
-    let [r, g, b] = colour.map(|c| if c < 48 { 0 } else if c < 115 { 1 } else { (c - 35) / 40 });
+    let [r, g, b] = colour.map(|c| {
+        if c < 48 {
+            0
+        } else if c < 115 {
+            1
+        } else {
+            (c - 35) / 40
+        }
+    });
     16 + 36 * r + 6 * g + b
 }
 

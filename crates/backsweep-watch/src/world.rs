@@ -113,7 +113,11 @@ impl World {
     pub fn painted(&self, state: State, brush: Brush, scene: &Scene) -> Result<Self> {
         let n_cells = self.state_of.len();
         if state.index() >= n_cells {
-            return Err(Error::new(format!("cell {state}; expected one of 0 to {}", n_cells - 1)));
+            return Err(Error::new(format!(
+                "there is no cell {}; expected one of 0 to {}",
+                state.0,
+                n_cells - 1
+            )));
         }
         let (row, column) = (state.index() / self.n_columns(), state.index() % self.n_columns());
         let mut rows = self.rows.clone();
@@ -146,7 +150,8 @@ impl World {
         let epsilon = policy.epsilon();
         let chance = |pair: Pair| {
             let state = model.state_of(pair);
-            epsilon / 4.0 + if is_first_best(&model, planner.values(), state, pair) { 1.0 - epsilon } else { 0.0 }
+            epsilon / 4.0
+                + if is_first_best(&model, planner.values(), state, pair) { 1.0 - epsilon } else { 0.0 }
         };
         let values = evaluate_policy(&model, chance, settings.discount, 1e-7);
         let starts = self.task.starts();

@@ -3,8 +3,8 @@
 use crate::palette::Colour;
 use backsweep_lab::{Error, Result};
 use tiny_skia::{
-    Color, FillRule, GradientStop, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Point, RadialGradient,
-    Rect, SpreadMode, Stroke, Transform,
+    Color, FillRule, GradientStop, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Point,
+    RadialGradient, Rect, SpreadMode, Stroke, Transform,
 };
 use ttf_parser::{Face, OutlineBuilder};
 
@@ -160,7 +160,8 @@ impl Canvas {
             SpreadMode::Pad,
             Transform::identity(),
         );
-        if let (Some(shader), Some(rect)) = (shader, Rect::from_xywh(x - side, y - side, 2.0 * side, 2.0 * side))
+        if let (Some(shader), Some(rect)) =
+            (shader, Rect::from_xywh(x - side, y - side, 2.0 * side, 2.0 * side))
         {
             self.pixmap.fill_rect(rect, &Paint { shader, ..Paint::default() }, self.scale, None);
         }
@@ -174,17 +175,23 @@ impl Canvas {
     /// How wide a text is.
     pub fn width(&self, text: &str, size: f32, weight: Weight) -> f32 {
         let face = &self.fonts[usize::from(weight == Weight::Bold)];
-        let units: u32 = text
-            .chars()
-            .filter_map(|c| face.glyph_hor_advance(face.glyph_index(c)?))
-            .map(u32::from)
-            .sum();
+        let units: u32 =
+            text.chars().filter_map(|c| face.glyph_hor_advance(face.glyph_index(c)?)).map(u32::from).sum();
         units as f32 * size / f32::from(face.units_per_em())
     }
 
     /// A line of text on its base line. Signs that the font does not have are left out.
     #[allow(clippy::too_many_arguments)] // A text has that many properties, and a struct for them would be read no better.
-    pub fn text(&mut self, x: f32, y: f32, text: &str, size: f32, weight: Weight, align: Align, colour: Colour) {
+    pub fn text(
+        &mut self,
+        x: f32,
+        y: f32,
+        text: &str,
+        size: f32,
+        weight: Weight,
+        align: Align,
+        colour: Colour,
+    ) {
         let width = self.width(text, size, weight);
         let left = match align {
             Align::Left => x,

@@ -18,12 +18,7 @@ pub struct Chart<'a> {
 
 impl Chart<'_> {
     /// Draws it as a card of this place and size.
-    pub fn draw(
-        &self,
-        canvas: &mut Canvas,
-        theme: &Theme,
-        (left, top, width, height): (f32, f32, f32, f32),
-    ) {
+    pub fn draw(&self, canvas: &mut Canvas, theme: &Theme, (left, top, width, height): (f32, f32, f32, f32)) {
         panel(canvas, theme, (left, top, width, height));
         canvas.text(left + 14.0, top + 23.0, self.title, 14.0, Weight::Bold, Align::Left, theme.text);
         let (x0, x1, y0, y1) = (left + 50.0, left + width - 16.0, top + 38.0, top + height - 30.0);

@@ -117,7 +117,7 @@ describe("controls", () => {
     await until("it goes on", async () => (await steps(page)) > stopped + 50);
   });
 
-  scene("one cycle changes exactly the predecessors", { query: "?run=0&m=1&cycles=0" }, async (page) => {
+  scene("one cycle changes exactly the predecessors", { query: "?run=0&m=1&cycles=0&maze=shortcut&law=four&intended=0.8" }, async (page) => {
     await page.evaluate(() => {
       window.cycles = [];
       new EventSource("/api/frames").addEventListener("frame", (event) => {
@@ -125,8 +125,8 @@ describe("controls", () => {
         if (frame.cycles.length) window.cycles.push(frame.cycles[0]);
       });
     });
-    for (let i = 0; i < 120; i++) await page.keyboard.press("s");
-    await until("120 steps", async () => (await steps(page)) === 120);
+    for (let i = 0; i < 150; i++) await page.keyboard.press("s");
+    await until("150 steps", async () => (await steps(page)) === 150);
     let largest = 0;
     for (let n = 1; n <= 12; n++) {
       const old = (await ask(page, "/api/values")).agents[0].q;
@@ -140,12 +140,12 @@ describe("controls", () => {
       const report = await page.evaluate((n) => window.cycles[n - 1], n);
       assert.notEqual(report.popped, null);
       assert.deepEqual(changed, report.predecessors, `cycle ${n}`);
-      assert.equal(await steps(page), 120, "a cycle is no step");
+      assert.equal(await steps(page), 150, "a cycle is no step");
       await page.waitForTimeout(150);
-      const popped = await colour(page, report.popped, COLUMNS, [0.5, 0.045]);
+      const popped = await colour(page, report.popped, 9, [0.5, 0.045]);
       assert.ok(popped[0] > 170 && popped[2] > 120 && popped[1] < 160, `the popped cell has a ring: ${popped}`);
       for (const cell of changed.filter((cell) => cell !== report.popped)) {
-        const edge = await colour(page, cell, COLUMNS, [0.5, 0.09]);
+        const edge = await colour(page, cell, 9, [0.5, 0.09]);
         assert.ok(Math.min(...edge) > 190, `cell ${cell} is framed: ${edge}`);
       }
       assert.match(await page.locator("#report").innerText(), new RegExp(`${changed.length} cells? backed up`));
@@ -171,7 +171,7 @@ describe("controls", () => {
       const found = ["planner", "cycles", "gamma", "epsilon", "law", "intended", "speed"].map((name) => query.get(name)).join(" ");
       return found === "small_backups 3 0.95 0.1 four 0.6 max";
     });
-    assert.equal(await page.locator("#name-0").innerText(), "small backups");
+    assert.equal(await page.locator("#name-0").innerText(), "Small backups");
     await page.locator("#m").fill("0");
     await page.locator("#m").press("Tab");
     assert.match(await page.locator("#problem").innerText(), /expected 1 to/);

@@ -164,9 +164,9 @@ fn the_engine_obeys() {
     // A faulty scene changes nothing.
     let revision = running.engine.frame().revision;
     let faulty = Box::new(Scene { epsilon: 2.0, ..small("small_backups") });
-    assert!(running.refused(Order::Scene { scene: faulty }).contains("epsilon is 2"));
+    assert!(running.refused(Order::Scene { scene: faulty, anew: false }).contains("epsilon is 2"));
     let faulty = Box::new(Scene { maze: "S..".into(), ..small("small_backups") });
-    assert!(running.refused(Order::Scene { scene: faulty }).contains("no goal"));
+    assert!(running.refused(Order::Scene { scene: faulty, anew: false }).contains("no goal"));
     assert_eq!(running.engine.frame().revision, revision);
 }
 
@@ -184,7 +184,7 @@ fn slow_speeds_are_kept() {
 fn settings_change_while_it_learns() {
     let running = Running::start(small("reversed_full_backups"), false);
     let learned = running.order(Order::Step { count: 2000 });
-    let change = |change: Scene| running.order(Order::Scene { scene: Box::new(change) });
+    let change = |change: Scene| running.order(Order::Scene { scene: Box::new(change), anew: false });
     let policy = change(Scene { epsilon: 0.2, cycles: 3, ..(*learned.scene).clone() });
     assert_eq!((policy.agents[0].steps, policy.life), (2000, learned.life), "ε and cycles change at once");
     let planned = change(Scene { discount: 0.5, ..(*policy.scene).clone() });
@@ -192,6 +192,8 @@ fn settings_change_while_it_learns() {
     let planned = running.order(Order::Cycle { count: 2000 });
     let lowest = planned.agents[0].values.iter().copied().fold(0.0, f64::min);
     assert!((-2.0..-1.5).contains(&lowest), "values follow the new discount: {lowest}");
+    let same = running.order(Order::Scene { scene: Box::new((*planned.scene).clone()), anew: true });
+    assert_eq!(same.agents[0].steps, 2000, "the scene that is shown already goes on");
     let anew = change(Scene { planner: "moore_atkeson".into(), ..(*planned.scene).clone() });
     assert_eq!((anew.agents[0].steps, anew.life), (0, planned.life + 1), "a new planner begins anew");
 }
@@ -206,7 +208,7 @@ fn agents_in_a_race_see_the_same_random_numbers() {
         assert_eq!(frame.agents[0].q, frame.agents[1].q);
     }
     let other = Scene { rival: Some("value_iteration".into()), ..small("reversed_full_backups") };
-    let frame = running.order(Order::Scene { scene: Box::new(other) });
+    let frame = running.order(Order::Scene { scene: Box::new(other), anew: false });
     assert_eq!(frame.agents[1].planner, "value_iteration");
     let frame = running.order(Order::Step { count: 500 });
     assert_eq!(frame.agents[0].steps, frame.agents[1].steps);

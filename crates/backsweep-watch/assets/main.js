@@ -383,9 +383,11 @@ if (theme !== "light" && theme !== "dark") theme = null;
 restyle();
 try {
   const shared = fromQuery(location.search, known);
-  if (shared) await order({ do: "scene", scene: shared });
   const run = new URLSearchParams(location.search).get("run");
-  if (shared && (run === "0" || run === "1")) await order({ do: run === "1" ? "run" : "pause" });
+  // Paused first, so that a paused scene is seen from its first step.
+  if (shared && run === "0") await order({ do: "pause" });
+  if (shared) await order({ do: "scene", scene: shared, anew: true });
+  if (shared && run === "1") await order({ do: "run" });
 } catch (error) {
   problem(error.message);
 }

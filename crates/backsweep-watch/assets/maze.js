@@ -8,6 +8,7 @@ const SETTLE_TIME = 90; // milliseconds until a colour has come most of its way
 const TURNS = [-Math.PI / 2, 0, Math.PI / 2, Math.PI]; // north, east, south, west
 const ARROW_TIME = 50; // milliseconds between two drawings of the arrows
 const DECADES = 4; // orders of magnitude that a priority's byte spans
+const GLOWING = 32; // how many of the most urgent states glow
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** The colours of a table of "#rrggbb", spread over 256 steps. */
@@ -293,22 +294,20 @@ export class MazeView {
   /** The most urgent states glow; what is far below the most urgent one does not. */
   drawQueue() {
     const { context: c, size: s, cells } = this;
-    let top = 0;
-    let queued = 0;
+    const levels = [];
     for (let i = 0; i < cells.length; i++) {
       const level = this.agent.cells[i * CELL_BYTES + 3];
-      top = Math.max(top, level);
-      queued += level > 0;
+      if (level && cells[i] !== "#") levels.push(level);
     }
-    if (top === 0) return;
-    const crowd = Math.min(1, 0.22 + 20 / queued);
+    if (levels.length === 0) return;
+    levels.sort((a, b) => b - a);
+    const top = levels[0];
+    const least = levels[Math.min(levels.length, GLOWING) - 1];
     for (let i = 0; i < cells.length; i++) {
       const level = this.agent.cells[i * CELL_BYTES + 3];
-      if (!level || cells[i] === "#") continue;
+      if (!level || level < least || cells[i] === "#") continue;
       const below = ((top - level) / 254) * DECADES;
-      const alpha = crowd * Math.max(0, 1 - below / 0.8) ** 1.6 * Math.min(1, 0.35 + level / 200);
-      if (alpha < 0.03) continue;
-      c.globalAlpha = alpha;
+      c.globalAlpha = Math.max(0.08, 1 - below / 1.2) ** 1.3 * Math.min(1, 0.3 + level / 200);
       c.drawImage(this.sprites.glow, (i % this.width) * s - s / 2, Math.floor(i / this.width) * s - s / 2);
     }
     c.globalAlpha = 1;

@@ -1,12 +1,16 @@
 //! The command `watch`.
 
 use crate::engine::Engine;
+use crate::engine::offline::frame_after;
+use crate::picture;
 use crate::scene::Scene;
 use crate::server::{self, Guard, Limits};
+use crate::terminal::{self, Colours};
 use backsweep_lab::{Error, Result};
 use clap::Args;
+use std::io::IsTerminal;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Watch an agent learn a maze: in the browser, in the terminal, or as a picture.
 #[derive(Args, Clone, Debug)]
@@ -107,30 +111,70 @@ impl WatchArgs {
     }
 }
 
+/// Episodes that pictures show unless told otherwise.
+const EPISODES: u64 = 50;
+
 /// Carries out the command. Returns when the user ends it.
 ///
 /// # Errors
 /// One line for the user.
 pub fn run(args: &WatchArgs) -> Result<()> {
     let scene = args.scene()?;
+    if let Some(path) = &args.record {
+        return record(args, scene, path);
+    }
+    if args.terminal && !std::io::stdout().is_terminal() {
+        // Nobody sees it move: one picture, when it is done.
+        let frame = args.located(frame_after(scene, args.after.unwrap_or(EPISODES)))?;
+        terminal::print(&terminal::picture(&frame, Colours::of_environment(), (100, 50))?);
+        return Ok(());
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Error::new(format!("no event loop: {error}")))?;
-    runtime.block_on(serve(args, scene))
+    let (engine, thread) = args.located(Engine::start(scene, !args.paused))?;
+    let outcome = runtime.block_on(async {
+        if args.terminal {
+            terminal::show(&engine, args.after, interrupt()).await
+        } else {
+            serve(args, &engine).await
+        }
+    });
+    engine.end();
+    // It ends within a stretch; if it panicked there is nothing left to save.
+    let _ = thread.join();
+    outcome
 }
 
-/// Says at which line of which file the maze is wrong.
-fn start_engine(args: &WatchArgs, scene: Scene) -> Result<(Engine, std::thread::JoinHandle<()>)> {
-    Engine::start(scene, !args.paused).map_err(|error| match &args.maze {
-        Some(path) => error.at(path.display()),
-        None => error,
-    })
+impl WatchArgs {
+    /// Says in which file a maze is wrong.
+    fn located<T>(&self, outcome: Result<T>) -> Result<T> {
+        outcome.map_err(|error| match &self.maze {
+            Some(path) => error.at(path.display()),
+            None => error,
+        })
+    }
 }
 
-async fn serve(args: &WatchArgs, scene: Scene) -> Result<()> {
-    let (engine, thread) = start_engine(args, scene)?;
-    let listener = bind(SocketAddr::new(args.host, args.port)).await?;
+fn record(args: &WatchArgs, scene: Scene, path: &Path) -> Result<()> {
+    let episodes = args.after.unwrap_or(EPISODES);
+    let frame = args.located(frame_after(scene, episodes))?;
+    std::fs::write(path, picture::png(&frame, args.light)?)
+        .map_err(|error| Error::new(format!("{}: cannot be written: {error}", path.display())))?;
+    eprintln!("Wrote {} after {episodes} episodes.", path.display());
+    Ok(())
+}
+
+/// Ready when the user presses Ctrl-C.
+async fn interrupt() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
+    let listener = bind(SocketAddr::new(args.host, args.port))?;
     let address =
         listener.local_addr().map_err(|error| Error::new(format!("the server has no address: {error}")))?;
     let guard = Guard::new(address, args.allow_host.clone())
@@ -144,41 +188,21 @@ async fn serve(args: &WatchArgs, scene: Scene) -> Result<()> {
     if args.open {
         open_browser(&url);
     }
-    let stop = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    server::serve(listener, engine.clone(), guard, Limits::default(), stop).await;
-    engine.end();
-    // It ends within a stretch; if it panicked there is nothing left to save.
-    let _ = thread.join();
+    server::serve(listener, engine.clone(), guard, Limits::default(), interrupt()).await;
     eprintln!("Ended.");
     Ok(())
 }
 
 /// Listens on an address. A port that is in use is reported with the next one that is free.
-async fn bind(address: SocketAddr) -> Result<tokio::net::TcpListener> {
-    let listen = |address: SocketAddr| {
-        let socket = match address {
-            SocketAddr::V4(_) => tokio::net::TcpSocket::new_v4(),
-            SocketAddr::V6(_) => tokio::net::TcpSocket::new_v6(),
-        }?;
-        #[cfg(unix)]
-        socket.set_reuseaddr(true)?;
-        // What waits in the system for a slow viewer is old when it arrives: let it be little.
-        socket.set_send_buffer_size(64 * 1024)?;
-        socket.bind(address)?;
-        socket.listen(1024)
-    };
-    let error = match listen(address) {
+fn bind(address: SocketAddr) -> Result<tokio::net::TcpListener> {
+    let error = match server::listen(address) {
         Ok(listener) => return Ok(listener),
         Err(error) => error,
     };
     if error.kind() == std::io::ErrorKind::AddrInUse {
         let free = (address.port()..u16::MAX)
             .map(|port| port + 1)
-            .find(|&port| listen(SocketAddr::new(address.ip(), port)).is_ok());
+            .find(|&port| server::listen(SocketAddr::new(address.ip(), port)).is_ok());
         let hint = free.map_or_else(String::new, |port| format!("; {port} is free: --port {port}"));
         return Err(Error::new(format!("port {} is in use{hint}", address.port())));
     }

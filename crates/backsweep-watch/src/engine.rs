@@ -9,6 +9,7 @@
 pub mod frame;
 pub mod history;
 pub mod learner;
+pub mod offline;
 
 use crate::scene::Scene;
 use crate::world::{Brush, World};
@@ -58,6 +59,9 @@ pub enum Order {
     Scene {
         /// All of it.
         scene: Box<Scene>,
+        /// Whether to begin anew if anything is different, even where agents could go on: so a shared scene begins.
+        #[serde(default)]
+        anew: bool,
     },
     /// Change the world; the agents have to find out.
     Paint {
@@ -309,7 +313,7 @@ impl Workshop {
                 }
             }
             Order::Reset => self.begin_anew()?,
-            Order::Scene { scene } => self.show(*scene)?,
+            Order::Scene { scene, anew } => self.show(*scene, anew)?,
             Order::Paint { cell, brush } => self.paint(State(cell), brush)?,
         }
         Ok(())
@@ -332,14 +336,14 @@ impl Workshop {
         Ok(())
     }
 
-    fn show(&mut self, scene: Scene) -> Result<()> {
+    fn show(&mut self, scene: Scene, anew: bool) -> Result<()> {
         let scene = scene.check()?;
         let world = World::new(&scene)?;
         let scene = Scene { maze: world.text(), ..scene };
         if scene == *self.scene {
             return Ok(());
         }
-        if self.scene.must_restart_for(&scene) {
+        if anew || self.scene.must_restart_for(&scene) {
             self.learners = learners(&scene, &world)?;
             self.life += 1;
             self.world = world;

@@ -10,6 +10,8 @@ pub mod command;
 pub mod engine;
 mod mazes;
 pub mod palette;
+pub mod picture;
 pub mod scene;
 pub mod server;
+pub mod terminal;
 pub mod world;

@@ -24,9 +24,10 @@ use axum::routing::{get, post};
 use backsweep::planner::PLANNERS;
 use serde_json::json;
 use std::future::Future;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// The most bytes in the body of a request: a maze of the largest size and its settings.
@@ -58,6 +59,24 @@ struct Shared {
     engine: Engine,
     guard: Arc<Guard>,
     viewers: Arc<Semaphore>,
+}
+
+/// Listens on an address; port 0 is a free one. To be called inside the runtime that will serve.
+///
+/// # Errors
+/// As the system says.
+pub fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }?;
+    // On Windows this would let two servers share a port; elsewhere it lets one start again at once.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    // What waits in the system for a slow viewer is old when it arrives: let it be little.
+    socket.set_send_buffer_size(64 * 1024)?;
+    socket.bind(address)?;
+    socket.listen(1024)
 }
 
 /// Serves the page until `stop` is ready.

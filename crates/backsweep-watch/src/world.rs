@@ -113,7 +113,11 @@ impl World {
     pub fn painted(&self, state: State, brush: Brush, scene: &Scene) -> Result<Self> {
         let n_cells = self.state_of.len();
         if state.index() >= n_cells {
-            return Err(Error::new(format!("cell {state}; expected one of 0 to {}", n_cells - 1)));
+            return Err(Error::new(format!(
+                "there is no cell {}; expected one of 0 to {}",
+                state.0,
+                n_cells - 1
+            )));
         }
         let (row, column) = (state.index() / self.n_columns(), state.index() % self.n_columns());
         let mut rows = self.rows.clone();

@@ -126,6 +126,9 @@ pub trait Planner: fmt::Debug + Send + Sync {
     /// Stores everything that [`restore`] needs to go on bit for bit. The model and the settings are stored by others.
     fn store(&self, snapshot: &mut Snapshot);
 
+    /// Bytes in use for values and queue (filled, not reserved).
+    fn bytes(&self) -> usize;
+
     /// A copy behind a box.
     fn boxed_clone(&self) -> Box<dyn Planner>;
 }

@@ -1,5 +1,5 @@
 //! What the two planners on small backups share: a pass over the predecessors of a state that can be cut at any block, and
-//! the upkeep that takes rounding errors out.
+//! the upkeep that takes rounding errors out (Departures 3 and 5).
 
 use crate::arcs::{IN_BLOCK, InBlock, NONE};
 use crate::values::COLLAPSE;
@@ -32,11 +32,9 @@ impl Pass {
         if self.cursor == NONE {
             return None;
         }
-        let into = model.states[self.state as usize].into;
-        let filled = if self.cursor == into.head { into.filled_in() } else { IN_BLOCK };
         let block = &model.arcs.blocks[self.cursor as usize];
         self.cursor = block.next;
-        Some((block, filled as usize))
+        Some((block, block.filled()))
     }
 
     /// Nothing is left to be told.
@@ -96,6 +94,10 @@ pub(super) use with_queue;
 /// Small backups that pay for one successor in the round of exact refreshes.
 const BACKUPS_PER_SUCCESSOR: u64 = 1000;
 
+/// Changes of a value by less than this fraction of it are handed on by exact recomputation. Such changes are worked on only
+/// if the threshold asks for values near the limit of `f64`; then this is what lets planning come to an end.
+const ROUNDING_LEVEL: f64 = 1.0 / (1u64 << 36) as f64;
+
 /// When to recompute pairs exactly, so that rounding errors never add up: all predecessors of a state whose value has fallen
 /// to a thousandth of its peak, and one pair in turn for every thousand small backups a successor (amortised O(1)).
 #[derive(Clone, Debug, Default)]
@@ -106,13 +108,6 @@ pub(super) struct Upkeep {
     next: u32,
     /// Small backups done and not yet used up.
     credit: u64,
-}
-
-/// Whether a change of a value is of the size of rounding errors. A small backup rounds a change of k units in the last place,
-/// times γ, to k units again while k (1 − γ) < ½, so that values would walk on for ever; an exact recomputation comes to rest.
-#[inline]
-pub(super) fn is_rounding(discount: f64, change: f64, value: f64) -> bool {
-    change.abs() * (1.0 - discount).max(1e-5) <= 4.0 * f64::EPSILON * value.abs()
 }
 
 #[inline]
@@ -126,16 +121,17 @@ impl Upkeep {
         self.peaks.resize(model.n_states(), magnitude(start_value));
     }
 
-    /// Whether the predecessors of a state that is about to have this value should be recomputed exactly.
+    /// Whether the predecessors of a state whose value became `new` should be recomputed exactly: because it collapsed, or
+    /// because the change is so small that the rounding of running sums would keep values in motion for ever.
     #[inline]
-    pub fn is_collapse(&mut self, state: u32, value: f64) -> bool {
-        let magnitude = magnitude(value);
+    pub fn wants_exact(&mut self, state: u32, old: f64, new: f64) -> bool {
+        let magnitude = magnitude(new);
         let peak = &mut self.peaks[state as usize];
         let collapse = magnitude < *peak / COLLAPSE as f32;
         if collapse || magnitude > *peak {
             *peak = magnitude;
         }
-        collapse
+        collapse || (new - old).abs() < new.abs() * ROUNDING_LEVEL
     }
 
     /// Takes note of small backups; returns the pair that is due to be recomputed, if one is.
@@ -147,13 +143,17 @@ impl Upkeep {
         }
         let pair = self.next % model.pairs.len() as u32;
         let row = &model.pairs[pair as usize];
-        let cost = BACKUPS_PER_SUCCESSOR * (1 + u64::from(row.out.len));
+        let cost = BACKUPS_PER_SUCCESSOR * (1 + u64::from(row.out().len));
         if self.credit < cost {
             return None;
         }
         self.credit -= cost;
         self.next = pair + 1;
-        (row.state != NONE).then_some(Pair(pair))
+        (model.owners.of(pair) != NONE).then_some(Pair(pair))
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.peaks[..])
     }
 
     pub fn store(&self, snapshot: &mut Snapshot) {

@@ -127,14 +127,6 @@ pub(super) struct Upkeep {
     credit: u64,
 }
 
-/// Whether a change of a value is of the size of rounding errors. A small backup rounds a change of k units in the last place,
-/// times γ, to k units again while k (1 − γ) < ½, so that values would walk on for ever; an exact recomputation comes to rest.
-#[inline]
-pub(super) fn is_rounding(discount: f64, change: f64, value: f64) -> bool {
-    let (change, value) = (change.abs(), value.abs());
-    change <= ROUNDING_LEVEL * value || change * (1.0 - discount).max(1e-5) <= 4.0 * f64::EPSILON * value
-}
-
 #[inline]
 fn magnitude(value: f64) -> f32 {
     value.abs().min(f64::from(f32::MAX)) as f32
@@ -146,16 +138,17 @@ impl Upkeep {
         self.peaks.resize(model.n_states(), magnitude(start_value));
     }
 
-    /// Whether the predecessors of a state that is about to have this value should be recomputed exactly.
+    /// Whether the predecessors of a state whose value became `new` should be recomputed exactly: because it collapsed, or
+    /// because the change is so small that the rounding of running sums would keep values in motion for ever.
     #[inline]
-    pub fn is_collapse(&mut self, state: u32, value: f64) -> bool {
-        let magnitude = magnitude(value);
+    pub fn wants_exact(&mut self, state: u32, old: f64, new: f64) -> bool {
+        let magnitude = magnitude(new);
         let peak = &mut self.peaks[state as usize];
         let collapse = magnitude < *peak / COLLAPSE as f32;
         if collapse || magnitude > *peak {
             *peak = magnitude;
         }
-        collapse
+        collapse || (new - old).abs() < new.abs() * ROUNDING_LEVEL
     }
 
     /// Takes note of small backups; returns the pair that is due to be recomputed, if one is.

@@ -20,7 +20,7 @@
 //! keep alive; and of one pair in turn for every
 //! thousand small backups a successor (amortised O(1)).
 
-use super::pass::{Pass, Upkeep, is_rounding, with_queue};
+use super::pass::{Pass, Upkeep, with_queue};
 use super::{Counters, Cycle, Planner};
 use crate::arcs::{IN_BLOCK, NONE};
 use crate::queue::{AnyQueue, Queue};
@@ -167,8 +167,7 @@ impl Core {
         let u_old = value.u;
         value.u = value.v;
         self.counters.idle_pops += u64::from(value.u == u_old);
-        let (u, discount) = (value.u, self.values.discount);
-        let exact = self.upkeep.is_collapse(state, u) || is_rounding(discount, u - u_old, u);
+        let exact = self.upkeep.wants_exact(state, u_old, value.u);
         Some(Pass::new(model, state, u_old, exact))
     }
 

@@ -10,7 +10,7 @@
 //!
 //! Line numbers are those of Algorithm 2.
 
-use super::pass::{Pass, Upkeep, is_rounding, with_queue};
+use super::pass::{Pass, Upkeep, with_queue};
 use super::{Counters, Cycle, Planner};
 use crate::queue::{AnyQueue, Queue};
 use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
@@ -69,8 +69,7 @@ impl Core {
         if v_new == v_old {
             self.counters.idle_pops += 1;
         }
-        let exact =
-            self.upkeep.is_collapse(state, v_new) || is_rounding(self.values.discount, v_new - v_old, v_new);
+        let exact = self.upkeep.wants_exact(state, v_old, v_new);
         Some(Pass::new(model, state, v_old, exact))
     }
 

@@ -86,6 +86,12 @@ export class Chart {
       c.beginPath();
       curve.means.forEach((mean, i) => c.lineTo(x((i + 0.5) * curve.stride), y(mean)));
       c.stroke();
+      if (curve.means.length === 1) {
+        c.fillStyle = c.strokeStyle;
+        c.beginPath();
+        c.arc(x(curve.stride / 2), y(curve.means[0]), 2.5, 0, 2 * Math.PI);
+        c.fill();
+      }
     });
     c.restore();
     if (this.line !== null && this.line !== undefined) {
@@ -112,8 +118,8 @@ export class Chart {
   /** The vertical range: all but the very worst early points, the line, and room above it. */
   range() {
     const all = this.curves.flatMap((curve) => [...curve.means]).sort((a, b) => a - b);
-    let low = all.length ? all[Math.floor(all.length * 0.01)] : -1;
-    let high = all.length ? all[all.length - 1] : 0;
+    let low = all.length ? all[Math.floor(all.length * 0.01)] : this.fromZero ? 0 : -1;
+    let high = all.length ? all[all.length - 1] : this.fromZero ? 1 : 0;
     if (this.line !== null && this.line !== undefined) {
       low = Math.min(low, this.line - 2);
       high = Math.max(high, this.line + 2);

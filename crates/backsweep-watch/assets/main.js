@@ -108,14 +108,15 @@ const cellName = (i) => `row ${Math.floor(i / views[0].width) + 1}, column ${(i 
 
 function showReport(next) {
   const parts = next.cycles.map((report, k) => {
-    const who = next.agents.length > 1 ? `${titles[next.agents[k].planner]}: ` : "";
+    const who = next.agents.length > 1 ? `${titles[next.agents[k].planner]} ` : "It ";
     const changed = `${report.changed.length} cell${report.changed.length === 1 ? "" : "s"} backed up`;
     if (report.popped !== null) return `${who}took ${cellName(report.popped)} off the queue; ${changed}.`;
-    return report.changed.length ? `${who}${changed}.` : `${who}nothing to do.`;
+    return report.changed.length ? `${who}swept: ${changed}.` : `${who}had nothing to do.`;
   });
-  $("report").textContent = parts.join(" ");
+  const text = parts.map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join(" ");
+  $("report").textContent = text;
   $("report").hidden = false;
-  say(parts.join(" "));
+  say(text);
 }
 
 function showNumbers() {

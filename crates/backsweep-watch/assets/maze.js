@@ -94,7 +94,7 @@ export class MazeView {
 
   /** Fits the canvas into a width and height in CSS pixels. */
   fit(width, height) {
-    const cell = Math.max(6, Math.min(44, Math.floor(Math.min(width / this.width, height / this.rows.length))));
+    const cell = Math.max(6, Math.min(72, Math.floor(Math.min(width / this.width, height / this.rows.length))));
     const scale = Math.min(3, window.devicePixelRatio || 1);
     const size = Math.round(cell * scale);
     if (size === this.size) return;

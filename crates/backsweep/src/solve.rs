@@ -19,7 +19,8 @@ pub struct Solution {
 }
 
 /// Plans until every value is proven to be within `tolerance` of the optimum. The planner keeps its values: after a change
-/// of the model ([`Model::set_outcomes`], [`Planner::refresh`]) the next call starts from them and only does what changed.
+/// of the model ([`Model::set_outcomes`], [`Planner::refresh`]) the next call starts from them and only does what changed. It also
+/// keeps the threshold that the tolerance asked for.
 ///
 /// With discount 1, values are defined if every policy ends, or if rewards have one sign and values start at 0 (optimism
 /// value 0): they are then approached from the right side, and refused if they have no bound. The right side is sure only for

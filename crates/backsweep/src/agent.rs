@@ -113,6 +113,15 @@ impl Agent {
         crate::solve(&mut *self.planner, &self.model, tolerance)
     }
 
+    /// As [`solve`](Self::solve), unless `stop` says so; see [`crate::solve_unless`].
+    pub fn solve_unless(
+        &mut self,
+        tolerance: f64,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<crate::Solution>> {
+        crate::solve_unless(&mut *self.planner, &self.model, tolerance, stop)
+    }
+
     /// Chooses an action by the policy.
     pub fn act(&self, state: State, random: &mut Random) -> Result<Action> {
         self.policy.choose(&self.model, self.planner.values(), state, random)

@@ -36,6 +36,8 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
         error_bound: None,
     };
     let mut scale = 1.0f64;
+    // The largest number in the residual; what predecessors have not been told of may be far larger and does not count.
+    let mut largest = 1.0f64;
     let mut terms = 1usize;
     for state in model.states() {
         let mut highest_q = f64::NEG_INFINITY;
@@ -54,6 +56,7 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
             for successor in model.successors(pair) {
                 let v = values.value(successor.state);
                 scale = scale.max(v.abs());
+                largest = largest.max(v.abs());
                 by_value += successor.weight * v;
                 by_seen = match (by_seen, planner.seen(successor.state, successor.arc)) {
                     (Some(sum), Some(u)) => {
@@ -68,6 +71,7 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
             if let Some(sum) = by_seen {
                 found.relation = found.relation.max((q - expectation(sum)).abs());
             }
+            largest = largest.max(expectation(by_value).abs());
             highest = highest.max(expectation(by_value));
         }
         let v = values.value(state);
@@ -77,7 +81,7 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
         }
     }
     found.relative_relation = found.relation / scale;
-    found.rounding = (terms + 8) as f64 * f64::EPSILON * scale;
+    found.rounding = (terms + 8) as f64 * f64::EPSILON * largest;
     if values.discount() < 1.0 {
         found.error_bound = Some((found.residual + found.rounding) / (1.0 - values.discount()));
     }

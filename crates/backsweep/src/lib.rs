@@ -62,6 +62,6 @@ pub use queue::QueueKind;
 pub use random::Random;
 pub use settings::{Optimism, Settings};
 pub use snapshot::{Array, Snapshot};
-pub use solve::{Solution, solve};
+pub use solve::{Solution, solve, solve_unless};
 pub use transition::{Next, Outcome, Transition};
 pub use values::{PairValue, Values};

@@ -6,6 +6,7 @@
 //! see no difference.
 //!
 //! A step that terminated adds to W and to no arc: the mass of W that no arc carries leads to the end, whose value is 0.
+//! (Departure 7.)
 
 use crate::arcs::{Arcs, InList, NONE, OutList};
 use crate::owners::Owners;
@@ -159,7 +160,7 @@ impl Model {
     }
 
     /// Freezes every pair from its `visits`-th visit on: later transitions of it are not recorded. With an optimism of
-    /// as many visits this is R-max.
+    /// as many visits this is R-max. Departure 14.
     pub fn frozen_at(mut self, visits: u32) -> Self {
         self.freeze_at = Some(visits);
         self

@@ -4,6 +4,8 @@
 //! to P̂|ΔV|. After every observation its state goes to the top, which uses up one of the cycles. Priorities are only
 //! promoted. Invariant: V(s) = max Q(s,·), where Q(s,·) is from the last backup of s.
 //!
+//! Departure 10: pairs that have not been seen often enough are not promoted; a backup could not change them.
+//!
 //! Cost of a cycle: O(actions × successors + predecessors).
 
 use super::pass::with_queue;
@@ -61,8 +63,9 @@ impl Planner for MooreAtkeson {
         if self.values.extend(model) {
             self.queue.grow(model.n_states());
             self.rows.grow(model);
-            for (pair, row) in model.pairs.iter().enumerate().skip(known) {
-                let state = model.owners.of(pair as u32);
+            for (i, row) in model.pairs.iter().enumerate().skip(known) {
+                self.values.rescale(model, Pair(i as u32));
+                let state = model.owners.of(i as u32);
                 // A new action of a state that was there before changes its maximum even if nothing is known of it.
                 if self.values.believes(row, row.weight) || (state as usize) < known_states {
                     self.queue.set(state, f64::INFINITY);

@@ -1,5 +1,5 @@
 //! What the two planners on small backups share: a pass over the predecessors of a state that can be cut at any block, and
-//! the upkeep that takes rounding errors out.
+//! the upkeep that takes rounding errors out (Departures 3 and 5).
 
 use crate::arcs::{Blocks, IN_BLOCK, InBlock, NO_BLOCK, NONE};
 use crate::values::COLLAPSE;
@@ -111,6 +111,10 @@ pub(super) use with_queue;
 /// Small backups that pay for one successor in the round of exact refreshes.
 const BACKUPS_PER_SUCCESSOR: u64 = 1000;
 
+/// Changes of a value by no more than this fraction of it are of the size of rounding errors, at any discount: sums of values
+/// that are themselves much larger than this one have rounded them.
+const ROUNDING_LEVEL: f64 = 1.0 / (1u64 << 36) as f64;
+
 /// When to recompute pairs exactly, so that rounding errors never add up: all predecessors of a state whose value has fallen
 /// to a thousandth of its peak, and one pair in turn for every thousand small backups a successor (amortised O(1)).
 #[derive(Clone, Debug, Default)]
@@ -134,16 +138,17 @@ impl Upkeep {
         self.peaks.resize(model.n_states(), magnitude(start_value));
     }
 
-    /// Whether the predecessors of a state that is about to have this value should be recomputed exactly.
+    /// Whether the predecessors of a state whose value became `new` should be recomputed exactly: because it collapsed, or
+    /// because the change is so small that the rounding of running sums would keep values in motion for ever.
     #[inline]
-    pub fn is_collapse(&mut self, state: u32, value: f64) -> bool {
-        let magnitude = magnitude(value);
+    pub fn wants_exact(&mut self, state: u32, old: f64, new: f64) -> bool {
+        let magnitude = magnitude(new);
         let peak = &mut self.peaks[state as usize];
         let collapse = magnitude < *peak / COLLAPSE as f32;
         if collapse || magnitude > *peak {
             *peak = magnitude;
         }
-        collapse
+        collapse || (new - old).abs() < new.abs() * ROUNDING_LEVEL
     }
 
     /// Takes note of small backups; returns the pair that is due to be recomputed, if one is.

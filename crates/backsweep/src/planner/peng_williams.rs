@@ -7,6 +7,8 @@
 //! Invariants: Q(s,a) = R̂ + γ Σ P̂ U for every pair seen often enough; V(s) = max Q(s,·); a triple is queued with its residual
 //! if and only if that is above the threshold and its pair has been seen often enough.
 //!
+//! Departure 11: the correction of Q after an observation is free, and residuals are set, not promoted.
+//!
 //! Cost of a cycle: O(successors + actions + predecessors).
 
 use super::pass::with_queue;

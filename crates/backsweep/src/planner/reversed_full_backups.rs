@@ -9,14 +9,15 @@
 //! An update cycle takes the top state t and makes U(t) = V(t): every pair that leads to t receives one small backup. No pop
 //! is ever wasted. Cost: O(predecessors of t), plus O(actions) for each whose greedy action got worse.
 //!
-//! **The greedy pair of each state is remembered** as the sign of its scale: a small backup that lowers another pair
+//! **The greedy pair of each state is remembered** as the sign of its scale (Departure 9): a small backup that lowers another pair
 //! touches one cache line and is done.
 //!
 //! **A cycle can be cut.** The pass keeps its state t, the old U(t) and the next block of predecessors; a pair not yet
 //! reached counts as still holding the old U. Arcs added meanwhile go in front of the cursor and see the new U.
 //!
 //! **Refresh.** Rounding errors of the running sums are taken out by exact recomputation: of a pair at visits 1, 2, 4, 8 …;
-//! of all predecessors of a state whose value has fallen to a thousandth of its peak; and of one pair in turn for every
+//! of all predecessors of a state whose value has fallen to a thousandth of its peak, or changed by no more than rounding can
+//! keep alive; and of one pair in turn for every
 //! thousand small backups a successor (amortised O(1)).
 
 use super::pass::{Pass, Upkeep, with_queue};
@@ -166,7 +167,7 @@ impl Core {
         let u_old = value.u;
         value.u = value.v;
         self.counters.idle_pops += u64::from(value.u == u_old);
-        let exact = self.upkeep.is_collapse(state, value.u);
+        let exact = self.upkeep.wants_exact(state, u_old, value.u);
         Some(Pass::new(model, state, u_old, exact))
     }
 

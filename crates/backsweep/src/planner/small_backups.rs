@@ -53,7 +53,7 @@ impl Core {
         let state = model.owners.of(pair as u32);
         if priority > self.floor[state as usize] {
             self.floor[state as usize] = priority;
-            queue.promote(state, priority); // l.12, 22
+            queue.promote(state, priority); // l.12, 22 (Departure 6)
         }
     }
 
@@ -76,7 +76,7 @@ impl Core {
         if v_new == v_old {
             self.counters.idle_pops += 1;
         }
-        let exact = self.upkeep.is_collapse(state, v_new);
+        let exact = self.upkeep.wants_exact(state, v_old, v_new);
         Some(Pass::new(model, state, v_old, exact))
     }
 
@@ -85,6 +85,7 @@ impl Core {
         let delta_v = self.values.states[pass.state as usize].v - pass.old; // l.18
         let mut done = 0;
         if delta_v == 0.0 {
+            // Departure 8.
             pass.finish();
             return;
         }

@@ -1,5 +1,5 @@
 //! Value iteration after every observation: in place, from the values there are (warm start), until the largest change of a
-//! value in a sweep is below the tolerance (paper notes, 5.8).
+//! value in a sweep is below the tolerance (paper notes, 5.8; Departure 13).
 //!
 //! An update cycle is one sweep over all states. Invariant after a sweep: V(s) = max Q(s,·). Cost of a cycle: O(arcs).
 //!

@@ -5,6 +5,8 @@
 //! full backup of all its actions; the change of V is added to its Δ and it is promoted to |Δ|. So Δ(s) is how much V(s) has
 //! changed since its predecessors were last backed up. Invariant: V(s) = max Q(s,·).
 //!
+//! Departure 12: a predecessor state is backed up once a cycle.
+//!
 //! Cost of a cycle: O(predecessor states × actions × successors).
 
 use super::rows::Rows;
@@ -56,11 +58,12 @@ impl WieringSchmidhuber {
         Ok(planner)
     }
 
-    /// Backs up all actions of a state and adds the change of its value to Δ.
-    fn back_up(&mut self, model: &Model, state: u32) {
+    /// Backs up all actions of a state and adds the change of its value to Δ. Returns whether it changed.
+    fn back_up(&mut self, model: &Model, state: u32) -> bool {
         let (delta_v, n_backups) = self.rows.full_value_backup(&mut self.values, model, state);
         self.counters.full_backups += n_backups;
         self.delta[state as usize] += delta_v;
+        delta_v != 0.0
     }
 
     /// Queues a state by its Δ if that is above the threshold.
@@ -128,19 +131,19 @@ impl Planner for WieringSchmidhuber {
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
         let Some(state) = self.queue.pop() else { return Cycle::Idle };
         self.counters.cycles += 1;
-        if std::mem::take(&mut self.delta[state as usize]) == 0.0 {
-            self.counters.idle_pops += 1;
-            return Cycle::Done;
-        }
+        // Predecessors are backed up even if Δ is 0: full backups take in what else has changed among their successors.
+        self.delta[state as usize] = 0.0;
+        let mut changed = false;
         for (pair, _, _) in model.arcs.incoming(&model.states[state as usize].into) {
             let predecessor = model.owners.of(pair.0);
             if std::mem::replace(&mut self.stamp[predecessor as usize], self.counters.cycles)
                 != self.counters.cycles
             {
-                self.back_up(model, predecessor);
+                changed |= self.back_up(model, predecessor);
                 self.promote(predecessor);
             }
         }
+        self.counters.idle_pops += u64::from(!changed);
         Cycle::Done
     }
 
@@ -167,8 +170,11 @@ impl Planner for WieringSchmidhuber {
     fn set_threshold(&mut self, model: &Model, threshold: f64) {
         self.grow(model);
         self.settings.threshold = threshold;
-        // Observations empty the queue, so states wait off it whose predecessors have not seen their Δ.
+        // Observations empty the queue, so states wait off it whose predecessors have not seen their Δ. And Δ can be 0 although
+        // a predecessor holds another value: one that was backed up in between, before the changes cancelled out. So every
+        // state is looked at once more.
         for state in 0..model.n_states() as u32 {
+            self.back_up(model, state);
             self.promote(state);
         }
     }

@@ -16,7 +16,8 @@ use rustc_hash::FxHashMap;
 /// Which pair (s,s') to back up (Algorithm 1, line 9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// The pair of the transition just observed. Nothing is done after an end, which has no value to back up.
+    /// The pair of the transition just observed. Nothing is done after an end, which has no value to back up
+    /// (Departure 15).
     MostRecent,
     /// Each pair in turn, in the order in which they were first seen.
     RoundRobin,

@@ -125,7 +125,7 @@ fn similar(results: &Results, about: Subject) -> Judged {
     let numbers = format!(
         "small backup {small}, best constant {constant}, best decaying {decaying}; difference {worse}"
     );
-    Ok((worse.mean - 2.0 * worse.error <= SIMILAR, numbers))
+    Ok((worse.mean - worse.noise(2.0) <= SIMILAR, numbers))
 }
 
 fn best_step_size_differs(results: &Results, about: Subject) -> Judged {
@@ -147,7 +147,7 @@ fn wrong_step_size_costs(results: &Results, about: Subject) -> Judged {
         let points = curve(results, "fig1", task, "td_constant")?.into_iter().filter(|(x, _)| *x > 0.0);
         let (x, worst) =
             points.max_by(|one, other| one.1.mean.total_cmp(&other.1.mean)).ok_or("no step size above 0")?;
-        holds &= worst.mean - 2.0 * worst.error >= about.number * (best.mean + 2.0 * best.error);
+        holds &= worst.mean - worst.noise(2.0) >= about.number * (best.mean + best.noise(2.0));
         let times = number(worst.mean / best.mean, 1);
         numbers.push(format!("{task}: {worst} at {} against {best} at best, {times} times", number(x, 2)));
     }

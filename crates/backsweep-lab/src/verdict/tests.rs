@@ -169,6 +169,12 @@ fn noise_excuses_a_small_difference_and_not_a_large_one() {
     let mut results = complete();
     set_error(&mut results, "fig3/peng_williams/10", 2.0);
     assert_eq!(outcome(&results, "peng-williams-worse"), Outcome::DoesNotHold);
+    // The same difference with the same standard error weighs less after few runs.
+    let mut results = complete();
+    set_mean(&mut results, "fig3/moore_atkeson/3", -52.95);
+    assert_eq!(outcome(&results, "level-15-moore-atkeson"), Outcome::DoesNotHold);
+    summaries(&mut results, "fig3/moore_atkeson").for_each(|summary| summary.runs = 6);
+    assert_eq!(outcome(&results, "level-15-moore-atkeson"), Outcome::Holds);
     // Fewer runs have larger errors; they are compared as if there were 100.
     let mut results = complete();
     for summary in summaries(&mut results, "fig1/circle1") {

@@ -28,6 +28,18 @@ impl Measured {
         self.error * reach(errors, self.runs)
     }
 
+    /// Whether this exceeds `limit` beyond noise; `None` if noise leaves it open.
+    pub fn exceeds(self, limit: f64) -> Option<bool> {
+        let noise = self.noise(2.0);
+        if self.mean - noise > limit {
+            Some(true)
+        } else if self.mean + noise <= limit {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
     /// The standard error that 100 runs would have: the paper's figures are those of 100.
     pub fn error_of_100(self) -> f64 {
         self.error * (f64::from(self.runs) / 100.0).sqrt()
@@ -39,6 +51,17 @@ impl fmt::Display for Measured {
         // Errors on the circle are a hundred times smaller than those of returns.
         let digits = if self.mean.abs() < 2.0 && self.error < 0.02 { 4 } else { 2 };
         write!(f, "{} ± {}", number(self.mean, digits), number(self.error, digits))
+    }
+}
+
+/// A claim of several differences: it fails if one of them is surely not there, and is open if noise hides one.
+pub fn decide(parts: &[Option<bool>], numbers: String) -> Result<(bool, String), String> {
+    if parts.contains(&Some(false)) {
+        Ok((false, numbers))
+    } else if parts.contains(&None) {
+        Err(format!("too noisy to tell, more runs are needed: {numbers}"))
+    } else {
+        Ok((true, numbers))
     }
 }
 

@@ -51,6 +51,17 @@ impl MazeTask {
     /// If the reward is not finite, the law is out of range, a goal cannot be reached from any start, or from a start no
     /// goal.
     pub fn new(maze: Maze, law: Law, step_reward: f64) -> Result<Self> {
+        let task = Self::even_if_closed(maze, law, step_reward)?;
+        task.check_reachable()?;
+        Ok(task)
+    }
+
+    /// Like [`new`](Self::new), but the way to the goal may be walled up, as it may be for a while when walls are built as an
+    /// agent learns. Its episodes then go on until something else cuts them.
+    ///
+    /// # Errors
+    /// If the reward is not finite or the law is out of range.
+    pub fn even_if_closed(maze: Maze, law: Law, step_reward: f64) -> Result<Self> {
         let law = law.check()?;
         if !step_reward.is_finite() {
             return Err(Error::new(format!(
@@ -92,7 +103,6 @@ impl MazeTask {
                 task.table.push(task.slots.len() as u32);
             }
         }
-        task.check_reachable()?;
         Ok(task)
     }
 

@@ -153,6 +153,11 @@ impl Agent {
         audit(&self.model, &*self.planner)
     }
 
+    /// How much memory the agent takes.
+    pub fn memory(&self) -> Memory {
+        Memory { arcs: self.model.arcs.bytes(), rows: self.model.row_bytes(), planner: self.planner.bytes() }
+    }
+
     /// Makes sure that a state of an environment, and all with smaller ids, are in the model.
     fn meet(&mut self, environment: &dyn Environment, state: State) -> Result<()> {
         while self.model.n_states() <= state.index() {
@@ -195,6 +200,29 @@ impl Agent {
         let model = Model::restore(snapshot)?;
         let planner = restore_planner(&planner, settings, &model, snapshot)?;
         Ok(Self { model, planner, policy: EpsilonGreedy::new(epsilon)? })
+    }
+}
+
+/// Bytes in use, filled and not merely reserved; the unfilled part of lists of arcs counts as used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The model's lists of arcs, in both directions.
+    pub arcs: usize,
+    /// What the model keeps of states and pairs.
+    pub rows: usize,
+    /// Values and queue.
+    pub planner: usize,
+}
+
+impl Memory {
+    /// All but the arcs.
+    pub fn others(&self) -> usize {
+        self.rows + self.planner
+    }
+
+    /// Everything.
+    pub fn total(&self) -> usize {
+        self.arcs + self.others()
     }
 }
 

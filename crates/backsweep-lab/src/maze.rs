@@ -1,0 +1,251 @@
+//! Mazes as text.
+//!
+//! ```text
+//! ; a comment
+//! S..#
+//! .~.G
+//! ~ = -5
+//! ```
+//!
+//! `#` is a wall, `.` or a space a free cell, `S` a start, `G` a goal. Any other character is a free cell with a reward of its
+//! own for landing on it, in place of the reward of a step: a line `character = reward` below the maze says which. With
+//! `character = reward end` landing there also ends the episode. `G = reward` gives goals a reward of their own. A line
+//! that begins with `;` is a comment. All rows are equally long; the edges of the grid are walls.
+
+use crate::{Error, Result};
+
+/// What a cell is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing enters it.
+    Wall,
+    /// An ordinary cell.
+    Free,
+    /// A free cell in which episodes begin.
+    Start,
+    /// A cell that ends the episode when landed on.
+    Goal,
+    /// A cell other than a goal that ends the episode when landed on (`x = -100 end`).
+    Trap,
+}
+
+/// The place of a cell, counted from 0 at the upper left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cell {
+    /// The row, 0 on top.
+    pub row: usize,
+    /// The column, 0 at the left.
+    pub column: usize,
+}
+
+/// A grid of cells.
+///
+/// ```
+/// use backsweep_lab::{Cell, Kind, Maze};
+/// let maze = Maze::parse("S.#\n.~G\n~ = -5").unwrap();
+/// assert_eq!(maze.kind(Cell { row: 1, column: 2 }), Kind::Goal);
+/// assert_eq!(maze.reward(Cell { row: 1, column: 1 }), Some(-5.0));
+/// assert!(Maze::parse("S..").unwrap_err().to_string().contains("no goal"));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Maze {
+    n_rows: usize,
+    n_columns: usize,
+    kinds: Vec<Kind>,
+    /// The reward of landing on each cell, if it has its own.
+    rewards: Vec<Option<f64>>,
+    /// The line of the text in which each row stands, counted from 1, for messages.
+    lines: Vec<usize>,
+}
+
+/// A line `character = reward [end]`.
+struct LegendLine {
+    character: char,
+    reward: f64,
+    ends: bool,
+    line: usize,
+}
+
+impl Maze {
+    /// Reads a maze.
+    ///
+    /// # Errors
+    /// Names line and column, both counted from 1.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut rows: Vec<(usize, Vec<char>)> = Vec::new();
+        let mut legend: Vec<LegendLine> = Vec::new();
+        let mut gap = None;
+        for (i, line) in text.lines().enumerate() {
+            let number = i + 1;
+            if line.starts_with(';') {
+                continue;
+            }
+            if let Some(entry) = legend_line(line, number)? {
+                if let Some(earlier) = legend.iter().find(|e| e.character == entry.character) {
+                    return Err(Error::new(format!(
+                        "line {number}: '{}' was given a reward in line {} already; keep one of the two lines",
+                        entry.character, earlier.line
+                    )));
+                }
+                legend.push(entry);
+            } else if line.is_empty() {
+                gap = gap.or((!rows.is_empty()).then_some(number));
+            } else if !legend.is_empty() {
+                return Err(Error::new(format!(
+                    "line {number}: a row of the maze after the line '{} = …'; put such lines below all rows",
+                    legend[0].character
+                )));
+            } else if let Some(gap) = gap {
+                return Err(Error::new(format!(
+                    "line {gap}: empty line inside the maze; take it out, or write free cells as dots"
+                )));
+            } else {
+                rows.push((number, line.chars().collect()));
+            }
+        }
+        Self::from_rows(&rows, &legend)
+    }
+
+    fn from_rows(rows: &[(usize, Vec<char>)], legend: &[LegendLine]) -> Result<Self> {
+        let Some((first_line, first)) = rows.first() else {
+            return Err(Error::new("line 1: no maze; expected rows of '#', '.', 'S' and 'G'"));
+        };
+        let n_columns = first.len();
+        let (mut kinds, mut rewards) = (Vec::new(), Vec::new());
+        for (line, row) in rows {
+            if row.len() != n_columns {
+                let column = row.len().min(n_columns) + 1;
+                return Err(Error::new(format!(
+                    "line {line}, column {column}: the row has {} columns; expected {n_columns}, as in line {first_line}",
+                    row.len()
+                )));
+            }
+            for (i, &character) in row.iter().enumerate() {
+                let own = legend.iter().find(|entry| entry.character == character);
+                kinds.push(match (character, own) {
+                    ('#', _) => Kind::Wall,
+                    ('.' | ' ', _) => Kind::Free,
+                    ('S', _) => Kind::Start,
+                    ('G', _) => Kind::Goal,
+                    (_, Some(entry)) if entry.ends => Kind::Trap,
+                    (_, Some(_)) => Kind::Free,
+                    (_, None) => {
+                        return Err(Error::new(format!(
+                            "line {line}, column {}: found '{}'; expected '#', '.', 'S', 'G', or a character whose \
+                             reward is given below the maze, as in '{} = -5'",
+                            i + 1,
+                            character.escape_default(),
+                            character.escape_default()
+                        )));
+                    }
+                });
+                rewards.push(own.map(|entry| entry.reward));
+            }
+        }
+        let maze = Self {
+            n_rows: rows.len(),
+            n_columns,
+            kinds,
+            rewards,
+            lines: rows.iter().map(|(line, _)| *line).collect(),
+        };
+        for (kind, name) in [(Kind::Start, "start ('S')"), (Kind::Goal, "goal ('G')")] {
+            if !maze.kinds.contains(&kind) {
+                return Err(Error::new(format!(
+                    "lines {first_line} to {}: the maze has no {name}; expected at least one",
+                    maze.lines[maze.n_rows - 1]
+                )));
+            }
+        }
+        Ok(maze)
+    }
+
+    /// How many rows there are.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// How many columns there are.
+    pub fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    /// All cells, row by row.
+    pub fn cells(&self) -> impl Iterator<Item = Cell> + use<> {
+        let n_columns = self.n_columns;
+        (0..self.kinds.len()).map(move |i| Cell { row: i / n_columns, column: i % n_columns })
+    }
+
+    /// All cells of a kind, row by row.
+    pub fn cells_of(&self, kind: Kind) -> impl Iterator<Item = Cell> + '_ {
+        self.cells().filter(move |&cell| self.kind(cell) == kind)
+    }
+
+    /// What a cell is. All that lies outside the grid is wall.
+    pub fn kind(&self, cell: Cell) -> Kind {
+        self.contains(cell).map_or(Kind::Wall, |i| self.kinds[i])
+    }
+
+    /// Whether landing on the cell ends the episode.
+    pub fn ends(&self, cell: Cell) -> bool {
+        matches!(self.kind(cell), Kind::Goal | Kind::Trap)
+    }
+
+    /// The reward of landing on the cell, if it has its own.
+    pub fn reward(&self, cell: Cell) -> Option<f64> {
+        self.contains(cell).and_then(|i| self.rewards[i])
+    }
+
+    /// The cell one step away, or `None` if that is a wall or outside.
+    pub fn neighbour(&self, cell: Cell, (down, right): (isize, isize)) -> Option<Cell> {
+        let row = cell.row.checked_add_signed(down)?;
+        let next = Cell { row, column: cell.column.checked_add_signed(right)? };
+        (self.kind(next) != Kind::Wall).then_some(next)
+    }
+
+    /// The cell's place in the text, for messages: line and column counted from 1.
+    pub fn place(&self, cell: Cell) -> String {
+        let line = self.lines.get(cell.row).copied().unwrap_or(cell.row + 1);
+        format!("line {line}, column {}", cell.column + 1)
+    }
+
+    /// The cell's number, row by row; `None` outside the grid.
+    pub(crate) fn contains(&self, cell: Cell) -> Option<usize> {
+        (cell.row < self.n_rows && cell.column < self.n_columns)
+            .then_some(cell.row * self.n_columns + cell.column)
+    }
+}
+
+/// Reads `character = reward [end]`; `None` if the line is not of that form at all.
+fn legend_line(line: &str, number: usize) -> Result<Option<LegendLine>> {
+    let Some((left, right)) = line.split_once('=') else { return Ok(None) };
+    let mut characters = left.trim().chars();
+    let (Some(character), None) = (characters.next(), characters.next()) else {
+        return Err(Error::new(format!(
+            "line {number}, column 1: found '{}' before '='; expected one character, as in '~ = -5'",
+            left.trim()
+        )));
+    };
+    if matches!(character, '#' | '.' | ';') {
+        return Err(Error::new(format!(
+            "line {number}, column 1: '{character}' cannot have a reward of its own; choose another character"
+        )));
+    }
+    let mut words = right.split_whitespace();
+    let found = words.next().unwrap_or("");
+    let reward = found.parse::<f64>().ok().filter(|reward| reward.is_finite());
+    let (Some(reward), end, None) = (reward, words.next(), words.next()) else {
+        let column = line.chars().take_while(|&c| c != '=').count() + 2;
+        return Err(Error::new(format!(
+            "line {number}, column {column}: found '{}'; expected a finite reward, then perhaps 'end'",
+            right.trim()
+        )));
+    };
+    if end.is_some_and(|word| word != "end") {
+        return Err(Error::new(format!(
+            "line {number}: found '{}' after the reward; expected 'end' or nothing",
+            end.unwrap_or_default()
+        )));
+    }
+    Ok(Some(LegendLine { character, reward, ends: end.is_some(), line: number }))
+}

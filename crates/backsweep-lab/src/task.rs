@@ -1,0 +1,286 @@
+//! A maze with an outcome law: an environment, and the known model of it.
+
+use crate::{Cell, Error, Kind, Law, Maze, Result};
+use backsweep::{Action, Environment, Model, Next, Outcome, Pair, Random, State, Step};
+
+/// The names of actions 0 to 3.
+pub const ACTION_NAMES: [&str; 4] = ["north", "east", "south", "west"];
+
+const NONE: u32 = u32::MAX;
+
+/// One column of an alias table: draws `first` if 32 random bits are below `cut`, else `second`.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    cut: u64,
+    first: u32,
+    second: u32,
+}
+
+/// A maze task. States are the cells in which an agent can stand: free cells that do not end the episode, row by row.
+///
+/// ```
+/// use backsweep::{Action, Environment, Random};
+/// use backsweep_lab::{Law, Maze, MazeTask, PAPER_MAZE};
+/// let task = MazeTask::new(Maze::parse(PAPER_MAZE)?, Law::Fifteen, -1.0)?;
+/// assert_eq!(task.n_states(), 500); // 501 free cells, one of them the goal
+/// let mut random = Random::from_seed(1);
+/// let step = task.step(task.start(&mut random), Action(0), &mut random);
+/// assert_eq!(step.reward, -1.0);
+/// # Ok::<(), backsweep_lab::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct MazeTask {
+    maze: Maze,
+    law: Law,
+    step_reward: f64,
+    cells: Vec<Cell>,
+    /// The state of each cell, NONE if it has none.
+    states: Vec<u32>,
+    /// What landing on each cell gives.
+    landing: Vec<Step>,
+    starts: Vec<State>,
+    /// The alias table of pair (s,a) is `slots[table[4 s + a]..table[4 s + a + 1]]`.
+    slots: Vec<Slot>,
+    table: Vec<u32>,
+}
+
+impl MazeTask {
+    /// A task in which every step gives `step_reward`, except onto cells with a reward of their own.
+    ///
+    /// # Errors
+    /// If the reward is not finite, the law is out of range, a goal cannot be reached from any start, or from a start no
+    /// goal.
+    pub fn new(maze: Maze, law: Law, step_reward: f64) -> Result<Self> {
+        let task = Self::even_if_closed(maze, law, step_reward)?;
+        task.check_reachable()?;
+        Ok(task)
+    }
+
+    /// Like [`new`](Self::new), but the way to the goal may be walled up, as it may be for a while when walls are built as an
+    /// agent learns. Its episodes then go on until something else cuts them.
+    ///
+    /// # Errors
+    /// If the reward is not finite or the law is out of range.
+    pub fn even_if_closed(maze: Maze, law: Law, step_reward: f64) -> Result<Self> {
+        let law = law.check()?;
+        if !step_reward.is_finite() {
+            return Err(Error::new(format!(
+                "the reward of a step is {step_reward}; expected a finite number"
+            )));
+        }
+        let mut task = Self {
+            law,
+            step_reward,
+            cells: Vec::new(),
+            states: Vec::new(),
+            landing: Vec::new(),
+            starts: Vec::new(),
+            slots: Vec::new(),
+            table: vec![0],
+            maze,
+        };
+        for cell in task.maze.cells() {
+            let reward = task.maze.reward(cell).unwrap_or(step_reward);
+            let state = task.cells.len() as u32;
+            if task.maze.kind(cell) == Kind::Wall || task.maze.ends(cell) {
+                task.states.push(NONE);
+                task.landing.push(Step { reward, next: Next::End });
+            } else {
+                task.states.push(state);
+                task.landing.push(Step { reward, next: Next::On(State(state)) });
+                task.cells.push(cell);
+            }
+        }
+        task.starts = task.maze.cells_of(Kind::Start).filter_map(|cell| task.state(cell)).collect();
+        for state in 0..task.cells.len() as u32 {
+            for action in 0..4 {
+                let outcomes = law.outcomes(&task.maze, task.cells[state as usize], Action(action));
+                let numbered: Vec<(u32, f64)> = outcomes
+                    .iter()
+                    .filter_map(|&(cell, p)| Some((task.maze.contains(cell)? as u32, p)))
+                    .collect();
+                task.slots.extend(alias_table(&numbered));
+                task.table.push(task.slots.len() as u32);
+            }
+        }
+        Ok(task)
+    }
+
+    /// The maze.
+    pub fn maze(&self) -> &Maze {
+        &self.maze
+    }
+
+    /// The outcome law.
+    pub fn law(&self) -> Law {
+        self.law
+    }
+
+    /// The reward of a step onto a cell without its own.
+    pub fn step_reward(&self) -> f64 {
+        self.step_reward
+    }
+
+    /// The states in which episodes begin.
+    pub fn starts(&self) -> &[State] {
+        &self.starts
+    }
+
+    /// The cell of a state; `None` if there is no such state.
+    pub fn cell(&self, state: State) -> Option<Cell> {
+        self.cells.get(state.index()).copied()
+    }
+
+    /// The state of a cell; `None` for walls and for cells that end the episode.
+    pub fn state(&self, cell: Cell) -> Option<State> {
+        let state = self.states[self.maze.contains(cell)?];
+        (state != NONE).then_some(State(state))
+    }
+
+    /// The exact outcomes of an action, as a model takes them.
+    pub fn outcomes(&self, state: State, action: Action) -> Vec<Outcome> {
+        let Some(cell) = self.cell(state) else { return Vec::new() };
+        let outcomes = self.law.outcomes(&self.maze, cell, action).into_iter();
+        outcomes
+            .filter_map(|(cell, probability)| {
+                let Step { reward, next } = self.landing[self.maze.contains(cell)?];
+                Some(Outcome { probability, reward, next })
+            })
+            .collect()
+    }
+
+    /// The known model of the task.
+    pub fn model(&self) -> Result<Model> {
+        let mut model = Model::with_states(self.cells.iter().map(|_| 4));
+        for state in 0..self.cells.len() as u32 {
+            for action in 0..4 {
+                model.set_outcomes(
+                    State(state),
+                    Action(action),
+                    &self.outcomes(State(state), Action(action)),
+                )?;
+            }
+        }
+        Ok(model)
+    }
+
+    /// Refuses a goal that no start reaches, and a start that reaches no goal.
+    fn check_reachable(&self) -> Result<()> {
+        let mut landed_on = vec![false; self.landing.len()];
+        for &start in &self.starts {
+            let reached = self.reached_from(start);
+            let cell = self.cells[start.index()];
+            if !self
+                .maze
+                .cells_of(Kind::Goal)
+                .any(|goal| self.maze.contains(goal).is_some_and(|i| reached[i]))
+            {
+                return Err(Error::new(format!(
+                    "{}: no goal can be reached from this start; open a way through the walls",
+                    self.maze.place(cell)
+                )));
+            }
+            landed_on.iter_mut().zip(reached).for_each(|(all, one)| *all |= one);
+        }
+        match self
+            .maze
+            .cells_of(Kind::Goal)
+            .find(|&goal| self.maze.contains(goal).is_some_and(|i| !landed_on[i]))
+        {
+            Some(goal) => Err(Error::new(format!(
+                "{}: this goal cannot be reached from any start; open a way through the walls",
+                self.maze.place(goal)
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// The cells on which an agent from this state can land.
+    fn reached_from(&self, start: State) -> Vec<bool> {
+        let mut reached = vec![false; self.landing.len()];
+        let mut open = vec![start];
+        while let Some(state) = open.pop() {
+            let row = self.table[4 * state.index()] as usize..self.table[4 * state.index() + 4] as usize;
+            for cell in self.slots[row].iter().flat_map(|slot| [slot.first, slot.second]) {
+                if !std::mem::replace(&mut reached[cell as usize], true) {
+                    open.extend(self.landing[cell as usize].next.state());
+                }
+            }
+        }
+        reached
+    }
+}
+
+impl Environment for MazeTask {
+    fn n_states(&self) -> usize {
+        self.cells.len()
+    }
+
+    fn n_actions(&self, _state: State) -> usize {
+        4
+    }
+
+    fn start(&self, random: &mut Random) -> State {
+        match self.starts[..] {
+            [only] => only,
+            _ => self.starts[random.below(self.starts.len() as u32) as usize],
+        }
+    }
+
+    #[inline]
+    fn step(&self, state: State, action: Action, random: &mut Random) -> Step {
+        let pair = 4 * state.index() + action.index();
+        let slots = &self.slots[self.table[pair] as usize..self.table[pair + 1] as usize];
+        let bits = random.next_u64();
+        let slot = &slots[(((bits >> 32) * slots.len() as u64) >> 32) as usize];
+        let cell = if (bits & 0xFFFF_FFFF) < slot.cut { slot.first } else { slot.second };
+        self.landing[cell as usize]
+    }
+}
+
+/// Walker's alias table, built as Vose does: a draw takes one random number whatever the number of outcomes. The upper 32
+/// bits choose the slot and the lower 32 the outcome, so probabilities are met to within 2⁻³².
+fn alias_table(outcomes: &[(u32, f64)]) -> Vec<Slot> {
+    let n = outcomes.len() as f64;
+    let mut rest: Vec<f64> = outcomes.iter().map(|(_, p)| p * n).collect();
+    let mut slots: Vec<Slot> =
+        outcomes.iter().map(|&(cell, _)| Slot { cut: 1 << 32, first: cell, second: cell }).collect();
+    let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..rest.len()).partition(|&i| rest[i] < 1.0);
+    while let (Some(&few), Some(&much)) = (small.last(), large.last()) {
+        small.pop();
+        slots[few].cut = (rest[few] * (1u64 << 32) as f64).round() as u64;
+        slots[few].second = outcomes[much].0;
+        rest[much] -= 1.0 - rest[few];
+        if rest[much] < 1.0 {
+            large.pop();
+            small.push(much);
+        }
+    }
+    slots
+}
+
+/// The value of every state under a policy in a known model, by sweeps in place until no value changes by more than
+/// `tolerance`. `policy` gives the probability of each pair; the pairs of a state sum to 1.
+pub fn evaluate_policy(
+    model: &Model,
+    policy: impl Fn(Pair) -> f64,
+    discount: f64,
+    tolerance: f64,
+) -> Vec<f64> {
+    let mut values = vec![0.0; model.n_states()];
+    loop {
+        let mut largest_change = 0.0f64;
+        for state in model.states() {
+            let mut v = 0.0;
+            for pair in model.pairs(state) {
+                let on: f64 = model.successors(pair).map(|s| s.weight * values[s.state.index()]).sum();
+                v += policy(pair) * (model.mean_reward(pair) + discount * on / model.weight(pair));
+            }
+            let v_old = std::mem::replace(&mut values[state.index()], v);
+            largest_change = largest_change.max((v - v_old).abs());
+        }
+        if largest_change <= tolerance {
+            return values;
+        }
+    }
+}

@@ -1,0 +1,396 @@
+// The page: frames in, picture out; clicks and keys in, orders out.
+
+import { Chart } from "/chart.js";
+import { Controls, speedText } from "/controls.js";
+import { about, cell as askCell, listen, order } from "/link.js";
+import { MazeView, ramp } from "/maze.js";
+import { fromQuery, toQuery } from "/scene.js";
+
+const $ = (id) => document.getElementById(id);
+const ACTIONS = ["north", "east", "south", "west"];
+const ARROWS = ["↑", "→", "↓", "←"];
+const minus = (text) => String(text).replace("-", "−");
+const fixed = (number, digits) => (number === null || number === undefined ? "–" : minus(number.toFixed(digits)));
+const count = (number) => (number >= 1e6 ? `${(number / 1e6).toFixed(number >= 1e8 ? 0 : 1)}M` : Math.round(number).toLocaleString("en"));
+
+const known = await about();
+const titles = Object.fromEntries(known.planners.map(({ name, title }) => [name, title]));
+const views = [0, 1].map((k) => new MazeView($(`maze-${k}`), known.colours));
+const returns = new Chart($("returns"), { unit: "episodes", fromZero: false });
+const work = new Chart($("work"), { unit: "steps", fromZero: true });
+let scene = null;
+let frame = null;
+let life = 0;
+let theme = new URLSearchParams(location.search).get("theme");
+let lost = false;
+// Orders go one after the other, so that the engine sees them in the order of the clicks.
+let orders = Promise.resolve();
+
+function problem(line) {
+  const box = $("problem");
+  box.textContent = line;
+  box.hidden = false;
+  clearTimeout(problem.timer);
+  problem.timer = setTimeout(() => (box.hidden = true), 6000);
+}
+
+function say(text) {
+  $("live").textContent = text;
+}
+
+function send(what) {
+  orders = orders.then(() => order(what)).catch((error) => problem(error.message));
+  return orders;
+}
+
+// Sliders send many changes: while one is under way only the last of the others is kept.
+let wanted = null;
+function change(patch) {
+  const waits = wanted !== null;
+  wanted = { ...(wanted ?? {}), ...patch };
+  if (waits) return;
+  orders = orders.then(async () => {
+    const next = { ...scene, ...wanted };
+    wanted = null;
+    try {
+      await order({ do: "scene", scene: next });
+    } catch (error) {
+      problem(error.message);
+      if (scene) controls.show(scene);
+    }
+  });
+}
+
+function act(what) {
+  if (what === "toggle") return send({ do: frame?.running ? "pause" : "run" });
+  if (what === "reset") return send({ do: "reset" });
+  return send({ do: what, count: 1 });
+}
+
+const controls = new Controls(known, { change, act, problem });
+
+// Frames.
+
+function onScene(event) {
+  lost = false;
+  scene = event.scene;
+  views.forEach((view) => view.setMaze(scene.maze));
+  $("figure-1").hidden = scene.rival === null;
+  document.querySelector("main").classList.toggle("race", scene.rival !== null);
+  controls.show(scene);
+  fit();
+  showAddress();
+}
+
+function onFrame(next) {
+  const wasRunning = frame?.running;
+  const fresh = next.life !== life;
+  const hadReport = frame?.cycles.length > 0;
+  lost = false;
+  frame = next;
+  life = next.life;
+  next.agents.forEach((agent, k) => views[k].setAgent(agent, next.cycles[k] ?? null, fresh));
+  returns.set(next.agents.map((agent) => agent.returns), next.optimum);
+  work.set(next.agents.map((agent) => agent.work), null);
+  if (wasRunning !== next.running) {
+    $("run").textContent = next.running ? "Pause" : "Run";
+    say(next.running ? `Running, ${speedText(scene.speed)}` : `Paused after ${next.agents[0].steps} steps`);
+    showAddress();
+  }
+  if (next.cycles.length > 0) showReport(next);
+  else if (hadReport) $("report").hidden = true;
+  if (!next.running || performance.now() - showNumbers.last > 120) showNumbers();
+  document.body.dataset.frame = next.number;
+  document.body.dataset.life = next.life;
+}
+
+const cellName = (i) => `row ${Math.floor(i / views[0].width) + 1}, column ${(i % views[0].width) + 1}`;
+
+function showReport(next) {
+  const parts = next.cycles.map((report, k) => {
+    const who = next.agents.length > 1 ? `${titles[next.agents[k].planner]} ` : "It ";
+    const changed = `${report.changed.length} cell${report.changed.length === 1 ? "" : "s"} backed up`;
+    if (report.popped !== null) return `${who}took ${cellName(report.popped)} off the queue; ${changed}.`;
+    return report.changed.length ? `${who}swept: ${changed}.` : `${who}had nothing to do.`;
+  });
+  const text = parts.map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join(" ");
+  $("report").textContent = text;
+  $("report").hidden = false;
+  say(text);
+}
+
+function showNumbers() {
+  showNumbers.last = performance.now();
+  if (!frame) return;
+  frame.agents.forEach((agent, k) => {
+    $(`name-${k}`).textContent = titles[agent.planner];
+    $(`tags-${k}`).textContent = `${frame.running ? `${count(agent.speed)} steps a second` : "paused"}`;
+    const numbers = {
+      Episodes: count(agent.episodes),
+      Steps: count(agent.steps),
+      "Last return": fixed(agent.last, 1),
+      "Mean return": fixed(agent.mean, 1),
+      "Backups a step": agent.steps ? (agent.backups / agent.steps).toFixed(1) : "–",
+      "On the queue": count(agent.queue),
+    };
+    const list = $(`numbers-${k}`);
+    if (list.childElementCount === 0) {
+      for (const name of Object.keys(numbers)) {
+        const [box, term, value] = ["div", "dt", "dd"].map((tag) => document.createElement(tag));
+        term.textContent = name;
+        box.append(term, value);
+        list.append(box);
+      }
+    }
+    Object.values(numbers).forEach((text, i) => {
+      const value = list.children[i].lastChild;
+      if (value.textContent !== text) value.textContent = text;
+    });
+  });
+  $("low").textContent = fixed(frame.agents[0].low, 0);
+  $("high").textContent = fixed(frame.agents[0].high, 0);
+  const pill = $("state");
+  const text = lost ? "link lost" : frame.running ? "learning" : "paused";
+  if (pill.textContent !== text) pill.textContent = text;
+  pill.className = `pill ${lost ? "lost" : frame.running ? "live" : ""}`;
+  const last = frame.agents.map((agent) => `${titles[agent.planner]}: episode ${agent.episodes}, last return ${fixed(agent.last, 1)}`);
+  $("returns").setAttribute("aria-label", `Return per episode. ${last.join("; ")}. The optimum is ${fixed(frame.optimum, 1)}.`);
+  const load = frame.agents.map((agent) => `${titles[agent.planner]}: ${(agent.backups / Math.max(1, agent.steps)).toFixed(1)}`);
+  $("work").setAttribute("aria-label", `Backups per step. ${load.join("; ")}.`);
+}
+showNumbers.last = 0;
+
+function onLost() {
+  lost = true;
+  showNumbers();
+}
+
+function showAddress() {
+  if (!scene || !frame) return;
+  const query = toQuery(scene, { running: frame.running, theme, mazes: known.mazes });
+  if (`?${query}` !== location.search) history.replaceState(null, "", `?${query}`);
+}
+
+// Drawing.
+
+function fit() {
+  if (!scene) return;
+  const race = scene.rival !== null && window.innerWidth > 640;
+  const room = $("mazes").clientWidth;
+  const width = (race ? (room - 16) / 2 : room) - (window.innerWidth > 640 ? 26 : 18);
+  const height = window.innerWidth > 1020 ? Math.max(360, window.innerHeight - 225) : window.innerHeight * 0.8;
+  views.forEach((view) => view.fit(width, height));
+}
+
+function restyle() {
+  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+  const dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  $("theme").textContent = dark ? "Light" : "Dark";
+  views.forEach((view) => view.restyle());
+  returns.dirty = work.dirty = true;
+}
+
+let before = performance.now();
+function tick(now) {
+  const elapsed = Math.min(100, now - before);
+  before = now;
+  views[0].draw(elapsed);
+  if (scene?.rival) views[1].draw(elapsed);
+  returns.draw();
+  work.draw();
+  requestAnimationFrame(tick);
+}
+
+// The label of a cell.
+
+const tip = { cell: null, view: null, asked: 0, busy: false };
+
+function element(tag, text, name) {
+  const made = document.createElement(tag);
+  if (text !== undefined) made.textContent = text;
+  if (name) made.className = name;
+  return made;
+}
+
+function showTip(detail) {
+  if (tip.cell === null || !detail || detail.cell !== tip.cell) return;
+  const kind = { "#": "wall", S: "start", G: "goal" }[views[0].cells[tip.cell]] ?? "";
+  const sections = detail.agents.map((agent, k) => {
+    const part = element("section");
+    const head = element("header");
+    head.append(element("span", k === 0 ? cellName(tip.cell) : titles[frame.agents[k].planner]), element("span", k === 0 ? kind : ""));
+    const table = element("table");
+    const titlesRow = element("tr");
+    titlesRow.append(element("th", "action"), element("th", "Q"), element("th", "visits"));
+    table.append(titlesRow);
+    const best = Math.max(...agent.q);
+    agent.q.forEach((q, a) => {
+      const row = element("tr", undefined, q === best ? "best" : "");
+      row.append(element("td", `${ARROWS[a]} ${ACTIONS[a]}`), element("td", fixed(q, 3)), element("td", count(agent.visits[a])));
+      table.append(row);
+    });
+    const priority = agent.priority === "first" ? "priority: first" : agent.priority > 0 ? `priority ${agent.priority.toPrecision(3)}` : "not on the queue";
+    part.append(head, element("div", `V ${fixed(agent.value, 3)}`, "v"), table, element("div", priority + (agent.known ? "" : " · not known yet"), "foot"));
+    return part;
+  });
+  $("tip").replaceChildren(...sections);
+  $("tip").hidden = false;
+  const box = tip.view.box(tip.cell);
+  const size = $("tip").getBoundingClientRect();
+  const left = box.left + box.side + 12 + size.width < window.innerWidth ? box.left + box.side + 12 : box.left - size.width - 12;
+  $("tip").style.left = `${Math.max(6, Math.min(left, window.innerWidth - size.width - 6))}px`;
+  $("tip").style.top = `${Math.max(6, Math.min(box.top - 20, window.innerHeight - size.height - 6))}px`;
+  if (tip.speak) {
+    tip.speak = false;
+    const agent = detail.agents[0];
+    const best = agent.q.map((q, a) => [q, ACTIONS[a]]).sort((a, b) => b[0] - a[0])[0][1];
+    say(`${cellName(tip.cell)}${kind ? `, ${kind}` : ""}. Value ${fixed(agent.value, 2)}, best action ${best}.`);
+  }
+}
+
+async function refreshTip() {
+  if (tip.cell === null || tip.busy) return;
+  tip.busy = true;
+  const cell = tip.cell;
+  try {
+    showTip(await askCell(cell));
+  } catch {
+    // The link is lost; the page says so elsewhere.
+  }
+  tip.busy = false;
+  if (tip.cell !== null && tip.cell !== cell) refreshTip();
+}
+setInterval(refreshTip, 120);
+
+function point(view, cell, speak) {
+  views.forEach((other) => {
+    other.cursor = other === view || scene?.rival ? cell : null;
+    other.dirty = true;
+  });
+  tip.cell = cell;
+  tip.view = view;
+  tip.speak = speak;
+  if (cell === null) $("tip").hidden = true;
+  else refreshTip();
+}
+
+// Painting: the first cell decides whether a stroke builds or tears down.
+
+let stroke = null;
+
+function paint(view, cell, brush) {
+  send({ do: "paint", cell, brush });
+  const names = { wall: "wall", free: "free", start: "start", goal: "goal" };
+  say(`${cellName(cell)} is now ${names[brush]}`);
+}
+
+function press(view, cell) {
+  const brush = controls.brush;
+  if (cell === null || brush === "look") return null;
+  const kind = brush === "toggle" ? (view.cells[cell] === "#" ? "free" : "wall") : brush;
+  paint(view, cell, kind);
+  return { view, kind, last: cell };
+}
+
+views.forEach((view) => {
+  const { canvas } = view;
+  canvas.addEventListener("pointermove", (event) => {
+    const cell = view.at(event.clientX, event.clientY);
+    if (cell !== tip.cell) point(view, cell, false);
+    if (stroke && stroke.view === view && cell !== null && cell !== stroke.last && (stroke.kind === "wall" || stroke.kind === "free")) {
+      stroke.last = cell;
+      if (!"SG".includes(view.cells[cell])) paint(view, cell, stroke.kind);
+    }
+  });
+  canvas.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || event.pointerType === "touch") return;
+    stroke = press(view, view.at(event.clientX, event.clientY));
+  });
+  // A finger may be scrolling: it paints when it was a tap.
+  canvas.addEventListener("click", (event) => {
+    if (event.pointerType !== "touch") return;
+    const cell = view.at(event.clientX, event.clientY);
+    point(view, cell, false);
+    press(view, cell);
+  });
+  canvas.addEventListener("pointerleave", (event) => {
+    if (event.pointerType !== "touch") point(view, null, false);
+  });
+  canvas.addEventListener("blur", () => point(view, null, false));
+});
+window.addEventListener("pointerup", () => (stroke = null));
+
+// Keys.
+
+const MOVES = { ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowDown: [1, 0], ArrowLeft: [0, -1] };
+
+function moveCursor(view, [down, right]) {
+  const now = view.cursor ?? frame.agents[0].position;
+  const row = Math.max(0, Math.min(view.rows.length - 1, Math.floor(now / view.width) + (view.cursor === null ? 0 : down)));
+  const column = Math.max(0, Math.min(view.width - 1, (now % view.width) + (view.cursor === null ? 0 : right)));
+  point(view, row * view.width + column, true);
+}
+
+window.addEventListener("keydown", (event) => {
+  if (!frame || event.ctrlKey || event.metaKey || event.altKey) return;
+  const tag = event.target.tagName;
+  if (tag === "INPUT" || tag === "SELECT" || tag === "TEXTAREA") return;
+  const view = views[1].canvas === document.activeElement ? views[1] : views[0];
+  if (event.key === " ") {
+    if (tag === "BUTTON") return; // There the space key presses the button.
+    act("toggle");
+  } else if (event.key === "s") act("step");
+  else if (event.key === "c") act("cycle");
+  else if (event.key === "r") act("reset");
+  else if (event.key === "+" || event.key === "=") change({ speed: controls.nudgeSpeed(5) });
+  else if (event.key === "-") change({ speed: controls.nudgeSpeed(-5) });
+  else if (event.key in MOVES) moveCursor(view, MOVES[event.key]);
+  else if (event.key === "Escape") point(view, null, false);
+  else if (event.key === "Enter" && view.cursor !== null && tag !== "BUTTON") press(view, view.cursor);
+  else return;
+  event.preventDefault();
+});
+
+// Around it.
+
+$("theme").addEventListener("click", () => {
+  const dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  theme = dark ? "light" : "dark";
+  restyle();
+  showAddress();
+});
+$("share").addEventListener("click", async () => {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    $("share").textContent = "Copied";
+    setTimeout(() => ($("share").textContent = "Copy link"), 1500);
+  } catch {
+    problem("the browser does not let the page copy; take the link from the address bar");
+  }
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", restyle);
+window.addEventListener("resize", () => {
+  fit();
+  returns.dirty = work.dirty = true;
+});
+
+const rampContext = $("ramp").getContext("2d");
+ramp(known.colours).forEach(({ css }, i) => {
+  rampContext.fillStyle = css;
+  rampContext.fillRect(i, 0, 1, 10);
+});
+
+if (theme !== "light" && theme !== "dark") theme = null;
+restyle();
+try {
+  const shared = fromQuery(location.search, known);
+  const run = new URLSearchParams(location.search).get("run");
+  // Paused first, so that a paused scene is seen from its first step.
+  if (shared && run === "0") await order({ do: "pause" });
+  if (shared) await order({ do: "scene", scene: shared, anew: true });
+  if (shared && run === "1") await order({ do: "run" });
+} catch (error) {
+  problem(error.message);
+}
+listen({ onScene, onFrame, onLost });
+requestAnimationFrame(tick);

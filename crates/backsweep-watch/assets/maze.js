@@ -1,0 +1,413 @@
+// The picture of one agent's maze: values as colours, the greedy policy as arrows, the queue as a glow, backups as flashes.
+
+import { CELL_BYTES, KNOWN, VISITED } from "/link.js";
+import { grid } from "/scene.js";
+
+const FLASH_TIME = 220; // milliseconds until a flash has faded to a third
+const SETTLE_TIME = 90; // milliseconds until a colour has come most of its way
+const TURNS = [-Math.PI / 2, 0, Math.PI / 2, Math.PI]; // north, east, south, west
+const ARROW_TIME = 50; // milliseconds between two drawings of the arrows
+const DECADES = 4; // orders of magnitude that a priority's byte spans
+const GLOWING = 32; // how many of the most urgent states glow
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** The colours of a table of "#rrggbb", spread over 256 steps. */
+export function ramp(codes) {
+  const stops = codes.map((code) => [1, 3, 5].map((i) => parseInt(code.slice(i, i + 2), 16)));
+  return Array.from({ length: 256 }, (_, i) => {
+    const place = (i / 255) * (stops.length - 1);
+    const below = Math.min(Math.floor(place), stops.length - 2);
+    const mixed = stops[below].map((c, k) => Math.round(c + (stops[below + 1][k] - c) * (place - below)));
+    return { rgb: mixed, css: `rgb(${mixed.join(" ")})`, dark: mixed[0] * 0.299 + mixed[1] * 0.587 + mixed[2] * 0.114 < 128 };
+  });
+}
+
+function canvasOf(width, height) {
+  const canvas = document.createElement("canvas");
+  canvas.width = width;
+  canvas.height = height;
+  return canvas;
+}
+
+export class MazeView {
+  constructor(canvas, colours) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d");
+    this.colours = ramp(colours);
+    this.rows = [];
+    this.width = 0;
+    this.cursor = null;
+    this.agent = null;
+    this.size = 0;
+  }
+
+  /** Takes a maze; cells keep their colours if the grid is as large as before. */
+  setMaze(text) {
+    const { rows } = grid(text);
+    const resized = rows.length !== this.rows.length || rows[0].length !== this.width;
+    this.rows = rows;
+    this.width = rows[0].length;
+    this.cells = rows.flat();
+    if (resized) {
+      this.place = new Float32Array(this.cells.length); // the shown place of V on the colour scale
+      this.light = new Float32Array(this.cells.length); // how strongly a cell flashes
+      this.small = canvasOf(this.width, rows.length); // one pixel a cell
+      this.pixels = this.small.getContext("2d").createImageData(this.width, rows.length);
+      this.cursor = null;
+      this.size = 0;
+    }
+    this.layers = null;
+    this.dirty = true;
+  }
+
+  /** Takes what the engine says of the agent. */
+  setAgent(agent, report, fresh) {
+    const first = this.agent === null || fresh;
+    this.agent = agent;
+    this.report = report;
+    // When much is backed up between two frames each flash is fainter, so that the picture stays calm.
+    let crowd = 0;
+    for (let i = 0; i < this.cells.length; i++) crowd += agent.cells[i * CELL_BYTES + 4] / 255;
+    const strength = Math.min(1, (0.045 * this.cells.length) / Math.max(crowd, 1e-9));
+    for (let i = 0; i < this.cells.length; i++) {
+      const change = (strength * agent.cells[i * CELL_BYTES + 4]) / 255;
+      if (first) {
+        this.light[i] = 0;
+        this.place[i] = this.target(i);
+      } else if (change > this.light[i]) {
+        this.light[i] = change;
+      }
+    }
+    if (first || !this.spot) this.spot = this.centre(agent.position);
+    this.arrowsDue = true;
+    this.dirty = true;
+  }
+
+  target(i) {
+    const cells = this.agent.cells;
+    return (cells[i * CELL_BYTES] * 256 + cells[i * CELL_BYTES + 1]) / 65535;
+  }
+
+  centre(i) {
+    return { x: (i % this.width) + 0.5, y: Math.floor(i / this.width) + 0.5 };
+  }
+
+  /** Fits the canvas into a width and height in CSS pixels. */
+  fit(width, height) {
+    const cell = Math.max(6, Math.min(72, Math.floor(Math.min(width / this.width, height / this.rows.length))));
+    const scale = Math.min(3, window.devicePixelRatio || 1);
+    const size = Math.round(cell * scale);
+    if (size === this.size) return;
+    this.size = size;
+    this.canvas.width = size * this.width;
+    this.canvas.height = size * this.rows.length;
+    this.canvas.style.width = `${(size / scale) * this.width}px`;
+    this.canvas.style.height = `${(size / scale) * this.rows.length}px`;
+    this.sprites = this.layers = null;
+    this.dirty = true;
+  }
+
+  /** Forgets what depends on the theme. */
+  restyle() {
+    this.sprites = this.layers = null;
+    this.dirty = true;
+  }
+
+  /** The cell at a place of the page, or null. */
+  at(clientX, clientY) {
+    const box = this.canvas.getBoundingClientRect();
+    const column = Math.floor(((clientX - box.left) / box.width) * this.width);
+    const row = Math.floor(((clientY - box.top) / box.height) * this.rows.length);
+    if (column < 0 || row < 0 || column >= this.width || row >= this.rows.length) return null;
+    return row * this.width + column;
+  }
+
+  /** Where a cell is on the page. */
+  box(i) {
+    const outer = this.canvas.getBoundingClientRect();
+    const side = outer.width / this.width;
+    return { left: outer.left + (i % this.width) * side, top: outer.top + Math.floor(i / this.width) * side, side };
+  }
+
+  /** Arrows, glow and theme colours, drawn once for a cell size. */
+  prepare() {
+    const style = getComputedStyle(document.documentElement);
+    const read = (name) => style.getPropertyValue(name).trim();
+    const theme = Object.fromEntries(
+      ["wall", "wall-edge", "unknown", "visited", "floor", "popped", "accent", "agent", "agent-edge", "one", "two", "text"].map((name) => [name, read(`--${name}`)]),
+    );
+    const glow = read("--glow");
+    const s = this.size;
+    const sprite = (side, draw) => {
+      const canvas = canvasOf(side, side);
+      draw(canvas.getContext("2d"));
+      return canvas;
+    };
+    const arrow = (colour, turn) =>
+      sprite(s, (c) => {
+        c.translate(s / 2, s / 2);
+        c.rotate(turn);
+        c.strokeStyle = colour;
+        c.lineWidth = Math.max(1, s * 0.085);
+        c.lineCap = c.lineJoin = "round";
+        c.beginPath();
+        c.moveTo(-s * 0.22, 0);
+        c.lineTo(s * 0.22, 0);
+        c.moveTo(s * 0.06, -s * 0.16);
+        c.lineTo(s * 0.22, 0);
+        c.lineTo(s * 0.06, s * 0.16);
+        c.stroke();
+      });
+    const rgb = (name) => theme[name].match(/[0-9a-f]{2}/gi).map((two) => parseInt(two, 16));
+    this.sprites = {
+      theme,
+      unknown: rgb("unknown"),
+      visited: rgb("visited"),
+      accent: rgb("accent"),
+      bright: TURNS.map((turn) => arrow("rgb(255 255 255 / .78)", turn)),
+      dim: TURNS.map((turn) => arrow("rgb(8 12 20 / .72)", turn)),
+      // A ring that shines inwards and a little outwards.
+      glow: sprite(s * 2, (c) => {
+        c.translate(s, s);
+        const shine = c.createRadialGradient(0, 0, s * 0.3, 0, 0, s * 0.95);
+        shine.addColorStop(0, `rgb(${glow} / .38)`);
+        shine.addColorStop(0.45, `rgb(${glow} / .42)`);
+        shine.addColorStop(1, `rgb(${glow} / 0)`);
+        c.fillStyle = shine;
+        c.fillRect(-s, -s, 2 * s, 2 * s);
+        c.strokeStyle = `rgb(${glow})`;
+        c.lineWidth = Math.max(1.2, s * 0.1);
+        c.beginPath();
+        c.roundRect(-s * 0.44, -s * 0.44, s * 0.88, s * 0.88, s * 0.16);
+        c.stroke();
+      }),
+    };
+  }
+
+  /** What changes only with the maze: walls, and the gaps between cells with their round corners, as a mask over colours. */
+  layer() {
+    const { size: s, cells, width, sprites } = this;
+    const mask = canvasOf(this.canvas.width, this.canvas.height);
+    const c = mask.getContext("2d");
+    c.fillStyle = sprites.theme.floor;
+    c.fillRect(0, 0, mask.width, mask.height);
+    const gap = Math.max(0.5, s * 0.035);
+    c.globalCompositeOperation = "destination-out";
+    c.beginPath();
+    cells.forEach((kind, i) => {
+      if (kind !== "#") c.roundRect((i % width) * s + gap, Math.floor(i / width) * s + gap, s - 2 * gap, s - 2 * gap, s * 0.14);
+    });
+    c.fill();
+    c.globalCompositeOperation = "source-over";
+    c.fillStyle = sprites.theme.wall;
+    cells.forEach((kind, i) => {
+      if (kind !== "#") return;
+      const column = i % width;
+      const wall = (k, ok) => ok && cells[k] === "#";
+      const [n, e, w, t] = [wall(i - width, i >= width), wall(i + 1, column < width - 1), wall(i - 1, column > 0), wall(i + width, i + width < cells.length)];
+      const r = s * 0.28;
+      // Corners are round where the wall ends.
+      c.beginPath();
+      c.roundRect(column * s, Math.floor(i / width) * s, s + 0.5, s + 0.5, [n || w ? 0 : r, n || e ? 0 : r, t || e ? 0 : r, t || w ? 0 : r]);
+      c.fill();
+    });
+    this.layers = { mask, arrows: canvasOf(mask.width, mask.height), drawn: -Infinity };
+    this.arrowsDue = true;
+  }
+
+  /** Draws if anything moves or has changed. `elapsed` is in milliseconds. */
+  draw(elapsed) {
+    if (!this.agent || !this.size || (!this.dirty && !this.moving)) return false;
+    if (!this.sprites) this.prepare();
+    if (!this.layers) this.layer();
+    this.dirty = false;
+    this.moving = false;
+    const { context: c, layers } = this;
+    this.paintCells(elapsed);
+    c.globalAlpha = 1;
+    c.imageSmoothingEnabled = false;
+    c.drawImage(this.small, 0, 0, this.canvas.width, this.canvas.height);
+    c.drawImage(layers.mask, 0, 0);
+    const now = performance.now();
+    if (this.arrowsDue && now - layers.drawn > ARROW_TIME) this.drawArrows(now);
+    if (this.arrowsDue) this.moving = true;
+    c.drawImage(layers.arrows, 0, 0);
+    this.drawQueue();
+    this.drawMarks();
+    this.drawReport();
+    this.drawAgent(elapsed);
+    this.drawCursor();
+    return true;
+  }
+
+  /** The colours, one pixel a cell: the browser enlarges them in one stroke. */
+  paintCells(elapsed) {
+    const { sprites, cells, pixels } = this;
+    const settle = calm.matches ? 1 : 1 - Math.exp(-elapsed / SETTLE_TIME);
+    const fade = calm.matches ? 0 : Math.exp(-elapsed / FLASH_TIME);
+    for (let i = 0; i < cells.length; i++) {
+      const flags = this.agent.cells[i * CELL_BYTES + 2];
+      const target = this.target(i);
+      const distance = target - this.place[i];
+      if (Math.abs(distance) > 0.002) {
+        this.place[i] += distance * settle;
+        this.moving = true;
+      } else this.place[i] = target;
+      const known = flags & KNOWN;
+      const colour = known ? this.colours[Math.round(this.place[i] * 255)].rgb : flags & VISITED ? sprites.visited : sprites.unknown;
+      const light = this.light[i] * 0.7;
+      for (let k = 0; k < 3; k++) {
+        const flash = known ? 255 : sprites.accent[k];
+        pixels.data[4 * i + k] = colour[k] + (flash - colour[k]) * light;
+      }
+      pixels.data[4 * i + 3] = 255;
+      if (this.light[i] > 0.01) {
+        this.light[i] *= fade;
+        this.moving = true;
+      } else this.light[i] = 0;
+    }
+    this.small.getContext("2d").putImageData(pixels, 0, 0);
+  }
+
+  drawArrows(now) {
+    const { size: s, sprites, cells, layers } = this;
+    const c = layers.arrows.getContext("2d");
+    c.clearRect(0, 0, layers.arrows.width, layers.arrows.height);
+    layers.drawn = now;
+    this.arrowsDue = false;
+    if (s < 10) return;
+    const darkTheme = sprites.theme.agent === "#ffffff";
+    for (let i = 0; i < cells.length; i++) {
+      const flags = this.agent.cells[i * CELL_BYTES + 2];
+      const best = flags & 15;
+      const known = flags & KNOWN;
+      // Where little is known many actions seem equally good: arrows would only say so.
+      if (!best || cells[i] === "#" || cells[i] === "G" || (!known && best & (best - 1))) continue;
+      const dark = known ? this.colours[Math.round(this.place[i] * 255)].dark : darkTheme;
+      c.globalAlpha = known ? 1 : 0.3;
+      for (let a = 0; a < 4; a++) {
+        if (best & (1 << a)) c.drawImage((dark ? sprites.bright : sprites.dim)[a], (i % this.width) * s, Math.floor(i / this.width) * s);
+      }
+    }
+  }
+
+  /** The most urgent states glow; what is far below the most urgent one does not. */
+  drawQueue() {
+    const { context: c, size: s, cells } = this;
+    const levels = [];
+    for (let i = 0; i < cells.length; i++) {
+      const level = this.agent.cells[i * CELL_BYTES + 3];
+      if (level && cells[i] !== "#") levels.push(level);
+    }
+    if (levels.length === 0) return;
+    levels.sort((a, b) => b - a);
+    const top = levels[0];
+    const least = levels[Math.min(levels.length, GLOWING) - 1];
+    for (let i = 0; i < cells.length; i++) {
+      const level = this.agent.cells[i * CELL_BYTES + 3];
+      if (!level || level < least || cells[i] === "#") continue;
+      const below = ((top - level) / 254) * DECADES;
+      c.globalAlpha = Math.max(0.08, 1 - below / 1.2) ** 1.3 * Math.min(1, 0.3 + level / 200);
+      c.drawImage(this.sprites.glow, (i % this.width) * s - s / 2, Math.floor(i / this.width) * s - s / 2);
+    }
+    c.globalAlpha = 1;
+  }
+
+  drawMarks() {
+    const { context: c, size: s, cells } = this;
+    const { theme } = this.sprites;
+    for (let i = 0; i < cells.length; i++) {
+      const { x, y } = this.centre(i);
+      if (cells[i] === "S") {
+        c.strokeStyle = theme.text;
+        c.lineWidth = Math.max(1.5, s * 0.1);
+        c.beginPath();
+        c.arc(x * s, y * s, s * 0.3, 0, 2 * Math.PI);
+        c.stroke();
+      } else if (cells[i] === "G") {
+        this.star(x * s, y * s, s * 0.46);
+      } else if (!"#. ".includes(cells[i])) {
+        c.fillStyle = theme.text;
+        c.font = `600 ${Math.round(s * 0.6)}px system-ui, sans-serif`;
+        c.textAlign = "center";
+        c.textBaseline = "middle";
+        c.fillText(cells[i], x * s, y * s);
+      }
+    }
+  }
+
+  star(x, y, r) {
+    const c = this.context;
+    c.beginPath();
+    for (let k = 0; k < 10; k++) {
+      const radius = k % 2 ? r * 0.45 : r;
+      const angle = (k * Math.PI) / 5 - Math.PI / 2;
+      c.lineTo(x + radius * Math.cos(angle), y + radius * Math.sin(angle));
+    }
+    c.closePath();
+    c.fillStyle = "#fde725";
+    c.strokeStyle = "rgb(60 40 0 / .85)";
+    c.lineWidth = Math.max(1, r * 0.14);
+    c.lineJoin = "round";
+    c.stroke();
+    c.fill();
+  }
+
+  /** After a single cycle: what was popped, and what was backed up. */
+  drawReport() {
+    if (!this.report) return;
+    const { context: c, size: s } = this;
+    const frame = (i, colour, width, inset) => {
+      c.strokeStyle = colour;
+      c.lineWidth = Math.max(1.5, s * width);
+      c.beginPath();
+      c.roundRect((i % this.width) * s + inset, Math.floor(i / this.width) * s + inset, s - 2 * inset, s - 2 * inset, s * 0.16);
+      c.stroke();
+    };
+    for (const i of this.report.changed) frame(i, "#fff", 0.1, s * 0.08);
+    if (this.report.popped !== null) frame(this.report.popped, this.sprites.theme.popped, 0.16, s * 0.03);
+  }
+
+  drawAgent(elapsed) {
+    const { context: c, size: s, agent } = this;
+    const { theme } = this.sprites;
+    // The trail; a jump is the start of a new episode.
+    let last = null;
+    agent.trail.forEach((i, k) => {
+      const here = this.centre(i);
+      if (last && Math.abs(here.x - last.x) + Math.abs(here.y - last.y) < 6) {
+        c.globalAlpha = (0.5 * k) / agent.trail.length;
+        c.strokeStyle = theme.agent;
+        c.lineWidth = s * 0.12;
+        c.lineCap = "round";
+        c.beginPath();
+        c.moveTo(last.x * s, last.y * s);
+        c.lineTo(here.x * s, here.y * s);
+        c.stroke();
+      }
+      last = here;
+    });
+    c.globalAlpha = 1;
+    const target = this.centre(agent.position);
+    const far = Math.abs(target.x - this.spot.x) + Math.abs(target.y - this.spot.y);
+    const share = calm.matches || far > 6 ? 1 : 1 - Math.exp(-elapsed / 55);
+    this.spot = { x: this.spot.x + (target.x - this.spot.x) * share, y: this.spot.y + (target.y - this.spot.y) * share };
+    if (share < 1 && far > 0.01) this.moving = true;
+    const { x, y } = this.spot;
+    c.fillStyle = theme.agent;
+    c.strokeStyle = theme["agent-edge"];
+    c.lineWidth = Math.max(1.5, s * 0.1);
+    c.beginPath();
+    c.arc(x * s, y * s, s * 0.33, 0, 2 * Math.PI);
+    c.fill();
+    c.stroke();
+  }
+
+  drawCursor() {
+    if (this.cursor === null) return;
+    const { context: c, size: s } = this;
+    c.strokeStyle = this.sprites.theme.accent;
+    c.lineWidth = Math.max(2, s * 0.1);
+    c.strokeRect((this.cursor % this.width) * s + 1, Math.floor(this.cursor / this.width) * s + 1, s - 2, s - 2);
+  }
+}

@@ -1,0 +1,108 @@
+// A scene and the page's address: every setting stands there, so a scene can be shared as a link.
+
+/** The grid of a maze's text: rows of characters, and the lines of its legend. */
+export function grid(text) {
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith(";"));
+  const rows = lines.filter((line) => !line.includes("=")).map((line) => [...line]);
+  return { rows, legend: lines.filter((line) => line.includes("=")) };
+}
+
+const SHORT = { "#": "w", ".": "f", " ": "f", S: "s", G: "g" };
+const LONG = { w: "#", f: ".", s: "S", g: "G" };
+
+/** A maze in few characters that an address can hold: runs of walls (w) and free cells (f); other characters by their number. */
+export function encodeMaze(text) {
+  const { rows, legend } = grid(text);
+  let code = `${rows[0].length}x${rows.length}-`;
+  const cells = rows.flat();
+  for (let i = 0; i < cells.length; ) {
+    let end = i + 1;
+    while (end < cells.length && cells[end] === cells[i]) end++;
+    const sign = SHORT[cells[i]] ?? `_${cells[i].codePointAt(0).toString(16)}_`;
+    code += (end - i > 1 ? end - i : "") + sign;
+    i = end;
+  }
+  for (const line of legend) {
+    const [left, right] = line.split("=");
+    const words = right.trim().split(/\s+/);
+    code += `-${left.trim().codePointAt(0).toString(16)}_${words[0]}${words[1] === "end" ? "_end" : ""}`;
+  }
+  return code;
+}
+
+/** The text of an encoded maze, or null if it is not one. The server checks what it says. */
+export function decodeMaze(code) {
+  const match = /^(\d{1,4})x(\d{1,4})-((?:\d*(?:[wfsg]|_[0-9a-f]{1,6}_))+)((?:-[0-9a-f]{1,6}_-?[0-9.e]+(?:_end)?)*)$/.exec(code);
+  if (!match) return null;
+  const width = Number(match[1]);
+  const height = Number(match[2]);
+  if (width * height > 10000) return null;
+  const cells = [];
+  for (const [, count, sign] of match[3].matchAll(/(\d*)([wfsg]|_[0-9a-f]+_)/g)) {
+    const n = count === "" ? 1 : Number(count);
+    if (cells.length + n > width * height) return null;
+    const character = LONG[sign] ?? String.fromCodePoint(Math.min(parseInt(sign.slice(1), 16), 0x10ffff));
+    for (let i = 0; i < n; i++) cells.push(character);
+  }
+  if (cells.length !== width * height) return null;
+  let text = "";
+  for (let row = 0; row < height; row++) text += cells.slice(row * width, (row + 1) * width).join("") + "\n";
+  for (const [, number, reward, end] of match[4].matchAll(/-([0-9a-f]+)_(-?[0-9.e]+)(_end)?/g)) {
+    text += `${String.fromCodePoint(Math.min(parseInt(number, 16), 0x10ffff))} = ${reward}${end ? " end" : ""}\n`;
+  }
+  return text;
+}
+
+const clean = (text) => JSON.stringify(grid(text));
+
+/** The name of a maze that comes with the program, or null. */
+export function mazeName(text, mazes) {
+  const found = mazes.find((maze) => clean(maze.text) === clean(text));
+  return found ? found.name : null;
+}
+
+const NUMBERS = { cycles: "cycles", epsilon: "epsilon", m: "min_visits", gamma: "discount", seed: "seed", intended: "intended" };
+
+/** The address's query for a scene. */
+export function toQuery(scene, { running, theme, mazes }) {
+  const query = new URLSearchParams();
+  query.set("planner", scene.planner);
+  if (scene.rival) query.set("rival", scene.rival);
+  for (const [short, long] of Object.entries(NUMBERS)) {
+    if (short !== "intended" || scene.law === "four") query.set(short, scene[long]);
+  }
+  query.set("law", scene.law);
+  query.set("speed", scene.speed ?? "max");
+  query.set("maze", mazeName(scene.maze, mazes) ?? encodeMaze(scene.maze));
+  query.set("run", running ? "1" : "0");
+  if (theme) query.set("theme", theme);
+  return query.toString();
+}
+
+/** The scene of an address, or null if the address names none. Throws one line if it is not a scene. */
+export function fromQuery(text, { defaults, mazes }) {
+  const query = new URLSearchParams(text);
+  const names = ["planner", "rival", "law", "speed", "maze", ...Object.keys(NUMBERS)];
+  if (!names.some((name) => query.has(name))) return null;
+  const scene = { ...defaults };
+  if (query.has("planner")) scene.planner = query.get("planner");
+  scene.rival = query.get("rival") || null;
+  if (query.has("law")) scene.law = query.get("law");
+  for (const [short, long] of Object.entries(NUMBERS)) {
+    if (query.has(short)) scene[long] = number(short, query.get(short));
+  }
+  if (query.has("speed")) scene.speed = query.get("speed") === "max" ? null : number("speed", query.get("speed"));
+  if (query.has("maze")) {
+    const code = query.get("maze");
+    const maze = mazes.find((maze) => maze.name === code)?.text ?? decodeMaze(code);
+    if (maze === null) throw new Error("the address holds no maze that can be read");
+    scene.maze = maze;
+  }
+  return scene;
+}
+
+function number(name, text) {
+  const value = Number(text);
+  if (text.trim() === "" || !Number.isFinite(value)) throw new Error(`${name} in the address is not a number`);
+  return value;
+}

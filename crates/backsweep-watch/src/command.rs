@@ -1,0 +1,231 @@
+//! The command `watch`.
+
+use crate::engine::Engine;
+use crate::engine::offline::frame_after;
+use crate::picture;
+use crate::scene::Scene;
+use crate::server::{self, Guard, Limits};
+use crate::terminal::{self, Colours};
+use backsweep_lab::{Error, Result};
+use clap::Args;
+use std::io::IsTerminal;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+/// Watch an agent learn a maze: in the browser, in the terminal, or as a picture.
+#[derive(Args, Clone, Debug)]
+pub struct WatchArgs {
+    /// Planner: reversed_full_backups, small_backups, moore_atkeson, peng_williams, wiering_schmidhuber or value_iteration
+    #[arg(long, default_value = "reversed_full_backups")]
+    planner: String,
+    /// A second planner that learns beside the first from the same random numbers
+    #[arg(long, value_name = "PLANNER")]
+    race: Option<String>,
+    /// Update cycles after every step
+    #[arg(long, default_value_t = 1)]
+    cycles: u64,
+    /// Probability of a random action
+    #[arg(long, default_value_t = 0.05)]
+    epsilon: f64,
+    /// M: a pair is worth 0 until it has been tried so often
+    #[arg(long, value_name = "M", default_value_t = 4)]
+    min_visits: u32,
+    /// Discount
+    #[arg(long, default_value_t = 0.99)]
+    discount: f64,
+    /// Seed of the random numbers
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Outcome law: fifteen (up to 15 outcomes) or four (the four neighbours)
+    #[arg(long, default_value = "fifteen")]
+    law: String,
+    /// Probability of the intended neighbour, with --law four
+    #[arg(long, value_name = "P", default_value_t = 0.8)]
+    intended: f64,
+    /// Maze file ('#' wall, '.' free, 'S' start, 'G' goal); default: the paper's maze
+    #[arg(long, value_name = "FILE")]
+    maze: Option<PathBuf>,
+    /// Steps a second, or 'max'
+    #[arg(long, default_value = "600")]
+    speed: String,
+    /// Wait for a click on Run
+    #[arg(long)]
+    paused: bool,
+    /// Port of the page; default: a free one
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    port: u16,
+    /// Address to listen on; others than 127.0.0.1 let other machines watch and control
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    host: IpAddr,
+    /// A further host name under which the page may be asked for (may be repeated)
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+    /// Open the page in the browser
+    #[arg(long)]
+    open: bool,
+    /// Draw in the terminal instead
+    #[arg(long, conflicts_with_all = ["record", "open"])]
+    terminal: bool,
+    /// Write a picture (PNG) instead, after --after episodes
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Episodes after which --record draws and --terminal ends
+    #[arg(long, value_name = "EPISODES")]
+    after: Option<u64>,
+    /// Draw a light picture, with --record
+    #[arg(long, requires = "record")]
+    light: bool,
+}
+
+impl WatchArgs {
+    /// The scene that the arguments describe.
+    ///
+    /// # Errors
+    /// One line that names what is wrong.
+    fn scene(&self) -> Result<Scene> {
+        let maze = match &self.maze {
+            None => Scene::default().maze,
+            Some(path) => std::fs::read_to_string(path)
+                .map_err(|error| Error::new(format!("{}: cannot be read: {error}", path.display())))?,
+        };
+        let speed = match self.speed.as_str() {
+            "max" => None,
+            number => Some(number.parse().map_err(|_| {
+                Error::new(format!("--speed {number}: expected steps a second, 0.1 to 1000000, or 'max'"))
+            })?),
+        };
+        let scene = Scene {
+            planner: self.planner.clone(),
+            rival: self.race.clone(),
+            cycles: self.cycles,
+            epsilon: self.epsilon,
+            min_visits: self.min_visits,
+            discount: self.discount,
+            seed: self.seed,
+            law: self.law.clone(),
+            intended: self.intended,
+            maze,
+            speed,
+        };
+        scene.check()
+    }
+}
+
+/// Episodes that pictures show unless told otherwise.
+const EPISODES: u64 = 50;
+
+/// Carries out the command. Returns when the user ends it.
+///
+/// # Errors
+/// One line for the user.
+pub fn run(args: &WatchArgs) -> Result<()> {
+    let scene = args.scene()?;
+    if let Some(path) = &args.record {
+        return record(args, scene, path);
+    }
+    if args.terminal && !std::io::stdout().is_terminal() {
+        // Nobody sees it move: one picture, when it is done.
+        let frame = args.located(frame_after(scene, args.after.unwrap_or(EPISODES)))?;
+        terminal::print(&terminal::picture(&frame, Colours::of_environment(), (100, 50))?);
+        return Ok(());
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::new(format!("no event loop: {error}")))?;
+    let (engine, thread) = args.located(Engine::start(scene, !args.paused))?;
+    let outcome = runtime.block_on(async {
+        if args.terminal {
+            terminal::show(&engine, args.after, interrupt()).await
+        } else {
+            serve(args, &engine).await
+        }
+    });
+    engine.end();
+    // It ends within a stretch; if it panicked there is nothing left to save.
+    let _ = thread.join();
+    outcome
+}
+
+impl WatchArgs {
+    /// Says in which file a maze is wrong.
+    fn located<T>(&self, outcome: Result<T>) -> Result<T> {
+        outcome.map_err(|error| match &self.maze {
+            Some(path) => error.at(path.display()),
+            None => error,
+        })
+    }
+}
+
+fn record(args: &WatchArgs, scene: Scene, path: &Path) -> Result<()> {
+    let episodes = args.after.unwrap_or(EPISODES);
+    let frame = args.located(frame_after(scene, episodes))?;
+    std::fs::write(path, picture::png(&frame, args.light)?)
+        .map_err(|error| Error::new(format!("{}: cannot be written: {error}", path.display())))?;
+    eprintln!("Wrote {} after {episodes} episodes.", path.display());
+    Ok(())
+}
+
+/// Ready when the user presses Ctrl-C.
+async fn interrupt() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
+    let listener = bind(SocketAddr::new(args.host, args.port))?;
+    let address =
+        listener.local_addr().map_err(|error| Error::new(format!("the server has no address: {error}")))?;
+    let guard = Guard::new(address, args.allow_host.clone())
+        .map_err(|error| Error::new(format!("no random numbers from the system: {error}")))?;
+    let url = format!("http://{address}/");
+    println!("{url}");
+    eprintln!("Watching: open the address above in a browser. Ctrl-C ends it.");
+    if !args.host.is_loopback() {
+        eprintln!("Anyone who reaches this address can watch and control.");
+    }
+    if args.open {
+        open_browser(&url);
+    }
+    server::serve(listener, engine.clone(), guard, Limits::default(), interrupt()).await;
+    eprintln!("Ended.");
+    Ok(())
+}
+
+/// Listens on an address. A port that is in use is reported with the next one that is free.
+fn bind(address: SocketAddr) -> Result<tokio::net::TcpListener> {
+    let error = match server::listen(address) {
+        Ok(listener) => return Ok(listener),
+        Err(error) => error,
+    };
+    if error.kind() == std::io::ErrorKind::AddrInUse {
+        let free = (address.port()..u16::MAX)
+            .map(|port| port + 1)
+            .find(|&port| server::listen(SocketAddr::new(address.ip(), port)).is_ok());
+        let hint = free.map_or_else(String::new, |port| format!("; {port} is free: --port {port}"));
+        return Err(Error::new(format!("port {} is in use{hint}", address.port())));
+    }
+    Err(Error::new(format!("cannot listen on {address}: {error}")))
+}
+
+/// Asks the desktop to open an address; if it cannot, the address has been printed.
+fn open_browser(url: &str) {
+    let (program, arguments): (&str, &[&str]) = if cfg!(target_os = "macos") {
+        ("open", &[])
+    } else if cfg!(windows) {
+        ("explorer", &[])
+    } else {
+        ("xdg-open", &[])
+    };
+    let started = std::process::Command::new(program)
+        .args(arguments)
+        .arg(url)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn();
+    if started.is_err() {
+        eprintln!("No browser could be opened ({program} was not found): open the address above yourself.");
+    }
+}

@@ -1,0 +1,71 @@
+//! A curve of any length in bounded memory.
+
+/// How many points are kept at most; half as many at least, once there were as many.
+const MAX_POINTS: usize = 256;
+
+/// Means over equally long stretches of a series. When there are too many, neighbours are merged.
+#[derive(Clone, Debug)]
+pub struct History {
+    /// The mean of each full stretch.
+    means: Vec<f32>,
+    /// How many numbers one stretch holds.
+    stride: u64,
+    /// The sum and number of those in the stretch not yet full.
+    sum: f64,
+    n: u64,
+}
+
+impl History {
+    /// A series whose stretches begin with this many numbers each.
+    pub fn new(stride: u64) -> Self {
+        Self { means: Vec::with_capacity(MAX_POINTS), stride, sum: 0.0, n: 0 }
+    }
+
+    /// Adds a number.
+    #[inline]
+    pub fn push(&mut self, number: f64) {
+        self.sum += number;
+        self.n += 1;
+        if self.n == self.stride {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        self.means.push((self.sum / self.stride as f64) as f32);
+        (self.sum, self.n) = (0.0, 0);
+        if self.means.len() == MAX_POINTS {
+            self.means = self.means.chunks_exact(2).map(|two| (two[0] + two[1]) / 2.0).collect();
+            self.stride *= 2;
+        }
+    }
+
+    /// The mean of each full stretch.
+    pub fn means(&self) -> &[f32] {
+        &self.means
+    }
+
+    /// How many numbers each mean is of.
+    pub fn stride(&self) -> u64 {
+        self.stride
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_are_exact_and_bounded() {
+        let mut history = History::new(1);
+        for i in 0..100_000 {
+            history.push(f64::from(i));
+        }
+        assert!(history.means().len() < MAX_POINTS && history.means().len() >= MAX_POINTS / 2 - 1);
+        for (i, &mean) in history.means().iter().enumerate() {
+            let stride = history.stride() as f64;
+            let expected = i as f64 * stride + (stride - 1.0) / 2.0;
+            assert!((f64::from(mean) - expected).abs() < 0.01 * stride, "{i}: {mean}, expected {expected}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! One agent in the world: where it stands, what it did, and what is to be seen of it.
+
+use super::frame::{AgentFrame, CycleReport};
+use super::history::History;
+use crate::scene::Scene;
+use crate::world::World;
+use backsweep::planner::build_planner;
+use backsweep::{
+    Action, Agent, Budget, Environment, EpsilonGreedy, Model, Next, Random, Snapshot, State, Transition,
+};
+use backsweep_lab::Result;
+use std::time::Instant;
+
+/// How many of the last cells are shown as a trail.
+const TRAIL: usize = 24;
+/// Steps in one point of the curve of backups, to begin with.
+const STEPS_A_POINT: u64 = 64;
+
+/// An agent at work. It steps where [`backsweep::run_episode`] would run whole episodes, since it is watched, paused and
+/// disturbed between any two steps; the order of its draws is the same.
+#[derive(Debug)]
+pub struct Learner {
+    agent: Agent,
+    random: Random,
+    state: State,
+    episode: Episode,
+    steps: u64,
+    episodes: u64,
+    returns: History,
+    last_return: Option<f64>,
+    /// The sum of all returns, for the mean.
+    sum_of_returns: f64,
+    backups: History,
+    backups_before: u64,
+    /// The last cells, oldest first from `trail_end`.
+    trail: [u32; TRAIL],
+    trail_end: usize,
+    /// Q at the last sample, to see what was backed up since.
+    q_sampled: Vec<f64>,
+    sampled: (Instant, u64),
+    steps_a_second: f64,
+}
+
+/// What has happened in the episode under way.
+#[derive(Clone, Copy, Debug)]
+struct Episode {
+    discounted_return: f64,
+    factor: f64,
+    steps: u64,
+}
+
+const BEGINNING: Episode = Episode { discounted_return: 0.0, factor: 1.0, steps: 0 };
+
+impl Learner {
+    /// An agent that has seen nothing, at the start.
+    ///
+    /// # Errors
+    /// If the scene's settings are out of range.
+    pub fn new(planner: &str, scene: &Scene, world: &World) -> Result<Self> {
+        let mut agent = Agent::from_parts(
+            Model::with_states((0..world.n_states()).map(|_| 4)),
+            build_planner(planner, scene.settings())?,
+            EpsilonGreedy::new(scene.epsilon)?,
+        );
+        agent.set_policy(EpsilonGreedy::new(scene.epsilon)?);
+        let mut random = Random::from_seed(scene.seed);
+        let state = world.start(&mut random);
+        let q_sampled = action_values(&agent);
+        Ok(Self {
+            agent,
+            random,
+            state,
+            episode: BEGINNING,
+            steps: 0,
+            episodes: 0,
+            returns: History::new(1),
+            last_return: None,
+            sum_of_returns: 0.0,
+            backups: History::new(STEPS_A_POINT),
+            backups_before: 0,
+            trail: [state.0; TRAIL],
+            trail_end: 0,
+            q_sampled,
+            sampled: (Instant::now(), 0),
+            steps_a_second: 0.0,
+        })
+    }
+
+    /// Takes over settings that need no new beginning. A new discount or M plans anew from what was seen.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn adopt(&mut self, scene: &Scene) -> Result<()> {
+        let policy = EpsilonGreedy::new(scene.epsilon)?;
+        if *self.agent.planner().settings() == scene.settings() {
+            self.agent.set_policy(policy);
+        } else {
+            let planner = build_planner(self.agent.planner().name(), scene.settings())?;
+            self.agent = Agent::from_parts(self.agent.model().clone(), planner, policy);
+            self.backups_before = self.agent.planner().counters().backups();
+        }
+        Ok(())
+    }
+
+    /// One step: act, learn, plan.
+    ///
+    /// # Errors
+    /// If the model is full.
+    #[inline]
+    pub fn step(&mut self, world: &World, cycles: u64) -> Result<()> {
+        let action = self.agent.act(self.state, &mut self.random)?;
+        let step = world.step(self.state, action, &mut self.random);
+        let transition = Transition { state: self.state, action, reward: step.reward, next: step.next };
+        self.agent.observe(&transition)?;
+        self.agent.plan(&mut Budget::Cycles(cycles));
+
+        let discount = self.agent.planner().values().discount();
+        self.episode.discounted_return += self.episode.factor * step.reward;
+        self.episode.factor *= discount;
+        self.episode.steps += 1;
+        self.steps += 1;
+        let backups = self.agent.planner().counters().backups();
+        self.backups.push((backups - self.backups_before) as f64);
+        self.backups_before = backups;
+        match step.next {
+            Next::On(next) | Next::Cut(next) => self.state = next,
+            Next::End => self.end_episode(world),
+        }
+        self.trail[self.trail_end] = self.state.0;
+        self.trail_end = (self.trail_end + 1) % TRAIL;
+        Ok(())
+    }
+
+    fn end_episode(&mut self, world: &World) {
+        self.episodes += 1;
+        self.last_return = Some(self.episode.discounted_return);
+        self.sum_of_returns += self.episode.discounted_return;
+        self.returns.push(self.episode.discounted_return);
+        self.episode = BEGINNING;
+        self.state = world.start(&mut self.random);
+    }
+
+    /// Whether an episode has just ended: the next step is the first of a new one.
+    pub fn is_at_beginning(&self) -> bool {
+        self.episode.steps == 0
+    }
+
+    /// How many episodes have ended.
+    pub fn episodes(&self) -> u64 {
+        self.episodes
+    }
+
+    /// How many steps were taken.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Looks where it stands after the world has changed: an agent on which a wall was built goes back to the start, and its
+    /// episode does not count.
+    pub fn look_around(&mut self, world: &World) {
+        if !world.is_open(self.state) {
+            self.episode = BEGINNING;
+            self.state = world.start(&mut self.random);
+        }
+    }
+
+    /// One update cycle, and what it did.
+    pub fn cycle(&mut self) -> CycleReport {
+        let popped = next_popped(&self.agent);
+        let predecessors = popped.map_or_else(Vec::new, |state| believed_predecessors(&self.agent, state));
+        let before = action_values(&self.agent);
+        self.agent.plan(&mut Budget::Cycles(1));
+        self.backups_before = self.agent.planner().counters().backups();
+        let after = action_values(&self.agent);
+        let rows = before.chunks_exact(4).zip(after.chunks_exact(4)).enumerate();
+        let changed = rows.filter(|(_, (old, new))| old != new).map(|(cell, _)| cell as u32).collect();
+        CycleReport { popped: popped.map(|state| state.0), predecessors, changed }
+    }
+
+    /// What is to be seen of it now.
+    pub fn sample(&mut self) -> AgentFrame {
+        let now = Instant::now();
+        let seconds = now.duration_since(self.sampled.0).as_secs_f64();
+        if seconds > 0.25 {
+            self.steps_a_second = (self.steps - self.sampled.1) as f64 / seconds;
+            self.sampled = (now, self.steps);
+        }
+        let (model, planner) = (self.agent.model(), self.agent.planner());
+        let q = action_values(&self.agent);
+        let rows = self.q_sampled.chunks_exact(4).zip(q.chunks_exact(4));
+        let largest = |(old, new): (&[f64], &[f64])| {
+            old.iter().zip(new).map(|(old, new)| (new - old).abs()).fold(0.0, f64::max)
+        };
+        let changes = rows.map(largest).collect();
+        self.q_sampled.clone_from(&q);
+        let pairs = || model.states().flat_map(|state| model.pairs(state));
+        let known: Vec<bool> = pairs().map(|pair| planner.values().is_known(model, pair)).collect();
+        AgentFrame {
+            planner: planner.name(),
+            values: model.states().map(|state| planner.values().value(state)).collect(),
+            visits: pairs().map(|pair| model.weight(pair) as u64).collect(),
+            known: known.chunks_exact(4).map(|row| row.iter().all(|&known| known)).collect(),
+            priorities: priorities(&self.agent),
+            q,
+            changes,
+            position: self.state.0,
+            trail: (0..TRAIL).map(|i| self.trail[(self.trail_end + i) % TRAIL]).collect(),
+            steps: self.steps,
+            episodes: self.episodes,
+            last_return: self.last_return,
+            mean_return: (self.episodes > 0).then(|| self.sum_of_returns / self.episodes as f64),
+            counters: planner.counters(),
+            queue_length: planner.queue_length(),
+            steps_a_second: self.steps_a_second,
+            returns: self.returns.clone(),
+            backups: self.backups.clone(),
+        }
+    }
+
+    /// Forgets how fast it was, as after a pause.
+    pub fn rest(&mut self) {
+        self.sampled = (Instant::now(), self.steps);
+        self.steps_a_second = 0.0;
+    }
+}
+
+fn action_values(agent: &Agent) -> Vec<f64> {
+    let model = agent.model();
+    let values = agent.planner().values();
+    model.states().flat_map(|state| model.pairs(state)).map(|pair| values.action_value(pair)).collect()
+}
+
+/// The state that the next cycle takes off the queue, or whose value it passes on. The planner's stored form lists the queue
+/// from its top; that is slow and is asked for single cycles only.
+fn next_popped(agent: &Agent) -> Option<State> {
+    let mut snapshot = Snapshot::new();
+    agent.planner().store(&mut snapshot);
+    let &top = snapshot.u32s("queue.keys").ok()?.first()?;
+    if agent.planner().name() != "peng_williams" {
+        return Some(State(top));
+    }
+    // There the queue holds arcs.
+    let model = agent.model();
+    model.states().find(|&state| model.predecessors(state).any(|predecessor| predecessor.arc.0 == top))
+}
+
+/// The cells from which some action leads to a state, as far as the model is believed.
+fn believed_predecessors(agent: &Agent, state: State) -> Vec<u32> {
+    let (model, values) = (agent.model(), agent.planner().values());
+    let pairs = model.predecessors(state).filter(|p| p.weight > 0.0 && values.is_known(model, p.pair));
+    let mut cells: Vec<u32> = pairs.map(|predecessor| model.state_of(predecessor.pair).0).collect();
+    cells.sort_unstable();
+    cells.dedup();
+    cells
+}
+
+/// The priority of every state. Peng & Williams queue arcs: there it is the highest of those that lead to the state.
+fn priorities(agent: &Agent) -> Vec<f64> {
+    let (model, planner) = (agent.model(), agent.planner());
+    if planner.name() != "peng_williams" {
+        return model.states().map(|state| planner.priority(state)).collect();
+    }
+    let (values, threshold) = (planner.values(), planner.settings().threshold);
+    let residuals = |state| {
+        model.predecessors(state).filter(|p| values.is_known(model, p.pair)).map(move |p| {
+            let u = planner.seen(state, p.arc).unwrap_or(0.0);
+            values.discount() * p.weight / model.weight(p.pair) * (values.value(state) - u).abs()
+        })
+    };
+    let above = |priority: &f64| *priority > threshold;
+    model.states().map(|state| residuals(state).filter(above).fold(0.0, f64::max)).collect()
+}
+
+/// The actions that are the best as it now seems, as bits; 0 if all are equally good.
+pub fn best_actions(q: &[f64]) -> u8 {
+    let highest = q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let bits = q.iter().enumerate().filter(|(_, q)| **q == highest).fold(0, |bits, (i, _)| bits | 1 << i);
+    if bits == 15 { 0 } else { bits }
+}
+
+/// The directions of actions as (down, right).
+pub fn direction(action: Action) -> (i32, i32) {
+    [(-1, 0), (0, 1), (1, 0), (0, -1)][action.index() % 4]
+}

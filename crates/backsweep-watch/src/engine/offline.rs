@@ -1,0 +1,60 @@
+//! Learning without a clock: for pictures and for output that is no terminal.
+
+use super::frame::Frame;
+use super::learner::Learner;
+use crate::scene::Scene;
+use crate::world::World;
+use backsweep::EpsilonGreedy;
+use backsweep_lab::{Error, Result};
+use std::sync::{Arc, OnceLock};
+
+/// An agent that has not ended its episodes after so many steps is not going to.
+const MAX_STEPS: u64 = 50_000_000;
+/// A picture shows agents on their way: so many steps into the next episode, at most.
+const STEPS_INTO_EPISODE: u64 = 24;
+/// Backups in the last of them are shown as flashes.
+const STEPS_SHOWN: u64 = 2;
+
+/// The frame that a scene shows after every agent has ended so many episodes and is on its way in the next one.
+///
+/// # Errors
+/// If the scene is not valid, or episodes do not end.
+pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
+    let scene = scene.check()?;
+    let world = World::new(&scene)?;
+    let optimum = world.optimum(&scene.settings(), EpsilonGreedy::new(scene.epsilon)?)?;
+    let mut agents = Vec::new();
+    for planner in scene.planners() {
+        let mut learner = Learner::new(planner, &scene, &world)?;
+        while learner.episodes() < episodes {
+            if learner.steps() >= MAX_STEPS {
+                return Err(Error::new(format!(
+                    "{planner} ended {} of {episodes} episodes in {MAX_STEPS} steps; is there a way to the goal?",
+                    learner.episodes()
+                )));
+            }
+            learner.step(&world, scene.cycles)?;
+        }
+        for left in (0..STEPS_INTO_EPISODE).rev() {
+            if left < STEPS_SHOWN {
+                learner.sample();
+            }
+            learner.step(&world, scene.cycles)?;
+            if learner.is_at_beginning() {
+                break;
+            }
+        }
+        agents.push(learner.sample());
+    }
+    Ok(Frame {
+        number: 1,
+        revision: 1,
+        life: 1,
+        scene: Arc::new(Scene { maze: world.text(), ..scene }),
+        running: false,
+        optimum: Some(optimum),
+        agents,
+        cycles: Vec::new(),
+        event: OnceLock::new(),
+    })
+}

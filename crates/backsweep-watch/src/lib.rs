@@ -1,0 +1,17 @@
+//! See prioritized sweeping think: a live page, a terminal view and pictures of an agent that learns a maze.
+//!
+//! ```text
+//! scene ──▶ engine (world, agents, random numbers) ──frames──▶ page over a local server · terminal · picture
+//!             ▲                                                     │
+//!             └────────────────────── orders ───────────────────────┘
+//! ```
+
+pub mod command;
+pub mod engine;
+mod mazes;
+pub mod palette;
+pub mod picture;
+pub mod scene;
+pub mod server;
+pub mod terminal;
+pub mod world;

@@ -1,0 +1,58 @@
+//! The colours of values: viridis (van der Walt & Smith 2015, public domain), in which equal steps of value look equally
+//! large, also to most who see few colours and in grey.
+
+/// A colour as red, green, blue.
+pub type Colour = [u8; 3];
+
+/// Every eighth colour of viridis; those between are mixed.
+const VIRIDIS: [u32; 33] = [
+    0x440154, 0x470d60, 0x48186a, 0x482374, 0x472d7b, 0x453781, 0x424086, 0x3e4989, 0x3b528b, 0x375b8d,
+    0x33638d, 0x2f6b8e, 0x2c728e, 0x297a8e, 0x26828e, 0x23898e, 0x21918c, 0x1f978b, 0x1f9f88, 0x21a685,
+    0x27ad81, 0x31b57b, 0x3dbc74, 0x4cc26c, 0x5cc863, 0x6ece58, 0x81d34d, 0x95d840, 0xaadc32, 0xc0df25,
+    0xd5e21a, 0xeae51a, 0xfde725,
+];
+
+/// The colour at a place from 0 (low, dark) to 1 (high, bright).
+pub fn colour(place: f64) -> Colour {
+    let place = if place.is_nan() { 0.0 } else { place.clamp(0.0, 1.0) } * (VIRIDIS.len() - 1) as f64;
+    let below = (place as usize).min(VIRIDIS.len() - 2);
+    let share = place - below as f64;
+    mix(rgb(VIRIDIS[below]), rgb(VIRIDIS[below + 1]), share)
+}
+
+/// A colour between two others.
+pub fn mix(from: Colour, to: Colour, share: f64) -> Colour {
+    std::array::from_fn(|i| (f64::from(from[i]) * (1.0 - share) + f64::from(to[i]) * share).round() as u8)
+}
+
+/// A colour from `0xRRGGBB`.
+pub fn rgb(code: u32) -> Colour {
+    [(code >> 16) as u8, (code >> 8) as u8, code as u8]
+}
+
+/// The table as the page takes it: `#rrggbb` from low to high.
+pub fn codes() -> Vec<String> {
+    VIRIDIS.iter().map(|code| format!("#{code:06x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CIE lightness of a colour.
+    fn lightness(colour: Colour) -> f64 {
+        let linear = colour.map(|c| (f64::from(c) / 255.0).powf(2.2));
+        let y = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+        116.0 * y.cbrt() - 16.0
+    }
+
+    #[test]
+    fn lightness_rises_evenly() {
+        let steps: Vec<f64> = (0..=64).map(|i| lightness(colour(f64::from(i) / 64.0))).collect();
+        let rise = (steps[64] - steps[0]) / 64.0;
+        for pair in steps.windows(2) {
+            let step = pair[1] - pair[0];
+            assert!(step > 0.4 * rise && step < 1.9 * rise, "{step} against a mean of {rise}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A scene: everything that decides what is seen. The same scene always shows the same course of learning.
+
+use backsweep::planner::find_planner;
+use backsweep::{Optimism, Settings};
+use backsweep_lab::{Error, Law, Result};
+use serde::{Deserialize, Serialize};
+
+/// The most cells a maze may have: a picture of more would not fit on a screen.
+pub const MAX_CELLS: usize = 10_000;
+/// Seeds stay below this, so that a page can hold them exactly.
+const MAX_SEED: u64 = 1 << 53;
+const MAX_CYCLES: u64 = 10_000;
+const MAX_VISITS: u32 = 1_000_000;
+const MAX_SPEED: f64 = 1e6;
+
+/// The settings of a scene, as they travel between page and server and stand in the page's address.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scene {
+    /// The planner's name.
+    pub planner: String,
+    /// The planner of a second agent that learns beside the first from the same random numbers.
+    pub rival: Option<String>,
+    /// Update cycles after every step.
+    pub cycles: u64,
+    /// The probability of a random action.
+    pub epsilon: f64,
+    /// M: from which visit on a pair's model is believed.
+    pub min_visits: u32,
+    /// The discount, below 1: walls may be built so that no way leads to the goal, and values must stay finite.
+    pub discount: f64,
+    /// The seed of the random numbers.
+    pub seed: u64,
+    /// The outcome law: `fifteen` or `four`.
+    pub law: String,
+    /// The probability of the intended neighbour, in the law `four`.
+    pub intended: f64,
+    /// The maze as text.
+    pub maze: String,
+    /// Steps a second; `None` is as fast as possible.
+    pub speed: Option<f64>,
+}
+
+impl Default for Scene {
+    /// The paper's maze and settings.
+    fn default() -> Self {
+        Self {
+            planner: "reversed_full_backups".into(),
+            rival: None,
+            cycles: 1,
+            epsilon: 0.05,
+            min_visits: 4,
+            discount: 0.99,
+            seed: 1,
+            law: "fifteen".into(),
+            intended: 0.8,
+            maze: backsweep_lab::PAPER_MAZE.into(),
+            speed: Some(600.0),
+        }
+    }
+}
+
+fn range<T: PartialOrd + std::fmt::Display>(name: &str, found: T, low: T, high: T) -> Result<()> {
+    if found >= low && found <= high {
+        return Ok(());
+    }
+    Err(Error::new(format!("{name} is {found}; expected {low} to {high}")))
+}
+
+impl Scene {
+    /// This scene if everything in it but the maze is in its range. The maze is checked where it is built.
+    ///
+    /// # Errors
+    /// One line that names the setting, what was found and what is expected.
+    pub fn check(self) -> Result<Self> {
+        find_planner(&self.planner)?;
+        if let Some(rival) = &self.rival {
+            find_planner(rival)?;
+        }
+        range("cycles", self.cycles, 0, MAX_CYCLES)?;
+        range("epsilon", self.epsilon, 0.0, 1.0)?;
+        range("min_visits", self.min_visits, 1, MAX_VISITS)?;
+        range("discount", self.discount, 0.0, 0.9999)?;
+        range("seed", self.seed, 0, MAX_SEED - 1)?;
+        self.outcome_law()?;
+        if let Some(speed) = self.speed {
+            range("speed", speed, 0.1, MAX_SPEED)?;
+        }
+        Ok(self)
+    }
+
+    /// The outcome law.
+    ///
+    /// # Errors
+    /// If there is none of that name, or its probability is out of range.
+    pub fn outcome_law(&self) -> Result<Law> {
+        match self.law.as_str() {
+            "fifteen" => Ok(Law::Fifteen),
+            "four" => Law::Four { intended: self.intended }.check(),
+            found => {
+                Err(Error::new(format!("law is '{}'; expected 'fifteen' or 'four'", found.escape_debug())))
+            }
+        }
+    }
+
+    /// What the planners are told.
+    pub fn settings(&self) -> Settings {
+        let optimism = Optimism { value: 0.0, min_visits: self.min_visits };
+        Settings { discount: self.discount, optimism, ..Settings::default() }
+    }
+
+    /// The planners, one for each agent.
+    pub fn planners(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.planner.as_str()).chain(self.rival.as_deref())
+    }
+
+    /// Whether agents must begin anew when the scene changes from this one to another. A new discount or M keeps what was
+    /// seen and plans anew; ε, cycles and speed do not even do that.
+    pub fn must_restart_for(&self, other: &Self) -> bool {
+        let same = |a: &Self, b: &Self| {
+            (&a.planner, &a.rival, a.seed, &a.law, a.intended, &a.maze)
+                == (&b.planner, &b.rival, b.seed, &b.law, b.intended, &b.maze)
+        };
+        !same(self, other)
+    }
+}

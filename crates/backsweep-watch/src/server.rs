@@ -1,0 +1,199 @@
+//! The page's server: on this machine only unless told otherwise, and careful even there.
+//!
+//! ```text
+//! connection ──limits──▶ guard (Host, Origin, token) ──▶ route ──▶ engine's latest frame, or an order to it
+//! ```
+//!
+//! Nothing is read from disk: the page is part of the program.
+
+mod connections;
+mod guard;
+
+pub use connections::Limits;
+pub use guard::{Guard, TOKEN_HEADER};
+
+use crate::engine::frame::Frame;
+use crate::engine::{Engine, Order};
+use crate::palette;
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use backsweep::planner::PLANNERS;
+use serde_json::json;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+/// The most bytes in the body of a request: a maze of the largest size and its settings.
+const MAX_BODY: usize = 64 * 1024;
+/// The time in which a body must have arrived.
+const BODY_TIME: Duration = Duration::from_secs(5);
+/// The most viewers at once.
+const MAX_VIEWERS: usize = 64;
+/// A stream with nothing to tell says that it is still there.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// The page's files, inside the program.
+const ASSETS: &[(&str, &str, &str)] = &[
+    ("/style.css", "text/css; charset=utf-8", include_str!("../assets/style.css")),
+    ("/icon.svg", "image/svg+xml", include_str!("../assets/icon.svg")),
+    ("/main.js", "text/javascript; charset=utf-8", include_str!("../assets/main.js")),
+    ("/scene.js", "text/javascript; charset=utf-8", include_str!("../assets/scene.js")),
+    ("/maze.js", "text/javascript; charset=utf-8", include_str!("../assets/maze.js")),
+    ("/chart.js", "text/javascript; charset=utf-8", include_str!("../assets/chart.js")),
+    ("/controls.js", "text/javascript; charset=utf-8", include_str!("../assets/controls.js")),
+    ("/link.js", "text/javascript; charset=utf-8", include_str!("../assets/link.js")),
+];
+const PAGE: &str = include_str!("../assets/index.html");
+/// Where the token stands in the page.
+const TOKEN_PLACE: &str = "{token}";
+
+#[derive(Clone)]
+struct Shared {
+    engine: Engine,
+    guard: Arc<Guard>,
+    viewers: Arc<Semaphore>,
+}
+
+/// Listens on an address; port 0 is a free one. To be called inside the runtime that will serve.
+///
+/// # Errors
+/// As the system says.
+pub fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }?;
+    // On Windows this would let two servers share a port; elsewhere it lets one start again at once.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    // What waits in the system for a slow viewer is old when it arrives: let it be little.
+    socket.set_send_buffer_size(64 * 1024)?;
+    socket.bind(address)?;
+    socket.listen(1024)
+}
+
+/// Serves the page until `stop` is ready.
+pub async fn serve(
+    listener: TcpListener,
+    engine: Engine,
+    guard: Arc<Guard>,
+    limits: Limits,
+    stop: impl Future<Output = ()>,
+) {
+    connections::serve(listener, router(engine, guard), limits, stop).await;
+}
+
+fn router(engine: Engine, guard: Arc<Guard>) -> Router {
+    let shared = Shared { engine, guard: guard.clone(), viewers: Arc::new(Semaphore::new(MAX_VIEWERS)) };
+    let mut router = Router::new()
+        .route("/", get(page))
+        .route("/api/about", get(about))
+        .route("/api/frames", get(frames))
+        .route("/api/cell/{cell}", get(cell))
+        .route("/api/values", get(values))
+        .route("/api/order", post(order));
+    for &(path, kind, text) in ASSETS {
+        router = router.route(path, get(move || async move { ([(header::CONTENT_TYPE, kind)], text) }));
+    }
+    router
+        .with_state(shared)
+        .fallback(|| async { (StatusCode::NOT_FOUND, "there is nothing here\n") })
+        .layer(axum::middleware::from_fn_with_state(guard, guard::protect))
+}
+
+async fn page(State(shared): State<Shared>) -> impl IntoResponse {
+    // The token is hexadecimal, so it needs no escaping.
+    axum::response::Html(PAGE.replace(TOKEN_PLACE, shared.guard.token()))
+}
+
+/// What there is to choose from.
+async fn about() -> impl IntoResponse {
+    let planners: Vec<_> =
+        PLANNERS.iter().map(|entry| json!({ "name": entry.name, "title": entry.title })).collect();
+    axum::Json(json!({
+        "version": env!("CARGO_PKG_VERSION"), "planners": planners, "colours": palette::codes(),
+        "defaults": crate::scene::Scene::default(), "mazes": crate::mazes::all(),
+    }))
+}
+
+async fn cell(State(shared): State<Shared>, Path(cell): Path<usize>) -> Response {
+    match cell.checked_mul(4).and_then(|_| shared.engine.frame().cell_json(cell)) {
+        Some(json) => axum::Json(json).into_response(),
+        None => (StatusCode::NOT_FOUND, "there is no such cell\n").into_response(),
+    }
+}
+
+async fn values(State(shared): State<Shared>) -> impl IntoResponse {
+    axum::Json(shared.engine.frame().values_json())
+}
+
+/// A stream of frames: the scene first, and again whenever it changed.
+async fn frames(State(shared): State<Shared>) -> Response {
+    let Ok(seat) = shared.viewers.clone().try_acquire_owned() else {
+        return (StatusCode::SERVICE_UNAVAILABLE, "too many viewers\n").into_response();
+    };
+    let mut frames = shared.engine.frames();
+    frames.mark_changed();
+    let viewer = Viewer { frames, revision: 0, _seat: seat };
+    let events = futures_util::stream::unfold(viewer, |mut viewer| async move {
+        viewer.next().await.map(|event| (Ok::<_, std::convert::Infallible>(event), viewer))
+    });
+    let mut response = Response::new(Body::from_stream(events));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    response
+}
+
+struct Viewer {
+    frames: watch::Receiver<Arc<Frame>>,
+    /// The scene that the viewer has been told of.
+    revision: u64,
+    _seat: OwnedSemaphorePermit,
+}
+
+impl Viewer {
+    /// The next event; `None` if the engine has ended. A viewer that was busy with the last one gets the latest.
+    async fn next(&mut self) -> Option<Bytes> {
+        match tokio::time::timeout(HEARTBEAT, self.frames.changed()).await {
+            Err(_) => return Some(Bytes::from_static(b": still here\n\n")),
+            Ok(changed) => changed.ok()?,
+        }
+        let frame = self.frames.borrow_and_update().clone();
+        if frame.revision == self.revision {
+            return Some(frame.event());
+        }
+        self.revision = frame.revision;
+        let mut events = frame.scene_event().into_bytes();
+        events.extend_from_slice(&frame.event());
+        Some(events.into())
+    }
+}
+
+async fn order(State(shared): State<Shared>, request: Request) -> Response {
+    let refuse =
+        |status: StatusCode, line: String| (status, axum::Json(json!({ "error": line }))).into_response();
+    let body = match tokio::time::timeout(BODY_TIME, to_bytes(request.into_body(), MAX_BODY)).await {
+        Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, "the order took too long to arrive".into()),
+        Ok(Err(_)) => {
+            return refuse(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                format!("the order is too large or broken off; expected at most {MAX_BODY} bytes"),
+            );
+        }
+        Ok(Ok(body)) => body,
+    };
+    let order: Order = match serde_json::from_slice(&body) {
+        Ok(order) => order,
+        Err(error) => return refuse(StatusCode::BAD_REQUEST, format!("this is no order: {error}")),
+    };
+    match shared.engine.order(order).await {
+        Ok(done) => axum::Json(json!({ "number": done.number, "revision": done.revision })).into_response(),
+        Err(error) => refuse(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
+    }
+}

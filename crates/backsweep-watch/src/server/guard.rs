@@ -1,0 +1,164 @@
+//! Who may ask: every request passes here before anything else looks at it.
+//!
+//! A page of another site can make a browser send requests to a server on this machine. It is kept out three times: by `Host`
+//! (a name that the attacker controls and has bound anew to 127.0.0.1), by `Origin` and `Sec-Fetch-Site` (a request that
+//! another page sent), and by a token that only the page of this server can read and that every changing call must carry.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// The header that carries the token.
+pub const TOKEN_HEADER: &str = "x-backsweep-token";
+
+/// What the answers may load, and where they may be shown: nothing from anywhere else, nowhere else.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The rules of one server.
+#[derive(Debug)]
+pub struct Guard {
+    port: u16,
+    /// Whether the server listens on addresses other than loopback, so that its name may be any address.
+    open: bool,
+    /// Further host names that were allowed by the user.
+    names: Vec<String>,
+    token: String,
+}
+
+impl Guard {
+    /// The rules of a server on this address, with a fresh token from the operating system.
+    ///
+    /// # Errors
+    /// If the operating system gives no random numbers.
+    pub fn new(address: std::net::SocketAddr, names: Vec<String>) -> std::io::Result<Arc<Self>> {
+        let mut secret = [0u8; 32];
+        getrandom::fill(&mut secret).map_err(std::io::Error::other)?;
+        let token = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+        let names = names.into_iter().map(|name| name.to_ascii_lowercase()).collect();
+        Ok(Arc::new(Self { port: address.port(), open: !address.ip().is_loopback(), names, token }))
+    }
+
+    /// The token that every changing call must carry.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// Why a request is refused, if it is.
+    pub fn refusal(&self, request: &Request) -> Option<(StatusCode, &'static str)> {
+        let headers = request.headers();
+        if request.uri().authority().is_some() {
+            return Some((StatusCode::BAD_REQUEST, "this server is no proxy"));
+        }
+        let Some(host) = single(headers, "host") else {
+            return Some((StatusCode::BAD_REQUEST, "expected one Host header"));
+        };
+        if !self.is_own_host(host) {
+            return Some((StatusCode::MISDIRECTED_REQUEST, "this Host is not this server"));
+        }
+        if headers.contains_key(header::ORIGIN) {
+            let same = single(headers, "origin").and_then(|origin| origin.strip_prefix("http://"));
+            if !same.is_some_and(|same| same.eq_ignore_ascii_case(host)) {
+                return Some((StatusCode::FORBIDDEN, "requests from other origins are refused"));
+            }
+        }
+        if headers.contains_key("sec-fetch-site") && !is_own_fetch(request) {
+            return Some((StatusCode::FORBIDDEN, "requests from other sites are refused"));
+        }
+        match *request.method() {
+            Method::GET | Method::HEAD => None,
+            Method::POST => self.refusal_of_change(headers),
+            _ => Some((StatusCode::METHOD_NOT_ALLOWED, "expected GET or POST")),
+        }
+    }
+
+    fn refusal_of_change(&self, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
+        let token = single(headers, TOKEN_HEADER).unwrap_or("");
+        if !same_secret(token.as_bytes(), self.token.as_bytes()) {
+            return Some((StatusCode::FORBIDDEN, "the page's token is missing or wrong; reload the page"));
+        }
+        // Forms of other sites can send text/plain, but not this type.
+        let kind = single(headers, "content-type").map(|kind| kind.split(';').next().unwrap_or("").trim());
+        if kind != Some("application/json") {
+            return Some((StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected content-type application/json"));
+        }
+        None
+    }
+
+    /// Whether a Host header names this server. Names other than `localhost` must have been allowed, since whoever owns a name
+    /// can bind it to any address; an address cannot be bound anew.
+    fn is_own_host(&self, host: &str) -> bool {
+        let (name, port) = match host.rsplit_once(':') {
+            Some((name, port)) if !port.contains(']') => match port.parse::<u16>() {
+                Ok(number) if number.to_string() == port => (name, number),
+                _ => return false,
+            },
+            _ => (host, 80),
+        };
+        if port != self.port {
+            return false;
+        }
+        if name.eq_ignore_ascii_case("localhost") || self.names.contains(&name.to_ascii_lowercase()) {
+            return true;
+        }
+        let address: Option<IpAddr> = match name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+            Some(inner) => inner.parse().ok().filter(IpAddr::is_ipv6),
+            None => name.parse().ok().filter(IpAddr::is_ipv4),
+        };
+        address.is_some_and(|address| self.open || address.is_loopback())
+    }
+}
+
+/// The value of a header that occurs exactly once.
+fn single<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let mut all = headers.get_all(name).iter();
+    match (all.next(), all.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
+
+/// Whether the browser says that the request comes from this server's own page or from the user. A link on another site may
+/// open the page, but only as a page of its own.
+fn is_own_fetch(request: &Request) -> bool {
+    let value = |name| single(request.headers(), name);
+    match value("sec-fetch-site") {
+        Some("same-origin" | "none") => true,
+        Some("same-site" | "cross-site") => {
+            request.method() == Method::GET
+                && request.uri().path() == "/"
+                && value("sec-fetch-mode") == Some("navigate")
+                && value("sec-fetch-dest") == Some("document")
+        }
+        _ => false,
+    }
+}
+
+/// Compares in a time that tells nothing about where the two differ.
+fn same_secret(found: &[u8], expected: &[u8]) -> bool {
+    found.len() == expected.len() && found.iter().zip(expected).fold(0, |all, (a, b)| all | (a ^ b)) == 0
+}
+
+/// The middleware: refuses what the guard refuses and puts the protective headers on every answer.
+pub async fn protect(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let mut response = match guard.refusal(&request) {
+        Some((status, reason)) => (status, format!("{reason}\n")).into_response(),
+        None => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    for (name, value) in [
+        ("content-security-policy", CONTENT_SECURITY_POLICY),
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cache-control", "no-store"),
+    ] {
+        headers.insert(name, axum::http::HeaderValue::from_static(value));
+    }
+    response
+}

@@ -1,0 +1,201 @@
+//! The world of a scene: the lab's maze task, but with a state for every cell of the grid, so that states keep their numbers
+//! while walls are built and torn down. A wall is a state that is never visited.
+
+use crate::scene::{MAX_CELLS, Scene};
+use backsweep::{
+    Action, Environment, EpsilonGreedy, Model, Next, Pair, Random, Settings, State, Step, Values,
+};
+use backsweep_lab::{Cell, Error, Kind, Maze, MazeTask, Result, evaluate_policy};
+use serde::Deserialize;
+
+const NONE: u32 = u32::MAX;
+/// The reward of a step, as in the paper.
+const STEP_REWARD: f64 = -1.0;
+
+/// What a cell is painted as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Brush {
+    /// A wall, or a free cell if there is a wall.
+    Toggle,
+    /// A wall.
+    Wall,
+    /// A free cell.
+    Free,
+    /// The start; the old one becomes free.
+    Start,
+    /// The goal; the old one becomes free.
+    Goal,
+}
+
+/// A maze task with one state for each cell, row by row.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// The rows of the maze, then its legend: the text from which it was read, without comments.
+    rows: Vec<Vec<char>>,
+    legend: Vec<String>,
+    task: MazeTask,
+    /// The cell of each state of the task.
+    cell_of: Vec<u32>,
+    /// The task's state of each cell, NONE if it has none.
+    state_of: Vec<u32>,
+}
+
+impl World {
+    /// The world of a scene.
+    ///
+    /// # Errors
+    /// If the maze is not one, or too large, or the law is out of range.
+    pub fn new(scene: &Scene) -> Result<Self> {
+        let (mut rows, mut legend) = (Vec::new(), Vec::new());
+        for line in scene.maze.lines().filter(|line| !line.is_empty() && !line.starts_with(';')) {
+            if line.contains('=') {
+                legend.push(line.to_owned());
+            } else {
+                rows.push(line.chars().collect());
+            }
+        }
+        Self::from_parts(rows, legend, scene)
+    }
+
+    fn from_parts(rows: Vec<Vec<char>>, legend: Vec<String>, scene: &Scene) -> Result<Self> {
+        let n_cells: usize = rows.iter().map(Vec::len).sum();
+        if n_cells > MAX_CELLS {
+            return Err(Error::new(format!("the maze has {n_cells} cells; expected at most {MAX_CELLS}")));
+        }
+        let maze = Maze::parse(&text(&rows, &legend))?;
+        let n_columns = maze.n_columns();
+        let task = MazeTask::even_if_closed(maze, scene.outcome_law()?, STEP_REWARD)?;
+        let mut state_of = vec![NONE; n_cells];
+        let mut cell_of = Vec::new();
+        for state in (0..task.n_states() as u32).map(State) {
+            let Some(cell) = task.cell(state) else { continue };
+            let index = cell.row * n_columns + cell.column;
+            state_of[index] = state.0;
+            cell_of.push(index as u32);
+        }
+        Ok(Self { rows, legend, task, cell_of, state_of })
+    }
+
+    /// The maze as text.
+    pub fn text(&self) -> String {
+        text(&self.rows, &self.legend)
+    }
+
+    /// How many columns the maze has.
+    pub fn n_columns(&self) -> usize {
+        self.task.maze().n_columns()
+    }
+
+    /// How many rows the maze has.
+    pub fn n_rows(&self) -> usize {
+        self.task.maze().n_rows()
+    }
+
+    /// What a cell is.
+    pub fn kind(&self, state: State) -> Kind {
+        self.task.maze().kind(self.cell(state))
+    }
+
+    /// Whether an agent can stand in a cell.
+    pub fn is_open(&self, state: State) -> bool {
+        self.state_of.get(state.index()).is_some_and(|&inner| inner != NONE)
+    }
+
+    fn cell(&self, state: State) -> Cell {
+        Cell { row: state.index() / self.n_columns(), column: state.index() % self.n_columns() }
+    }
+
+    /// The world with one cell painted.
+    ///
+    /// # Errors
+    /// If there is no such cell, or no start or no goal would be left. The world is then as it was.
+    pub fn painted(&self, state: State, brush: Brush, scene: &Scene) -> Result<Self> {
+        let n_cells = self.state_of.len();
+        if state.index() >= n_cells {
+            return Err(Error::new(format!(
+                "there is no cell {}; expected one of 0 to {}",
+                state.0,
+                n_cells - 1
+            )));
+        }
+        let (row, column) = (state.index() / self.n_columns(), state.index() % self.n_columns());
+        let mut rows = self.rows.clone();
+        let character = match brush {
+            Brush::Toggle if rows[row][column] == '#' => '.',
+            Brush::Toggle | Brush::Wall => '#',
+            Brush::Free => '.',
+            Brush::Start => 'S',
+            Brush::Goal => 'G',
+        };
+        if matches!(brush, Brush::Start | Brush::Goal) {
+            rows.iter_mut().flatten().filter(|c| **c == character).for_each(|c| *c = '.');
+        }
+        rows[row][column] = character;
+        // A legend may speak of a character that was painted over; that does no harm.
+        Self::from_parts(rows, self.legend.clone(), scene)
+    }
+
+    /// What the best policy with this much random exploration is worth from the start (discounted), computed from the true
+    /// probabilities: the line that learning can reach and, on average, not cross.
+    ///
+    /// # Errors
+    /// If planning on the true model fails.
+    pub fn optimum(&self, settings: &Settings, policy: EpsilonGreedy) -> Result<f64> {
+        let model = self.task.model()?;
+        let settings = Settings { optimism: Default::default(), ..*settings };
+        let mut planner = backsweep::planner::build_planner("reversed_full_backups", settings)?;
+        planner.grow(&model);
+        backsweep::solve(&mut *planner, &model, 1e-7)?;
+        let epsilon = policy.epsilon();
+        let chance = |pair: Pair| {
+            let state = model.state_of(pair);
+            epsilon / 4.0
+                + if is_first_best(&model, planner.values(), state, pair) { 1.0 - epsilon } else { 0.0 }
+        };
+        let values = evaluate_policy(&model, chance, settings.discount, 1e-7);
+        let starts = self.task.starts();
+        Ok(starts.iter().map(|state| values[state.index()]).sum::<f64>() / starts.len() as f64)
+    }
+}
+
+fn is_first_best(model: &Model, values: &Values, state: State, pair: Pair) -> bool {
+    let q = values.action_value(pair);
+    model.pairs(state).all(|other| {
+        let rival = values.action_value(other);
+        rival < q || rival == q && other >= pair
+    })
+}
+
+fn text(rows: &[Vec<char>], legend: &[String]) -> String {
+    let mut text = String::new();
+    for line in rows.iter().map(|row| row.iter().collect::<String>()).chain(legend.iter().cloned()) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+impl Environment for World {
+    fn n_states(&self) -> usize {
+        self.state_of.len()
+    }
+
+    fn n_actions(&self, _state: State) -> usize {
+        4
+    }
+
+    fn start(&self, random: &mut Random) -> State {
+        State(self.cell_of[self.task.start(random).index()])
+    }
+
+    /// Steps out of a cell in which an agent [can stand](Self::is_open).
+    #[inline]
+    fn step(&self, state: State, action: Action, random: &mut Random) -> Step {
+        let step = self.task.step(State(self.state_of[state.index()]), action, random);
+        match step.next {
+            Next::On(next) => Step { next: Next::On(State(self.cell_of[next.index()])), ..step },
+            _ => step,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! A real server on a free port, and a client that can send anything.
+#![allow(dead_code)] // Each test file uses its part of it.
+
+use backsweep_watch::engine::Engine;
+use backsweep_watch::scene::Scene;
+use backsweep_watch::server::{self, Guard, Limits};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A running server; it ends when dropped.
+pub struct Server {
+    pub address: SocketAddr,
+    pub engine: Engine,
+    pub token: String,
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Server {
+    pub fn start(scene: Scene, running: bool, limits: Limits) -> Self {
+        let (engine, engine_thread) = Engine::start(scene, running).unwrap();
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let (tell, told) = std::sync::mpsc::channel();
+        let served = engine.clone();
+        let server_thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async move {
+                let listener = server::listen("127.0.0.1:0".parse().unwrap()).unwrap();
+                let address = listener.local_addr().unwrap();
+                let guard = Guard::new(address, vec!["lab.example".into()]).unwrap();
+                tell.send((address, guard.token().to_owned())).unwrap();
+                let stop = async {
+                    let _ = stopped.await;
+                };
+                server::serve(listener, served, guard, limits, stop).await;
+            });
+        });
+        let (address, token) = told.recv().unwrap();
+        Self { address, engine, token, stop: Some(stop), threads: vec![engine_thread, server_thread] }
+    }
+
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream
+    }
+
+    /// Sends bytes and reads the whole answer. The request must ask for the connection to be closed.
+    pub fn send(&self, request: &[u8]) -> Answer {
+        let mut stream = self.connect();
+        // A server that has refused already may close before all is written.
+        let _ = stream.write_all(request);
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        Answer::read(&bytes)
+    }
+
+    /// An honest GET.
+    pub fn get(&self, path: &str) -> Answer {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
+        self.send(request.as_bytes())
+    }
+
+    /// An honest order, as the page sends it.
+    pub fn order(&self, body: &str) -> Answer {
+        self.send(self.order_request(body).as_bytes())
+    }
+
+    pub fn order_request(&self, body: &str) -> String {
+        format!(
+            "POST /api/order HTTP/1.1\r\nHost: {0}\r\nOrigin: http://{0}\r\nSec-Fetch-Site: same-origin\r\n\
+             X-Backsweep-Token: {1}\r\nContent-Type: application/json\r\nContent-Length: {2}\r\n\
+             Connection: close\r\n\r\n{body}",
+            self.address,
+            self.token,
+            body.len()
+        )
+    }
+
+    /// Opens the stream of frames.
+    pub fn watch(&self) -> TcpStream {
+        let mut stream = self.connect();
+        let request = format!("GET /api/frames HTTP/1.1\r\nHost: {}\r\n\r\n", self.address);
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        self.engine.end();
+        for thread in self.threads.drain(..) {
+            // A failed join after a failed test would hide the test's own message.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the server answered. Status 0: nothing, it closed the connection.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Answer {
+    fn read(bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes);
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        Self { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+    }
+}

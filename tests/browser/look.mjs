@@ -1,0 +1,12 @@
+import { chromium } from "playwright-core";
+const [url, out, w, h, scheme, wait] = process.argv.slice(2);
+const b = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox","--disable-gpu","--disable-quic","--no-first-run","--disable-background-networking","--disable-component-update","--disable-sync"] });
+const p = await b.newPage({ viewport: { width: +w, height: +h }, colorScheme: scheme });
+p.on("console", (m) => console.log(m.type(), m.text()));
+p.on("pageerror", (e) => console.log("pageerror", e.message));
+await p.goto(url);
+await p.waitForTimeout(+wait);
+const fps = await p.evaluate(() => new Promise((r) => { let n = 0; const t0 = performance.now(); const f = () => { n++; if (performance.now() - t0 < 2000) requestAnimationFrame(f); else r(n / 2); }; requestAnimationFrame(f); }));
+console.log("fps", fps, await p.evaluate(() => location.search), await p.evaluate(()=>[...document.querySelectorAll("#numbers-0 dd")].map(e=>e.textContent).join(" ")));
+await p.screenshot({ path: out, fullPage: +w < 800 });
+await b.close();

@@ -1,0 +1,370 @@
+// The page of `backsweep watch` in a real browser.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { ask, colour, number, open, output, place, startBrowser, startServer, until } from "./helper.mjs";
+
+const COLUMNS = 26; // of the paper's maze
+const shot = (page, name, options = {}) => page.screenshot({ path: join(output, `${name}.png`), ...options });
+const steps = (page) => number(page, "Steps");
+const difference = (a, b) => Math.max(...a.map((c, i) => Math.abs(c - b[i])));
+
+let browser;
+let server;
+before(async () => {
+  browser = await startBrowser();
+});
+after(async () => browser?.close());
+
+/** A test with a server and a page of its own, which must be without problems at the end. */
+function scene(name, { settings = [], query = "", options = {}, expected = [] }, test) {
+  it(name, { timeout: 120_000 }, async () => {
+    const server = await startServer(...settings);
+    const { page, problems, context } = await open(browser, server.url + query, options);
+    try {
+      await test(page, server, context);
+      assert.deepEqual(problems.filter((line) => !expected.some((part) => line.includes(part))), []);
+    } catch (error) {
+      await shot(page, `failed-${name.replaceAll(/[^a-z]+/g, "-")}`);
+      throw error;
+    } finally {
+      await context.close();
+      const { code } = await server.end();
+      assert.equal(code, 0, "Ctrl-C ends the server cleanly");
+    }
+  });
+}
+
+describe("what is seen", () => {
+  scene("loads without errors, and values spread", { settings: ["--speed", "3000"] }, async (page) => {
+    assert.match(await page.title(), /Backsweep/);
+    const unknown = await colour(page, 5, COLUMNS, [0.5, 0.12]);
+    await until("the first row is known", async () => (await ask(page, "/api/cell/5")).agents[0].known);
+    await until("the agent reaches the goal often", async () => (await number(page, "Episodes")) > 60, 60);
+    await page.waitForTimeout(500);
+    assert.ok(difference(await colour(page, 5, COLUMNS, [0.5, 0.12]), unknown) > 20, "a known cell has another colour");
+    const { agents } = await ask(page, "/api/values");
+    const near = agents[0].values[COLUMNS * 22 + 23];
+    const far = agents[0].values[COLUMNS * 1 + 10];
+    assert.ok(near > -6 && far < -30, `V is ${near} near the goal and ${far} far from it`);
+    // Bright near the goal, dark far away: yellow has much red and green, purple little green.
+    assert.ok((await colour(page, COLUMNS * 22 + 23, COLUMNS, [0.5, 0.12]))[1] > 180);
+    assert.ok((await colour(page, COLUMNS * 1 + 10, COLUMNS, [0.5, 0.12]))[1] < 110);
+    await shot(page, "dark");
+    await page.locator("#theme").click();
+    await page.waitForTimeout(300);
+    assert.match(page.url(), /theme=light/);
+    await shot(page, "light");
+  });
+
+  scene("hovering a cell tells its values", { query: "?run=0&m=1&maze=paper" }, async (page) => {
+    for (let i = 0; i < 40; i++) await page.keyboard.press("s");
+    await until("40 steps", async () => (await steps(page)) === 40);
+    const cell = COLUMNS * 21 + 1;
+    const { x, y } = await place(page, cell, COLUMNS);
+    await page.mouse.move(x, y);
+    await page.locator("#tip").waitFor({ state: "visible" });
+    const detail = (await ask(page, `/api/cell/${cell}`)).agents[0];
+    const text = await page.locator("#tip").innerText();
+    for (const word of ["row 22, column 2", "start", "north", "east", "south", "west", "visits"]) assert.ok(text.includes(word), `${word} in ${text}`);
+    assert.ok(text.includes(`V ${detail.value.toFixed(3).replace("-", "−")}`), text);
+    for (const q of detail.q) assert.ok(text.includes(q.toFixed(3).replace("-", "−")), `${q} in ${text}`);
+    assert.match(text, /priority|queue/);
+    await shot(page, "label");
+    await page.mouse.move(2, 2);
+    await page.locator("#tip").waitFor({ state: "hidden" });
+  });
+
+  scene("is smooth at full speed", { settings: ["--speed", "max"] }, async (page) => {
+    await until("it learns", async () => (await number(page, "Episodes")) > 500);
+    let best = Infinity;
+    for (let round = 0; round < 5 && best > 17.5; round++) {
+      const times = await page.evaluate(
+        () =>
+          new Promise((resolve) => {
+            const times = [];
+            let last = performance.now();
+            const tick = (now) => {
+              times.push(now - last);
+              last = now;
+              if (times.length < 180) requestAnimationFrame(tick);
+              else resolve(times.slice(5));
+            };
+            requestAnimationFrame(tick);
+          }),
+      );
+      best = Math.min(best, times.sort((a, b) => a - b)[Math.floor(times.length / 2)]);
+    }
+    writeFileSync(join(output, "frame-time.txt"), `median time between frames at full speed: ${best.toFixed(2)} ms\n`);
+    assert.ok(best < 17.5, `the median time between frames is ${best} ms; 60 frames a second are 16.7 ms`);
+  });
+});
+
+describe("controls", () => {
+  scene("pause stops, run goes on", { settings: ["--speed", "500"] }, async (page) => {
+    await until("it runs", async () => (await steps(page)) > 50);
+    await page.locator("#run").click();
+    await until("it says so", async () => (await page.locator("#run").innerText()) === "Run");
+    const stopped = await steps(page);
+    const { number: frame } = await ask(page, "/api/values");
+    await page.waitForTimeout(700);
+    assert.equal(await steps(page), stopped);
+    assert.equal((await ask(page, "/api/values")).number, frame);
+    assert.equal(await page.locator("#state").innerText(), "paused");
+    await page.locator("#run").click();
+    await until("it goes on", async () => (await steps(page)) > stopped + 50);
+  });
+
+  scene("one cycle changes exactly the predecessors", { query: "?run=0&m=1&cycles=0&maze=shortcut&law=four&intended=0.8" }, async (page) => {
+    await page.evaluate(() => {
+      window.cycles = [];
+      new EventSource("/api/frames").addEventListener("frame", (event) => {
+        const frame = JSON.parse(event.data);
+        if (frame.cycles.length) window.cycles.push(frame.cycles[0]);
+      });
+    });
+    for (let i = 0; i < 150; i++) await page.keyboard.press("s");
+    await until("150 steps", async () => (await steps(page)) === 150);
+    let largest = 0;
+    for (let n = 1; n <= 12; n++) {
+      const old = (await ask(page, "/api/values")).agents[0].q;
+      await page.keyboard.press("c");
+      await until("the cycle is shown", async () => (await page.evaluate(() => window.cycles.length)) === n);
+      const now = (await ask(page, "/api/values")).agents[0].q;
+      const changed = [];
+      for (let cell = 0; cell < old.length / 4; cell++) {
+        if ([0, 1, 2, 3].some((a) => old[4 * cell + a] !== now[4 * cell + a])) changed.push(cell);
+      }
+      const report = await page.evaluate((n) => window.cycles[n - 1], n);
+      assert.notEqual(report.popped, null);
+      assert.deepEqual(changed, report.predecessors, `cycle ${n}`);
+      assert.equal(await steps(page), 150, "a cycle is no step");
+      await page.waitForTimeout(150);
+      const popped = await colour(page, report.popped, 9, [0.5, 0.045]);
+      assert.ok(popped[0] > 170 && popped[2] > 120 && popped[1] < 160, `the popped cell has a ring: ${popped}`);
+      for (const cell of changed.filter((cell) => cell !== report.popped)) {
+        const edge = await colour(page, cell, 9, [0.5, 0.09]);
+        assert.ok(Math.min(...edge) > 190, `cell ${cell} is framed: ${edge}`);
+      }
+      assert.match(await page.locator("#report").innerText(), new RegExp(`${changed.length} cells? backed up`));
+      largest = Math.max(largest, changed.length);
+    }
+    assert.ok(largest > 1, "some state had several predecessors");
+    await shot(page, "one-cycle");
+  });
+
+  scene("settings reach the engine", {}, async (page) => {
+    await page.locator("#planner").selectOption("small_backups");
+    await page.locator("#cycles").fill("3");
+    await page.locator("#gamma").fill("0.95");
+    await page.locator("#gamma").press("Enter");
+    await page.locator("#epsilon").fill("0.1");
+    await page.locator("#epsilon").press("Tab");
+    await page.locator("#law").selectOption("four");
+    await page.locator("#intended").fill("0.6");
+    await page.locator("#intended").press("Tab");
+    await page.locator("#speed").fill("60");
+    await until("the address says all of it", async () => {
+      const query = new URL(page.url()).searchParams;
+      const found = ["planner", "cycles", "gamma", "epsilon", "law", "intended", "speed"].map((name) => query.get(name)).join(" ");
+      return found === "small_backups 3 0.95 0.1 four 0.6 max";
+    });
+    assert.equal(await page.locator("#name-0").innerText(), "Small backups");
+    await page.locator("#m").fill("0");
+    await page.locator("#m").press("Tab");
+    assert.match(await page.locator("#problem").innerText(), /expected 1 to/);
+    assert.equal(await page.locator("#m").inputValue(), "4");
+  });
+
+  scene("keys", { query: "?run=0&maze=rooms" }, async (page) => {
+    await page.keyboard.press("Space");
+    await until("space runs", async () => (await page.locator("#run").innerText()) === "Pause");
+    await page.keyboard.press("Space");
+    await until("space pauses", async () => (await page.locator("#run").innerText()) === "Run");
+    await page.keyboard.press("r");
+    await until("r begins anew", async () => (await steps(page)) === 0);
+    await page.keyboard.press("s");
+    await until("s steps", async () => (await steps(page)) === 1);
+    await page.keyboard.press("c");
+    await page.locator("#report").waitFor({ state: "visible" });
+    // The cursor begins at the agent; it is announced, and Enter builds a wall there.
+    await page.locator("#maze-0").focus();
+    for (const key of ["ArrowUp", "ArrowUp", "ArrowRight"]) await page.keyboard.press(key);
+    await until("the cell is announced", async () => /row \d+, column \d+.*Value .*best action/.test(await page.locator("#live").textContent()));
+    await page.keyboard.press("Enter");
+    await until("the wall is in the address", async () => new URL(page.url()).searchParams.get("maze").startsWith("17x14-"));
+    const speed = new URL(page.url()).searchParams.get("speed");
+    await page.keyboard.press("+");
+    await until("+ makes it faster", async () => Number(new URL(page.url()).searchParams.get("speed")) > Number(speed));
+  });
+
+  scene("two planners race on the same random numbers", { settings: ["--speed", "1500"] }, async (page) => {
+    assert.equal(await page.locator("#figure-1").isVisible(), false);
+    await page.locator("#rival").selectOption("value_iteration");
+    await page.locator("#figure-1").waitFor({ state: "visible" });
+    await until("both learn", async () => (await number(page, "Steps", 1)) > 4000);
+    await page.locator("#run").click();
+    await until("paused", async () => (await page.locator("#run").innerText()) === "Run");
+    assert.equal(await number(page, "Steps", 0), await number(page, "Steps", 1));
+    assert.ok((await number(page, "Backups a step", 1)) > 10 * (await number(page, "Backups a step", 0)));
+    await shot(page, "race");
+  });
+});
+
+describe("painting", () => {
+  // Two ways around a block: the upper is shorter until it is closed.
+  const ways = "6x6-7f4wfs4wgf4w2f4w7f";
+  scene("a wall changes the policy", { query: `?maze=${ways}&law=four&intended=1&m=1&cycles=50&epsilon=0.1&speed=max&run=1` }, async (page) => {
+    const best = async () => {
+      const { q } = (await ask(page, "/api/cell/12")).agents[0];
+      return q.indexOf(Math.max(...q));
+    };
+    await until("north, the shorter way", async () => (await number(page, "Episodes")) > 20 && (await best()) === 0);
+    const { x, y } = await place(page, 3, 6);
+    await page.mouse.click(x, y);
+    await until("the wall is in the address", async () => new URL(page.url()).searchParams.get("maze") !== ways);
+    await until("south, the way that is left", async () => (await best()) === 2, 60);
+    await shot(page, "painted");
+    await page.mouse.click(x, y);
+    await until("the wall is gone", async () => new URL(page.url()).searchParams.get("maze") === ways);
+  });
+
+  scene("start and goal move", { query: "?run=0", expected: ["422"] }, async (page) => {
+    await page.locator("text=Goal").first().click();
+    let spot = await place(page, 30, COLUMNS);
+    await page.mouse.click(spot.x, spot.y);
+    await page.locator("text=Start").first().click();
+    spot = await place(page, 40, COLUMNS);
+    await until("the goal is there", async () => /g/.test(new URL(page.url()).searchParams.get("maze")));
+    await page.mouse.click(spot.x, spot.y + 26);
+    await until("the maze is painted", async () => (await page.locator("#maze").inputValue()) === "painted");
+    const before = new URL(page.url()).searchParams.get("maze");
+    assert.equal([...before.matchAll(/s/g)].length, 1);
+    assert.equal([...before.matchAll(/g/g)].length, 1);
+    // The goal cannot be walled over: there would be none.
+    await page.locator("text=Wall").first().click();
+    spot = await place(page, 30, COLUMNS);
+    await page.mouse.click(spot.x, spot.y);
+    await until("it says why", async () => /no goal/.test(await page.locator("#problem").textContent()));
+  });
+
+  scene("a maze from a file, and a file that is none", { query: "?run=0", expected: ["422"] }, async (page) => {
+    const file = (text) => ({ name: "maze.txt", mimeType: "text/plain", buffer: Buffer.from(text) });
+    await page.locator("#file").setInputFiles(file("S..~\n.#.G\n~ = -5\n"));
+    await until("it is shown", async () => (await page.locator("#maze").inputValue()) === "painted");
+    assert.match(page.url(), /maze=4x2-/);
+    await page.locator("#file").setInputFiles(file("S<img src=x onerror=alert(1)>G\n"));
+    await until("it says what is wrong", async () => (await page.locator("#problem").textContent()).includes("line 1"));
+    assert.equal(await page.locator("#problem img").count(), 0, "text is never markup");
+    await page.locator("#file").setInputFiles(file("S..\n"));
+    await until("it says what is missing", async () => (await page.locator("#problem").textContent()).includes("no goal"));
+  });
+});
+
+describe("sharing", () => {
+  scene("a shared address restores the scene", { query: "?run=0&planner=moore_atkeson&rival=peng_williams&cycles=2&epsilon=0.2&m=2&gamma=0.9&seed=7&law=four&intended=0.7&speed=40&maze=gap&theme=light" }, async (page, _server, context) => {
+    const spot = await place(page, 30, 15);
+    await page.mouse.click(spot.x, spot.y);
+    await until("the paint is in the address", async () => /maze=15x12-/.test(page.url()));
+    const query = new URL(page.url()).search;
+    const other = await startServer("--planner", "small_backups");
+    const { page: copy, problems } = await open(browser, other.url + query);
+    try {
+      const read = (page) => page.evaluate(() => Object.fromEntries(["planner", "rival", "cycles", "gamma", "m", "epsilon", "seed", "law", "intended", "maze", "speed"].map((id) => [id, document.getElementById(id).value])));
+      await until("the controls are the same", async () => JSON.stringify(await read(copy)) === JSON.stringify(await read(page)));
+      assert.equal(new URL(copy.url()).search, query);
+      assert.equal(await copy.evaluate(() => document.documentElement.dataset.theme), "light");
+      // The same scene learns the same.
+      for (const one of [page, copy]) {
+        await one.keyboard.press("r");
+        for (let i = 0; i < 25; i++) await one.keyboard.press("s");
+        await until("25 steps", async () => (await steps(one)) === 25);
+      }
+      assert.deepEqual((await ask(copy, "/api/values")).agents, (await ask(page, "/api/values")).agents);
+      // A reload does not disturb it.
+      const life = await copy.evaluate(() => document.body.dataset.life);
+      await copy.reload();
+      await copy.waitForFunction(() => document.body.dataset.frame !== undefined);
+      assert.equal(await copy.evaluate(() => document.body.dataset.life), life);
+      assert.equal((await steps(copy)), 25);
+      assert.deepEqual(problems, []);
+    } finally {
+      await copy.context().close();
+      await other.end();
+    }
+  });
+
+  scene("an address that is no scene is reported", { query: "?maze=9x9-zzz&cycles=many" }, async (page) => {
+    await until("it says so", async () => (await page.locator("#problem").textContent()).length > 10);
+    await until("it learns all the same", async () => (await steps(page)) > 10);
+  });
+
+  scene("twenty viewers see the same", { settings: ["--speed", "200"] }, async (page, server) => {
+    const others = await Promise.all(
+      Array.from({ length: 19 }, async () => {
+        const abort = new AbortController();
+        const answer = await fetch(new URL("/api/frames", server.url), { signal: abort.signal });
+        const reader = answer.body.getReader();
+        let bytes = 0;
+        while (bytes < 60_000) bytes += (await reader.read()).value.length;
+        abort.abort();
+        return bytes;
+      }),
+    );
+    assert.equal(others.length, 19);
+    const before = await steps(page);
+    await until("the page goes on", async () => (await steps(page)) > before);
+  });
+});
+
+describe("everywhere", () => {
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+  for (const colorScheme of ["dark", "light"]) {
+    scene(`phone width, ${colorScheme}`, { settings: ["--speed", "3000"], options: { ...phone, colorScheme } }, async (page) => {
+      await until("it learns", async () => (await number(page, "Episodes")) > 20, 60);
+      const { width, height } = await page.evaluate(() => ({ width: document.documentElement.scrollWidth, height: document.documentElement.scrollHeight }));
+      assert.ok(width <= 390, `the page is ${width} wide`);
+      assert.ok(height > 844);
+      for (const id of ["run", "step", "cycle", "reset"]) {
+        const box = await page.locator(`#${id}`).boundingBox();
+        assert.ok(box.height >= 44 && box.width >= 44, `${id} can be hit with a finger: ${box.width} x ${box.height}`);
+      }
+      const maze = await page.locator("#maze-0").boundingBox();
+      assert.ok(maze.width > 330, `the maze fills the width: ${maze.width}`);
+      await shot(page, `phone-${colorScheme}`);
+      const { x, y } = await place(page, 5, COLUMNS);
+      await page.touchscreen.tap(x, y);
+      await until("a tap builds a wall", async () => new URL(page.url()).searchParams.get("maze") !== "paper");
+      await page.locator("#run").tap();
+      await until("it pauses", async () => (await page.locator("#run").innerText()) === "Run");
+      await shot(page, `phone-${colorScheme}-whole`, { fullPage: true });
+    });
+  }
+
+  scene("every control has a name for a screen reader", {}, async (page) => {
+    const nameless = await page.evaluate(() =>
+      [...document.querySelectorAll("button, input, select, canvas:not([aria-hidden] canvas)")]
+        .filter((element) => {
+          const label = element.getAttribute("aria-label") || element.labels?.[0]?.textContent || (element.tagName === "BUTTON" && element.textContent);
+          return !label?.trim();
+        })
+        .map((element) => element.outerHTML),
+    );
+    assert.deepEqual(nameless, []);
+    assert.equal(await page.locator("[aria-live=polite]").count(), 1);
+    assert.match(await page.locator("#returns").getAttribute("aria-label"), /The optimum is/);
+    assert.equal(await page.locator("h1").count(), 1);
+    assert.equal(await page.locator("main").count(), 1);
+  });
+
+  it("a page says when its server has gone", { timeout: 60_000 }, async () => {
+    server = await startServer();
+    const { page, context } = await open(browser, server.url);
+    const { code } = await server.end();
+    assert.equal(code, 0);
+    await until("it says so", async () => (await page.locator("#state").innerText()) === "link lost");
+    await context.close();
+  });
+});

@@ -33,10 +33,9 @@ def slow_sweeps():
     return agent
 
 
-def columns(agent):
-    n = 50_000_000
-    states = np.broadcast_to(np.int64(1), n)
-    agent.observe_many(states[:2_000_000], states[:2_000_000] * 0, states[:2_000_000], states[:2_000_000], cycles=200)
+def columns(cycles):
+    states = np.ones(2_000_000, np.int64)
+    return lambda agent: agent.observe_many(states, 0 * states, states, states, cycles=cycles)
 
 
 CALLS = {
@@ -44,7 +43,9 @@ CALLS = {
     "cycles": (endless, lambda agent: agent.plan(cycles=10**18)),
     "microseconds": (endless, lambda agent: agent.plan(microseconds=1e9)),
     "sweeps": (slow_sweeps, lambda agent: agent.plan(cycles=10**18)),
-    "observe_many": (endless, columns),
+    "observe_many": (endless, columns(200)),
+    "observe_many, much planning": (endless, columns(10**18)),
+    "observe_many, sweeps": (slow_sweeps, columns(10)),
     "solve": (endless_mdp, lambda mdp: mdp.solve(1e-9)),
 }
 

@@ -215,7 +215,8 @@ impl Agent {
         cycles: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
         let cycles = cycles.map_or(Ok(0), |cycles| count(cycles, "cycles"))?;
-        let heavy = self.is_heavy();
+        // The model may grow on the way: a sweep may be short now and long at the end.
+        let heavy = self.sweeps;
         let columns = [Some(states), Some(actions), Some(rewards), Some(next_states), terminated, truncated];
         crate::columns::observe_many(&mut self.learner, columns, cycles, heavy)
     }

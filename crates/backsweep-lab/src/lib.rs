@@ -7,13 +7,29 @@
 //! Worlds keep no current state and take their random generator as an argument. Results are plain structs with public
 //! fields; drawing and printing read only those.
 
+pub mod check;
 pub mod circle;
+pub mod control;
+mod cost;
 mod error;
+pub mod experiment;
+pub mod figures;
+mod hash;
 mod law;
+pub mod manifest;
 mod maze;
+pub mod prediction;
+pub mod report;
+pub mod result;
+pub mod runner;
+pub mod setting;
+pub mod statistics;
+pub mod store;
 mod task;
+pub mod verdict;
 
 pub use error::{Error, Result};
+pub use hash::fnv1a;
 pub use law::Law;
 pub use maze::{Cell, Kind, Maze};
 pub use task::{ACTION_NAMES, MazeTask, evaluate_policy};

@@ -1,0 +1,137 @@
+//! What the commands that run experiments share: their options, and the way from experiments to results on disk.
+
+use crate::memory;
+use crate::progress::Progress;
+use backsweep_lab::experiment::{Changes, Experiment};
+use backsweep_lab::manifest::Manifest;
+use backsweep_lab::result::Results;
+use backsweep_lab::runner::{Selection, Shard, all_settings, run};
+use backsweep_lab::store::Store;
+use backsweep_lab::{Error, Result, figures, report, verdict};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The options of commands that run experiments.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Options {
+    /// The folder for results; a command that was stopped goes on where it was in the same folder
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+
+    /// Runs of each setting, in place of what the experiment says
+    #[arg(long, value_name = "N")]
+    pub runs: Option<u32>,
+
+    /// The seed, in place of what the experiment says
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Threads; results are the same for any number [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+
+    /// Fewer runs, the same figures
+    #[arg(long)]
+    pub quick: bool,
+
+    /// Run only the settings with this name, again if they are done; parts may be left out, as in fig3/moore_atkeson/5
+    #[arg(long, value_name = "NAME")]
+    pub only: Option<String>,
+
+    /// Run only part I of N (from 0 to N - 1); 'backsweep merge' puts the parts together
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<String>,
+
+    /// Print the names of the settings and run nothing
+    #[arg(long)]
+    pub list: bool,
+
+    /// Print the summary as a JSON array
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Options {
+    /// What these options change of an experiment.
+    pub fn changes(&self) -> Changes {
+        Changes { seed: self.seed, runs: self.runs, quick: self.quick }
+    }
+}
+
+/// Runs experiments into a folder, then writes summary, figures and report and prints the verdict.
+pub fn carry_out(experiments: &[Experiment], options: &Options, default_out: &Path) -> Result<()> {
+    let begin = Instant::now();
+    let shard = options.shard.as_deref().map(str::parse::<Shard>).transpose()?;
+    let selection = Selection { only: options.only.clone(), shard };
+    let places = selection.places(&all_settings(experiments))?;
+    if options.list {
+        let settings = all_settings(experiments);
+        places.iter().for_each(|&place| println!("{}", settings[place].key.name()));
+        return Ok(());
+    }
+    let threads = thread_pool(options.threads)?;
+    let folder = options.out.as_deref().unwrap_or(default_out);
+    let mut store = Store::open(folder, Manifest::new(experiments)?)?;
+    let progress = Progress::new();
+    let done = threads.install(|| run(experiments, &selection, &mut store, &progress));
+    progress.finish();
+    done?;
+    store.finish()?;
+    let facts = [
+        ("time of this command".to_owned(), format!("{:.1} s", begin.elapsed().as_secs_f64())),
+        ("threads".to_owned(), threads.current_num_threads().to_string()),
+        ("peak memory".to_owned(), memory::describe()),
+    ];
+    present(&store, options.json, &facts)?;
+    eprintln!("{:.1} s, peak memory {}", begin.elapsed().as_secs_f64(), memory::describe());
+    Ok(())
+}
+
+/// Writes figures and report if every setting is there, and prints what was found.
+pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<()> {
+    let results = store.results();
+    let verdicts = verdict::judge(&results);
+    let missing = store.missing();
+    match missing.first() {
+        None => {
+            let figures = figures::draw_all(&results, store.folder())?;
+            let path = store.folder().join("report.html");
+            std::fs::write(&path, report::html(&results, &figures, &verdicts, facts))
+                .map_err(|error| Error::new(format!("{}: cannot write it ({error})", path.display())))?;
+        }
+        Some(first) => {
+            eprintln!("{} settings are not done yet ({first} …): no figures and no report", missing.len());
+        }
+    }
+    if json {
+        let text = serde_json::to_string_pretty(&results.summaries);
+        println!("{}", text.map_err(|error| Error::new(error.to_string()))?);
+    } else {
+        print_summary(&results);
+        if missing.is_empty() && verdict::any_decided(&verdicts) {
+            print!("{}", verdict::terminal(&verdicts, verdict::Style::of_stdout()));
+        }
+    }
+    eprintln!("results are in {}", store.folder().display());
+    Ok(())
+}
+
+/// More lines than this tell a reader of a terminal nothing; they are in summary.csv and in the report.
+const MOST_LINES: usize = 60;
+
+fn print_summary(results: &Results) {
+    if results.summaries.len() > MOST_LINES {
+        return;
+    }
+    for summary in &results.summaries {
+        println!("{:50} {:10.4} ± {:.4}", summary.key.name(), summary.mean, summary.standard_error);
+    }
+}
+
+fn thread_pool(n_threads: Option<usize>) -> Result<rayon::ThreadPool> {
+    if n_threads == Some(0) {
+        return Err(Error::new("--threads is 0; expected a number above 0"));
+    }
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(n_threads.unwrap_or(0));
+    builder.build().map_err(|error| Error::new(format!("cannot start threads ({error})")))
+}

@@ -1,0 +1,44 @@
+//! The command line of Backsweep. Every command is one file; every error is one line and exit code 2.
+
+mod laboratory;
+mod memory;
+mod merge;
+mod progress;
+mod reproduce;
+mod run;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Planning by prioritized sweeping with small backups: the paper's experiments and your own.
+#[derive(Parser)]
+#[command(name = "backsweep", version, max_term_width = 110)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Reproduce(reproduce::Arguments),
+    Run(run::Arguments),
+    Merge(merge::Arguments),
+    Watch(backsweep_watch::command::WatchArgs),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match &arguments.command {
+        Command::Reproduce(arguments) => reproduce::reproduce(arguments),
+        Command::Run(arguments) => run::run(arguments),
+        Command::Merge(arguments) => merge::merge(arguments),
+        Command::Watch(arguments) => backsweep_watch::command::run(arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("backsweep: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

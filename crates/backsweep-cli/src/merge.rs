@@ -1,0 +1,41 @@
+//! `backsweep merge`: the parts of one experiment, put together.
+
+use crate::laboratory::present;
+use backsweep_lab::store::{Store, expect_manifest};
+use backsweep_lab::{Error, Result};
+use std::path::PathBuf;
+
+/// Put the folders of shards together: the same bytes as from one machine
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The folders of the shards
+    #[arg(required = true, value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+
+    /// The folder for the whole
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+
+    /// Print the summary as a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+/// Carries out the command.
+pub fn merge(arguments: &Arguments) -> Result<()> {
+    let manifests =
+        arguments.folders.iter().map(|folder| expect_manifest(folder)).collect::<Result<Vec<_>>>()?;
+    let mut merged = Store::examine(&arguments.out, manifests[0].clone())?;
+    for folder in &arguments.folders {
+        merged.merge(folder)?;
+    }
+    let missing = merged.missing();
+    if let Some(first) = missing.first() {
+        return Err(Error::new(format!(
+            "{} settings are in none of the folders ({first} …); run the missing shards first",
+            missing.len()
+        )));
+    }
+    merged.finish()?;
+    present(&merged, arguments.json, &[])
+}

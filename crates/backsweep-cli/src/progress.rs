@@ -1,0 +1,66 @@
+//! Tells how far a command is: a bar with the time left on a terminal, a line for each setting otherwise. All on standard
+//! error, so that standard output holds results only.
+
+use backsweep_lab::result::Row;
+use backsweep_lab::runner::Observer;
+use backsweep_lab::setting::Setting;
+use backsweep_lab::statistics::{deviation, mean};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The bar counts in thousandths of a second of expected work, so that the time left is right though settings differ.
+const UNITS_PER_SECOND: f64 = 1000.0;
+
+/// Prints progress.
+pub struct Progress {
+    bar: ProgressBar,
+    on_terminal: bool,
+    n_settings: AtomicUsize,
+    n_done: AtomicUsize,
+}
+
+impl Progress {
+    pub fn new() -> Self {
+        let on_terminal = std::io::stderr().is_terminal();
+        let target = if on_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(0), target);
+        let form = "{bar:30} {percent:>3} % · {elapsed} gone, {eta} left · {wide_msg}";
+        if let Ok(style) = ProgressStyle::with_template(form) {
+            bar.set_style(style);
+        }
+        Self { bar, on_terminal, n_settings: AtomicUsize::new(0), n_done: AtomicUsize::new(0) }
+    }
+
+    /// Takes the bar off the terminal.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Observer for Progress {
+    fn begin(&self, n_settings: usize, n_done: usize, seconds: f64) {
+        self.n_settings.store(n_settings, Ordering::Relaxed);
+        self.bar.set_length((seconds * UNITS_PER_SECOND).ceil() as u64);
+        if n_done > 0 {
+            eprintln!("{n_done} settings are done already, {n_settings} are left");
+        }
+    }
+
+    fn run_done(&self, setting: &Setting, seconds: f64) {
+        if self.on_terminal {
+            self.bar.set_message(setting.key.name());
+            self.bar.inc((seconds * UNITS_PER_SECOND).round() as u64);
+        }
+    }
+
+    fn setting_done(&self, setting: &Setting, rows: &[Row]) {
+        let n_done = 1 + self.n_done.fetch_add(1, Ordering::Relaxed);
+        if !self.on_terminal {
+            let scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
+            let error = deviation(&scores) / (scores.len() as f64).sqrt();
+            let of = self.n_settings.load(Ordering::Relaxed);
+            eprintln!("{n_done}/{of} {}: {:.4} ± {error:.4}", setting.key.name(), mean(&scores));
+        }
+    }
+}

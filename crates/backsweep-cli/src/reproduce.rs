@@ -1,0 +1,24 @@
+//! `backsweep reproduce`: every figure and table of the paper.
+
+use crate::laboratory::{Options, carry_out};
+use backsweep_lab::Result;
+use backsweep_lab::experiment::{BUILT_IN, Experiment};
+use std::path::Path;
+
+/// Run all experiments of the paper, draw its figures with the published points on them, and say which claims hold
+///
+/// Results go to out/reproduce (out/reproduce-quick with --quick): rows.csv, timing.csv, summary.csv, figures, report.html.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    options: Options,
+}
+
+/// Carries out the command.
+pub fn reproduce(arguments: &Arguments) -> Result<()> {
+    let changes = arguments.options.changes();
+    let experiments: Vec<Experiment> =
+        BUILT_IN.iter().map(|(name, _)| Experiment::built_in(name, &changes)).collect::<Result<_>>()?;
+    let out = if changes.quick { "out/reproduce-quick" } else { "out/reproduce" };
+    carry_out(&experiments, &arguments.options, Path::new(out))
+}

@@ -1,0 +1,83 @@
+//! Do reversed full backups, run until nothing above the tolerance is left, give what plain sweeps of value iteration give?
+//!
+//! One agent learns with the first; beside it a planner sweeps the same model after every observation, warm-started, until
+//! the largest change is below the same tolerance. The score is the largest difference of a value that was ever seen. Both
+//! are within γτ/(1 − γ) of the optimum of the model, so a score above twice that would be a fault.
+
+use crate::control::{Control, Planning};
+use crate::setting::{Outcome, Work};
+use crate::{Error, Result};
+use backsweep::planner::{Planner, build_planner};
+use backsweep::{Change, EpisodeEnd, Next, Transition, run_episode};
+use std::time::Instant;
+
+/// A run of value iteration by reversed full backups, compared with plain sweeps at every step.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The run; its planning is [`Planning::Until`] a tolerance.
+    pub control: Control,
+}
+
+impl Work for Comparison {
+    fn run(&self, seed: u64, run: u32) -> Result<Outcome> {
+        let control = &self.control;
+        let Planning::Until(tolerance) = control.planning else {
+            return Err(Error::new("a comparison with plain sweeps needs a method with 'until'"));
+        };
+        let mut random = control.random(seed, run);
+        let mut agent = control.agent()?;
+        let settings = backsweep::Settings { tolerance, ..control.settings };
+        let mut sweeps = build_planner("value_iteration", settings)?;
+        let mut outcome = Outcome::default();
+        let begin = Instant::now();
+        for _ in 0..control.episodes {
+            let mut compare = |agent: &backsweep::Agent, transition: &Transition| {
+                tell(&mut *sweeps, agent.model(), transition);
+                backsweep::plan(&mut *sweeps, agent.model(), &mut backsweep::Budget::exhaust());
+                for state in agent.model().states() {
+                    let difference = (agent.value(state) - sweeps.values().value(state)).abs();
+                    outcome.score = outcome.score.max(difference);
+                }
+            };
+            let mut budget = control.budget();
+            let episode = run_episode(
+                &*control.task,
+                &mut agent,
+                &mut budget,
+                control.max_steps,
+                &mut random,
+                &mut compare,
+            )?;
+            outcome.episodes += 1;
+            outcome.steps += episode.steps;
+            outcome.capped += u64::from(episode.end == EpisodeEnd::Truncated);
+        }
+        outcome.samples = vec![begin.elapsed().as_secs_f64() * 1e6 / outcome.steps as f64];
+        Ok(outcome)
+    }
+}
+
+/// Tells a planner what the model has already recorded.
+fn tell(planner: &mut dyn Planner, model: &backsweep::Model, transition: &Transition) {
+    planner.grow(model);
+    let Ok(pair) = model.pair(transition.state, transition.action) else { return };
+    let next = match transition.next {
+        Next::On(state) | Next::Cut(state) => {
+            model.successors(pair).find(|s| s.state == state).map(|s| (state, s.arc))
+        }
+        Next::End => None,
+    };
+    let weight_after = model.weight(pair);
+    planner.observe(
+        model,
+        &Change {
+            pair,
+            state: transition.state,
+            next,
+            weight: 1.0,
+            reward: transition.reward,
+            weight_before: weight_after - 1.0,
+            weight_after,
+        },
+    );
+}

@@ -1,0 +1,94 @@
+//! Learning to act: an agent in a maze, episode by episode. The score is the mean discounted return of an episode.
+
+use crate::setting::{Outcome, Work};
+use crate::{MazeTask, Result};
+use backsweep::planner::build_planner;
+use backsweep::{Agent, Budget, EpisodeEnd, EpsilonGreedy, Model, Optimism, Random, Settings, run_episode};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// How much planning follows every step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Planning {
+    /// This many update cycles.
+    Cycles(u32),
+    /// Until no priority is above the tolerance.
+    Until(f64),
+}
+
+/// An agent in a maze.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// The world.
+    pub task: Arc<MazeTask>,
+    /// The planner's name in [`backsweep::planner::PLANNERS`].
+    pub planner: String,
+    /// The planner's settings.
+    pub settings: Settings,
+    /// How much planning follows every step.
+    pub planning: Planning,
+    /// Whether a pair's model is frozen as soon as it is believed (R-max).
+    pub freeze: bool,
+    /// The probability of a random action.
+    pub epsilon: f64,
+    /// How many episodes.
+    pub episodes: u32,
+    /// The limit of steps of an episode, if there is one.
+    pub max_steps: Option<u64>,
+    /// The stream of random numbers, as (seed, stream, run).
+    pub stream: u64,
+}
+
+impl Control {
+    /// A new agent.
+    ///
+    /// # Errors
+    /// If a setting is out of range or there is no such planner.
+    pub fn agent(&self) -> Result<Agent> {
+        let Optimism { min_visits, .. } = self.settings.optimism;
+        let model = if self.freeze { Model::new().frozen_at(min_visits.max(1)) } else { Model::new() };
+        let planner = build_planner(&self.planner, self.settings)?;
+        Ok(Agent::from_parts(model, planner, EpsilonGreedy::new(self.epsilon)?))
+    }
+
+    /// The budget of a step.
+    pub fn budget(&self) -> Budget<'static> {
+        match self.planning {
+            Planning::Cycles(cycles) => Budget::Cycles(u64::from(cycles)),
+            Planning::Until(tolerance) => Budget::Until { tolerance, max_cycles: u64::MAX },
+        }
+    }
+
+    /// The random numbers of a run.
+    pub fn random(&self, seed: u64, run: u32) -> Random {
+        Random::stream(seed, &[self.stream, u64::from(run)])
+    }
+}
+
+impl Work for Control {
+    fn run(&self, seed: u64, run: u32) -> Result<Outcome> {
+        let mut random = self.random(seed, run);
+        let mut agent = self.agent()?;
+        let mut budget = self.budget();
+        let mut outcome = Outcome::default();
+        let mut sum = 0.0;
+        let begin = Instant::now();
+        for _ in 0..self.episodes {
+            let episode = run_episode(
+                &*self.task,
+                &mut agent,
+                &mut budget,
+                self.max_steps,
+                &mut random,
+                &mut |_, _| {},
+            )?;
+            sum += episode.discounted_return;
+            outcome.episodes += 1;
+            outcome.steps += episode.steps;
+            outcome.capped += u64::from(episode.end == EpisodeEnd::Truncated);
+        }
+        outcome.score = sum / f64::from(self.episodes);
+        outcome.samples = vec![begin.elapsed().as_secs_f64() * 1e6 / outcome.steps as f64];
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,149 @@
+//! Table 1, measured: what one update cycle costs.
+//!
+//! Times are the samples of an outcome and go to `timing.csv`; the score is the number of backups of a cycle, which is the
+//! same on every machine.
+
+mod replay;
+mod shape;
+
+pub use replay::Replay;
+pub use shape::Shape;
+
+use crate::experiment::CostTable;
+use crate::prediction::Method;
+use crate::setting::{Outcome, Work};
+use crate::{Error, Result};
+use backsweep::Random;
+use backsweep::planner::find_planner;
+use backsweep::predict::StepSize;
+use std::time::{Duration, Instant};
+
+/// Names and titles of the tasks.
+pub const TASKS: [(&str, &str); 6] = [
+    ("successors", "number of successors of a pair"),
+    ("actions", "number of actions of a state"),
+    ("predecessors", "number of predecessors of a state"),
+    ("states", "number of states"),
+    ("maze", "the paper's maze, 15 successors"),
+    ("circle", "a step of prediction on the circle"),
+];
+
+/// How long each point is measured at least.
+const MEASURED_FOR: Duration = Duration::from_millis(60);
+
+/// One thing to be timed.
+#[derive(Clone, Debug)]
+pub enum Measurement {
+    /// An update cycle of a planner on a made-up model of a given shape.
+    Cycle(String, Shape),
+    /// An update cycle, or the whole planning, of a planner on a run in the maze.
+    Replay(Replay),
+    /// A step of a predictor.
+    Step(Method),
+}
+
+impl Measurement {
+    /// What is timed.
+    pub fn unit(&self) -> &'static str {
+        match self {
+            Self::Cycle(planner, _) if planner == "value_iteration" => "sweep",
+            Self::Cycle(..) => "cycle",
+            Self::Replay(replay) if replay.tolerance.is_some() => "observation",
+            Self::Replay(_) => "cycle",
+            Self::Step(_) => "step",
+        }
+    }
+
+    /// About how long it takes, for the estimate of the time left only.
+    pub fn seconds(&self) -> f64 {
+        match self {
+            Self::Replay(Replay { tolerance: Some(tolerance), replayed, .. }) => {
+                replayed.unwrap_or(26_000) as f64 * if *tolerance < 1e-4 { 5e-4 } else { 1.2e-4 }
+            }
+            _ => 0.3,
+        }
+    }
+}
+
+impl Work for Measurement {
+    fn run(&self, seed: u64, run: u32) -> Result<Outcome> {
+        match self {
+            Self::Cycle(planner, shape) => shape.measure(planner),
+            Self::Replay(replay) => replay.measure(seed, run),
+            Self::Step(method) => measure_step(*method, seed),
+        }
+    }
+}
+
+/// A measurement and its place: task, method, parameter.
+type Point = (&'static str, String, Option<f64>, Measurement);
+
+/// All measurements of a table.
+pub fn measurements(table: &CostTable, replayed: Option<u64>) -> Result<Vec<Point>> {
+    let mut all = Vec::new();
+    let base = Shape::BASE;
+    type Reshape = fn(Shape, u32) -> Shape;
+    let axes: [(&'static str, &[u32], Reshape); 4] = [
+        ("successors", &table.successors, |shape, successors| Shape { successors, ..shape }),
+        ("actions", &table.actions, |shape, actions| Shape { actions, ..shape }),
+        ("predecessors", &table.predecessors, |shape, predecessors| Shape { predecessors, ..shape }),
+        ("states", &table.states, |shape, states| Shape { states, ..shape }),
+    ];
+    for (task, sizes, reshape) in axes {
+        for planner in &table.planners {
+            find_planner(planner)?;
+            for &size in sizes {
+                let shape = reshape(base, size).check().map_err(|error| error.at(format!("cost.{task}")))?;
+                all.push((
+                    task,
+                    planner.clone(),
+                    Some(f64::from(size)),
+                    Measurement::Cycle(planner.clone(), shape),
+                ));
+            }
+        }
+    }
+    for planner in table.planners.iter().filter(|planner| *planner != "value_iteration") {
+        let replay = Replay { planner: planner.clone(), tolerance: None, replayed };
+        all.push(("maze", planner.clone(), None, Measurement::Replay(replay)));
+    }
+    for &tolerance in &table.tolerances {
+        if !(tolerance > 0.0 && tolerance.is_finite()) {
+            return Err(Error::new(format!(
+                "cost.tolerances has {tolerance}; expected finite numbers above 0"
+            )));
+        }
+        let planner = "value_iteration".to_owned();
+        let replay = Replay { planner: planner.clone(), tolerance: Some(tolerance), replayed };
+        all.push(("maze", planner, Some(tolerance), Measurement::Replay(replay)));
+    }
+    let td = Method::Td(StepSize::Constant(0.1));
+    for (name, method) in [("td_constant", td), ("small_backup", Method::SmallBackup)] {
+        all.push(("circle", name.to_owned(), None, Measurement::Step(method)));
+    }
+    Ok(all)
+}
+
+/// A step of prediction, without the reckoning of errors that the experiment does around it.
+fn measure_step(method: Method, seed: u64) -> Result<Outcome> {
+    let circle = crate::circle::Circle::task(1, crate::circle::FIXED_INSTANCE)?;
+    let trajectory = circle.trajectory(10_000, &mut Random::stream(seed, &[0]));
+    let mut samples = Vec::new();
+    let begin = Instant::now();
+    while samples.len() < 5 || begin.elapsed() < MEASURED_FOR {
+        let mut predictor = method.predictor(0.95)?;
+        let begin = Instant::now();
+        for step in &trajectory {
+            predictor.observe(step.state, step.reward, step.next())?;
+        }
+        samples.push(begin.elapsed().as_secs_f64() * 1e6 / trajectory.len() as f64);
+    }
+    Ok(Outcome { score: 1.0, steps: trajectory.len() as u64, samples, ..Outcome::default() })
+}
+
+/// What reading the clock twice costs, to be taken off.
+fn clock_cost() -> Duration {
+    let mut costs: Vec<Duration> = (0..201).map(|_| Instant::now().elapsed()).collect();
+    costs.sort();
+    costs[costs.len() / 2]
+}

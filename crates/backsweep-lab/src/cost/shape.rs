@@ -1,0 +1,154 @@
+//! A made-up model in which the numbers of successors, actions, predecessors and states can be chosen one by one.
+//!
+//! It is made of groups: a *leader*, its *middle* state, and leaves, from which one pair each leads to the middle:
+//!
+//! ```text
+//! leaf ─┐
+//! leaf ─┼─▶ middle ─▶ leader ─▶ end          every pair has its full number of successors: all others are sinks
+//! leaf ─┘
+//! ```
+//!
+//! A round changes one state of every group, so that as many elements are most urgent, and times the cycles that deal with
+//! them; what these cycles stir up is dealt with outside the clock. The state that is changed is the middle; for Peng &
+//! Williams, whose queue holds triples, it is the leader, so that the middle is what a cycle backs up. In either case a cycle
+//! meets the stated number of predecessors, and for one leaf in as many as there are actions the pair is the greedy one.
+
+use super::{MEASURED_FOR, clock_cost};
+use crate::setting::Outcome;
+use crate::{Error, Result};
+use backsweep::planner::{Planner, build_planner};
+use backsweep::{Action, Budget, Model, Next, Settings, State, plan};
+use std::time::Instant;
+
+/// The sizes of a made-up model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Successors of a pair.
+    pub successors: u32,
+    /// Actions of a state.
+    pub actions: u32,
+    /// Pairs that lead to a middle state.
+    pub predecessors: u32,
+    /// States, about: a whole number of groups.
+    pub states: u32,
+}
+
+impl Shape {
+    /// The sizes that stay as they are while one grows.
+    pub const BASE: Self = Self { successors: 8, actions: 4, predecessors: 16, states: 1000 };
+
+    /// The shape if it can be built.
+    ///
+    /// # Errors
+    /// If a number is too small, or the model would not fit in memory.
+    pub fn check(self) -> Result<Self> {
+        let Self { successors, actions, predecessors, states } = self;
+        if successors < 2 || actions < 1 || predecessors < 1 || states < predecessors + 2 {
+            let expected =
+                "expected at least 2 successors, 1 action, 1 predecessor, and states for one group";
+            return Err(Error::new(format!("{self:?} cannot be built; {expected}")));
+        }
+        let arcs = u64::from(states) * u64::from(actions) * u64::from(successors);
+        if arcs > 1 << 22 {
+            let line = format!("{self:?} has {arcs} successors in all; expected at most {}", 1 << 22);
+            return Err(Error::new(line));
+        }
+        Ok(self)
+    }
+
+    fn n_groups(&self) -> u32 {
+        self.states / (self.predecessors + 2)
+    }
+
+    /// The model and the state of each group that a round changes: ids are sinks first, then group by group leader, middle,
+    /// leaves.
+    fn build(&self) -> Result<Model> {
+        let n_states = self.n_groups() * (self.predecessors + 2);
+        let sinks = (0..self.successors).map(|_| 0);
+        let mut model = Model::with_states(sinks.chain((0..n_states).map(|_| self.actions as usize)));
+        for group in 0..self.n_groups() {
+            let (leader, middle) = (self.leader(group), self.middle(group));
+            for action in 0..self.actions {
+                self.set(&mut model, leader, action, None, 0.0)?;
+                self.set(&mut model, middle, action, (action == 0).then_some(leader), 0.0)?;
+                for i in 0..self.predecessors {
+                    let to = (action == i % self.actions).then_some(middle);
+                    self.set(&mut model, State(middle.0 + 1 + i), action, to, 0.0)?;
+                }
+            }
+        }
+        Ok(model)
+    }
+
+    fn leader(&self, group: u32) -> State {
+        State(self.successors + group * (self.predecessors + 2))
+    }
+
+    fn middle(&self, group: u32) -> State {
+        State(self.leader(group).0 + 1)
+    }
+
+    /// Gives a pair all its successors, equally likely: `to` in place of the first sink. Action 0 is the best by far.
+    fn set(&self, model: &mut Model, state: State, action: u32, to: Option<State>, extra: f64) -> Result<()> {
+        let reward = extra + if action == 0 { 100.0 } else { 0.0 };
+        let probability = 1.0 / f64::from(self.successors);
+        let outcomes: Vec<backsweep::Outcome> = (0..self.successors)
+            .map(|i| match to {
+                Some(to) if i == 0 => to,
+                _ => State(i),
+            })
+            .map(|next| backsweep::Outcome { probability, reward, next: Next::On(next) })
+            .collect();
+        model.set_outcomes(state, Action(action), &outcomes)?;
+        Ok(())
+    }
+
+    /// Times the cycles of a planner.
+    pub(super) fn measure(&self, planner: &str) -> Result<Outcome> {
+        let mut model = self.build()?;
+        // A sweep must not be followed by others: any change counts as small enough.
+        let settings = Settings { discount: 0.9, tolerance: 1e9, ..Settings::default() };
+        let mut planner = build_planner(planner, settings)?;
+        planner.grow(&model);
+        plan(&mut *planner, &model, &mut Budget::exhaust());
+        let clock = clock_cost();
+        let mut outcome = Outcome::default();
+        let begin = Instant::now();
+        for round in 0.. {
+            let n_cycles = self.change_all(&mut *planner, &mut model, round)?;
+            let backups = planner.counters().backups();
+            let cycles = Instant::now();
+            for _ in 0..n_cycles {
+                planner.update_cycle(&model, usize::MAX);
+            }
+            let elapsed = cycles.elapsed().saturating_sub(clock);
+            // The first rounds warm the caches up.
+            if round == 2 {
+                outcome.score = (planner.counters().backups() - backups) as f64 / n_cycles as f64;
+            }
+            if round >= 2 {
+                outcome.samples.push(elapsed.as_secs_f64() * 1e6 / n_cycles as f64);
+            }
+            if outcome.samples.len() >= 5 && begin.elapsed() >= MEASURED_FOR {
+                break;
+            }
+            plan(&mut *planner, &model, &mut Budget::exhaust());
+        }
+        Ok(outcome)
+    }
+
+    /// Changes one state of every group; returns how many cycles deal with that.
+    fn change_all(&self, planner: &mut dyn Planner, model: &mut Model, round: u32) -> Result<u32> {
+        for group in 0..self.n_groups() {
+            let (state, to) = if planner.name() == "peng_williams" {
+                (self.leader(group), None)
+            } else {
+                (self.middle(group), Some(self.leader(group)))
+            };
+            self.set(model, state, 0, to, f64::from(1 + round % 2))?;
+            let pair = model.pair(state, Action(0))?;
+            planner.refresh(model, pair);
+        }
+        Ok(if planner.name() == "value_iteration" { 1 } else { self.n_groups() })
+    }
+}

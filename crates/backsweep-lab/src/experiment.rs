@@ -1,0 +1,412 @@
+//! Experiments are data: a file says what to run, this turns it into settings.
+
+mod file;
+
+use crate::check::Comparison;
+use crate::control::{Control, Planning};
+use crate::cost;
+use crate::prediction::{Method, Prediction};
+use crate::result::{ExperimentInfo, SettingKey};
+use crate::setting::{Setting, Work};
+use crate::{Error, Law, Maze, MazeTask, PAPER_MAZE, Result, fnv1a};
+use backsweep::predict::StepSize;
+use backsweep::{Optimism, Settings};
+pub(crate) use file::CostTable;
+use file::{File, MazeTable, MethodTable, OneOrMany};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The experiments of the paper, in the order in which they are run: names and files.
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("fig1", include_str!("../experiments/fig1.toml")),
+    ("fig1_band", include_str!("../experiments/fig1_band.toml")),
+    ("fig3", include_str!("../experiments/fig3.toml")),
+    ("fig3_icml", include_str!("../experiments/fig3_icml.toml")),
+    ("choice_of_m", include_str!("../experiments/choice_of_m.toml")),
+    ("check", include_str!("../experiments/check.toml")),
+    ("table1", include_str!("../experiments/table1.toml")),
+];
+
+/// What a command line changes of an experiment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Changes {
+    /// The seed.
+    pub seed: Option<u64>,
+    /// Runs of each setting.
+    pub runs: Option<u32>,
+    /// Whether to do fewer runs, as the file says.
+    pub quick: bool,
+}
+
+/// An experiment, checked and ready to be run.
+#[derive(Debug)]
+pub struct Experiment {
+    /// Its name: the first part of its settings' names.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// The seed.
+    pub seed: u64,
+    /// Runs of each setting.
+    pub runs: u32,
+    /// The file and all files it names: two experiments are the same if this, the seed and the runs are.
+    pub text: String,
+    /// Names and titles of its tasks.
+    pub tasks: Vec<(String, String)>,
+    /// Its settings, in order.
+    pub settings: Vec<Setting>,
+}
+
+impl Experiment {
+    /// The built-in experiment of this name.
+    ///
+    /// # Errors
+    /// Lists the names that exist.
+    pub fn built_in(name: &str, changes: &Changes) -> Result<Self> {
+        let (_, text) = BUILT_IN.iter().find(|(known, _)| *known == name).ok_or_else(|| {
+            let known: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
+            Error::new(format!("no experiment is called '{name}'; expected one of: {}", known.join(", ")))
+        })?;
+        Self::parse(text, Path::new(""), changes).map_err(|error| error.at(format!("experiment {name}")))
+    }
+
+    /// Reads an experiment file.
+    ///
+    /// # Errors
+    /// Names the file, the place in it, what was found and what is expected.
+    pub fn read(path: &Path, changes: &Changes) -> Result<Self> {
+        let text = read_text(path)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::parse(&text, folder, changes).map_err(|error| error.at(path.display()))
+    }
+
+    /// Reads the text of an experiment file; files it names are looked for in `folder`.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), but for the name of the file.
+    pub fn parse(text: &str, folder: &Path, changes: &Changes) -> Result<Self> {
+        let file: File = toml::from_str(text).map_err(|error| one_line(text, &error))?;
+        let mut runs = file.runs;
+        if changes.quick {
+            runs = file.quick_runs.unwrap_or(runs);
+        }
+        if let (Some(changed), None) = (changes.runs, &file.cost) {
+            runs = changed;
+        }
+        if runs == 0 {
+            return Err(Error::new("runs is 0; expected a number above 0"));
+        }
+        check_name("name", &file.name)?;
+        let mut experiment = Self {
+            title: file.title.clone().unwrap_or_else(|| file.name.clone()),
+            seed: changes.seed.unwrap_or(file.seed),
+            runs,
+            text: text.to_owned(),
+            tasks: Vec::new(),
+            settings: Vec::new(),
+            name: file.name.clone(),
+        };
+        experiment.add_control(&file, folder)?;
+        experiment.add_prediction(&file)?;
+        if let Some(table) = &file.cost {
+            let replayed = if changes.quick { table.quick_replayed } else { table.replayed };
+            experiment.tasks.extend(cost::TASKS.map(|(name, title)| (name.to_owned(), title.to_owned())));
+            for (task, method, parameter, measurement) in cost::measurements(table, replayed)? {
+                let seconds = measurement.seconds();
+                let unit = measurement.unit();
+                let key = experiment.key(task, &method, None, parameter);
+                experiment.add(key, unit, true, seconds, Box::new(measurement))?;
+            }
+        }
+        if experiment.settings.is_empty() {
+            return Err(Error::new(
+                "nothing to run; expected at least one table [[mazes]] and one [[methods]] (or [[circles]] and [[predictors]])",
+            ));
+        }
+        Ok(experiment)
+    }
+
+    /// What reports tell of the experiment.
+    pub fn info(&self) -> ExperimentInfo {
+        ExperimentInfo {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            runs: self.runs,
+            text: self.text.clone(),
+            tasks: self.tasks.clone(),
+        }
+    }
+
+    fn key(&self, task: &str, method: &str, cycles: Option<u32>, parameter: Option<f64>) -> SettingKey {
+        SettingKey {
+            experiment: self.name.clone(),
+            task: task.to_owned(),
+            method: method.to_owned(),
+            cycles,
+            parameter,
+        }
+    }
+
+    fn add(
+        &mut self,
+        key: SettingKey,
+        unit: &'static str,
+        alone: bool,
+        seconds: f64,
+        work: Box<dyn Work>,
+    ) -> Result<()> {
+        if self.settings.iter().any(|known| known.key == key) {
+            return Err(Error::new(format!(
+                "setting {} is there twice; give one of the two methods a name of its own (name = \"…\")",
+                key.name()
+            )));
+        }
+        self.settings.push(Setting { key, runs: self.runs, unit, alone, seconds, work });
+        Ok(())
+    }
+
+    fn add_control(&mut self, file: &File, folder: &Path) -> Result<()> {
+        if file.mazes.is_empty() != file.methods.is_empty() {
+            return Err(Error::new("expected both [[mazes]] and [[methods]], found only one of them"));
+        }
+        if !file.mazes.is_empty() && file.learning.episodes == 0 {
+            return Err(Error::new("learning.episodes is 0; expected a number above 0"));
+        }
+        for maze in &file.mazes {
+            check_name("mazes.name", &maze.name)?;
+            self.tasks.push((maze.name.clone(), maze.title.clone().unwrap_or_else(|| maze.name.clone())));
+            let task = Arc::new(self.read_maze(maze, folder)?);
+            for method in &file.methods {
+                self.add_method(file, maze, &task, method)
+                    .map_err(|error| error.at(format!("method {}", method_name(method))))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_maze(&mut self, table: &MazeTable, folder: &Path) -> Result<MazeTask> {
+        let law = match (table.law.as_str(), table.intended) {
+            ("fifteen", None) => Law::Fifteen,
+            ("four", Some(intended)) => Law::Four { intended },
+            ("fifteen", Some(_)) => {
+                return Err(Error::new(format!(
+                    "maze {}: the law 'fifteen' takes no 'intended'",
+                    table.name
+                )));
+            }
+            ("four", None) => {
+                return Err(Error::new(format!(
+                    "maze {}: the law 'four' needs a probability, as in 'intended = 0.8'",
+                    table.name
+                )));
+            }
+            (found, _) => {
+                return Err(Error::new(format!(
+                    "maze {}: law is '{found}'; expected 'fifteen' or 'four'",
+                    table.name
+                )));
+            }
+        };
+        let (place, text) = if table.maze == "paper" {
+            ("the paper's maze".to_owned(), PAPER_MAZE.to_owned())
+        } else {
+            let path = folder.join(&table.maze);
+            let text = read_text(&path)?;
+            // A changed maze is another experiment, so its text belongs to this one's.
+            self.text += &format!("\n# {}\n{text}", table.maze);
+            (path.display().to_string(), text)
+        };
+        let task = Maze::parse(&text).and_then(|maze| MazeTask::new(maze, law, table.step_reward));
+        task.map_err(|error| error.at(place))
+    }
+
+    fn add_method(
+        &mut self,
+        file: &File,
+        maze: &MazeTable,
+        task: &Arc<MazeTask>,
+        method: &MethodTable,
+    ) -> Result<()> {
+        let name = method_name(method);
+        check_name("name", name)?;
+        let plannings: Vec<Planning> = match (&method.cycles, method.until) {
+            (Some(cycles), None) => list(cycles).into_iter().map(Planning::Cycles).collect(),
+            (None, Some(tolerance)) => vec![Planning::Until(tolerance)],
+            _ => {
+                return Err(Error::new(
+                    "expected either 'cycles' (a number or a list) or 'until' (a tolerance)",
+                ));
+            }
+        };
+        let min_visits = method.min_visits.as_ref().map_or(vec![maze.min_visits], list);
+        let is_curve = matches!(method.min_visits, Some(OneOrMany::Many(_)));
+        if plannings.is_empty() || min_visits.is_empty() {
+            return Err(Error::new("a list is empty; expected at least one number in it"));
+        }
+        let learning = &file.learning;
+        for &planning in &plannings {
+            let (cycles, tolerance) = match planning {
+                Planning::Cycles(0) => return Err(Error::new("cycles is 0; expected a number above 0")),
+                Planning::Cycles(cycles) => (Some(cycles), Settings::default().tolerance),
+                Planning::Until(tolerance) => (None, tolerance),
+            };
+            for &m in &min_visits {
+                let parameter = is_curve.then_some(f64::from(m));
+                let key = self.key(&maze.name, name, cycles, parameter);
+                let control = Control {
+                    task: Arc::clone(task),
+                    planner: method.planner.clone(),
+                    settings: Settings {
+                        discount: learning.discount,
+                        optimism: Optimism { value: learning.optimism, min_visits: m },
+                        threshold: method.threshold.unwrap_or(learning.threshold),
+                        queue: learning.queue.parse().map_err(Error::from)?,
+                        tolerance,
+                    },
+                    planning,
+                    freeze: method.freeze,
+                    epsilon: method.epsilon.unwrap_or(learning.epsilon),
+                    episodes: learning.episodes,
+                    max_steps: method.max_steps.or(learning.max_steps),
+                    stream: fnv1a(&key.name()),
+                };
+                if control.max_steps == Some(0) {
+                    return Err(Error::new("max_steps is 0; expected a number above 0"));
+                }
+                control.agent()?; // checks all numbers before anything is run
+                let seconds = expected_seconds(&control);
+                if method.compare_with_sweeps {
+                    let parameter = Some(tolerance);
+                    let key = self.key(&maze.name, name, cycles, parameter);
+                    self.add(key, "step", false, 2.0 * seconds, Box::new(Comparison { control }))?;
+                } else {
+                    self.add(key, "step", false, seconds, Box::new(control))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_prediction(&mut self, file: &File) -> Result<()> {
+        if file.circles.is_empty() != file.predictors.is_empty() {
+            return Err(Error::new("expected both [[circles]] and [[predictors]], found only one of them"));
+        }
+        if !file.circles.is_empty() && file.prediction.steps == 0 {
+            return Err(Error::new("prediction.steps is 0; expected a number above 0"));
+        }
+        for circle in &file.circles {
+            check_name("circles.name", &circle.name)?;
+            self.tasks
+                .push((circle.name.clone(), circle.title.clone().unwrap_or_else(|| circle.name.clone())));
+            let random_instance = match circle.instance.as_str() {
+                "fixed" => false,
+                "random" => true,
+                found => {
+                    let name = &circle.name;
+                    let line = format!("circle {name}: instance is '{found}'; expected 'fixed' or 'random'");
+                    return Err(Error::new(line));
+                }
+            };
+            // Common random numbers: the stream is that of the instance kind, so that tasks and methods can be compared
+            // run by run.
+            let stream = fnv1a(&format!("{}/{}", self.name, circle.name));
+            for predictor in &file.predictors {
+                for (method, parameter) in predictor_points(predictor)? {
+                    let key = self.key(&circle.name, &predictor.method, None, parameter);
+                    let work = Prediction {
+                        task: circle.task,
+                        random_instance,
+                        method,
+                        discount: file.prediction.discount,
+                        steps: file.prediction.steps,
+                        stream,
+                    };
+                    work.circle(0, 0)?;
+                    method.predictor(work.discount)?;
+                    let seconds = 4e-8 * f64::from(work.steps);
+                    self.add(key, "step", false, seconds, Box::new(work))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn predictor_points(table: &file::PredictorTable) -> Result<Vec<(Method, Option<f64>)>> {
+    let step_size: fn(f64) -> StepSize = match (table.method.as_str(), table.points) {
+        ("small_backup", None) => return Ok(vec![(Method::SmallBackup, None)]),
+        ("small_backup", Some(_)) => {
+            return Err(Error::new("small_backup has no parameter; take out 'points'"));
+        }
+        ("td_constant", _) => StepSize::Constant,
+        ("td_decaying", _) => StepSize::Decaying,
+        (found, _) => {
+            return Err(Error::new(format!(
+                "no predictor is called '{found}'; expected one of: td_constant, td_decaying, small_backup"
+            )));
+        }
+    };
+    match table.points {
+        Some(points) if points >= 2 => Ok((0..points)
+            .map(|i| f64::from(i) / f64::from(points - 1))
+            .map(|x| (Method::Td(step_size(x)), Some(x)))
+            .collect()),
+        _ => Err(Error::new(format!("{}: expected 'points', a number from 2 on", table.method))),
+    }
+}
+
+fn method_name(method: &MethodTable) -> &str {
+    method.name.as_deref().unwrap_or(&method.planner)
+}
+
+fn list<T: Copy>(numbers: &OneOrMany<T>) -> Vec<T> {
+    match numbers {
+        OneOrMany::One(number) => vec![*number],
+        OneOrMany::Many(numbers) => numbers.clone(),
+    }
+}
+
+/// About how long a run takes, from measurements in the paper's maze; for the estimate of the time left only.
+fn expected_seconds(control: &Control) -> f64 {
+    let microseconds = match control.planning {
+        Planning::Cycles(n) if control.planner == "wiering_schmidhuber" => 0.2 + 1.2 * f64::from(n),
+        Planning::Cycles(n) => 0.2 + 0.25 * f64::from(n),
+        Planning::Until(_) if control.freeze => 1.0,
+        Planning::Until(tolerance) => 0.12 / tolerance,
+    };
+    f64::from(control.episodes) * 130.0 * microseconds * 1e-6
+}
+
+/// Names are parts of settings' names and fields of CSV files.
+fn check_name(what: &str, name: &str) -> Result<()> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if !name.is_empty() && name.chars().all(fits) {
+        return Ok(());
+    }
+    Err(Error::new(format!("{what} is '{name}'; expected letters, digits, '_', '-' and '.' only")))
+}
+
+fn read_text(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let reason = match error.kind() {
+            std::io::ErrorKind::NotFound => "no such file".to_owned(),
+            std::io::ErrorKind::InvalidData => "not a text file".to_owned(),
+            _ => error.to_string(),
+        };
+        Error::new(format!("{}: {reason}; check the path", path.display()))
+    })
+}
+
+/// The parser's error in one line with its place.
+fn one_line(text: &str, error: &toml::de::Error) -> Error {
+    let message = error.message().replace('\n', "; ");
+    match error.span() {
+        Some(span) => {
+            let before = &text[..span.start.min(text.len())];
+            let line = before.matches('\n').count() + 1;
+            let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+            Error::new(format!("line {line}, column {column}: {message}"))
+        }
+        None => Error::new(message),
+    }
+}

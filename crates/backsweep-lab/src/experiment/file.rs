@@ -1,0 +1,168 @@
+//! The form of experiment files: what may stand in them, and nothing else.
+
+use serde::Deserialize;
+
+/// An experiment file.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    pub name: String,
+    pub title: Option<String>,
+    pub runs: u32,
+    pub quick_runs: Option<u32>,
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    #[serde(default)]
+    pub learning: Learning,
+    #[serde(default)]
+    pub mazes: Vec<MazeTable>,
+    #[serde(default)]
+    pub methods: Vec<MethodTable>,
+    #[serde(default)]
+    pub prediction: PredictionTable,
+    #[serde(default)]
+    pub circles: Vec<CircleTable>,
+    #[serde(default)]
+    pub predictors: Vec<PredictorTable>,
+    pub cost: Option<CostTable>,
+}
+
+fn default_seed() -> u64 {
+    1
+}
+
+/// `[learning]`: what all methods share.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields, default)]
+pub struct Learning {
+    pub episodes: u32,
+    pub discount: f64,
+    pub epsilon: f64,
+    pub optimism: f64,
+    pub threshold: f64,
+    pub queue: String,
+    pub max_steps: Option<u64>,
+}
+
+impl Default for Learning {
+    fn default() -> Self {
+        Self {
+            episodes: 200,
+            discount: 0.99,
+            epsilon: 0.05,
+            optimism: 0.0,
+            threshold: 1e-5,
+            queue: "heap".into(),
+            max_steps: None,
+        }
+    }
+}
+
+/// `[[mazes]]`: a task.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub struct MazeTable {
+    pub name: String,
+    pub title: Option<String>,
+    /// `paper`, or a file beside the experiment file.
+    pub maze: String,
+    /// `fifteen` or `four`.
+    pub law: String,
+    pub intended: Option<f64>,
+    #[serde(default = "default_step_reward")]
+    pub step_reward: f64,
+    /// M.
+    #[serde(default = "default_min_visits")]
+    pub min_visits: u32,
+}
+
+fn default_step_reward() -> f64 {
+    -1.0
+}
+
+fn default_min_visits() -> u32 {
+    1
+}
+
+/// `[[methods]]`: a planner and how it is used.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub struct MethodTable {
+    pub name: Option<String>,
+    pub planner: String,
+    pub cycles: Option<OneOrMany<u32>>,
+    /// Plan until no priority is above this.
+    pub until: Option<f64>,
+    /// M in place of the task's; several of them are points of a curve.
+    pub min_visits: Option<OneOrMany<u32>>,
+    /// R-max: the model of a pair is frozen at the `min_visits`-th visit.
+    #[serde(default)]
+    pub freeze: bool,
+    pub epsilon: Option<f64>,
+    pub threshold: Option<f64>,
+    pub max_steps: Option<u64>,
+    /// Score the largest difference from plain sweeps in place of the return.
+    #[serde(default)]
+    pub compare_with_sweeps: bool,
+}
+
+/// A number or a list of numbers.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(untagged)]
+pub enum OneOrMany<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+/// `[prediction]`: what all predictors share.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields, default)]
+pub struct PredictionTable {
+    pub steps: u32,
+    pub discount: f64,
+}
+
+impl Default for PredictionTable {
+    fn default() -> Self {
+        Self { steps: 10_000, discount: 0.95 }
+    }
+}
+
+/// `[[circles]]`: a task.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub struct CircleTable {
+    pub name: String,
+    pub title: Option<String>,
+    /// 1 or 2.
+    pub task: u32,
+    /// `fixed` or `random`: a new instance each run.
+    pub instance: String,
+}
+
+/// `[[predictors]]`: a method of prediction.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub struct PredictorTable {
+    /// `td_constant`, `td_decaying` or `small_backup`.
+    pub method: String,
+    /// How many step sizes or decay rates, evenly from 0 to 1.
+    pub points: Option<u32>,
+}
+
+/// `[cost]`: the measurements of Table 1.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub struct CostTable {
+    pub planners: Vec<String>,
+    pub successors: Vec<u32>,
+    pub actions: Vec<u32>,
+    pub predecessors: Vec<u32>,
+    pub states: Vec<u32>,
+    /// Tolerances of value iteration on the maze.
+    pub tolerances: Vec<f64>,
+    /// How many observations of a run in the maze are replayed; all of its 200 episodes if not given.
+    pub replayed: Option<u64>,
+    /// The same in a quick command.
+    pub quick_replayed: Option<u64>,
+}

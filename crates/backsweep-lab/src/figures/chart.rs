@@ -1,0 +1,233 @@
+//! What a picture shows, as plain data: panels, axes and series. [`super::draw`] turns it into SVG.
+//!
+//! Every series is kept finite: a point with a coordinate that is not a number is dropped when it enters, so
+//! that no picture can hold a `NaN`.
+
+/// A picture: panels in rows, one legend below all of them.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// Short name; prefix of the element ids, so that many pictures fit into one page.
+    pub id: String,
+    /// The line above the panels.
+    pub title: String,
+    /// Panels, row by row.
+    pub panels: Vec<Panel>,
+    /// Panels in a row.
+    pub columns: usize,
+    /// Width of a panel in pixels, with its axes.
+    pub panel_width: f64,
+    /// Height of a panel in pixels, with its axes.
+    pub panel_height: f64,
+    /// Entries of the legend that no panel names, such as what a hollow sign means.
+    pub keys: Vec<Series>,
+}
+
+/// One pair of axes with the series drawn between them.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// The line above the axes.
+    pub title: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// What is drawn; later series lie on top.
+    pub series: Vec<Series>,
+}
+
+/// An axis: what it measures, with the unit, and how values are laid out.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// What is measured, and the unit.
+    pub label: String,
+    /// Whether equal distances mean equal ratios.
+    pub log: bool,
+    /// First and last value, or `None` to fit the data.
+    pub range: Option<(f64, f64)>,
+    /// Where to put ticks, or `None` for round numbers.
+    pub ticks: Option<Vec<f64>>,
+}
+
+/// One entry of the legend and all it draws in a panel.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// Name in the legend; series with the same name share an entry.
+    pub label: String,
+    /// Its colour.
+    pub paint: Paint,
+    /// How the points are joined, if they are.
+    pub line: Option<Line>,
+    /// The sign put on each point, if any.
+    pub mark: Option<Mark>,
+    /// Whether the sign is an outline: used for published numbers.
+    pub hollow: bool,
+    /// What the points are.
+    pub shape: Shape,
+    /// A short text beside the last point, outside the axes.
+    pub end: Option<String>,
+    /// The points, all finite.
+    points: Vec<Point>,
+}
+
+/// How the points of a series are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Points with error bars, joined by a line.
+    Curve,
+    /// The area between the low and the high ends.
+    Band,
+    /// One value that does not depend on x: a line through the whole panel.
+    Level,
+}
+
+/// A value with its range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Place on the horizontal axis.
+    pub x: f64,
+    /// The value.
+    pub y: f64,
+    /// Lower end of the error bar or band.
+    pub low: f64,
+    /// Upper end of the error bar or band.
+    pub high: f64,
+}
+
+/// A colour that stays readable on light and on dark paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paint {
+    /// The colour of the text: black on light paper, near white on dark.
+    Ink,
+    /// A fixed colour, `#rrggbb`.
+    Hex(&'static str),
+}
+
+/// How a line is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// In one stroke.
+    Solid,
+    /// In strokes.
+    Dashed,
+    /// In dots.
+    Dotted,
+}
+
+/// The sign that marks a point. Methods differ in it as well as in colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A disc.
+    Circle,
+    /// A square.
+    Square,
+    /// A triangle that points up.
+    Triangle,
+    /// A triangle that points down.
+    TriangleDown,
+    /// A square on its corner.
+    Diamond,
+}
+
+impl Chart {
+    /// A picture of panels in rows of `columns`.
+    pub fn new(id: &str, title: impl Into<String>, columns: usize, panels: Vec<Panel>) -> Self {
+        let panel_width = match columns {
+            1 => 640.0,
+            2 => 480.0,
+            _ => 370.0,
+        };
+        let (id, title) = (id.to_string(), title.into());
+        Chart { id, title, panels, columns, panel_width, panel_height: 320.0, keys: Vec::new() }
+    }
+}
+
+impl Point {
+    /// A value without an error bar.
+    pub fn new(x: f64, y: f64) -> Self {
+        Point { x, y, low: y, high: y }
+    }
+
+    /// A value with `error` on both sides.
+    pub fn with_error(x: f64, y: f64, error: f64) -> Self {
+        let error = if error.is_finite() { error.abs() } else { 0.0 };
+        Point { x, y, low: y - error, high: y + error }
+    }
+
+    fn is_finite(&self) -> bool {
+        [self.x, self.y, self.low, self.high].iter().all(|value| value.is_finite())
+    }
+}
+
+impl Axis {
+    /// An axis that fits the data.
+    pub fn linear(label: impl Into<String>) -> Self {
+        Axis { label: label.into(), log: false, range: None, ticks: None }
+    }
+
+    /// A logarithmic axis that fits the data.
+    pub fn log(label: impl Into<String>) -> Self {
+        Axis { log: true, ..Axis::linear(label) }
+    }
+
+    /// The same axis from `first` to `last`.
+    pub fn between(mut self, first: f64, last: f64) -> Self {
+        self.range = Some((first, last));
+        self
+    }
+
+    /// The same axis with ticks at `ticks` only.
+    pub fn ticked(mut self, ticks: &[f64]) -> Self {
+        self.ticks = Some(ticks.to_vec());
+        self
+    }
+}
+
+impl Series {
+    fn new(label: impl Into<String>, paint: Paint, shape: Shape, points: Vec<Point>) -> Self {
+        let points = points.into_iter().filter(Point::is_finite).collect();
+        Series { label: label.into(), paint, line: None, mark: None, hollow: false, shape, end: None, points }
+    }
+
+    /// Points joined by a line.
+    pub fn curve(label: impl Into<String>, paint: Paint, line: Line, points: Vec<Point>) -> Self {
+        Series { line: Some(line), ..Series::new(label, paint, Shape::Curve, points) }
+    }
+
+    /// Points alone.
+    pub fn marks(label: impl Into<String>, paint: Paint, mark: Mark, points: Vec<Point>) -> Self {
+        Series { mark: Some(mark), ..Series::new(label, paint, Shape::Curve, points) }
+    }
+
+    /// The area between the low and high ends of the points.
+    pub fn band(label: impl Into<String>, paint: Paint, points: Vec<Point>) -> Self {
+        Series::new(label, paint, Shape::Band, points)
+    }
+
+    /// A line through the whole panel at `point.y`; its error is a faint band around it.
+    pub fn level(label: impl Into<String>, paint: Paint, line: Line, point: Point) -> Self {
+        Series { line: Some(line), ..Series::new(label, paint, Shape::Level, vec![point]) }
+    }
+
+    /// The same series with a sign on each point.
+    pub fn marked(mut self, mark: Mark) -> Self {
+        self.mark = Some(mark);
+        self
+    }
+
+    /// The same series with outlines for signs: the way published numbers are drawn.
+    pub fn hollow(mut self) -> Self {
+        self.hollow = true;
+        self
+    }
+
+    /// The same series with a short text beside its last point.
+    pub fn ending(mut self, end: impl Into<String>) -> Self {
+        self.end = Some(end.into());
+        self
+    }
+
+    /// The points, all finite.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+}

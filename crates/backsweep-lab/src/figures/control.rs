@@ -1,0 +1,167 @@
+//! Figure 3: score against update cycles and against time; and the choice of M.
+
+use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
+use super::palette::{look, title};
+use super::pick;
+use super::published::{PublishedScore, figure_3};
+use crate::result::Results;
+
+/// Experiment and task, with the task of the conference version that is laid over it.
+const TASKS: [(&str, &str, u32); 3] =
+    [("fig3", "fifteen", 2), ("fig3_icml", "four_80", 1), ("fig3_icml", "four_60", 1)];
+const CYCLES: [f64; 4] = [1.0, 3.0, 5.0, 10.0];
+const SCORE: &str = "mean discounted return";
+/// How far below the best score the close view reaches.
+const CLOSE: f64 = 3.5;
+
+/// Score against update cycles a step: the whole range above, the best scores below.
+pub fn against_cycles(results: &Results) -> Option<Chart> {
+    let x = || Axis::log("update cycles a step").between(0.84, 13.0).ticked(&CYCLES);
+    two_views(
+        results,
+        "fig3-cycles",
+        "Figure 3: score against update cycles",
+        x,
+        |experiment, task, number| {
+            let mut series = levels(results, experiment, task, number, 12.2);
+            for (index, method) in planners(results, experiment, task).iter().enumerate() {
+                // Methods stand a little apart, so that error bars on one number of cycles can be told apart.
+                let aside = 1.0 + 0.025 * (index as f64 - 2.0);
+                let summaries = pick::curve(results, experiment, task, method);
+                let ours =
+                    summaries.iter().filter_map(|s| Some(pick::point(pick::place(&s.key)? * aside, s)));
+                let theirs = published(number, method)
+                    .filter_map(|point| Some(Point::new(f64::from(point.cycles?) * aside, point.score)));
+                series.extend(method_series(method, ours.collect(), theirs.collect()));
+            }
+            series
+        },
+    )
+}
+
+/// Score against the measured time of an observation.
+pub fn against_time(results: &Results) -> Option<Chart> {
+    let timed =
+        TASKS.iter().any(|(experiment, ..)| results.timings.iter().any(|t| t.key.experiment == *experiment));
+    if !timed {
+        return None;
+    }
+    let x = || Axis::log("measured time a step (µs)");
+    two_views(results, "fig3-time", "Figure 3: score against measured time", x, |experiment, task, number| {
+        let mut series = levels(results, experiment, task, number, f64::NAN);
+        for method in planners(results, experiment, task) {
+            let summaries = pick::curve(results, experiment, task, &method);
+            let ours = summaries.iter().filter_map(|summary| {
+                let timing = results.timings.iter().find(|timing| timing.key == summary.key)?;
+                Some(pick::point(timing.microseconds, summary))
+            });
+            let theirs = published(number, &method)
+                .filter_map(|point| Some(Point::new(point.microseconds?, point.score)));
+            series.extend(method_series(&method, ours.collect(), theirs.collect()));
+        }
+        series
+    })
+}
+
+/// Score of value iteration against M, a panel for each task.
+pub fn choice_of_m(results: &Results) -> Option<Chart> {
+    let mut panels = Vec::new();
+    for task in pick::tasks(results, "choice_of_m") {
+        let mut series = Vec::new();
+        let mut ticks = Vec::new();
+        for method in pick::methods(results, "choice_of_m", &task) {
+            let summaries = pick::curve(results, "choice_of_m", &task, &method);
+            let points: Vec<Point> =
+                summaries.iter().filter_map(|s| Some(pick::point(pick::place(&s.key)?, s))).collect();
+            ticks.extend(points.iter().map(|point| point.x));
+            let best = points.iter().copied().max_by(|one, other| one.y.total_cmp(&other.y));
+            let look = look(&method);
+            series.push(Series::curve(title(&method), look.paint, Line::Solid, points).marked(look.mark));
+            let best = best.map(|best| Point::new(best.x, best.y)).into_iter().collect();
+            series.push(Series::marks("Best M measured", Paint::Hex("#0072b2"), Mark::Circle, best).hollow());
+        }
+        let heights = series.iter().flat_map(|s| s.points()).flat_map(|point| [point.low, point.high]);
+        let (low, high) =
+            heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
+        let chosen = vec![Point::new(4.0, low), Point::new(4.0, high)];
+        series.insert(
+            0,
+            Series::curve("The paper's choice, M = 4", Paint::Hex("#d55e00"), Line::Dashed, chosen),
+        );
+        panels.push(Panel {
+            title: pick::task_title(results, "choice_of_m", &task),
+            x: Axis::linear("M: visits below which a pair is taken to be worth 0").ticked(&ticks),
+            y: Axis::linear(SCORE),
+            series,
+        });
+    }
+    let runs = pick::runs_text(results, &["choice_of_m"]);
+    let columns = panels.len().min(3);
+    let title = format!("The choice of M ({runs}, 95 % interval)");
+    (!panels.is_empty()).then(|| Chart::new("choice-of-m", title, columns, panels))
+}
+
+/// The panels of all measured tasks: a row with the whole range, and one with the best scores.
+fn two_views(
+    results: &Results,
+    id: &str,
+    title: &str,
+    x: impl Fn() -> Axis,
+    series: impl Fn(&str, &str, u32) -> Vec<Series>,
+) -> Option<Chart> {
+    let measured =
+        |experiment: &str, task: &str| pick::tasks(results, experiment).iter().any(|name| name == task);
+    let tasks: Vec<_> =
+        TASKS.into_iter().filter(|(experiment, task, _)| measured(experiment, task)).collect();
+    let mut whole = Vec::new();
+    let mut close = Vec::new();
+    for (experiment, task, number) in &tasks {
+        let title = pick::task_title(results, experiment, task);
+        let series = series(experiment, task, *number);
+        let best =
+            series.iter().flat_map(|s| s.points()).map(|point| point.y).fold(f64::NEG_INFINITY, f64::max);
+        let mut y = Axis::linear(SCORE);
+        whole.push(Panel { title: title.clone(), x: x(), y: y.clone(), series: series.clone() });
+        y.range = best.is_finite().then_some((best - CLOSE, best + 0.5));
+        close.push(Panel { title: format!("{title}: the best scores"), x: x(), y, series });
+    }
+    let columns = tasks.len();
+    let runs = pick::runs_text(results, &["fig3", "fig3_icml"]);
+    let mut chart = Chart::new(id, format!("{title} ({runs}, 95 % interval)"), columns, whole);
+    chart.panels.extend(close);
+    let key = Series::marks("Published (hollow)", Paint::Ink, Mark::Circle, Vec::new()).hollow();
+    chart.keys = vec![key];
+    (columns > 0).then_some(chart)
+}
+
+fn method_series(method: &str, ours: Vec<Point>, theirs: Vec<Point>) -> [Series; 2] {
+    let look = look(method);
+    [
+        Series::curve(title(method), look.paint, Line::Solid, ours).marked(look.mark),
+        Series::marks("", look.paint, look.mark, theirs).hollow(),
+    ]
+}
+
+/// The methods without cycles as lines through the panel; their published score as a hollow sign at `sign_x`.
+fn levels(results: &Results, experiment: &str, task: &str, number: u32, sign_x: f64) -> Vec<Series> {
+    let mut series = Vec::new();
+    for method in ["value_iteration", "r_max"] {
+        let look = look(method);
+        if let Some(summary) = pick::level(results, experiment, task, method) {
+            series.push(Series::level(title(method), look.paint, Line::Dashed, pick::point(1.0, summary)));
+        }
+        let signs = published(number, method).map(|point| Point::new(sign_x, point.score)).collect();
+        series.push(Series::marks("", look.paint, look.mark, signs).hollow());
+    }
+    series
+}
+
+fn planners(results: &Results, experiment: &str, task: &str) -> Vec<String> {
+    let mut methods = pick::methods(results, experiment, task);
+    methods.retain(|method| method != "value_iteration" && method != "r_max");
+    methods
+}
+
+fn published(number: u32, method: &str) -> impl Iterator<Item = PublishedScore> {
+    figure_3().into_iter().filter(move |point| point.task == number && point.method == method)
+}

@@ -1,0 +1,119 @@
+//! Curves out of results: the summaries and timings that belong together, in the order of their x.
+
+use super::chart::Point;
+use super::palette::rank;
+use crate::result::{ExperimentInfo, Results, SettingKey, Summary, Timing};
+
+/// Where a setting lies on the x axis: its cycles, else its parameter.
+pub fn place(key: &SettingKey) -> Option<f64> {
+    key.cycles.map(f64::from).or(key.parameter)
+}
+
+/// The settings of one curve, by rising x.
+pub fn curve<'a>(results: &'a Results, experiment: &str, task: &str, method: &str) -> Vec<&'a Summary> {
+    let mut found: Vec<&Summary> = results
+        .summaries
+        .iter()
+        .filter(|summary| is_of(&summary.key, experiment, task, method) && place(&summary.key).is_some())
+        .collect();
+    found.sort_by(|one, other| order(&one.key).total_cmp(&order(&other.key)));
+    found
+}
+
+/// The one setting of a method that has neither cycles nor a parameter.
+pub fn level<'a>(results: &'a Results, experiment: &str, task: &str, method: &str) -> Option<&'a Summary> {
+    let mut found = results.summaries.iter().filter(|summary| is_of(&summary.key, experiment, task, method));
+    found.find(|summary| place(&summary.key).is_none())
+}
+
+/// The timings of one curve, by rising x.
+pub fn times<'a>(results: &'a Results, experiment: &str, task: &str, method: &str) -> Vec<&'a Timing> {
+    let mut found: Vec<&Timing> = results
+        .timings
+        .iter()
+        .filter(|timing| is_of(&timing.key, experiment, task, method) && place(&timing.key).is_some())
+        .collect();
+    found.sort_by(|one, other| order(&one.key).total_cmp(&order(&other.key)));
+    found
+}
+
+/// The tasks of an experiment, in the order in which they first occur.
+pub fn tasks(results: &Results, experiment: &str) -> Vec<String> {
+    let mut tasks: Vec<String> = Vec::new();
+    for key in keys(results).filter(|key| key.experiment == experiment) {
+        if !tasks.contains(&key.task) {
+            tasks.push(key.task.clone());
+        }
+    }
+    tasks
+}
+
+/// The methods of a task, the paper's own first.
+pub fn methods(results: &Results, experiment: &str, task: &str) -> Vec<String> {
+    let mut methods: Vec<String> = Vec::new();
+    for key in keys(results).filter(|key| key.experiment == experiment && key.task == task) {
+        if !methods.contains(&key.method) {
+            methods.push(key.method.clone());
+        }
+    }
+    methods.sort_by_key(|method| rank(method));
+    methods
+}
+
+/// Whether anything of `experiment` was measured.
+pub fn has(results: &Results, experiment: &str) -> bool {
+    keys(results).any(|key| key.experiment == experiment)
+}
+
+/// The experiment as it was set.
+pub fn info<'a>(results: &'a Results, experiment: &str) -> Option<&'a ExperimentInfo> {
+    results.experiments.iter().find(|info| info.name == experiment)
+}
+
+/// What a reader calls a task.
+pub fn task_title(results: &Results, experiment: &str, task: &str) -> String {
+    let known = info(results, experiment).and_then(|info| info.tasks.iter().find(|(name, _)| name == task));
+    known.map_or_else(|| task.replace('_', " "), |(_, title)| title.clone())
+}
+
+/// How many runs stand behind a number of `experiment`, in words: "mean of 100 runs".
+pub fn runs_text(results: &Results, experiments: &[&str]) -> String {
+    let of =
+        results.summaries.iter().filter(|summary| experiments.contains(&summary.key.experiment.as_str()));
+    let (least, most) = of.fold((u32::MAX, 0), |(least, most), s| (least.min(s.runs), most.max(s.runs)));
+    match (least, most) {
+        (_, 0) => "no runs".to_string(),
+        (_, 1) => "1 run".to_string(),
+        (least, most) if least == most => format!("mean of {most} runs"),
+        (least, most) => format!("mean of {least} to {most} runs"),
+    }
+}
+
+/// The smallest and the largest score of the runs of a setting; `None` without rows.
+pub fn range(results: &Results, key: &SettingKey) -> Option<(f64, f64)> {
+    let scores = results.rows.iter().filter(|row| row.key == *key).map(|row| row.score);
+    let scores = scores.filter(|score| score.is_finite());
+    scores.fold(None, |range, score| match range {
+        None => Some((score, score)),
+        Some((low, high)) => Some((f64::min(low, score), f64::max(high, score))),
+    })
+}
+
+/// A summary as a point at `x`, with its 95 % interval.
+pub fn point(x: f64, summary: &Summary) -> Point {
+    // The interval of one run is the run itself; bounds that are no numbers are left out likewise.
+    let bound = |value: f64| if value.is_finite() { value } else { summary.mean };
+    Point { x, y: summary.mean, low: bound(summary.low), high: bound(summary.high) }
+}
+
+fn keys(results: &Results) -> impl Iterator<Item = &SettingKey> {
+    results.summaries.iter().map(|s| &s.key).chain(results.timings.iter().map(|t| &t.key))
+}
+
+fn is_of(key: &SettingKey, experiment: &str, task: &str, method: &str) -> bool {
+    key.experiment == experiment && key.task == task && key.method == method
+}
+
+fn order(key: &SettingKey) -> f64 {
+    place(key).unwrap_or(f64::NEG_INFINITY)
+}

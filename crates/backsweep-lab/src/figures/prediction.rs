@@ -1,0 +1,161 @@
+//! Figure 1: TD(0) against one small backup a step, on the fixed instance and over many random ones.
+
+use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
+use super::palette::{look, title};
+use super::pick;
+use super::published::{PublishedError, figure_1};
+use crate::result::Results;
+
+const TASKS: [(u32, &str); 2] = [(1, "circle1"), (2, "circle2")];
+const STEP_SIZES: &str = "constant step size α, or decay rate d";
+const ERROR: &str = "RMS error / initial error";
+
+type Published = (&'static str, fn(&PublishedError) -> f64);
+const TD: [Published; 2] =
+    [("td_constant", |point| point.td_constant), ("td_decaying", |point| point.td_decaying)];
+
+/// Figure 1 as published, and below it the same curves relative to the small backup: their shapes.
+pub fn fixed_instance(results: &Results) -> Chart {
+    let levels = TASKS.map(|(number, task)| Panel {
+        title: task_title(results, "fig1", task, number),
+        x: step_sizes(),
+        y: Axis::linear(ERROR).between(0.0, 1.06),
+        series: curves(results, number, task, false),
+    });
+    let shapes = TASKS.map(|(number, task)| Panel {
+        title: format!("Task {number}: shape, each curve over its own small backup"),
+        x: step_sizes(),
+        y: Axis::log("error / error of the small backup"),
+        series: curves(results, number, task, true),
+    });
+    let runs = pick::runs_text(results, &["fig1"]);
+    let title =
+        format!("Figure 1: evaluation on the circle, 10,000 transitions ({runs}, one fixed instance)");
+    let mut chart = Chart::new("fig1", title, 2, levels.into_iter().chain(shapes).collect());
+    chart.keys = vec![published_key()];
+    chart
+}
+
+/// The same curves over random instances: the middle 80 % of them, with the published curve on it.
+pub fn band(results: &Results) -> Chart {
+    let mut panels = Vec::new();
+    for (number, task) in TASKS {
+        for (method, published) in TD {
+            let mut series = vec![small_backup_band(results, task)];
+            let summaries = pick::curve(results, "fig1_band", task, method);
+            let (paint, name) = (look(method).paint, title(method));
+            let band = summaries.iter().filter_map(|s| {
+                Some(Point { x: pick::place(&s.key)?, y: s.iqm, low: s.quantile_10, high: s.quantile_90 })
+            });
+            let points: Vec<Point> = band.collect();
+            let range = summaries.iter().filter_map(|s| {
+                let (low, high) = pick::range(results, &s.key)?;
+                Some(Point { x: pick::place(&s.key)?, y: s.iqm, low, high })
+            });
+            series.push(Series::band("", paint, range.collect()));
+            series.push(Series::band("", paint, points.clone()));
+            let middle = points.iter().map(|point| Point::new(point.x, point.y)).collect();
+            series.push(Series::curve(name, paint, Line::Solid, middle));
+            series.extend(published_curve(number, paint, look(method).mark, published));
+            series.extend(published_level(number));
+            panels.push(Panel {
+                title: format!("{}: {}", short_title(number), title(method)),
+                x: step_sizes_of(method),
+                y: Axis::log(ERROR),
+                series,
+            });
+        }
+    }
+    let runs =
+        pick::runs_text(results, &["fig1_band"]).replace("mean of ", "").replace("runs", "random instances");
+    let title = format!("Figure 1 over {runs}: interquartile mean, middle 80 % (dark) and range (light)");
+    let mut chart = Chart::new("fig1-band", title, 2, panels);
+    chart.keys =
+        vec![published_key(), Series::band("Middle 80 % of instances", Paint::Hex("#8c8c8c"), Vec::new())];
+    chart
+}
+
+fn curves(results: &Results, number: u32, task: &str, relative: bool) -> Vec<Series> {
+    let small = pick::level(results, "fig1", task, "small_backup");
+    let unit = if relative { small.map_or(f64::NAN, |small| small.mean) } else { 1.0 };
+    let mut series = Vec::new();
+    for (method, published) in TD {
+        let look = look(method);
+        let ours = pick::curve(results, "fig1", task, method);
+        let points =
+            ours.iter().filter_map(|s| Some(Point::new(pick::place(&s.key)?, s.mean / unit))).collect();
+        series.push(Series::curve(title(method), look.paint, Line::Solid, points));
+        let divisor = move |point: &PublishedError| if relative { point.small_backups } else { 1.0 };
+        series.extend(published_curve(number, look.paint, look.mark, move |p| published(p) / divisor(p)));
+    }
+    if let Some(small) = small {
+        let paint = look("small_backup").paint;
+        series.push(Series::level(
+            title("small_backup"),
+            paint,
+            Line::Solid,
+            Point::new(0.0, small.mean / unit),
+        ));
+        if !relative {
+            series.extend(published_level(number));
+        }
+    }
+    series
+}
+
+/// The published curve: dashed, with a hollow sign at every fifth point.
+fn published_curve(
+    number: u32,
+    paint: Paint,
+    mark: Mark,
+    value: impl Fn(&PublishedError) -> f64,
+) -> [Series; 2] {
+    let points: Vec<Point> = figure_1()
+        .iter()
+        .filter(|point| point.task == number)
+        .map(|point| Point::new(point.parameter, value(point)))
+        .collect();
+    let some = points.iter().step_by(5).copied().collect();
+    [Series::curve("", paint, Line::Dashed, points), Series::marks("", paint, mark, some).hollow()]
+}
+
+/// The published level of the small backup.
+fn published_level(number: u32) -> [Series; 2] {
+    let look = look("small_backup");
+    published_curve(number, look.paint, look.mark, |point| point.small_backups)
+}
+
+fn small_backup_band(results: &Results, task: &str) -> Series {
+    let paint = look("small_backup").paint;
+    let point =
+        pick::level(results, "fig1_band", task, "small_backup").map_or(Point::new(0.0, f64::NAN), |s| {
+            Point { x: 0.0, y: s.iqm, low: s.quantile_10, high: s.quantile_90 }
+        });
+    Series::level(title("small_backup"), paint, Line::Solid, point)
+}
+
+fn published_key() -> Series {
+    Series::curve("Published (dashed, hollow)", Paint::Ink, Line::Dashed, Vec::new())
+        .marked(Mark::Circle)
+        .hollow()
+}
+
+fn step_sizes() -> Axis {
+    Axis::linear(STEP_SIZES).between(-0.02, 1.02)
+}
+
+fn step_sizes_of(method: &str) -> Axis {
+    Axis::linear(if method == "td_constant" { "constant step size α" } else { "decay rate d" })
+        .between(-0.02, 1.02)
+}
+
+fn short_title(number: u32) -> String {
+    format!("Task {number}")
+}
+
+fn task_title(results: &Results, experiment: &str, task: &str, number: u32) -> String {
+    let known =
+        pick::info(results, experiment).is_some_and(|info| info.tasks.iter().any(|(name, _)| name == task));
+    let name = known.then(|| format!(": {}", pick::task_title(results, experiment, task)));
+    short_title(number) + &name.unwrap_or_default()
+}

@@ -1,0 +1,86 @@
+//! The published points of the paper's figures, read off their vector paths; the data files name the source.
+
+use crate::{PUBLISHED_FIGURE_1, PUBLISHED_FIGURE_3};
+
+/// One column of points of Figure 1: what was printed for one step-size parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PublishedError {
+    /// Circle task, 1 or 2.
+    pub task: u32,
+    /// The constant step size, or the decay rate.
+    pub parameter: f64,
+    /// Normalised error of TD(0) with a constant step size.
+    pub td_constant: f64,
+    /// Normalised error of TD(0) with a decaying step size.
+    pub td_decaying: f64,
+    /// Normalised error of one small backup a step; it has no parameter, so it is the same in every row.
+    pub small_backups: f64,
+}
+
+/// One point of Figure 3.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PublishedScore {
+    /// Task number of the conference version: 1 has 4 successors, 2 has 15.
+    pub task: u32,
+    /// Method, named as in the results.
+    pub method: &'static str,
+    /// Update cycles a step; `None` for value iteration and R-max.
+    pub cycles: Option<u32>,
+    /// Computation time of an observation in microseconds on the authors' machine.
+    pub microseconds: Option<f64>,
+    /// Mean discounted return of the first 200 episodes.
+    pub score: f64,
+}
+
+/// Figure 1, both tasks, in the order of the file.
+pub fn figure_1() -> Vec<PublishedError> {
+    records(PUBLISHED_FIGURE_1)
+        .filter_map(|field| {
+            let number = |index: usize| field.get(index)?.parse::<f64>().ok();
+            Some(PublishedError {
+                task: field.first()?.parse().ok()?,
+                parameter: number(1)?,
+                td_constant: number(2)?,
+                td_decaying: number(3)?,
+                small_backups: number(4)?,
+            })
+        })
+        .collect()
+}
+
+/// Figure 3, both tasks, in the order of the file.
+pub fn figure_3() -> Vec<PublishedScore> {
+    records(PUBLISHED_FIGURE_3)
+        .filter_map(|field| {
+            let method = match *field.get(1)? {
+                "vi_every_step" => "value_iteration",
+                other => other,
+            };
+            Some(PublishedScore {
+                task: field.first()?.parse().ok()?,
+                method,
+                cycles: field.get(2)?.parse().ok(),
+                microseconds: field.get(3)?.parse().ok(),
+                score: field.get(4)?.parse().ok()?,
+            })
+        })
+        .collect()
+}
+
+/// The lines of a data file, split at commas; comments and the header parse to nothing and fall out later.
+fn records(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').map(str::trim).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_published_point_is_read() {
+        assert_eq!(figure_1().len(), 102);
+        assert_eq!(figure_3().len(), 34);
+        assert_eq!(figure_3().iter().filter(|point| point.cycles.is_none()).count(), 4);
+        assert_eq!(figure_3().iter().filter(|point| point.microseconds.is_none()).count(), 4);
+    }
+}

@@ -1,0 +1,164 @@
+//! From values to places on an axis: ranges that fit the data, round ticks, and their labels.
+
+use super::chart::{Axis, Panel, Point, Shape};
+
+/// The visible part of an axis, laid over pixels.
+#[derive(Clone, Debug)]
+pub struct Scale {
+    log: bool,
+    first: f64,
+    last: f64,
+    pixel_first: f64,
+    pixel_last: f64,
+    /// The values that get a tick.
+    pub ticks: Vec<f64>,
+}
+
+impl Scale {
+    /// The scale of `axis` over `values`, between two pixels.
+    pub fn fit(
+        axis: &Axis,
+        values: impl Iterator<Item = f64>,
+        pixels: (f64, f64),
+        wanted_ticks: usize,
+    ) -> Self {
+        let (first, last) =
+            axis.range.filter(|range| usable(*range, axis.log)).unwrap_or_else(|| spread(values, axis.log));
+        let ticks = match &axis.ticks {
+            Some(ticks) => ticks.clone(),
+            None if axis.log => log_ticks(first, last),
+            None => linear_ticks(first, last, wanted_ticks),
+        };
+        let slack = (last - first).abs() * 1e-9;
+        let ticks =
+            ticks.into_iter().filter(|tick| *tick >= first - slack && *tick <= last + slack).collect();
+        Scale { log: axis.log, first, last, pixel_first: pixels.0, pixel_last: pixels.1, ticks }
+    }
+
+    /// The pixel of `value`. Values that a logarithmic axis cannot show go to its first end.
+    pub fn pixel(&self, value: f64) -> f64 {
+        let share = if self.log {
+            if value <= 0.0 { 0.0 } else { (value / self.first).ln() / (self.last / self.first).ln() }
+        } else {
+            (value - self.first) / (self.last - self.first)
+        };
+        self.pixel_first + share * (self.pixel_last - self.pixel_first)
+    }
+
+    /// Whether `value` lies on the visible part.
+    pub fn shows(&self, value: f64) -> bool {
+        value >= self.first && value <= self.last
+    }
+
+    /// The text of a tick.
+    pub fn label(&self, tick: f64) -> String {
+        if self.log {
+            return log_label(tick);
+        }
+        let step = self.ticks.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(f64::INFINITY, f64::min);
+        let digits =
+            if step.is_finite() && step > 0.0 { (-step.log10().floor()).clamp(0.0, 6.0) as usize } else { 2 };
+        number(tick, digits)
+    }
+}
+
+/// The values of `panel` that its vertical axis must hold.
+pub fn heights(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
+    panel
+        .series
+        .iter()
+        .flat_map(|series| series.points())
+        .flat_map(|point: &Point| [point.y, point.low, point.high])
+}
+
+/// The values of `panel` that its horizontal axis must hold.
+pub fn breadths(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
+    let fixed = panel.series.iter().filter(|series| series.shape != Shape::Level);
+    fixed.flat_map(|series| series.points()).map(|point| point.x)
+}
+
+/// A number with a true minus sign and no `-0`.
+pub fn number(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.to_string(),
+        Some(rest) => format!("−{rest}"),
+        None => text,
+    }
+}
+
+fn usable((first, last): (f64, f64), log: bool) -> bool {
+    first.is_finite() && last.is_finite() && first < last && !(log && first <= 0.0)
+}
+
+/// The range of the values with a little room at both ends; a range of its own where there is none.
+fn spread(values: impl Iterator<Item = f64>, log: bool) -> (f64, f64) {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for value in values.filter(|value| value.is_finite() && !(log && *value <= 0.0)) {
+        low = low.min(value);
+        high = high.max(value);
+    }
+    if low > high {
+        return if log { (1.0, 10.0) } else { (0.0, 1.0) };
+    }
+    if log {
+        let room = (high / low).powf(0.08).max(1.15);
+        return (low / room, high * room);
+    }
+    let room = ((high - low) * 0.07).max(high.abs().max(1.0) * 1e-3);
+    // A score that is never negative keeps its zero where it belongs.
+    let floor = if low >= 0.0 && low - room < 0.0 { 0.0 } else { low - room };
+    (floor, high + room)
+}
+
+fn linear_ticks(first: f64, last: f64, wanted: usize) -> Vec<f64> {
+    let rough = (last - first) / wanted.max(1) as f64;
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .iter()
+        .map(|factor| factor * power)
+        .find(|step| *step >= rough * 0.7)
+        .unwrap_or(rough);
+    // Multiples are computed from whole numbers so that no tick drifts.
+    let (from, to) = ((first / step - 1e-9).ceil() as i64, (last / step + 1e-9).floor() as i64);
+    (from..=to).map(|index| index as f64 * step).collect()
+}
+
+fn log_ticks(first: f64, last: f64) -> Vec<f64> {
+    let decades = (last / first).log10();
+    let factors: &[f64] = if decades > 3.0 {
+        &[1.0]
+    } else if decades > 1.2 {
+        &[1.0, 2.0, 5.0]
+    } else {
+        &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0]
+    };
+    let (from, to) = (first.log10().floor() as i32, last.log10().ceil() as i32);
+    let all = (from..=to).flat_map(|power| factors.iter().map(move |factor| factor * 10f64.powi(power)));
+    let ticks: Vec<f64> = all.filter(|tick| *tick >= first && *tick <= last).collect();
+    // A range within one such step is almost linear.
+    if ticks.len() < 3 { linear_ticks(first, last, 4) } else { ticks }
+}
+
+fn log_label(tick: f64) -> String {
+    let power = tick.log10().round();
+    if power.abs() >= 5.0 && (tick / 10f64.powf(power) - 1.0).abs() < 1e-9 {
+        return format!("10{}", superscript(power as i32));
+    }
+    let digits =
+        if tick >= 1.0 { usize::from(tick.fract() > 1e-9) } else { (1.0 - tick.log10().floor()) as usize };
+    let text = number(tick, digits);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
+fn superscript(value: i32) -> String {
+    let digit = |c| match c {
+        '-' => '⁻',
+        '0' => '⁰',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        other => char::from_u32(other as u32 - '4' as u32 + '⁴' as u32).unwrap_or('?'),
+    };
+    value.to_string().chars().map(digit).collect()
+}

@@ -1,0 +1,87 @@
+//! What an output folder belongs to: the experiments, with all they depend on, and the list of their settings.
+
+use crate::experiment::Experiment;
+use crate::result::{ExperimentInfo, SettingKey};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The version of the form of output folders.
+const FORM: u32 = 1;
+
+/// The identity of an output folder. Two commands may share a folder, and two folders may be merged, if and only if their
+/// manifests are equal. Threads, shards and selections are not part of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    form: u32,
+    /// The seed.
+    pub seed: u64,
+    /// The experiments, in order.
+    pub experiments: Vec<ExperimentInfo>,
+    /// All settings, in order, which is the order of the result files.
+    pub settings: Vec<Entry>,
+}
+
+/// A setting of a manifest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The setting.
+    #[serde(flatten)]
+    pub key: SettingKey,
+    /// Its runs.
+    pub runs: u32,
+}
+
+impl Manifest {
+    /// The manifest of these experiments.
+    ///
+    /// # Errors
+    /// If there are none, or two have the same name or different seeds.
+    pub fn new(experiments: &[Experiment]) -> Result<Self> {
+        let Some(first) = experiments.first() else { return Err(Error::new("no experiment to run")) };
+        for (i, experiment) in experiments.iter().enumerate() {
+            if experiments[..i].iter().any(|earlier| earlier.name == experiment.name) {
+                return Err(Error::new(format!("experiment {} is given twice", experiment.name)));
+            }
+            if experiment.seed != first.seed {
+                return Err(Error::new(format!(
+                    "experiments {} and {} have different seeds; set one with --seed",
+                    first.name, experiment.name
+                )));
+            }
+        }
+        let settings = experiments.iter().flat_map(|experiment| &experiment.settings);
+        Ok(Self {
+            form: FORM,
+            seed: first.seed,
+            experiments: experiments.iter().map(Experiment::info).collect(),
+            settings: settings.map(|s| Entry { key: s.key.clone(), runs: s.runs }).collect(),
+        })
+    }
+
+    /// The text of the file.
+    pub fn to_text(&self) -> String {
+        // Structs of strings and numbers always serialise.
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
+    /// Reads the text of the file.
+    ///
+    /// # Errors
+    /// If it is not a manifest of this form.
+    pub fn from_text(text: &str) -> Result<Self> {
+        let manifest: Self = serde_json::from_str(text)
+            .map_err(|error| Error::new(format!("not a list of settings of backsweep ({error})")))?;
+        if manifest.form != FORM {
+            let found = manifest.form;
+            return Err(Error::new(format!("form {found} of results; this version reads form {FORM}")));
+        }
+        Ok(manifest)
+    }
+
+    /// The manifest in a few words: `fig3 (100 runs), seed 1`.
+    pub fn describe(&self) -> String {
+        let named: Vec<String> =
+            self.experiments.iter().map(|info| format!("{} ({} runs)", info.name, info.runs)).collect();
+        format!("{}, seed {}", named.join(", "), self.seed)
+    }
+}

@@ -1,0 +1,91 @@
+//! Learning to predict on a circle (section 5.1). The score is the root mean squared error over all states after every
+//! transition, divided by the initial error, averaged.
+
+use crate::circle::{Circle, FIXED_INSTANCE, N_STATES};
+use crate::setting::{Outcome, Work};
+use crate::{Error, Result};
+use backsweep::predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
+use backsweep::{Random, State};
+use std::time::Instant;
+
+/// The methods of prediction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    /// TD(0).
+    Td(StepSize),
+    /// One small backup a step, of the transition just observed.
+    SmallBackup,
+}
+
+impl Method {
+    /// Builds the predictor; values start at 0.
+    pub fn predictor(self, discount: f64) -> Result<Box<dyn Predictor>> {
+        Ok(match self {
+            Self::Td(step_size) => Box::new(Td0::new(discount, step_size, 0.0)?),
+            Self::SmallBackup => {
+                Box::new(SmallBackupPredictor::new(discount, 0.0, Selection::MostRecent, 1, 0)?)
+            }
+        })
+    }
+}
+
+/// A predictor on a circle.
+#[derive(Clone, Debug)]
+pub struct Prediction {
+    /// Task 1 or 2.
+    pub task: u32,
+    /// Whether every run has an instance of its own instead of the fixed one.
+    pub random_instance: bool,
+    /// The method.
+    pub method: Method,
+    /// The discount.
+    pub discount: f64,
+    /// How many transitions.
+    pub steps: u32,
+    /// The stream of random numbers, as (seed, stream, run): that of the task, so that all methods see the same transitions.
+    pub stream: u64,
+}
+
+impl Prediction {
+    /// The circle of a run.
+    pub fn circle(&self, seed: u64, run: u32) -> Result<Circle> {
+        let instance = if self.random_instance {
+            Circle::random_instance(&mut Random::stream(seed, &[self.stream, u64::from(run), 1]))
+        } else {
+            FIXED_INSTANCE
+        };
+        Circle::task(self.task, instance)
+    }
+}
+
+impl Work for Prediction {
+    fn run(&self, seed: u64, run: u32) -> Result<Outcome> {
+        let circle = self.circle(seed, run)?;
+        let exact = circle.values(self.discount);
+        let initial = root_mean_square(exact);
+        if initial == 0.0 {
+            return Err(Error::new(
+                "the values of this circle are all 0, so errors cannot be compared with them",
+            ));
+        }
+        let mut random = Random::stream(seed, &[self.stream, u64::from(run), 0]);
+        let trajectory = circle.trajectory(self.steps as usize, &mut random);
+        let mut predictor = self.method.predictor(self.discount)?;
+        let mut sum = 0.0;
+        let begin = Instant::now();
+        for step in &trajectory {
+            predictor.observe(step.state, step.reward, step.next())?;
+            // All states, not only the one that was backed up: the score must not rest on what a method leaves alone.
+            // Each term is divided by the initial error, so that without learning every term, and the mean, is exactly 1.
+            sum += root_mean_square(std::array::from_fn(|s| predictor.value(State(s as u32)) - exact[s]))
+                / initial;
+        }
+        let microseconds = begin.elapsed().as_secs_f64() * 1e6 / f64::from(self.steps);
+        let score = sum / f64::from(self.steps);
+        Ok(Outcome { score, steps: u64::from(self.steps), samples: vec![microseconds], ..Outcome::default() })
+    }
+}
+
+fn root_mean_square(errors: [f64; N_STATES]) -> f64 {
+    (errors.iter().map(|error| error * error).sum::<f64>() / N_STATES as f64).sqrt()
+}

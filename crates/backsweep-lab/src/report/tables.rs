@@ -1,0 +1,196 @@
+//! The tables of the report: fitted exponents, the summary of every setting, and the times.
+
+use crate::figures::cost::{SIZES, exponent};
+use crate::figures::published::{figure_1, figure_3};
+use crate::figures::text::escape;
+use crate::figures::{number, palette, pick};
+use crate::result::{Results, SettingKey, Summary, Timing};
+use std::fmt::Write;
+
+/// Table 1: the fitted exponents beside what the paper states.
+pub fn exponents(page: &mut String, results: &Results) {
+    let mut methods: Vec<String> =
+        SIZES.iter().flat_map(|(task, _)| pick::methods(results, "table1", task)).collect();
+    methods.sort_by_key(|method| palette::rank(method));
+    methods.dedup();
+    if methods.is_empty() {
+        return;
+    }
+    let _ = write!(
+        page,
+        "<h3>Table 1: how the cost of an update cycle grows</h3>\n<div class=\"wide\"><table>\n<tr><th scope=\"col\">method</th>"
+    );
+    for (_, label) in SIZES {
+        let _ = write!(page, "<th scope=\"col\" class=\"number\">{}</th>", escape(label));
+    }
+    let _ = writeln!(page, "<th scope=\"col\">the paper</th></tr>");
+    for method in methods {
+        let _ = write!(page, "<tr><td>{}</td>", escape(&palette::title(&method)));
+        for (task, _) in SIZES {
+            let fitted = exponent(&pick::times(results, "table1", task, &method));
+            let cell =
+                fitted.map_or("–".to_string(), |exponent| format!("n<sup>{}</sup>", number(exponent, 2)));
+            let _ = write!(page, "<td class=\"number\">{cell}</td>");
+        }
+        let _ = writeln!(page, "<td>{}</td></tr>", stated(&method));
+    }
+    let _ = writeln!(
+        page,
+        "</table></div>\n<p class=\"soft-text\">Exponents are fitted over the upper half of the sizes. The paper's |S| stands for the number of successors; Pre is the number of predecessor pairs.</p>"
+    );
+}
+
+/// Every setting of every experiment, in folds; short tables are open.
+pub fn summaries(page: &mut String, results: &Results) {
+    for experiment in experiments(results) {
+        let of: Vec<&Summary> = results.summaries.iter().filter(|s| s.key.experiment == experiment).collect();
+        let name = pick::info(results, &experiment).map(|info| info.title.clone()).unwrap_or_default();
+        let open = if of.len() <= 80 { " open" } else { "" };
+        // A column that would be empty throughout is left out.
+        let place = if of.iter().any(|s| s.key.cycles.is_some()) { "cycles" } else { "parameter" };
+        let both = place == "cycles" && of.iter().any(|s| s.key.parameter.is_some());
+        let with_published = of.iter().any(|summary| published(&summary.key).is_some());
+        let mut heads = vec![place];
+        heads.extend(both.then_some("parameter"));
+        heads.extend(["runs", "mean", "standard error", "95 % interval", "interquartile mean"]);
+        heads.extend(["deviation from run to run", "episodes cut"]);
+        heads.extend(with_published.then_some("published"));
+        let columns = heads.len() + 1;
+        let (experiment, name) = (escape(&experiment), escape(&name));
+        let settings = of.len();
+        let _ = write!(
+            page,
+            "<details{open}><summary>{experiment}: {name} ({settings} settings)</summary>\n<div class=\"wide\"><table>\n<tr><th scope=\"col\">method</th>"
+        );
+        for head in heads {
+            let _ = write!(page, "<th scope=\"col\" class=\"number\">{head}</th>");
+        }
+        let _ = writeln!(page, "</tr>");
+        for task in pick::tasks(results, &of[0].key.experiment) {
+            let title = escape(&pick::task_title(results, &of[0].key.experiment, &task));
+            let _ = writeln!(
+                page,
+                "<tr class=\"part\"><th colspan=\"{columns}\" scope=\"colgroup\">{title}</th></tr>"
+            );
+            for summary in of.iter().filter(|summary| summary.key.task == task) {
+                summary_row(page, summary, both, with_published);
+            }
+        }
+        let _ = writeln!(page, "</table></div></details>");
+    }
+}
+
+/// Every measured time.
+pub fn timings(page: &mut String, results: &Results) {
+    if results.timings.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        page,
+        "<details><summary>Measured times ({} settings)</summary>\n<div class=\"wide\"><table>\n<tr><th scope=\"col\">experiment</th>\
+         <th scope=\"col\">task</th><th scope=\"col\">method</th><th scope=\"col\" class=\"number\">cycles</th>\
+         <th scope=\"col\" class=\"number\">parameter</th><th scope=\"col\">unit</th><th scope=\"col\" class=\"number\">median (µs)</th>\
+         <th scope=\"col\" class=\"number\">quartiles (µs)</th><th scope=\"col\" class=\"number\">samples</th></tr>",
+        results.timings.len()
+    );
+    for timing in &results.timings {
+        let Timing { key, unit, microseconds, low, high, samples } = timing;
+        let _ = writeln!(
+            page,
+            "<tr><td>{}</td><td>{}</td><td>{}</td>{}<td>{}</td><td class=\"number\">{}</td><td class=\"number\">{} to {}</td><td class=\"number\">{samples}</td></tr>",
+            escape(&key.experiment),
+            escape(&pick::task_title(results, &key.experiment, &key.task)),
+            escape(&palette::title(&key.method)),
+            place_cells(key),
+            escape(unit),
+            finite(*microseconds, 4),
+            finite(*low, 4),
+            finite(*high, 4),
+        );
+    }
+    let _ = writeln!(page, "</table></div></details>");
+}
+
+fn summary_row(page: &mut String, summary: &Summary, both: bool, with_published: bool) {
+    let key = &summary.key;
+    // Errors on the circle are a hundred times smaller than those of returns.
+    let digits = if summary.mean.abs() < 2.0 { 4 } else { 2 };
+    let text = |value: f64| finite(value, digits);
+    let cycles = key.cycles.map(|cycles| cycles.to_string());
+    let parameter = key.parameter.map(|parameter| parameter.to_string());
+    let mut cells = if both {
+        vec![cycles.unwrap_or_default(), parameter.unwrap_or_default()]
+    } else {
+        vec![cycles.or(parameter).unwrap_or_default()]
+    };
+    let interval = format!("{} to {}", text(summary.low), text(summary.high));
+    cells.extend([summary.runs.to_string(), text(summary.mean), text(summary.standard_error), interval]);
+    cells.extend([text(summary.iqm), text(summary.deviation), summary.capped.to_string()]);
+    if with_published {
+        cells.push(published(key).map_or(String::new(), text));
+    }
+    let _ = write!(page, "<tr><td>{}</td>", escape(&palette::title(&key.method)));
+    for cell in cells {
+        let _ = write!(page, "<td class=\"number\">{cell}</td>");
+    }
+    let _ = writeln!(page, "</tr>");
+}
+
+/// The cells of cycles and parameter.
+fn place_cells(key: &SettingKey) -> String {
+    let cycles = key.cycles.map(|cycles| cycles.to_string()).unwrap_or_default();
+    let parameter = key.parameter.map(|parameter| parameter.to_string()).unwrap_or_default();
+    format!("<td class=\"number\">{cycles}</td><td class=\"number\">{parameter}</td>")
+}
+
+fn finite(value: f64, digits: usize) -> String {
+    if value.is_finite() { number(value, digits) } else { "–".to_string() }
+}
+
+/// What was published for a setting.
+fn published(key: &SettingKey) -> Option<f64> {
+    let (experiment, task) = (key.experiment.as_str(), key.task.as_str());
+    match (experiment, task) {
+        ("fig1", "circle1" | "circle2") => {
+            let task = if task == "circle1" { 1 } else { 2 };
+            let parameter = key.parameter.unwrap_or(0.0);
+            let points = figure_1();
+            let point = points.iter().find(|p| p.task == task && (p.parameter - parameter).abs() < 1e-6)?;
+            match key.method.as_str() {
+                "td_constant" => Some(point.td_constant),
+                "td_decaying" => Some(point.td_decaying),
+                "small_backup" => Some(point.small_backups),
+                _ => None,
+            }
+        }
+        ("fig3", "fifteen") | ("fig3_icml", "four_80" | "four_60") => {
+            let number = if experiment == "fig3" { 2 } else { 1 };
+            let points = figure_3();
+            let same = |method: &str, cycles| method == key.method && cycles == key.cycles;
+            points.iter().find(|p| p.task == number && same(p.method, p.cycles)).map(|p| p.score)
+        }
+        _ => None,
+    }
+}
+
+fn stated(method: &str) -> &'static str {
+    match method {
+        "small_backups" => "O(|A|) + O(Pre)",
+        "moore_atkeson" => "O(|S||A| + |A|) + O(Pre)",
+        "peng_williams" => "O(|S| + |A|) + O(Pre)",
+        "reversed_full_backups" => "O(Pre) (conference version)",
+        "value_iteration" => "one sweep, for comparison",
+        _ => "–",
+    }
+}
+
+/// The experiments that have results, in the order of the settings.
+fn experiments(results: &Results) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for summary in &results.summaries {
+        if !names.contains(&summary.key.experiment) {
+            names.push(summary.key.experiment.clone());
+        }
+    }
+    names
+}

@@ -1,0 +1,342 @@
+//! Results as plain structs, and the tidy CSV files that hold them.
+//!
+//! | file | holds | byte-identical for any number of threads, shards and interruptions |
+//! |---|---|---|
+//! | `rows.csv` | a [`Row`] for each run of each setting | yes |
+//! | `summary.csv` | a [`Summary`] for each setting | yes |
+//! | `timing.csv` | a [`Timing`] for each setting | no: measured times live here and nowhere else |
+//!
+//! The names that the built-in experiments use:
+//!
+//! | experiment | tasks | methods | cycles | parameter |
+//! |---|---|---|---|---|
+//! | `fig1` | `circle1`, `circle2` | `td_constant`, `td_decaying`, `small_backup` | | α or d; none for `small_backup` |
+//! | `fig1_band` | the same, a new random instance each run | the same | | the same |
+//! | `fig3` | `fifteen` | the six planners of the core, `r_max` | 1, 3, 5, 10; none for `value_iteration`, `r_max` | |
+//! | `fig3_icml` | `four_80`, `four_60` | the same | the same | |
+//! | `choice_of_m` | `fifteen` | `value_iteration` | | M |
+//! | `table1` | `successors`, `actions`, `predecessors`, `states` | the six planners | | the size; unit `cycle` (`sweep`) |
+//! | `table1` | `maze` | the six planners | | unit `cycle`; `value_iteration`: the tolerance, unit `observation` |
+//! | `table1` | `circle` | `td_constant`, `small_backup` | | unit `step` |
+//! | `check` | `fifteen` | `value_iteration` | | the tolerance; score: largest difference from plain sweeps |
+
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+
+/// What names a setting: one point of one curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SettingKey {
+    /// The experiment, such as `fig3`.
+    pub experiment: String,
+    /// The task within it, such as `fifteen`.
+    pub task: String,
+    /// The method, such as `moore_atkeson`.
+    pub method: String,
+    /// Update cycles a step; `None` where the method has none, or as many as it takes.
+    pub cycles: Option<u32>,
+    /// The number on the x axis where that is not cycles: a step size, a decay rate, M, a size, a tolerance.
+    pub parameter: Option<f64>,
+}
+
+impl SettingKey {
+    /// The setting's name, such as `fig3/fifteen/moore_atkeson/5`.
+    pub fn name(&self) -> String {
+        let mut name = format!("{}/{}/{}", self.experiment, self.task, self.method);
+        if let Some(cycles) = self.cycles {
+            let _ = write!(name, "/{cycles}");
+        }
+        if let Some(parameter) = self.parameter {
+            let _ = write!(name, "/{parameter}");
+        }
+        name
+    }
+
+    /// Whether a pattern means this setting: the parts of the pattern are parts of the name, in the same order; parts may be
+    /// left out. `fig3/moore_atkeson/5` means `fig3/fifteen/moore_atkeson/5`.
+    pub fn matches(&self, pattern: &str) -> bool {
+        let name = self.name();
+        let mut parts = name.split('/');
+        pattern.split('/').all(|wanted| parts.any(|part| part == wanted))
+    }
+
+    fn write(&self, line: &mut String) {
+        let _ = write!(line, "{},{},{},", self.experiment, self.task, self.method);
+        if let Some(cycles) = self.cycles {
+            let _ = write!(line, "{cycles}");
+        }
+        line.push(',');
+        if let Some(parameter) = self.parameter {
+            let _ = write!(line, "{parameter}");
+        }
+    }
+}
+
+/// The result of one run of one setting.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// The setting.
+    #[serde(flatten)]
+    pub key: SettingKey,
+    /// The run's number, from 0.
+    pub run: u32,
+    /// What is plotted: the mean discounted return of an episode (control), the mean normalised error (prediction), or the
+    /// backups of an update cycle (cost).
+    pub score: f64,
+    /// Episodes done; 0 where there are none.
+    pub episodes: u64,
+    /// Steps taken.
+    pub steps: u64,
+    /// Episodes that the limit of steps cut.
+    pub capped: u64,
+}
+
+/// The statistics of one setting over its runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The setting.
+    #[serde(flatten)]
+    pub key: SettingKey,
+    /// The number of runs.
+    pub runs: u32,
+    /// The mean score.
+    pub mean: f64,
+    /// The standard error of the mean; 0 for one run.
+    pub standard_error: f64,
+    /// The lower end of the 95 % bootstrap interval of the mean.
+    pub low: f64,
+    /// The upper end of it.
+    pub high: f64,
+    /// The interquartile mean: the mean of the middle half of the runs.
+    pub iqm: f64,
+    /// The standard deviation from run to run; 0 for one run.
+    pub deviation: f64,
+    /// The score that a tenth of the runs stay below.
+    pub quantile_10: f64,
+    /// The score that a tenth of the runs exceed.
+    pub quantile_90: f64,
+    /// Steps of a run, on average.
+    pub steps: f64,
+    /// Episodes that the limit of steps cut, in all runs together.
+    pub capped: u64,
+}
+
+/// The measured time of one setting.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Timing {
+    /// The setting.
+    #[serde(flatten)]
+    pub key: SettingKey,
+    /// What was timed: `step` (act, environment, model, planning), `observation` (model and planning only), `cycle` (one
+    /// update cycle) or `sweep`.
+    pub unit: String,
+    /// Microseconds a unit, the median over samples.
+    pub microseconds: f64,
+    /// The lower quartile.
+    pub low: f64,
+    /// The upper quartile.
+    pub high: f64,
+    /// How many samples there were: runs, or rounds of a measurement.
+    pub samples: u32,
+}
+
+/// What a command gave: all that figures, report and verdict read.
+#[derive(Clone, Debug, PartialEq, Default, Serialize)]
+pub struct Results {
+    /// The experiments, in order.
+    pub experiments: Vec<ExperimentInfo>,
+    /// The seed.
+    pub seed: u64,
+    /// The version of Backsweep.
+    pub version: String,
+    /// Every run of every setting, in the order of the settings.
+    pub rows: Vec<Row>,
+    /// Every setting.
+    pub summaries: Vec<Summary>,
+    /// Every setting that was timed.
+    pub timings: Vec<Timing>,
+}
+
+/// What an experiment is called and how it was set.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct ExperimentInfo {
+    /// The name, such as `fig3`.
+    pub name: String,
+    /// A title for figures.
+    pub title: String,
+    /// Runs of each setting.
+    pub runs: u32,
+    /// The experiment file, with what the command line changed.
+    pub text: String,
+    /// The names and titles of tasks.
+    pub tasks: Vec<(String, String)>,
+}
+
+/// A struct that is one line of a CSV file.
+pub trait Record: Sized {
+    /// The first line of the file.
+    const HEADER: &'static str;
+    /// What the file holds, for messages.
+    const NAME: &'static str;
+    /// Appends the record and a line end.
+    fn write(&self, text: &mut String);
+    /// Reads the fields of a line.
+    fn read(fields: &mut Fields<'_>) -> Result<Self>;
+}
+
+/// The text of a CSV file.
+pub fn to_csv<T: Record>(records: &[T]) -> String {
+    let mut text = format!("{}\n", T::HEADER);
+    records.iter().for_each(|record| record.write(&mut text));
+    text
+}
+
+/// Reads a CSV file. A last line without its end is what a killed writer left, and is passed over.
+///
+/// # Errors
+/// Names the line, what was found and what is expected.
+pub fn from_csv<T: Record>(text: &str) -> Result<Vec<T>> {
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let mut lines = whole.split('\n').enumerate();
+    match lines.next() {
+        Some((_, header)) if header == T::HEADER => {}
+        Some((_, "")) if text.is_empty() => return Ok(Vec::new()),
+        _ => return Err(Error::new(format!("line 1: expected the header '{}' of {}", T::HEADER, T::NAME))),
+    }
+    lines
+        .map(|(i, line)| {
+            let mut fields = Fields { rest: Some(line), name: "" };
+            let record = T::read(&mut fields).map_err(|error| error.at(format!("line {}", i + 1)))?;
+            match fields.rest {
+                None => Ok(record),
+                Some(rest) => {
+                    Err(Error::new(format!("line {}: found more fields than expected: '{rest}'", i + 1)))
+                }
+            }
+        })
+        .collect()
+}
+
+/// The fields of a line, from left to right.
+pub struct Fields<'a> {
+    rest: Option<&'a str>,
+    name: &'static str,
+}
+
+impl<'a> Fields<'a> {
+    fn text(&mut self, name: &'static str) -> Result<&'a str> {
+        self.name = name;
+        let rest = self.rest.ok_or_else(|| Error::new(format!("no field '{name}'")))?;
+        match rest.split_once(',') {
+            Some((field, rest)) => {
+                self.rest = Some(rest);
+                Ok(field)
+            }
+            None => {
+                self.rest = None;
+                Ok(rest)
+            }
+        }
+    }
+
+    fn number<T: std::str::FromStr>(&mut self, name: &'static str) -> Result<T> {
+        let field = self.text(name)?;
+        field.parse().map_err(|_| Error::new(format!("{name} is '{field}'; expected a number")))
+    }
+
+    fn perhaps<T: std::str::FromStr>(&mut self, name: &'static str) -> Result<Option<T>> {
+        let before = self.rest;
+        if self.text(name)?.is_empty() {
+            return Ok(None);
+        }
+        self.rest = before;
+        self.number(name).map(Some)
+    }
+
+    fn key(&mut self) -> Result<SettingKey> {
+        Ok(SettingKey {
+            experiment: self.text("experiment")?.to_owned(),
+            task: self.text("task")?.to_owned(),
+            method: self.text("method")?.to_owned(),
+            cycles: self.perhaps("cycles")?,
+            parameter: self.perhaps("parameter")?,
+        })
+    }
+}
+
+impl Record for Row {
+    const HEADER: &'static str = "experiment,task,method,cycles,parameter,run,score,episodes,steps,capped";
+    const NAME: &'static str = "rows";
+
+    fn write(&self, text: &mut String) {
+        self.key.write(text);
+        let Self { run, score, episodes, steps, capped, .. } = self;
+        let _ = writeln!(text, ",{run},{score},{episodes},{steps},{capped}");
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self> {
+        Ok(Self {
+            key: fields.key()?,
+            run: fields.number("run")?,
+            score: fields.number("score")?,
+            episodes: fields.number("episodes")?,
+            steps: fields.number("steps")?,
+            capped: fields.number("capped")?,
+        })
+    }
+}
+
+impl Record for Summary {
+    const HEADER: &'static str = "experiment,task,method,cycles,parameter,runs,mean,standard_error,low,high,iqm,deviation,\
+                                  quantile_10,quantile_90,steps,capped";
+    const NAME: &'static str = "the summary";
+
+    fn write(&self, text: &mut String) {
+        self.key.write(text);
+        let Self { runs, mean, standard_error, low, high, iqm, deviation, .. } = self;
+        let Self { quantile_10, quantile_90, steps, capped, .. } = self;
+        let _ = writeln!(
+            text,
+            ",{runs},{mean},{standard_error},{low},{high},{iqm},{deviation},{quantile_10},{quantile_90},{steps},{capped}"
+        );
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self> {
+        Ok(Self {
+            key: fields.key()?,
+            runs: fields.number("runs")?,
+            mean: fields.number("mean")?,
+            standard_error: fields.number("standard_error")?,
+            low: fields.number("low")?,
+            high: fields.number("high")?,
+            iqm: fields.number("iqm")?,
+            deviation: fields.number("deviation")?,
+            quantile_10: fields.number("quantile_10")?,
+            quantile_90: fields.number("quantile_90")?,
+            steps: fields.number("steps")?,
+            capped: fields.number("capped")?,
+        })
+    }
+}
+
+impl Record for Timing {
+    const HEADER: &'static str = "experiment,task,method,cycles,parameter,unit,microseconds,low,high,samples";
+    const NAME: &'static str = "timings";
+
+    fn write(&self, text: &mut String) {
+        self.key.write(text);
+        let Self { unit, microseconds, low, high, samples, .. } = self;
+        let _ = writeln!(text, ",{unit},{microseconds:.4},{low:.4},{high:.4},{samples}");
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Result<Self> {
+        Ok(Self {
+            key: fields.key()?,
+            unit: fields.text("unit")?.to_owned(),
+            microseconds: fields.number("microseconds")?,
+            low: fields.number("low")?,
+            high: fields.number("high")?,
+            samples: fields.number("samples")?,
+        })
+    }
+}

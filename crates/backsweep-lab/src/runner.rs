@@ -1,0 +1,144 @@
+//! Runs the settings of experiments: one setting after the other, its runs in parallel.
+//!
+//! Every run has its own random stream from (seed, setting, run), so that the rows depend neither on the number of threads nor
+//! on which machine did which setting.
+
+use crate::experiment::Experiment;
+use crate::result::{Row, Timing};
+use crate::setting::{Outcome, Setting};
+use crate::statistics::quantile;
+use crate::store::Store;
+use crate::{Error, Result};
+use rayon::prelude::*;
+use std::str::FromStr;
+
+/// Which settings a command runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selection {
+    /// Only those that this pattern means (see [`crate::result::SettingKey::matches`]); they are run again if they are done.
+    pub only: Option<String>,
+    /// Only a part of them.
+    pub shard: Option<Shard>,
+}
+
+/// A part of the settings: every `of`-th, beginning with number `index`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// From 0 to `of` − 1.
+    pub index: u32,
+    /// How many shards there are.
+    pub of: u32,
+}
+
+impl FromStr for Shard {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let parsed =
+            text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+        match parsed {
+            Some((index, of)) if index < of => Ok(Self { index, of }),
+            _ => Err(Error::new(format!(
+                "shard is '{text}'; expected i/n with i from 0 to n − 1, as in 0/4, 1/4, 2/4, 3/4"
+            ))),
+        }
+    }
+}
+
+impl Selection {
+    /// The places of the selected settings among all settings.
+    ///
+    /// # Errors
+    /// If the pattern means none.
+    pub fn places(&self, settings: &[&Setting]) -> Result<Vec<usize>> {
+        let mut places: Vec<usize> = (0..settings.len()).collect();
+        if let Some(pattern) = &self.only {
+            places.retain(|&place| settings[place].key.matches(pattern));
+            if places.is_empty() {
+                return Err(Error::new(format!(
+                    "no setting matches '{pattern}'; --list prints their names, such as {}",
+                    settings.first().map_or(String::new(), |setting| setting.key.name())
+                )));
+            }
+        }
+        if let Some(Shard { index, of }) = self.shard {
+            places.retain(|&place| place as u32 % of == index);
+        }
+        Ok(places)
+    }
+}
+
+/// Is told what happens, on any thread.
+pub trait Observer: Sync {
+    /// Work begins: settings to do, settings done earlier, and about how many seconds of work (of one core) lie ahead.
+    fn begin(&self, n_settings: usize, n_done: usize, seconds: f64);
+    /// A run is done, of about so many seconds of work.
+    fn run_done(&self, setting: &Setting, seconds: f64);
+    /// A setting is done and its rows are written.
+    fn setting_done(&self, setting: &Setting, rows: &[Row]);
+}
+
+/// Runs the selected settings that are not done yet and writes each as soon as it is.
+pub fn run(
+    experiments: &[Experiment],
+    selection: &Selection,
+    store: &mut Store,
+    observer: &dyn Observer,
+) -> Result<()> {
+    let settings = all_settings(experiments);
+    let seed = experiments.first().map_or(0, |experiment| experiment.seed);
+    let selected = selection.places(&settings)?;
+    let mut places = selected.clone();
+    if selection.only.is_none() {
+        places.retain(|&place| !store.is_done(place));
+    }
+    let work = places.iter().map(|&place| settings[place].seconds * f64::from(settings[place].runs)).sum();
+    observer.begin(places.len(), selected.len() - places.len(), work);
+    for place in places {
+        let setting = settings[place];
+        let run = |run| {
+            let outcome = setting.work.run(seed, run);
+            observer.run_done(setting, setting.seconds);
+            outcome.map_err(|error| error.at(format!("{}, run {run}", setting.key.name())))
+        };
+        let outcomes: Vec<Outcome> = if setting.alone {
+            (0..setting.runs).map(run).collect::<Result<_>>()?
+        } else {
+            (0..setting.runs).into_par_iter().map(run).collect::<Result<_>>()?
+        };
+        let rows = rows_of(setting, &outcomes);
+        observer.setting_done(setting, &rows);
+        store.put(place, rows, timing_of(setting, &outcomes))?;
+    }
+    Ok(())
+}
+
+/// The settings of all experiments, in order.
+pub fn all_settings(experiments: &[Experiment]) -> Vec<&Setting> {
+    experiments.iter().flat_map(|experiment| &experiment.settings).collect()
+}
+
+fn rows_of(setting: &Setting, outcomes: &[Outcome]) -> Vec<Row> {
+    let row = |(run, outcome): (usize, &Outcome)| Row {
+        key: setting.key.clone(),
+        run: run as u32,
+        score: outcome.score,
+        episodes: outcome.episodes,
+        steps: outcome.steps,
+        capped: outcome.capped,
+    };
+    outcomes.iter().enumerate().map(row).collect()
+}
+
+fn timing_of(setting: &Setting, outcomes: &[Outcome]) -> Timing {
+    let mut samples: Vec<f64> = outcomes.iter().flat_map(|outcome| outcome.samples.iter().copied()).collect();
+    samples.sort_by(f64::total_cmp);
+    Timing {
+        key: setting.key.clone(),
+        unit: setting.unit.to_owned(),
+        microseconds: quantile(&samples, 0.5),
+        low: quantile(&samples, 0.25),
+        high: quantile(&samples, 0.75),
+        samples: samples.len() as u32,
+    }
+}

@@ -1,0 +1,48 @@
+//! A setting: one point of one curve, and the work behind it.
+
+use crate::Result;
+use crate::result::SettingKey;
+use std::fmt;
+
+/// What one run gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// What is plotted.
+    pub score: f64,
+    /// Episodes done.
+    pub episodes: u64,
+    /// Steps taken.
+    pub steps: u64,
+    /// Episodes that the limit of steps cut.
+    pub capped: u64,
+    /// Measured microseconds a unit. All but these depend on the setting, the seed and the run alone.
+    pub samples: Vec<f64>,
+}
+
+/// Work that can be done run by run, in any order and on any thread.
+pub trait Work: Send + Sync {
+    /// Does one run.
+    fn run(&self, seed: u64, run: u32) -> Result<Outcome>;
+}
+
+/// One point of one curve.
+pub struct Setting {
+    /// Its name.
+    pub key: SettingKey,
+    /// How many runs it takes.
+    pub runs: u32,
+    /// What its samples time; see [`crate::result::Timing::unit`].
+    pub unit: &'static str,
+    /// Whether runs must have the machine for themselves, because their times are the result.
+    pub alone: bool,
+    /// About how many seconds a run takes, for the estimate of the time left only.
+    pub seconds: f64,
+    /// What a run does.
+    pub work: Box<dyn Work>,
+}
+
+impl fmt::Debug for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} × {}", self.key.name(), self.runs)
+    }
+}

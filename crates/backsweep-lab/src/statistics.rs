@@ -1,0 +1,106 @@
+//! From rows to summaries.
+
+use crate::hash::fnv1a;
+use crate::result::{Row, SettingKey, Summary};
+use backsweep::Random;
+
+/// Resamplings of the bootstrap.
+const RESAMPLINGS: usize = 2000;
+
+/// The statistics of one setting. The rows are all of this setting and there is at least one.
+///
+/// The bootstrap draws from a stream of the setting's name alone, so the interval depends on the rows only.
+pub fn summarise(key: &SettingKey, rows: &[Row]) -> Summary {
+    let scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
+    let mut sorted = scores.clone();
+    sorted.sort_by(f64::total_cmp);
+    let deviation = deviation(&scores);
+    let n = scores.len() as f64;
+    let (low, high) = bootstrap(&scores, &mut Random::stream(0, &[fnv1a(&key.name())]));
+    Summary {
+        key: key.clone(),
+        runs: scores.len() as u32,
+        mean: mean(&scores),
+        standard_error: deviation / n.sqrt(),
+        low,
+        high,
+        iqm: interquartile_mean(&sorted),
+        deviation,
+        quantile_10: quantile(&sorted, 0.1),
+        quantile_90: quantile(&sorted, 0.9),
+        steps: rows.iter().map(|row| row.steps).sum::<u64>() as f64 / n,
+        capped: rows.iter().map(|row| row.capped).sum(),
+    }
+}
+
+/// The mean; NaN for none.
+pub fn mean(numbers: &[f64]) -> f64 {
+    numbers.iter().sum::<f64>() / numbers.len() as f64
+}
+
+/// The sample standard deviation (n − 1); 0 for fewer than two numbers.
+pub fn deviation(numbers: &[f64]) -> f64 {
+    if numbers.len() < 2 {
+        return 0.0;
+    }
+    let mean = mean(numbers);
+    (numbers.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (numbers.len() - 1) as f64).sqrt()
+}
+
+/// The quantile of sorted numbers, interpolated between neighbours; NaN for none.
+pub fn quantile(sorted: &[f64], p: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let place = p * last as f64;
+    let (below, part) = (place.floor() as usize, place.fract());
+    sorted[below] + part * (sorted[(below + 1).min(last)] - sorted[below])
+}
+
+/// The mean of the middle half of sorted numbers: the lowest and the highest quarter of the weight are left out, numbers at
+/// the borders count with the part that lies inside.
+pub fn interquartile_mean(sorted: &[f64]) -> f64 {
+    let quarter = sorted.len() as f64 / 4.0;
+    let mut sum = 0.0;
+    for (i, x) in sorted.iter().enumerate() {
+        let (from, to) = (i as f64, (i + 1) as f64);
+        let inside = to.min(3.0 * quarter) - from.max(quarter);
+        sum += x * inside.max(0.0);
+    }
+    sum / (2.0 * quarter)
+}
+
+/// The 95 % percentile bootstrap interval of the mean.
+fn bootstrap(scores: &[f64], random: &mut Random) -> (f64, f64) {
+    let n = scores.len() as u32;
+    let mut means: Vec<f64> = (0..RESAMPLINGS)
+        .map(|_| (0..n).map(|_| scores[random.below(n) as usize]).sum::<f64>() / f64::from(n))
+        .collect();
+    means.sort_by(f64::total_cmp);
+    (quantile(&means, 0.025), quantile(&means, 0.975))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_of_numbers_worked_by_hand() {
+        let sorted = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 100.0];
+        assert_eq!(interquartile_mean(&sorted), 4.5); // 3, 4, 5, 6
+        assert_eq!(interquartile_mean(&[1.0, 2.0, 6.0]), (0.25 * 1.0 + 2.0 + 0.25 * 6.0) / 1.5);
+        assert_eq!(interquartile_mean(&[7.0]), 7.0);
+        assert_eq!(quantile(&sorted, 0.5), 4.5);
+        assert_eq!(quantile(&[3.0], 0.9), 3.0);
+        assert_eq!(deviation(&[1.0, 3.0]), 2f64.sqrt());
+        assert_eq!(deviation(&[1.0]), 0.0);
+    }
+
+    #[test]
+    fn the_bootstrap_interval_is_that_of_the_normal_law_for_many_runs() {
+        let mut random = Random::from_seed(5);
+        let scores: Vec<f64> = (0..400).map(|_| (0..12).map(|_| random.unit()).sum::<f64>()).collect();
+        let (low, high) = bootstrap(&scores, &mut random);
+        let half = 1.96 * deviation(&scores) / 20.0;
+        assert!((low - (mean(&scores) - half)).abs() < 0.2 * half, "{low}");
+        assert!((high - (mean(&scores) + half)).abs() < 0.2 * half, "{high}");
+    }
+}

@@ -1,0 +1,278 @@
+//! The output folder: rows are there as soon as a setting is done, and a killed command loses no setting that was.
+//!
+//! `rows.csv` and `timing.csv` are appended to; what a kill left of a half-written setting is dropped when the folder is
+//! opened again. When a command ends, both are in the order of the manifest, so their bytes do not tell how they came about.
+
+use crate::manifest::Manifest;
+use crate::result::{Record, Results, Row, SettingKey, Summary, Timing, from_csv, to_csv};
+use crate::statistics::summarise;
+use crate::{Error, Result};
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const MANIFEST: &str = "experiment.json";
+const ROWS: &str = "rows.csv";
+const TIMING: &str = "timing.csv";
+const SUMMARY: &str = "summary.csv";
+
+/// An output folder.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    manifest: Manifest,
+    /// The settings that are done, by their place in the manifest.
+    done: BTreeMap<usize, (Vec<Row>, Timing)>,
+    /// The order in which they stand in the files.
+    order: Vec<usize>,
+}
+
+impl Store {
+    /// Opens the folder of these experiments and makes it if it is not there.
+    ///
+    /// # Errors
+    /// If it belongs to other experiments or holds something else. Nothing is touched then.
+    pub fn open(folder: &Path, manifest: Manifest) -> Result<Self> {
+        let store = Self::examine(folder, manifest)?;
+        store.prepare()?;
+        Ok(store)
+    }
+
+    /// Reads the folder of these experiments, which need not be there, and touches nothing.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn examine(folder: &Path, manifest: Manifest) -> Result<Self> {
+        let mut store =
+            Self { folder: folder.to_owned(), manifest, done: BTreeMap::new(), order: Vec::new() };
+        if let Some(found) = read_manifest(folder)? {
+            if found != store.manifest {
+                let (found, expected) = (found.describe(), store.manifest.describe());
+                let hint = if found == expected { " with other settings" } else { "" };
+                return Err(Error::new(format!(
+                    "{}: the folder holds the results of another experiment, {found}{hint}; expected {expected}; choose \
+                     another folder with --out",
+                    folder.display()
+                )));
+            }
+            store.load(folder)?;
+        }
+        Ok(store)
+    }
+
+    fn prepare(&self) -> Result<()> {
+        fs::create_dir_all(&self.folder).map_err(|error| failed("make", &self.folder, &error))?;
+        self.replace(MANIFEST, &self.manifest.to_text())?;
+        self.rewrite()
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether the setting at this place of the manifest is done.
+    pub fn is_done(&self, place: usize) -> bool {
+        self.done.contains_key(&place)
+    }
+
+    /// Whether all settings are done.
+    pub fn is_complete(&self) -> bool {
+        self.done.len() == self.manifest.settings.len()
+    }
+
+    /// The names of settings that are not done.
+    pub fn missing(&self) -> Vec<String> {
+        let settings = self.manifest.settings.iter().enumerate();
+        settings.filter(|(place, _)| !self.is_done(*place)).map(|(_, entry)| entry.key.name()).collect()
+    }
+
+    /// Writes a setting that was done.
+    pub fn put(&mut self, place: usize, rows: Vec<Row>, timing: Timing) -> Result<()> {
+        let known = self.done.contains_key(&place);
+        if known {
+            self.done.insert(place, (rows, timing));
+            return self.rewrite();
+        }
+        append(&self.folder.join(ROWS), &rows)?;
+        append(&self.folder.join(TIMING), std::slice::from_ref(&timing))?;
+        self.done.insert(place, (rows, timing));
+        self.order.push(place);
+        Ok(())
+    }
+
+    /// Takes over the settings of another folder of the same experiments.
+    ///
+    /// # Errors
+    /// If it belongs to other experiments, or has other rows for a setting that is done.
+    pub fn merge(&mut self, folder: &Path) -> Result<()> {
+        let manifest = expect_manifest(folder)?;
+        if manifest != self.manifest {
+            return Err(Error::new(format!(
+                "{}: the folder holds the results of another experiment, {}; expected {}",
+                folder.display(),
+                manifest.describe(),
+                self.manifest.describe()
+            )));
+        }
+        let mut other =
+            Self { folder: folder.to_owned(), manifest, done: BTreeMap::new(), order: Vec::new() };
+        other.load(folder)?;
+        for (place, (rows, timing)) in other.done {
+            match self.done.get(&place) {
+                Some((known, _)) if *known != rows => {
+                    return Err(Error::new(format!(
+                        "{}: the rows of {} differ from those of another folder; were they made by different versions?",
+                        folder.display(),
+                        self.manifest.settings[place].key.name()
+                    )));
+                }
+                Some(_) => {}
+                None => {
+                    self.done.insert(place, (rows, timing));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the files in order and writes the summary.
+    pub fn finish(&mut self) -> Result<()> {
+        self.order = self.done.keys().copied().collect();
+        self.prepare()?;
+        self.replace(SUMMARY, &to_csv(&self.summaries()))
+    }
+
+    /// The statistics of all settings that are done, in order.
+    pub fn summaries(&self) -> Vec<Summary> {
+        self.done
+            .iter()
+            .map(|(&place, (rows, _))| summarise(&self.manifest.settings[place].key, rows))
+            .collect()
+    }
+
+    /// All that figures and report read.
+    pub fn results(&self) -> Results {
+        Results {
+            experiments: self.manifest.experiments.clone(),
+            seed: self.manifest.seed,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            rows: self.done.values().flat_map(|(rows, _)| rows.clone()).collect(),
+            summaries: self.summaries(),
+            timings: self.done.values().map(|(_, timing)| timing.clone()).collect(),
+        }
+    }
+
+    /// Reads what is done. Settings of which a row or the timing is missing are not.
+    fn load(&mut self, folder: &Path) -> Result<()> {
+        let places: HashMap<String, usize> =
+            self.manifest.settings.iter().enumerate().map(|(i, entry)| (entry.key.name(), i)).collect();
+        let place = |key: &SettingKey, file: &str| {
+            places.get(&key.name()).copied().ok_or_else(|| {
+                let line = format!("setting {} does not belong to this experiment", key.name());
+                Error::new(line).at(folder.join(file).display())
+            })
+        };
+        let mut rows: HashMap<usize, Vec<Row>> = HashMap::new();
+        let mut order = Vec::new();
+        for row in read_records::<Row>(&folder.join(ROWS))? {
+            let place = place(&row.key, ROWS)?;
+            let known = rows.entry(place).or_insert_with(|| {
+                order.push(place);
+                Vec::new()
+            });
+            known.push(row);
+        }
+        let mut timings: HashMap<usize, Timing> = HashMap::new();
+        for timing in read_records::<Timing>(&folder.join(TIMING))? {
+            timings.insert(place(&timing.key, TIMING)?, timing);
+        }
+        for place in order {
+            let (Some(rows), Some(timing)) = (rows.remove(&place), timings.remove(&place)) else { continue };
+            if rows.iter().map(|row| row.run).eq(0..self.manifest.settings[place].runs) {
+                self.done.insert(place, (rows, timing));
+                self.order.push(place);
+            }
+        }
+        Ok(())
+    }
+
+    fn rewrite(&self) -> Result<()> {
+        let (mut rows, mut timings) = (Vec::new(), Vec::new());
+        for place in &self.order {
+            rows.extend_from_slice(&self.done[place].0);
+            timings.push(self.done[place].1.clone());
+        }
+        self.replace(ROWS, &to_csv(&rows))?;
+        self.replace(TIMING, &to_csv(&timings))
+    }
+
+    /// Replaces a file as a whole: a reader, or a kill, finds the old one or the new one. A file that is already right is left
+    /// alone.
+    fn replace(&self, name: &str, text: &str) -> Result<()> {
+        let path = self.folder.join(name);
+        if fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
+            return Ok(());
+        }
+        let new = self.folder.join(format!(".{name}.new"));
+        fs::write(&new, text)
+            .and_then(|()| fs::rename(&new, &path))
+            .map_err(|error| failed("write", &path, &error))
+    }
+}
+
+/// The manifest of a folder; `None` if there is no such folder or it is empty.
+///
+/// # Errors
+/// If there is something else in its place.
+pub fn read_manifest(folder: &Path) -> Result<Option<Manifest>> {
+    let not_ours =
+        |what: &str| Error::new(format!("{}: {what}; choose another folder with --out", folder.display()));
+    let mut entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            return Err(not_ours("this is a file, not a folder"));
+        }
+        Err(error) => return Err(failed("read", folder, &error)),
+    };
+    let path = folder.join(MANIFEST);
+    match fs::read_to_string(&path) {
+        Ok(text) => Manifest::from_text(&text).map(Some).map_err(|error| error.at(path.display())),
+        // A kill can come between making the folder and writing the manifest.
+        Err(_) if entries.all(|entry| entry.is_ok_and(|e| e.file_name() == ".experiment.json.new")) => {
+            Ok(None)
+        }
+        Err(_) => Err(not_ours("the folder is not empty and holds no results of backsweep")),
+    }
+}
+
+/// The manifest of a folder that must have one.
+///
+/// # Errors
+/// If it has none.
+pub fn expect_manifest(folder: &Path) -> Result<Manifest> {
+    read_manifest(folder)?.ok_or_else(|| {
+        Error::new(format!("{}: no results of backsweep there; check the path", folder.display()))
+    })
+}
+
+fn read_records<T: Record>(path: &Path) -> Result<Vec<T>> {
+    match fs::read_to_string(path) {
+        Ok(text) => from_csv(&text).map_err(|error| error.at(path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(failed("read", path, &error)),
+    }
+}
+
+fn append<T: Record>(path: &Path, records: &[T]) -> Result<()> {
+    let mut text = String::new();
+    records.iter().for_each(|record| record.write(&mut text));
+    let file = fs::OpenOptions::new().append(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| failed("write", path, &error))
+}
+
+fn failed(verb: &str, path: &Path, error: &std::io::Error) -> Error {
+    Error::new(format!("{}: cannot {verb} it ({error})", path.display()))
+}

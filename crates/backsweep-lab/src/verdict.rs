@@ -1,0 +1,111 @@
+//! The verdict: each claim of the paper as data, judged by the numbers at hand.
+//!
+//! A claim is a row of a table: its text, its place in the paper, what it is about and a function from the results to
+//! a finding. A claim that results do not decide is *not measured*; one that they contradict *does not hold*, and
+//! says by which numbers. Noise counts through standard errors: of a claim of equality the results must not be
+//! further off than noise explains, and a claim of a difference must stand out of the noise.
+
+mod control;
+mod cost;
+mod evidence;
+mod prediction;
+mod published;
+mod terminal;
+#[cfg(test)]
+mod tests;
+
+use crate::result::Results;
+use serde::Serialize;
+
+pub use terminal::{Style, terminal};
+
+/// What became of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The numbers agree with it.
+    Holds,
+    /// The numbers contradict it.
+    DoesNotHold,
+    /// The numbers that would decide it are not there.
+    NotMeasured,
+}
+
+impl Outcome {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Outcome::Holds => "holds",
+            Outcome::DoesNotHold => "does not hold",
+            Outcome::NotMeasured => "not measured",
+        }
+    }
+}
+
+/// A claim and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// Short name of the claim.
+    pub id: String,
+    /// The part of the paper it belongs to.
+    pub part: &'static str,
+    /// The claim in plain words.
+    pub claim: &'static str,
+    /// Where in the paper it stands.
+    pub place: &'static str,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The numbers that decided, or what is missing.
+    pub numbers: String,
+}
+
+/// What a claim is about. Fields that a claim does not need are empty.
+#[derive(Clone, Copy, Debug, Default)]
+struct Subject {
+    experiment: &'static str,
+    task: &'static str,
+    method: &'static str,
+    /// The task's number in the published data, or a limit the claim names.
+    number: f64,
+}
+
+/// `Ok((holds, numbers))`, or `Err` with what is missing.
+type Judged = Result<(bool, String), String>;
+
+/// A claim of the paper.
+struct Claim {
+    id: &'static str,
+    part: &'static str,
+    text: &'static str,
+    place: &'static str,
+    about: Subject,
+    judge: fn(&Results, Subject) -> Judged,
+}
+
+/// Judges every claim, in the order of the paper.
+pub fn judge(results: &Results) -> Vec<Verdict> {
+    let claims =
+        prediction::CLAIMS.iter().chain(control::CLAIMS).chain(cost::CLAIMS).chain(published::CLAIMS);
+    claims.map(|claim| verdict(claim, results)).collect()
+}
+
+/// How many claims hold, do not hold, and were not measured.
+pub fn count(verdicts: &[Verdict]) -> [usize; 3] {
+    [Outcome::Holds, Outcome::DoesNotHold, Outcome::NotMeasured]
+        .map(|outcome| verdicts.iter().filter(|verdict| verdict.outcome == outcome).count())
+}
+
+/// Whether any claim was decided: an experiment of a user says nothing about the paper.
+pub fn any_decided(verdicts: &[Verdict]) -> bool {
+    verdicts.iter().any(|verdict| verdict.outcome != Outcome::NotMeasured)
+}
+
+fn verdict(claim: &Claim, results: &Results) -> Verdict {
+    let (outcome, numbers) = match (claim.judge)(results, claim.about) {
+        Ok((true, numbers)) => (Outcome::Holds, numbers),
+        Ok((false, numbers)) => (Outcome::DoesNotHold, numbers),
+        Err(missing) => (Outcome::NotMeasured, missing),
+    };
+    let Claim { part, text, place, .. } = *claim;
+    Verdict { id: claim.id.to_string(), part, claim: text, place, outcome, numbers }
+}

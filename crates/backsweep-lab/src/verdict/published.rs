@@ -1,0 +1,126 @@
+//! Whether the published scores of Figure 3 come out again, within noise, method by method.
+
+use super::evidence::{name, score};
+use super::{Claim, Judged, Subject};
+use crate::figures::number;
+use crate::figures::published::figure_3;
+use crate::result::Results;
+
+const PART: &str = "Published scores";
+const PLACE: &str = "conference version, Figure 3";
+
+const fn fifteen(method: &'static str) -> Subject {
+    Subject { experiment: "fig3", task: "fifteen", method, number: 2.0 }
+}
+
+const fn four_60(method: &'static str) -> Subject {
+    Subject { experiment: "fig3_icml", task: "four_60", method, number: 1.0 }
+}
+
+const fn claim(id: &'static str, text: &'static str, about: Subject) -> Claim {
+    Claim { id, part: PART, text, place: PLACE, about, judge: reproduced }
+}
+
+pub(super) const CLAIMS: &[Claim] = &[
+    claim(
+        "level-15-reversed-full-backups",
+        "15 successors: the published scores of reversed full backups come out again",
+        fifteen("reversed_full_backups"),
+    ),
+    claim(
+        "level-15-moore-atkeson",
+        "15 successors: the published scores of Moore & Atkeson come out again",
+        fifteen("moore_atkeson"),
+    ),
+    claim(
+        "level-15-peng-williams",
+        "15 successors: the published scores of Peng & Williams come out again",
+        fifteen("peng_williams"),
+    ),
+    claim(
+        "level-15-wiering-schmidhuber",
+        "15 successors: the published scores of Wiering & Schmidhuber come out again",
+        fifteen("wiering_schmidhuber"),
+    ),
+    claim(
+        "level-15-value-iteration",
+        "15 successors: the published score of value iteration comes out again",
+        fifteen("value_iteration"),
+    ),
+    claim("level-15-r-max", "15 successors: the published score of R-max comes out again", fifteen("r_max")),
+    claim(
+        "level-4-reversed-full-backups",
+        "4 successors at 0.6: the published scores of reversed full backups come out again",
+        four_60("reversed_full_backups"),
+    ),
+    claim(
+        "level-4-moore-atkeson",
+        "4 successors at 0.6: the published scores of Moore & Atkeson come out again",
+        four_60("moore_atkeson"),
+    ),
+    claim(
+        "level-4-peng-williams",
+        "4 successors at 0.6: the published scores of Peng & Williams come out again",
+        four_60("peng_williams"),
+    ),
+    claim(
+        "level-4-wiering-schmidhuber",
+        "4 successors at 0.6: the published scores of Wiering & Schmidhuber come out again",
+        four_60("wiering_schmidhuber"),
+    ),
+    claim(
+        "level-4-value-iteration",
+        "4 successors at 0.6: the published score of value iteration comes out again",
+        four_60("value_iteration"),
+    ),
+    claim(
+        "level-4-r-max",
+        "4 successors at 0.6: the published score of R-max comes out again",
+        four_60("r_max"),
+    ),
+    Claim {
+        id: "level-4-as-written",
+        part: PART,
+        text: "4 successors at 0.8, as the text says: the published scores of reversed full backups come out again",
+        place: "conference version, section 5.2",
+        about: Subject {
+            experiment: "fig3_icml",
+            task: "four_80",
+            method: "reversed_full_backups",
+            number: 1.0,
+        },
+        judge: reproduced,
+    },
+];
+
+/// A difference counts when it exceeds this many standard errors: 99 % of four comparisons pass 2.8 by chance.
+const LIMIT: f64 = 2.8;
+
+/// The published standard error: the paper gives its largest one, the figure is read to about 0.02.
+fn published_error(method: &str) -> f64 {
+    if method == "peng_williams" { 1.0 } else { 0.1 }
+}
+
+fn reproduced(results: &Results, about: Subject) -> Judged {
+    let points = figure_3().into_iter();
+    let points = points.filter(|point| f64::from(point.task) == about.number && point.method == about.method);
+    let mut worst = 0.0f64;
+    let mut numbers = Vec::new();
+    for point in points {
+        let ours = score(results, about.experiment, about.task, about.method, point.cycles)?;
+        let difference = ours.mean - point.score;
+        let errors = difference / ours.error.hypot(published_error(about.method));
+        if errors.abs() > worst.abs() {
+            worst = errors;
+        }
+        let cycles = point.cycles.map(|cycles| format!("{cycles}: ")).unwrap_or_default();
+        numbers.push(format!("{cycles}{ours} ({})", number(point.score, 2)));
+    }
+    if numbers.is_empty() {
+        return Err(format!("nothing published of {}", name(about.method)));
+    }
+    let side = if worst > 0.0 { "better" } else { "worse" };
+    let text = numbers.join("; ");
+    let size = number(worst.abs(), 1);
+    Ok((worst.abs() <= LIMIT, format!("ours (published): {text}; furthest {size} standard errors {side}")))
+}

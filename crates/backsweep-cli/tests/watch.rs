@@ -59,7 +59,10 @@ fn faulty_arguments_are_one_line() {
     refused(&["--discount", "1"], "discount is 1; expected 0 to 0.9999");
     refused(&["--epsilon", "nan"], "epsilon is NaN");
     refused(&["--speed", "warp"], "--speed warp: expected steps a second");
-    refused(&["--record", "no/such/folder/out.png", "--after", "1"], "no/such/folder/out.png: cannot be written");
+    refused(
+        &["--record", "no/such/folder/out.png", "--after", "1"],
+        "no/such/folder/out.png: cannot be written",
+    );
 }
 
 #[test]
@@ -84,8 +87,7 @@ fn output_that_is_no_terminal_gets_one_plain_picture() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_the_server_cleanly() {
-    let mut child =
-        watch(&["--speed", "max"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = watch(&["--speed", "max"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.trim().strip_prefix("http://").and_then(|rest| rest.strip_suffix('/')).unwrap();
@@ -99,4 +101,36 @@ fn ctrl_c_ends_the_server_cleanly() {
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert!(said.ends_with("Ended.\n"), "{said}");
     assert!(std::net::TcpStream::connect(address).is_err(), "nobody listens any more");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_browser_is_opened_on_the_address_that_was_printed() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = scratch("desktop");
+    std::fs::create_dir_all(&folder).unwrap();
+    let (program, opened) = (folder.join("xdg-open"), folder.join("opened.txt"));
+    let _ = std::fs::remove_file(&opened);
+    std::fs::write(&program, format!("#!/bin/sh\necho \"$1\" > '{}'\n", opened.display())).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let mut child = watch(&["--open", "--paused"])
+        .env("PATH", path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let mut found = String::new();
+    for _ in 0..100 {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        found = std::fs::read_to_string(&opened).unwrap_or_default();
+        if found.ends_with('\n') {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(found, line);
 }

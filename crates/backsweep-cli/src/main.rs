@@ -24,6 +24,7 @@ enum Command {
     Reproduce(reproduce::Arguments),
     Run(run::Arguments),
     Merge(merge::Arguments),
+    Watch(backsweep_watch::command::WatchArgs),
 }
 
 fn main() -> ExitCode {
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Merge(arguments) => merge::merge(arguments),
+        Command::Watch(arguments) => backsweep_watch::command::run(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

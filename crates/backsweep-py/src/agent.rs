@@ -115,11 +115,18 @@ fn type_of<'py>(
     cell.import(py, "backsweep._types", name)
 }
 
-/// `(relation, relative_relation, maximum, residual, error_bound)` as `backsweep.Audit`.
+/// The audit as `backsweep.Audit`.
 pub fn audit_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'py, PyAny>> {
     static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let audit = py.detach(|| agent.audit());
-    let numbers = (audit.relation, audit.relative_relation, audit.maximum, audit.residual, audit.error_bound);
+    let numbers = (
+        audit.relation,
+        audit.relative_relation,
+        audit.maximum,
+        audit.residual,
+        audit.rounding,
+        audit.error_bound,
+    );
     type_of(py, &CELL, "Audit")?.call1(numbers)
 }
 

@@ -343,7 +343,7 @@ impl NamedAgent {
         match error {
             Error::Setting { .. } | Error::Unknown { .. } => errors::value(error.to_string()),
             Error::Reward { state, action, found } => errors::value(format!(
-                "reward of {} is {found:?}; expected a finite number, and a finite sum of rewards",
+                "reward of {}, or the sum of its rewards, is {found:?}; expected a finite number",
                 pair(state, action)
             )),
             Error::NoSuchAction { state, action, .. } => {
@@ -364,6 +364,11 @@ impl NamedAgent {
             Error::Undiscounted { state } => errors::value(format!(
                 "discount is 1, but from state {} a policy can go on for ever and rewards have both signs, so values \
                  are not defined; expected a discount below 1, rewards of one sign, or a model in which every policy ends",
+                state_name(state)
+            )),
+            Error::Unbounded { state } => errors::value(format!(
+                "discount is 1, and the value of state {} has no bound: rewards go on for ever from there; expected a \
+                 discount below 1, or a model in which rewards come to an end",
                 state_name(state)
             )),
             other => errors::error(py, other.to_string()),

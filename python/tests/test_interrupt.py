@@ -72,7 +72,9 @@ def test_ctrl_c(name):
             delays.append(time.perf_counter() - sent[0])
         finally:
             thread.join()
-    assert min(delays) < 0.2, delays
+    # The median: on a busy machine the system itself may be late once.
+    assert sorted(delays)[1] < 0.2, delays
+    print(name, [round(1000 * delay) for delay in delays], "ms")
     # It is whole and can go on.
     assert np.isfinite(agent.value(0))
     if name != "solve":

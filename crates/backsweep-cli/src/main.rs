@@ -6,6 +6,7 @@ mod merge;
 mod progress;
 mod reproduce;
 mod run;
+mod usage;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -23,14 +24,19 @@ enum Command {
     Reproduce(reproduce::Arguments),
     Run(run::Arguments),
     Merge(merge::Arguments),
+    Watch(backsweep_watch::command::WatchArgs),
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage::explain(&error),
+    };
     let done = match &arguments.command {
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Merge(arguments) => merge::merge(arguments),
+        Command::Watch(arguments) => backsweep_watch::command::run(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

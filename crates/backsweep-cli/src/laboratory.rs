@@ -100,7 +100,10 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
                 .map_err(|error| Error::new(format!("{}: cannot write it ({error})", path.display())))?;
         }
         Some(first) => {
-            eprintln!("{} settings are not done yet ({first} …): no figures and no report", missing.len());
+            eprintln!(
+                "settings not done yet: {}, the first is {first}; so no figures and no report",
+                missing.len()
+            );
         }
     }
     if json {

@@ -32,7 +32,7 @@ pub fn merge(arguments: &Arguments) -> Result<()> {
     let missing = merged.missing();
     if let Some(first) = missing.first() {
         return Err(Error::new(format!(
-            "{} settings are in none of the folders ({first} …); run the missing shards first",
+            "{} settings are in none of the folders, the first is {first}; run the missing shards first",
             missing.len()
         )));
     }

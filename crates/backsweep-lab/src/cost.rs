@@ -57,8 +57,8 @@ impl Measurement {
     /// About how long it takes, for the estimate of the time left only.
     pub fn seconds(&self) -> f64 {
         match self {
-            Self::Replay(Replay { tolerance: Some(tolerance), replayed, .. }) => {
-                replayed.unwrap_or(26_000) as f64 * if *tolerance < 1e-4 { 5e-4 } else { 1.2e-4 }
+            Self::Replay(Replay { tolerance: Some(tolerance), timed, .. }) => {
+                *timed as f64 * if *tolerance < 1e-4 { 5e-4 } else { 1.2e-4 }
             }
             _ => 0.3,
         }
@@ -79,7 +79,7 @@ impl Work for Measurement {
 type Point = (&'static str, String, Option<f64>, Measurement);
 
 /// All measurements of a table.
-pub fn measurements(table: &CostTable, replayed: Option<u64>) -> Result<Vec<Point>> {
+pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<Point>> {
     let mut all = Vec::new();
     let base = Shape::BASE;
     type Reshape = fn(Shape, u32) -> Shape;
@@ -104,7 +104,7 @@ pub fn measurements(table: &CostTable, replayed: Option<u64>) -> Result<Vec<Poin
         }
     }
     for planner in table.planners.iter().filter(|planner| *planner != "value_iteration") {
-        let replay = Replay { planner: planner.clone(), tolerance: None, replayed };
+        let replay = Replay { planner: planner.clone(), tolerance: None, timed };
         all.push(("maze", planner.clone(), None, Measurement::Replay(replay)));
     }
     for &tolerance in &table.tolerances {
@@ -114,7 +114,7 @@ pub fn measurements(table: &CostTable, replayed: Option<u64>) -> Result<Vec<Poin
             )));
         }
         let planner = "value_iteration".to_owned();
-        let replay = Replay { planner: planner.clone(), tolerance: Some(tolerance), replayed };
+        let replay = Replay { planner: planner.clone(), tolerance: Some(tolerance), timed };
         all.push(("maze", planner, Some(tolerance), Measurement::Replay(replay)));
     }
     let td = Method::Td(StepSize::Constant(0.1));

@@ -109,9 +109,9 @@ impl Experiment {
         experiment.add_control(&file, folder)?;
         experiment.add_prediction(&file)?;
         if let Some(table) = &file.cost {
-            let replayed = if changes.quick { table.quick_replayed } else { table.replayed };
+            let timed = if changes.quick { table.quick_observations } else { table.observations };
             experiment.tasks.extend(cost::TASKS.map(|(name, title)| (name.to_owned(), title.to_owned())));
-            for (task, method, parameter, measurement) in cost::measurements(table, replayed)? {
+            for (task, method, parameter, measurement) in cost::measurements(table, timed)? {
                 let seconds = measurement.seconds();
                 let unit = measurement.unit();
                 let key = experiment.key(task, &method, None, parameter);

@@ -96,6 +96,7 @@ pub fn pictures(results: &Results) -> Vec<Figure> {
             user::scores(results, experiment),
             "Error bars are 95 % bootstrap intervals of the mean over runs.",
         );
+        add(user::against_time(results, experiment), "The same scores against the measured time of a step.");
     }
     if has("fig3") || has("fig3_icml") {
         let maze = Maze::parse(PAPER_MAZE).ok();

@@ -88,8 +88,8 @@ fn verdict_table(page: &mut String, verdicts: &[Verdict]) {
     let _ = writeln!(
         page,
         "<h2 id=\"verdict\">Verdict</h2>\n<p>Noise is counted: a claim that two things are equal fails only where they \
-         differ by more than standard errors explain, and a claim that they differ holds only where they do so beyond \
-         them. ± is one standard error.</p>\n<div class=\"wide\"><table>\n\
+         differ by more than standard errors explain; a claim that they differ holds only where they do so beyond them, \
+         and is not measured where noise hides it. ± is one standard error.</p>\n<div class=\"wide\"><table>\n\
          <tr><th scope=\"col\">verdict</th><th scope=\"col\">claim</th><th scope=\"col\">numbers</th></tr>"
     );
     let mut part = "";

@@ -130,11 +130,12 @@ pub struct Timing {
     /// What was timed: `step` (act, environment, model, planning), `observation` (model and planning only), `cycle` (one
     /// update cycle) or `sweep`.
     pub unit: String,
-    /// Microseconds a unit, the median over samples.
+    /// Microseconds a unit: the median over runs, or, of a measurement in rounds (`table1`), the tenth percentile, since what
+    /// others do on the machine only ever adds.
     pub microseconds: f64,
-    /// The lower quartile.
+    /// The lower quartile over runs, or the fastest round.
     pub low: f64,
-    /// The upper quartile.
+    /// The upper quartile over runs, or the median round.
     pub high: f64,
     /// How many samples there were: runs, or rounds of a measurement.
     pub samples: u32,

@@ -16,6 +16,9 @@ const MANIFEST: &str = "experiment.json";
 const ROWS: &str = "rows.csv";
 const TIMING: &str = "timing.csv";
 const SUMMARY: &str = "summary.csv";
+const LOCK: &str = ".lock";
+/// What a folder may hold before it has a manifest.
+const LEFT_BY_A_KILL: [&str; 2] = [LOCK, ".experiment.json.new"];
 
 /// An output folder.
 #[derive(Debug)]
@@ -26,6 +29,9 @@ pub struct Store {
     done: BTreeMap<usize, (Vec<Row>, Timing)>,
     /// The order in which they stand in the files.
     order: Vec<usize>,
+    /// Held while a command writes: two schedulers may start the same shard. The system lets go of it when the process ends,
+    /// however it ends.
+    lock: Option<fs::File>,
 }
 
 impl Store {
@@ -34,7 +40,12 @@ impl Store {
     /// # Errors
     /// If it belongs to other experiments or holds something else. Nothing is touched then.
     pub fn open(folder: &Path, manifest: Manifest) -> Result<Self> {
-        let store = Self::examine(folder, manifest)?;
+        Self::examine(folder, manifest.clone())?;
+        fs::create_dir_all(folder).map_err(|error| failed("make", folder, &error))?;
+        // Only once the lock is held is what the folder holds certain: another command may have written in between.
+        let lock = lock(folder)?;
+        let mut store = Self::examine(folder, manifest)?;
+        store.lock = Some(lock);
         store.prepare()?;
         Ok(store)
     }
@@ -44,8 +55,13 @@ impl Store {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn examine(folder: &Path, manifest: Manifest) -> Result<Self> {
-        let mut store =
-            Self { folder: folder.to_owned(), manifest, done: BTreeMap::new(), order: Vec::new() };
+        let mut store = Self {
+            folder: folder.to_owned(),
+            manifest,
+            done: BTreeMap::new(),
+            order: Vec::new(),
+            lock: None,
+        };
         if let Some(found) = read_manifest(folder)? {
             if found != store.manifest {
                 let (found, expected) = (found.describe(), store.manifest.describe());
@@ -116,8 +132,13 @@ impl Store {
                 self.manifest.describe()
             )));
         }
-        let mut other =
-            Self { folder: folder.to_owned(), manifest, done: BTreeMap::new(), order: Vec::new() };
+        let mut other = Self {
+            folder: folder.to_owned(),
+            manifest,
+            done: BTreeMap::new(),
+            order: Vec::new(),
+            lock: None,
+        };
         other.load(folder)?;
         for (place, (rows, timing)) in other.done {
             match self.done.get(&place) {
@@ -241,7 +262,11 @@ pub fn read_manifest(folder: &Path) -> Result<Option<Manifest>> {
     match fs::read_to_string(&path) {
         Ok(text) => Manifest::from_text(&text).map(Some).map_err(|error| error.at(path.display())),
         // A kill can come between making the folder and writing the manifest.
-        Err(_) if entries.all(|entry| entry.is_ok_and(|e| e.file_name() == ".experiment.json.new")) => {
+        Err(_)
+            if entries.all(|entry| {
+                entry.is_ok_and(|e| LEFT_BY_A_KILL.contains(&&*e.file_name().to_string_lossy()))
+            }) =>
+        {
             Ok(None)
         }
         Err(_) => Err(not_ours("the folder is not empty and holds no results of backsweep")),
@@ -256,6 +281,15 @@ pub fn expect_manifest(folder: &Path) -> Result<Manifest> {
     read_manifest(folder)?.ok_or_else(|| {
         Error::new(format!("{}: no results of backsweep there; check the path", folder.display()))
     })
+}
+
+/// Waits until no other command writes to the folder.
+fn lock(folder: &Path) -> Result<fs::File> {
+    let path = folder.join(LOCK);
+    let file = fs::OpenOptions::new().create(true).append(true).open(&path);
+    let file = file.map_err(|error| failed("write", &path, &error))?;
+    file.lock().map_err(|error| failed("lock", &path, &error))?;
+    Ok(file)
 }
 
 fn read_records<T: Record>(path: &Path) -> Result<Vec<T>> {

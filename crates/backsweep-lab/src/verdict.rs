@@ -3,7 +3,8 @@
 //! A claim is a row of a table: its text, its place in the paper, what it is about and a function from the results to
 //! a finding. A claim that results do not decide is *not measured*; one that they contradict *does not hold*, and
 //! says by which numbers. Noise counts through standard errors: of a claim of equality the results must not be
-//! further off than noise explains, and a claim of a difference must stand out of the noise.
+//! further off than noise explains, and a claim of a difference must stand out of the noise; where noise hides which
+//! way a difference goes, it is not measured either.
 
 mod control;
 mod cost;
@@ -27,7 +28,7 @@ pub enum Outcome {
     Holds,
     /// The numbers contradict it.
     DoesNotHold,
-    /// The numbers that would decide it are not there.
+    /// The numbers that would decide it are not there, or too noisy.
     NotMeasured,
 }
 

@@ -113,6 +113,15 @@ impl Agent {
         crate::solve(&mut *self.planner, &self.model, tolerance)
     }
 
+    /// As [`solve`](Self::solve), unless `stop` says so; see [`crate::solve_unless`].
+    pub fn solve_unless(
+        &mut self,
+        tolerance: f64,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<crate::Solution>> {
+        crate::solve_unless(&mut *self.planner, &self.model, tolerance, stop)
+    }
+
     /// Chooses an action by the policy.
     pub fn act(&self, state: State, random: &mut Random) -> Result<Action> {
         self.policy.choose(&self.model, self.planner.values(), state, random)
@@ -142,6 +151,11 @@ impl Agent {
     /// How exact the values are, and how far from the optimum at the most.
     pub fn audit(&self) -> Audit {
         audit(&self.model, &*self.planner)
+    }
+
+    /// How much memory the agent takes.
+    pub fn memory(&self) -> Memory {
+        Memory { arcs: self.model.arcs.bytes(), rows: self.model.row_bytes(), planner: self.planner.bytes() }
     }
 
     /// Makes sure that a state of an environment, and all with smaller ids, are in the model.
@@ -186,6 +200,29 @@ impl Agent {
         let model = Model::restore(snapshot)?;
         let planner = restore_planner(&planner, settings, &model, snapshot)?;
         Ok(Self { model, planner, policy: EpsilonGreedy::new(epsilon)? })
+    }
+}
+
+/// Bytes in use, filled and not merely reserved; the unfilled part of lists of arcs counts as used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The model's lists of arcs, in both directions.
+    pub arcs: usize,
+    /// What the model keeps of states and pairs.
+    pub rows: usize,
+    /// Values and queue.
+    pub planner: usize,
+}
+
+impl Memory {
+    /// All but the arcs.
+    pub fn others(&self) -> usize {
+        self.rows + self.planner
+    }
+
+    /// Everything.
+    pub fn total(&self) -> usize {
+        self.arcs + self.others()
     }
 }
 

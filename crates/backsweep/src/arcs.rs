@@ -1,12 +1,16 @@
 //! Storage of arcs (pair → next state), readable in both directions without scanning.
 //!
-//! The list of arcs *into* a state is a chain of blocks of one cache line each, five arcs a block: what a small backup
-//! reads of the model is one sequential read of such blocks. Blocks are never moved, freed or reordered, so that adding
-//! an arc costs constant time in the worst case (a hub with a million predecessors included), an arc's id is its place,
-//! and an update cycle can stop between two blocks and go on later. The list of arcs *out of* a pair holds (next state,
-//! arc id) in small blocks of its own; the weight is stored once, where the small backup reads it.
+//! The list of arcs *into* a state is a chain of blocks of one cache line each, seven arcs a block: what a small backup
+//! reads of the model is one read of such blocks. Blocks are never moved, freed or reordered, so that adding an arc costs
+//! constant time in the worst case (a hub with a million predecessors included), an arc's id is its place, and an update
+//! cycle can stop between two blocks and go on later. The list of arcs *out of* a pair holds their ids, in small blocks of its
+//! own; all else is stored once, where the small backup reads it.
 //!
-//! Memory: 64/5 bytes an arc one way and 28/3 the other, plus the unfilled part of each list's first block.
+//! A weight that is a whole number below 2³¹, as counts are, takes 4 bytes; any other stands in a table beside. With 8 bytes for
+//! every weight a block held five arcs, and cycles on models larger than the cache took a fifth longer.
+//!
+//! Memory: 64/7 bytes an arc one way and 16/3 the other, plus the unfilled part of each list's first block, plus 8 for a weight
+//! that is no count.
 
 use crate::{Arc, Pair, Result, Snapshot, State};
 use rustc_hash::FxHashMap;
@@ -14,54 +18,139 @@ use rustc_hash::FxHashMap;
 /// No block.
 pub(crate) const NONE: u32 = u32::MAX;
 /// Arcs in a block of a predecessor list.
-pub(crate) const IN_BLOCK: u32 = 5;
+pub(crate) const IN_BLOCK: u32 = 7;
 const OUT_BLOCK: u32 = 3;
 /// Pairs with more successors than this are looked up by hash instead of by a scan.
 const LONG_ROW: u32 = 48;
+/// Predecessor lists up to this length are scanned for an arc: eight blocks.
+const SHORT_LIST: u32 = 56;
+/// Set in a stored weight that is the index of a wide one.
+const WIDE: u32 = 1 << 31;
 
-/// Five arcs into the same state, in one cache line.
+/// Seven arcs into the same state, in one cache line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct InBlock {
-    /// `weights[i]` is the weight of arc `block * IN_BLOCK + i`; 0 where the block is not filled.
-    pub weights: [f64; IN_BLOCK as usize],
-    /// `pairs[i]` is the pair that the arc leaves.
+    /// `pairs[i]` is the pair that arc `block * IN_BLOCK + i` leaves; where the block is not filled, the same as `pairs[0]`,
+    /// so that a loop may run over all seven: a weight of 0 changes nothing.
     pub pairs: [u32; IN_BLOCK as usize],
-    /// The block filled before this one, which is full and has a *smaller* number, or NONE.
-    pub next: u32,
+    /// The arc's weight as a whole number, or WIDE and an index into `Arcs::wide`; 0 where the block is not filled.
+    codes: [u32; IN_BLOCK as usize],
+    /// Twice the number of the block filled before this one, or of NO_BLOCK, plus 1 if some code has WIDE set.
+    next_wide: u32,
+    /// The state that the arcs lead to.
+    target: u32,
 }
 
+/// The number of no block: NONE without its highest bit.
+pub(crate) const NO_BLOCK: u32 = NONE >> 1;
+
+impl InBlock {
+    fn new(pair: u32, target: u32, next: u32) -> Self {
+        Self { pairs: [pair; 7], codes: [0; 7], next_wide: next << 1, target }
+    }
+
+    /// The block filled before this one, which is full and has a *smaller* number; a number that no block has if this is the
+    /// first one.
+    #[inline(always)]
+    pub fn next(&self) -> u32 {
+        self.next_wide >> 1
+    }
+
+    #[inline(always)]
+    fn is_wide(&self) -> bool {
+        self.next_wide & 1 == 1
+    }
+}
+
+/// Three arcs out of the same pair.
 #[derive(Clone, Debug)]
+#[repr(C, align(16))]
 struct OutBlock {
-    states: [u32; OUT_BLOCK as usize],
     arcs: [u32; OUT_BLOCK as usize],
     /// The block filled before this one, which is full, or NONE.
     next: u32,
 }
 
-/// One end of a list of arcs.
+/// The arcs out of a pair.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct List {
+pub(crate) struct OutList {
     /// The newest block, the only one that may be unfilled; NONE if and only if `len` is 0.
     pub head: u32,
     /// The number of arcs in the list.
     pub len: u32,
 }
 
-impl List {
+impl OutList {
     pub const EMPTY: Self = Self { head: NONE, len: 0 };
 
-    /// How many arcs the newest block holds, if the blocks of the list hold `size` each.
+    /// How many arcs the newest block holds.
     #[inline(always)]
-    fn filled(self, size: u32) -> u32 {
+    fn filled(self) -> u32 {
         // An empty list has no block, and the question does not arise.
-        (self.len + size - 1) % size + 1
+        (self.len + OUT_BLOCK - 1) % OUT_BLOCK + 1
+    }
+}
+
+/// Blocks of a predecessor list that are known without reading the blocks before them.
+pub(crate) const HEADS: usize = 4;
+
+/// The arcs into a state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InList {
+    /// The newest blocks, the newest first, then NO_BLOCK. They are known all at once, so that the processor can fetch them from
+    /// far memory side by side; along the chain alone it would fetch one after the other.
+    heads: [u32; HEADS],
+    /// The number of arcs in the list.
+    pub len: u32,
+}
+
+impl InList {
+    pub const EMPTY: Self = Self { heads: [NO_BLOCK; HEADS], len: 0 };
+
+    /// The newest block, the only one that may be unfilled.
+    #[inline(always)]
+    pub fn head(&self) -> u32 {
+        self.heads[0]
     }
 
-    /// How many arcs the newest block of a predecessor list holds.
+    /// How many arcs the newest block holds; IN_BLOCK if there is none.
     #[inline(always)]
-    pub fn filled_in(self) -> u32 {
-        self.filled(IN_BLOCK)
+    pub fn filled(&self) -> usize {
+        ((self.len + IN_BLOCK - 1) % IN_BLOCK + 1) as usize
+    }
+
+    fn push(&mut self, block: u32) {
+        self.heads.rotate_right(1);
+        self.heads[0] = block;
+    }
+}
+
+/// A walk through blocks of a predecessor list.
+pub(crate) struct Blocks<'m> {
+    blocks: &'m [InBlock],
+    heads: [u32; HEADS],
+    /// How many of `heads` have been used.
+    used: usize,
+    /// The next block to come.
+    cursor: u32,
+}
+
+impl<'m> Blocks<'m> {
+    /// The next block and its number.
+    #[inline(always)]
+    pub fn next(&mut self) -> Option<(u32, &'m InBlock)> {
+        let number = self.cursor;
+        let block = self.blocks.get(number as usize)?;
+        self.used += 1;
+        self.cursor = if self.used < HEADS { self.heads[self.used] } else { block.next() };
+        Some((number, block))
+    }
+
+    /// The number of the next block to come; one that no block has if there is none.
+    #[inline(always)]
+    pub fn cursor(&self) -> u32 {
+        self.cursor
     }
 }
 
@@ -69,106 +158,143 @@ impl List {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arcs {
     pub blocks: Vec<InBlock>,
+    /// Weights that are no whole numbers below 2³¹, in the order in which they became so. A place is used for one arc only.
+    wide: Vec<f64>,
     out: Vec<OutBlock>,
     /// (pair, next state) → arc, for exactly the pairs with more than `LONG_ROW` successors.
     long_rows: FxHashMap<(u32, u32), u32>,
     pub n_arcs: usize,
 }
 
-/// Arcs out of a pair: (next state, arc).
+/// Arcs out of a pair, the newest first.
 pub(crate) struct Outgoing<'a> {
-    arcs: &'a Arcs,
+    out: &'a [OutBlock],
     block: u32,
     left: u32,
 }
 
 impl Iterator for Outgoing<'_> {
-    type Item = (State, Arc);
+    type Item = Arc;
 
     #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
+    fn next(&mut self) -> Option<Arc> {
+        let mut block = self.out.get(self.block as usize)?;
         if self.left == 0 {
-            if self.block == NONE {
-                return None;
-            }
-            self.block = self.arcs.out[self.block as usize].next;
-            if self.block == NONE {
-                return None;
-            }
+            self.block = block.next;
             self.left = OUT_BLOCK;
+            block = self.out.get(self.block as usize)?;
         }
         self.left -= 1;
-        let block = &self.arcs.out[self.block as usize];
-        let i = self.left as usize;
-        Some((State(block.states[i]), Arc(block.arcs[i])))
-    }
-}
-
-/// Arcs into a state: (pair, weight, arc).
-pub(crate) struct Incoming<'a> {
-    blocks: &'a [InBlock],
-    block: u32,
-    left: u32,
-}
-
-impl Iterator for Incoming<'_> {
-    type Item = (Pair, f64, Arc);
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.left == 0 {
-            if self.block == NONE {
-                return None;
-            }
-            self.block = self.blocks[self.block as usize].next;
-            if self.block == NONE {
-                return None;
-            }
-            self.left = IN_BLOCK;
-        }
-        self.left -= 1;
-        let block = &self.blocks[self.block as usize];
-        let i = self.left as usize;
-        Some((Pair(block.pairs[i]), block.weights[i], Arc(self.block * IN_BLOCK + self.left)))
+        Some(Arc(block.arcs[self.left as usize]))
     }
 }
 
 impl Arcs {
-    pub fn out(&self, list: List) -> Outgoing<'_> {
-        Outgoing {
-            arcs: self,
-            block: list.head,
-            left: if list.len == 0 { 0 } else { list.filled(OUT_BLOCK) },
-        }
+    /// The arcs out of a pair: (next state, arc).
+    pub fn out(&self, list: OutList) -> impl Iterator<Item = (State, Arc)> {
+        let arcs = Outgoing { out: &self.out, block: list.head, left: list.filled() };
+        arcs.map(|arc| (self.target(arc), arc))
     }
 
-    pub fn incoming(&self, list: List) -> Incoming<'_> {
-        Incoming {
-            blocks: &self.blocks,
-            block: list.head,
-            left: if list.len == 0 { 0 } else { list.filled_in() },
+    /// The blocks of the arcs into a state.
+    #[inline(always)]
+    pub fn blocks(&self, list: &InList) -> Blocks<'_> {
+        Blocks { blocks: &self.blocks, heads: list.heads, used: 0, cursor: list.head() }
+    }
+
+    /// The blocks of a predecessor list from one of them on.
+    #[inline(always)]
+    pub fn blocks_from(&self, cursor: u32) -> Blocks<'_> {
+        Blocks { blocks: &self.blocks, heads: [NO_BLOCK; HEADS], used: HEADS, cursor }
+    }
+
+    /// The arcs into a state: (pair, weight, arc), the newest first.
+    #[inline]
+    pub fn incoming(&self, list: &InList) -> impl Iterator<Item = (Pair, f64, Arc)> {
+        let mut blocks = self.blocks(list);
+        let mut filled = list.filled();
+        std::iter::from_fn(move || {
+            let (number, block) = blocks.next()?;
+            let arcs = 0..std::mem::replace(&mut filled, IN_BLOCK as usize);
+            Some(arcs.rev().map(move |i| {
+                (Pair(block.pairs[i]), self.decode(block.codes[i]), Arc(number * IN_BLOCK + i as u32))
+            }))
+        })
+        .flatten()
+    }
+
+    #[inline]
+    fn block(&self, arc: Arc) -> &InBlock {
+        &self.blocks[(arc.0 / IN_BLOCK) as usize]
+    }
+
+    /// The state that the arc leads to.
+    #[inline]
+    pub fn target(&self, arc: Arc) -> State {
+        State(self.block(arc).target)
+    }
+
+    #[inline(always)]
+    fn decode(&self, code: u32) -> f64 {
+        if code & WIDE == 0 { f64::from(code) } else { self.wide[(code ^ WIDE) as usize] }
+    }
+
+    /// The weights of a block's arcs.
+    #[inline(always)]
+    pub fn weights(&self, block: &InBlock) -> [f64; IN_BLOCK as usize] {
+        if block.is_wide() {
+            return block.codes.map(|code| self.decode(code));
         }
+        // Below 2³¹ the signed conversion is the same, and it is one instruction where the unsigned one is two.
+        block.codes.map(|code| f64::from(code as i32))
     }
 
     #[inline]
     pub fn weight(&self, arc: Arc) -> f64 {
-        self.blocks[(arc.0 / IN_BLOCK) as usize].weights[(arc.0 % IN_BLOCK) as usize]
+        self.decode(self.block(arc).codes[(arc.0 % IN_BLOCK) as usize])
+    }
+
+    /// Sets the weight of an arc. The caller has made sure that there is room for one more wide weight.
+    #[inline]
+    pub fn set_weight(&mut self, arc: Arc, weight: f64) {
+        let block = &mut self.blocks[(arc.0 / IN_BLOCK) as usize];
+        let code = &mut block.codes[(arc.0 % IN_BLOCK) as usize];
+        let whole = weight as u32; // saturates; 0 for what is below
+        if *code & WIDE != 0 {
+            self.wide[(*code ^ WIDE) as usize] = weight;
+        } else if whole < WIDE && f64::from(whole) == weight {
+            *code = whole;
+        } else {
+            *code = WIDE | self.wide.len() as u32;
+            block.next_wide |= 1;
+            self.wide.push(weight);
+        }
     }
 
     /// The pair that the arc leaves.
     #[inline]
     pub fn pair(&self, arc: Arc) -> Pair {
-        Pair(self.blocks[(arc.0 / IN_BLOCK) as usize].pairs[(arc.0 % IN_BLOCK) as usize])
+        Pair(self.block(arc).pairs[(arc.0 % IN_BLOCK) as usize])
     }
 
+    /// The arc of a pair to a state. O(1): at most `SHORT_LIST` predecessors or `LONG_ROW` successors are looked through.
+    ///
+    /// Predecessors first: their blocks are known side by side, and the one with the arc is the one to be changed.
     #[inline]
-    pub fn weight_mut(&mut self, arc: Arc) -> &mut f64 {
-        &mut self.blocks[(arc.0 / IN_BLOCK) as usize].weights[(arc.0 % IN_BLOCK) as usize]
-    }
-
-    /// The arc of a pair to a state. O(1): at most `LONG_ROW` entries are scanned.
-    #[inline]
-    pub fn find(&self, pair: Pair, out: List, next: State) -> Option<Arc> {
+    pub fn find(&self, pair: Pair, out: OutList, next: State, into: &InList) -> Option<Arc> {
+        if into.len <= SHORT_LIST {
+            let mut blocks = self.blocks(into);
+            while let Some((number, block)) = blocks.next() {
+                // One comparison a lane and no way out in between: the seven are looked at as one.
+                let found = block.pairs.map(|other| u32::from(other == pair.0));
+                let places = (0..IN_BLOCK).map(|i| found[i as usize] << i).sum::<u32>();
+                if places != 0 {
+                    // The lowest place is the arc; higher ones are unfilled and repeat it.
+                    return Some(Arc(number * IN_BLOCK + places.trailing_zeros()));
+                }
+            }
+            return None;
+        }
         if out.len > LONG_ROW {
             return self.long_rows.get(&(pair.0, next.0)).map(|&arc| Arc(arc));
         }
@@ -176,20 +302,22 @@ impl Arcs {
     }
 
     /// Adds an arc that does not exist yet. The caller has made sure that its id fits in 32 bits.
-    pub fn add(&mut self, pair: Pair, out: &mut List, next: State, into: &mut List) -> Arc {
-        if into.len.is_multiple_of(IN_BLOCK) {
-            self.blocks.push(InBlock { weights: [0.0; 5], pairs: [0; 5], next: into.head });
-            into.head = self.blocks.len() as u32 - 1;
+    pub fn add(&mut self, pair: Pair, out: &mut OutList, next: State, into: &mut InList) -> Arc {
+        let i = into.len % IN_BLOCK;
+        if i == 0 {
+            into.push(self.blocks.len() as u32);
+            let before = into.heads[1];
+            self.blocks.push(InBlock::new(pair.0, next.0, before));
         }
-        let arc = Arc(into.head * IN_BLOCK + into.len % IN_BLOCK);
-        self.blocks[into.head as usize].pairs[(into.len % IN_BLOCK) as usize] = pair.0;
+        self.blocks[into.head() as usize].pairs[i as usize] = pair.0;
         into.len += 1;
+        let arc = Arc(into.head() * IN_BLOCK + i);
         self.add_out(pair, out, next, arc);
         arc
     }
 
     /// Adds an arc that is in its predecessor list to the list of its pair.
-    pub fn add_out(&mut self, pair: Pair, out: &mut List, next: State, arc: Arc) {
+    pub fn add_out(&mut self, pair: Pair, out: &mut OutList, next: State, arc: Arc) {
         if out.len == LONG_ROW {
             let row: Vec<_> = self.out(*out).collect();
             self.long_rows.extend(row.into_iter().map(|(state, arc)| ((pair.0, state.0), arc.0)));
@@ -198,12 +326,10 @@ impl Arcs {
             self.long_rows.insert((pair.0, next.0), arc.0);
         }
         if out.len.is_multiple_of(OUT_BLOCK) {
-            self.out.push(OutBlock { states: [NONE; 3], arcs: [NONE; 3], next: out.head });
+            self.out.push(OutBlock { arcs: [NONE; 3], next: out.head });
             out.head = self.out.len() as u32 - 1;
         }
-        let block = &mut self.out[out.head as usize];
-        block.states[(out.len % OUT_BLOCK) as usize] = next.0;
-        block.arcs[(out.len % OUT_BLOCK) as usize] = arc.0;
+        self.out[out.head as usize].arcs[(out.len % OUT_BLOCK) as usize] = arc.0;
         out.len += 1;
         self.n_arcs += 1;
     }
@@ -215,9 +341,9 @@ impl Arcs {
         target: &[u32],
         pairs: &[u32],
         weights: &[f64],
-        lists: impl Iterator<Item = &'a mut List>,
+        lists: impl Iterator<Item = &'a mut InList>,
     ) -> Result<()> {
-        let mut lists: Vec<&mut List> = lists.collect();
+        let mut lists: Vec<&mut InList> = lists.collect();
         let size = IN_BLOCK as usize;
         for (block, target) in target.chunks_exact(size).enumerate() {
             let filled = target.iter().take_while(|&&state| state != NONE).count();
@@ -236,35 +362,47 @@ impl Arcs {
                     &format!("block {block} follows an unfilled one"),
                 ));
             }
-            let mut new = InBlock { weights: [0.0; 5], pairs: [0; 5], next: list.head };
-            new.weights.copy_from_slice(&weights[block * size..(block + 1) * size]);
-            new.pairs.copy_from_slice(&pairs[block * size..(block + 1) * size]);
-            for i in filled..size {
-                (new.weights[i], new.pairs[i]) = (0.0, 0);
+            self.blocks.push(InBlock::new(pairs[block * size], target[0], list.head()));
+            let first = (block * size) as u32;
+            for i in 0..filled {
+                let new = &mut self.blocks[block];
+                new.pairs[i] = pairs[block * size + i];
+                self.set_weight(Arc(first + i as u32), weights[block * size + i]);
             }
-            self.blocks.push(new);
-            list.head = block as u32;
+            list.push(block as u32);
             list.len += filled as u32;
         }
         Ok(())
     }
 
     /// Makes the arcs of pair `from` those of pair `to`.
-    pub fn rename_pair(&mut self, from: Pair, to: Pair, out: List) {
+    pub fn rename_pair(&mut self, from: Pair, to: Pair, out: OutList) {
         let row: Vec<_> = self.out(out).collect();
         for (state, arc) in row {
-            self.blocks[(arc.0 / IN_BLOCK) as usize].pairs[(arc.0 % IN_BLOCK) as usize] = to.0;
+            for pair in &mut self.blocks[(arc.0 / IN_BLOCK) as usize].pairs {
+                if *pair == from.0 {
+                    *pair = to.0;
+                }
+            }
             if self.long_rows.remove(&(from.0, state.0)).is_some() {
                 self.long_rows.insert((to.0, state.0), arc.0);
             }
         }
     }
 
-    /// The largest number of blocks for which every arc id fits in 32 bits and is not NONE.
-    pub const MAX_BLOCKS: usize = (u32::MAX / IN_BLOCK) as usize - 1;
+    /// The largest number of blocks for which every arc id fits in 32 bits, with room for the links of a queue.
+    pub const MAX_BLOCKS: usize = (u32::MAX / IN_BLOCK) as usize - 1024;
+
+    /// Whether one more weight that is no count can be stored.
+    pub fn has_room(&self, more: usize) -> bool {
+        self.blocks.len() + more <= Self::MAX_BLOCKS && self.wide.len() + more <= (WIDE - 1) as usize
+    }
 
     /// Bytes in use (filled, not reserved).
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.blocks[..]) + size_of_val(&self.out[..]) + self.long_rows.len() * 13
+        size_of_val(&self.blocks[..])
+            + size_of_val(&self.wide[..])
+            + size_of_val(&self.out[..])
+            + self.long_rows.len() * 13
     }
 }

@@ -14,6 +14,8 @@ pub struct Audit {
     pub maximum: f64,
     /// The Bellman residual: the largest |V(s) − max (R̂ + γ Σ P̂ V)|, optimism taken into account.
     pub residual: f64,
+    /// How far rounding can have carried the computed residual from the true one, at the most.
+    pub rounding: f64,
     /// No value is further from the optimum of the model (with its optimism) than this: residual / (1 − γ), with what
     /// rounding may add. `None` if the discount is 1.
     pub error_bound: Option<f64>,
@@ -25,9 +27,17 @@ pub struct Audit {
 /// O(states + pairs + arcs).
 pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
     let values = planner.values();
-    let mut found =
-        Audit { relation: 0.0, relative_relation: 0.0, maximum: 0.0, residual: 0.0, error_bound: None };
+    let mut found = Audit {
+        relation: 0.0,
+        relative_relation: 0.0,
+        maximum: 0.0,
+        residual: 0.0,
+        rounding: 0.0,
+        error_bound: None,
+    };
     let mut scale = 1.0f64;
+    // The largest number in the residual; what predecessors have not been told of may be far larger and does not count.
+    let mut largest = 1.0f64;
     let mut terms = 1usize;
     for state in model.states() {
         let mut highest_q = f64::NEG_INFINITY;
@@ -46,6 +56,7 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
             for successor in model.successors(pair) {
                 let v = values.value(successor.state);
                 scale = scale.max(v.abs());
+                largest = largest.max(v.abs());
                 by_value += successor.weight * v;
                 by_seen = match (by_seen, planner.seen(successor.state, successor.arc)) {
                     (Some(sum), Some(u)) => {
@@ -60,6 +71,7 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
             if let Some(sum) = by_seen {
                 found.relation = found.relation.max((q - expectation(sum)).abs());
             }
+            largest = largest.max(expectation(by_value).abs());
             highest = highest.max(expectation(by_value));
         }
         let v = values.value(state);
@@ -69,9 +81,9 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
         }
     }
     found.relative_relation = found.relation / scale;
+    found.rounding = (terms + 8) as f64 * f64::EPSILON * largest;
     if values.discount() < 1.0 {
-        let rounding = (terms + 8) as f64 * f64::EPSILON * scale;
-        found.error_bound = Some((found.residual + rounding) / (1.0 - values.discount()));
+        found.error_bound = Some((found.residual + found.rounding) / (1.0 - values.discount()));
     }
     found
 }

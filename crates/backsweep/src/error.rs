@@ -99,6 +99,11 @@ pub enum Error {
         /// A state from which a policy can avoid every end.
         state: State,
     },
+    /// Values without discount have no bound: rewards go on for ever.
+    Unbounded {
+        /// A state whose value has no bound.
+        state: State,
+    },
     /// A name that no table has.
     Unknown {
         /// What kind of thing was looked up.
@@ -159,6 +164,11 @@ impl fmt::Display for Error {
                 f,
                 "discount is 1, but from {state} a policy can go on for ever and rewards have both signs, so values are \
                  not defined; expected a discount below 1, rewards of one sign, or a model in which every policy ends"
+            ),
+            Self::Unbounded { state } => write!(
+                f,
+                "discount is 1, and the value of {state} has no bound: rewards go on for ever from there; expected a \
+                 discount below 1, or a model in which rewards come to an end"
             ),
             Self::Unknown { what, found, known } => {
                 write!(f, "no {what} is called '{found}'; expected one of: {known}")

@@ -6,8 +6,10 @@
 //! see no difference.
 //!
 //! A step that terminated adds to W and to no arc: the mass of W that no arc carries leads to the end, whose value is 0.
+//! (Departure 7.)
 
-use crate::arcs::{Arcs, List, NONE};
+use crate::arcs::{Arcs, InList, NONE, OutList};
+use crate::owners::Owners;
 use crate::{Action, Arc, Error, Outcome, Pair, Result, State, Transition};
 
 /// How far from 1 the probabilities of a pair may sum before they are refused.
@@ -21,7 +23,7 @@ pub(crate) struct StateRow {
     pub first_pair: u32,
     pub n_actions: u32,
     /// The arcs into the state.
-    pub into: List,
+    pub into: InList,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -30,16 +32,38 @@ pub(crate) struct PairRow {
     pub weight: f64,
     /// The sum of weighted rewards; exactly 0 if `weight` is 0.
     pub reward_sum: f64,
-    /// The arcs out of the pair.
-    pub out: List,
-    /// The state of the pair; NONE if and only if the row was moved (see `add_action`).
-    pub state: u32,
-    /// Whether the row was set from known probabilities.
-    pub given: bool,
+    /// The newest block of the arcs out of the pair, or NONE.
+    head: u32,
+    /// Twice the number of arcs out of the pair, plus 1 if the row was set from known probabilities: the flag is kept here
+    /// because a byte of its own would cost eight. No pair has 2³¹ arcs: each would need a block of its own.
+    len_given: u32,
 }
 
-const NEW_PAIR: PairRow =
-    PairRow { weight: 0.0, reward_sum: 0.0, out: List::EMPTY, state: NONE, given: false };
+impl PairRow {
+    pub const NEW: Self = Self { weight: 0.0, reward_sum: 0.0, head: NONE, len_given: 0 };
+
+    /// The arcs out of the pair.
+    #[inline(always)]
+    pub fn out(&self) -> OutList {
+        OutList { head: self.head, len: self.len_given >> 1 }
+    }
+
+    #[inline]
+    pub fn set_out(&mut self, out: OutList) {
+        self.head = out.head;
+        self.len_given = out.len << 1 | self.len_given & 1;
+    }
+
+    /// Whether the row was set from known probabilities.
+    #[inline(always)]
+    pub fn is_given(&self) -> bool {
+        self.len_given & 1 == 1
+    }
+
+    pub fn set_given(&mut self, given: bool) {
+        self.len_given = self.len_given & !1 | u32::from(given);
+    }
+}
 
 /// What [`Model::record`] did: all that a planner needs to restore its values in constant time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,6 +134,7 @@ pub struct Predecessor {
 pub struct Model {
     pub(crate) states: Vec<StateRow>,
     pub(crate) pairs: Vec<PairRow>,
+    pub(crate) owners: Owners,
     pub(crate) arcs: Arcs,
     /// A pair's row is recorded up to this weight and then frozen (R-max).
     freeze_at: Option<u32>,
@@ -135,7 +160,7 @@ impl Model {
     }
 
     /// Freezes every pair from its `visits`-th visit on: later transitions of it are not recorded. With an optimism of
-    /// as many visits this is R-max.
+    /// as many visits this is R-max. Departure 14.
     pub fn frozen_at(mut self, visits: u32) -> Self {
         self.freeze_at = Some(visits);
         self
@@ -159,12 +184,12 @@ impl Model {
             return Err(Error::Full { what: "state-action pairs", limit: u64::from(u32::MAX - 1) });
         }
         let state = State(self.states.len() as u32);
-        let row = PairRow { state: state.0, ..NEW_PAIR };
-        self.pairs.resize(first_pair + n_actions, row);
+        self.pairs.resize(first_pair + n_actions, PairRow::NEW);
+        self.owners.push(state.0, first_pair, n_actions);
         self.states.push(StateRow {
             first_pair: first_pair as u32,
             n_actions: n_actions as u32,
-            into: List::EMPTY,
+            into: InList::EMPTY,
         });
         Ok(state)
     }
@@ -179,21 +204,23 @@ impl Model {
         if self.pairs.len() + row.n_actions as usize + 1 >= (u32::MAX - 1) as usize {
             return Err(Error::Full { what: "state-action pairs", limit: u64::from(u32::MAX - 1) });
         }
-        let new_pair = PairRow { state: state.0, ..NEW_PAIR };
         let mut moved = None;
         let end = row.first_pair + row.n_actions;
-        if end as usize != self.pairs.len() {
+        if end as usize == self.pairs.len() {
+            self.owners.move_row(state.0, end as usize, 0, end as usize);
+        } else {
+            self.owners.move_row(state.0, row.first_pair as usize, row.n_actions as usize, self.pairs.len());
             let to = self.pairs.len() as u32;
             for i in 0..row.n_actions {
                 let from = (row.first_pair + i) as usize;
-                let pair = std::mem::replace(&mut self.pairs[from], NEW_PAIR);
-                self.arcs.rename_pair(Pair(from as u32), Pair(to + i), pair.out);
+                let pair = std::mem::replace(&mut self.pairs[from], PairRow::NEW);
+                self.arcs.rename_pair(Pair(from as u32), Pair(to + i), pair.out());
                 self.pairs.push(pair);
             }
             self.states[state.index()].first_pair = to;
             moved = Some(MovedRow { from: Pair(row.first_pair), to: Pair(to), n_pairs: row.n_actions });
         }
-        self.pairs.push(new_pair);
+        self.pairs.push(PairRow::NEW);
         self.states[state.index()].n_actions += 1;
         Ok(moved)
     }
@@ -252,7 +279,8 @@ impl Model {
     /// # Panics
     /// If the pair does not exist.
     pub fn state_of(&self, pair: Pair) -> State {
-        State(self.pairs[pair.index()].state)
+        assert!(pair.index() < self.pairs.len(), "there is no pair {}", pair.0);
+        State(self.owners.of(pair.0))
     }
 
     /// The action of a pair that exists.
@@ -270,7 +298,7 @@ impl Model {
 
     /// Whether the pair's row was given by its probabilities and not learned.
     pub fn is_given(&self, pair: Pair) -> bool {
-        self.pairs.get(pair.index()).is_some_and(|row| row.given)
+        self.pairs.get(pair.index()).is_some_and(PairRow::is_given)
     }
 
     /// R̂(s,a), the mean reward; 0 for a pair without weight.
@@ -292,13 +320,13 @@ impl Model {
     /// # Complexity
     /// O(1) each.
     pub fn successors(&self, pair: Pair) -> impl Iterator<Item = Successor> {
-        let list = self.pairs.get(pair.index()).map_or(List::EMPTY, |row| row.out);
+        let list = self.pairs.get(pair.index()).map_or(OutList::EMPTY, PairRow::out);
         self.arcs.out(list).map(|(state, arc)| Successor { state, weight: self.arcs.weight(arc), arc })
     }
 
     /// How many successors a pair has.
     pub fn n_successors(&self, pair: Pair) -> usize {
-        self.pairs.get(pair.index()).map_or(0, |row| row.out.len as usize)
+        self.pairs.get(pair.index()).map_or(0, |row| row.out().len as usize)
     }
 
     /// The pairs that lead to a state.
@@ -306,7 +334,7 @@ impl Model {
     /// # Complexity
     /// O(1) each.
     pub fn predecessors(&self, state: State) -> impl Iterator<Item = Predecessor> {
-        let list = self.states.get(state.index()).map_or(List::EMPTY, |row| row.into);
+        let list = self.states.get(state.index()).map_or(&InList::EMPTY, |row| &row.into);
         self.arcs.incoming(list).map(|(pair, weight, arc)| Predecessor { pair, weight, arc })
     }
 
@@ -348,11 +376,11 @@ impl Model {
     pub fn record_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
         let &Transition { state, action, reward, next } = transition;
         let pair = self.pair(state, action)?;
-        if !reward.is_finite() || !(reward * weight).is_finite() {
-            return Err(Error::Reward { state, action, found: reward });
-        }
         if !weight.is_finite() || weight == 0.0 {
             return Err(Error::Weight { state, action, found: weight });
+        }
+        if !reward.is_finite() {
+            return Err(Error::Reward { state, action, found: reward });
         }
         let next = match next.state() {
             Some(next) => {
@@ -371,9 +399,13 @@ impl Model {
         }
         let reward_sum = row.reward_sum + reward * weight;
         if !reward_sum.is_finite() {
-            return Err(Error::Reward { state, action, found: reward });
+            // The reward by itself is a number; together with its weight or with those before it is none.
+            return Err(Error::Reward { state, action, found: reward_sum });
         }
-        let found = next.and_then(|next| self.arcs.find(pair, row.out, next));
+        if !self.arcs.has_room(1) {
+            return Err(Error::Full { what: "arcs", limit: Arcs::MAX_BLOCKS as u64 });
+        }
+        let found = next.and_then(|next| self.find_arc(pair, next));
         if weight < 0.0 {
             let recorded = match (next, found) {
                 (Some(_), Some(arc)) => self.arcs.weight(arc),
@@ -390,7 +422,7 @@ impl Model {
             (Some(next), None) => Some((next, self.add_arc(pair, next)?)),
         };
         if let Some((_, arc)) = next {
-            *self.arcs.weight_mut(arc) += weight;
+            self.arcs.set_weight(arc, self.arcs.weight(arc) + weight);
         }
         let row = &mut self.pairs[pair.index()];
         let change = Change {
@@ -444,29 +476,29 @@ impl Model {
         if sum.is_nan() || (sum - 1.0).abs() > SUM_TOLERANCE {
             return Err(Error::ProbabilitySum { state, action, found: sum });
         }
-        if self.arcs.blocks.len() + outcomes.len() > Arcs::MAX_BLOCKS {
+        if !self.arcs.has_room(outcomes.len()) {
             return Err(Error::Full { what: "arcs", limit: Arcs::MAX_BLOCKS as u64 });
         }
         let old: Vec<Arc> = self.successors(pair).map(|s| s.arc).collect();
         for arc in old {
-            *self.arcs.weight_mut(arc) = 0.0;
+            self.arcs.set_weight(arc, 0.0);
         }
         let mut reward_sum = 0.0;
         for &Outcome { probability, reward, next } in outcomes {
             let p = probability / sum;
             reward_sum += p * reward;
             if let Some(next) = next.state() {
-                let arc = match self.arcs.find(pair, self.pairs[pair.index()].out, next) {
+                let arc = match self.find_arc(pair, next) {
                     Some(arc) => arc,
                     None => self.add_arc(pair, next)?,
                 };
-                *self.arcs.weight_mut(arc) += p;
+                self.arcs.set_weight(arc, self.arcs.weight(arc) + p);
             }
         }
         let row = &mut self.pairs[pair.index()];
         row.weight = 1.0;
         row.reward_sum = reward_sum;
-        row.given = true;
+        row.set_given(true);
         Ok(pair)
     }
 
@@ -481,28 +513,30 @@ impl Model {
         let mut escapes = vec![0u32; self.pairs.len()]; // successors of the pair that cannot avoid the end
         let mut open = vec![0u32; self.states.len()]; // pairs of the state that still avoid it
         for (i, pair) in self.pairs.iter().enumerate() {
-            if pair.state == NONE || pair.weight <= 0.0 {
+            let state = self.owners.of(i as u32);
+            if state == NONE || pair.weight <= 0.0 {
                 continue;
             }
-            let carried: f64 = self.arcs.out(pair.out).map(|(_, arc)| self.arcs.weight(arc)).sum();
+            let carried: f64 = self.arcs.out(pair.out()).map(|(_, arc)| self.arcs.weight(arc)).sum();
             if pair.weight - carried > SUM_TOLERANCE * pair.weight {
                 escapes[i] = 1;
             } else {
-                open[pair.state as usize] += 1;
+                open[state as usize] += 1;
             }
         }
         let mut gone: Vec<u32> = (0..self.states.len() as u32).filter(|&s| open[s as usize] == 0).collect();
         let mut is_gone: Vec<bool> = open.iter().map(|&n| n == 0).collect();
         while let Some(state) = gone.pop() {
-            for (pair, weight, _) in self.arcs.incoming(self.states[state as usize].into) {
+            for (pair, weight, _) in self.arcs.incoming(&self.states[state as usize].into) {
                 let row = &self.pairs[pair.index()];
                 if weight > 0.0 && row.weight > 0.0 {
                     escapes[pair.index()] += 1;
                     if escapes[pair.index()] == 1 {
-                        open[row.state as usize] -= 1;
-                        if open[row.state as usize] == 0 {
-                            is_gone[row.state as usize] = true;
-                            gone.push(row.state);
+                        let state = self.owners.of(pair.0);
+                        open[state as usize] -= 1;
+                        if open[state as usize] == 0 {
+                            is_gone[state as usize] = true;
+                            gone.push(state);
                         }
                     }
                 }
@@ -513,15 +547,28 @@ impl Model {
 
     /// Bytes in use for states, pairs and arcs (filled, not reserved).
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.states[..]) + size_of_val(&self.pairs[..]) + self.arcs.bytes()
+        self.row_bytes() + self.arcs.bytes()
+    }
+
+    /// Bytes in use for states and pairs.
+    pub(crate) fn row_bytes(&self) -> usize {
+        size_of_val(&self.states[..]) + size_of_val(&self.pairs[..]) + self.owners.bytes()
+    }
+
+    #[inline]
+    fn find_arc(&self, pair: Pair, next: State) -> Option<Arc> {
+        self.arcs.find(pair, self.pairs[pair.index()].out(), next, &self.states[next.index()].into)
     }
 
     fn add_arc(&mut self, pair: Pair, next: State) -> Result<Arc> {
-        if self.arcs.blocks.len() >= Arcs::MAX_BLOCKS {
+        if !self.arcs.has_room(1) {
             return Err(Error::Full { what: "arcs", limit: Arcs::MAX_BLOCKS as u64 });
         }
-        let out = &mut self.pairs[pair.index()].out;
-        Ok(self.arcs.add(pair, out, next, &mut self.states[next.index()].into))
+        let row = &mut self.pairs[pair.index()];
+        let mut out = row.out();
+        let arc = self.arcs.add(pair, &mut out, next, &mut self.states[next.index()].into);
+        row.set_out(out);
+        Ok(arc)
     }
 
     fn state_row(&self, state: State) -> Result<&StateRow> {

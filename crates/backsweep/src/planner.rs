@@ -60,6 +60,10 @@ impl Counters {
 
     pub(crate) fn restore(snapshot: &Snapshot) -> Result<Self> {
         match snapshot.u64s("counters")? {
+            // No run counts that far; counting on from there would overflow.
+            counters if counters.iter().any(|&n| n > u64::MAX / 2) => {
+                Err(Snapshot::problem("counters", "a number is above 2^63"))
+            }
             &[cycles, small_backups, full_backups, idle_pops, refreshes] => {
                 Ok(Self { cycles, small_backups, full_backups, idle_pops, refreshes })
             }
@@ -121,6 +125,9 @@ pub trait Planner: fmt::Debug + Send + Sync {
 
     /// Stores everything that [`restore`] needs to go on bit for bit. The model and the settings are stored by others.
     fn store(&self, snapshot: &mut Snapshot);
+
+    /// Bytes in use for values and queue (filled, not reserved).
+    fn bytes(&self) -> usize;
 
     /// A copy behind a box.
     fn boxed_clone(&self) -> Box<dyn Planner>;

@@ -37,6 +37,8 @@ pub trait Queue {
     fn priority(&self, key: u32) -> Option<f64>;
     /// Takes all keys out.
     fn clear(&mut self);
+    /// Bytes in use (filled, not reserved).
+    fn bytes(&self) -> usize;
 }
 
 /// The kinds of queue, by name.
@@ -138,5 +140,8 @@ impl Queue for AnyQueue {
     }
     fn clear(&mut self) {
         either!(self, queue => queue.clear());
+    }
+    fn bytes(&self) -> usize {
+        either!(self, queue => queue.bytes())
     }
 }

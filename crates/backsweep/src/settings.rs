@@ -7,7 +7,7 @@ use crate::{Error, Result};
 ///
 /// This is the one place that defines which value of a pair counts (Qeff of the paper notes, reading 5.1): planners keep
 /// `value` as the pair's Q until then, so every maximum, every priority and every choice of an action sees the same number.
-/// The value is no pseudo-count: it is dropped without trace when the pair has been seen often enough.
+/// (Departure 1.) The value is no pseudo-count: it is dropped without trace when the pair has been seen often enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Optimism {
     /// What a pair is worth before; finite. It is also what values start from.
@@ -38,7 +38,7 @@ pub struct Settings {
     pub discount: f64,
     /// What pairs are worth that were hardly seen.
     pub optimism: Optimism,
-    /// Priorities at or below this are not queued; 0 or more.
+    /// Priorities at or below this are not queued; 0 or more. Departure 4.
     pub threshold: f64,
     /// Which queue to use.
     pub queue: QueueKind,

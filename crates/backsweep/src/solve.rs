@@ -1,14 +1,16 @@
 //! Values of a known model with a guarantee, and again from where they stood after a change.
 
+use crate::undiscounted::{is_optimum, unbounded_state};
 use crate::{Audit, Budget, Error, Model, Planner, Result, State, audit, plan};
 
 /// What [`solve`] reached. The values are those of the planner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solution {
-    /// No value is further from the optimum than this. `None` only if the discount is 1 and some policy never ends, where
-    /// no such bound is to be had.
+    /// No value is further from the optimum than this. `None` only if the discount is 1 and some policy never ends (or takes
+    /// very long to), where no such bound is to be had.
     pub error_bound: Option<f64>,
-    /// Whether the bound is within the tolerance asked for (without a bound: whether nothing was left to do).
+    /// Whether the bound is within the tolerance asked for. Without a bound: whether the values solve the equations to that
+    /// tolerance and are the optimum among their solutions.
     pub converged: bool,
     /// Update cycles that it took.
     pub cycles: u64,
@@ -17,10 +19,13 @@ pub struct Solution {
 }
 
 /// Plans until every value is proven to be within `tolerance` of the optimum. The planner keeps its values: after a change
-/// of the model ([`Model::set_outcomes`], [`Planner::refresh`]) the next call starts from them and only does what changed.
+/// of the model ([`Model::set_outcomes`], [`Planner::refresh`]) the next call starts from them and only does what changed. It also
+/// keeps the threshold that the tolerance asked for.
 ///
 /// With discount 1, values are defined if every policy ends, or if rewards have one sign and values start at 0 (optimism
-/// value 0): they are then approached from the right side.
+/// value 0): they are then approached from the right side, and refused if they have no bound. The right side is sure only for
+/// a planner that has not planned before: values left from before a change can be another solution of the equations, and are
+/// then reported as not converged.
 ///
 /// ```
 /// use backsweep::planner::{Planner, build_planner};
@@ -40,8 +45,28 @@ pub struct Solution {
 /// ```
 ///
 /// # Errors
-/// If the tolerance is not above 0, or the discount is 1 and the values are not defined.
+/// If the tolerance is not above 0, or the discount is 1 and the values are not defined or have no bound.
 pub fn solve(planner: &mut dyn Planner, model: &Model, tolerance: f64) -> Result<Solution> {
+    match solve_unless(planner, model, tolerance, &mut || false)? {
+        Some(solution) => Ok(solution),
+        None => unreachable!("nothing said stop"),
+    }
+}
+
+/// Cycles between two questions whether to stop, for planners with a queue; others are asked after every sweep.
+const STRIDE: u64 = 64;
+
+/// As [`solve`], unless `stop` says so: the answer is then `None`, the planner keeps what was reached, and the next call goes
+/// on from there. The numbers are the same however often it is asked.
+///
+/// # Errors
+/// As for [`solve`].
+pub fn solve_unless(
+    planner: &mut dyn Planner,
+    model: &Model,
+    tolerance: f64,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Option<Solution>> {
     if !(tolerance > 0.0 && tolerance.is_finite()) {
         return Err(Error::Setting {
             name: "tolerance",
@@ -54,7 +79,10 @@ pub fn solve(planner: &mut dyn Planner, model: &Model, tolerance: f64) -> Result
     let mut longest = None;
     if discount == 1.0 {
         match model.endless_state() {
-            None => longest = Some(expected_steps_bound(model)),
+            None => match expected_steps_bound(model, stop) {
+                Err(Stopped) => return Ok(None),
+                Ok(steps) => longest = steps,
+            },
             Some(state) => check_one_sign(planner, model, state)?,
         }
     }
@@ -63,26 +91,47 @@ pub fn solve(planner: &mut dyn Planner, model: &Model, tolerance: f64) -> Result
     // Each round asks for a quarter of the last priority; rounding sets the limit after which more rounds change nothing.
     for round in 0.. {
         planner.set_threshold(model, threshold);
-        cycles += plan(planner, model, &mut Budget::exhaust()).cycles;
+        loop {
+            let max_cycles = if planner.queue_length() == 0 { 1 } else { STRIDE };
+            let planned = plan(planner, model, &mut Budget::Until { tolerance: 0.0, max_cycles });
+            cycles += planned.cycles;
+            if planned.converged {
+                break;
+            }
+            if stop() {
+                return Ok(None);
+            }
+        }
         let audit = audit(model, planner);
-        let error_bound = audit.error_bound.or(longest.map(|steps| audit.residual * steps));
-        let converged = error_bound.is_none_or(|bound| bound <= tolerance);
+        let error_bound =
+            audit.error_bound.or(longest.map(|steps| (audit.residual + audit.rounding) * steps));
+        let converged = match error_bound {
+            Some(bound) => bound <= tolerance,
+            None => audit.residual <= tolerance && is_optimum(model, planner.values(), tolerance),
+        };
         if converged || round == 8 {
-            return Ok(Solution { error_bound, converged, cycles, audit });
+            return Ok(Some(Solution { error_bound, converged, cycles, audit }));
         }
         threshold /= 4.0;
     }
     unreachable!("the loop returns in its ninth round")
 }
 
+/// The caller's `stop` said so.
+struct Stopped;
+
 /// A factor by which the Bellman residual bounds the error without discount, in a model where every policy ends: twice an
 /// upper bound of the expected number of steps to the end under the worst policy.
 ///
 /// With T such that T ≥ ½ + max P T everywhere, no policy takes more than 2T steps on average; sweeps of T ← 1 + max P T
-/// from 0 reach such a T as soon as they change it by no more than ½.
-fn expected_steps_bound(model: &Model) -> f64 {
+/// from 0 reach such a T as soon as they change it by no more than ½. `None` if that takes too many sweeps.
+fn expected_steps_bound(
+    model: &Model,
+    stop: &mut dyn FnMut() -> bool,
+) -> std::result::Result<Option<f64>, Stopped> {
+    const MOST_WORK: usize = 1_000_000_000;
     let mut steps = vec![0.0f64; model.n_states()];
-    loop {
+    for _ in 0..1000 + MOST_WORK / (1 + model.n_pairs() + model.n_arcs()) {
         let longer: Vec<f64> = model
             .states()
             .map(|state| {
@@ -95,17 +144,21 @@ fn expected_steps_bound(model: &Model) -> f64 {
         let largest_change =
             longer.iter().zip(&steps).map(|(new, old)| (new - old).abs()).fold(0.0, f64::max);
         if largest_change <= 0.5 {
-            return 2.0 * steps.iter().copied().fold(1.0, f64::max);
+            return Ok(Some(2.0 * steps.iter().copied().fold(1.0, f64::max)));
+        }
+        if stop() {
+            return Err(Stopped);
         }
         steps = longer;
     }
+    Ok(None)
 }
 
 fn check_one_sign(planner: &dyn Planner, model: &Model, state: State) -> Result<()> {
     let rewards = || model.states().flat_map(|state| model.pairs(state)).map(|pair| model.mean_reward(pair));
     let one_sign = rewards().all(|r| r >= 0.0) || rewards().all(|r| r <= 0.0);
-    if one_sign && planner.settings().optimism.value == 0.0 {
-        return Ok(());
+    if !one_sign || planner.settings().optimism.value != 0.0 {
+        return Err(Error::Undiscounted { state });
     }
-    Err(Error::Undiscounted { state })
+    unbounded_state(model, planner.values()).map_or(Ok(()), |state| Err(Error::Unbounded { state }))
 }

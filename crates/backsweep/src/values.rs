@@ -32,6 +32,9 @@ pub(crate) struct StateValue {
     pub v: f64,
     /// U(s): the value of the state that its predecessors have last seen. Used by reversed full backups only.
     pub u: f64,
+    /// No pair of the state but the greedy one is worth more than this. Used by reversed full backups only: while the
+    /// greedy pair is worth as much, it is still the best, and the others need not be looked at.
+    pub second: f64,
 }
 
 /// The values a planner has computed so far.
@@ -88,7 +91,7 @@ impl Values {
 
     #[inline]
     pub(crate) fn believes(&self, row: &PairRow, weight: f64) -> bool {
-        weight > 0.0 && (weight >= f64::from(self.optimism.min_visits) || row.given)
+        weight > 0.0 && (weight >= f64::from(self.optimism.min_visits) || row.is_given())
     }
 
     /// The discount.
@@ -111,7 +114,7 @@ impl Values {
         self.pairs.resize(model.pairs.len(), PairValue { q: self.optimism.value, scale: 0.0 });
         for row in &model.states[self.states.len()..] {
             let v = if row.n_actions == 0 { 0.0 } else { self.optimism.value };
-            self.states.push(StateValue { v, u: v });
+            self.states.push(StateValue { v, u: v, second: v });
         }
         true
     }
@@ -124,12 +127,19 @@ impl Values {
         }
     }
 
+    /// Leaves nothing behind in a row whose pairs got new ids and were evaluated anew.
+    pub(crate) fn clear_row(&mut self, moved: &MovedRow) {
+        let from = moved.from.index();
+        self.pairs[from..from + moved.n_pairs as usize]
+            .fill(PairValue { q: self.optimism.value, scale: 0.0 });
+    }
+
     /// The full backup of a pair, (R̂ + γ Σ P̂ U), from the values that `seen` gives for its successors. The pair has weight.
     #[inline]
     pub(crate) fn expectation(&self, model: &Model, pair: Pair, seen: impl Fn(State, Arc) -> f64) -> f64 {
         let row = &model.pairs[pair.index()];
         let mut sum = 0.0;
-        for (state, arc) in model.arcs.out(row.out) {
+        for (state, arc) in model.arcs.out(row.out()) {
             sum += model.arcs.weight(arc) * seen(state, arc);
         }
         (row.reward_sum + self.discount * sum) / row.weight
@@ -148,7 +158,7 @@ impl Values {
     }
 
     /// The value correction after a model update (Theorem 3.4, Algorithm 2 line 10): O(1), except that at weights 1, 2, 4,
-    /// 8 … and when the value collapses the pair is recomputed in full, O(successors).
+    /// 8 … and when the value collapses the pair is recomputed in full, O(successors). Departure 2.
     #[inline]
     pub(crate) fn corrected(
         &self,
@@ -216,6 +226,10 @@ impl Values {
         Some((Pair((first + best) as u32), highest))
     }
 
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.pairs[..]) + size_of_val(&self.states[..])
+    }
+
     pub(crate) fn store(&self, snapshot: &mut Snapshot) {
         snapshot.put("values.q", self.pairs.iter().map(|pair| pair.q).collect::<Vec<f64>>());
         snapshot.put("values.scale", self.pairs.iter().map(|pair| pair.scale).collect::<Vec<f64>>());
@@ -230,7 +244,7 @@ impl Values {
         let v = snapshot.finite("values.v", model.n_states())?;
         let u = snapshot.finite("values.u", model.n_states())?;
         values.pairs = q.iter().zip(scale).map(|(&q, &scale)| PairValue { q, scale }).collect();
-        values.states = v.iter().zip(u).map(|(&v, &u)| StateValue { v, u }).collect();
+        values.states = v.iter().zip(u).map(|(&v, &u)| StateValue { v, u, second: v }).collect();
         for (i, (value, row)) in values.pairs.iter().zip(&model.pairs).enumerate() {
             let expected =
                 if values.believes(row, row.weight) { settings.discount / row.weight } else { 0.0 };

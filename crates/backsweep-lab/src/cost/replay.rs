@@ -1,16 +1,24 @@
 //! The cost of planning on a run in the paper's maze: the same observations are replayed to every planner.
+//!
+//! Value iteration at every observation takes too long for the whole run, so it is timed in windows of consecutive observations
+//! that lie evenly over the run. In a window it sweeps after every observation from the values of the one before; the first
+//! observations of a window, which make up for what lies between windows, are not timed.
 
 use super::clock_cost;
 use crate::control::{Control, Planning};
 use crate::setting::Outcome;
 use crate::{Law, Maze, MazeTask, PAPER_MAZE, Result, fnv1a};
 use backsweep::planner::build_planner;
-use backsweep::{Budget, Model, Optimism, Settings, Transition, plan, run_episode};
+use backsweep::{Budget, Environment, Model, Optimism, Settings, Transition, plan, run_episode};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Update cycles after every observation: several, so that the clock is read rarely.
 const CYCLES: u64 = 5;
+/// Windows in which value iteration is timed.
+const WINDOWS: usize = 20;
+/// Observations at the start of a window that are not timed.
+const CATCH_UP: usize = 10;
 /// Replays of the same observations for planners that are fast.
 const REPLAYS: usize = 5;
 
@@ -21,8 +29,8 @@ pub struct Replay {
     pub planner: String,
     /// `None`: the cost of an update cycle. With a tolerance: the cost of planning until it is reached, at every observation.
     pub tolerance: Option<f64>,
-    /// How many observations; all of the run's 200 episodes if `None`.
-    pub replayed: Option<u64>,
+    /// How many observations are timed with a tolerance.
+    pub timed: u64,
 }
 
 impl Replay {
@@ -31,45 +39,62 @@ impl Replay {
         let tolerance = self.tolerance.unwrap_or(1e-3);
         let optimism = Optimism { value: 0.0, min_visits: 4 };
         let settings = Settings { optimism, threshold: 1e-5, tolerance, ..Settings::default() };
-        let transitions = observations(&task, settings, seed, run, self.replayed)?;
+        let transitions = observations(&task, settings, seed, run)?;
         let clock = clock_cost();
         let mut outcome = Outcome { steps: transitions.len() as u64, ..Outcome::default() };
         let n_replays = if self.tolerance.is_some() { 1 } else { REPLAYS };
+        let window = transitions.len() / WINDOWS;
+        let timed = (self.timed as usize / WINDOWS).clamp(1, window.saturating_sub(CATCH_UP).max(1));
         for _ in 0..n_replays {
-            let mut model = Model::with_states((0..task_states(&task)).map(|_| 4));
+            let mut model = Model::with_states((0..task.n_states()).map(|_| 4));
             let mut planner = build_planner(&self.planner, settings)?;
-            let (mut elapsed, mut n_cycles) = (Duration::ZERO, 0);
-            for transition in &transitions {
+            let mut timings: Vec<(Duration, u64)> = Vec::with_capacity(transitions.len());
+            let mut n_backups = 0;
+            for (i, transition) in transitions.iter().enumerate() {
                 if let Some(change) = model.record(transition)? {
                     planner.observe(&model, &change);
                 }
-                let mut budget =
-                    if self.tolerance.is_some() { Budget::exhaust() } else { Budget::Cycles(CYCLES) };
-                let begin = Instant::now();
-                let planned = plan(&mut *planner, &model, &mut budget);
-                elapsed += begin.elapsed().saturating_sub(clock);
-                n_cycles += planned.cycles;
+                if self.tolerance.is_none() {
+                    let begin = Instant::now();
+                    let planned = plan(&mut *planner, &model, &mut Budget::Cycles(CYCLES));
+                    timings.push((begin.elapsed().saturating_sub(clock), planned.cycles));
+                    continue;
+                }
+                let place = i % window;
+                if place < CATCH_UP + timed {
+                    let backups = planner.counters().backups();
+                    let begin = Instant::now();
+                    plan(&mut *planner, &model, &mut Budget::exhaust());
+                    if place >= CATCH_UP {
+                        timings.push((begin.elapsed().saturating_sub(clock), 1));
+                        n_backups += planner.counters().backups() - backups;
+                    }
+                }
             }
-            let n_units = if self.tolerance.is_some() { transitions.len() as u64 } else { n_cycles };
-            outcome.samples.push(elapsed.as_secs_f64() * 1e6 / n_units.max(1) as f64);
-            outcome.score = planner.counters().backups() as f64 / n_units.max(1) as f64;
+            if self.tolerance.is_none() {
+                n_backups = planner.counters().backups();
+            }
+            let n_units: u64 = timings.iter().map(|(_, units)| units).sum();
+            outcome.score = n_backups as f64 / n_units.max(1) as f64;
+            outcome.samples.push(microseconds_a_unit(&mut timings));
         }
         Ok(outcome)
     }
 }
 
-fn task_states(task: &MazeTask) -> usize {
-    backsweep::Environment::n_states(task)
+/// The mean cost of a unit. Observations that took twenty times the median and more are left out: there the system gave the
+/// core to others for a while.
+fn microseconds_a_unit(timings: &mut Vec<(Duration, u64)>) -> f64 {
+    timings.sort();
+    let median = timings.get(timings.len() / 2).map_or(Duration::ZERO, |(elapsed, _)| *elapsed);
+    timings.retain(|(elapsed, _)| *elapsed < median * 20);
+    let elapsed: Duration = timings.iter().map(|(elapsed, _)| elapsed).sum();
+    let n_units: u64 = timings.iter().map(|(_, units)| units).sum();
+    elapsed.as_secs_f64() * 1e6 / n_units.max(1) as f64
 }
 
 /// What an agent sees that learns with one cycle of reversed full backups a step.
-fn observations(
-    task: &Arc<MazeTask>,
-    settings: Settings,
-    seed: u64,
-    run: u32,
-    limit: Option<u64>,
-) -> Result<Vec<Transition>> {
+fn observations(task: &Arc<MazeTask>, settings: Settings, seed: u64, run: u32) -> Result<Vec<Transition>> {
     let control = Control {
         task: Arc::clone(task),
         planner: "reversed_full_backups".into(),
@@ -81,17 +106,12 @@ fn observations(
         max_steps: None,
         stream: fnv1a("table1/maze"),
     };
-    let limit = limit.map_or(usize::MAX, |limit| limit as usize);
     let mut random = control.random(seed, run);
     let mut agent = control.agent()?;
     let mut transitions = Vec::new();
     for _ in 0..control.episodes {
         let mut keep = |_: &backsweep::Agent, transition: &Transition| transitions.push(*transition);
         run_episode(&**task, &mut agent, &mut control.budget(), None, &mut random, &mut keep)?;
-        if transitions.len() >= limit {
-            transitions.truncate(limit);
-            break;
-        }
     }
     Ok(transitions)
 }

@@ -161,8 +161,8 @@ pub struct CostTable {
     pub states: Vec<u32>,
     /// Tolerances of value iteration on the maze.
     pub tolerances: Vec<f64>,
-    /// How many observations of a run in the maze are replayed; all of its 200 episodes if not given.
-    pub replayed: Option<u64>,
+    /// At how many observations of a run in the maze value iteration is timed.
+    pub observations: u64,
     /// The same in a quick command.
-    pub quick_replayed: Option<u64>,
+    pub quick_observations: u64,
 }

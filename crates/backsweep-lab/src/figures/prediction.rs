@@ -70,8 +70,10 @@ pub fn band(results: &Results) -> Chart {
         pick::runs_text(results, &["fig1_band"]).replace("mean of ", "").replace("runs", "random instances");
     let title = format!("Figure 1 over {runs}: interquartile mean, middle 80 % (dark) and range (light)");
     let mut chart = Chart::new("fig1-band", title, 2, panels);
-    chart.keys =
-        vec![published_key(), Series::band("Middle 80 % of instances", Paint::Hex("#8c8c8c"), Vec::new())];
+    chart.keys = vec![
+        published_key(),
+        Series::band("Middle 80 % of instances (lighter: their range)", Paint::Hex("#8c8c8c"), Vec::new()),
+    ];
     chart
 }
 

@@ -1,6 +1,6 @@
 //! Pictures from made-up results: complete, with gaps, with one run, with numbers that are none.
 
-use super::made_up::{complete, key, summary};
+use super::made_up::{complete, key, summary, timing};
 use super::*;
 use crate::result::ExperimentInfo;
 use resvg::usvg::roxmltree::{Document, Node};
@@ -145,7 +145,9 @@ fn users_own() -> Results {
     for method in ["small_backups", "my_planner"] {
         for cycles in [1, 2, 4] {
             let score = 10.0 - f64::from(cycles);
-            results.summaries.push(summary(key(&name, "grid", method, Some(cycles), None), score, 0.5));
+            let key = key(&name, "grid", method, Some(cycles), None);
+            results.timings.push(timing(key.clone(), "step", f64::from(cycles)));
+            results.summaries.push(summary(key, score, 0.5));
         }
         results.summaries.push(summary(key(&name, "plain", method, None, Some(0.5)), 3.0, 0.5));
     }
@@ -156,7 +158,7 @@ fn users_own() -> Results {
 #[test]
 fn an_experiment_of_a_user_is_drawn_safely() {
     let results = users_own();
-    assert_eq!(ids(&results), ["my--own-----experiment-----x"]);
+    assert_eq!(ids(&results), ["my--own-----experiment-----x", "my--own-----experiment-----x-time"]);
     check(&results);
     let svg = &pictures(&results)[0].svg;
     assert!(!svg.contains("<script") && !svg.contains("<b>"), "{svg}");

@@ -1,44 +1,91 @@
-//! A picture for any experiment: score against cycles, or against whatever number its settings differ in.
+//! Pictures for any experiment: score against cycles, or against whatever number its settings differ in; and against
+//! time.
 
-use super::chart::{Axis, Chart, Line, Panel, Series};
+use super::chart::{Axis, Chart, Line, Panel, Series, Shape};
 use super::palette::{look, title};
 use super::pick;
-use crate::result::Results;
+use crate::result::{Results, Summary};
 
 /// One panel a task, one curve a method; methods without cycles are lines through the panel.
 pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
-    let mut panels = Vec::new();
-    for task in pick::tasks(results, experiment) {
-        let mut series = Vec::new();
+    let panel = |task: &str| {
         let mut places: Vec<f64> = Vec::new();
         let mut cycles = true;
-        for method in pick::methods(results, experiment, &task) {
-            let look = look(&method);
-            if let Some(summary) = pick::level(results, experiment, &task, &method) {
-                series.push(Series::level(
-                    title(&method),
-                    look.paint,
-                    Line::Dashed,
-                    pick::point(1.0, summary),
-                ));
-            }
-            let summaries = pick::curve(results, experiment, &task, &method);
+        for method in pick::methods(results, experiment, task) {
+            let summaries = pick::curve(results, experiment, task, &method);
             cycles &= summaries.iter().all(|summary| summary.key.cycles.is_some());
-            let points: Vec<_> =
-                summaries.iter().filter_map(|s| Some(pick::point(pick::place(&s.key)?, s))).collect();
-            places.extend(points.iter().map(|point| point.x));
-            series.push(Series::curve(title(&method), look.paint, Line::Solid, points).marked(look.mark));
+            places.extend(summaries.iter().filter_map(|summary| pick::place(&summary.key)));
         }
         let x = axis(&mut places, cycles);
-        let y = Axis::linear("mean score of an episode");
-        panels.push(Panel { title: pick::task_title(results, experiment, &task), x, y, series });
-    }
+        // Methods stand a little apart, so that error bars on one number of cycles can be told apart.
+        let apart = if x.log { 0.02 } else { 0.0 };
+        let series = curves(results, experiment, task, |summary, index| {
+            Some(pick::place(&summary.key)? * (1.0 + apart * index as f64))
+        });
+        Panel {
+            title: pick::task_title(results, experiment, task),
+            x,
+            y: score_axis(results, experiment),
+            series,
+        }
+    };
+    chart(results, experiment, "", panel)
+}
+
+/// The same scores against the measured time of a step; `None` where nothing was timed.
+pub fn against_time(results: &Results, experiment: &str) -> Option<Chart> {
+    let time = |summary: &Summary| {
+        let timing =
+            results.timings.iter().find(|timing| timing.key == summary.key && timing.unit == "step")?;
+        (timing.microseconds > 0.0).then_some(timing.microseconds)
+    };
+    results
+        .summaries
+        .iter()
+        .find(|s| s.key.experiment == experiment && s.key.cycles.is_some() && time(s).is_some())?;
+    let panel = |task: &str| Panel {
+        title: pick::task_title(results, experiment, task),
+        x: Axis::log("measured time a step (µs)"),
+        y: score_axis(results, experiment),
+        series: curves(results, experiment, task, |summary, _| time(summary)),
+    };
+    chart(results, experiment, "-time", panel)
+}
+
+fn chart(results: &Results, experiment: &str, suffix: &str, panel: impl Fn(&str) -> Panel) -> Option<Chart> {
+    let panels: Vec<Panel> = pick::tasks(results, experiment).iter().map(|task| panel(task)).collect();
     let name =
         pick::info(results, experiment).map(|info| info.title.clone()).filter(|title| !title.is_empty());
     let runs = pick::runs_text(results, &[experiment]);
     let heading = format!("{} ({runs}, 95 % interval)", name.unwrap_or_else(|| experiment.to_string()));
     let columns = panels.len().min(3);
-    (columns > 0).then(|| Chart::new(&file_name(experiment), heading, columns, panels))
+    (columns > 0).then(|| Chart::new(&(file_name(experiment) + suffix), heading, columns, panels))
+}
+
+/// The curves of a task, with levels below them; `place` says where a setting of the method with that number lies.
+fn curves(
+    results: &Results,
+    experiment: &str,
+    task: &str,
+    place: impl Fn(&Summary, usize) -> Option<f64>,
+) -> Vec<Series> {
+    let mut series = Vec::new();
+    for (index, method) in pick::methods(results, experiment, task).iter().enumerate() {
+        let look = look(method);
+        if let Some(summary) = pick::level(results, experiment, task, method) {
+            series.push(Series::level(title(method), look.paint, Line::Dashed, pick::point(1.0, summary)));
+        }
+        let summaries = pick::curve(results, experiment, task, method);
+        let points = summaries.iter().filter_map(|s| Some(pick::point(place(s, index)?, s))).collect();
+        series.push(Series::curve(title(method), look.paint, Line::Solid, points).marked(look.mark));
+    }
+    series.sort_by_key(|series| series.shape != Shape::Level);
+    series
+}
+
+fn score_axis(results: &Results, experiment: &str) -> Axis {
+    let mut rows = results.rows.iter().filter(|row| row.key.experiment == experiment);
+    Axis::linear(if rows.any(|row| row.episodes > 0) { "mean discounted return" } else { "mean score" })
 }
 
 /// Cycles get a logarithmic axis with a tick at each value in use; anything else a plain one.
@@ -47,7 +94,7 @@ fn axis(places: &mut Vec<f64>, cycles: bool) -> Axis {
     places.dedup();
     match (places.first(), places.last()) {
         (Some(first), Some(last)) if cycles && *first > 0.0 => {
-            let axis = Axis::log("update cycles a step").between(first * 0.84, last * 1.19);
+            let axis = Axis::log("update cycles a step").between(first * 0.84, last * 1.25);
             if places.len() <= 12 { axis.ticked(places) } else { axis }
         }
         _ if cycles => Axis::linear("update cycles a step"),

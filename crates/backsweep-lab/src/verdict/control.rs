@@ -1,6 +1,6 @@
 //! Claims about Figure 3: prioritized sweeping against value iteration on the maze, and the choice of M.
 
-use super::evidence::{Measured, curve, name, score};
+use super::evidence::{Measured, curve, decide, name, score};
 use super::{Claim, Judged, Subject};
 use crate::figures::{number, pick};
 use crate::result::{Results, SettingKey};
@@ -121,46 +121,46 @@ fn close_to_value_iteration(results: &Results, about: Subject) -> Judged {
     let exact = value_iteration(results, about)?;
     let below = exact.minus(method);
     let numbers = format!("{method} against {exact}: {below} below");
-    Ok((below.mean - 2.0 * below.error <= about.number, numbers))
+    Ok((below.mean - below.noise(2.0) <= about.number, numbers))
 }
 
 fn classical_far(results: &Results, about: Subject) -> Judged {
     let exact = value_iteration(results, about)?;
-    let mut holds = true;
+    let mut parts = Vec::new();
     let mut numbers = vec![format!("value iteration {exact}")];
     for method in ["moore_atkeson", "peng_williams"] {
         let score = score(results, about.experiment, about.task, method, Some(1))?;
         let below = exact.minus(score);
-        holds &= below.mean - 2.0 * below.error > about.number;
+        parts.push(below.exceeds(about.number));
         numbers.push(format!("{} {score}: {below} below", name(method)));
     }
-    Ok((holds, numbers.join("; ")))
+    decide(&parts, numbers.join("; "))
 }
 
 fn improvement(results: &Results, about: Subject) -> Judged {
     let small = score(results, about.experiment, about.task, "small_backups", Some(1))?;
-    let mut holds = true;
+    let mut parts = Vec::new();
     let mut numbers = vec![format!("small backups {small}")];
     for method in ["moore_atkeson", "peng_williams"] {
         let score = score(results, about.experiment, about.task, method, Some(1))?;
         let better = small.minus(score);
-        holds &= better.mean - 2.0 * better.error > about.number;
+        parts.push(better.exceeds(about.number));
         numbers.push(format!("better than {} by {better}", name(method)));
     }
-    Ok((holds, numbers.join("; ")))
+    decide(&parts, numbers.join("; "))
 }
 
 fn peng_williams_worse(results: &Results, about: Subject) -> Judged {
-    let mut holds = true;
+    let mut parts = Vec::new();
     let mut numbers = Vec::new();
     for (cycles, moore) in curve(results, about.experiment, about.task, "moore_atkeson")? {
         let peng = score(results, about.experiment, about.task, "peng_williams", Some(cycles as u32))?;
         let worse = moore.minus(peng);
         let least = if cycles == 1.0 { about.number } else { 0.0 };
-        holds &= worse.mean - 2.0 * worse.error > least;
+        parts.push(worse.exceeds(least));
         numbers.push(format!("{cycles}: worse by {worse}"));
     }
-    Ok((holds, format!("cycles {}", numbers.join("; "))))
+    decide(&parts, format!("cycles {}", numbers.join("; ")))
 }
 
 /// Forty comparisons are made over the three tasks, so that a limit of two standard errors would cry wolf; three does
@@ -173,7 +173,7 @@ fn more_cycles(results: &Results, about: Subject) -> Judged {
         for pair in points.windows(2) {
             let [(fewer, before), (more, after)] = [pair[0], pair[1]];
             let lost = before.minus(after);
-            // Scores without any noise may not fall at all.
+            // In standard errors, corrected for few runs; scores without any noise may not fall at all.
             let errors =
                 if lost.error > 0.0 { lost.mean / lost.error } else { lost.mean.signum() * f64::INFINITY };
             let errors = if errors.is_nan() { 0.0 } else { errors };
@@ -245,7 +245,7 @@ fn best_m(results: &Results, about: Subject) -> Judged {
     if let Some((next_m, next)) = others.max_by(|one, other| one.1.mean.total_cmp(&other.1.mean)) {
         numbers.push_str(&format!("; next M = {next_m}: {next}"));
     }
-    Ok((m == paper_m || behind.mean <= 2.0 * behind.error, numbers))
+    Ok((m == paper_m || behind.mean <= behind.noise(2.0), numbers))
 }
 
 /// The score of this check is a largest difference, so that one run suffices.

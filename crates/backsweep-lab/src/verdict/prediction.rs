@@ -1,6 +1,6 @@
 //! Claims about Figure 1: one small backup a step against TD(0) on the two circles.
 
-use super::evidence::{Measured, curve, measured, score};
+use super::evidence::{Measured, curve, decide, measured, score};
 use super::{Claim, Judged, Subject};
 use crate::figures::number;
 use crate::figures::pick;
@@ -125,7 +125,7 @@ fn similar(results: &Results, about: Subject) -> Judged {
     let numbers = format!(
         "small backup {small}, best constant {constant}, best decaying {decaying}; difference {worse}"
     );
-    Ok((worse.mean - 2.0 * worse.error <= SIMILAR, numbers))
+    Ok((worse.mean - worse.noise(2.0) <= SIMILAR, numbers))
 }
 
 fn best_step_size_differs(results: &Results, about: Subject) -> Judged {
@@ -140,18 +140,19 @@ fn best_step_size_differs(results: &Results, about: Subject) -> Judged {
 }
 
 fn wrong_step_size_costs(results: &Results, about: Subject) -> Judged {
-    let mut holds = true;
+    let mut parts = Vec::new();
     let mut numbers = Vec::new();
     for task in ["circle1", "circle2"] {
         let (_, best) = best(results, task, "td_constant")?;
         let points = curve(results, "fig1", task, "td_constant")?.into_iter().filter(|(x, _)| *x > 0.0);
         let (x, worst) =
             points.max_by(|one, other| one.1.mean.total_cmp(&other.1.mean)).ok_or("no step size above 0")?;
-        holds &= worst.mean - 2.0 * worst.error >= about.number * (best.mean + 2.0 * best.error);
+        let twice = Measured { mean: about.number * best.mean, error: about.number * best.error, ..best };
+        parts.push(worst.minus(twice).exceeds(0.0));
         let times = number(worst.mean / best.mean, 1);
         numbers.push(format!("{task}: {worst} at {} against {best} at best, {times} times", number(x, 2)));
     }
-    Ok((holds, numbers.join("; ")))
+    decide(&parts, numbers.join("; "))
 }
 
 fn decay_zero(results: &Results, _: Subject) -> Judged {

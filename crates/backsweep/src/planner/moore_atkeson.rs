@@ -4,6 +4,8 @@
 //! to P̂|ΔV|. After every observation its state goes to the top, which uses up one of the cycles. Priorities are only
 //! promoted. Invariant: V(s) = max Q(s,·), where Q(s,·) is from the last backup of s.
 //!
+//! Departure 10: pairs that have not been seen often enough are not promoted; a backup could not change them.
+//!
 //! Cost of a cycle: O(actions × successors + predecessors).
 
 use super::{Counters, Cycle, Planner};
@@ -53,12 +55,15 @@ impl Planner for MooreAtkeson {
     }
 
     fn grow(&mut self, model: &Model) {
-        let known = self.values.pairs.len();
+        let (known, known_states) = (self.values.pairs.len(), self.values.states.len());
         if self.values.extend(model) {
             self.queue.grow(model.n_states());
-            for row in &model.pairs[known..] {
-                if self.values.believes(row, row.weight) {
-                    self.queue.set(row.state, f64::INFINITY);
+            for (i, row) in model.pairs.iter().enumerate().skip(known) {
+                self.values.rescale(model, Pair(i as u32));
+                let state = model.owners.of(i as u32);
+                // A new action of a state that was there before changes its maximum even if nothing is known of it.
+                if self.values.believes(row, row.weight) || (state as usize) < known_states {
+                    self.queue.set(state, f64::INFINITY);
                 }
             }
         }
@@ -93,10 +98,10 @@ impl Planner for MooreAtkeson {
         }
         // A pair's scale is γ/W, so this times w is P̂|ΔV|.
         let factor = if self.values.discount > 0.0 { delta_v.abs() / self.values.discount } else { 0.0 };
-        for (pair, weight, _) in model.arcs.incoming(model.states[state as usize].into) {
+        for (pair, weight, _) in model.arcs.incoming(&model.states[state as usize].into) {
             let priority = self.values.pairs[pair.index()].scale * weight * factor;
             if priority > self.settings.threshold {
-                self.queue.promote(model.pairs[pair.index()].state, priority);
+                self.queue.promote(model.owners.of(pair.0), priority);
             }
         }
         Cycle::Done
@@ -126,9 +131,9 @@ impl Planner for MooreAtkeson {
         self.grow(model);
         self.settings.threshold = threshold;
         // What was kept off the queue is not remembered: every state with a model is looked at once more.
-        for row in &model.pairs {
+        for (pair, row) in model.pairs.iter().enumerate() {
             if self.values.believes(row, row.weight) {
-                self.queue.promote(row.state, f64::INFINITY);
+                self.queue.promote(model.owners.of(pair as u32), f64::INFINITY);
             }
         }
     }
@@ -137,6 +142,10 @@ impl Planner for MooreAtkeson {
         self.values.store(snapshot);
         self.queue.store(snapshot);
         self.counters.store(snapshot);
+    }
+
+    fn bytes(&self) -> usize {
+        self.values.bytes() + self.queue.bytes()
     }
 
     fn boxed_clone(&self) -> Box<dyn Planner> {

@@ -1,7 +1,7 @@
 //! What the two planners on small backups share: a pass over the predecessors of a state that can be cut at any block, and
-//! the upkeep that takes rounding errors out.
+//! the upkeep that takes rounding errors out (Departures 3 and 5).
 
-use crate::arcs::{IN_BLOCK, InBlock, NONE};
+use crate::arcs::{Blocks, IN_BLOCK, InBlock, NO_BLOCK, NONE};
 use crate::values::COLLAPSE;
 use crate::{Arc, Model, Pair, Result, Snapshot, State};
 
@@ -17,41 +17,56 @@ pub(super) struct Pass {
     /// Whether predecessors are recomputed exactly instead of receiving a small backup.
     pub exact: bool,
     /// The next block of predecessors: those in it and in the ones after it, which have smaller numbers, have not been
-    /// reached. NONE if all have.
+    /// reached. NO_BLOCK if all have.
     cursor: u32,
 }
 
 impl Pass {
     pub fn new(model: &Model, state: u32, old: f64, exact: bool) -> Self {
-        Self { state, old, exact, cursor: model.states[state as usize].into.head }
+        Self { state, old, exact, cursor: model.states[state as usize].into.head() }
     }
 
-    /// The next block and how many of its arcs are filled; from now on its pairs count as reached.
+    /// The blocks that are left, and how many arcs the first of them holds; the others are full. The pass goes on where
+    /// [`Self::leave`] says.
     #[inline(always)]
-    pub fn advance<'m>(&mut self, model: &'m Model) -> Option<(&'m InBlock, usize)> {
-        if self.cursor == NONE {
-            return None;
+    pub fn blocks<'m>(&self, model: &'m Model) -> (Blocks<'m>, usize) {
+        let into = &model.states[self.state as usize].into;
+        if self.cursor == into.head() {
+            (model.arcs.blocks(into), into.filled())
+        } else {
+            (model.arcs.blocks_from(self.cursor), IN_BLOCK as usize)
         }
-        let into = model.states[self.state as usize].into;
-        let filled = if self.cursor == into.head { into.filled_in() } else { IN_BLOCK };
-        let block = &model.arcs.blocks[self.cursor as usize];
-        self.cursor = block.next;
-        Some((block, filled as usize))
+    }
+
+    /// The next block and how many arcs it holds; from now on its pairs count as reached.
+    #[inline]
+    pub fn advance<'m>(&mut self, model: &'m Model) -> Option<(&'m InBlock, usize)> {
+        let (mut blocks, filled) = self.blocks(model);
+        let (_, block) = blocks.next()?;
+        self.leave(&blocks);
+        Some((block, filled))
+    }
+
+    /// From now on the pairs in the blocks that were taken count as reached.
+    #[inline(always)]
+    pub fn leave(&mut self, blocks: &Blocks<'_>) {
+        self.cursor = blocks.cursor();
     }
 
     /// Nothing is left to be told.
     pub fn finish(&mut self) {
-        self.cursor = NONE;
+        self.cursor = NO_BLOCK;
     }
 
     pub fn is_finished(&self) -> bool {
-        self.cursor == NONE
+        self.cursor == NO_BLOCK
     }
 
     /// The old value, if the arc has not been reached.
     #[inline]
     pub fn held(&self, state: State, arc: Arc) -> Option<f64> {
-        (self.state == state.0 && self.cursor != NONE && arc.0 / IN_BLOCK <= self.cursor).then_some(self.old)
+        (self.state == state.0 && self.cursor != NO_BLOCK && arc.0 / IN_BLOCK <= self.cursor)
+            .then_some(self.old)
     }
 
     pub fn store(pass: Option<Self>, snapshot: &mut Snapshot) {
@@ -71,9 +86,9 @@ impl Pass {
             },
             _ => return Err(Snapshot::problem("pass.numbers", "it is not a cycle of this model")),
         };
-        let mut block = model.states[pass.state as usize].into.head;
-        while block != NONE && block > pass.cursor {
-            block = model.arcs.blocks[block as usize].next;
+        let mut block = model.states[pass.state as usize].into.head();
+        while block != NO_BLOCK && block > pass.cursor {
+            block = model.arcs.blocks[block as usize].next();
         }
         if block != pass.cursor {
             return Err(Snapshot::problem("pass.numbers", "its cursor is not a block of its state"));
@@ -96,6 +111,10 @@ pub(super) use with_queue;
 /// Small backups that pay for one successor in the round of exact refreshes.
 const BACKUPS_PER_SUCCESSOR: u64 = 1000;
 
+/// Changes of a value by no more than this fraction of it are of the size of rounding errors, at any discount: sums of values
+/// that are themselves much larger than this one have rounded them.
+const ROUNDING_LEVEL: f64 = 1.0 / (1u64 << 36) as f64;
+
 /// When to recompute pairs exactly, so that rounding errors never add up: all predecessors of a state whose value has fallen
 /// to a thousandth of its peak, and one pair in turn for every thousand small backups a successor (amortised O(1)).
 #[derive(Clone, Debug, Default)]
@@ -108,21 +127,28 @@ pub(super) struct Upkeep {
     credit: u64,
 }
 
+#[inline]
+fn magnitude(value: f64) -> f32 {
+    value.abs().min(f64::from(f32::MAX)) as f32
+}
+
 impl Upkeep {
-    pub fn grow(&mut self, model: &Model) {
-        self.peaks.resize(model.n_states(), 0.0);
+    /// Takes in new states. Pairs may be built on the value they start with before it is ever computed: it is their peak.
+    pub fn grow(&mut self, model: &Model, start_value: f64) {
+        self.peaks.resize(model.n_states(), magnitude(start_value));
     }
 
-    /// Whether the predecessors of a state that is about to have this value should be recomputed exactly.
+    /// Whether the predecessors of a state whose value became `new` should be recomputed exactly: because it collapsed, or
+    /// because the change is so small that the rounding of running sums would keep values in motion for ever.
     #[inline]
-    pub fn is_collapse(&mut self, state: u32, value: f64) -> bool {
-        let magnitude = value.abs().min(f64::from(f32::MAX)) as f32;
+    pub fn wants_exact(&mut self, state: u32, old: f64, new: f64) -> bool {
+        let magnitude = magnitude(new);
         let peak = &mut self.peaks[state as usize];
         let collapse = magnitude < *peak / COLLAPSE as f32;
         if collapse || magnitude > *peak {
             *peak = magnitude;
         }
-        collapse
+        collapse || (new - old).abs() < new.abs() * ROUNDING_LEVEL
     }
 
     /// Takes note of small backups; returns the pair that is due to be recomputed, if one is.
@@ -132,15 +158,19 @@ impl Upkeep {
         if self.credit < BACKUPS_PER_SUCCESSOR || model.pairs.is_empty() {
             return None;
         }
-        let pair = self.next % model.pairs.len() as u32;
+        let pair = if (self.next as usize) < model.pairs.len() { self.next } else { 0 };
         let row = &model.pairs[pair as usize];
-        let cost = BACKUPS_PER_SUCCESSOR * (1 + u64::from(row.out.len));
+        let cost = BACKUPS_PER_SUCCESSOR * (1 + u64::from(row.out().len));
         if self.credit < cost {
             return None;
         }
         self.credit -= cost;
         self.next = pair + 1;
-        (row.state != NONE).then_some(Pair(pair))
+        (model.owners.of(pair) != NONE).then_some(Pair(pair))
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.peaks[..])
     }
 
     pub fn store(&self, snapshot: &mut Snapshot) {
@@ -153,6 +183,9 @@ impl Upkeep {
         let &[next, credit] = snapshot.u64s("upkeep.numbers")? else {
             return Err(Snapshot::problem("upkeep.numbers", "it has not 2 items"));
         };
+        if credit > u64::MAX / 2 {
+            return Err(Snapshot::problem("upkeep.numbers", "it counts above 2^63 small backups"));
+        }
         let peaks = peaks.iter().map(|&peak| peak as f32).collect();
         Ok(Self { peaks, next: next.min(u64::from(NONE) - 1) as u32, credit })
     }

@@ -7,6 +7,8 @@
 //! Invariants: Q(s,a) = R̂ + γ Σ P̂ U for every pair seen often enough; V(s) = max Q(s,·); a triple is queued with its residual
 //! if and only if that is above the threshold and its pair has been seen often enough.
 //!
+//! Departure 11: the correction of Q after an observation is free, and residuals are set, not promoted.
+//!
 //! Cost of a cycle: O(successors + actions + predecessors).
 
 use super::{Counters, Cycle, Planner};
@@ -70,7 +72,7 @@ impl PengWilliams {
             self.target.resize(model.arc_bound(), crate::arcs::NONE);
             self.queue.grow(model.arc_bound());
         }
-        for (state, arc) in model.arcs.out(model.pairs[pair.index()].out) {
+        for (state, arc) in model.arcs.out(model.pairs[pair.index()].out()) {
             if self.target[arc.index()] == crate::arcs::NONE {
                 self.target[arc.index()] = state.0;
                 self.u[arc.index()] = self.values.value(state);
@@ -97,7 +99,7 @@ impl PengWilliams {
         if v == v_old {
             return false;
         }
-        for (pair, weight, arc) in model.arcs.incoming(model.states[state.index()].into) {
+        for (pair, weight, arc) in model.arcs.incoming(&model.states[state.index()].into) {
             self.set_residual(pair, weight, arc, v);
         }
         true
@@ -106,7 +108,7 @@ impl PengWilliams {
     /// Sets all U of a pair to the values of their states and recomputes it.
     fn back_up_fully(&mut self, model: &Model, pair: Pair) {
         self.extend_arcs(model, pair);
-        for (state, arc) in model.arcs.out(model.pairs[pair.index()].out) {
+        for (state, arc) in model.arcs.out(model.pairs[pair.index()].out()) {
             self.u[arc.index()] = self.values.value(state);
             self.queue.remove(arc.0);
         }
@@ -133,7 +135,7 @@ impl Planner for PengWilliams {
         let known = self.values.pairs.len();
         if self.values.extend(model) {
             for pair in known..model.n_pairs() {
-                if model.pairs[pair].state != crate::arcs::NONE {
+                if model.owners.of(pair as u32) != crate::arcs::NONE {
                     self.back_up_fully(model, Pair(pair as u32));
                 }
             }
@@ -150,7 +152,7 @@ impl Planner for PengWilliams {
         let value = self.values.corrected(model, change, |_, arc| self.u[arc.index()]);
         self.values.put(change.pair, value);
         // The pair's probabilities changed, and with them the residuals of its triples.
-        for (state, arc) in model.arcs.out(row.out) {
+        for (state, arc) in model.arcs.out(row.out()) {
             self.set_residual(change.pair, model.arcs.weight(arc), arc, self.values.value(state));
         }
         self.restore_maximum(model, change.pair);
@@ -161,9 +163,10 @@ impl Planner for PengWilliams {
         self.back_up_fully(model, pair);
     }
 
-    fn row_moved(&mut self, model: &Model, _moved: &MovedRow) {
+    fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
         // Pairs with new ids are taken in like new ones; U goes with the arcs, whose ids stay.
         self.grow(model);
+        self.values.clear_row(moved);
     }
 
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
@@ -206,7 +209,7 @@ impl Planner for PengWilliams {
         self.settings.threshold = threshold;
         for state in model.states() {
             let v = self.values.value(state);
-            for (pair, weight, arc) in model.arcs.incoming(model.states[state.index()].into) {
+            for (pair, weight, arc) in model.arcs.incoming(&model.states[state.index()].into) {
                 self.set_residual(pair, weight, arc, v);
             }
         }
@@ -217,6 +220,11 @@ impl Planner for PengWilliams {
         self.queue.store(snapshot);
         self.counters.store(snapshot);
         snapshot.put("peng.u", self.u.clone());
+    }
+
+    fn bytes(&self) -> usize {
+        let arcs = size_of_val(&self.u[..]) + size_of_val(&self.target[..]);
+        arcs + self.values.bytes() + self.queue.bytes()
     }
 
     fn boxed_clone(&self) -> Box<dyn Planner> {

@@ -9,19 +9,20 @@
 //! An update cycle takes the top state t and makes U(t) = V(t): every pair that leads to t receives one small backup. No pop
 //! is ever wasted. Cost: O(predecessors of t), plus O(actions) for each whose greedy action got worse.
 //!
-//! **The greedy pair of each state is remembered** as the sign of its scale: a small backup that lowers another pair
+//! **The greedy pair of each state is remembered** as the sign of its scale (Departure 9): a small backup that lowers another pair
 //! touches one cache line and is done.
 //!
 //! **A cycle can be cut.** The pass keeps its state t, the old U(t) and the next block of predecessors; a pair not yet
 //! reached counts as still holding the old U. Arcs added meanwhile go in front of the cursor and see the new U.
 //!
 //! **Refresh.** Rounding errors of the running sums are taken out by exact recomputation: of a pair at visits 1, 2, 4, 8 …;
-//! of all predecessors of a state whose value has fallen to a thousandth of its peak; and of one pair in turn for every
+//! of all predecessors of a state whose value has fallen to a thousandth of its peak, or changed by no more than rounding can
+//! keep alive; and of one pair in turn for every
 //! thousand small backups a successor (amortised O(1)).
 
 use super::pass::{Pass, Upkeep, with_queue};
 use super::{Counters, Cycle, Planner};
-use crate::arcs::NONE;
+use crate::arcs::{IN_BLOCK, NONE};
 use crate::queue::{AnyQueue, Queue};
 use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
@@ -48,6 +49,9 @@ pub struct ReversedFullBackups {
     pass: Option<Pass>,
 }
 
+/// Pairs that are gathered before their states are seen to.
+const TOUCHED: usize = 64;
+
 /// Everything but the queue, so that the hot loop is compiled once for each kind of queue.
 #[derive(Clone, Debug)]
 struct Core {
@@ -65,7 +69,7 @@ impl Core {
     }
 
     /// Restores the priority of a state after its V or U changed.
-    #[inline]
+    #[inline(always)]
     fn set_priority(&self, queue: &mut impl Queue, state: u32) {
         let value = &self.values.states[state as usize];
         let priority = (value.v - value.u).abs();
@@ -77,40 +81,60 @@ impl Core {
     }
 
     /// Restores V(s) = max Q(s,·), the greedy mark and the priority after Q of one pair of s changed.
-    #[inline]
+    #[inline(always)]
     fn restore_maximum(&mut self, model: &Model, queue: &mut impl Queue, pair: Pair) {
-        let state = model.pairs[pair.index()].state;
-        let q = self.values.pairs[pair.index()].q;
-        let v = self.values.states[state as usize].v;
-        let is_greedy = self.values.pairs[pair.index()].scale.is_sign_negative();
-        if is_greedy && q < v {
-            // The greedy pair got worse: another may be the best now.
-            let Some((best, highest)) = self.values.maximum(model, State(state)) else { return };
-            let scale = &mut self.values.pairs[pair.index()].scale;
-            *scale = scale.abs();
-            let scale = &mut self.values.pairs[best.index()].scale;
-            *scale = -scale.abs();
-            self.values.states[state as usize].v = highest;
-        } else if is_greedy {
-            self.values.states[state as usize].v = q;
-        } else if q > v {
-            self.unmark_greedy(model, state);
-            let scale = &mut self.values.pairs[pair.index()].scale;
-            *scale = -scale.abs();
-            self.values.states[state as usize].v = q;
+        let state = model.owners.of(pair.0);
+        let crate::PairValue { q, scale } = self.values.pairs[pair.index()];
+        let value = &mut self.values.states[state as usize];
+        if scale.is_sign_negative() {
+            if q >= value.second {
+                value.v = q;
+            } else {
+                // The greedy pair may not be the best any more.
+                self.find_greedy(model, state, pair);
+            }
+        } else if q > value.v {
+            self.find_greedy(model, state, pair);
         } else {
+            value.second = value.second.max(q);
             return;
         }
         self.set_priority(queue, state);
     }
 
     #[inline]
-    fn unmark_greedy(&mut self, model: &Model, state: u32) {
-        let row = &model.states[state as usize];
-        let first = row.first_pair as usize;
-        for pair in &mut self.values.pairs[first..first + row.n_actions as usize] {
-            pair.scale = pair.scale.abs();
+    fn restore_maxima(&mut self, model: &Model, queue: &mut impl Queue, pairs: &[u32]) {
+        for &pair in pairs {
+            self.restore_maximum(model, queue, Pair(pair));
         }
+    }
+
+    /// Looks for the best pair of a state and for the second; among equally good ones `favoured` comes first, then the order of
+    /// actions decides.
+    #[cold]
+    #[inline(never)]
+    fn find_greedy(&mut self, model: &Model, state: u32, favoured: Pair) {
+        let row = &model.states[state as usize];
+        let pairs = row.first_pair as usize..(row.first_pair + row.n_actions) as usize;
+        let mut best = favoured.index();
+        let mut highest = self.values.pairs[best].q;
+        let mut second = f64::NEG_INFINITY;
+        for pair in pairs {
+            let value = &mut self.values.pairs[pair];
+            value.scale = value.scale.abs();
+            if pair == favoured.index() {
+                continue;
+            }
+            if value.q > highest {
+                (second, best, highest) = (highest, pair, value.q);
+            } else {
+                second = second.max(value.q);
+            }
+        }
+        let scale = &mut self.values.pairs[best].scale;
+        *scale = -*scale;
+        let value = &mut self.values.states[state as usize];
+        (value.v, value.second) = (highest, second);
     }
 
     /// Recomputes a pair from the model and restores all that depends on it.
@@ -122,7 +146,7 @@ impl Core {
 
     /// Takes in a pair that is new to the planner.
     fn admit(&mut self, model: &Model, queue: &mut impl Queue, pass: Option<Pass>, pair: Pair) {
-        let state = model.pairs[pair.index()].state;
+        let state = model.owners.of(pair.0);
         if state == NONE {
             return;
         }
@@ -143,36 +167,99 @@ impl Core {
         let u_old = value.u;
         value.u = value.v;
         self.counters.idle_pops += u64::from(value.u == u_old);
-        let exact = self.upkeep.is_collapse(state, value.u);
+        let exact = self.upkeep.wants_exact(state, u_old, value.u);
         Some(Pass::new(model, state, u_old, exact))
+    }
+
+    /// Recomputes the predecessors of a pass one by one; returns how many.
+    #[cold]
+    #[inline(never)]
+    fn tell_exactly(
+        &mut self,
+        model: &Model,
+        queue: &mut impl Queue,
+        pass: &mut Pass,
+        limit: usize,
+    ) -> usize {
+        let mut done = 0;
+        while done < limit
+            && let Some((block, filled)) = pass.advance(model)
+        {
+            done += filled;
+            self.counters.refreshes += filled as u64;
+            for &pair in &block.pairs[..filled] {
+                self.refresh(model, queue, Some(*pass), Pair(pair));
+            }
+        }
+        done
+    }
+
+    /// Gives the predecessors of a pass their small backups; returns how many.
+    #[inline(always)]
+    fn tell<const RISES: bool>(
+        &mut self,
+        model: &Model,
+        queue: &mut impl Queue,
+        pass: &mut Pass,
+        delta: f64,
+        limit: usize,
+    ) -> usize {
+        let mut done = 0;
+        // Pairs whose state may have a new value. Whether one has is a coin toss to the processor, so they are gathered
+        // without a branch and seen to afterwards.
+        let mut touched = [0; TOUCHED];
+        let mut n_touched = 0;
+        let (mut blocks, mut filled) = pass.blocks(model);
+        while done < limit
+            && let Some((_, block)) = blocks.next()
+        {
+            done += filled;
+            let weights = model.arcs.weights(block);
+            let mut is_first_touched = 0;
+            for i in 0..IN_BLOCK as usize {
+                let pair = block.pairs[i];
+                let value = &mut self.values.pairs[pair as usize];
+                let q = value.q + value.scale.abs() * (weights[i] * delta);
+                value.q = q;
+                let is_greedy = value.scale.to_bits() >> 63;
+                let is_touched = if RISES {
+                    let state = &mut self.values.states[model.owners.of(pair) as usize];
+                    let raised = if q > state.second { q } else { state.second };
+                    state.second = if is_greedy != 0 { state.second } else { raised };
+                    is_greedy | u64::from(q > state.v)
+                } else {
+                    is_greedy
+                };
+                if i == 0 {
+                    is_first_touched = is_touched as usize;
+                }
+                touched[n_touched % TOUCHED] = pair;
+                n_touched += is_touched as usize;
+            }
+            // What is not filled repeats the first pair, and was gathered if that was.
+            n_touched -= is_first_touched * (IN_BLOCK as usize - filled);
+            filled = IN_BLOCK as usize;
+            if n_touched > TOUCHED - IN_BLOCK as usize {
+                self.restore_maxima(model, queue, &touched[..n_touched]);
+                n_touched = 0;
+            }
+        }
+        pass.leave(&blocks);
+        self.restore_maxima(model, queue, &touched[..n_touched]);
+        done
     }
 
     /// Goes on with a pass for about `limit` backups.
     #[inline]
     fn go_on(&mut self, model: &Model, queue: &mut impl Queue, pass: &mut Pass, limit: usize) {
         let delta = self.values.states[pass.state as usize].u - pass.old;
-        let mut done = 0;
-        while done < limit
-            && let Some((block, filled)) = pass.advance(model)
-        {
-            done += filled;
-            if pass.exact {
-                self.counters.refreshes += filled as u64;
-                for &pair in &block.pairs[..filled] {
-                    self.refresh(model, queue, Some(*pass), Pair(pair));
-                }
-                continue;
-            }
-            for (&pair, &weight) in block.pairs[..filled].iter().zip(&block.weights) {
-                let value = &mut self.values.pairs[pair as usize];
-                let change = value.scale.abs() * weight * delta;
-                value.q += change;
-                // A pair that is not the greedy one and did not rise cannot change its state's value.
-                if change > 0.0 || (change < 0.0 && value.scale.is_sign_negative()) {
-                    self.restore_maximum(model, queue, Pair(pair));
-                }
-            }
-        }
+        let done = if pass.exact {
+            self.tell_exactly(model, queue, pass, limit)
+        } else if delta < 0.0 {
+            self.tell::<false>(model, queue, pass, delta, limit)
+        } else {
+            self.tell::<true>(model, queue, pass, delta, limit)
+        };
         self.counters.small_backups += done as u64;
         if let Some(pair) = self.upkeep.due(model, done) {
             self.counters.refreshes += 1;
@@ -235,7 +322,7 @@ impl Planner for ReversedFullBackups {
         let known = self.core.values.pairs.len();
         if self.core.values.extend(model) {
             self.queue.grow(model.n_states());
-            self.core.upkeep.grow(model);
+            self.core.upkeep.grow(model, self.settings.optimism.value);
             for pair in known..model.n_pairs() {
                 with_queue!(self, queue => self.core.admit(model, queue, self.pass, Pair(pair as u32)));
             }
@@ -261,7 +348,7 @@ impl Planner for ReversedFullBackups {
         let known = self.core.values.pairs.len();
         self.core.values.extend(model);
         self.queue.grow(model.n_states());
-        self.core.upkeep.grow(model);
+        self.core.upkeep.grow(model, self.settings.optimism.value);
         let was_known = moved.from.index() < known;
         if was_known {
             self.core.values.move_row(moved);
@@ -332,6 +419,10 @@ impl Planner for ReversedFullBackups {
         self.core.counters.store(snapshot);
         self.core.upkeep.store(snapshot);
         Pass::store(self.pass, snapshot);
+    }
+
+    fn bytes(&self) -> usize {
+        self.core.values.bytes() + self.core.upkeep.bytes() + self.queue.bytes()
     }
 
     fn boxed_clone(&self) -> Box<dyn Planner> {

@@ -47,7 +47,7 @@ impl Core {
     fn promote(&self, model: &Model, queue: &mut impl Queue, pair: usize) {
         let priority = (self.values.pairs[pair].q - self.q_prev[pair]).abs(); // l.11, 21
         if priority > self.threshold {
-            queue.promote(model.pairs[pair].state, priority); // l.12, 22
+            queue.promote(model.owners.of(pair as u32), priority); // l.12, 22 (Departure 6)
         }
     }
 
@@ -69,7 +69,7 @@ impl Core {
         if v_new == v_old {
             self.counters.idle_pops += 1;
         }
-        let exact = self.upkeep.is_collapse(state, v_new);
+        let exact = self.upkeep.wants_exact(state, v_old, v_new);
         Some(Pass::new(model, state, v_old, exact))
     }
 
@@ -78,6 +78,7 @@ impl Core {
         let delta_v = self.values.states[pass.state as usize].v - pass.old; // l.18
         let mut done = 0;
         if delta_v == 0.0 {
+            // Departure 8.
             pass.finish();
             return;
         }
@@ -92,7 +93,7 @@ impl Core {
                 }
                 continue;
             }
-            for (&pair, &weight) in block.pairs[..filled].iter().zip(&block.weights) {
+            for (&pair, &weight) in block.pairs[..filled].iter().zip(&model.arcs.weights(block)) {
                 let value = &mut self.values.pairs[pair as usize];
                 value.q += value.scale * weight * delta_v; // l.20
                 self.promote(model, queue, pair as usize);
@@ -147,9 +148,9 @@ impl SmallBackups {
     fn extend(&mut self, model: &Model) {
         self.core.values.extend(model);
         self.queue.grow(model.n_states());
-        self.core.upkeep.grow(model);
-        for row in &model.pairs[self.core.q_prev.len()..] {
-            let value = self.core.values.states.get(row.state as usize);
+        self.core.upkeep.grow(model, self.settings.optimism.value);
+        for pair in self.core.q_prev.len()..model.n_pairs() {
+            let value = self.core.values.states.get(model.owners.of(pair as u32) as usize);
             self.core.q_prev.push(value.map_or(self.settings.optimism.value, |state| state.v));
         }
     }
@@ -253,7 +254,7 @@ impl Planner for SmallBackups {
         self.core.threshold = threshold;
         self.settings.threshold = threshold;
         for pair in 0..model.n_pairs() {
-            if model.pairs[pair].state != crate::arcs::NONE {
+            if model.owners.of(pair as u32) != crate::arcs::NONE {
                 with_queue!(self, queue => self.core.promote(model, queue, pair));
             }
         }
@@ -266,6 +267,11 @@ impl Planner for SmallBackups {
         self.core.upkeep.store(snapshot);
         Pass::store(self.pass, snapshot);
         snapshot.put("small.q_prev", self.core.q_prev.clone());
+    }
+
+    fn bytes(&self) -> usize {
+        let q_prev = size_of_val(&self.core.q_prev[..]);
+        q_prev + self.core.values.bytes() + self.core.upkeep.bytes() + self.queue.bytes()
     }
 
     fn boxed_clone(&self) -> Box<dyn Planner> {

@@ -5,6 +5,8 @@
 //! full backup of all its actions; the change of V is added to its Δ and it is promoted to |Δ|. So Δ(s) is how much V(s) has
 //! changed since its predecessors were last backed up. Invariant: V(s) = max Q(s,·).
 //!
+//! Departure 12: a predecessor state is backed up once a cycle.
+//!
 //! Cost of a cycle: O(predecessor states × actions × successors).
 
 use super::{Counters, Cycle, Planner};
@@ -52,11 +54,12 @@ impl WieringSchmidhuber {
         Ok(planner)
     }
 
-    /// Backs up all actions of a state and adds the change of its value to Δ.
-    fn back_up(&mut self, model: &Model, state: u32) {
+    /// Backs up all actions of a state and adds the change of its value to Δ. Returns whether it changed.
+    fn back_up(&mut self, model: &Model, state: u32) -> bool {
         let (delta_v, n_backups) = self.values.full_value_backup(model, State(state));
         self.counters.full_backups += n_backups;
         self.delta[state as usize] += delta_v;
+        delta_v != 0.0
     }
 
     /// Queues a state by its Δ if that is above the threshold.
@@ -82,15 +85,17 @@ impl Planner for WieringSchmidhuber {
     }
 
     fn grow(&mut self, model: &Model) {
-        let known = self.values.pairs.len();
+        let (known, known_states) = (self.values.pairs.len(), self.values.states.len());
         if self.values.extend(model) {
             self.queue.grow(model.n_states());
             self.delta.resize(model.n_states(), 0.0);
             self.stamp.resize(model.n_states(), 0);
-            for row in &model.pairs[known..] {
-                if self.values.believes(row, row.weight) {
-                    self.back_up(model, row.state);
-                    self.promote(row.state);
+            for (pair, row) in model.pairs.iter().enumerate().skip(known) {
+                let state = model.owners.of(pair as u32);
+                // A new action of a state that was there before changes its maximum even if nothing is known of it.
+                if self.values.believes(row, row.weight) || (state as usize) < known_states {
+                    self.back_up(model, state);
+                    self.promote(state);
                 }
             }
         }
@@ -113,24 +118,25 @@ impl Planner for WieringSchmidhuber {
     fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
         self.grow(model);
         self.refresh(model, moved.to);
+        self.values.clear_row(moved);
     }
 
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
         let Some(state) = self.queue.pop() else { return Cycle::Idle };
         self.counters.cycles += 1;
-        if std::mem::take(&mut self.delta[state as usize]) == 0.0 {
-            self.counters.idle_pops += 1;
-            return Cycle::Done;
-        }
-        for (pair, _, _) in model.arcs.incoming(model.states[state as usize].into) {
-            let predecessor = model.pairs[pair.index()].state;
+        // Predecessors are backed up even if Δ is 0: full backups take in what else has changed among their successors.
+        self.delta[state as usize] = 0.0;
+        let mut changed = false;
+        for (pair, _, _) in model.arcs.incoming(&model.states[state as usize].into) {
+            let predecessor = model.owners.of(pair.0);
             if std::mem::replace(&mut self.stamp[predecessor as usize], self.counters.cycles)
                 != self.counters.cycles
             {
-                self.back_up(model, predecessor);
+                changed |= self.back_up(model, predecessor);
                 self.promote(predecessor);
             }
         }
+        self.counters.idle_pops += u64::from(!changed);
         Cycle::Done
     }
 
@@ -157,8 +163,11 @@ impl Planner for WieringSchmidhuber {
     fn set_threshold(&mut self, model: &Model, threshold: f64) {
         self.grow(model);
         self.settings.threshold = threshold;
-        // Observations empty the queue, so states wait off it whose predecessors have not seen their Δ.
+        // Observations empty the queue, so states wait off it whose predecessors have not seen their Δ. And Δ can be 0 although
+        // a predecessor holds another value: one that was backed up in between, before the changes cancelled out. So every
+        // state is looked at once more.
         for state in 0..model.n_states() as u32 {
+            self.back_up(model, state);
             self.promote(state);
         }
     }
@@ -168,6 +177,11 @@ impl Planner for WieringSchmidhuber {
         self.queue.store(snapshot);
         self.counters.store(snapshot);
         snapshot.put("wiering.delta", self.delta.clone());
+    }
+
+    fn bytes(&self) -> usize {
+        let states = size_of_val(&self.delta[..]) + size_of_val(&self.stamp[..]);
+        states + self.values.bytes() + self.queue.bytes()
     }
 
     fn boxed_clone(&self) -> Box<dyn Planner> {

@@ -16,7 +16,8 @@ use rustc_hash::FxHashMap;
 /// Which pair (s,s') to back up (Algorithm 1, line 9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// The pair of the transition just observed. Nothing is done after an end, which has no value to back up.
+    /// The pair of the transition just observed. Nothing is done after an end, which has no value to back up
+    /// (Departure 15).
     MostRecent,
     /// Each pair in turn, in the order in which they were first seen.
     RoundRobin,
@@ -59,6 +60,8 @@ pub struct SmallBackupPredictor {
     n: Vec<u64>,
     /// The sum of rewards, kept for refreshes only.
     reward_sum: Vec<f64>,
+    /// The largest |V(s)| since V(s) was last computed in full: rounding errors are as large as this times 2⁻⁵³.
+    peaks: Vec<f64>,
     arcs: Vec<Arc>,
     /// The arcs out of each state.
     out: Vec<Vec<u32>>,
@@ -95,6 +98,7 @@ impl SmallBackupPredictor {
             v: Vec::new(),
             n: Vec::new(),
             reward_sum: Vec::new(),
+            peaks: Vec::new(),
             arcs: Vec::new(),
             out: Vec::new(),
             into: Vec::new(),
@@ -133,6 +137,7 @@ impl SmallBackupPredictor {
             self.v.resize(n, self.initial_value);
             self.n.resize(n, 0);
             self.reward_sum.resize(n, 0.0);
+            self.peaks.resize(n, 0.0);
             self.out.resize(n, Vec::new());
             self.into.resize(n, Vec::new());
         }
@@ -151,6 +156,18 @@ impl SmallBackupPredictor {
             }
         }
         arc
+    }
+
+    /// V(s) after a correction: computed in full if it has fallen to a thousandth of its peak, or if that is due.
+    fn kept_exact(&mut self, state: usize, v: f64, is_due: bool) -> f64 {
+        let peak = self.peaks[state].max(v.abs());
+        if is_due || peak > crate::values::COLLAPSE * v.abs() {
+            let v = self.expectation(state);
+            self.peaks[state] = v.abs();
+            return v;
+        }
+        self.peaks[state] = peak;
+        v
     }
 
     /// Sets V(s); the pairs that lead to s get their new urgency.
@@ -189,6 +206,7 @@ impl SmallBackupPredictor {
         let (s, v_next) = (state as usize, self.v[next as usize]); // l.10
         self.arcs[arc as usize].u = v_next; // l.12
         let v = self.v[s] + self.discount * (n as f64 / self.n[s] as f64) * (v_next - u); // l.11
+        let v = self.kept_exact(s, v, false);
         self.set_value(s, v);
         self.refresh.1 += 1;
         if self.refresh.1 > 1000 * (1 + self.out[self.refresh.0].len()) {
@@ -218,10 +236,8 @@ impl Predictor for SmallBackupPredictor {
         self.n[s] += 1; // l.6
         self.reward_sum[s] += reward;
         let v_old = self.v[s];
-        let mut v = v_old + (reward + self.discount * u - v_old) / self.n[s] as f64; // l.7
-        if self.n[s].is_power_of_two() || v_old.abs() > crate::values::COLLAPSE * v.abs() {
-            v = self.expectation(s);
-        }
+        let v = v_old + (reward + self.discount * u - v_old) / self.n[s] as f64; // l.7
+        let v = self.kept_exact(s, v, self.n[s].is_power_of_two());
         self.set_value(s, v);
         for _ in 0..self.iterations {
             let Some(arc) = self.select(most_recent) else { break }; // l.9

@@ -3,11 +3,14 @@
 //! A bucket holds the priorities that agree in exponent and first three bits of the mantissa, so two keys of one bucket
 //! differ by less than a factor of 1.125, and a popped key's priority is at least 1/1.125 of the highest. Priorities below
 //! 2⁻⁶⁴ share the lowest bucket and those from 2⁶⁴ on the highest. Within a bucket the last one in comes out first.
+//!
+//! The keys of a bucket form a ring that includes a link of the bucket itself, and a key that is not queued is a ring of
+//! one: so a key is moved without a single condition. With lists that end in NONE a cycle took 8 % longer, for the branches
+//! that no processor can guess.
 
 use super::Queue;
 use crate::{Error, Result, Snapshot};
 
-const NONE: u32 = u32::MAX;
 /// Bits of the mantissa that count.
 const MANTISSA_BITS: u32 = 3;
 /// The bucket of 2⁻⁶⁴, before it is made 0.
@@ -15,9 +18,9 @@ const LOWEST: u64 = (1023 - 64) << MANTISSA_BITS;
 const N_BUCKETS: usize = 128 << MANTISSA_BITS;
 const NOT_QUEUED: u32 = u32::MAX;
 
-/// A doubly linked list of the keys of one bucket.
 #[derive(Clone, Copy, Debug)]
 struct Link {
+    /// Places in `links`.
     previous: u32,
     next: u32,
     /// The bucket, or NOT_QUEUED.
@@ -27,13 +30,12 @@ struct Link {
 /// A priority queue in approximate order: a popped priority is at least 1/1.125 of the highest.
 #[derive(Clone, Debug)]
 pub struct BucketQueue {
-    /// `links[k].bucket` is NOT_QUEUED if and only if key `k` is not queued.
+    /// First a link for each bucket, then one for each key, in rings. Key `k` stands at `N_BUCKETS + k`, in the ring of its
+    /// bucket; in a ring of its own, with bucket NOT_QUEUED, if and only if it is not queued.
     links: Vec<Link>,
-    /// The first key of each bucket, or NONE.
-    heads: Vec<u32>,
-    /// Bit `b` is set if and only if bucket `b` has a key.
+    /// Bit `b` is set if bucket `b` has a key; a bucket that has become empty is noticed when it is next looked at.
     filled: [u64; N_BUCKETS / 64],
-    /// Bit `w` is set if and only if `filled[w]` is not 0.
+    /// Bit `w` is set if `filled[w]` is not 0.
     words: u64,
     len: usize,
 }
@@ -61,65 +63,67 @@ impl Default for BucketQueue {
 impl BucketQueue {
     /// An empty queue without keys.
     pub fn new() -> Self {
-        Self {
-            links: Vec::new(),
-            heads: vec![NONE; N_BUCKETS],
-            filled: [0; N_BUCKETS / 64],
-            words: 0,
-            len: 0,
+        let ring = |i: usize| Link { previous: i as u32, next: i as u32, bucket: i as u32 };
+        Self { links: (0..N_BUCKETS).map(ring).collect(), filled: [0; N_BUCKETS / 64], words: 0, len: 0 }
+    }
+
+    /// Moves a key from its ring to that of a bucket.
+    #[inline(always)]
+    fn put(&mut self, key: u32, bucket: u32) {
+        let place = key + N_BUCKETS as u32;
+        let Link { previous, next, bucket: before } = self.links[place as usize];
+        self.len += usize::from(before == NOT_QUEUED);
+        self.links[previous as usize].next = next;
+        self.links[next as usize].previous = previous;
+        let first = self.links[bucket as usize].next;
+        self.links[bucket as usize].next = place;
+        self.links[first as usize].previous = place;
+        self.links[place as usize] = Link { previous: bucket, next: first, bucket };
+        if first == bucket {
+            let word = bucket as usize / 64;
+            self.filled[word] |= 1 << (bucket % 64);
+            self.words |= 1 << word;
         }
     }
 
+    /// The highest bucket with a key, and the first place in it.
     #[inline]
-    fn link(&mut self, key: u32, bucket: u32) {
-        let next = self.heads[bucket as usize];
-        self.links[key as usize] = Link { previous: NONE, next, bucket };
-        if next == NONE {
-            self.filled[bucket as usize / 64] |= 1 << (bucket % 64);
-            self.words |= 1 << (bucket / 64);
-        } else {
-            self.links[next as usize].previous = key;
-        }
-        self.heads[bucket as usize] = key;
-    }
-
-    #[inline]
-    fn unlink(&mut self, link: Link) {
-        if link.next != NONE {
-            self.links[link.next as usize].previous = link.previous;
-        }
-        if link.previous != NONE {
-            self.links[link.previous as usize].next = link.next;
-        } else {
-            self.heads[link.bucket as usize] = link.next;
-            if link.next == NONE {
-                let word = link.bucket as usize / 64;
-                self.filled[word] &= !(1 << (link.bucket % 64));
-                if self.filled[word] == 0 {
-                    self.words &= !(1 << word);
+    fn first(&self) -> Option<(u32, u32)> {
+        let mut words = self.words;
+        while words != 0 {
+            let word = 63 - words.leading_zeros();
+            let mut bits = self.filled[word as usize];
+            while bits != 0 {
+                let bit = 63 - bits.leading_zeros();
+                let bucket = word * 64 + bit;
+                let place = self.links[bucket as usize].next;
+                if place != bucket {
+                    return Some((bucket, place));
                 }
+                bits ^= 1 << bit;
             }
+            words ^= 1 << word;
         }
+        None
     }
 
+    /// Forgets the marks of buckets above this one, which are empty.
     #[inline]
-    fn top_bucket(&self) -> Option<u32> {
-        if self.words == 0 {
-            return None;
-        }
-        let word = 63 - self.words.leading_zeros();
-        Some(word * 64 + 63 - self.filled[word as usize].leading_zeros())
+    fn unmark_above(&mut self, bucket: u32) {
+        let word = bucket / 64;
+        self.filled[word as usize] &= u64::MAX >> (63 - bucket % 64);
+        self.words &= u64::MAX >> (63 - word);
     }
 
     pub(crate) fn store(&self, snapshot: &mut Snapshot) {
         // Bucket by bucket, the last one in first.
         let (mut keys, mut buckets) = (Vec::new(), Vec::new());
-        for (bucket, &head) in self.heads.iter().enumerate() {
-            let mut key = head;
-            while key != NONE {
-                keys.push(key);
+        for bucket in 0..N_BUCKETS {
+            let mut place = self.links[bucket].next as usize;
+            while place != bucket {
+                keys.push((place - N_BUCKETS) as u32);
                 buckets.push(bucket as u32);
-                key = self.links[key as usize].next;
+                place = self.links[place].next as usize;
             }
         }
         snapshot.put("queue.keys", keys);
@@ -136,14 +140,13 @@ impl BucketQueue {
         let mut queue = Self::new();
         queue.grow(n_keys);
         for (&key, &bucket) in keys.iter().zip(buckets).rev() {
-            if key as usize >= n_keys || queue.links[key as usize].bucket != NOT_QUEUED {
+            if key as usize >= n_keys || queue.links[key as usize + N_BUCKETS].bucket != NOT_QUEUED {
                 return Err(problem("a key is out of range or queued twice"));
             }
             if bucket as usize >= N_BUCKETS {
                 return Err(problem("a bucket is out of range"));
             }
-            queue.link(key, bucket);
-            queue.len += 1;
+            queue.put(key, bucket);
         }
         Ok(queue)
     }
@@ -151,8 +154,8 @@ impl BucketQueue {
 
 impl Queue for BucketQueue {
     fn grow(&mut self, n_keys: usize) {
-        if n_keys > self.links.len() {
-            self.links.resize(n_keys, Link { previous: NONE, next: NONE, bucket: NOT_QUEUED });
+        for place in self.links.len()..n_keys + N_BUCKETS {
+            self.links.push(Link { previous: place as u32, next: place as u32, bucket: NOT_QUEUED });
         }
     }
 
@@ -160,56 +163,61 @@ impl Queue for BucketQueue {
         self.len
     }
 
-    #[inline]
+    #[inline(always)]
     fn set(&mut self, key: u32, priority: f64) {
         let bucket = bucket_of(priority);
-        let link = self.links[key as usize];
-        if link.bucket == bucket {
-            return;
+        if self.links[key as usize + N_BUCKETS].bucket != bucket {
+            self.put(key, bucket);
         }
-        if link.bucket == NOT_QUEUED {
-            self.len += 1;
-        } else {
-            self.unlink(link);
-        }
-        self.link(key, bucket);
     }
 
     #[inline]
     fn promote(&mut self, key: u32, priority: f64) {
-        let link = self.links[key as usize];
-        if link.bucket == NOT_QUEUED || link.bucket < bucket_of(priority) {
-            self.set(key, priority);
+        // A key that is not queued has the highest number of all, so that adding 1 makes it the lowest.
+        let bucket = bucket_of(priority);
+        if self.links[key as usize + N_BUCKETS].bucket.wrapping_add(1) < bucket + 1 {
+            self.put(key, bucket);
         }
     }
 
     #[inline]
     fn remove(&mut self, key: u32) {
-        let link = self.links[key as usize];
-        if link.bucket != NOT_QUEUED {
-            self.unlink(link);
-            self.links[key as usize].bucket = NOT_QUEUED;
+        let place = key + N_BUCKETS as u32;
+        let Link { previous, next, bucket } = self.links[place as usize];
+        if bucket != NOT_QUEUED {
+            self.links[previous as usize].next = next;
+            self.links[next as usize].previous = previous;
+            self.links[place as usize] = Link { previous: place, next: place, bucket: NOT_QUEUED };
             self.len -= 1;
         }
     }
 
     #[inline]
     fn pop(&mut self) -> Option<u32> {
-        let key = self.heads[self.top_bucket()? as usize];
+        let Some((bucket, place)) = self.first() else {
+            (self.filled, self.words) = ([0; N_BUCKETS / 64], 0);
+            return None;
+        };
+        self.unmark_above(bucket);
+        let key = place - N_BUCKETS as u32;
         self.remove(key);
         Some(key)
     }
 
     fn top(&self) -> Option<f64> {
-        self.top_bucket().map(upper_bound)
+        self.first().map(|(bucket, _)| upper_bound(bucket))
     }
 
     fn priority(&self, key: u32) -> Option<f64> {
-        let bucket = self.links.get(key as usize)?.bucket;
+        let bucket = self.links.get(key as usize + N_BUCKETS)?.bucket;
         (bucket != NOT_QUEUED).then(|| upper_bound(bucket))
     }
 
     fn clear(&mut self) {
         while self.pop().is_some() {}
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self.links[..])
     }
 }

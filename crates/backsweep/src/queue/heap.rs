@@ -200,4 +200,8 @@ impl Queue for HeapQueue {
             self.position[entry.key as usize] = NONE;
         }
     }
+
+    fn bytes(&self) -> usize {
+        size_of_val(&self.heap[..]) + size_of_val(&self.position[..])
+    }
 }

@@ -1,0 +1,31 @@
+//! What a run costs: processor time of this thread, and the most memory the process has held.
+
+use std::time::Duration;
+
+/// Processor time of this thread where the system tells it, so that other work on the machine counts less; else the clock.
+#[cfg(unix)]
+pub fn thread_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// The time since the first call.
+#[cfg(not(unix))]
+pub fn thread_time() -> Duration {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed()
+}
+
+/// Forgets the largest amount of memory held so far, where the system can (Linux); elsewhere it goes on growing.
+pub fn reset_peak_memory() {
+    // The result does not matter: without it, a later row reports the peak of all rows so far.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The most memory held since the last reset, in megabytes (2²⁰ bytes); `None` where the system does not tell.
+pub fn peak_megabytes() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes / 1024.0)
+}

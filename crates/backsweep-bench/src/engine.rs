@@ -1,0 +1,78 @@
+//! The engine, used as its users use it: an agent that observes and plans.
+
+use crate::clock::{peak_megabytes, reset_peak_memory, thread_time};
+use crate::fixed_point::rmse;
+use crate::world::{DISCOUNT, N_ACTIONS, Observation};
+use crate::{BenchOptions, Row};
+use backsweep::planner::build_planner;
+use backsweep::{Agent, Budget, EpsilonGreedy, Model, QueueKind, Settings};
+
+/// Sweeps over which value iteration is timed.
+const SWEEPS: u64 = 50;
+
+/// Learns the walk with a planner and a queue, and reports what it took.
+///
+/// Value iteration is different: the walk is learned without planning, then single sweeps over the whole model are timed;
+/// its backups are transitions, its cycles sweeps, and its time an observation is the time of one sweep.
+///
+/// # Errors
+/// If the planner refuses a setting.
+pub fn run_engine(
+    options: &BenchOptions,
+    planner: &str,
+    queue: Option<QueueKind>,
+    walk: &[Observation],
+    exact: Option<&[f64]>,
+) -> Result<Row, String> {
+    reset_peak_memory();
+    let settings = Settings {
+        discount: DISCOUNT,
+        threshold: options.threshold,
+        queue: queue.unwrap_or_default(),
+        ..Settings::default()
+    };
+    let built = build_planner(planner, settings).map_err(|error| error.to_string())?;
+    let model = Model::with_states(std::iter::repeat_n(N_ACTIONS, options.side * options.side));
+    let mut agent = Agent::from_parts(model, built, EpsilonGreedy::GREEDY);
+    let sweeps = planner == "value_iteration";
+    let cycles = if sweeps { 0 } else { options.cycles };
+    let learn = |agent: &mut Agent| -> backsweep::Result<()> {
+        for step in walk {
+            agent.observe(&step.transition())?;
+            agent.plan(&mut Budget::Cycles(cycles));
+        }
+        Ok(())
+    };
+    let mut start = thread_time();
+    learn(&mut agent).map_err(|error| error.to_string())?;
+    if sweeps {
+        start = thread_time();
+        agent.plan(&mut Budget::Cycles(SWEEPS));
+    }
+    let seconds = (thread_time() - start).as_secs_f64();
+
+    let counters = agent.planner().counters();
+    let n_arcs = agent.model().n_arcs() as u64;
+    let backups = if sweeps { counters.cycles * n_arcs } else { counters.backups() };
+    let times = if sweeps { SWEEPS as f64 } else { walk.len() as f64 };
+    let memory = agent.memory();
+    Ok(Row {
+        planner: planner.to_owned(),
+        queue: queue.map_or("none", QueueKind::name).to_owned(),
+        side: options.side,
+        observations: walk.len(),
+        cycles: counters.cycles,
+        backups,
+        us_per_observation: seconds / times * 1e6,
+        us_per_cycle: seconds / counters.cycles.max(1) as f64 * 1e6,
+        ns_per_backup: seconds / backups.max(1) as f64 * 1e9,
+        arcs: n_arcs as usize,
+        bytes_per_arc: memory.arcs as f64 / n_arcs.max(1) as f64,
+        bytes_per_pair: memory.others() as f64 / agent.model().n_pairs() as f64,
+        peak_mb: peak_megabytes(),
+        rmse: exact.map(|exact| {
+            let values = agent.model().states().map(|state| agent.value(state));
+            rmse(values, exact)
+        }),
+    })
+}

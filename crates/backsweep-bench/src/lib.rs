@@ -1,0 +1,69 @@
+//! The speed of the update cycle: the engine's planners on one fixed stream of observations, beside a plain reference and a
+//! floor, all in one run; and how well a planning call keeps its deadline.
+//!
+//! Arguments → rows → table or JSON. Every row is a plain struct; printing reads only those.
+
+mod clock;
+mod deadline;
+mod engine;
+mod fixed_point;
+mod options;
+mod reference;
+mod report;
+mod world;
+
+pub use deadline::{Deadline, measure_deadline};
+pub use engine::run_engine;
+pub use fixed_point::{fixed_point, rmse};
+pub use options::{BenchOptions, parse_duration};
+pub use reference::{Reference, Version};
+pub use report::Row;
+pub use world::{Observation, observations};
+
+use std::io::{self, Write};
+
+/// Measures what the options ask for and writes the result.
+///
+/// # Errors
+/// One line that names the option, what was found and what is accepted.
+pub fn run(options: &BenchOptions, out: &mut dyn Write) -> Result<(), String> {
+    options.check()?;
+    let written = if let Some(deadline) = options.deadline {
+        let found = measure_deadline(deadline, options.hub, options.calls, options.seed)?;
+        if options.json { report::write_json(&found, out) } else { found.write(out) }
+    } else {
+        let rows = measure(options)?;
+        if options.json { report::write_json(&rows, out) } else { report::write_table(&rows, out) }
+    };
+    // A reader that stops listening (`| head`) is no failure.
+    written.or_else(|error| {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            Ok(())
+        } else {
+            Err(format!("cannot write the result: {error}"))
+        }
+    })
+}
+
+/// The rows of the table, in the order in which they were measured.
+fn measure(options: &BenchOptions) -> Result<Vec<Row>, String> {
+    let walk = observations(options.side, options.observations, options.seed);
+    let exact = (!options.no_rmse).then(|| fixed_point(&walk, options.side * options.side));
+    let mut rows: Vec<Row> = Vec::new();
+    // Repetitions go round all rows, so that a slow minute of the machine hits all alike; the fastest of each counts.
+    for repetition in 0..options.repeat {
+        let mut round = Vec::new();
+        for (planner, queue) in options.engine_rows()? {
+            round.push(run_engine(options, planner, queue, &walk, exact.as_deref())?);
+        }
+        if !options.no_reference {
+            round.extend(reference::run_references(options, &walk, exact.as_deref()));
+        }
+        if repetition == 0 {
+            rows = round;
+        } else {
+            rows.iter_mut().zip(round).for_each(|(row, again)| row.keep_faster(&again));
+        }
+    }
+    Ok(rows)
+}

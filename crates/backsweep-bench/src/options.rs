@@ -1,0 +1,123 @@
+//! What to measure.
+
+use crate::world::{MAX_SIDE, MIN_SIDE};
+use backsweep::QueueKind;
+use backsweep::planner::find_planner;
+use std::time::Duration;
+
+/// The options of `backsweep bench`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct BenchOptions {
+    /// Planners to measure: names, or `all`; `reversed` stands for reversed_full_backups, `small` for small_backups
+    #[arg(long, value_delimiter = ',', default_value = "reversed,small")]
+    pub planner: Vec<String>,
+    /// Queues to measure: heap, bucket
+    #[arg(long, value_delimiter = ',', default_value = "heap,bucket")]
+    pub queue: Vec<String>,
+    /// Cells of one side of the grid
+    #[arg(long, default_value_t = 50)]
+    pub side: usize,
+    /// Observations
+    #[arg(long, default_value_t = 200_000)]
+    pub observations: usize,
+    /// Update cycles after every observation
+    #[arg(long, default_value_t = 5)]
+    pub cycles: u64,
+    /// Priorities at or below this are not queued
+    #[arg(long, default_value_t = 1e-5)]
+    pub threshold: f64,
+    /// The seed of the observations
+    #[arg(long, default_value_t = 12345)]
+    pub seed: u64,
+    /// Measure everything this many times, in turn, and report the fastest
+    #[arg(long, default_value_t = 1)]
+    pub repeat: usize,
+    /// Leave out the plain reference and the floor
+    #[arg(long)]
+    pub no_reference: bool,
+    /// Leave out the error to the fixed point, which takes long on large grids
+    #[arg(long)]
+    pub no_rmse: bool,
+    /// Measure instead how planning calls with this time budget (100us, 1ms) keep it, on a state with many predecessors
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub deadline: Option<Duration>,
+    /// Predecessors of the state in the deadline measurement
+    #[arg(long, default_value_t = 1_000_000)]
+    pub hub: usize,
+    /// Planning calls of the deadline measurement
+    #[arg(long, default_value_t = 100_000)]
+    pub calls: usize,
+    /// Write JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A time such as `100us`, `1.5ms` or `2s`.
+///
+/// # Errors
+/// Says what was found and which units there are.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let problem = || format!("found `{text}`, expected a time above 0 such as 100us, 1.5ms or 2s");
+    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(problem)?;
+    let (number, unit) = text.split_at(unit_at);
+    let seconds = match unit {
+        "ns" => 1e-9,
+        "us" | "µs" | "μs" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        _ => return Err(problem()),
+    };
+    let number: f64 = number.parse().map_err(|_| problem())?;
+    let time = Duration::try_from_secs_f64(number * seconds).map_err(|_| problem())?;
+    if time.is_zero() { Err(problem()) } else { Ok(time) }
+}
+
+impl BenchOptions {
+    /// Whether every number is in its range.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let range = |name: &str, found: usize, least: usize, most: usize| {
+            if (least..=most).contains(&found) {
+                Ok(())
+            } else {
+                Err(format!("--{name}: found {found}, expected a number from {least} to {most}"))
+            }
+        };
+        range("side", self.side, MIN_SIDE, MAX_SIDE)?;
+        range("observations", self.observations, 1, u32::MAX as usize)?;
+        range("repeat", self.repeat, 1, 1000)?;
+        range("hub", self.hub, 1, 100_000_000)?;
+        range("calls", self.calls, 1, 100_000_000)?;
+        if !(self.threshold >= 0.0 && self.threshold.is_finite()) {
+            return Err(format!(
+                "--threshold: found {}, expected a finite number, 0 or more",
+                self.threshold
+            ));
+        }
+        Ok(())
+    }
+
+    /// The planners and queues asked for. Value iteration has no queue and comes once.
+    pub(crate) fn engine_rows(&self) -> Result<Vec<(&'static str, Option<QueueKind>)>, String> {
+        let mut planners = Vec::new();
+        for name in &self.planner {
+            match name.as_str() {
+                "all" => planners.extend(backsweep::planner::PLANNERS.iter().map(|entry| entry.name)),
+                "reversed" => planners.push("reversed_full_backups"),
+                "small" => planners.push("small_backups"),
+                name => planners.push(find_planner(name).map_err(|error| error.to_string())?.name),
+            }
+        }
+        let mut rows = Vec::new();
+        for planner in planners {
+            if planner == "value_iteration" {
+                rows.push((planner, None));
+                continue;
+            }
+            for queue in &self.queue {
+                let queue: QueueKind = queue.parse().map_err(|error: backsweep::Error| error.to_string())?;
+                rows.push((planner, Some(queue)));
+            }
+        }
+        Ok(rows)
+    }
+}

@@ -1,0 +1,20 @@
+//! Errors in the command line itself, in one line like all others.
+
+use clap::error::ErrorKind;
+use std::process::ExitCode;
+
+/// Prints help and version as they are, and any error in one line.
+pub fn explain(error: &clap::Error) -> ExitCode {
+    let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if asked_for || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // Help that cannot be printed, as into a closed pipe, helps nobody: there is nobody to tell either.
+        let _ = error.print();
+        return if asked_for { ExitCode::SUCCESS } else { ExitCode::from(2) };
+    }
+    let text = error.render().to_string();
+    let first_part: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+    let line = first_part.join(" ");
+    let line = line.strip_prefix("error: ").unwrap_or(&line);
+    eprintln!("backsweep: {line}; --help tells what is expected");
+    ExitCode::from(2)
+}

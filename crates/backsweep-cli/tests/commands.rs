@@ -1,0 +1,299 @@
+//! The binary as a user runs it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const MAZE: &str = "S....\n.##..\n....G\n";
+const EXPERIMENT: &str = r#"
+name = "small"
+title = "A small maze"
+runs = 5
+seed = 7
+
+[learning]
+episodes = 30
+
+[[mazes]]
+name = "corner"
+maze = "maze.txt"
+law = "four"
+intended = 0.8
+min_visits = 2
+
+[[methods]]
+planner = "reversed_full_backups"
+cycles = [1, 3]
+
+[[methods]]
+planner = "moore_atkeson"
+cycles = [1, 3]
+
+[[methods]]
+name = "value_iteration"
+planner = "reversed_full_backups"
+until = 1e-3
+"#;
+
+/// A new folder of its own for a test, with a maze and an experiment in it.
+fn folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("maze.txt"), MAZE).unwrap();
+    fs::write(folder.join("my.toml"), EXPERIMENT).unwrap();
+    folder
+}
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_backsweep"));
+    command.current_dir(folder).args(arguments);
+    command
+}
+
+fn backsweep(folder: &Path, arguments: &[&str]) -> Output {
+    command(folder, arguments).output().unwrap()
+}
+
+fn succeeds(folder: &Path, arguments: &[&str]) -> String {
+    let output = backsweep(folder, arguments);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The files that may not depend on threads, shards or interruptions.
+fn bytes(folder: &Path) -> [Vec<u8>; 3] {
+    ["rows.csv", "summary.csv", "experiment.json"].map(|name| fs::read(folder.join(name)).unwrap())
+}
+
+#[test]
+fn results_are_the_same_bytes_for_any_number_of_threads() {
+    let folder = folder("threads");
+    for threads in ["1", "2", "5"] {
+        succeeds(&folder, &["run", "my.toml", "--threads", threads, "--out", threads]);
+        assert_eq!(bytes(&folder.join("1")), bytes(&folder.join(threads)), "{threads} threads");
+    }
+    succeeds(&folder, &["run", "my.toml", "--seed", "8", "--out", "other-seed"]);
+    assert_ne!(bytes(&folder.join("1"))[0], bytes(&folder.join("other-seed"))[0]);
+}
+
+#[test]
+fn a_run_leaves_tables_figures_and_a_report() {
+    let folder = folder("files");
+    let printed = succeeds(&folder, &["run", "my.toml"]);
+    assert!(printed.contains("small/corner/moore_atkeson/3"), "{printed}");
+    let out = folder.join("out/small");
+    let report = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(report.contains("A small maze") && report.contains("<svg"));
+    let names: Vec<String> =
+        fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    for ending in [".svg", ".png", "rows.csv", "timing.csv", "summary.csv"] {
+        assert!(names.iter().any(|name| name.ends_with(ending)), "{ending} in {names:?}");
+    }
+    assert!(!names.iter().any(|name| name.ends_with(".new")), "{names:?}");
+    let rows = fs::read_to_string(out.join("rows.csv")).unwrap();
+    assert_eq!(rows.lines().count(), 1 + 5 * 5);
+}
+
+#[test]
+fn a_killed_command_goes_on_where_it_was() {
+    let folder = folder("kill");
+    let long = EXPERIMENT.replace("episodes = 30", "episodes = 20000");
+    fs::write(folder.join("my.toml"), long).unwrap();
+    succeeds(&folder, &["run", "my.toml", "--out", "whole"]);
+    let mut child = command(&folder, &["run", "my.toml", "--out", "killed", "--threads", "1"])
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let rows = folder.join("killed/rows.csv");
+    let begin = Instant::now();
+    while fs::read_to_string(&rows).map_or(0, |text| text.lines().count()) < 2 {
+        assert!(begin.elapsed() < Duration::from_secs(120), "no setting was done in time");
+        assert!(child.try_wait().unwrap().is_none(), "the command ended before it could be killed");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let kept = fs::read_to_string(&rows).unwrap().lines().count();
+    assert!(kept > 1 && kept < 1 + 5 * 5, "{kept} lines");
+    // What a kill in the middle of writing would leave.
+    let torn = fs::read_to_string(&rows).unwrap() + "small,corner,moore_atkeson,3,,0,-1";
+    fs::write(&rows, torn).unwrap();
+    let output = backsweep(&folder, &["run", "my.toml", "--out", "killed"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && told.contains("done already"), "{told}");
+    assert_eq!(bytes(&folder.join("whole")), bytes(&folder.join("killed")));
+}
+
+#[test]
+fn shards_merge_to_the_same_bytes() {
+    let folder = folder("shards");
+    succeeds(&folder, &["run", "my.toml", "--out", "whole"]);
+    for shard in ["0/3", "1/3", "2/3"] {
+        succeeds(&folder, &["run", "my.toml", "--shard", shard, "--out", &shard.replace('/', "-")]);
+    }
+    refuses(&folder, &["merge", "0-3", "2-3", "--out", "merged"], "2 settings are in none of the folders");
+    assert!(!folder.join("merged").exists());
+    succeeds(&folder, &["merge", "2-3", "0-3", "1-3", "--out", "merged"]);
+    assert_eq!(bytes(&folder.join("whole")), bytes(&folder.join("merged")));
+    assert!(folder.join("merged/report.html").exists());
+    succeeds(&folder, &["run", "my.toml", "--seed", "9", "--out", "other"]);
+    refuses(&folder, &["merge", "0-3", "other", "--out", "both"], "another experiment");
+    let changed = fs::read_to_string(folder.join("1-3/rows.csv")).unwrap().replacen(",-", ",-1", 1);
+    fs::write(folder.join("1-3/rows.csv"), changed).unwrap();
+    refuses(&folder, &["merge", "whole", "1-3", "--out", "both"], "differ from those of another folder");
+    assert!(!folder.join("both").exists());
+}
+
+#[test]
+fn one_setting_can_be_run_alone_and_again() {
+    let folder = folder("only");
+    succeeds(&folder, &["run", "my.toml", "--out", "whole"]);
+    succeeds(&folder, &["run", "my.toml", "--only", "small/moore_atkeson/3", "--out", "part"]);
+    let whole = fs::read_to_string(folder.join("whole/rows.csv")).unwrap();
+    let part = fs::read_to_string(folder.join("part/rows.csv")).unwrap();
+    let expected: Vec<&str> =
+        whole.lines().filter(|line| !line.starts_with("small") || line.contains("moore_atkeson,3")).collect();
+    assert_eq!(part.lines().collect::<Vec<_>>(), expected);
+    let before = bytes(&folder.join("whole"));
+    succeeds(&folder, &["run", "my.toml", "--only", "moore_atkeson/3", "--out", "whole"]);
+    assert_eq!(before, bytes(&folder.join("whole")));
+    succeeds(&folder, &["run", "my.toml", "--out", "part"]);
+    assert_eq!(before, bytes(&folder.join("part")));
+}
+
+#[test]
+fn settings_are_listed() {
+    let folder = folder("list");
+    let all = succeeds(&folder, &["run", "--list"]);
+    assert!(all.lines().any(|line| line == "fig3/fifteen/moore_atkeson/5"), "{all}");
+    assert!(all.lines().any(|line| line == "fig1/circle2/td_decaying/0.02"), "{all}");
+    let one = succeeds(&folder, &["run", "--list", "--only", "fig3/moore_atkeson/5"]);
+    assert_eq!(one, "fig3/fifteen/moore_atkeson/5\n");
+    assert_eq!(succeeds(&folder, &["run", "my.toml", "--list"]).lines().count(), 5);
+    assert_eq!(all, succeeds(&folder, &["reproduce", "--list"]));
+    assert!(!folder.join("out").exists());
+}
+
+#[test]
+fn the_summary_is_printed_as_json() {
+    let folder = folder("json");
+    let printed = succeeds(&folder, &["run", "my.toml", "--json"]);
+    let summary: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    let settings = summary.as_array().unwrap();
+    assert_eq!(settings.len(), 5);
+    let last = &settings[4];
+    assert_eq!(last["method"], "value_iteration");
+    assert!(last["cycles"].is_null());
+    let first = &settings[0];
+    assert_eq!((&first["experiment"], &first["task"]), (&"small".into(), &"corner".into()));
+    assert_eq!((&first["cycles"], &first["runs"]), (&1.into(), &5.into()));
+    assert!(first["mean"].as_f64().unwrap() < 0.0 && first["standard_error"].as_f64().unwrap() > 0.0);
+}
+
+/// The command ends with code 2 and one line that says this.
+fn refuses(folder: &Path, arguments: &[&str], expected: &str) {
+    let output = backsweep(folder, arguments);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+    assert!(error.contains(expected), "{arguments:?}: {error}");
+    assert_eq!(error.lines().count(), 1, "{arguments:?}: {error}");
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn bad_input_gets_one_line_and_nothing_is_touched() {
+    let folder = folder("refuse");
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+    let changed = |from: &str, to: &str| {
+        assert!(EXPERIMENT.contains(from));
+        EXPERIMENT.replace(from, to)
+    };
+    write("planner.toml", &changed("\"moore_atkeson\"", "\"more_atkeson\""));
+    write("runs.toml", &changed("runs = 5", "runs = 0"));
+    write("key.toml", &changed("episodes = 30", "episode = 30"));
+    write("type.toml", &changed("episodes = 30", "episodes = \"many\""));
+    write("law.toml", &changed("\"four\"", "\"five\""));
+    write("intended.toml", &changed("intended = 0.8", "intended = 1.8"));
+    write("cycles.toml", &changed("cycles = [1, 3]", "cycles = []"));
+    write("zero.toml", &changed("cycles = [1, 3]", "cycles = [0]"));
+    write("name.toml", &changed("name = \"small\"", "name = \"a/b\""));
+    write("twice.toml", &changed("[1, 3]\n\n[[methods]]\nname", "[1, 1]\n\n[[methods]]\nname"));
+    write("no-maze.toml", &changed("maze.txt", "nowhere.txt"));
+    write("no-goal.txt", "S..\n...\n");
+    write("no-goal.toml", &changed("maze.txt", "no-goal.txt"));
+    write("walled.txt", "S.#.\n..#G\n");
+    write("walled.toml", &changed("maze.txt", "walled.txt"));
+    fs::create_dir(folder.join("foreign")).unwrap();
+    write("foreign/thesis.tex", "years of work");
+    succeeds(&folder, &["run", "my.toml", "--out", "done"]);
+    let names = || {
+        let mut names: Vec<_> = walk(&folder);
+        names.sort();
+        names
+    };
+    let before = names();
+    for (arguments, expected) in [
+        (&["run", "missing.toml"][..], "missing.toml: no such file"),
+        (&["run", "fig9"], "neither a file nor a built-in experiment"),
+        (&["run"], "no experiment given"),
+        (
+            &["run", "planner.toml"],
+            "no planner is called 'more_atkeson'; expected one of: reversed_full_backups",
+        ),
+        (&["run", "runs.toml"], "runs.toml: runs is 0"),
+        (&["run", "my.toml", "--runs", "0"], "runs is 0"),
+        (&["run", "my.toml", "--runs", "many"], "invalid value 'many' for '--runs <N>'"),
+        (&["run", "key.toml"], "key.toml: line 8, column 1: unknown field `episode`"),
+        (&["run", "type.toml"], "line 8, column 12"),
+        (&["run", "law.toml"], "law is 'five'; expected 'fifteen' or 'four'"),
+        (&["run", "intended.toml"], "intended is 1.8"),
+        (&["run", "cycles.toml"], "a list is empty"),
+        (&["run", "zero.toml"], "cycles is 0"),
+        (&["run", "name.toml"], "name is 'a/b'"),
+        (&["run", "twice.toml"], "small/corner/moore_atkeson/1 is there twice"),
+        (&["run", "no-maze.toml"], "nowhere.txt: no such file"),
+        (&["run", "no-goal.toml"], "no-goal.txt: lines 1 to 2: the maze has no goal"),
+        (&["run", "walled.toml"], "walled.txt: line 1, column 1: no goal can be reached from this start"),
+        (&["run", "my.toml", "--shard", "3/3"], "shard is '3/3'; expected i/n"),
+        (&["run", "my.toml", "--only", "fig3"], "no setting matches 'fig3'"),
+        (&["run", "--only", "fig9/x"], "no built-in setting matches 'fig9/x'"),
+        (&["run", "my.toml", "--threads", "0"], "--threads is 0"),
+        (
+            &["run", "my.toml", "--seed", "9", "--out", "done"],
+            "the folder holds the results of another experiment",
+        ),
+        (&["run", "fig3", "--out", "done"], "small (5 runs), seed 7; expected fig3 (100 runs), seed 1"),
+        (
+            &["run", "my.toml", "--out", "foreign"],
+            "the folder is not empty and holds no results of backsweep",
+        ),
+        (&["run", "my.toml", "--out", "maze.txt"], "this is a file, not a folder"),
+        (&["merge", "foreign", "--out", "new"], "holds no results of backsweep"),
+        (&["merge", "nowhere", "--out", "new"], "no results of backsweep there"),
+        (&["merge", "--out", "new"], "required arguments were not provided"),
+        (&["reproduce", "--runs", "0"], "runs is 0"),
+        (&["rum"], "unrecognized subcommand 'rum'"),
+    ] {
+        refuses(&folder, arguments, expected);
+        assert_eq!(names(), before, "{arguments:?} touched something");
+    }
+}
+
+/// All files below a folder with their contents.
+fn walk(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.push((path.clone(), Vec::new()));
+            files.extend(walk(&path));
+        } else {
+            files.push((path.clone(), fs::read(&path).unwrap()));
+        }
+    }
+    files
+}

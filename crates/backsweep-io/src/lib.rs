@@ -1,0 +1,32 @@
+//! Save and resume: a whole learner in one file, or in bytes.
+//!
+//! ```text
+//! Learner ──▶ Snapshot (named arrays) ──encode──▶ bytes ──write to a temporary file, sync, rename──▶ file
+//! ```
+//!
+//! What is read back goes on **bit for bit** as the learner that was never interrupted. The format is described in
+//! `docs/FORMAT.md`: versioned, little-endian, checksummed. Nothing in a file is trusted: a damaged one is an error, never
+//! a panic, and no length in it is believed before it has been compared with the size of the file.
+//!
+//! ```
+//! use backsweep::{Agent, Random, Settings};
+//! use backsweep_io::Learner;
+//! let mut agent = Agent::new("reversed_full_backups", Settings::default())?;
+//! agent.add_state(2)?;
+//! let bytes = Learner::new(agent, Random::from_seed(7)).to_bytes()?;
+//! let mut same = Learner::from_bytes(&bytes)?;
+//! assert_eq!(same.random.next_u64(), Random::from_seed(7).next_u64());
+//! # Ok::<(), backsweep_io::Error>(())
+//! ```
+
+mod error;
+mod file;
+mod format;
+mod learner;
+mod name;
+
+pub use error::{Error, Result};
+pub use file::{load, save};
+pub use format::{MAGIC, VERSION, decode, encode};
+pub use learner::{Learner, LearnerNames};
+pub use name::{Name, decode_names, encode_names};

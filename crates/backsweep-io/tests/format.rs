@@ -1,0 +1,144 @@
+//! Every way in which a file can be wrong is noticed.
+
+mod common;
+
+use backsweep::{Array, QueueKind, Snapshot};
+use backsweep_io::{Error, Learner, VERSION, decode, encode};
+use std::time::{Duration, Instant};
+
+fn small_file() -> Vec<u8> {
+    common::learner("reversed_full_backups", QueueKind::Heap, 3, 20).to_bytes().unwrap()
+}
+
+#[test]
+fn every_truncation_is_detected() {
+    let bytes = small_file();
+    for length in 0..bytes.len() {
+        assert!(decode(&bytes[..length]).is_err(), "cut at {length} of {}", bytes.len());
+    }
+    let mut longer = bytes.clone();
+    longer.push(0);
+    assert!(decode(&longer).is_err());
+    assert!(decode(&bytes).is_ok());
+}
+
+#[test]
+fn every_flip_of_a_bit_is_detected() {
+    let mut bytes = small_file();
+    for place in 0..bytes.len() {
+        for bit in 0..8 {
+            bytes[place] ^= 1 << bit;
+            assert!(decode(&bytes).is_err(), "byte {place}, bit {bit}");
+            bytes[place] ^= 1 << bit;
+        }
+    }
+}
+
+#[test]
+fn all_types_and_odd_lengths_come_back() {
+    let mut snapshot = Snapshot::new();
+    for n in 0..20u32 {
+        snapshot.put(&format!("f{n}"), (0..n).map(|i| f64::from(i) / -3.0).collect::<Vec<_>>());
+        snapshot.put(&format!("u{n}"), (0..n).map(|i| u32::MAX - i).collect::<Vec<_>>());
+        snapshot.put(&format!("w{n}"), (0..n).map(|i| u64::MAX - u64::from(i)).collect::<Vec<_>>());
+        snapshot.put(&"ü".repeat(n as usize), (0..n).map(|i| i as u8 | 128).collect::<Vec<u8>>());
+    }
+    snapshot.put("odd", vec![f64::NAN, f64::INFINITY, -0.0, f64::MIN_POSITIVE / 2.0]);
+    let back = decode(&encode(&snapshot)).unwrap();
+    let bits = |array: &Array| match array {
+        Array::F64(items) => Array::U64(items.iter().map(|x| x.to_bits()).collect()),
+        other => other.clone(),
+    };
+    assert!(snapshot.iter().map(|(n, a)| (n, bits(a))).eq(back.iter().map(|(n, a)| (n, bits(a)))));
+    assert_eq!(decode(&encode(&Snapshot::new())).unwrap(), Snapshot::new());
+}
+
+/// The bytes of a header with a right checksum around any claims.
+fn claim(version: u32, n_sections: u32, table_bytes: u64, entries: &[u8], file_bytes: u64) -> Vec<u8> {
+    let mut bytes = backsweep_io::MAGIC.to_vec();
+    bytes.extend(version.to_le_bytes());
+    bytes.extend(n_sections.to_le_bytes());
+    bytes.extend(table_bytes.to_le_bytes());
+    bytes.extend(file_bytes.to_le_bytes());
+    bytes.extend(entries);
+    bytes.extend(u64::from(crc32fast::hash(&bytes)).to_le_bytes());
+    bytes
+}
+
+#[test]
+fn false_lengths_are_refused_at_once() {
+    let mut entry = 16u32.to_le_bytes().to_vec();
+    entry.extend(b"model.first_pair");
+    entry.extend(1u32.to_le_bytes());
+    entry.extend((1u64 << 63).to_le_bytes());
+    entry.extend(0u32.to_le_bytes());
+    entry.resize(60, 0);
+    let claims = [
+        claim(VERSION, 1, 60, &entry, 100),
+        claim(VERSION, u32::MAX, 60, &entry, 100),
+        claim(VERSION, 1, u64::MAX, &entry, 100),
+        claim(VERSION, 1, 60, &entry, u64::MAX),
+        claim(VERSION, 1, 60, &[&u32::MAX.to_le_bytes(), &entry[4..]].concat(), 100),
+    ];
+    let start = Instant::now();
+    for bytes in &claims {
+        assert_eq!(bytes.len(), 100);
+        let error = decode(bytes).unwrap_err();
+        assert!(matches!(error, Error::Damaged { .. }), "{error}");
+    }
+    assert!(start.elapsed() < Duration::from_millis(20), "{:?}", start.elapsed());
+    let error = decode(&claims[0]).unwrap_err().to_string();
+    assert!(error.contains("'model.first_pair' claims 9223372036854775808 items"), "{error}");
+}
+
+#[test]
+fn a_newer_version_is_refused_by_name() {
+    let error = decode(&claim(VERSION + 1, 0, 0, &[], 40)).unwrap_err();
+    assert!(matches!(error, Error::Newer { found, known: VERSION } if found == VERSION + 1));
+    assert!(error.to_string().contains("version 2"), "{error}");
+    assert!(matches!(decode(b"hello, world"), Err(Error::NotBacksweep)));
+    assert!(matches!(decode(b""), Err(Error::NotBacksweep)));
+    assert!(decode(&claim(0, 0, 0, &[], 40)).is_err());
+}
+
+/// Whole files with wrong contents: each number of each section replaced by others. Only errors come of it, no panic; and
+/// what is accepted can be used.
+#[test]
+fn wrong_contents_never_panic() {
+    let mut accepted = 0;
+    for (planner, queue) in common::all_planners() {
+        accepted += spoil_every_item(&common::learner(planner, queue, 3, 20).store().unwrap());
+    }
+    assert!(accepted > 0);
+}
+
+fn spoil_every_item(whole: &Snapshot) -> usize {
+    let mut accepted = 0;
+    for (name, array) in whole.iter() {
+        let n = match array {
+            Array::F64(items) => items.len(),
+            Array::U32(items) => items.len(),
+            Array::U64(items) => items.len(),
+            Array::Bytes(items) => items.len(),
+        };
+        for i in 0..n {
+            for kind in 0..4 {
+                let mut array = array.clone();
+                match &mut array {
+                    Array::F64(items) => items[i] = [f64::NAN, -1.0, 1e300, 0.0][kind],
+                    Array::U32(items) => items[i] = [0, 1, 1000, u32::MAX][kind],
+                    Array::U64(items) => items[i] = [0, 1, 1000, u64::MAX][kind],
+                    Array::Bytes(items) => items[i] = [0, 1, 116, 255][kind],
+                }
+                let mut changed = whole.clone();
+                changed.put(name, array);
+                if let Ok(mut learner) = Learner::from_bytes(&encode(&changed)) {
+                    learner.agent.plan(&mut backsweep::Budget::Cycles(50));
+                    learner.agent.audit();
+                    accepted += 1;
+                }
+            }
+        }
+    }
+    accepted
+}

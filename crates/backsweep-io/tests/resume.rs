@@ -1,0 +1,117 @@
+//! A resumed learner is the one that was never interrupted.
+
+mod common;
+
+use backsweep::QueueKind;
+use backsweep_io::{Error, Learner, Name, decode_names, encode_names};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+fn scratch(name: &str) -> PathBuf {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+#[test]
+fn resuming_is_bit_for_bit() {
+    let path = scratch("resume").join("learner.backsweep");
+    for (planner, queue) in common::all_planners() {
+        for steps in [0, 1, 7, 100, 1001] {
+            let mut uninterrupted = common::learner(planner, queue, 9, steps);
+            uninterrupted.save(&path).unwrap();
+            let mut resumed = Learner::load(&path).unwrap();
+            assert_eq!(resumed.names, uninterrupted.names);
+            let expected = common::run(&mut uninterrupted, 500);
+            assert_eq!(common::run(&mut resumed, 500), expected, "{planner}, {queue:?}, after {steps}");
+            assert!(resumed.to_bytes().unwrap() == uninterrupted.to_bytes().unwrap());
+        }
+    }
+}
+
+/// Written by version 1, never to be changed: every later version must read the same from it, and go on.
+#[test]
+fn the_golden_file_of_version_1_is_read() {
+    let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let path = golden.join("version-1.backsweep");
+    if std::env::var_os("BACKSWEEP_WRITE_GOLDEN").is_some() && !path.exists() {
+        let learner = common::learner("reversed_full_backups", QueueKind::Heap, 9, 300);
+        learner.save(&path).unwrap();
+        std::fs::write(golden.join("version-1.txt"), common::describe(&learner)).unwrap();
+    }
+    let mut learner = Learner::load(&path).unwrap();
+    let expected = std::fs::read_to_string(golden.join("version-1.txt")).unwrap();
+    assert_eq!(common::describe(&learner), expected);
+    common::run(&mut learner, 500);
+    assert!(learner.agent.audit().relation < 1e-9);
+}
+
+#[test]
+fn names_come_back() {
+    let tuple = Name::Tuple(vec![Name::None, Name::Tuple(vec![]), Name::Text(String::new())]);
+    let names = vec![Name::Int(i64::MIN), Name::Float(1e-310), Name::Bytes(vec![]), tuple];
+    let bytes = encode_names(&names).unwrap();
+    assert_eq!(decode_names("here", &bytes).unwrap(), names);
+    for length in 0..bytes.len() {
+        assert!(decode_names("here", &bytes[..length]).is_err());
+    }
+    let deep = |n| (0..n).fold(Name::None, |name, _| Name::Tuple(vec![name]));
+    assert_eq!(decode_names("", &encode_names(&[deep(100)]).unwrap()).unwrap(), [deep(100)]);
+    assert!(encode_names(&[deep(101)]).is_err());
+    let endless = [&1u64.to_le_bytes()[..], &b"t\x01\0\0\0\0\0\0\0".repeat(1_000_000)].concat();
+    assert!(decode_names("here", &endless).is_err());
+}
+
+#[test]
+fn refusals_name_the_file() {
+    let directory = scratch("refusals");
+    let missing = directory.join("missing").join("file");
+    let learner = common::learner("small_backups", QueueKind::Heap, 2, 5);
+    for error in [Learner::load(&missing).unwrap_err(), learner.save(&missing).unwrap_err()] {
+        assert!(matches!(error, Error::System { .. }), "{error}");
+        assert!(error.to_string().contains("missing"), "{error}");
+    }
+    assert!(Learner::load(&directory).unwrap_err().to_string().contains("refusals"));
+    let path = directory.join("text");
+    std::fs::write(&path, "hello").unwrap();
+    assert!(Learner::load(&path).unwrap_err().to_string().contains("not a Backsweep file"));
+    // A save that fails at the last step leaves no temporary file behind.
+    assert!(learner.save(&directory).is_err());
+    let left: Vec<_> = std::fs::read_dir(directory.parent().unwrap()).unwrap().flatten().collect();
+    assert!(left.iter().all(|entry| !entry.file_name().to_string_lossy().ends_with(".tmp")));
+}
+
+/// Not a test by itself: saves two learners in turn until it is killed.
+#[test]
+fn save_for_ever() {
+    let Some(path) = std::env::var_os("BACKSWEEP_SAVE_FOR_EVER") else { return };
+    let learners = [50, 51].map(|n| common::learner("small_backups", QueueKind::Heap, n, 100));
+    loop {
+        learners.iter().for_each(|learner| learner.save(&path).unwrap());
+    }
+}
+
+/// A process that is killed while saving, at any moment, leaves one of the two files.
+#[test]
+fn a_crash_leaves_the_old_file_or_the_new_one() {
+    let path = scratch("crash").join("learner.backsweep");
+    let mut seen = [0, 0];
+    for round in 0..40u64 {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "save_for_ever"])
+            .env("BACKSWEEP_SAVE_FOR_EVER", &path)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        while round == 0 && !path.exists() {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(std::time::Duration::from_micros(20_000 + 977 * round));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let learner = Learner::load(&path).unwrap();
+        seen[learner.agent.model().n_states() - 50] += 1;
+    }
+    assert!(seen.iter().sum::<i32>() == 40);
+}

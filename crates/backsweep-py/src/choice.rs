@@ -1,0 +1,111 @@
+//! Choosing among some of a state's actions.
+
+use crate::errors;
+use crate::named_agent::NamedAgent;
+use crate::names;
+use backsweep::{Action, State};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+/// The items of any iterable of actions.
+pub fn actions_of<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let items = actions.try_iter().map_err(|error| {
+        if error.is_instance_of::<PyTypeError>(actions.py()) {
+            errors::wrong_type(format!("actions is {}; expected a list of actions", errors::show(actions)))
+        } else {
+            error
+        }
+    })?;
+    items.collect()
+}
+
+/// The actions that a mask allows: of the declared ones, or of 0, 1, 2 … if none are declared.
+fn masked<'py>(learner: &NamedAgent, mask: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let py = mask.py();
+    let mut flags = Vec::new();
+    for flag in actions_of(mask).map_err(|_| {
+        errors::wrong_type(format!("action_mask is {}; expected a list of flags", errors::show(mask)))
+    })? {
+        flags.push(flag.is_truthy()?);
+    }
+    let on = || flags.iter().enumerate().filter(|(_, on)| **on).map(|(i, _)| i);
+    match learner.declared() {
+        Some(declared) if declared.len() != flags.len() => Err(errors::value(format!(
+            "action_mask has {} flags; expected one for each of the {} declared actions",
+            flags.len(),
+            declared.len()
+        ))),
+        Some(declared) => on().map(|i| learner.actions.object(py, declared[i])).collect(),
+        None => on().map(|i| Ok(i.into_pyobject(py)?.into_any())).collect(),
+    }
+}
+
+/// Chooses an action by the policy, of all that the state has or of those given.
+#[inline]
+pub fn act<'py>(
+    learner: &mut NamedAgent,
+    state: &Bound<'py, PyAny>,
+    actions: Option<&Bound<'py, PyAny>>,
+    mask: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = state.py();
+    let key = names::key(state, "state")?;
+    let id = match (actions, mask) {
+        (None, None) => {
+            let id = match learner.states.id(py, &key, "state")? {
+                Some(id) => id,
+                None if learner.declared().is_some() => learner.add(py, key, None)?,
+                None => return Err(no_actions(py, &key.show())),
+            };
+            if learner.row(id).is_empty() {
+                return Err(no_actions(py, &learner.states.show(py, id)));
+            }
+            let action = learner.agent.act(State(id), &mut learner.random);
+            let action = action.map_err(|error| learner.explain(py, error))?;
+            return learner.actions.object(py, learner.row(id)[action.index()]);
+        }
+        (Some(_), Some(_)) => {
+            return Err(errors::wrong_type("actions and action_mask are both given; expected one of them"));
+        }
+        (Some(actions), None) => (key, actions_of(actions)?),
+        (None, Some(mask)) => (key, masked(learner, mask)?),
+    };
+    let (key, allowed) = id;
+    if allowed.is_empty() {
+        let which = if mask.is_some() { "action_mask allows no action" } else { "actions is empty" };
+        return Err(errors::value(format!("{which} in state {}; expected one action at least", key.show())));
+    }
+    let state = learner.add_state(py, key, Some(&allowed))?;
+    let places =
+        allowed.iter().map(|action| learner.known_place(state, action)).collect::<PyResult<Vec<_>>>()?;
+    let chosen = choose(learner, State(state), places);
+    learner.actions.object(py, learner.row(state)[chosen.index()])
+}
+
+fn no_actions(py: Python<'_>, state: &str) -> PyErr {
+    errors::unknown(
+        py,
+        format!(
+            "no actions are known in state {state}; pass actions=[...], or declare those of all states: \
+             Agent(actions=...)"
+        ),
+    )
+}
+
+/// Epsilon-greedy among some actions, at least one: the same draws as the engine's policy makes among all.
+fn choose(learner: &mut NamedAgent, state: State, mut places: Vec<Action>) -> Action {
+    places.sort_unstable();
+    places.dedup();
+    let epsilon = learner.agent.policy().epsilon();
+    if epsilon > 0.0 && learner.random.chance(epsilon) {
+        return places[learner.random.below(places.len() as u32) as usize];
+    }
+    let row = learner.agent.planner().values().row(learner.agent.model(), state);
+    let value = |place: &Action| row.get(place.index()).map_or(f64::NEG_INFINITY, |pair| pair.value());
+    let highest = places.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
+    let best: Vec<Action> = places.iter().filter(|&place| value(place) >= highest).copied().collect();
+    match best.len() {
+        0 | 1 => best.first().copied().unwrap_or(places[0]),
+        n => best[learner.random.below(n as u32) as usize],
+    }
+}

@@ -1,0 +1,79 @@
+//! From errors of the engine to exceptions that name things as the user wrote them.
+
+use pyo3::PyTypeInfo;
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+/// The exceptions are written in Python, where one can inherit from two classes.
+fn class<'py>(
+    py: Python<'py>,
+    cell: &'static PyOnceLock<Py<PyType>>,
+    name: &str,
+) -> PyResult<&'py Bound<'py, PyType>> {
+    cell.import(py, "backsweep._errors", name)
+}
+
+fn raise(py: Python<'_>, cell: &'static PyOnceLock<Py<PyType>>, name: &str, message: String) -> PyErr {
+    match class(py, cell, name) {
+        Ok(class) => PyErr::from_type(class.clone(), message),
+        Err(error) => error,
+    }
+}
+
+/// `backsweep.Error`: what is neither a wrong value nor an unknown name.
+pub fn error(py: Python<'_>, message: String) -> PyErr {
+    static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    raise(py, &CELL, "Error", message)
+}
+
+/// `backsweep.UnknownName`: a state or action that the agent has not met; also a `KeyError`.
+pub fn unknown(py: Python<'_>, message: String) -> PyErr {
+    static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    raise(py, &CELL, "UnknownName", message)
+}
+
+/// `backsweep.FileError`: a file or bytes that cannot be read as an agent; also a `ValueError`.
+pub fn file(py: Python<'_>, message: String) -> PyErr {
+    static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    raise(py, &CELL, "FileError", message)
+}
+
+pub fn value(message: impl Into<String>) -> PyErr {
+    PyValueError::new_err(message.into())
+}
+
+pub fn wrong_type(message: impl Into<String>) -> PyErr {
+    PyTypeError::new_err(message.into())
+}
+
+/// An error of saving or loading.
+pub fn from_io(py: Python<'_>, found: backsweep_io::Error) -> PyErr {
+    match found {
+        backsweep_io::Error::System { path, source, .. } => match source.raw_os_error() {
+            // With these three arguments Python picks the class: FileNotFoundError and so on.
+            Some(code) => {
+                let text = source.to_string();
+                let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+                PyErr::from_type(PyOSError::type_object(py), (code, text, path.display().to_string()))
+            }
+            None => PyOSError::new_err(format!("{}: {source}", path.display())),
+        },
+        other => file(py, other.to_string()),
+    }
+}
+
+/// `repr(object)`, cut where it would fill the screen.
+pub fn show(object: &Bound<'_, PyAny>) -> String {
+    let text = object.repr().map(|text| text.to_string_lossy().into_owned());
+    let text = text.unwrap_or_else(|_| format!("<{} without repr>", type_name(object)));
+    match text.char_indices().nth(200) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+pub fn type_name(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string_lossy().into_owned())
+}

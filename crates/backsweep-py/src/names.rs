@@ -1,0 +1,315 @@
+//! Python objects as names of states and actions: any hashable object, mapped to a dense id and back.
+//!
+//! Two names are the same if Python says that they are equal, as in a `dict` (so 1, 1.0 and True are one name). Whole numbers
+//! never reach Python's hashing: small ones are looked up in a table, others in a hash map. A `dict` holds the rest; whole
+//! numbers are put into it only when it is asked for an object that might be equal to one.
+
+use crate::errors::{self, show};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
+use rustc_hash::FxHashMap;
+
+/// No id.
+const NONE: u32 = u32::MAX;
+/// Whole numbers below this, or below eight times the number of names, are looked up in a table.
+const ALWAYS_DENSE: usize = 1 << 20;
+
+/// What a name is looked up by.
+pub enum Key<'py> {
+    /// It equals this whole number. The object, if it is not that `int` itself, is what the user should see.
+    Int(i64, Option<Bound<'py, PyAny>>),
+    Object(Bound<'py, PyAny>),
+}
+
+/// A name as it was first written.
+pub enum Named {
+    Int(i64),
+    Object(Py<PyAny>),
+}
+
+#[derive(Default)]
+pub struct Names {
+    /// `names[id]` is the name of `id`.
+    names: Vec<Named>,
+    /// `dense[i]` is the id of the whole number `i`, or NONE.
+    dense: Vec<u32>,
+    /// Whole numbers outside the table.
+    sparse: FxHashMap<i64, u32>,
+    /// All objects, and the first `n_synced` names whatever they are.
+    objects: Option<Py<PyDict>>,
+    n_synced: usize,
+}
+
+/// What the object is called in messages: "state" or "action".
+pub type Word = &'static str;
+
+/// Turns an object into what it is looked up by.
+#[inline]
+pub fn key<'py>(object: &Bound<'py, PyAny>, word: Word) -> PyResult<Key<'py>> {
+    if object.is_exact_instance_of::<PyInt>() {
+        return Ok(match object.extract::<i64>() {
+            Ok(number) => Key::Int(number, None),
+            Err(_) => Key::Object(object.clone()),
+        });
+    }
+    key_of_other(object, word)
+}
+
+fn key_of_other<'py>(object: &Bound<'py, PyAny>, word: Word) -> PyResult<Key<'py>> {
+    if object.is_exact_instance_of::<PyString>() || object.is_exact_instance_of::<PyTuple>() {
+        return Ok(Key::Object(object.clone()));
+    }
+    if let Ok(flag) = object.cast_exact::<PyBool>() {
+        return Ok(Key::Int(i64::from(flag.is_true()), Some(object.clone())));
+    }
+    if let Ok(number) = object.cast_exact::<PyFloat>() {
+        let number = number.value();
+        if number.is_nan() {
+            return Err(errors::value(format!(
+                "{word} nan cannot be a name: it is not equal to itself; use None or a string instead"
+            )));
+        }
+        // Every float within these bounds that is whole is equal to exactly one int.
+        if number.trunc() == number && number.abs() < 9e15 {
+            return Ok(Key::Int(number as i64, Some(object.clone())));
+        }
+        return Ok(Key::Object(object.clone()));
+    }
+    if let Ok(array) = object.cast::<PyUntypedArray>() {
+        return array_key(array, word);
+    }
+    if is_numpy_scalar(object)? {
+        let item = object.call_method0("item")?;
+        // A few scalars (long double, datetime) have no counterpart in Python and are their own item.
+        return if is_numpy_scalar(&item)? { Ok(Key::Object(item)) } else { key(&item, word) };
+    }
+    Ok(Key::Object(object.clone()))
+}
+
+/// An array of whole numbers, flags or text becomes a tuple; others are refused.
+fn array_key<'py>(array: &Bound<'py, PyUntypedArray>, word: Word) -> PyResult<Key<'py>> {
+    let kind = array.dtype().kind();
+    if !matches!(kind, b'i' | b'u' | b'b' | b'U' | b'S') {
+        return Err(errors::wrong_type(format!(
+            "{word} is an array of {}: {}; expected a hashable object; round it to whole numbers (array.astype(int)) \
+             or pass tuple(array.tolist())",
+            array.dtype(),
+            show(array.as_any())
+        )));
+    }
+    key(&tupled(&array.call_method0("tolist")?)?, word)
+}
+
+fn tupled<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    match object.cast_exact::<PyList>() {
+        Ok(list) => {
+            let items = list.iter().map(|item| tupled(&item)).collect::<PyResult<Vec<_>>>()?;
+            Ok(PyTuple::new(object.py(), items)?.into_any())
+        }
+        Err(_) => Ok(object.clone()),
+    }
+}
+
+pub fn is_numpy_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static GENERIC: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    object.is_instance(GENERIC.import(object.py(), "numpy", "generic")?)
+}
+
+impl Key<'_> {
+    /// How the user wrote it.
+    pub fn show(&self) -> String {
+        match self {
+            Self::Int(number, None) => number.to_string(),
+            Self::Int(_, Some(object)) | Self::Object(object) => show(object),
+        }
+    }
+}
+
+impl Names {
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub fn named(&self) -> &[Named] {
+        &self.names
+    }
+
+    /// The id of a name that is known.
+    #[inline]
+    pub fn id(&mut self, py: Python<'_>, key: &Key<'_>, word: Word) -> PyResult<Option<u32>> {
+        match key {
+            Key::Int(number, _) => {
+                if let Some(&id) = usize::try_from(*number).ok().and_then(|i| self.dense.get(i))
+                    && id != NONE
+                {
+                    return Ok(Some(id));
+                }
+                self.sparse_id(py, *number, word)
+            }
+            Key::Object(object) => {
+                self.sync(py)?;
+                self.object_id(object, word)
+            }
+        }
+    }
+
+    fn sparse_id(&self, py: Python<'_>, number: i64, word: Word) -> PyResult<Option<u32>> {
+        if !self.sparse.is_empty()
+            && let Some(&id) = self.sparse.get(&number)
+        {
+            return Ok(Some(id));
+        }
+        match &self.objects {
+            None => Ok(None),
+            // An object may be equal to the number: Fraction(2, 1), say.
+            Some(_) => self.object_id(&number.into_pyobject(py)?.into_any(), word),
+        }
+    }
+
+    fn object_id(&self, object: &Bound<'_, PyAny>, word: Word) -> PyResult<Option<u32>> {
+        let Some(objects) = &self.objects else {
+            // There is nothing to find, but an object that cannot be a name should not pass for one that is new.
+            return object.hash().map(|_| None).map_err(|error| unhashable(error, object, word));
+        };
+        let found = objects.bind(object.py()).get_item(object);
+        match found.map_err(|error| unhashable(error, object, word))? {
+            Some(id) => Ok(Some(id.extract()?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Puts the whole numbers that the `dict` lacks into it.
+    fn sync(&mut self, py: Python<'_>) -> PyResult<()> {
+        if self.n_synced < self.names.len() {
+            let objects = self.objects.get_or_insert_with(|| PyDict::new(py).unbind()).bind(py);
+            for (id, name) in self.names.iter().enumerate().skip(self.n_synced) {
+                objects.set_item(name.object(py)?, id)?;
+            }
+            self.n_synced = self.names.len();
+        }
+        Ok(())
+    }
+
+    /// Gives a name that is not known the next id.
+    pub fn insert(&mut self, py: Python<'_>, key: Key<'_>) -> PyResult<u32> {
+        let id = self.names.len() as u32;
+        match key {
+            Key::Int(number, object) => {
+                match usize::try_from(number) {
+                    Ok(i) if i < ALWAYS_DENSE.max(8 * self.names.len()) => {
+                        if self.dense.len() <= i {
+                            self.dense.resize((i + 1).max(2 * self.dense.len()), NONE);
+                        }
+                        self.dense[i] = id;
+                    }
+                    _ => {
+                        self.sparse.insert(number, id);
+                    }
+                }
+                self.names.push(object.map_or(Named::Int(number), |object| Named::Object(object.unbind())));
+            }
+            Key::Object(object) => {
+                let objects = self.objects.get_or_insert_with(|| PyDict::new(py).unbind());
+                objects.bind(py).set_item(&object, id)?;
+                if self.n_synced == self.names.len() {
+                    self.n_synced += 1;
+                }
+                self.names.push(Named::Object(object.unbind()));
+            }
+        }
+        Ok(id)
+    }
+
+    /// The id of a name, a new one if it is new; the flag says whether it is.
+    #[inline]
+    pub fn id_or_insert(&mut self, py: Python<'_>, key: Key<'_>, word: Word) -> PyResult<(u32, bool)> {
+        match self.id(py, &key, word)? {
+            Some(id) => Ok((id, false)),
+            None => Ok((self.insert(py, key)?, true)),
+        }
+    }
+
+    /// A whole number whose id is in the table; for loops over columns.
+    #[inline]
+    pub fn dense_id(&self, number: i64) -> Option<u32> {
+        let id = *self.dense.get(usize::try_from(number).ok()?)?;
+        (id != NONE).then_some(id)
+    }
+
+    /// The name as an object.
+    #[inline]
+    pub fn object<'py>(&self, py: Python<'py>, id: u32) -> PyResult<Bound<'py, PyAny>> {
+        match self.names.get(id as usize) {
+            Some(name) => name.object(py),
+            None => Err(errors::error(py, format!("no name has the id {id}"))),
+        }
+    }
+
+    /// How the user wrote the name.
+    pub fn show(&self, py: Python<'_>, id: u32) -> String {
+        self.object(py, id).map_or_else(|_| format!("#{id}"), |object| show(&object))
+    }
+
+    /// All names, as a list.
+    pub fn list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let objects = self.names.iter().map(|name| name.object(py)).collect::<PyResult<Vec<_>>>()?;
+        PyList::new(py, objects)
+    }
+
+    /// A copy with the same objects.
+    pub fn copied(&self, py: Python<'_>) -> PyResult<Self> {
+        let names = self.names.iter().map(|name| match name {
+            Named::Int(number) => Named::Int(*number),
+            Named::Object(object) => Named::Object(object.clone_ref(py)),
+        });
+        let objects = match &self.objects {
+            Some(objects) => Some(objects.bind(py).copy()?.unbind()),
+            None => None,
+        };
+        Ok(Self {
+            names: names.collect(),
+            dense: self.dense.clone(),
+            sparse: self.sparse.clone(),
+            objects,
+            n_synced: self.n_synced,
+        })
+    }
+
+    /// For Python's garbage collector.
+    pub fn traverse(&self, visit: &pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {
+        if let Some(objects) = &self.objects {
+            visit.call(objects)?;
+        }
+        for name in &self.names {
+            if let Named::Object(object) = name {
+                visit.call(object)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Named {
+    #[inline]
+    pub fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Self::Int(number) => Ok(number.into_pyobject(py)?.into_any()),
+            Self::Object(object) => Ok(object.bind(py).clone()),
+        }
+    }
+}
+
+/// Python's own complaint, with advice.
+fn unhashable(error: PyErr, object: &Bound<'_, PyAny>, word: Word) -> PyErr {
+    if !error.is_instance_of::<PyTypeError>(object.py()) {
+        return error;
+    }
+    errors::wrong_type(format!(
+        "{word} {} cannot be a name: {}; expected a hashable object such as an int, a string or a tuple",
+        show(object),
+        error.value(object.py())
+    ))
+}

@@ -1,0 +1,185 @@
+//! Planning without holding the interpreter, in slices between which Ctrl-C is looked for.
+
+use crate::errors;
+use backsweep::{Agent, Budget, Solution};
+use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyInt};
+use std::time::{Duration, Instant};
+
+/// So few cycles are done without letting go of the interpreter: a step of learning must not wait for other threads.
+const FEW_CYCLES: u64 = 32;
+/// So short a time is planned without letting go of it.
+const SHORT: Duration = Duration::from_micros(100);
+/// How long a slice should take; Ctrl-C waits for one slice at the most.
+const SLICE: Duration = Duration::from_millis(20);
+
+/// How much planning to do, checked.
+#[derive(Clone, Copy)]
+pub enum Amount {
+    Cycles(u64),
+    Time(Duration),
+    Until { tolerance: f64, max_cycles: u64 },
+}
+
+impl Amount {
+    pub fn new(
+        cycles: Option<&Bound<'_, PyAny>>,
+        microseconds: Option<&Bound<'_, PyAny>>,
+        until: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        match (cycles, microseconds, until) {
+            (Some(cycles), None, None) => Ok(Self::Cycles(count(cycles, "cycles")?)),
+            (None, Some(time), None) => {
+                let time = number(time, "microseconds")?;
+                match Duration::try_from_secs_f64(time / 1e6) {
+                    Ok(time) => Ok(Self::Time(time)),
+                    Err(_) => Err(errors::value(format!(
+                        "microseconds is {time}; expected a finite number, 0 or more"
+                    ))),
+                }
+            }
+            (cycles, None, Some(until)) => {
+                let tolerance = number(until, "until")?;
+                if !(tolerance >= 0.0 && tolerance.is_finite()) {
+                    return Err(errors::value(format!(
+                        "until is {tolerance}; expected a finite number, 0 or more"
+                    )));
+                }
+                let max_cycles = cycles.map_or(Ok(u64::MAX), |cycles| count(cycles, "cycles"))?;
+                Ok(Self::Until { tolerance, max_cycles })
+            }
+            (None, None, None) => Err(errors::wrong_type(
+                "how much to plan is missing; expected cycles=, microseconds= or until=",
+            )),
+            _ => Err(errors::wrong_type(
+                "microseconds cannot be combined with cycles or until; give one of them",
+            )),
+        }
+    }
+}
+
+/// A whole number, 0 or more. Larger ones than fit are as good as the largest.
+#[inline]
+pub fn count(object: &Bound<'_, PyAny>, name: &str) -> PyResult<u64> {
+    if object.is_exact_instance_of::<PyInt>()
+        && let Ok(count) = object.extract::<u64>()
+    {
+        return Ok(count);
+    }
+    if object.is_instance_of::<PyFloat>() {
+        return Err(errors::wrong_type(format!(
+            "{name} is {}; expected a whole number",
+            errors::show(object)
+        )));
+    }
+    match object.extract::<i128>() {
+        Ok(found) if found >= 0 => Ok(u64::try_from(found).unwrap_or(u64::MAX)),
+        Ok(found) => Err(errors::value(format!("{name} is {found}; expected a whole number, 0 or more"))),
+        Err(_) if object.is_instance_of::<PyInt>() => {
+            if object.lt(0)? {
+                Err(errors::value(format!("{name} is negative; expected a whole number, 0 or more")))
+            } else {
+                Ok(u64::MAX)
+            }
+        }
+        Err(_) => {
+            Err(errors::wrong_type(format!("{name} is {}; expected a whole number", errors::show(object))))
+        }
+    }
+}
+
+/// A number.
+#[inline]
+pub fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<f64> {
+    if let Ok(number) = object.cast_exact::<PyFloat>() {
+        return Ok(number.value());
+    }
+    object.extract::<f64>().map_err(|_| {
+        if object.is_instance_of::<PyInt>() {
+            errors::value(format!("{name} is too large for a floating-point number"))
+        } else {
+            errors::wrong_type(format!("{name} is {}; expected a number", errors::show(object)))
+        }
+    })
+}
+
+/// Plans; returns the number of cycles. `heavy` says that even one cycle may take long.
+#[inline]
+pub fn run(py: Python<'_>, agent: &mut Agent, amount: Amount, heavy: bool) -> PyResult<u64> {
+    match amount {
+        Amount::Cycles(n) if n <= FEW_CYCLES && !heavy => Ok(agent.plan(&mut Budget::Cycles(n)).cycles),
+        Amount::Cycles(n) => in_slices(py, n, |n| {
+            let planned = agent.plan(&mut Budget::Cycles(n));
+            (planned.cycles, planned.converged)
+        }),
+        Amount::Until { tolerance, max_cycles } => in_slices(py, max_cycles, |max_cycles| {
+            let planned = agent.plan(&mut Budget::Until { tolerance, max_cycles });
+            (planned.cycles, planned.converged)
+        }),
+        Amount::Time(time) => {
+            let end = Instant::now() + time.min(Duration::from_secs(1 << 32));
+            if time <= SHORT {
+                return Ok(agent.plan(&mut Budget::Stop(&mut || Instant::now() >= end)).cycles);
+            }
+            let mut cycles = 0;
+            loop {
+                let planned = py.detach(|| {
+                    let slice = end.min(Instant::now() + SLICE);
+                    agent.plan(&mut Budget::Stop(&mut || Instant::now() >= slice))
+                });
+                cycles += planned.cycles;
+                if planned.converged || Instant::now() >= end {
+                    return Ok(cycles);
+                }
+                py.check_signals()?;
+            }
+        }
+    }
+}
+
+/// Runs up to `most` cycles in slices of about [`SLICE`] each: the same cycles as in one piece, so the same numbers.
+fn in_slices(py: Python<'_>, most: u64, mut slice: impl FnMut(u64) -> (u64, bool) + Send) -> PyResult<u64> {
+    let (mut cycles, mut size) = (0, 1u64);
+    loop {
+        let start = Instant::now();
+        let n = size.min(most - cycles);
+        let (done, converged) = py.detach(|| slice(n));
+        cycles += done;
+        if converged || cycles >= most || done < n {
+            return Ok(cycles);
+        }
+        py.check_signals()?;
+        let took = start.elapsed();
+        if took < SLICE / 2 {
+            // Planners differ by five orders of magnitude in what a cycle takes, so the size grows fast while that is safe.
+            size = size.saturating_mul(if took < SLICE / 64 { 16 } else { 2 });
+        } else if took > SLICE {
+            size = (size / 2).max(1);
+        }
+    }
+}
+
+/// Solves, looking for Ctrl-C now and then.
+pub fn solve(py: Python<'_>, agent: &mut Agent, tolerance: f64) -> PyResult<backsweep::Result<Solution>> {
+    py.detach(|| {
+        let mut last = Instant::now();
+        let mut raised = None;
+        let solved = agent.solve_unless(tolerance, &mut || {
+            if last.elapsed() < SLICE {
+                return false;
+            }
+            raised = Python::attach(|py| py.check_signals()).err();
+            last = Instant::now();
+            raised.is_some()
+        });
+        match (solved, raised) {
+            (_, Some(error)) => Err(error),
+            (Ok(Some(solution)), None) => Ok(Ok(solution)),
+            (Ok(None), None) => Ok(Err(backsweep::Error::Snapshot {
+                part: "solve".into(),
+                problem: "it was stopped without a reason".into(),
+            })),
+            (Err(error), None) => Ok(Err(error)),
+        }
+    })
+}

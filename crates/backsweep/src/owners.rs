@@ -1,0 +1,118 @@
+//! Which state a pair belongs to: asked once for every small backup that changes a state's value.
+//!
+//! While all states have equally many actions and stand in order, the answer is one multiplication and nothing is stored;
+//! a table of 4 bytes a pair is made when that ends. Measured: the table costs about 4 % of a cycle where it is small, and its
+//! cache misses where it is large; reading the state from the pair's row, another 4 %.
+
+use crate::arcs::NONE;
+
+/// The states of all pairs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Owners {
+    /// ⌊(2⁶⁴ − 1) / n⌋ while every state has n > 0 actions and pair p belongs to state ⌊p / n⌋.
+    reciprocal: u64,
+    /// The state of each pair, NONE for ids of rows that were moved; empty while `reciprocal` is in use.
+    table: Vec<u32>,
+}
+
+fn reciprocal(n_actions: usize) -> u64 {
+    u64::MAX.checked_div(n_actions as u64).unwrap_or(0)
+}
+
+impl Owners {
+    /// The state of a pair that exists; NONE if its row was moved.
+    ///
+    /// Exact: with r = reciprocal, (p + 1) r / 2⁶⁴ falls short of (p + 1) / n by less than 2⁻³², and (p + 1) / n rounded up less 1 is
+    /// ⌊p / n⌋; no multiple of 1 / n lies that close below.
+    #[inline(always)]
+    pub fn of(&self, pair: u32) -> u32 {
+        if self.table.is_empty() {
+            (((u128::from(pair) + 1) * u128::from(self.reciprocal)) >> 64) as u32
+        } else {
+            self.table[pair as usize]
+        }
+    }
+
+    /// Takes in a new state, whose pairs follow all others.
+    pub fn push(&mut self, state: u32, first_pair: usize, n_actions: usize) {
+        if self.table.is_empty() {
+            if state == 0 && n_actions > 0 {
+                self.reciprocal = reciprocal(n_actions);
+            }
+            if self.reciprocal == reciprocal(n_actions) && n_actions > 0 {
+                return;
+            }
+            self.make_table(first_pair);
+        }
+        self.table.resize(first_pair + n_actions, state);
+    }
+
+    /// Answers by a table from now on.
+    fn make_table(&mut self, n_pairs: usize) {
+        if self.table.is_empty() {
+            self.table = (0..n_pairs as u32).map(|pair| self.of(pair)).collect();
+        }
+    }
+
+    /// Gives the pairs `from..from + n` to no state and appends `n + 1` pairs, or one if `n` is 0, that belong to `state`.
+    pub fn move_row(&mut self, state: u32, from: usize, n: usize, n_pairs: usize) {
+        self.make_table(n_pairs);
+        self.table[from..from + n].fill(NONE);
+        self.table.resize(n_pairs + n + 1, state);
+    }
+
+    /// From a table.
+    pub fn from_table(table: Vec<u32>, n_states: usize) -> Self {
+        let n_actions = table.len() / n_states.max(1);
+        let is_even = |(pair, &state): (usize, &u32)| state as usize == pair / n_actions;
+        if n_actions > 0 && table.len() == n_states * n_actions && table.iter().enumerate().all(is_even) {
+            return Self { reciprocal: reciprocal(n_actions), table: Vec::new() };
+        }
+        Self { reciprocal: 0, table }
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.table[..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reciprocal_divides_exactly() {
+        for n in (1..40).chain([1000, 65_537, 1 << 20, u32::MAX as usize - 2]) {
+            let owners = Owners { reciprocal: reciprocal(n), table: Vec::new() };
+            let n = n as u64;
+            let near = |k: u64| [(k * n).wrapping_sub(1), k * n, k * n + 1];
+            let ks =
+                (0..200).chain((0..200).map(|i| u64::from(u32::MAX) / n - i.min(u64::from(u32::MAX) / n)));
+            for pair in ks.flat_map(near).filter(|&pair| pair < u64::from(u32::MAX)) {
+                assert_eq!(u64::from(owners.of(pair as u32)), pair / n, "pair {pair} of {n} actions");
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_takes_over_when_rows_differ() {
+        let mut owners = Owners::default();
+        let mut expected = Vec::new();
+        for (state, n) in [3usize, 3, 3, 0, 2, 3, 1].into_iter().enumerate() {
+            owners.push(state as u32, expected.len(), n);
+            expected.extend(std::iter::repeat_n(state as u32, n));
+            for (pair, &state) in expected.iter().enumerate() {
+                assert_eq!(owners.of(pair as u32), state);
+            }
+        }
+    }
+
+    #[test]
+    fn a_state_without_actions_may_come_first() {
+        let mut owners = Owners::default();
+        for (state, first_pair, n) in [(0, 0, 0), (1, 0, 2), (2, 2, 2)] {
+            owners.push(state, first_pair, n);
+        }
+        assert_eq!((0..4).map(|pair| owners.of(pair)).collect::<Vec<_>>(), [1, 1, 2, 2]);
+    }
+}

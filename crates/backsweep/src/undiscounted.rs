@@ -1,0 +1,106 @@
+//! What can be said of values without discount when some policy never ends and rewards have one sign.
+//!
+//! Three questions about the graph of the model decide it. They are all of one kind: from where can a policy reach a goal with
+//! probability 1, whatever chance does on the way?
+
+use crate::{Model, Pair, State, Values};
+
+/// Mass of a pair below which nothing of it is taken to end: what rounding leaves of probabilities that sum to 1.
+const ROUNDING: f64 = 1e-9;
+
+/// The states from which some policy of `allowed` pairs comes to a `goal` pair or to a `safe` state with probability 1, and,
+/// after a goal pair that does not end, again and again.
+///
+/// # Complexity
+/// O(arcs) a round, at most one round a state; a few as a rule.
+fn surely_reaching(
+    model: &Model,
+    allowed: impl Fn(Pair) -> bool,
+    goal: impl Fn(Pair) -> bool,
+    safe: impl Fn(State) -> bool,
+) -> Vec<bool> {
+    let mut alive = vec![true; model.n_states()];
+    loop {
+        let stays = |pair: Pair| {
+            allowed(pair)
+                && model.successors(pair).all(|next| next.weight <= 0.0 || alive[next.state.index()])
+        };
+        let mut reaching = vec![false; model.n_states()];
+        let mut open: Vec<State> = model
+            .states()
+            .filter(|&state| alive[state.index()])
+            .filter(|&state| safe(state) || model.pairs(state).any(|pair| goal(pair) && stays(pair)))
+            .collect();
+        for state in &open {
+            reaching[state.index()] = true;
+        }
+        while let Some(state) = open.pop() {
+            for before in model.predecessors(state).filter(|before| before.weight > 0.0) {
+                let from = model.state_of(before.pair);
+                if alive[from.index()] && !reaching[from.index()] && stays(before.pair) {
+                    reaching[from.index()] = true;
+                    open.push(from);
+                }
+            }
+        }
+        if reaching == alive {
+            return alive;
+        }
+        alive = reaching;
+    }
+}
+
+fn may_end(model: &Model, pair: Pair) -> bool {
+    let carried: f64 = model.successors(pair).map(|next| next.weight).sum();
+    model.weight(pair) - carried > ROUNDING * model.weight(pair)
+}
+
+/// The states in which a policy can stay for ever for nothing.
+fn restful(model: &Model, values: &Values) -> Vec<bool> {
+    let is_free =
+        |pair| values.is_known(model, pair) && model.mean_reward(pair) == 0.0 && !may_end(model, pair);
+    surely_reaching(model, is_free, |_| true, |_| false)
+}
+
+fn pays(model: &Model) -> bool {
+    model.states().flat_map(|state| model.pairs(state)).any(|pair| model.mean_reward(pair) > 0.0)
+}
+
+/// A state whose value has no bound although rewards have one sign: rewards above 0 that can be had again and again, or
+/// rewards below 0 that no policy can stop.
+pub(crate) fn unbounded_state(model: &Model, values: &Values) -> Option<State> {
+    let known = |pair| values.is_known(model, pair);
+    let position = |found: Option<usize>| found.map(|s| State(s as u32));
+    if pays(model) {
+        let gains = surely_reaching(
+            model,
+            |pair| known(pair) && !may_end(model, pair),
+            |pair| model.mean_reward(pair) > 0.0,
+            |_| false,
+        );
+        return position(gains.iter().position(|&gains| gains));
+    }
+    let restful = restful(model, values);
+    // A pair that is not believed is worth a constant, as good as an end.
+    let stops = |state: State| {
+        restful[state.index()] || !model.pairs(state).all(known) || model.n_actions(state) == 0
+    };
+    let bounded = surely_reaching(model, known, |pair| may_end(model, pair), stops);
+    position(bounded.iter().position(|&bounded| !bounded))
+}
+
+/// Whether values that solve the equations are the optimum and not another solution of them (a constant above the highest
+/// reward, say, in states that can go round for ever): what rewards above 0 promise can be had by pairs that attain it, and
+/// staying for nothing costs nothing. Both up to `tolerance`.
+pub(crate) fn is_optimum(model: &Model, values: &Values, tolerance: f64) -> bool {
+    if !pays(model) {
+        let restful = restful(model, values);
+        return model.states().all(|state| !restful[state.index()] || values.value(state) >= -tolerance);
+    }
+    let attains = |pair: Pair| {
+        let expected = || values.expectation(model, pair, |state, _| values.value(state));
+        values.is_known(model, pair) && expected() >= values.value(model.state_of(pair)) - tolerance
+    };
+    let is_nothing = |state: State| values.value(state) <= tolerance;
+    surely_reaching(model, attains, |pair| may_end(model, pair), is_nothing).iter().all(|&reaches| reaches)
+}

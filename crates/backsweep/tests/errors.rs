@@ -1,0 +1,213 @@
+//! Every bad input gives the documented error, with the place, what was found and what is expected in its message; and it
+//! leaves model and planner as they were.
+
+mod common;
+
+use backsweep::planner::{PLANNERS, build_planner};
+use backsweep::predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
+use backsweep::{
+    Action, Agent, EpsilonGreedy, Error, Model, Next, Optimism, Outcome, QueueKind, Random, Settings, State,
+};
+use common::{QUEUES, on, step};
+
+#[track_caller]
+fn says(error: &Error, words: &[&str]) {
+    let message = error.to_string();
+    for word in words {
+        assert!(message.contains(word), "'{message}' does not say '{word}'");
+    }
+    assert!(!message.contains('\n'), "'{message}' is more than one line");
+}
+
+#[test]
+fn settings_out_of_range() {
+    let good = Settings::default();
+    let optimism = |value| Settings { optimism: Optimism { value, min_visits: 1 }, ..good };
+    for entry in PLANNERS {
+        for discount in [-0.1, 1.0000001, 1.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let error = (entry.build)(Settings { discount, ..good }).unwrap_err();
+            assert!(matches!(error, Error::Setting { name: "discount", .. }));
+            says(&error, &["discount", &discount.to_string(), "from 0 to 1"]);
+        }
+        for value in [f64::NAN, f64::INFINITY] {
+            let error = (entry.build)(optimism(value)).unwrap_err();
+            says(&error, &["optimism value", &value.to_string(), "finite"]);
+        }
+        for threshold in [-1e-9, f64::NAN, f64::INFINITY] {
+            let error = (entry.build)(Settings { threshold, ..good }).unwrap_err();
+            says(&error, &["threshold", &threshold.to_string(), "0 or more"]);
+        }
+        for tolerance in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let error = (entry.build)(Settings { tolerance, ..good }).unwrap_err();
+            says(&error, &["tolerance", &tolerance.to_string(), "above 0"]);
+        }
+        for discount in [0.0, 1.0] {
+            assert!((entry.build)(Settings { discount, ..good }).is_ok());
+        }
+    }
+    for epsilon in [-0.1, 1.1, f64::NAN] {
+        says(&EpsilonGreedy::new(epsilon).unwrap_err(), &["epsilon", &epsilon.to_string(), "from 0 to 1"]);
+    }
+    says(
+        &build_planner("sweep", good).unwrap_err(),
+        &["planner", "'sweep'", "small_backups", "peng_williams"],
+    );
+    says(&"stack".parse::<QueueKind>().unwrap_err(), &["queue", "'stack'", "heap, bucket"]);
+}
+
+/// An agent that has seen a little, with a queue that is not empty.
+fn agent(planner: &str, queue: QueueKind) -> Agent {
+    let mut agent = Agent::new(planner, Settings { queue, ..Settings::default() }).unwrap();
+    for n_actions in [2, 1, 0] {
+        agent.add_state(n_actions).unwrap();
+    }
+    agent.observe(&step(0, 0, 1.0, on(1))).unwrap();
+    agent.observe(&step(0, 0, 2.0, Next::End)).unwrap();
+    agent.observe(&step(1, 0, 3.0, on(2))).unwrap();
+    agent
+}
+
+type Attempt = Box<dyn Fn(&mut Agent) -> Error>;
+
+/// Every bad input to an agent, and what the message must say.
+fn attempts() -> Vec<(Attempt, Vec<&'static str>)> {
+    fn observe(state: u32, action: u32, reward: f64, next: Next, weight: f64) -> Attempt {
+        Box::new(move |agent| agent.observe_weighted(&step(state, action, reward, next), weight).unwrap_err())
+    }
+    fn set(state: u32, action: u32, outcomes: Vec<Outcome>) -> Attempt {
+        Box::new(move |agent| agent.set_outcomes(State(state), Action(action), &outcomes).unwrap_err())
+    }
+    let outcome = |probability, reward, next| Outcome { probability, reward, next };
+    let end = Next::End;
+    vec![
+        (observe(3, 0, 0.0, end, 1.0), vec!["state 3", "3 states", "0 to 2"]),
+        (observe(u32::MAX, 0, 0.0, end, 1.0), vec!["state 4294967295", "3 states"]),
+        (observe(0, 0, 0.0, on(9), 1.0), vec!["state 9", "3 states"]),
+        (observe(0, 0, 0.0, Next::Cut(State(9)), 1.0), vec!["state 9", "3 states"]),
+        (observe(0, 2, 0.0, end, 1.0), vec!["action 2", "state 0", "2 actions", "0 to 1"]),
+        (observe(1, u32::MAX, 0.0, end, 1.0), vec!["action 4294967295", "state 1"]),
+        (observe(2, 0, 0.0, end, 1.0), vec!["state 2", "terminal", "no actions"]),
+        (observe(0, 1, f64::NAN, end, 1.0), vec!["reward", "action 1", "state 0", "NaN", "finite"]),
+        (observe(1, 0, f64::INFINITY, on(0), 1.0), vec!["reward", "action 0", "state 1", "inf"]),
+        (observe(1, 0, f64::NEG_INFINITY, on(0), 1.0), vec!["-inf"]),
+        (observe(1, 0, 1e300, on(0), 1e10), vec!["reward", "state 1"]),
+        (observe(0, 0, 1.0, end, 0.0), vec!["weight", "action 0", "state 0", "0", "other than 0"]),
+        (observe(0, 0, 1.0, end, f64::NAN), vec!["action 0", "state 0", "NaN"]),
+        (observe(0, 0, 1.0, end, f64::INFINITY), vec!["action 0", "state 0"]),
+        (observe(0, 0, 0.0, end, 1e16), vec!["observations of one pair", "9007199254740992"]),
+        // Taken back without having been recorded: another next state, more than once, an end of a pair that never ended.
+        (observe(0, 0, 1.0, on(0), -1.0), vec!["take back", "1", "action 0", "state 0", "0 was recorded"]),
+        (observe(0, 0, 1.0, on(1), -2.0), vec!["take back", "2", "only 1"]),
+        (observe(1, 0, 1.0, end, -1.0), vec!["take back", "state 1", "only 0"]),
+        (observe(0, 1, 1.0, end, -1.0), vec!["take back", "action 1"]),
+        (
+            set(0, 0, vec![outcome(1.5, 0.0, end)]),
+            vec!["probability", "action 0", "state 0", "1.5", "0 to 1"],
+        ),
+        (set(0, 0, vec![outcome(-0.5, 0.0, end), outcome(1.5, 0.0, end)]), vec!["-0.5"]),
+        (set(0, 1, vec![outcome(f64::NAN, 0.0, end)]), vec!["probability", "action 1", "NaN"]),
+        (set(0, 1, vec![outcome(0.5, 0.0, end)]), vec!["sum to 0.5", "action 1", "state 0", "expected 1"]),
+        (set(0, 1, vec![outcome(0.5, 0.0, end), outcome(0.500001, 0.0, on(1))]), vec!["sum to 1.000001"]),
+        (set(0, 1, vec![]), vec!["sum to 0", "expected 1"]),
+        (set(0, 1, vec![outcome(1.0, f64::NAN, end)]), vec!["reward", "action 1", "state 0", "NaN"]),
+        (set(0, 1, vec![outcome(0.5, 0.0, end), outcome(0.5, 0.0, on(7))]), vec!["state 7", "3 states"]),
+        (set(7, 0, vec![outcome(1.0, 0.0, end)]), vec!["state 7"]),
+        (set(1, 1, vec![outcome(1.0, 0.0, end)]), vec!["action 1", "state 1", "1 actions"]),
+        (set(2, 0, vec![outcome(1.0, 0.0, end)]), vec!["state 2", "terminal"]),
+        (Box::new(|agent| agent.add_action(State(3)).unwrap_err()), vec!["state 3", "3 states"]),
+        (
+            Box::new(|agent| agent.add_state(u32::MAX as usize).unwrap_err()),
+            vec!["state-action pairs", "at most"],
+        ),
+        (Box::new(|agent| agent.solve(0.0).unwrap_err()), vec!["tolerance", "0", "above 0"]),
+        (Box::new(|agent| agent.solve(f64::NAN).unwrap_err()), vec!["tolerance", "NaN"]),
+        (Box::new(|agent| agent.solve(f64::INFINITY).unwrap_err()), vec!["tolerance", "inf"]),
+        (
+            Box::new(|agent| agent.act(State(2), &mut Random::from_seed(0)).unwrap_err()),
+            vec!["state 2", "terminal"],
+        ),
+        (
+            Box::new(|agent| agent.act(State(5), &mut Random::from_seed(0)).unwrap_err()),
+            vec!["state 5", "3 states"],
+        ),
+        (Box::new(|agent| agent.action_value(State(0), Action(4)).unwrap_err()), vec!["action 4", "state 0"]),
+    ]
+}
+
+#[test]
+fn bad_input_is_refused_and_changes_nothing() {
+    for entry in PLANNERS {
+        for queue in QUEUES {
+            let mut agent = agent(entry.name, queue);
+            let before = agent.store();
+            for (i, (attempt, words)) in attempts().into_iter().enumerate() {
+                let error = attempt(&mut agent);
+                says(&error, &words);
+                assert_eq!(agent.store(), before, "{}, {queue:?}: attempt {i} changed something", entry.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_of_rewards_that_overflow_are_refused() {
+    let mut model = Model::with_states([1]);
+    model.record(&step(0, 0, 1.7e308, Next::End)).unwrap();
+    let error = model.record(&step(0, 0, 1.7e308, Next::End)).unwrap_err();
+    says(&error, &["reward", "action 0", "state 0"]);
+    assert_eq!(model.weight(backsweep::Pair(0)), 1.0);
+}
+
+#[test]
+fn probabilities_within_rounding_are_normalised() {
+    let mut model = Model::with_states([1, 1]);
+    let third = |next| Outcome { probability: 0.333333333333, reward: 3.0, next };
+    let pair = model.set_outcomes(State(0), Action(0), &[third(on(0)), third(on(1)), third(on(1))]).unwrap();
+    let sum: f64 = model.successors(pair).map(|s| s.weight).sum();
+    assert!((sum - 1.0).abs() < 1e-15 && (model.mean_reward(pair) - 3.0).abs() < 1e-14);
+    assert_eq!(model.n_successors(pair), 2);
+}
+
+#[test]
+fn undiscounted_values_that_are_not_defined() {
+    for entry in PLANNERS {
+        let mut agent = Agent::new(entry.name, Settings { discount: 1.0, ..Settings::default() }).unwrap();
+        agent.add_state(1).unwrap();
+        agent.add_state(2).unwrap();
+        agent.observe(&step(0, 0, 1.0, on(1))).unwrap();
+        agent.observe(&step(1, 0, -1.0, on(0))).unwrap();
+        agent.observe(&step(1, 1, 0.0, Next::End)).unwrap();
+        let before = agent.store();
+        let error = agent.solve(1e-6).unwrap_err();
+        assert!(matches!(error, Error::Undiscounted { .. }));
+        says(&error, &["discount is 1", "state 0", "for ever", "expected"]);
+        assert_eq!(agent.store(), before, "{}", entry.name);
+    }
+}
+
+#[test]
+fn predictors_refuse_bad_input() {
+    for discount in [-0.1, 1.1, f64::NAN] {
+        let words = ["discount", &discount.to_string(), "from 0 to 1"];
+        says(&SmallBackupPredictor::new(discount, 0.0, Selection::Random, 1, 0).unwrap_err(), &words);
+        says(&Td0::new(discount, StepSize::Constant(0.1), 0.0).unwrap_err(), &words);
+    }
+    let no_number = SmallBackupPredictor::new(0.9, f64::NAN, Selection::Random, 1, 0).unwrap_err();
+    says(&no_number, &["initial value", "NaN", "finite"]);
+    says(&Td0::new(0.9, StepSize::Constant(1.1), 0.0).unwrap_err(), &["step size", "1.1", "from 0 to 1"]);
+    says(&Td0::new(0.9, StepSize::Decaying(-0.1), 0.0).unwrap_err(), &["decay rate", "-0.1"]);
+    says(&Td0::new(0.9, StepSize::Decaying(0.1), f64::INFINITY).unwrap_err(), &["initial value", "inf"]);
+    let predictors: [Box<dyn Predictor>; 2] = [
+        Box::new(SmallBackupPredictor::new(0.9, 1.0, Selection::Largest, 1, 0).unwrap()),
+        Box::new(Td0::new(0.9, StepSize::Constant(0.5), 1.0).unwrap()),
+    ];
+    for mut predictor in predictors {
+        predictor.observe(State(0), 2.0, on(1)).unwrap();
+        let before = predictor.value(State(0));
+        says(&predictor.observe(State(0), f64::NAN, on(1)).unwrap_err(), &["reward", "state 0", "NaN"]);
+        says(&predictor.observe(State(0), f64::INFINITY, Next::End).unwrap_err(), &["inf"]);
+        says(&predictor.observe(State(u32::MAX), 0.0, Next::End).unwrap_err(), &["state 4294967295"]);
+        says(&predictor.observe(State(0), 0.0, on(u32::MAX)).unwrap_err(), &["state 4294967295"]);
+        assert_eq!((predictor.value(State(0)), predictor.value(State(1))), (before, 1.0));
+    }
+}

@@ -1,0 +1,160 @@
+//! Whatever happened before, in whatever order, a planner ends at the optimum of the model that is left: every planner and
+//! queue after random histories of observations, transitions taken back, rows given anew, states and actions added, planning
+//! in between; compared with policy iteration on the test's own counts.
+
+mod common;
+
+use backsweep::planner::PLANNERS;
+use backsweep::{
+    Action, Agent, Budget, Next, Optimism, Outcome, QueueKind, Random, Settings, State, Transition,
+};
+use common::{Book, QUEUES, Row, values, worst};
+
+struct History {
+    random: Random,
+    agent: Agent,
+    book: Book,
+    recorded: Vec<Transition>,
+    /// With discount 1 every step leads to a higher state or to the end, so that every policy ends.
+    only_up: bool,
+}
+
+impl History {
+    fn new(planner: &str, queue: QueueKind, seed: u64) -> Self {
+        let mut random = Random::stream(seed, &[3]);
+        let discount = [0.0, 0.3, 0.9, 0.97, 1.0][random.below(5) as usize];
+        let optimism = Optimism {
+            value: [0.0, 0.0, 20.0, -7.0, 1e9][random.below(5) as usize],
+            min_visits: random.below(4),
+        };
+        let threshold = [0.0, 1e-9, 0.5][random.below(3) as usize];
+        let settings = Settings { discount, optimism, threshold, queue, tolerance: 1e-6 };
+        let agent = Agent::new(planner, settings).unwrap();
+        let (book, recorded) = (Book::default(), Vec::new());
+        Self { random, agent, book, recorded, only_up: discount == 1.0 }
+    }
+
+    fn add_state(&mut self) {
+        let n_actions = self.random.below(4) as usize;
+        self.agent.add_state(n_actions).unwrap();
+        self.book.rows.push(vec![Row::default(); n_actions]);
+    }
+
+    fn next(&mut self, state: u32) -> Next {
+        let n_states = self.book.rows.len() as u32;
+        let low = if self.only_up { state + 1 } else { 0 };
+        if low >= n_states || self.random.chance(0.1) {
+            return Next::End;
+        }
+        let next = State(low + self.random.below(n_states - low));
+        if self.random.chance(0.2) { Next::Cut(next) } else { Next::On(next) }
+    }
+
+    fn step(&mut self) {
+        let state = self.random.below(self.book.rows.len() as u32);
+        let n_actions = self.book.rows[state as usize].len() as u32;
+        let kind = self.random.below(100);
+        match kind {
+            0..=2 => self.add_state(),
+            3..=5 => {
+                self.agent.add_action(State(state)).unwrap();
+                self.book.rows[state as usize].push(Row::default());
+            }
+            6..=30 => drop(self.agent.plan(&mut Budget::Cycles(u64::from(kind % 4)))),
+            31..=36 if !self.recorded.is_empty() => {
+                let i = self.random.below(self.recorded.len() as u32) as usize;
+                let transition = self.recorded.swap_remove(i);
+                self.agent.observe_weighted(&transition, -1.0).unwrap();
+                self.book.record(&transition, -1.0);
+            }
+            37..=40 if n_actions > 0 => {
+                let action = Action(self.random.below(n_actions));
+                let outcomes: Vec<Outcome> = (0..2)
+                    .map(|i| Outcome { probability: 0.5, reward: f64::from(i), next: self.next(state) })
+                    .collect();
+                self.agent.set_outcomes(State(state), action, &outcomes).unwrap();
+                self.book.set(state as usize, action.index(), &outcomes);
+                self.recorded.retain(|t| (t.state, t.action) != (State(state), action));
+            }
+            _ if n_actions > 0 => {
+                let action = Action(self.random.below(n_actions));
+                let reward = f64::from(self.random.below(13)) - 6.0;
+                let next = self.next(state);
+                let transition = Transition { state: State(state), action, reward, next };
+                self.agent.observe(&transition).unwrap();
+                self.book.record(&transition, 1.0);
+                self.recorded.push(transition);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn every_planner_ends_at_the_optimum_of_what_is_left() {
+    for entry in PLANNERS {
+        for queue in QUEUES {
+            for seed in 0..250 {
+                let mut history = History::new(entry.name, queue, seed);
+                history.add_state();
+                let settings = *history.agent.planner().settings();
+                let Optimism { value, min_visits } = settings.optimism;
+                // More than once: a solve is part of the history of the next.
+                for part in 0..3 {
+                    for _ in 0..60 {
+                        history.step();
+                    }
+                    let place = format!("{}, {queue:?}, seed {seed}, part {part}", entry.name);
+                    let solution = history.agent.solve(1e-10).unwrap_or_else(|e| panic!("{place}: {e}"));
+                    let expected = history.book.policy_iteration(settings.discount, value, min_visits);
+                    let found = values(&history.agent);
+                    // Values of 1e9 are computed to 1e-16 of that.
+                    let scale = expected.iter().fold(1.0f64, |a, v| a.max(v.abs()));
+                    let (error, state) = worst(&found, &expected);
+                    assert!(
+                        error <= 1e-9 || (found[state] - expected[state]).abs() <= 1e-12 * scale,
+                        "{place}: state {state} is {}, not {}; {solution:?}",
+                        found[state],
+                        expected[state]
+                    );
+                    assert!(solution.converged || scale > 1e3, "{place}: {solution:?}");
+                }
+            }
+        }
+    }
+}
+
+/// A pair with more successors than are looked up by a scan, in a row that moves on the way.
+#[test]
+fn long_rows_are_found_again() {
+    for entry in PLANNERS {
+        let settings = Settings { discount: 0.9, ..Settings::default() };
+        let mut agent = Agent::new(entry.name, settings).unwrap();
+        let mut book = Book::new([1; 200]);
+        for _ in 0..200 {
+            agent.add_state(1).unwrap();
+        }
+        let mut random = Random::from_seed(1);
+        for i in 0..3000 {
+            if i == 700 || i == 1500 {
+                let moved = agent.add_action(State(0)).unwrap();
+                assert!(moved.is_some() || i == 1500);
+                book.rows[0].push(Row::default());
+            }
+            let state = if i % 3 == 0 { random.below(200) } else { 0 };
+            let action = random.below(book.rows[state as usize].len() as u32);
+            let reward = f64::from(random.below(5));
+            let transition = common::step(state, action, reward, common::on(random.below(200)));
+            agent.observe(&transition).unwrap();
+            book.record(&transition, 1.0);
+            agent.plan(&mut Budget::Cycles(u64::from(entry.name != "value_iteration")));
+        }
+        for (action, row) in book.rows[0].iter().enumerate() {
+            let pair = agent.model().pair(State(0), Action(action as u32)).unwrap();
+            assert_eq!(agent.model().n_successors(pair), row.next.len(), "{}: a successor twice", entry.name);
+        }
+        agent.solve(1e-10).unwrap();
+        let expected = book.policy_iteration(0.9, 0.0, 1);
+        assert!(worst(&values(&agent), &expected).0 <= 1e-9, "{}", entry.name);
+    }
+}

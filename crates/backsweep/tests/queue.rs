@@ -1,0 +1,182 @@
+//! The queues against others: the heap against `orx-priority-queue` and a sorted list, the bucket queue against a sorted list
+//! within its stated factor.
+
+use backsweep::Random;
+use backsweep::queue::{BucketQueue, HeapQueue, Queue};
+use orx_priority_queue::{BinaryHeapWithMap, PriorityQueue, PriorityQueueDecKey};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Priorities of many sizes, often equal.
+fn any_priority(random: &mut Random) -> f64 {
+    match random.below(10) {
+        0 => f64::INFINITY,
+        1..=4 => f64::from(1 + random.below(8)),
+        5 => f64::MIN_POSITIVE * f64::from(1 + random.below(3)),
+        6 => 1e300 * random.unit() + 1.0,
+        _ => 2f64.powi(random.below(160) as i32 - 80) * (1.0 + random.unit()),
+    }
+}
+
+/// The queue as a plain list, and how far below the highest a popped priority may be.
+struct Plain {
+    entries: BTreeMap<u32, f64>,
+    factor: f64,
+}
+
+impl Plain {
+    fn highest(&self) -> Option<f64> {
+        self.entries.values().copied().reduce(f64::max)
+    }
+
+    /// Whether `found` is `exact` as far as the queue tells priorities apart.
+    fn agrees(&self, found: f64, exact: f64) -> bool {
+        let (tiny, huge) = (2f64.powi(-64), 2f64.powi(63));
+        found == exact
+            || self.factor > 1.0
+                && found >= exact
+                && (found <= exact * self.factor || exact < tiny && found <= 2.0 * tiny || exact >= huge)
+    }
+
+    /// A popped key is as urgent as the highest, within the factor; the ends of the scale share a bucket.
+    fn may_pop(&self, priority: f64) -> bool {
+        let highest = self.highest().unwrap();
+        priority == highest
+            || self.factor > 1.0
+                && (priority * self.factor >= highest
+                    || highest < 2f64.powi(-63)
+                    || priority >= 2f64.powi(63))
+    }
+}
+
+fn compare(mut queue: impl Queue, factor: f64, seed: u64, n_keys: u32, n_operations: u32) {
+    let mut random = Random::from_seed(seed);
+    let mut plain = Plain { entries: BTreeMap::new(), factor };
+    let mut grown = 1;
+    queue.grow(1);
+    for i in 0..n_operations {
+        if i % 16 == 0 && grown < n_keys {
+            grown += 1 + random.below(3);
+            queue.grow(grown as usize);
+        }
+        let key = random.below(grown);
+        let place = format!("seed {seed}, operation {i}");
+        match random.below(20) {
+            0..=5 => {
+                let priority = any_priority(&mut random);
+                queue.set(key, priority);
+                plain.entries.insert(key, priority);
+            }
+            6..=11 => {
+                let priority = any_priority(&mut random);
+                queue.promote(key, priority);
+                let entry = plain.entries.entry(key).or_insert(priority);
+                *entry = entry.max(priority);
+            }
+            12..=13 => {
+                queue.remove(key);
+                plain.entries.remove(&key);
+            }
+            14..=18 => match queue.pop() {
+                None => assert!(plain.entries.is_empty(), "{place}"),
+                Some(key) => {
+                    let priority = plain.entries[&key];
+                    assert!(plain.may_pop(priority), "{place}: {priority} before {:?}", plain.highest());
+                    plain.entries.remove(&key);
+                }
+            },
+            _ if random.chance(0.01) => {
+                queue.clear();
+                plain.entries.clear();
+            }
+            _ => {}
+        }
+        assert_eq!(queue.len(), plain.entries.len(), "{place}");
+        assert_eq!(queue.is_empty(), plain.entries.is_empty(), "{place}");
+        match (queue.top(), plain.highest()) {
+            (None, None) => {}
+            (Some(top), Some(highest)) => assert!(plain.agrees(top, highest), "{place}: {top} {highest}"),
+            other => panic!("{place}: {other:?}"),
+        }
+        match (queue.priority(key), plain.entries.get(&key)) {
+            (None, None) => {}
+            (Some(found), Some(&exact)) => assert!(plain.agrees(found, exact), "{place}: {found} {exact}"),
+            other => panic!("{place}: {other:?}"),
+        }
+    }
+    assert_eq!(queue.priority(n_keys + 10), None, "a key out of range is not queued");
+    while let Some(key) = queue.pop() {
+        assert!(plain.may_pop(plain.entries[&key]), "seed {seed}, at the end");
+        plain.entries.remove(&key);
+    }
+    assert!(plain.entries.is_empty());
+}
+
+#[test]
+fn the_heap_is_a_sorted_list() {
+    for seed in 0..200 {
+        compare(HeapQueue::new(), 1.0, seed, 3 + seed as u32 % 60, 2000);
+    }
+}
+
+#[test]
+fn the_bucket_queue_is_a_sorted_list_within_its_factor() {
+    for seed in 0..200 {
+        compare(BucketQueue::new(), 1.125, seed, 3 + seed as u32 % 60, 2000);
+    }
+}
+
+#[test]
+fn the_heap_pops_what_orx_priority_queue_pops() {
+    for seed in 0..50 {
+        let mut random = Random::from_seed(seed);
+        let mut heap = HeapQueue::new();
+        // That queue pops the smallest: the order is reversed.
+        let mut orx: BinaryHeapWithMap<u32, Reverse<u64>> = BinaryHeapWithMap::default();
+        heap.grow(500);
+        for _ in 0..5000 {
+            let key = random.below(500);
+            // Positive numbers are ordered as their bits; all different, so that there is one right answer.
+            let priority = f64::from_bits((random.next_u64() >> 12) | 0x3FF0_0000_0000_0000);
+            match random.below(3) {
+                0 => {
+                    heap.set(key, priority);
+                    orx.update_key_or_push(&key, Reverse(priority.to_bits()));
+                }
+                1 => {
+                    heap.promote(key, priority);
+                    orx.try_decrease_key_or_push(&key, Reverse(priority.to_bits()));
+                }
+                _ => assert_eq!(heap.pop(), orx.pop_node(), "seed {seed}"),
+            }
+            assert_eq!(heap.top().map(f64::to_bits), orx.peek().map(|(_, key)| key.0), "seed {seed}");
+            assert_eq!(heap.len(), orx.len(), "seed {seed}");
+        }
+    }
+}
+
+/// A queue with lazy deletion had 1.9 million entries for 100 states after a million steps.
+#[test]
+fn never_more_entries_than_keys() {
+    fn million_steps(mut queue: impl Queue) {
+        let mut random = Random::from_seed(3);
+        queue.grow(100);
+        for i in 0..1_000_000 {
+            let key = random.below(100);
+            let priority = 1e-3 + random.unit();
+            if i % 2 == 0 {
+                queue.set(key, priority)
+            } else {
+                queue.promote(key, priority)
+            }
+            if i % 5 == 0 {
+                queue.pop();
+            }
+            assert!(queue.len() <= 100);
+        }
+        let left = std::iter::from_fn(|| queue.pop()).count();
+        assert!(left <= 100 && queue.is_empty());
+    }
+    million_steps(HeapQueue::new());
+    million_steps(BucketQueue::new());
+}

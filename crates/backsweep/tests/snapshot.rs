@@ -1,0 +1,298 @@
+//! A stored agent goes on bit for bit as the other would have, for every planner and both queues, at any moment; and
+//! nothing in a snapshot is trusted: however it is damaged, the answer is an error or an agent, never a panic.
+
+mod common;
+
+use backsweep::planner::{Cycle, PLANNERS, Planner, build_planner, restore_planner};
+use backsweep::{
+    Action, Agent, Array, Budget, EpsilonGreedy, Model, Next, Optimism, Outcome, QueueKind, Random, Settings,
+    Snapshot, State, Transition,
+};
+use common::QUEUES;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+fn settings(queue: QueueKind) -> Settings {
+    let optimism = Optimism { value: 2.0, min_visits: 2 };
+    Settings { discount: 0.9, queue, optimism, tolerance: 1e-3, ..Settings::default() }
+}
+
+/// The numbers of a snapshot to the last bit, so that −0 and 0 differ.
+fn bits(snapshot: &Snapshot) -> Vec<(String, Vec<u64>)> {
+    let of = |array: &Array| match array {
+        Array::F64(items) => items.iter().map(|x| x.to_bits()).collect(),
+        Array::U32(items) => items.iter().map(|&x| u64::from(x)).collect(),
+        Array::U64(items) => items.clone(),
+        Array::Bytes(items) => items.iter().map(|&x| u64::from(x)).collect(),
+    };
+    snapshot.iter().map(|(name, array)| (name.to_owned(), of(array))).collect()
+}
+
+/// A random change of the world or a bit of planning. Most steps lead to state 0, whose predecessors soon fill more than the
+/// 256 backups after which a deadline is asked for, so that planning is cut within a cycle.
+fn act(agent: &mut Agent, random: &mut Random) {
+    let n_states = agent.model().n_states() as u32;
+    let state = State(random.below(n_states));
+    let n_actions = agent.model().n_actions(state) as u32;
+    let to = |random: &mut Random| match random.below(8) {
+        0 => Next::End,
+        1 => Next::Cut(State(random.below(n_states))),
+        2 => Next::On(State(random.below(n_states))),
+        _ => Next::On(State(0)),
+    };
+    match random.below(40) {
+        0 => drop(agent.add_state(random.below(4) as usize).unwrap()),
+        1 => drop(agent.add_action(state).unwrap()),
+        2 | 3 if n_actions > 0 => {
+            let probability = 0.5;
+            let outcomes: Vec<Outcome> =
+                (0..2).map(|i| Outcome { probability, reward: f64::from(i), next: to(random) }).collect();
+            agent.set_outcomes(state, Action(random.below(n_actions)), &outcomes).unwrap();
+        }
+        4..=9 => {
+            let mut n = random.below(3);
+            let mut stop = || {
+                n = n.wrapping_sub(1);
+                n == u32::MAX
+            };
+            agent.plan(&mut Budget::Stop(&mut stop));
+        }
+        10..=12 => drop(agent.plan(&mut Budget::Cycles(u64::from(random.below(3))))),
+        _ if n_actions > 0 => {
+            let Ok(action) = agent.act(state, random) else { return };
+            let reward = f64::from(random.below(7)) - 3.0;
+            agent.observe(&Transition { state, action, reward, next: to(random) }).unwrap();
+        }
+        _ => {}
+    }
+}
+
+/// Plans block by block until a cycle is under way, if there is one that long.
+fn stop_within_a_cycle(agent: &mut Agent) {
+    agent.observe(&common::step(0, 0, 50.0, Next::End)).unwrap();
+    for _ in 0..50 {
+        let mut asked = 0;
+        let mut stop = || {
+            asked += 1;
+            asked == 2
+        };
+        agent.plan(&mut Budget::Stop(&mut stop));
+        if matches!(agent.store().get("pass.numbers"), Some(Array::U64(pass)) if !pass.is_empty()) {
+            return;
+        }
+    }
+}
+
+fn start(planner: &str, queue: QueueKind) -> Agent {
+    let policy = EpsilonGreedy::new(0.3).unwrap();
+    let mut agent = Agent::new(planner, settings(queue)).unwrap().with_policy(policy);
+    for i in 0..150 {
+        agent.add_state(if i % 50 == 49 { 0 } else { 3 }).unwrap();
+    }
+    agent
+}
+
+#[test]
+fn a_restored_agent_goes_on_bit_for_bit() {
+    for entry in PLANNERS {
+        for queue in QUEUES {
+            let mut n_cut = 0;
+            for seed in 0..6 {
+                let mut random = Random::from_seed(seed);
+                let mut agent = start(entry.name, queue);
+                for _ in 0..1500 + random.below(900) {
+                    act(&mut agent, &mut random);
+                }
+                for moment in 0..8 {
+                    let place = format!("{}, {queue:?}, seed {seed}, moment {moment}", entry.name);
+                    if moment % 2 == 0 {
+                        stop_within_a_cycle(&mut agent);
+                    }
+                    let stored = agent.store();
+                    if let Some(Array::U64(pass)) = stored.get("pass.numbers") {
+                        n_cut += usize::from(!pass.is_empty());
+                    }
+                    let mut again = Agent::restore(&stored).unwrap_or_else(|e| panic!("{place}: {e}"));
+                    assert_eq!(bits(&again.store()), bits(&stored), "{place}: at once");
+                    let mut same = random.clone();
+                    for _ in 0..60 {
+                        act(&mut agent, &mut random);
+                        act(&mut again, &mut same);
+                    }
+                    assert_eq!(random, same, "{place}: they acted differently");
+                    assert_eq!(bits(&again.store()), bits(&agent.store()), "{place}: after 60 steps");
+                }
+            }
+            if entry.name == "reversed_full_backups" || entry.name == "small_backups" {
+                assert!(n_cut >= 5, "{}: only {n_cut} moments were within a cycle", entry.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cycle_cut_at_every_block_is_stored() {
+    for name in ["reversed_full_backups", "small_backups"] {
+        for queue in QUEUES {
+            let mut model = Model::with_states(vec![1; 40]);
+            let mut planner = build_planner(name, settings(queue)).unwrap();
+            planner.grow(&model);
+            for round in 0..2 {
+                for s in 0..40 {
+                    let next = if s == 0 { Next::End } else { Next::On(State(0)) };
+                    let reward = f64::from(round) - 3.0;
+                    let change = model.record(&common::step(s, 0, reward, next)).unwrap().unwrap();
+                    planner.observe(&model, &change);
+                }
+            }
+            let mut n_cuts = 0;
+            while planner.top_priority().is_some() {
+                n_cuts += usize::from(planner.update_cycle(&model, 1) == Cycle::Cut);
+                let mut snapshot = Snapshot::new();
+                model.store(&mut snapshot);
+                planner.store(&mut snapshot);
+                let mut model_again = Model::restore(&snapshot).unwrap();
+                let mut again = restore_planner(name, settings(queue), &model_again, &snapshot).unwrap();
+                let mut here = (model.clone(), planner.clone());
+                // A new predecessor of the state that is being told about, then to the end.
+                let step = common::step(1, 0, 1.0, Next::On(State(n_cuts as u32 % 40)));
+                let finish = |model: &mut Model, planner: &mut Box<dyn Planner>| {
+                    let change = model.record(&step).unwrap().unwrap();
+                    planner.observe(model, &change);
+                    backsweep::plan(&mut **planner, model, &mut Budget::exhaust());
+                    let mut snapshot = Snapshot::new();
+                    model.store(&mut snapshot);
+                    planner.store(&mut snapshot);
+                    bits(&snapshot)
+                };
+                assert_eq!(
+                    finish(&mut here.0, &mut here.1),
+                    finish(&mut model_again, &mut again),
+                    "{name}, {queue:?}, cut {n_cuts}"
+                );
+            }
+            assert!(
+                n_cuts >= 5,
+                "{name}: 39 predecessors fill at least 6 blocks, but there were {n_cuts} cuts"
+            );
+        }
+    }
+}
+
+/// Damages one array at random.
+fn damage(snapshot: &Snapshot, random: &mut Random) -> (Snapshot, String) {
+    let mut damaged = Snapshot::new();
+    let chosen = random.below(snapshot.iter().count() as u32) as usize;
+    let mut what = String::new();
+    for (i, (name, array)) in snapshot.iter().enumerate() {
+        let mut array = array.clone();
+        if i == chosen {
+            let kind = random.below(6);
+            what = format!("{name}, kind {kind}");
+            let floats = [f64::NAN, f64::INFINITY, -1.0, 0.0, -0.0, 1e300, 5.0, f64::MIN_POSITIVE, 1.5];
+            let wholes = [0, 1, 2, 5, u64::from(u32::MAX), u64::from(u32::MAX) - 1, u64::MAX, 1 << 40, 100];
+            fn edit<T: Copy>(items: &mut Vec<T>, kind: u32, random: &mut Random, other: T) {
+                let n = items.len() as u32;
+                match kind {
+                    0 => items.push(other),
+                    1 => drop(items.pop()),
+                    2 => items.clear(),
+                    3 if n > 1 => items.swap(random.below(n) as usize, random.below(n) as usize),
+                    4 if n > 1 => items[random.below(n) as usize] = items[random.below(n) as usize],
+                    _ if n > 0 => items[random.below(n) as usize] = other,
+                    _ => {}
+                }
+            }
+            let float = floats[random.below(9) as usize];
+            let whole = if random.chance(0.5) {
+                wholes[random.below(9) as usize]
+            } else {
+                u64::from(random.below(200))
+            };
+            match &mut array {
+                Array::F64(items) => edit(items, kind, random, float),
+                Array::U32(items) => edit(items, kind, random, whole as u32),
+                Array::U64(items) => edit(items, kind, random, whole),
+                Array::Bytes(items) => edit(items, kind, random, whole as u8),
+            }
+            if random.chance(0.02) {
+                continue; // missing altogether
+            }
+            if random.chance(0.02) {
+                array = Array::U64(vec![whole]); // of another type
+            }
+        }
+        damaged.put(name, array);
+    }
+    (damaged, what)
+}
+
+#[test]
+fn a_damaged_snapshot_never_panics() {
+    let (mut n_refused, mut n_taken) = (0, 0);
+    for entry in PLANNERS {
+        for queue in QUEUES {
+            let mut random = Random::from_seed(5);
+            let mut agent = Agent::new(entry.name, settings(queue)).unwrap();
+            for i in 0..12 {
+                agent.add_state(i % 4).unwrap();
+            }
+            for _ in 0..400 {
+                act(&mut agent, &mut random);
+            }
+            let stored = agent.store();
+            for i in 0..3000 {
+                let (mut damaged, mut what) = damage(&stored, &mut random);
+                if random.chance(0.3) {
+                    let (twice, and) = damage(&damaged, &mut random);
+                    damaged = twice;
+                    what = format!("{what}; {and}");
+                }
+                let place = format!("{}, {queue:?}, damage {i}: {what}", entry.name);
+                let result = catch_unwind(AssertUnwindSafe(|| {
+                    let Ok(mut agent) = Agent::restore(&damaged) else { return false };
+                    let mut random = Random::from_seed(i);
+                    for _ in 0..40 {
+                        act(&mut agent, &mut random);
+                    }
+                    let _ = agent.audit();
+                    let _ = agent.store();
+                    agent.plan(&mut Budget::Cycles(20));
+                    true
+                }));
+                match result {
+                    Ok(true) => n_taken += 1,
+                    Ok(false) => n_refused += 1,
+                    Err(_) => panic!("{place}: a panic"),
+                }
+            }
+        }
+    }
+    assert!(n_refused > 5000 && n_taken > 1000, "{n_refused} refused, {n_taken} taken");
+}
+
+#[test]
+fn refusals_name_the_part() {
+    let stored = start("reversed_full_backups", QueueKind::Heap).store();
+    for (name, _) in stored.iter() {
+        let mut damaged = Snapshot::new();
+        for (other, array) in stored.iter().filter(|(other, _)| *other != name) {
+            damaged.put(other, array.clone());
+        }
+        let refusal = Agent::restore(&damaged).unwrap_err().to_string();
+        assert!(refusal.contains(name) && refusal.contains("missing"), "{name}: {refusal}");
+    }
+}
+
+/// A pair whose state was damaged away would be queued as a state that does not exist.
+#[test]
+fn a_pair_without_a_state_is_refused() {
+    for entry in PLANNERS {
+        let mut agent = Agent::new(entry.name, Settings::default()).unwrap();
+        agent.add_state(2).unwrap();
+        agent.observe(&common::step(0, 1, 1.0, Next::End)).unwrap();
+        let mut damaged = agent.store();
+        damaged.put("model.n_actions", vec![1u32]);
+        let refusal = Agent::restore(&damaged).unwrap_err().to_string();
+        assert!(refusal.contains("belongs to no state"), "{}: {refusal}", entry.name);
+    }
+}

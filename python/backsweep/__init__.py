@@ -1,0 +1,63 @@
+"""Prioritized sweeping with small backups: exact, constant-time planning for learned and known problems.
+
+    >>> import backsweep
+    >>> agent = backsweep.Agent(discount=0.9)
+    >>> agent.observe("hall", "north", 0.0, "yard")
+    >>> agent.observe("yard", "east", 1.0, "street", terminated=True)
+    >>> agent.plan(cycles=10)
+    2
+    >>> agent.value("hall")
+    0.9
+
+``Agent`` learns from steps, ``learn`` runs it in a Gymnasium environment, ``MDP`` solves known problems, and
+``SmallBackupPredictor`` and ``TD0`` learn the values of a policy.
+"""
+
+from ._backsweep import TD0, Agent, SmallBackupPredictor
+from ._errors import Error, FileError, UnknownName
+from ._learn import History, learn
+from ._mdp import MDP, Solution
+from ._plot import plot_policy, plot_values
+from ._spaces import name_of
+from ._types import (
+    Audit,
+    Model,
+    MooreAtkeson,
+    Optimism,
+    PengWilliams,
+    Planner,
+    ReversedFullBackups,
+    SmallBackups,
+    Stats,
+    ValueIteration,
+    WieringSchmidhuber,
+)
+
+__all__ = [
+    "Agent",
+    "Audit",
+    "Error",
+    "FileError",
+    "History",
+    "MDP",
+    "Model",
+    "MooreAtkeson",
+    "Optimism",
+    "PengWilliams",
+    "Planner",
+    "ReversedFullBackups",
+    "SmallBackupPredictor",
+    "SmallBackups",
+    "Solution",
+    "Stats",
+    "TD0",
+    "UnknownName",
+    "ValueIteration",
+    "WieringSchmidhuber",
+    "learn",
+    "name_of",
+    "plot_policy",
+    "plot_values",
+]
+
+__version__ = "0.1.0"

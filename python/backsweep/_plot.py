@@ -1,0 +1,192 @@
+"""Pictures of what was learned. Needs matplotlib: ``pip install 'backsweep[plot]'``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Hashable, Mapping
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ._learn import History
+
+__all__ = ["plot_policy", "plot_values"]
+
+INK = "#22313f"
+FAINT = "#9fb3c1"
+ACCENT = "#0b7285"
+# Words for directions, as (right, down).
+WORDS = {
+    "left": (-1, 0), "west": (-1, 0), "l": (-1, 0), "w": (-1, 0), "←": (-1, 0),
+    "right": (1, 0), "east": (1, 0), "r": (1, 0), "e": (1, 0), "→": (1, 0),
+    "up": (0, -1), "north": (0, -1), "u": (0, -1), "n": (0, -1), "↑": (0, -1),
+    "down": (0, 1), "south": (0, 1), "d": (0, 1), "s": (0, 1), "↓": (0, 1),
+}  # fmt: skip
+# Gymnasium's FrozenLake: left, down, right, up.
+FROZEN_LAKE = {0: "left", 1: "down", 2: "right", 3: "up"}
+
+
+def _pyplot() -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'backsweep[plot]'") from error
+    return pyplot
+
+
+def _axes(ax: Any, size: tuple[float, float]) -> Any:
+    if ax is not None:
+        return ax
+    return _pyplot().subplots(figsize=size, layout="constrained")[1]
+
+
+def _grid(
+    agent: Any, shape: tuple[int, int], state_at: Callable[[int, int], Hashable] | None
+) -> tuple[np.ndarray[Any, np.dtype[np.float64]], list[list[Any]]]:
+    """The value and the best action of each cell; nan and ``None`` where the state is not known."""
+    rows, columns = shape
+    if rows < 1 or columns < 1:
+        raise ValueError(f"shape is {shape}; expected (rows, columns) of at least 1")
+    values = np.full((rows, columns), np.nan)
+    best: list[list[Any]] = [[None] * columns for _ in range(rows)]
+    for row in range(rows):
+        for column in range(columns):
+            state = row * columns + column if state_at is None else state_at(row, column)
+            if state in agent:
+                values[row, column] = agent.value(state)
+                best[row][column] = agent.best_action(state)
+    return values, best
+
+
+def _draw_values(ax: Any, values: Any, cmap: str, colorbar: bool) -> Any:
+    pyplot = _pyplot()
+    colours = pyplot.get_cmap(cmap).with_extremes(bad="#eef1f3")
+    image = ax.imshow(np.ma.masked_invalid(values), cmap=colours, interpolation="nearest")
+    rows, columns = values.shape
+    # Minor ticks where a major one stands would be dropped, and their grid lines with them.
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
+    ax.set_yticks(np.arange(rows + 1) - 0.5, minor=True)
+    ax.grid(which="minor", color="white", linewidth=1.5)
+    ax.tick_params(which="both", length=0, labelbottom=False, labelleft=False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    if colorbar:
+        bar = ax.figure.colorbar(image, ax=ax, shrink=0.85, pad=0.02)
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(length=0, colors=INK)
+        bar.set_label("value", color=INK)
+    return image
+
+
+def _ink_on(image: Any, value: float) -> str:
+    """Dark or light, whichever can be read on the colour of a value."""
+    red, green, blue = (np.asarray(image.cmap(image.norm(value))[:3]) ** 2.2).tolist()
+    # About the luminance at which white and INK can be read equally well.
+    return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.28 else "white"
+
+
+def plot_values(
+    agent: Any,
+    shape: tuple[int, int],
+    *,
+    state_at: Callable[[int, int], Hashable] | None = None,
+    numbers: bool | None = None,
+    cmap: str = "YlGnBu_r",
+    title: str = "Values",
+    ax: Any = None,
+) -> Any:
+    """Draw the values of an agent or MDP on a grid of (rows, columns); returns the axes.
+
+    Cell (row, column) is state ``row * columns + column``, or what ``state_at(row, column)`` says. Cells whose state is not
+    known, such as walls and ends, are grey. ``numbers`` writes the values into the cells (by default if they fit).
+    """
+    values, _ = _grid(agent, shape, state_at)
+    rows, columns = shape
+    ax = _axes(ax, (1.2 + 0.62 * columns, 0.6 + 0.62 * rows))
+    image = _draw_values(ax, values, cmap, colorbar=True)
+    if numbers if numbers is not None else max(shape) <= 12:
+        for row, column in zip(*np.nonzero(np.isfinite(values))):
+            value = values[row, column]
+            text = f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+            ax.text(column, row, text, ha="center", va="center", fontsize=8, color=_ink_on(image, value))
+    ax.set_title(title, color=INK, loc="left")
+    return ax
+
+
+def plot_policy(
+    agent: Any,
+    shape: tuple[int, int],
+    *,
+    arrows: Mapping[Any, Any] | None = None,
+    state_at: Callable[[int, int], Hashable] | None = None,
+    cmap: str = "YlGnBu_r",
+    title: str = "Policy",
+    ax: Any = None,
+) -> Any:
+    """Draw the best action of each cell as an arrow on the heat map of values; returns the axes.
+
+    ``arrows`` gives the direction of each action: a word such as "left" or "north", or a pair (right, down). Actions that are such
+    words themselves need none; the numbers 0 to 3 are by default those of FrozenLake: left, down, right, up. Actions
+    without a direction are written as text.
+    """
+    values, best = _grid(agent, shape, state_at)
+    rows, columns = shape
+    ax = _axes(ax, (1.2 + 0.62 * columns, 0.6 + 0.62 * rows))
+    image = _draw_values(ax, values, cmap, colorbar=True)
+    for row in range(rows):
+        for column in range(columns):
+            action = best[row][column]
+            if action is None:
+                continue
+            colour = _ink_on(image, values[row, column])
+            direction = _direction(action, arrows)
+            if direction is None:
+                ax.text(column, row, str(action), ha="center", va="center", fontsize=8, color=colour)
+                continue
+            x, y = 0.3 * direction[0], 0.3 * direction[1]
+            ax.annotate(
+                "",
+                xy=(column + x, row + y),
+                xytext=(column - x, row - y),
+                arrowprops={"arrowstyle": "-|>,head_width=0.22,head_length=0.4", "color": colour, "lw": 1.6,
+                            "shrinkA": 0, "shrinkB": 0},
+            )  # fmt: skip
+    ax.set_title(title, color=INK, loc="left")
+    return ax
+
+
+def _direction(action: Any, arrows: Mapping[Any, Any] | None) -> tuple[float, float] | None:
+    given: Any = action
+    if arrows is not None:
+        given = arrows.get(action)
+    elif isinstance(action, (int, np.integer)) and not isinstance(action, bool):
+        given = FROZEN_LAKE.get(int(action))
+    if isinstance(given, str):
+        return WORDS.get(given.lower())
+    if isinstance(given, (tuple, list)) and len(given) == 2 and arrows is not None:
+        right, down = (float(part) for part in given)
+        length = float(np.hypot(right, down))
+        return (right / length, down / length) if length > 0 else None
+    return None
+
+
+def plot_history(history: History, *, window: int = 100, ax: Any = None) -> Any:
+    """Draw the return of each episode faintly and their running mean strongly."""
+    ax = _axes(ax, (7.0, 3.8))
+    episodes = np.arange(1, len(history) + 1)
+    ax.plot(episodes, history.returns, ".", markersize=2.5, color=FAINT, alpha=0.6, label="episode", rasterized=True)
+    ax.plot(episodes, history.smoothed(window), color=ACCENT, linewidth=2, label=f"mean of {window}")
+    ax.set_xlabel("episode", color=INK)
+    ax.set_ylabel("return", color=INK)
+    ax.set_title(f"{len(history)} episodes, {history.n_steps} steps", color=INK, loc="left")
+    ax.grid(axis="y", color="#e3e8eb", linewidth=0.8)
+    ax.set_axisbelow(True)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(FAINT)
+    ax.tick_params(colors=INK)
+    ax.margins(x=0.01)
+    ax.legend(frameon=False, labelcolor=INK, loc="lower right", bbox_to_anchor=(1, 1), ncols=2, markerscale=3, borderpad=0)
+    return ax

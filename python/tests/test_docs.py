@@ -1,0 +1,49 @@
+"""Documents and examples run, and say what is true."""
+
+import doctest
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+import backsweep
+
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.py"))
+BLOCKS = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.M | re.S)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_run(path, tmp_path):
+    done = subprocess.run([sys.executable, "-W", "error", path], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "# %%" in path.read_text(encoding="utf-8")
+
+
+def test_there_are_two_notebooks():
+    assert [path.stem for path in NOTEBOOKS] == ["maze_in_ten_minutes", "your_own_states"]
+
+
+def test_the_code_in_the_guide_runs(tmp_path, monkeypatch):
+    """All blocks of docs/python.md, one after another, as a reader would type them."""
+    monkeypatch.chdir(tmp_path)
+    assert len(BLOCKS) >= 8
+    names = {"__name__": "guide"}
+    for block in BLOCKS:
+        exec(compile(block, "docs/python.md", "exec"), names)
+
+
+def test_the_docstring_is_true():
+    assert doctest.testmod(backsweep).failed == 0
+
+
+def test_every_public_name_is_documented():
+    guide = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    for name in backsweep.__all__:
+        assert getattr(backsweep, name).__doc__, name
+        assert name in guide, f"{name} is not in docs/python.md"
+    methods = [name for name in dir(backsweep.Agent) if not name.startswith("_")]
+    for name in methods:
+        assert getattr(backsweep.Agent, name).__doc__, name
+        assert name in guide, f"Agent.{name} is not in docs/python.md"

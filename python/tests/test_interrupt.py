@@ -1,0 +1,78 @@
+"""Ctrl-C stops every long call within 200 ms, and the agent can go on."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import backsweep
+
+
+def endless():
+    """An agent that always has work to do: without discount its value grows for ever."""
+    agent = backsweep.Agent(discount=1.0, actions=1)
+    for state in range(1000):
+        agent.observe(state, 0, 1.0, (state + 1) % 1000)
+    return agent
+
+
+def endless_mdp():
+    """Ends with probability 1e-9 a step: a bound takes for ever."""
+    mdp = backsweep.MDP(1.0)
+    mdp.set_outcomes(0, 0, [(1 - 1e-9, 0, -1.0, False), (1e-9, 0, 1.0, True)])
+    return mdp
+
+
+def slow_sweeps():
+    agent = backsweep.Agent(discount=1.0, actions=1, planner="value_iteration")
+    states = np.arange(100_000)
+    agent.observe_many(states, 0 * states, 1.0 + 0 * states, (states + 1) % 100_000)
+    return agent
+
+
+def columns(agent):
+    n = 50_000_000
+    states = np.broadcast_to(np.int64(1), n)
+    agent.observe_many(states[:2_000_000], states[:2_000_000] * 0, states[:2_000_000], states[:2_000_000], cycles=200)
+
+
+CALLS = {
+    "until": (endless, lambda agent: agent.plan(until=1e-9)),
+    "cycles": (endless, lambda agent: agent.plan(cycles=10**18)),
+    "microseconds": (endless, lambda agent: agent.plan(microseconds=1e9)),
+    "sweeps": (slow_sweeps, lambda agent: agent.plan(cycles=10**18)),
+    "observe_many": (endless, columns),
+    "solve": (endless_mdp, lambda mdp: mdp.solve(1e-9)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_ctrl_c(name):
+    make, call = CALLS[name]
+    agent = make()
+    delays = []
+    for _ in range(3):
+        sent = []
+
+        def interrupt():
+            time.sleep(0.25)
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                call(agent)
+            delays.append(time.perf_counter() - sent[0])
+        finally:
+            thread.join()
+    assert min(delays) < 0.2, delays
+    # It is whole and can go on.
+    assert np.isfinite(agent.value(0))
+    if name != "solve":
+        agent.plan(cycles=5)
+        assert agent.audit().relative_relation < 1e-9

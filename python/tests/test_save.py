@@ -1,0 +1,169 @@
+"""Save and resume, pickle and copy."""
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from conftest import ROOT, walk
+from test_agent import PLANNERS
+
+import backsweep
+
+
+@dataclass(frozen=True)
+class Cell:
+    x: int
+    y: int
+
+
+@pytest.mark.parametrize("planner", PLANNERS)
+def test_resuming_is_bit_for_bit(planner, tmp_path):
+    path = tmp_path / "agent.backsweep"
+    agent = backsweep.Agent(0.9, planner=planner, actions=2, epsilon=0.1, seed=3, optimism=backsweep.Optimism(1.0, 2))
+    for steps in (0, 1, 50, 300):
+        walk(agent, steps)
+        agent.save(path)
+        resumed = backsweep.Agent.load(path)
+        others = [resumed, pickle.loads(pickle.dumps(agent)), copy.copy(agent), copy.deepcopy(agent)]
+        others.append(backsweep.Agent.from_bytes(agent.to_bytes()))
+        expected = walk(agent, 300, seed=1)
+        for other in others:
+            assert walk(other, 300, seed=1) == expected
+            assert other.to_bytes() == agent.to_bytes()
+            assert other.stats == agent.stats and other.epsilon == 0.1
+
+
+def test_all_plain_names_are_stored():
+    names = [0, -1, 2**63 - 1, 2**63, -(2**200), 1.5, -0.5, float("inf"), "", "ü\0", b"\xff", (), (1, (2.5, None, ("x", b""))), None]
+    agent = backsweep.Agent()
+    for name in names:
+        agent.observe(name, name, 1.0, "next")
+    agent.observe("next", True, 1.0, ("end", 1), terminated=True)
+    back = backsweep.Agent.from_bytes(agent.to_bytes())
+    assert back.states == agent.states and list(map(type, back.states)) == list(map(type, agent.states))
+    assert back.actions("next") == [True] and back.actions("next")[0] is True
+    assert back.value(("end", 1)) == 0.0
+    assert back.policy() == agent.policy()
+
+
+def test_numpy_inside_tuples_is_stored():
+    agent = backsweep.Agent()
+    agent.observe((np.int64(1), np.float64(0.5)), np.str_("a"), 0.0, (np.bool_(True),))
+    back = backsweep.Agent.from_bytes(agent.to_bytes())
+    assert back.states == [(1, 0.5), (True,)] and type(back.states[0][0]) is int
+
+
+def test_other_names_ask_for_an_encoder(tmp_path):
+    path = tmp_path / "cells.backsweep"
+    agent = backsweep.Agent(0.9)
+    agent.observe(Cell(1, 2), "go", 1.0, (Cell(3, 4), "inner"))
+    with pytest.raises(TypeError, match=r"name Cell\(x=1, y=2\) of type Cell cannot be stored.*encode="):
+        agent.save(path)
+    assert not path.exists()
+    agent.save(path, encode=lambda cell: (cell.x, cell.y))
+    with pytest.raises(TypeError, match=r"saved through an encoder, as \(1, 2\); pass decode="):
+        backsweep.Agent.load(path)
+    back = backsweep.Agent.load(path, decode=lambda xy: Cell(*xy))
+    assert back.states == agent.states
+    with pytest.raises(TypeError, match=r"encode\(Cell\(x=1, y=2\)\) gave \{"):
+        agent.save(path, encode=lambda cell: {cell.x})
+    with pytest.raises(ZeroDivisionError):
+        agent.save(path, encode=lambda cell: 1 / 0)
+    with pytest.raises(backsweep.FileError, match="is there twice"):
+        other = backsweep.Agent()
+        other.observe(Cell(1, 1), 0, 0.0, Cell(2, 2))
+        backsweep.Agent.from_bytes(other.to_bytes(encode=lambda cell: cell.x), decode=lambda x: "same")
+
+
+def test_files_never_hold_a_pickle():
+    agent = backsweep.Agent()
+    agent.observe(Cell(1, 2), "go", 1.0, "x")
+    data = agent.to_bytes(encode=lambda cell: repr(cell))
+    assert b"test_save" not in data and b"Cell(x=1, y=2)" in data
+
+
+def test_pickle_and_copies_with_any_names():
+    agent = backsweep.Agent(0.9)
+    agent.observe(Cell(1, 2), frozenset({1}), 1.0, Cell(3, 4))
+    for other in (pickle.loads(pickle.dumps(agent)), copy.copy(agent), copy.deepcopy(agent)):
+        assert other.states == agent.states and other.actions(Cell(1, 2)) == [frozenset({1})]
+        other.observe(Cell(9, 9), "new", 1.0, Cell(1, 2))
+        assert Cell(9, 9) not in agent
+    memo = {}
+    pair = copy.deepcopy([agent, agent], memo)
+    assert pair[0] is pair[1]
+
+
+def test_damaged_files_are_refused(tmp_path):
+    agent = backsweep.Agent(actions=2)
+    walk(agent, 20, n=3)
+    data = agent.to_bytes()
+    for length in range(0, len(data), 7):
+        with pytest.raises(backsweep.FileError):
+            backsweep.Agent.from_bytes(data[:length])
+    for place in range(0, len(data), 5):
+        spoilt = bytearray(data)
+        spoilt[place] ^= 4
+        with pytest.raises(backsweep.FileError):
+            backsweep.Agent.from_bytes(bytes(spoilt))
+    path = tmp_path / "file"
+    path.write_bytes(data[:-1])
+    with pytest.raises(ValueError, match=r"file: the file is damaged, header: the file should have \d+ bytes"):
+        backsweep.Agent.load(path)
+    newer = bytearray(data)
+    newer[8] = 2
+    with pytest.raises(backsweep.FileError, match="version 2, and this program knows versions up to 1; upgrade"):
+        backsweep.Agent.from_bytes(bytes(newer))
+
+
+def test_system_errors_are_os_errors(tmp_path):
+    with pytest.raises(FileNotFoundError, match="missing"):
+        backsweep.Agent.load(tmp_path / "missing")
+    with pytest.raises(FileNotFoundError):
+        backsweep.Agent().save(tmp_path / "no" / "where")
+    with pytest.raises(OSError):
+        backsweep.Agent.load(tmp_path)
+    with pytest.raises(OSError):
+        backsweep.Agent().save(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(TypeError):
+        backsweep.Agent().save(5.5)
+
+
+def test_the_golden_file_of_version_1():
+    golden = ROOT / "crates" / "backsweep-io" / "tests" / "golden" / "version-1.backsweep"
+    agent = backsweep.Agent.load(golden, decode=lambda name: ("decoded", name))
+    assert agent.states[:4] == [-4, "Zustand ü1", (1, (0.5, "x")), None]
+    assert agent.states[5] == 2**64 and agent.states[7] == ("decoded", ())
+    assert agent.declared_actions == ["back", "forth"] and agent.actions("Zustand ü1") == [b"\x00\xff", "forth"]
+    assert agent.value("the end") == 0.0 and agent.discount == 0.9 and agent.epsilon == 0.1
+    assert agent.audit().relation < 1e-12
+    agent.plan(until=1e-9)
+
+
+def test_a_killed_process_leaves_a_whole_file(tmp_path):
+    path = tmp_path / "agent.backsweep"
+    script = (
+        "import sys, backsweep\n"
+        "agent = backsweep.Agent(actions=2)\n"
+        "for i in range(10**9):\n"
+        "    agent.observe(i % 5000, 0, 1.0, (i + 1) % 5000)\n"
+        "    if i % 100 == 0: agent.save(sys.argv[1])\n"
+    )
+    for round in range(4):
+        process = subprocess.Popen([sys.executable, "-c", script, path])
+        while not path.exists() and process.poll() is None:
+            pass
+        try:
+            process.wait(0.15 + 0.04 * round)
+        except subprocess.TimeoutExpired:
+            pass
+        process.kill()
+        process.wait()
+        assert backsweep.Agent.load(path).stats.n_states >= 2
+        assert os.path.getsize(path) > 0

@@ -1,0 +1,87 @@
+"""Runs the shards of an experiment on a local HyperQueue cluster and merges them.
+
+    pip install hyperqueue
+    python scripts/shards_on_hyperqueue.py target/release/backsweep my.toml --shards 6 --workers 2 --out out/merged
+
+HyperQueue's server runs in this process, each worker in a process of its own, so that a worker can be lost as on a real cluster:
+`--lose-a-worker` kills one as soon as the first results are there. HyperQueue gives its shard to another worker, which goes on
+where the lost one was.
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from hyperqueue import Client, Job
+from hyperqueue.ffi.cluster import Cluster
+
+
+def work(server: Path) -> None:
+    """A worker for a server in another process.
+
+    The Python package starts workers beside a server of its own; pointed at the access file of the other server, the worker
+    registers there. (With the `hq` program this is `hq worker start`.)
+    """
+    own = Path(tempfile.mkdtemp())
+    cluster = Cluster(str(own))
+    current = own / "hq-current"
+    current.unlink()
+    current.symlink_to((server / "hq-current").resolve())
+    cluster.add_worker(1)
+    while os.getppid() != 1:
+        time.sleep(0.2)
+
+
+def has_rows(folder: Path) -> bool:
+    rows = folder / "rows.csv"
+    return rows.exists() and rows.read_text().count("\n") > 1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("backsweep", type=Path)
+    parser.add_argument("experiment", type=Path)
+    parser.add_argument("--shards", type=int, default=4)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--lose-a-worker", action="store_true")
+    options = parser.parse_args()
+    backsweep, experiment = options.backsweep.resolve(), options.experiment.resolve()
+    parts = [options.out.with_name(f"{options.out.name}-{i}").resolve() for i in range(options.shards)]
+
+    server = Path(tempfile.mkdtemp())
+    cluster = Cluster(str(server))
+    workers = [subprocess.Popen([sys.executable, __file__, "--worker", str(server)]) for _ in range(options.workers)]
+    client = Client(str(server))
+    try:
+        job = Job()
+        for i, part in enumerate(parts):
+            shard = f"{i}/{options.shards}"
+            job.program([str(backsweep), "run", str(experiment), "--shard", shard, "--threads", "1", "--out", str(part)])
+        submitted = client.submit(job)
+        if options.lose_a_worker:
+            while not any(has_rows(part) for part in parts):
+                time.sleep(0.01)
+            workers[0].send_signal(signal.SIGKILL)
+            workers[0].wait()
+            done = sum(has_rows(part) for part in parts)
+            print(f"lost a worker; {done} of {len(parts)} shards have results so far", flush=True)
+        if not client.wait_for_jobs([submitted]):
+            sys.exit(f"shards failed: {client.get_failed_tasks(submitted)}")
+    finally:
+        for worker in workers:
+            worker.kill()
+        cluster.stop()
+    subprocess.run([str(backsweep), "merge", *map(str, parts), "--out", str(options.out)], check=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--worker"]:
+        work(Path(sys.argv[2]))
+    else:
+        main()

@@ -54,7 +54,7 @@ pub struct Options {
 impl Options {
     /// What these options change of an experiment.
     pub fn changes(&self) -> Changes {
-        Changes { seed: self.seed, runs: self.runs, quick: self.quick }
+        Changes { seed: self.seed, runs: self.runs, quick: self.quick, planners: &[] }
     }
 }
 

@@ -25,6 +25,7 @@ enum Command {
     Reproduce(reproduce::Arguments),
     Run(run::Arguments),
     Merge(merge::Arguments),
+    Watch(backsweep_watch::command::WatchArgs),
     Bench(bench::Arguments),
 }
 
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Merge(arguments) => merge::merge(arguments),
+        Command::Watch(arguments) => backsweep_watch::command::run(arguments),
         Command::Bench(arguments) => bench::bench(arguments),
     };
     match done {

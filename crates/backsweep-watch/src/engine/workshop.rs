@@ -131,13 +131,13 @@ impl Workshop {
         let due = match self.scene.speed {
             None => u64::MAX,
             Some(speed) => {
-                if began.duration_since(self.pace.0) > PATIENCE
-                    && (began.duration_since(self.pace.0) - PATIENCE).as_secs_f64() * speed
-                        > self.pace.1 as f64
-                {
-                    self.pace = (began - Duration::from_secs_f64((1.0 / speed).min(0.2)), 0);
+                let elapsed = began.duration_since(self.pace.0).as_secs_f64();
+                let target = (elapsed * speed) as u64;
+                let behind = elapsed - (self.pace.1 + 1) as f64 / speed;
+                if behind > PATIENCE.as_secs_f64() {
+                    // The steps that were missed count as taken, all but the one that is due now.
+                    self.pace.1 = target.saturating_sub(1);
                 }
-                let target = (began.duration_since(self.pace.0).as_secs_f64() * speed) as u64;
                 target.saturating_sub(self.pace.1)
             }
         };

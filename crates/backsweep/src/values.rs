@@ -196,20 +196,6 @@ impl Values {
             if self.believes(row, row.weight) { self.discount / row.weight } else { 0.0 };
     }
 
-    /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of V and how many full
-    /// backups of pairs it took.
-    pub(crate) fn full_value_backup(&mut self, model: &Model, state: State) -> (f64, u64) {
-        let mut n_backups = 0;
-        for pair in model.pairs(state) {
-            let value = self.evaluated(model, pair, |next, _| self.states[next.index()].v);
-            n_backups += u64::from(value.scale > 0.0);
-            self.put(pair, value);
-        }
-        let v = self.maximum(model, state).map_or(0.0, |(_, q)| q);
-        let v_old = std::mem::replace(&mut self.states[state.index()].v, v);
-        (v - v_old, n_backups)
-    }
-
     /// max over the state's pairs and the first pair that attains it; `None` for a state without actions.
     #[inline]
     pub(crate) fn maximum(&self, model: &Model, state: State) -> Option<(Pair, f64)> {

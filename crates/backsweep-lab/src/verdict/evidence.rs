@@ -137,7 +137,7 @@ pub fn time<'a>(
     };
     let found = results.timings.iter().find(|timing| same(&timing.key) && timing.unit == unit);
     let usable = found.filter(|timing| timing.microseconds.is_finite() && timing.microseconds > 0.0);
-    usable.ok_or_else(|| format!("no time of a {unit} of {method} on table1/{task}"))
+    usable.ok_or_else(|| format!("no time of {method} on table1/{task} in the unit {unit}"))
 }
 
 /// What a reader calls a method.

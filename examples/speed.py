@@ -38,85 +38,88 @@ def record(steps, seed=0):
     return states, actions.astype(np.int64), rewards[states, actions], next_states, ends
 
 
+def seconds(call):
+    """The processor time of a call: what other programs do meanwhile does not count."""
+    start = time.thread_time()
+    call()
+    return time.thread_time() - start
+
+
 def python_steps(columns):
-    """Seconds for observe, one cycle and act for each step; and the agent."""
+    """observe, one cycle and act for each step."""
     rows = list(zip(*(column.tolist() for column in columns)))
     agent = backsweep.Agent(discount=DISCOUNT, actions=N_ACTIONS, seed=0)
-    observe, plan, act = agent.observe, agent.plan, agent.act
-    start = time.perf_counter()
-    for state, action, reward, next_state, terminated in rows:
-        observe(state, action, reward, next_state, terminated)
-        plan(cycles=1)
-        act(state if terminated else next_state)
-    return time.perf_counter() - start, agent
 
+    def loop():
+        observe, plan, act = agent.observe, agent.plan, agent.act
+        for state, action, reward, next_state, terminated in rows:
+            observe(state, action, reward, next_state, terminated)
+            plan(cycles=1)
+            act(state if terminated else next_state)
 
-def empty_loop(columns):
-    """Seconds that Python's own loop takes."""
-    rows = list(zip(*(column.tolist() for column in columns)))
-    start = time.perf_counter()
-    for state, action, reward, next_state, terminated in rows:
-        pass
-    return time.perf_counter() - start
+    return seconds(loop)
 
 
 def rust_steps(columns):
-    return rust_loop(*columns, n_actions=N_ACTIONS, cycles=1, act=True, discount=DISCOUNT)[0]
+    return seconds(lambda: rust_loop(*columns, n_actions=N_ACTIONS, cycles=1, act=True, discount=DISCOUNT))
 
 
 def rust_observe(columns):
-    return rust_loop(*columns, n_actions=N_ACTIONS, cycles=0, act=False, discount=DISCOUNT)[0]
+    return seconds(lambda: rust_loop(*columns, n_actions=N_ACTIONS, cycles=0, act=False, discount=DISCOUNT))
 
 
 def observe_many(columns):
     agent = backsweep.Agent(discount=DISCOUNT, actions=N_ACTIONS)
-    start = time.perf_counter()
-    agent.observe_many(*columns)
-    return time.perf_counter() - start
+    return seconds(lambda: agent.observe_many(*columns))
 
 
 def pure_steps(columns):
     rows = list(zip(*(column.tolist() for column in columns)))
     learner = PureSweeping(DISCOUNT, N_ACTIONS)
-    start = time.perf_counter()
-    for state, action, reward, next_state, terminated in rows:
-        learner.observe(state, action, reward, next_state, terminated)
-        learner.plan(1)
-        learner.act(state if terminated else next_state)
-    return time.perf_counter() - start
+
+    def loop():
+        for state, action, reward, next_state, terminated in rows:
+            learner.observe(state, action, reward, next_state, terminated)
+            learner.plan(1)
+            learner.act(state if terminated else next_state)
+
+    return seconds(loop)
 
 
-def measure(steps, repeats=5):
-    """Nanoseconds a step of each, the best of some repeats taken in turn, so that a busy moment hits all alike."""
+def pairs(one, other, columns, repeats):
+    """Nanoseconds a step of two runs, one right after the other, so that both meet the same machine."""
+    steps = len(columns[0])
+    return np.array([(one(columns), other(columns)) for _ in range(repeats)]) / steps * 1e9
+
+
+def measure(steps, repeats):
+    """Medians: of each time, of the differences of pairs and of their ratios."""
     columns = record(steps)
+    step = pairs(rust_steps, python_steps, columns, repeats)
+    many = pairs(rust_observe, observe_many, columns, repeats)
     part = tuple(column[: steps // 10] for column in columns)
-    runs = {
-        "rust_steps": lambda: rust_steps(columns),
-        "python_steps": lambda: python_steps(columns)[0],
-        "empty_loop": lambda: empty_loop(columns),
-        "rust_observe": lambda: rust_observe(columns),
-        "observe_many": lambda: observe_many(columns),
+    return {
+        "rust_steps": np.median(step[:, 0]),
+        "python_steps": np.median(step[:, 1]),
+        "over": np.median(step[:, 1] - step[:, 0]),
+        "rust_observe": np.median(many[:, 0]),
+        "observe_many": np.median(many[:, 1]),
+        "ratio": np.median(many[:, 1] / many[:, 0]),
+        "pure_steps": pure_steps(part) / len(part[0]) * 1e9,
     }
-    best = dict.fromkeys(runs, float("inf"))
-    for _ in range(repeats):
-        for name, run in runs.items():
-            best[name] = min(best[name], run() / steps * 1e9)
-    best["pure_steps"] = pure_steps(part) / len(part[0]) * 1e9
-    return best
 
 
 def main():
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 300_000
-    ns = measure(steps)
-    print(f"{steps} steps, {N_STATES} states, {N_ACTIONS} actions; nanoseconds a step, best of 5")
+    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
+    ns = measure(steps, repeats=15)
+    print(f"{steps} steps, {N_STATES} states, {N_ACTIONS} actions; nanoseconds of processor time a step, medians of 15 pairs")
     print(f"  observe + plan(cycles=1) + act, Rust              {ns['rust_steps']:8.0f}")
     print(f"  the same from Python                              {ns['python_steps']:8.0f}")
-    print(f"    that is over Rust                               {ns['python_steps'] - ns['rust_steps']:8.0f}")
-    print(f"    of which Python's empty loop                    {ns['empty_loop']:8.0f}")
+    print(f"    over Rust                                       {ns['over']:8.0f}")
     print(f"  the same in pure Python (heapq and dicts)         {ns['pure_steps']:8.0f}")
     print(f"  observe, Rust                                     {ns['rust_observe']:8.0f}")
     print(f"  observe_many from NumPy columns                   {ns['observe_many']:8.0f}")
-    print(f"    that is times Rust                              {ns['observe_many'] / ns['rust_observe']:8.2f}")
+    print(f"    times Rust                                      {ns['ratio']:8.2f}")
 
 
 if __name__ == "__main__":

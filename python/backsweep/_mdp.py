@@ -58,11 +58,19 @@ class MDP:
         table = getattr(getattr(env, "unwrapped", env), "P", None)
         if not isinstance(table, Mapping):
             raise TypeError(f"{env!r} has no table P; expected an environment such as FrozenLake, CliffWalking or Taxi")
+        if not all(isinstance(state, (int, np.integer)) for state in table):
+            mdp = cls(discount, planner=planner)
+            for state, actions in table.items():
+                for action, outcomes in actions.items():
+                    mdp.set_outcomes(state, action, outcomes)
+            return mdp
         states = sorted(table)
         rows: list[tuple[int, int, list[Any]]] = []
         for state in states:
             rows += [(int(state), int(action), table[state][action]) for action in sorted(table[state])]
         n_states = 1 + max([*map(int, states), *(int(o[1]) for row in rows for o in row[2])], default=-1)
+        if n_states > 2**31:
+            raise ValueError(f"the table has states up to {n_states - 1}; expected whole numbers without large gaps")
         outcomes = [outcome for row in rows for outcome in row[2]]
         starts = np.concatenate([[0], np.cumsum([len(row[2]) for row in rows])])
         next_states = [-1 if ended else int(next_state) for _, next_state, _, ended in outcomes]

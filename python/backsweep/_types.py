@@ -114,6 +114,8 @@ class Audit(NamedTuple):
     """The largest difference of a state's value from its best action's."""
     residual: float
     """The Bellman residual: what one more backup of everything would change."""
+    rounding: float
+    """How far rounding can have carried the computed residual from the true one, at the most."""
     error_bound: float | None
     """No value is further from the optimum than this; ``None`` if the discount is 1."""
 

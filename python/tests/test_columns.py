@@ -83,6 +83,19 @@ def test_columns_that_do_not_fit():
         agent.observe_many(good, good, np.zeros(3), good, cycles=-1)
 
 
+def test_columns_that_lie_about_their_length():
+    class Liar(list):
+        def __len__(self):
+            return 2
+
+    agent = backsweep.Agent()
+    with pytest.raises(ValueError, match="another number of rows"):
+        agent.observe_many(["a", "b"], ["x", "x"], Liar([1.0]), ["b", "c"])
+    with pytest.raises(ValueError, match="another number of rows"):
+        agent.observe_many(["a", "b"], ["x", "x"], [1.0, 2.0], ["b", "c"], Liar([True]))
+    assert len(agent) == 0
+
+
 def test_truncated_and_terminated_columns():
     agent = backsweep.Agent(0.5)
     states, nexts = np.array([1, 0, 0]), np.array([9, 1, 1])

@@ -20,9 +20,10 @@ def endless():
 
 
 def endless_mdp():
-    """Ends with probability 1e-9 a step: a bound takes for ever."""
+    """A ring that is left with probability 1e-6 a step: proving a bound takes very long."""
     mdp = backsweep.MDP(1.0)
-    mdp.set_outcomes(0, 0, [(1 - 1e-9, 0, -1.0, False), (1e-9, 0, 1.0, True)])
+    for state in range(2000):
+        mdp.set_outcomes(state, 0, [(1 - 1e-6, (state + 1) % 2000, -1.0, False), (1e-6, 0, 1.0, True)])
     return mdp
 
 
@@ -33,10 +34,9 @@ def slow_sweeps():
     return agent
 
 
-def columns(agent):
-    n = 50_000_000
-    states = np.broadcast_to(np.int64(1), n)
-    agent.observe_many(states[:2_000_000], states[:2_000_000] * 0, states[:2_000_000], states[:2_000_000], cycles=200)
+def columns(cycles):
+    states = np.ones(2_000_000, np.int64)
+    return lambda agent: agent.observe_many(states, 0 * states, states, states, cycles=cycles)
 
 
 CALLS = {
@@ -44,7 +44,9 @@ CALLS = {
     "cycles": (endless, lambda agent: agent.plan(cycles=10**18)),
     "microseconds": (endless, lambda agent: agent.plan(microseconds=1e9)),
     "sweeps": (slow_sweeps, lambda agent: agent.plan(cycles=10**18)),
-    "observe_many": (endless, columns),
+    "observe_many": (endless, columns(200)),
+    "observe_many, much planning": (endless, columns(10**18)),
+    "observe_many, sweeps": (slow_sweeps, columns(10)),
     "solve": (endless_mdp, lambda mdp: mdp.solve(1e-9)),
 }
 
@@ -70,7 +72,9 @@ def test_ctrl_c(name):
             delays.append(time.perf_counter() - sent[0])
         finally:
             thread.join()
-    assert min(delays) < 0.2, delays
+    # The median: on a busy machine the system itself may be late once.
+    assert sorted(delays)[1] < 0.2, delays
+    print(name, [round(1000 * delay) for delay in delays], "ms")
     # It is whole and can go on.
     assert np.isfinite(agent.value(0))
     if name != "solve":

@@ -151,6 +151,15 @@ def test_changed_and_solved_again():
         assert other.solve().values[0] == 100 and mdp.value(0) < 100
 
 
+def test_tables_of_other_names():
+    class World:
+        P = {("a", 1): {"go": [(1.0, ("b", 2), 1.0, False)]}, ("b", 2): {"go": [(1.0, ("a", 1), 3.0, True)]}}
+
+    mdp = backsweep.MDP.from_gymnasium(World(), discount=0.5)
+    mdp.solve()
+    assert mdp.value(("a", 1)) == 2.5
+
+
 def test_refusals():
     mdp = backsweep.MDP(0.9)
     for outcomes, message in [

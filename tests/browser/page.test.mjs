@@ -255,6 +255,10 @@ describe("painting", () => {
     await page.locator("#file").setInputFiles(file("S..~\n.#.G\n~ = -5\n"));
     await until("it is shown", async () => (await page.locator("#maze").inputValue()) === "painted");
     assert.match(page.url(), /maze=4x2-/);
+    const address = page.url();
+    await page.reload();
+    await page.waitForFunction(() => document.body.dataset.frame !== undefined);
+    assert.equal(page.url(), address, "its address restores it");
     await page.locator("#file").setInputFiles(file("S<img src=x onerror=alert(1)>G\n"));
     await until("it says what is wrong", async () => (await page.locator("#problem").textContent()).includes("line 1"));
     assert.equal(await page.locator("#problem img").count(), 0, "text is never markup");

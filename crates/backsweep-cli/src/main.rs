@@ -1,5 +1,6 @@
 //! The command line of Backsweep. Every command is one file; every error is one line and exit code 2.
 
+mod bench;
 mod laboratory;
 mod memory;
 mod merge;
@@ -24,6 +25,8 @@ enum Command {
     Reproduce(reproduce::Arguments),
     Run(run::Arguments),
     Merge(merge::Arguments),
+    Watch(backsweep_watch::command::WatchArgs),
+    Bench(bench::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -35,6 +38,8 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Merge(arguments) => merge::merge(arguments),
+        Command::Watch(arguments) => backsweep_watch::command::run(arguments),
+        Command::Bench(arguments) => bench::bench(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -15,8 +15,8 @@ pub struct LearnerNames {
     pub actions: Vec<Name>,
     /// The actions that new states have, as indices into `actions`; `None` if actions are discovered as they come.
     pub default_actions: Option<Vec<u32>>,
-    /// `rows[s]` are the actions of state `s`, as indices into `actions`; `None` stands for the default ones. A row may be
-    /// shorter than the state's number of actions: the others have no name yet.
+    /// `rows[s]` are the actions of state `s`, as indices into `actions`; `None` stands for the default ones. The row of a
+    /// state with one action may be empty: the action has no name yet.
     pub rows: Vec<Option<Vec<u32>>>,
     /// Names of what episodes ended in.
     pub ends: Vec<Name>,
@@ -141,7 +141,7 @@ impl LearnerNames {
             let Some((row, rest)) = left.split_at_checked(length as usize) else {
                 return wrong("the rows of actions end too early");
             };
-            if row.len() > n_actions || !is_row(row) {
+            if !(row.len() == n_actions || (row.is_empty() && n_actions == 1)) || !is_row(row) {
                 return wrong(&format!("the row of state {state} has not actions of that state"));
             }
             rows.push(Some(row.to_vec()));

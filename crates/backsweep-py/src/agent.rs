@@ -5,13 +5,13 @@ use crate::errors;
 use crate::named_agent::NamedAgent;
 use crate::names::{self, Names};
 use crate::planning::{self, Amount, count, number};
+use crate::results::{audit_object, optimism_object, stats_object};
+use crate::settings::{build, declared_list, planner_settings};
 use crate::stored::Translate;
-use backsweep::planner::build_planner;
-use backsweep::{Agent as CoreAgent, EpsilonGreedy, Model, Optimism, Random, Settings, State};
+use backsweep::{EpsilonGreedy, Model, Random, State};
 use backsweep_io::Learner;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::path::PathBuf;
 
 /// Cycles of planners that go over the whole model are long if it has more arcs than this.
@@ -56,90 +56,6 @@ macro_rules! translate {
     ($function:expr) => {
         $function.as_mut().map(|function| function as &mut dyn FnMut(&Bound<'py, PyAny>) -> PyResult<_>)
     };
-}
-
-/// The settings of a planner, given by its name or as one of the classes in `backsweep`.
-pub fn planner_settings(
-    planner: Option<&Bound<'_, PyAny>>,
-    discount: f64,
-    optimism: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(String, Settings)> {
-    let mut settings = Settings { discount, ..Settings::default() };
-    let mut name = "reversed_full_backups".to_owned();
-    match planner {
-        None => {}
-        Some(planner) if planner.is_instance_of::<PyString>() => name = planner.extract()?,
-        Some(planner) => {
-            let get = |what| {
-                planner.getattr(what).map_err(|_| {
-                    errors::wrong_type(format!(
-                        "planner is {}; expected the name of a planner or an object such as \
-                         backsweep.SmallBackups()",
-                        errors::show(planner)
-                    ))
-                })
-            };
-            name = get("name")?.extract()?;
-            settings.threshold = number(&get("threshold")?, "threshold")?;
-            settings.tolerance = number(&get("tolerance")?, "tolerance")?;
-            let queue: String = get("queue")?.extract()?;
-            settings.queue =
-                queue.parse().map_err(|error: backsweep::Error| errors::value(error.to_string()))?;
-        }
-    }
-    if let Some(optimism) = optimism {
-        let wrong = |_| {
-            errors::wrong_type(format!(
-                "optimism is {}; expected backsweep.Optimism(value=..., min_visits=...)",
-                errors::show(optimism)
-            ))
-        };
-        let value = number(&optimism.getattr("value").map_err(wrong)?, "optimism value")?;
-        let visits = count(&optimism.getattr("min_visits").map_err(wrong)?, "min_visits")?;
-        settings.optimism = Optimism { value, min_visits: u32::try_from(visits).unwrap_or(u32::MAX) };
-    }
-    Ok((name, settings))
-}
-
-pub fn build(model: Model, name: &str, settings: Settings, epsilon: f64) -> PyResult<CoreAgent> {
-    let wrong = |error: backsweep::Error| errors::value(error.to_string());
-    let planner = build_planner(name, settings).map_err(wrong)?;
-    Ok(CoreAgent::from_parts(model, planner, EpsilonGreedy::new(epsilon).map_err(wrong)?))
-}
-
-fn type_of<'py>(
-    py: Python<'py>,
-    cell: &'static PyOnceLock<Py<PyType>>,
-    name: &str,
-) -> PyResult<&'py Bound<'py, PyType>> {
-    cell.import(py, "backsweep._types", name)
-}
-
-/// `(relation, relative_relation, maximum, residual, error_bound)` as `backsweep.Audit`.
-pub fn audit_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'py, PyAny>> {
-    static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let audit = py.detach(|| agent.audit());
-    let numbers = (audit.relation, audit.relative_relation, audit.maximum, audit.residual, audit.error_bound);
-    type_of(py, &CELL, "Audit")?.call1(numbers)
-}
-
-pub fn stats_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'py, PyAny>> {
-    static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let (counters, model) = (agent.planner().counters(), agent.model());
-    let n_pairs: usize = model.states().map(|state| model.n_actions(state)).sum();
-    let numbers = (
-        counters.cycles,
-        counters.backups(),
-        counters.small_backups,
-        counters.full_backups,
-        counters.idle_pops,
-        counters.refreshes,
-        agent.planner().queue_length(),
-        model.n_states(),
-        n_pairs,
-        model.n_arcs(),
-    );
-    type_of(py, &CELL, "Stats")?.call1(numbers)
 }
 
 #[pymethods]
@@ -215,7 +131,8 @@ impl Agent {
         cycles: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
         let cycles = cycles.map_or(Ok(0), |cycles| count(cycles, "cycles"))?;
-        let heavy = self.is_heavy();
+        // The model may grow on the way: a sweep may be short now and long at the end.
+        let heavy = self.sweeps;
         let columns = [Some(states), Some(actions), Some(rewards), Some(next_states), terminated, truncated];
         crate::columns::observe_many(&mut self.learner, columns, cycles, heavy)
     }
@@ -428,9 +345,7 @@ impl Agent {
     /// What a pair is worth before it has been seen often enough.
     #[getter]
     fn optimism<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-        let Optimism { value, min_visits } = self.learner.agent.planner().settings().optimism;
-        type_of(py, &CELL, "Optimism")?.call1((value, min_visits))
+        optimism_object(py, &self.learner.agent)
     }
 
     /// The probability of a random action.
@@ -500,16 +415,4 @@ impl Agent {
             None => Ok(None),
         }
     }
-}
-
-/// A number n stands for the actions 0 .. n-1.
-fn declared_list<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    if !actions.is_instance_of::<PyInt>() && !names::is_numpy_scalar(actions)? {
-        return actions_of(actions);
-    }
-    let n = count(actions, "actions")?;
-    if n > 1 << 24 {
-        return Err(errors::value(format!("actions is {n}; expected at most {} actions", 1 << 24)));
-    }
-    (0..n).map(|action| Ok(action.into_pyobject(actions.py())?.into_any())).collect()
 }

@@ -31,6 +31,13 @@ pub fn rust_loop<'py>(
     let rewards = rewards.as_slice().map_err(|_| errors::value(columns))?;
     let next_states = next_states.as_slice().map_err(|_| errors::value(columns))?;
     let terminated = terminated.as_slice().map_err(|_| errors::value(columns))?;
+    let n = states.len();
+    if [actions.len(), rewards.len(), next_states.len(), terminated.len()] != [n; 4] {
+        return Err(errors::value("columns must have the same length"));
+    }
+    if states.iter().chain(next_states).any(|state| !(0..1 << 24).contains(state)) {
+        return Err(errors::value("states must be whole numbers from 0 to 16777215"));
+    }
     let mut agent =
         Agent::new("reversed_full_backups", Settings { discount, ..Settings::default() }).map_err(wrong)?;
     // States are whole numbers; their ids are in the order in which they are met, as in Python.

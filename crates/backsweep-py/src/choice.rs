@@ -62,7 +62,7 @@ pub fn act<'py>(
             }
             let action = learner.agent.act(State(id), &mut learner.random);
             let action = action.map_err(|error| learner.explain(py, error))?;
-            return learner.actions.object(py, learner.row(id)[action.index()]);
+            return named(py, learner, id, action);
         }
         (Some(_), Some(_)) => {
             return Err(errors::wrong_type("actions and action_mask are both given; expected one of them"));
@@ -79,7 +79,16 @@ pub fn act<'py>(
     let places =
         allowed.iter().map(|action| learner.known_place(state, action)).collect::<PyResult<Vec<_>>>()?;
     let chosen = choose(learner, State(state), places);
-    learner.actions.object(py, learner.row(state)[chosen.index()])
+    named(py, learner, state, chosen)
+}
+
+fn named<'py>(
+    py: Python<'py>,
+    learner: &NamedAgent,
+    state: u32,
+    action: Action,
+) -> PyResult<Bound<'py, PyAny>> {
+    learner.actions.object(py, learner.row(state).get(action.index()).copied().unwrap_or(u32::MAX))
 }
 
 fn no_actions(py: Python<'_>, state: &str) -> PyErr {

@@ -11,6 +11,8 @@ use pyo3::prelude::*;
 
 /// Rows between two looks for Ctrl-C.
 const STRIDE: usize = 4096;
+/// Cycles between two.
+const MAX_CYCLES: u64 = 16_384;
 
 type Column<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
@@ -56,11 +58,18 @@ pub fn observe_many(
             terminated: flags(terminated)?,
             truncated: flags(truncated)?,
         };
-        return observe_numbers(states.py(), learner, &numbers, cycles);
+        return observe_numbers(states.py(), learner, &numbers, cycles, heavy);
     }
     let (terminated, truncated) = (items(terminated)?, items(truncated)?);
     let (states, actions) = (items(Some(states))?, items(Some(actions))?);
     let (rewards, next_states) = (items(Some(rewards))?, items(Some(next_states))?);
+    let flag_columns = [(&terminated, columns[4]), (&truncated, columns[5])];
+    let fits = |items: &Vec<Bound<'_, PyAny>>| items.len() == states.len();
+    if ![&actions, &rewards, &next_states].into_iter().all(fits)
+        || flag_columns.iter().any(|(items, column)| column.is_some() && !fits(items))
+    {
+        return Err(errors::value("a column gives another number of rows than its length says"));
+    }
     for (i, (state, action)) in states.iter().zip(&actions).enumerate() {
         let py = state.py();
         let flag = |column: &[Bound<'_, PyAny>]| column.get(i).map_or(Ok(false), |flag| flag.is_truthy());
@@ -119,6 +128,7 @@ fn observe_numbers(
     learner: &mut NamedAgent,
     columns: &Numbers<'_>,
     cycles: u64,
+    heavy: bool,
 ) -> PyResult<usize> {
     let not_contiguous = |_| errors::value("a column is not contiguous");
     let states = columns.states.as_slice().map_err(not_contiguous)?;
@@ -145,7 +155,7 @@ fn observe_numbers(
                 Some(found) => found,
                 None => {
                     // New names change the model: what was put off comes first, as it would have row by row.
-                    learn(py, learner, &mut batch, cycles)?;
+                    learn(py, learner, &mut batch, cycles, heavy)?;
                     meet(py, learner, &step)?
                 }
             };
@@ -157,7 +167,7 @@ fn observe_numbers(
                 learner.agent.observe(&transition).map_err(|error| learner.explain(py, error))?;
             }
         }
-        learn(py, learner, &mut batch, cycles)?;
+        learn(py, learner, &mut batch, cycles, heavy)?;
         py.check_signals()?;
     }
     Ok(states.len())
@@ -207,20 +217,35 @@ fn meet(py: Python<'_>, learner: &mut NamedAgent, step: &Step) -> PyResult<Ids> 
     Ok((State(state), action, next))
 }
 
-/// Learns from transitions that were put off, planning after each, without holding the interpreter.
-fn learn(py: Python<'_>, learner: &mut NamedAgent, batch: &mut Vec<Transition>, cycles: u64) -> PyResult<()> {
-    for part in batch.chunks(64) {
+/// Learns from transitions that were put off, planning after each, without holding the interpreter for long.
+fn learn(
+    py: Python<'_>,
+    learner: &mut NamedAgent,
+    batch: &mut Vec<Transition>,
+    cycles: u64,
+    heavy: bool,
+) -> PyResult<()> {
+    // So many steps at a time that Ctrl-C does not wait for long.
+    let steps = if heavy { 1 } else { (MAX_CYCLES / cycles.max(1)).clamp(1, 64) as usize };
+    for part in batch.chunks(steps) {
         let agent = &mut learner.agent;
-        let mut run = || {
-            for transition in part {
-                agent.observe(transition)?;
-                agent.plan(&mut Budget::Cycles(cycles));
-            }
-            Ok(())
+        let done = if steps > 1 {
+            let mut run = || {
+                for transition in part {
+                    agent.observe(transition)?;
+                    agent.plan(&mut Budget::Cycles(cycles));
+                }
+                Ok(())
+            };
+            // A few short steps are not worth waiting for the interpreter again.
+            if part.len() as u64 * cycles < 64 { run() } else { py.detach(run) }
+        } else {
+            agent.observe(&part[0]).map(|_| ())
         };
-        // A few short steps are not worth waiting for the interpreter again.
-        let done = if part.len() as u64 * cycles < 64 { run() } else { py.detach(run) };
         done.map_err(|error| learner.explain(py, error))?;
+        if steps == 1 {
+            planning::run(py, &mut learner.agent, Amount::Cycles(cycles), heavy)?;
+        }
         py.check_signals()?;
     }
     batch.clear();

@@ -13,11 +13,15 @@ mod benchmark;
 mod choice;
 mod columns;
 mod errors;
+mod explain;
 mod model_view;
 mod named_agent;
 mod names;
 mod planning;
 mod predict;
+mod results;
+mod saved;
+mod settings;
 mod solver;
 mod stored;
 

@@ -6,9 +6,7 @@
 
 use crate::errors::{self, show};
 use crate::names::{self, Key, Names};
-use crate::stored::{self, Translate};
-use backsweep::{Action, Agent, Error, Next, Outcome, Random, State, Transition};
-use backsweep_io::{Learner, LearnerNames};
+use backsweep::{Action, Agent, Next, Outcome, Random, State, Transition};
 use pyo3::prelude::*;
 
 pub struct NamedAgent {
@@ -19,10 +17,10 @@ pub struct NamedAgent {
     /// What episodes ended in, so that its value can be asked for: 0, unless it is a state as well.
     pub ends: Names,
     /// The actions of every new state, as ids; `None` if they are discovered as they come.
-    default: Option<Vec<u32>>,
+    pub(crate) default: Option<Vec<u32>>,
     /// Whether the default actions are 0, 1, 2 … as ids, so that an action's id is its place in the row.
-    identity: bool,
-    rows: Vec<Option<Vec<u32>>>,
+    pub(crate) identity: bool,
+    pub(crate) rows: Vec<Option<Vec<u32>>>,
 }
 
 impl NamedAgent {
@@ -328,129 +326,5 @@ impl NamedAgent {
         }
         self.agent.set_outcomes(State(state_id), place, &rows).map_err(|error| self.explain(py, error))?;
         Ok(())
-    }
-
-    /// An error of the engine in the user's words.
-    #[cold]
-    pub fn explain(&self, py: Python<'_>, error: Error) -> PyErr {
-        let state_name = |state: State| self.states.show(py, state.0);
-        let pair = |state: State, action: Action| {
-            let id = self.row(state.0).get(action.index());
-            let action =
-                id.map_or_else(|| action.to_string(), |&id| format!("action {}", self.actions.show(py, id)));
-            format!("{action} in state {}", state_name(state))
-        };
-        match error {
-            Error::Setting { .. } | Error::Unknown { .. } => errors::value(error.to_string()),
-            Error::Reward { state, action, found } => errors::value(format!(
-                "reward of {} is {found:?}; expected a finite number, and a finite sum of rewards",
-                pair(state, action)
-            )),
-            Error::NoSuchAction { state, action, .. } => {
-                errors::unknown(py, format!("{} is not known", pair(state, action)))
-            }
-            Error::Terminal { state } => errors::unknown(
-                py,
-                format!("no actions are known in state {}; pass actions=[...]", state_name(state)),
-            ),
-            Error::Probability { state, action, found } => errors::value(format!(
-                "probability of an outcome of {} is {found}; expected 0 to 1",
-                pair(state, action)
-            )),
-            Error::ProbabilitySum { state, action, found } => errors::value(format!(
-                "probabilities of the outcomes of {} sum to {found}; expected 1 (within 1e-9)",
-                pair(state, action)
-            )),
-            Error::Undiscounted { state } => errors::value(format!(
-                "discount is 1, but from state {} a policy can go on for ever and rewards have both signs, so values \
-                 are not defined; expected a discount below 1, rewards of one sign, or a model in which every policy ends",
-                state_name(state)
-            )),
-            other => errors::error(py, other.to_string()),
-        }
-    }
-
-    /// A copy with the same names.
-    pub fn copied(&self, py: Python<'_>) -> PyResult<Self> {
-        Ok(Self {
-            agent: self.agent.clone(),
-            random: self.random.clone(),
-            states: self.states.copied(py)?,
-            actions: self.actions.copied(py)?,
-            ends: self.ends.copied(py)?,
-            default: self.default.clone(),
-            identity: self.identity,
-            rows: self.rows.clone(),
-        })
-    }
-
-    /// All of it, to be saved.
-    pub fn store<'py>(&self, py: Python<'py>, mut encode: Option<Translate<'_, 'py>>) -> PyResult<Learner> {
-        let mut stored = |names: &Names| {
-            let each = names.named().iter().map(|name| {
-                let encode: Option<Translate<'_, 'py>> = match &mut encode {
-                    Some(encode) => Some(&mut **encode),
-                    None => None,
-                };
-                stored::store(py, name, encode)
-            });
-            each.collect::<PyResult<Vec<_>>>()
-        };
-        let names = LearnerNames {
-            states: stored(&self.states)?,
-            actions: stored(&self.actions)?,
-            ends: stored(&self.ends)?,
-            default_actions: self.default.clone(),
-            rows: self.rows.clone(),
-        };
-        Ok(Learner { agent: self.agent.clone(), random: self.random.clone(), names: Some(names) })
-    }
-
-    /// What was saved. A learner without names gets whole numbers.
-    pub fn restore<'py>(
-        py: Python<'py>,
-        learner: Learner,
-        mut decode: Option<Translate<'_, 'py>>,
-    ) -> PyResult<Self> {
-        let names = learner.names.unwrap_or_else(|| plain_names(&learner.agent));
-        let mut restored = |names: &[backsweep_io::Name], word| {
-            let mut table = Names::default();
-            for name in names {
-                let decode: Option<Translate<'_, 'py>> = match &mut decode {
-                    Some(decode) => Some(&mut **decode),
-                    None => None,
-                };
-                let object = stored::restore(py, name, decode)?;
-                if !table.id_or_insert(py, names::key(&object, word)?, word)?.1 {
-                    return Err(errors::file(py, format!("{word} {} is there twice", show(&object))));
-                }
-            }
-            Ok(table)
-        };
-        let default = names.default_actions;
-        Ok(Self {
-            states: restored(&names.states, "state")?,
-            actions: restored(&names.actions, "action")?,
-            ends: restored(&names.ends, "end")?,
-            agent: learner.agent,
-            random: learner.random,
-            identity: default.iter().flatten().enumerate().all(|(i, &id)| i as u32 == id),
-            default,
-            rows: names.rows,
-        })
-    }
-}
-
-/// Whole numbers as names, for a learner that was saved from Rust without any.
-fn plain_names(agent: &Agent) -> LearnerNames {
-    let ints = |n: usize| (0..n as i64).map(backsweep_io::Name::Int).collect();
-    let model = agent.model();
-    let n_actions = || model.states().map(|state| model.n_actions(state));
-    LearnerNames {
-        states: ints(model.n_states()),
-        actions: ints(n_actions().max().unwrap_or(0)),
-        default_actions: None,
-        rows: n_actions().map(|n| Some((0..n as u32).collect())).collect(),
-        ends: Vec::new(),
     }
 }

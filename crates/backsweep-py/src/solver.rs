@@ -1,10 +1,11 @@
 //! The engine behind `backsweep.MDP`: a known model that is solved, changed and solved again.
 
-use crate::agent::{audit_object, build, planner_settings, stats_object};
 use crate::errors;
 use crate::named_agent::NamedAgent;
 use crate::names::{self, Key};
 use crate::planning;
+use crate::results::{audit_object, stats_object};
+use crate::settings::{build, planner_settings};
 use backsweep::{Action, Model, Next, Outcome, Random, State};
 use backsweep_io::Learner;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};

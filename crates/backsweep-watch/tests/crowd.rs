@@ -149,3 +149,41 @@ fn a_late_viewer_sees_the_latest_and_not_the_oldest_frame() {
         text.split("\"number\":").skip(1).filter_map(|rest| rest.split(',').next()?.parse().ok()).collect();
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "frames come in order");
 }
+
+/// Whether the server has closed a connection; waits a little for it.
+fn is_closed(stream: &mut TcpStream) -> bool {
+    stream.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    match stream.read(&mut [0; 16]) {
+        Ok(n) => n == 0,
+        Err(error) => error.kind() == std::io::ErrorKind::ConnectionReset,
+    }
+}
+
+#[test]
+fn connections_are_capped_and_those_that_ask_nothing_go_first() {
+    let limits = Limits { connections: 10, header: Duration::from_secs(600), ..Limits::default() };
+    let server = Server::start(fast(), true, limits);
+    let mut silent: Vec<TcpStream> = (0..30).map(|_| server.connect()).collect();
+    assert!(silent[..20].iter_mut().all(is_closed), "the oldest silent connections make room");
+    assert!(!silent[20..].iter_mut().any(is_closed), "as many as the cap stay");
+    let mut viewers: Vec<TcpStream> = (0..10).map(|_| server.watch()).collect();
+    for viewer in &mut viewers {
+        read_frames(viewer, 1);
+    }
+    assert!(silent[20..].iter_mut().all(is_closed), "viewers took their places");
+    assert!(is_closed(&mut server.connect()), "there is no room beside those that do ask");
+    for viewer in &mut viewers {
+        read_frames(viewer, 1);
+    }
+}
+
+#[test]
+fn an_order_that_does_not_arrive_is_cut() {
+    let server = Server::start(fast(), true, Limits::default());
+    let request = server.order_request(r#"{"do":"pause"}"#);
+    let began = Instant::now();
+    let answer = server.send(&request.as_bytes()[..request.len() - 3]);
+    assert_eq!(answer.status, 408, "{answer:?}");
+    assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
+    assert!(server.engine.frame().running);
+}

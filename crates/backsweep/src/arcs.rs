@@ -223,6 +223,20 @@ impl Arcs {
         .flatten()
     }
 
+    /// Calls `visit` with each arc into a state, the newest first: the same as [`Self::incoming`], in half the time.
+    #[inline(always)]
+    pub fn visit_incoming(&self, list: &InList, mut visit: impl FnMut(Pair, f64, Arc)) {
+        let mut blocks = self.blocks(list);
+        let mut filled = list.filled();
+        while let Some((number, block)) = blocks.next() {
+            let weights = self.weights(block);
+            for i in (0..filled.min(IN_BLOCK as usize)).rev() {
+                visit(Pair(block.pairs[i]), weights[i], Arc(number * IN_BLOCK + i as u32));
+            }
+            filled = IN_BLOCK as usize;
+        }
+    }
+
     #[inline]
     fn block(&self, arc: Arc) -> &InBlock {
         &self.blocks[(arc.0 / IN_BLOCK) as usize]

@@ -7,6 +7,7 @@ mod moore_atkeson;
 mod pass;
 mod peng_williams;
 mod reversed_full_backups;
+mod rows;
 mod small_backups;
 mod value_iteration;
 mod wiering_schmidhuber;
@@ -106,6 +107,11 @@ pub trait Planner: fmt::Debug + Send + Sync {
 
     /// The highest priority on the queue; `None` if there is nothing to do.
     fn top_priority(&self) -> Option<f64>;
+
+    /// Whether there is nothing to do.
+    fn is_idle(&self) -> bool {
+        self.top_priority().is_none()
+    }
 
     /// The priority of a state on the queue, 0 if it is not queued.
     fn priority(&self, _state: State) -> f64 {
@@ -254,7 +260,7 @@ pub fn plan(planner: &mut dyn Planner, model: &Model, budget: &mut Budget<'_>) -
     let converged = match budget {
         Budget::Cycles(n) => loop {
             if cycles >= *n {
-                break planner.top_priority().is_none();
+                break planner.is_idle();
             }
             match planner.update_cycle(model, usize::MAX) {
                 Cycle::Idle => break true,
@@ -275,7 +281,7 @@ pub fn plan(planner: &mut dyn Planner, model: &Model, budget: &mut Budget<'_>) -
         },
         Budget::Stop(stop) => loop {
             if stop() {
-                break planner.top_priority().is_none();
+                break planner.is_idle();
             }
             match planner.update_cycle(model, STRIDE) {
                 Cycle::Idle => break true,

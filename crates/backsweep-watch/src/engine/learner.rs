@@ -57,12 +57,11 @@ impl Learner {
     /// # Errors
     /// If the scene's settings are out of range.
     pub fn new(planner: &str, scene: &Scene, world: &World) -> Result<Self> {
-        let mut agent = Agent::from_parts(
+        let agent = Agent::from_parts(
             Model::with_states((0..world.n_states()).map(|_| 4)),
             build_planner(planner, scene.settings())?,
             EpsilonGreedy::new(scene.epsilon)?,
         );
-        agent.set_policy(EpsilonGreedy::new(scene.epsilon)?);
         let mut random = Random::from_seed(scene.seed);
         let state = world.start(&mut random);
         let q_sampled = action_values(&agent);

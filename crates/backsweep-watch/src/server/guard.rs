@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub const TOKEN_HEADER: &str = "x-backsweep-token";
 
 /// What the answers may load, and where they may be shown: nothing from anywhere else, nowhere else.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The rules of one server.

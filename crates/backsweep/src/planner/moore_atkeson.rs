@@ -8,6 +8,8 @@
 //!
 //! Cost of a cycle: O(actions × successors + predecessors).
 
+use super::pass::with_queue;
+use super::rows::Rows;
 use super::{Counters, Cycle, Planner};
 use crate::queue::{AnyQueue, Queue};
 use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
@@ -17,6 +19,7 @@ use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, Stat
 pub struct MooreAtkeson {
     settings: Settings,
     values: Values,
+    rows: Rows,
     queue: AnyQueue,
     counters: Counters,
 }
@@ -29,12 +32,13 @@ impl MooreAtkeson {
     pub fn new(settings: Settings) -> Result<Self> {
         let settings = settings.check()?;
         let (values, queue) = (Values::new(&settings), AnyQueue::new(settings.queue));
-        Ok(Self { settings, values, queue, counters: Counters::default() })
+        Ok(Self { settings, values, rows: Rows::default(), queue, counters: Counters::default() })
     }
 
     pub(crate) fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let mut planner = Self::new(settings)?;
         planner.values = Values::restore(&settings, model, snapshot)?;
+        planner.rows.grow(model);
         planner.queue = AnyQueue::restore(settings.queue, model.n_states(), snapshot)?;
         planner.counters = Counters::restore(snapshot)?;
         Ok(planner)
@@ -58,6 +62,7 @@ impl Planner for MooreAtkeson {
         let (known, known_states) = (self.values.pairs.len(), self.values.states.len());
         if self.values.extend(model) {
             self.queue.grow(model.n_states());
+            self.rows.grow(model);
             for (i, row) in model.pairs.iter().enumerate().skip(known) {
                 self.values.rescale(model, Pair(i as u32));
                 let state = model.owners.of(i as u32);
@@ -71,12 +76,14 @@ impl Planner for MooreAtkeson {
 
     fn observe(&mut self, model: &Model, change: &Change) {
         self.grow(model);
+        self.rows.observe(model, change);
         self.values.rescale(model, change.pair);
         self.queue.set(change.state.0, f64::INFINITY);
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
         self.grow(model);
+        self.rows.copy(model, pair);
         self.values.rescale(model, pair);
         self.queue.set(model.state_of(pair).0, f64::INFINITY);
     }
@@ -90,7 +97,7 @@ impl Planner for MooreAtkeson {
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
         let Some(state) = self.queue.pop() else { return Cycle::Idle };
         self.counters.cycles += 1;
-        let (delta_v, n_backups) = self.values.full_value_backup(model, State(state));
+        let (delta_v, n_backups) = self.rows.full_value_backup(&mut self.values, model, state);
         self.counters.full_backups += n_backups;
         if delta_v == 0.0 {
             self.counters.idle_pops += 1;
@@ -98,12 +105,15 @@ impl Planner for MooreAtkeson {
         }
         // A pair's scale is γ/W, so this times w is P̂|ΔV|.
         let factor = if self.values.discount > 0.0 { delta_v.abs() / self.values.discount } else { 0.0 };
-        for (pair, weight, _) in model.arcs.incoming(&model.states[state as usize].into) {
-            let priority = self.values.pairs[pair.index()].scale * weight * factor;
-            if priority > self.settings.threshold {
-                self.queue.promote(model.owners.of(pair.0), priority);
-            }
-        }
+        let (values, threshold) = (&self.values, self.settings.threshold);
+        with_queue!(self, queue => {
+            model.arcs.visit_incoming(&model.states[state as usize].into, |pair, weight, _| {
+                let priority = values.pairs[pair.index()].scale * weight * factor;
+                if priority > threshold {
+                    queue.promote(model.owners.of(pair.0), priority);
+                }
+            });
+        });
         Cycle::Done
     }
 
@@ -145,7 +155,7 @@ impl Planner for MooreAtkeson {
     }
 
     fn bytes(&self) -> usize {
-        self.values.bytes() + self.queue.bytes()
+        self.values.bytes() + self.rows.bytes() + self.queue.bytes()
     }
 
     fn boxed_clone(&self) -> Box<dyn Planner> {

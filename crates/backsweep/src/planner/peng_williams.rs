@@ -11,6 +11,8 @@
 //!
 //! Cost of a cycle: O(successors + actions + predecessors).
 
+use super::pass::with_queue;
+use super::rows::Rows;
 use super::{Counters, Cycle, Planner};
 use crate::queue::{AnyQueue, Queue};
 use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
@@ -20,6 +22,7 @@ use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, Stat
 pub struct PengWilliams {
     settings: Settings,
     values: Values,
+    rows: Rows,
     queue: AnyQueue,
     /// U of each arc.
     u: Vec<f64>,
@@ -37,6 +40,7 @@ impl PengWilliams {
         let settings = settings.check()?;
         Ok(Self {
             values: Values::new(&settings),
+            rows: Rows::default(),
             queue: AnyQueue::new(settings.queue),
             u: Vec::new(),
             target: Vec::new(),
@@ -48,6 +52,7 @@ impl PengWilliams {
     pub(crate) fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let mut planner = Self::new(settings)?;
         planner.values = Values::restore(&settings, model, snapshot)?;
+        planner.rows.grow(model);
         planner.u = snapshot.finite("peng.u", model.arc_bound())?.to_vec();
         planner.target = vec![crate::arcs::NONE; model.arc_bound()];
         for state in model.states() {
@@ -72,10 +77,11 @@ impl PengWilliams {
             self.target.resize(model.arc_bound(), crate::arcs::NONE);
             self.queue.grow(model.arc_bound());
         }
-        for (state, arc) in model.arcs.out(model.pairs[pair.index()].out()) {
-            if self.target[arc.index()] == crate::arcs::NONE {
-                self.target[arc.index()] = state.0;
-                self.u[arc.index()] = self.values.value(state);
+        for entry in self.rows.row(pair.index()) {
+            let arc = entry.arc as usize;
+            if self.target[arc] == crate::arcs::NONE {
+                self.target[arc] = entry.state;
+                self.u[arc] = self.values.value(State(entry.state));
             }
         }
     }
@@ -99,20 +105,28 @@ impl PengWilliams {
         if v == v_old {
             return false;
         }
-        for (pair, weight, arc) in model.arcs.incoming(&model.states[state.index()].into) {
-            self.set_residual(pair, weight, arc, v);
-        }
+        let (values, u, threshold) = (&self.values, &self.u, self.settings.threshold);
+        with_queue!(self, queue => {
+            model.arcs.visit_incoming(&model.states[state.index()].into, |pair, weight, arc| {
+                let priority = values.pairs[pair.index()].scale * weight * (v - u[arc.index()]).abs();
+                if priority > threshold {
+                    queue.set(arc.0, priority);
+                } else {
+                    queue.remove(arc.0);
+                }
+            });
+        });
         true
     }
 
     /// Sets all U of a pair to the values of their states and recomputes it.
     fn back_up_fully(&mut self, model: &Model, pair: Pair) {
         self.extend_arcs(model, pair);
-        for (state, arc) in model.arcs.out(model.pairs[pair.index()].out()) {
-            self.u[arc.index()] = self.values.value(state);
-            self.queue.remove(arc.0);
+        for entry in self.rows.row(pair.index()) {
+            self.u[entry.arc as usize] = self.values.value(State(entry.state));
+            self.queue.remove(entry.arc);
         }
-        let value = self.values.evaluated(model, pair, |_, arc| self.u[arc.index()]);
+        let value = self.rows.evaluated(&self.values, model, pair.index(), |_, arc| self.u[arc.index()]);
         self.values.put(pair, value);
         self.restore_maximum(model, pair);
     }
@@ -134,6 +148,7 @@ impl Planner for PengWilliams {
     fn grow(&mut self, model: &Model) {
         let known = self.values.pairs.len();
         if self.values.extend(model) {
+            self.rows.grow(model);
             for pair in known..model.n_pairs() {
                 if model.owners.of(pair as u32) != crate::arcs::NONE {
                     self.back_up_fully(model, Pair(pair as u32));
@@ -144,6 +159,7 @@ impl Planner for PengWilliams {
 
     fn observe(&mut self, model: &Model, change: &Change) {
         self.grow(model);
+        self.rows.observe(model, change);
         let row = &model.pairs[change.pair.index()];
         if !self.values.believes(row, change.weight_before) {
             return self.back_up_fully(model, change.pair);
@@ -152,14 +168,21 @@ impl Planner for PengWilliams {
         let value = self.values.corrected(model, change, |_, arc| self.u[arc.index()]);
         self.values.put(change.pair, value);
         // The pair's probabilities changed, and with them the residuals of its triples.
-        for (state, arc) in model.arcs.out(row.out()) {
-            self.set_residual(change.pair, model.arcs.weight(arc), arc, self.values.value(state));
+        for i in (0..self.rows.row(change.pair.index()).len()).rev() {
+            let entry = self.rows.row(change.pair.index())[i];
+            self.set_residual(
+                change.pair,
+                entry.weight,
+                Arc(entry.arc),
+                self.values.value(State(entry.state)),
+            );
         }
         self.restore_maximum(model, change.pair);
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
         self.grow(model);
+        self.rows.copy(model, pair);
         self.back_up_fully(model, pair);
     }
 
@@ -174,7 +197,7 @@ impl Planner for PengWilliams {
         self.counters.cycles += 1;
         let pair = model.arcs.pair(Arc(arc));
         self.u[arc as usize] = self.values.value(State(self.target[arc as usize]));
-        let value = self.values.evaluated(model, pair, |_, arc| self.u[arc.index()]);
+        let value = self.rows.evaluated(&self.values, model, pair.index(), |_, arc| self.u[arc.index()]);
         self.values.put(pair, value);
         self.counters.full_backups += 1;
         if !self.restore_maximum(model, pair) {
@@ -224,7 +247,7 @@ impl Planner for PengWilliams {
 
     fn bytes(&self) -> usize {
         let arcs = size_of_val(&self.u[..]) + size_of_val(&self.target[..]);
-        arcs + self.values.bytes() + self.queue.bytes()
+        arcs + self.values.bytes() + self.rows.bytes() + self.queue.bytes()
     }
 
     fn boxed_clone(&self) -> Box<dyn Planner> {

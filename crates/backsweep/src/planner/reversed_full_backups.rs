@@ -388,6 +388,10 @@ impl Planner for ReversedFullBackups {
         self.queue.top().into_iter().chain(under_way).reduce(f64::max)
     }
 
+    fn is_idle(&self) -> bool {
+        self.pass.is_none() && self.queue.is_empty()
+    }
+
     fn priority(&self, state: State) -> f64 {
         self.queue.priority(state.0).unwrap_or(0.0)
     }

@@ -12,6 +12,7 @@
 
 use super::pass::{Pass, Upkeep, with_queue};
 use super::{Counters, Cycle, Planner};
+use crate::arcs::IN_BLOCK;
 use crate::queue::{AnyQueue, Queue};
 use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
@@ -31,6 +32,9 @@ struct Core {
     values: Values,
     /// Q of each pair when its state was last popped.
     q_prev: Vec<f64>,
+    /// What a priority of each state must exceed to matter: the threshold, or above it the priority with which the state is
+    /// queued (or less, for a planner just restored, which costs time and nothing else).
+    floor: Vec<f64>,
     upkeep: Upkeep,
     counters: Counters,
 }
@@ -44,10 +48,12 @@ impl Core {
 
     /// Queues the state of a pair whose Q changed.
     #[inline]
-    fn promote(&self, model: &Model, queue: &mut impl Queue, pair: usize) {
+    fn promote(&mut self, model: &Model, queue: &mut impl Queue, pair: usize) {
         let priority = (self.values.pairs[pair].q - self.q_prev[pair]).abs(); // l.11, 21
-        if priority > self.threshold {
-            queue.promote(model.owners.of(pair as u32), priority); // l.12, 22 (Departure 6)
+        let state = model.owners.of(pair as u32);
+        if priority > self.floor[state as usize] {
+            self.floor[state as usize] = priority;
+            queue.promote(state, priority); // l.12, 22 (Departure 6)
         }
     }
 
@@ -59,6 +65,7 @@ impl Core {
 
     fn begin(&mut self, model: &Model, queue: &mut impl Queue) -> Option<Pass> {
         let state = queue.pop()?; // l.14
+        self.floor[state as usize] = self.threshold;
         self.counters.cycles += 1;
         let row = &model.states[state as usize];
         for pair in row.first_pair as usize..(row.first_pair + row.n_actions) as usize {
@@ -82,23 +89,41 @@ impl Core {
             pass.finish();
             return;
         }
-        while done < limit
+        while pass.exact
+            && done < limit
             && let Some((block, filled)) = pass.advance(model)
         {
             done += filled;
-            if pass.exact {
-                self.counters.refreshes += filled as u64;
-                for &pair in &block.pairs[..filled] {
-                    self.refresh(model, queue, Some(*pass), Pair(pair));
-                }
-                continue;
-            }
-            for (&pair, &weight) in block.pairs[..filled].iter().zip(&model.arcs.weights(block)) {
-                let value = &mut self.values.pairs[pair as usize];
-                value.q += value.scale * weight * delta_v; // l.20
-                self.promote(model, queue, pair as usize);
+            self.counters.refreshes += filled as u64;
+            for &pair in &block.pairs[..filled] {
+                self.refresh(model, queue, Some(*pass), Pair(pair));
             }
         }
+        let (mut blocks, mut filled) = pass.blocks(model);
+        while done < limit
+            && let Some((_, block)) = blocks.next()
+        {
+            done += filled;
+            // Pairs whose state must be promoted, gathered without a branch that no processor can guess. What is not filled
+            // repeats the first pair and changes nothing.
+            let mut touched = [0; IN_BLOCK as usize];
+            let mut n_touched = 0;
+            let weights = model.arcs.weights(block);
+            for i in 0..IN_BLOCK as usize {
+                let pair = block.pairs[i];
+                let value = &mut self.values.pairs[pair as usize];
+                value.q += value.scale * (weights[i] * delta_v); // l.20
+                let priority = (value.q - self.q_prev[pair as usize]).abs(); // l.21
+                let state = model.owners.of(pair);
+                touched[n_touched] = pair;
+                n_touched += usize::from(priority > self.floor[state as usize]);
+            }
+            for &pair in &touched[..n_touched] {
+                self.promote(model, queue, pair as usize);
+            }
+            filled = IN_BLOCK as usize;
+        }
+        pass.leave(&blocks);
         self.counters.small_backups += done as u64;
         if let Some(pair) = self.upkeep.due(model, done) {
             self.counters.refreshes += 1;
@@ -119,6 +144,7 @@ impl SmallBackups {
                 threshold: settings.threshold,
                 values: Values::new(&settings),
                 q_prev: Vec::new(),
+                floor: Vec::new(),
                 upkeep: Upkeep::default(),
                 counters: Counters::default(),
             },
@@ -131,6 +157,7 @@ impl SmallBackups {
     pub(crate) fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let mut planner = Self::new(settings)?;
         planner.core.values = Values::restore(&settings, model, snapshot)?;
+        planner.core.floor = vec![settings.threshold; model.n_states()];
         planner.core.q_prev = snapshot.finite("small.q_prev", model.n_pairs())?.to_vec();
         planner.core.upkeep = Upkeep::restore(model, snapshot)?;
         planner.core.counters = Counters::restore(snapshot)?;
@@ -147,6 +174,7 @@ impl SmallBackups {
     /// Makes room for what the model has; the pairs from `known` on are new and start as worth what their state is.
     fn extend(&mut self, model: &Model) {
         self.core.values.extend(model);
+        self.core.floor.resize(model.n_states(), self.core.threshold);
         self.queue.grow(model.n_states());
         self.core.upkeep.grow(model, self.settings.optimism.value);
         for pair in self.core.q_prev.len()..model.n_pairs() {
@@ -233,6 +261,10 @@ impl Planner for SmallBackups {
         self.queue.top().into_iter().chain(under_way).reduce(f64::max)
     }
 
+    fn is_idle(&self) -> bool {
+        self.pass.is_none() && self.queue.is_empty()
+    }
+
     fn priority(&self, state: State) -> f64 {
         self.queue.priority(state.0).unwrap_or(0.0)
     }
@@ -252,6 +284,7 @@ impl Planner for SmallBackups {
     fn set_threshold(&mut self, model: &Model, threshold: f64) {
         self.grow(model);
         self.core.threshold = threshold;
+        self.core.floor.fill(threshold);
         self.settings.threshold = threshold;
         for pair in 0..model.n_pairs() {
             if model.owners.of(pair as u32) != crate::arcs::NONE {
@@ -270,7 +303,7 @@ impl Planner for SmallBackups {
     }
 
     fn bytes(&self) -> usize {
-        let q_prev = size_of_val(&self.core.q_prev[..]);
+        let q_prev = size_of_val(&self.core.q_prev[..]) + size_of_val(&self.core.floor[..]);
         q_prev + self.core.values.bytes() + self.core.upkeep.bytes() + self.queue.bytes()
     }
 

@@ -3,25 +3,18 @@
 //!
 //! An update cycle is one sweep over all states. Invariant after a sweep: V(s) = max Q(s,·). Cost of a cycle: O(arcs).
 //!
-//! The planner keeps a copy of every pair's successors in one piece, so that a sweep reads memory in order; an observation
-//! changes one entry of it.
+//! The planner keeps a copy of every pair's successors in one piece (see `rows.rs`), so that a sweep reads memory in order.
 
+use super::rows::Rows;
 use super::{Counters, Cycle, Planner};
 use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    weight: f64,
-    state: u32,
-}
 
 /// Value iteration, until [`Settings::tolerance`].
 #[derive(Clone, Debug)]
 pub struct ValueIteration {
     settings: Settings,
     values: Values,
-    /// The successors of each pair, as in the model.
-    rows: Vec<Vec<Entry>>,
+    rows: Rows,
     /// The largest change of a value in the last sweep; infinite if something was observed since.
     largest_change: f64,
     counters: Counters,
@@ -35,30 +28,25 @@ impl ValueIteration {
     pub fn new(settings: Settings) -> Result<Self> {
         let settings = settings.check()?;
         let values = Values::new(&settings);
-        Ok(Self { settings, values, rows: Vec::new(), largest_change: 0.0, counters: Counters::default() })
+        Ok(Self {
+            settings,
+            values,
+            rows: Rows::default(),
+            largest_change: 0.0,
+            counters: Counters::default(),
+        })
     }
 
     pub(crate) fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let mut planner = Self::new(settings)?;
         planner.values = Values::restore(&settings, model, snapshot)?;
-        planner.rows = vec![Vec::new(); model.n_pairs()];
-        for pair in 0..model.n_pairs() as u32 {
-            planner.copy_row(model, Pair(pair));
-        }
+        planner.rows.grow(model);
         planner.counters = Counters::restore(snapshot)?;
         let &[largest_change] = snapshot.f64s("iteration.largest_change")? else {
             return Err(Snapshot::problem("iteration.largest_change", "it has not 1 item"));
         };
         planner.largest_change = largest_change;
         Ok(planner)
-    }
-
-    fn copy_row(&mut self, model: &Model, pair: Pair) {
-        let row = &mut self.rows[pair.index()];
-        row.clear();
-        row.extend(model.successors(pair).map(|s| Entry { weight: s.weight, state: s.state.0 }));
-        // In the order of their first observation, whatever the order in which the model lists them.
-        row.reverse();
     }
 }
 
@@ -78,9 +66,8 @@ impl Planner for ValueIteration {
     fn grow(&mut self, model: &Model) {
         let known = self.values.pairs.len();
         if self.values.extend(model) {
-            self.rows.resize(model.n_pairs(), Vec::new());
+            self.rows.grow(model);
             for pair in known..model.n_pairs() {
-                self.copy_row(model, Pair(pair as u32));
                 self.values.rescale(model, Pair(pair as u32));
             }
             self.largest_change = f64::INFINITY;
@@ -90,20 +77,13 @@ impl Planner for ValueIteration {
     fn observe(&mut self, model: &Model, change: &Change) {
         self.grow(model);
         self.values.rescale(model, change.pair);
-        if let Some((state, arc)) = change.next {
-            let row = &mut self.rows[change.pair.index()];
-            let weight = model.arcs.weight(arc);
-            match row.iter_mut().find(|entry| entry.state == state.0) {
-                Some(entry) => entry.weight = weight,
-                None => row.push(Entry { weight, state: state.0 }),
-            }
-        }
+        self.rows.observe(model, change);
         self.largest_change = f64::INFINITY;
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
         self.grow(model);
-        self.copy_row(model, pair);
+        self.rows.copy(model, pair);
         self.values.rescale(model, pair);
         self.largest_change = f64::INFINITY;
     }
@@ -127,7 +107,7 @@ impl Planner for ValueIteration {
                 let pair_row = &model.pairs[pair];
                 if self.values.believes(pair_row, pair_row.weight) {
                     let mut sum = 0.0;
-                    for entry in &self.rows[pair] {
+                    for entry in self.rows.row(pair) {
                         sum += entry.weight * self.values.states[entry.state as usize].v;
                     }
                     q = (pair_row.reward_sum + discount * sum) / pair_row.weight;
@@ -185,8 +165,7 @@ impl Planner for ValueIteration {
     }
 
     fn bytes(&self) -> usize {
-        let rows: usize = self.rows.iter().map(|row| size_of_val(&row[..]) + size_of_val(row)).sum();
-        rows + self.values.bytes()
+        self.rows.bytes() + self.values.bytes()
     }
 
     fn boxed_clone(&self) -> Box<dyn Planner> {

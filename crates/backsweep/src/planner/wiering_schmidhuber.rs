@@ -9,6 +9,7 @@
 //!
 //! Cost of a cycle: O(predecessor states × actions × successors).
 
+use super::rows::Rows;
 use super::{Counters, Cycle, Planner};
 use crate::queue::{AnyQueue, Queue};
 use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
@@ -18,6 +19,7 @@ use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, Stat
 pub struct WieringSchmidhuber {
     settings: Settings,
     values: Values,
+    rows: Rows,
     queue: AnyQueue,
     /// Δ(s).
     delta: Vec<f64>,
@@ -36,6 +38,7 @@ impl WieringSchmidhuber {
         let settings = settings.check()?;
         Ok(Self {
             values: Values::new(&settings),
+            rows: Rows::default(),
             queue: AnyQueue::new(settings.queue),
             delta: Vec::new(),
             stamp: Vec::new(),
@@ -47,6 +50,7 @@ impl WieringSchmidhuber {
     pub(crate) fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let mut planner = Self::new(settings)?;
         planner.values = Values::restore(&settings, model, snapshot)?;
+        planner.rows.grow(model);
         planner.queue = AnyQueue::restore(settings.queue, model.n_states(), snapshot)?;
         planner.delta = snapshot.finite("wiering.delta", model.n_states())?.to_vec();
         planner.stamp = vec![0; model.n_states()];
@@ -56,7 +60,7 @@ impl WieringSchmidhuber {
 
     /// Backs up all actions of a state and adds the change of its value to Δ. Returns whether it changed.
     fn back_up(&mut self, model: &Model, state: u32) -> bool {
-        let (delta_v, n_backups) = self.values.full_value_backup(model, State(state));
+        let (delta_v, n_backups) = self.rows.full_value_backup(&mut self.values, model, state);
         self.counters.full_backups += n_backups;
         self.delta[state as usize] += delta_v;
         delta_v != 0.0
@@ -88,6 +92,7 @@ impl Planner for WieringSchmidhuber {
         let (known, known_states) = (self.values.pairs.len(), self.values.states.len());
         if self.values.extend(model) {
             self.queue.grow(model.n_states());
+            self.rows.grow(model);
             self.delta.resize(model.n_states(), 0.0);
             self.stamp.resize(model.n_states(), 0);
             for (pair, row) in model.pairs.iter().enumerate().skip(known) {
@@ -103,6 +108,7 @@ impl Planner for WieringSchmidhuber {
 
     fn observe(&mut self, model: &Model, change: &Change) {
         self.grow(model);
+        self.rows.observe(model, change);
         self.back_up(model, change.state.0);
         self.queue.clear();
         self.queue.set(change.state.0, f64::INFINITY);
@@ -110,6 +116,7 @@ impl Planner for WieringSchmidhuber {
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
         self.grow(model);
+        self.rows.copy(model, pair);
         let state = model.state_of(pair).0;
         self.back_up(model, state);
         self.promote(state);
@@ -181,7 +188,7 @@ impl Planner for WieringSchmidhuber {
 
     fn bytes(&self) -> usize {
         let states = size_of_val(&self.delta[..]) + size_of_val(&self.stamp[..]);
-        states + self.values.bytes() + self.queue.bytes()
+        states + self.values.bytes() + self.rows.bytes() + self.queue.bytes()
     }
 
     fn boxed_clone(&self) -> Box<dyn Planner> {

@@ -5,7 +5,8 @@ use crate::{Error, Result, Snapshot};
 
 const NONE: u32 = u32::MAX;
 /// Children of a node. Four entries of 16 bytes are looked through in one cache line's worth of reads, and the heap is
-/// half as deep as a binary one.
+/// half as deep as a binary one. Slower (docs/PERFORMANCE.md): eight children, and four in one line chosen among without a
+/// branch: a guess that is wrong now and then lets the processor go on, a number that is not yet there does not.
 const ARITY: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
@@ -136,6 +137,8 @@ impl Queue for HeapQueue {
     fn grow(&mut self, n_keys: usize) {
         if n_keys > self.position.len() {
             self.position.resize(n_keys, NONE);
+            // Room for all keys at once, so that no push has to move the heap while planning.
+            self.heap.reserve(n_keys - self.heap.len());
         }
     }
 
@@ -150,9 +153,12 @@ impl Queue for HeapQueue {
         if i == NONE {
             self.heap.push(entry);
             self.sift_up(self.heap.len() - 1, entry);
-        } else if priority > self.heap[i as usize].priority {
+            return;
+        }
+        let before = self.heap[i as usize].priority;
+        if priority > before {
             self.sift_up(i as usize, entry);
-        } else {
+        } else if priority < before {
             self.sift_down(i as usize, entry);
         }
     }

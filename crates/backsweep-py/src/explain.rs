@@ -1,0 +1,53 @@
+//! Errors of the engine in the user's words.
+
+use crate::errors;
+use crate::named_agent::NamedAgent;
+use backsweep::{Action, Error, State};
+use pyo3::prelude::*;
+
+impl NamedAgent {
+    /// An error of the engine in the user's words.
+    #[cold]
+    pub fn explain(&self, py: Python<'_>, error: Error) -> PyErr {
+        let state_name = |state: State| self.states.show(py, state.0);
+        let pair = |state: State, action: Action| {
+            let id = self.row(state.0).get(action.index());
+            let action =
+                id.map_or_else(|| action.to_string(), |&id| format!("action {}", self.actions.show(py, id)));
+            format!("{action} in state {}", state_name(state))
+        };
+        match error {
+            Error::Setting { .. } | Error::Unknown { .. } => errors::value(error.to_string()),
+            Error::Reward { state, action, found } => errors::value(format!(
+                "reward of {}, or the sum of its rewards, is {found:?}; expected a finite number",
+                pair(state, action)
+            )),
+            Error::NoSuchAction { state, action, .. } => {
+                errors::unknown(py, format!("{} is not known", pair(state, action)))
+            }
+            Error::Terminal { state } => errors::unknown(
+                py,
+                format!("no actions are known in state {}; pass actions=[...]", state_name(state)),
+            ),
+            Error::Probability { state, action, found } => errors::value(format!(
+                "probability of an outcome of {} is {found}; expected 0 to 1",
+                pair(state, action)
+            )),
+            Error::ProbabilitySum { state, action, found } => errors::value(format!(
+                "probabilities of the outcomes of {} sum to {found}; expected 1 (within 1e-9)",
+                pair(state, action)
+            )),
+            Error::Undiscounted { state } => errors::value(format!(
+                "discount is 1, but from state {} a policy can go on for ever and rewards have both signs, so values \
+                 are not defined; expected a discount below 1, rewards of one sign, or a model in which every policy ends",
+                state_name(state)
+            )),
+            Error::Unbounded { state } => errors::value(format!(
+                "discount is 1, and the value of state {} has no bound: rewards go on for ever from there; expected a \
+                 discount below 1, or a model in which rewards come to an end",
+                state_name(state)
+            )),
+            other => errors::error(py, other.to_string()),
+        }
+    }
+}

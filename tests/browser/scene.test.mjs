@@ -1,0 +1,34 @@
+// Scenes as addresses, without a browser.
+
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { decodeMaze, encodeMaze, fromQuery, grid, toQuery } from "../../crates/backsweep-watch/assets/scene.js";
+
+const defaults = { planner: "small_backups", rival: null, cycles: 1, epsilon: 0.05, min_visits: 4, discount: 0.99, seed: 1, law: "fifteen", intended: 0.8, maze: "S.G\n", speed: 600 };
+const mazes = [{ name: "tiny", title: "tiny", text: "S.G\n" }];
+
+it("mazes survive the address, whatever their characters", () => {
+  for (const text of ["S.G\n", "S..#\n.~.G\n~ = -5\n", "Sw7sG\nw = -1\n7 = 2.5 end\ns = -1e3\n", "S☃<G\n\"&'.\n☃ = -2 end\n< = -1\n\" = -3\n& = -4\n' = -5\n", "S😀G\n😀 = 7\n"]) {
+    assert.deepEqual(grid(decodeMaze(encodeMaze(text))), grid(text), text);
+  }
+});
+
+it("what is no maze is refused", () => {
+  for (const code of ["", "x", "3x1-sfq", "3x1-4f", "3x1-2f", "200x200-40000f", "9999x9999-s", "3x1-sfg-zz", "3x1-99999999999999999999f", "<script>"]) assert.equal(decodeMaze(code), null, code);
+});
+
+it("scenes survive the address", () => {
+  const changes = [{}, { rival: "value_iteration" }, { speed: null }, { seed: 9007199254740991 }, { law: "four", intended: 0.65 }, { maze: "S#G\n...\n" }, { epsilon: 0, cycles: 0, min_visits: 1, discount: 0.5 }];
+  for (const change of changes) {
+    const scene = { ...defaults, ...change };
+    const query = toQuery(scene, { running: true, theme: "dark", mazes });
+    assert.deepEqual(fromQuery(`?${query}`, { defaults: { ...defaults, planner: "other", seed: 5, epsilon: 1 }, mazes }), scene);
+  }
+});
+
+it("an address without a scene leaves the server's", () => {
+  assert.equal(fromQuery("", { defaults, mazes }), null);
+  assert.equal(fromQuery("?theme=dark&run=1", { defaults, mazes }), null);
+  assert.throws(() => fromQuery("?cycles=many", { defaults, mazes }), /cycles/);
+  assert.throws(() => fromQuery("?maze=nothing", { defaults, mazes }), /maze/);
+});

@@ -199,7 +199,7 @@ impl Values {
     }
 
     /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of V and how many full
-    /// backups of pairs it took.
+    /// backups of pairs it took. The planners here do the same on copies of the model's rows, which is faster.
     pub fn full_value_backup(&mut self, model: &Model, state: State) -> (f64, u64) {
         let mut n_backups = 0;
         for pair in model.pairs(state) {

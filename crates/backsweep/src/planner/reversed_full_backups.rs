@@ -216,7 +216,7 @@ impl Core {
             done += filled;
             let weights = model.arcs.weights(block);
             let mut is_first_touched = 0;
-            for (i, (&pair, &weight)) in block.pairs.iter().zip(&weights).enumerate() {
+            for (i, (&pair, weight)) in block.pairs.iter().zip(weights).enumerate() {
                 let value = &mut self.values.pairs[pair as usize];
                 let q = value.q + value.scale.abs() * (weight * delta);
                 value.q = q;

@@ -18,7 +18,7 @@ pub use fixed_point::{fixed_point, rmse};
 pub use options::{BenchOptions, parse_duration};
 pub use reference::{Reference, Version};
 pub use report::Row;
-pub use world::{Observation, observations};
+pub use world::{Observation, observations, scattered_observations};
 
 use std::io::{self, Write};
 
@@ -47,7 +47,8 @@ pub fn run(options: &BenchOptions, out: &mut dyn Write) -> Result<(), String> {
 
 /// The rows of the table, in the order in which they were measured.
 fn measure(options: &BenchOptions) -> Result<Vec<Row>, String> {
-    let walk = observations(options.side, options.observations, options.seed);
+    let draw = if options.scattered { scattered_observations } else { observations };
+    let walk = draw(options.side, options.observations, options.seed);
     let exact = (!options.no_rmse).then(|| fixed_point(&walk, options.side * options.side));
     let mut rows: Vec<Row> = Vec::new();
     // Repetitions go round all rows, so that a slow minute of the machine hits all alike; the fastest of each counts.

@@ -20,6 +20,9 @@ pub struct BenchOptions {
     /// Observations
     #[arg(long, default_value_t = 200_000)]
     pub observations: usize,
+    /// Begin every step in a random state, not where the last one led: for grids too large for a walk
+    #[arg(long)]
+    pub scattered: bool,
     /// Update cycles after every observation
     #[arg(long, default_value_t = 5)]
     pub cycles: u64,

@@ -65,6 +65,15 @@ impl SplitMix64 {
 
 /// The first `n` observations of the walk on a grid.
 pub fn observations(side: usize, n: usize, seed: u64) -> Vec<Observation> {
+    steps(side, n, seed, false)
+}
+
+/// The same, but every step begins in a state drawn anew, (next() ≫ 32) mod states: a walk would not get around on a large grid.
+pub fn scattered_observations(side: usize, n: usize, seed: u64) -> Vec<Observation> {
+    steps(side, n, seed, true)
+}
+
+fn steps(side: usize, n: usize, seed: u64, is_scattered: bool) -> Vec<Observation> {
     let mut random = SplitMix64(seed);
     let side = side as i64;
     let (start, goal) = ((side - 3) * side + 2, 2 * side + side - 3);
@@ -72,6 +81,9 @@ pub fn observations(side: usize, n: usize, seed: u64) -> Vec<Observation> {
     let mut state = start;
     let mut walk = Vec::with_capacity(n);
     while walk.len() < n {
+        if is_scattered {
+            state = ((random.next() >> 32) % (side * side) as u64) as i64;
+        }
         let action = (random.next() >> 62) as u8;
         let (forward, lateral) = outcomes[((random.next() >> 32) % 15) as usize];
         let (dx, dy) = match action {

@@ -90,7 +90,13 @@ impl Experiment {
     pub fn read(path: &Path, changes: &Changes) -> Result<Self> {
         let text = read_text(path)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        Self::parse(&text, folder, changes).map_err(|error| error.at(path.display()))
+        let experiment = Self::parse(&text, folder, changes).map_err(|error| error.at(path.display()))?;
+        // The pictures of built-in experiments show published points, which belong to no other.
+        if BUILT_IN.iter().any(|(name, own)| *name == experiment.name && *own != text) {
+            let line = format!("name '{}' is that of a built-in experiment; choose another", experiment.name);
+            return Err(Error::new(line).at(path.display()));
+        }
+        Ok(experiment)
     }
 
     /// Reads the text of an experiment file; files it names are looked for in `folder`.
@@ -123,6 +129,8 @@ impl Experiment {
         experiment.add_prediction(&file)?;
         if let Some(table) = &file.cost {
             let timed = if changes.quick { table.quick_observations } else { table.observations };
+            // Times of fewer observations are another experiment's.
+            experiment.text += &format!("\n# timed: {timed}\n");
             experiment.tasks.extend(cost::TASKS.map(|(name, title)| (name.to_owned(), title.to_owned())));
             for (task, method, parameter, measurement) in cost::measurements(table, timed)? {
                 let seconds = measurement.seconds();

@@ -216,10 +216,9 @@ impl Core {
             done += filled;
             let weights = model.arcs.weights(block);
             let mut is_first_touched = 0;
-            for i in 0..IN_BLOCK as usize {
-                let pair = block.pairs[i];
+            for (i, (&pair, weight)) in block.pairs.iter().zip(weights).enumerate() {
                 let value = &mut self.values.pairs[pair as usize];
-                let q = value.q + value.scale.abs() * (weights[i] * delta);
+                let q = value.q + value.scale.abs() * (weight * delta);
                 value.q = q;
                 let is_greedy = value.scale.to_bits() >> 63;
                 let is_touched = if RISES {

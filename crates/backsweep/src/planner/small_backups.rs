@@ -109,10 +109,9 @@ impl Core {
             let mut touched = [0; IN_BLOCK as usize];
             let mut n_touched = 0;
             let weights = model.arcs.weights(block);
-            for i in 0..IN_BLOCK as usize {
-                let pair = block.pairs[i];
+            for (&pair, weight) in block.pairs.iter().zip(weights) {
                 let value = &mut self.values.pairs[pair as usize];
-                value.q += value.scale * (weights[i] * delta_v); // l.20
+                value.q += value.scale * (weight * delta_v); // l.20
                 let priority = (value.q - self.q_prev[pair as usize]).abs(); // l.21
                 let state = model.owners.of(pair);
                 touched[n_touched] = pair;

@@ -34,8 +34,9 @@ pub fn run_engine(
     let built = build_planner(planner, settings).map_err(|error| error.to_string())?;
     let model = Model::with_states(std::iter::repeat_n(N_ACTIONS, options.side * options.side));
     let mut agent = Agent::from_parts(model, built, EpsilonGreedy::GREEDY);
-    let sweeps = planner == "value_iteration";
-    let cycles = if sweeps { 0 } else { options.cycles };
+    let is_value_iteration = planner == "value_iteration";
+    let afterwards = options.afterwards.or(is_value_iteration.then_some(SWEEPS));
+    let cycles = if afterwards.is_some() { 0 } else { options.cycles };
     let learn = |agent: &mut Agent| -> backsweep::Result<()> {
         for step in walk {
             agent.observe(&step.transition())?;
@@ -45,16 +46,16 @@ pub fn run_engine(
     };
     let mut start = thread_time();
     learn(&mut agent).map_err(|error| error.to_string())?;
-    if sweeps {
+    if let Some(cycles) = afterwards {
         start = thread_time();
-        agent.plan(&mut Budget::Cycles(SWEEPS));
+        agent.plan(&mut Budget::Cycles(cycles));
     }
     let seconds = (thread_time() - start).as_secs_f64();
 
     let counters = agent.planner().counters();
     let n_arcs = agent.model().n_arcs() as u64;
-    let backups = if sweeps { counters.cycles * n_arcs } else { counters.backups() };
-    let times = if sweeps { SWEEPS as f64 } else { walk.len() as f64 };
+    let backups = if is_value_iteration { counters.cycles * n_arcs } else { counters.backups() };
+    let times = if is_value_iteration { SWEEPS as f64 } else { walk.len() as f64 };
     let memory = agent.memory();
     Ok(Row {
         planner: planner.to_owned(),

@@ -26,6 +26,9 @@ pub struct BenchOptions {
     /// Update cycles after every observation
     #[arg(long, default_value_t = 5)]
     pub cycles: u64,
+    /// Learn without planning, then time this many update cycles and nothing else; counts and times are those of the cycles
+    #[arg(long, value_name = "CYCLES")]
+    pub afterwards: Option<u64>,
     /// Priorities at or below this are not queued
     #[arg(long, default_value_t = 1e-5)]
     pub threshold: f64,

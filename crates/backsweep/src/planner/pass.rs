@@ -153,7 +153,10 @@ impl Upkeep {
 
     /// Takes note of small backups; returns the pair that is due to be recomputed, if one is.
     #[inline]
-    pub fn due(&mut self, model: &Model, small_backups: usize) -> Option<Pair> {
+    ///
+    /// A pair with more successors than `limit` is passed over: recomputing it cannot be cut, and the caller has a deadline.
+    /// It has its turn when there is none, and is recomputed at visits 1, 2, 4, 8 … in any case.
+    pub fn due(&mut self, model: &Model, small_backups: usize, limit: usize) -> Option<Pair> {
         self.credit += small_backups as u64;
         if self.credit < BACKUPS_PER_SUCCESSOR || model.pairs.is_empty() {
             return None;
@@ -164,8 +167,11 @@ impl Upkeep {
         if self.credit < cost {
             return None;
         }
-        self.credit -= cost;
         self.next = pair + 1;
+        if row.out().len as usize > limit {
+            return None;
+        }
+        self.credit -= cost;
         (model.owners.of(pair) != NONE).then_some(Pair(pair))
     }
 

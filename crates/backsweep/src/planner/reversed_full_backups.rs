@@ -181,13 +181,15 @@ impl Core {
         pass: &mut Pass,
         limit: usize,
     ) -> usize {
-        let mut done = 0;
-        while done < limit
+        let (mut done, mut spent) = (0, 0);
+        while spent < limit
             && let Some((block, filled)) = pass.advance(model)
         {
             done += filled;
             self.counters.refreshes += filled as u64;
             for &pair in &block.pairs[..filled] {
+                // A pair costs as much as it has successors.
+                spent += 1 + model.pairs[pair as usize].out().len as usize;
                 self.refresh(model, queue, Some(*pass), Pair(pair));
             }
         }
@@ -260,7 +262,7 @@ impl Core {
             self.tell::<true>(model, queue, pass, delta, limit)
         };
         self.counters.small_backups += done as u64;
-        if let Some(pair) = self.upkeep.due(model, done) {
+        if let Some(pair) = self.upkeep.due(model, done, limit) {
             self.counters.refreshes += 1;
             self.refresh(model, queue, Some(*pass), pair);
         }

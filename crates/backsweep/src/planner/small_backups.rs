@@ -89,18 +89,22 @@ impl Core {
             pass.finish();
             return;
         }
+        let mut spent = 0;
         while pass.exact
-            && done < limit
+            && spent < limit
             && let Some((block, filled)) = pass.advance(model)
         {
             done += filled;
             self.counters.refreshes += filled as u64;
             for &pair in &block.pairs[..filled] {
+                // A pair costs as much as it has successors.
+                spent += 1 + model.pairs[pair as usize].out().len as usize;
                 self.refresh(model, queue, Some(*pass), Pair(pair));
             }
         }
         let (mut blocks, mut filled) = pass.blocks(model);
-        while done < limit
+        while !pass.exact
+            && done < limit
             && let Some((_, block)) = blocks.next()
         {
             done += filled;
@@ -124,7 +128,7 @@ impl Core {
         }
         pass.leave(&blocks);
         self.counters.small_backups += done as u64;
-        if let Some(pair) = self.upkeep.due(model, done) {
+        if let Some(pair) = self.upkeep.due(model, done, limit) {
             self.counters.refreshes += 1;
             self.refresh(model, queue, Some(*pass), pair);
         }

@@ -19,5 +19,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             best.map_or('#', |action| ['↑', '→', '↓', '←'][action.index()])
         );
     }
-    Ok(println!())
+    println!();
+    Ok(())
 }

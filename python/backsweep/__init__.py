@@ -13,6 +13,8 @@
 ``SmallBackupPredictor`` and ``TD0`` learn the values of a policy.
 """
 
+from importlib.metadata import version as _version
+
 from ._backsweep import TD0, Agent, SmallBackupPredictor
 from ._errors import Error, FileError, UnknownName
 from ._learn import History, learn
@@ -60,4 +62,4 @@ __all__ = [
     "plot_values",
 ]
 
-__version__ = "0.1.0"
+__version__ = _version("backsweep")

@@ -14,15 +14,18 @@ import learning  # noqa: E402
 
 @pytest.mark.parametrize("task", learning.TASKS)
 def test_95_percent_of_the_optimal_return(task, capsys):
+    """The median of three runs: single runs differ by a factor of four."""
     about = learning.TASKS[task]
     env = about["make"]()
     judge = learning.Judge(env)
-    learner = about["learners"]["Backsweep"](judge.n_states, judge.n_actions, 0)
-    scores = learning.run(env, judge, learner, 150_000, about["every"], seed=0)
-    steps = learning.reached(scores, about["every"], 150_000)
+    steps = []
+    for seed in range(3):
+        learner = about["learners"]["Backsweep"](judge.n_states, judge.n_actions, seed)
+        scores = learning.run(env, judge, learner, 150_000, about["every"], seed)
+        steps.append(learning.reached(scores, about["every"], 150_000))
     with capsys.disabled():
-        print(f"\n{task}: 95 % of the optimal return after {steps:.0f} steps")
-    assert steps <= 150_000
+        print(f"\n{task}: 95 % of the optimal return after {steps} steps")
+    assert np.median(steps) <= 150_000
 
 
 def test_the_return_of_real_episodes():

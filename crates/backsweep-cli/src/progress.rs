@@ -1,6 +1,7 @@
 //! Tells how far a command is: a bar with the time left on a terminal, a line for each setting otherwise. All on standard
 //! error, so that standard output holds results only.
 
+use crate::output;
 use backsweep_lab::result::Row;
 use backsweep_lab::runner::Observer;
 use backsweep_lab::setting::Setting;
@@ -43,7 +44,7 @@ impl Observer for Progress {
         self.n_settings.store(n_settings, Ordering::Relaxed);
         self.bar.set_length((seconds * UNITS_PER_SECOND).ceil() as u64);
         if n_done > 0 {
-            eprintln!("{n_done} settings are done already, {n_settings} are left");
+            output::note(format_args!("{n_done} settings are done already, {n_settings} are left"));
         }
     }
 
@@ -60,7 +61,8 @@ impl Observer for Progress {
             let scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
             let error = deviation(&scores) / (scores.len() as f64).sqrt();
             let of = self.n_settings.load(Ordering::Relaxed);
-            eprintln!("{n_done}/{of} {}: {:.4} ± {error:.4}", setting.key.name(), mean(&scores));
+            let (name, mean) = (setting.key.name(), mean(&scores));
+            output::note(format_args!("{n_done}/{of} {name}: {mean:.4} ± {error:.4}"));
         }
     }
 }

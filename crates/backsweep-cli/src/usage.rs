@@ -15,6 +15,6 @@ pub fn explain(error: &clap::Error) -> ExitCode {
     let first_part: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
     let line = first_part.join(" ");
     let line = line.strip_prefix("error: ").unwrap_or(&line);
-    eprintln!("backsweep: {line}; --help tells what is expected");
+    crate::output::note(format_args!("backsweep: {line}; --help tells what is expected"));
     ExitCode::from(2)
 }

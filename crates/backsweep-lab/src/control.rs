@@ -2,7 +2,7 @@
 
 use crate::setting::{Outcome, Work};
 use crate::{MazeTask, Result};
-use backsweep::planner::build_planner;
+use backsweep::planner::Planner;
 use backsweep::{Agent, Budget, EpisodeEnd, EpsilonGreedy, Model, Optimism, Random, Settings, run_episode};
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,8 +21,8 @@ pub enum Planning {
 pub struct Control {
     /// The world.
     pub task: Arc<MazeTask>,
-    /// The planner's name in [`backsweep::planner::PLANNERS`].
-    pub planner: String,
+    /// Builds the planner.
+    pub build: fn(Settings) -> backsweep::Result<Box<dyn Planner>>,
     /// The planner's settings.
     pub settings: Settings,
     /// How much planning follows every step.
@@ -47,7 +47,7 @@ impl Control {
     pub fn agent(&self) -> Result<Agent> {
         let Optimism { min_visits, .. } = self.settings.optimism;
         let model = if self.freeze { Model::new().frozen_at(min_visits.max(1)) } else { Model::new() };
-        let planner = build_planner(&self.planner, self.settings)?;
+        let planner = (self.build)(self.settings)?;
         Ok(Agent::from_parts(model, planner, EpsilonGreedy::new(self.epsilon)?))
     }
 

@@ -29,7 +29,7 @@ pub const TASKS: [(&str, &str); 6] = [
 ];
 
 /// How long each point is measured at least.
-const MEASURED_FOR: Duration = Duration::from_millis(60);
+const MEASURED_FOR: Duration = Duration::from_millis(40);
 
 /// One thing to be timed.
 #[derive(Clone, Debug)]

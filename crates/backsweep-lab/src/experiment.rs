@@ -9,6 +9,7 @@ use crate::prediction::{Method, Prediction};
 use crate::result::{ExperimentInfo, SettingKey};
 use crate::setting::{Setting, Work};
 use crate::{Error, Law, Maze, MazeTask, PAPER_MAZE, Result, fnv1a};
+use backsweep::planner::{PlannerEntry, find_planner};
 use backsweep::predict::StepSize;
 use backsweep::{Optimism, Settings};
 pub(crate) use file::CostTable;
@@ -27,8 +28,8 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("table1", include_str!("../experiments/table1.toml")),
 ];
 
-/// What a command line changes of an experiment.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// What the caller changes of an experiment.
+#[derive(Clone, Copy, Default)]
 pub struct Changes {
     /// The seed.
     pub seed: Option<u64>,
@@ -36,6 +37,18 @@ pub struct Changes {
     pub runs: Option<u32>,
     /// Whether to do fewer runs, as the file says.
     pub quick: bool,
+    /// Planners that experiments may name besides those of the core.
+    pub planners: &'static [PlannerEntry],
+}
+
+impl Changes {
+    /// The row of the table of planners with this name.
+    fn planner(&self, name: &str) -> Result<&'static PlannerEntry> {
+        match self.planners.iter().find(|entry| entry.name == name) {
+            Some(entry) => Ok(entry),
+            None => Ok(find_planner(name)?),
+        }
+    }
 }
 
 /// An experiment, checked and ready to be run.
@@ -77,7 +90,13 @@ impl Experiment {
     pub fn read(path: &Path, changes: &Changes) -> Result<Self> {
         let text = read_text(path)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        Self::parse(&text, folder, changes).map_err(|error| error.at(path.display()))
+        let experiment = Self::parse(&text, folder, changes).map_err(|error| error.at(path.display()))?;
+        // The pictures of built-in experiments show published points, which belong to no other.
+        if BUILT_IN.iter().any(|(name, own)| *name == experiment.name && *own != text) {
+            let line = format!("name '{}' is that of a built-in experiment; choose another", experiment.name);
+            return Err(Error::new(line).at(path.display()));
+        }
+        Ok(experiment)
     }
 
     /// Reads the text of an experiment file; files it names are looked for in `folder`.
@@ -106,10 +125,12 @@ impl Experiment {
             settings: Vec::new(),
             name: file.name.clone(),
         };
-        experiment.add_control(&file, folder)?;
+        experiment.add_control(&file, folder, changes)?;
         experiment.add_prediction(&file)?;
         if let Some(table) = &file.cost {
             let timed = if changes.quick { table.quick_observations } else { table.observations };
+            // Times of fewer observations are another experiment's.
+            experiment.text += &format!("\n# timed: {timed}\n");
             experiment.tasks.extend(cost::TASKS.map(|(name, title)| (name.to_owned(), title.to_owned())));
             for (task, method, parameter, measurement) in cost::measurements(table, timed)? {
                 let seconds = measurement.seconds();
@@ -165,7 +186,7 @@ impl Experiment {
         Ok(())
     }
 
-    fn add_control(&mut self, file: &File, folder: &Path) -> Result<()> {
+    fn add_control(&mut self, file: &File, folder: &Path, changes: &Changes) -> Result<()> {
         if file.mazes.is_empty() != file.methods.is_empty() {
             return Err(Error::new("expected both [[mazes]] and [[methods]], found only one of them"));
         }
@@ -177,7 +198,9 @@ impl Experiment {
             self.tasks.push((maze.name.clone(), maze.title.clone().unwrap_or_else(|| maze.name.clone())));
             let task = Arc::new(self.read_maze(maze, folder)?);
             for method in &file.methods {
-                self.add_method(file, maze, &task, method)
+                let planner = changes.planner(&method.planner);
+                planner
+                    .and_then(|planner| self.add_method(file, maze, &task, method, planner))
                     .map_err(|error| error.at(format!("method {}", method_name(method))))?;
             }
         }
@@ -226,6 +249,7 @@ impl Experiment {
         maze: &MazeTable,
         task: &Arc<MazeTask>,
         method: &MethodTable,
+        planner: &PlannerEntry,
     ) -> Result<()> {
         let name = method_name(method);
         check_name("name", name)?;
@@ -255,7 +279,7 @@ impl Experiment {
                 let key = self.key(&maze.name, name, cycles, parameter);
                 let control = Control {
                     task: Arc::clone(task),
-                    planner: method.planner.clone(),
+                    build: planner.build,
                     settings: Settings {
                         discount: learning.discount,
                         optimism: Optimism { value: learning.optimism, min_visits: m },
@@ -274,7 +298,7 @@ impl Experiment {
                     return Err(Error::new("max_steps is 0; expected a number above 0"));
                 }
                 control.agent()?; // checks all numbers before anything is run
-                let seconds = expected_seconds(&control);
+                let seconds = expected_seconds(planner.name, &control);
                 if method.compare_with_sweeps {
                     let parameter = Some(tolerance);
                     let key = self.key(&maze.name, name, cycles, parameter);
@@ -367,9 +391,9 @@ fn list<T: Copy>(numbers: &OneOrMany<T>) -> Vec<T> {
 }
 
 /// About how long a run takes, from measurements in the paper's maze; for the estimate of the time left only.
-fn expected_seconds(control: &Control) -> f64 {
+fn expected_seconds(planner: &str, control: &Control) -> f64 {
     let microseconds = match control.planning {
-        Planning::Cycles(n) if control.planner == "wiering_schmidhuber" => 0.2 + 1.2 * f64::from(n),
+        Planning::Cycles(n) if planner == "wiering_schmidhuber" => 0.2 + 1.2 * f64::from(n),
         Planning::Cycles(n) => 0.2 + 0.25 * f64::from(n),
         Planning::Until(_) if control.freeze => 1.0,
         Planning::Until(tolerance) => 0.12 / tolerance,

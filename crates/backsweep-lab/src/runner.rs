@@ -1,4 +1,7 @@
-//! Runs the settings of experiments: settings and their runs in parallel, but those whose times are the result one by one.
+//! Runs the settings of experiments.
+//!
+//! Threads take runs in the order of the settings, so that as few settings as possible are under way at any time: a kill loses
+//! only those. Settings whose times are the result come last, one by one, on a machine that does nothing else.
 //!
 //! Every run has its own random stream from (seed, setting, run), so that the rows depend neither on the number of threads nor
 //! on which machine did which setting.
@@ -9,9 +12,9 @@ use crate::setting::{Outcome, Setting};
 use crate::statistics::quantile;
 use crate::store::Store;
 use crate::{Error, Result};
-use rayon::prelude::*;
 use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Which settings a command runs.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -95,28 +98,75 @@ pub fn run(
     }
     let work = places.iter().map(|&place| settings[place].seconds * f64::from(settings[place].runs)).sum();
     observer.begin(places.len(), selected.len() - places.len(), work);
-    let store = Mutex::new(store);
-    let carry_out = |place: usize| -> Result<()> {
-        let setting = settings[place];
-        let run = |run| {
-            let outcome = setting.work.run(seed, run);
-            observer.run_done(setting, setting.seconds);
-            outcome.map_err(|error| error.at(format!("{}, run {run}", setting.key.name())))
-        };
-        let outcomes: Vec<Outcome> = if setting.alone {
-            (0..setting.runs).map(run).collect::<Result<_>>()?
-        } else {
-            (0..setting.runs).into_par_iter().map(run).collect::<Result<_>>()?
-        };
-        let rows = rows_of(setting, &outcomes);
-        observer.setting_done(setting, &rows);
-        // A thread that panicked while it wrote has lost at most its own setting.
-        store.lock().unwrap_or_else(PoisonError::into_inner).put(place, rows, timing_of(setting, &outcomes))
-    };
     let (alone, together): (Vec<usize>, Vec<usize>) =
         places.iter().partition(|&&place| settings[place].alone);
-    together.into_par_iter().with_max_len(1).try_for_each(carry_out)?;
-    alone.into_iter().try_for_each(carry_out)
+    let job = Job { settings: &settings, seed, observer, store: Mutex::new(store) };
+    job.run_together(&together)?;
+    alone.into_iter().try_for_each(|place| {
+        let outcomes =
+            (0..settings[place].runs).map(|run| job.run_once(place, run)).collect::<Result<_>>()?;
+        job.finish_setting(place, outcomes)
+    })
+}
+
+/// What all threads share.
+struct Job<'a> {
+    settings: &'a [&'a Setting],
+    seed: u64,
+    observer: &'a dyn Observer,
+    store: Mutex<&'a mut Store>,
+}
+
+/// The outcomes of a setting under way, as far as they are there.
+type Gathered = Mutex<Vec<Option<Outcome>>>;
+
+impl Job<'_> {
+    fn run_once(&self, place: usize, run: u32) -> Result<Outcome> {
+        let setting = self.settings[place];
+        let outcome = setting.work.run(self.seed, run);
+        self.observer.run_done(setting, setting.seconds);
+        outcome.map_err(|error| error.at(format!("{}, run {run}", setting.key.name())))
+    }
+
+    fn finish_setting(&self, place: usize, outcomes: Vec<Outcome>) -> Result<()> {
+        let setting = self.settings[place];
+        let rows = rows_of(setting, &outcomes);
+        locked(&self.store).put(place, rows.clone(), timing_of(setting, &outcomes))?;
+        self.observer.setting_done(setting, &rows);
+        Ok(())
+    }
+
+    fn run_together(&self, places: &[usize]) -> Result<()> {
+        let gathered: Vec<Gathered> =
+            places.iter().map(|&place| Mutex::new(vec![None; self.settings[place].runs as usize])).collect();
+        let runs: Vec<(usize, u32)> = (0..places.len())
+            .flat_map(|i| (0..self.settings[places[i]].runs).map(move |run| (i, run)))
+            .collect();
+        let next = AtomicUsize::new(0);
+        let work = |_: rayon::BroadcastContext<'_>| -> Result<()> {
+            while let Some(&(i, run)) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let done = self.run_once(places[i], run).and_then(|outcome| {
+                    let mut outcomes = locked(&gathered[i]);
+                    outcomes[run as usize] = Some(outcome);
+                    if outcomes.iter().all(Option::is_some) {
+                        self.finish_setting(places[i], outcomes.drain(..).flatten().collect())?;
+                    }
+                    Ok(())
+                });
+                if done.is_err() {
+                    next.store(runs.len(), Ordering::Relaxed); // the others stop after the run they are at
+                    return done;
+                }
+            }
+            Ok(())
+        };
+        rayon::broadcast(work).into_iter().collect()
+    }
+}
+
+/// A thread that panicked while it held the lock has lost at most its own setting.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The settings of all experiments, in order.

@@ -50,6 +50,13 @@ impl Store {
         Ok(store)
     }
 
+    /// Makes the folder and waits until no other command writes to it.
+    pub fn lock(&mut self) -> Result<()> {
+        fs::create_dir_all(&self.folder).map_err(|error| failed("make", &self.folder, &error))?;
+        self.lock = Some(lock(&self.folder)?);
+        Ok(())
+    }
+
     /// Reads the folder of these experiments, which need not be there, and touches nothing.
     ///
     /// # Errors

@@ -162,8 +162,13 @@ fn record(args: &WatchArgs, scene: Scene, path: &Path) -> Result<()> {
     let frame = args.located(frame_after(scene, episodes))?;
     std::fs::write(path, picture::png(&frame, args.light)?)
         .map_err(|error| Error::new(format!("{}: cannot be written: {error}", path.display())))?;
-    eprintln!("Wrote {} after {episodes} episodes.", path.display());
+    say(std::io::stderr(), &format!("Wrote {} after {episodes} episodes.", path.display()));
     Ok(())
+}
+
+/// Prints a line, if anybody listens.
+fn say(mut to: impl std::io::Write, line: &str) {
+    let _ = writeln!(to, "{line}").and_then(|()| to.flush());
 }
 
 /// Ready when the user presses Ctrl-C.
@@ -180,16 +185,16 @@ async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
     let guard = Guard::new(address, args.allow_host.clone())
         .map_err(|error| Error::new(format!("no random numbers from the system: {error}")))?;
     let url = format!("http://{address}/");
-    println!("{url}");
-    eprintln!("Watching: open the address above in a browser. Ctrl-C ends it.");
+    say(std::io::stdout(), &url);
+    say(std::io::stderr(), "Watching: open the address above in a browser. Ctrl-C ends it.");
     if !args.host.is_loopback() {
-        eprintln!("Anyone who reaches this address can watch and control.");
+        say(std::io::stderr(), "Anyone who reaches this address can watch and control.");
     }
     if args.open {
         open_browser(&url);
     }
     server::serve(listener, engine.clone(), guard, Limits::default(), interrupt()).await;
-    eprintln!("Ended.");
+    say(std::io::stderr(), "Ended.");
     Ok(())
 }
 
@@ -226,6 +231,8 @@ fn open_browser(url: &str) {
         .stderr(std::process::Stdio::null())
         .spawn();
     if started.is_err() {
-        eprintln!("No browser could be opened ({program} was not found): open the address above yourself.");
+        let line =
+            format!("No browser could be opened ({program} was not found): open the address above yourself.");
+        say(std::io::stderr(), &line);
     }
 }

@@ -35,6 +35,8 @@ fn steps_within(server: &Server, time: Duration) -> f64 {
 
 #[test]
 fn a_thousand_slow_connections_do_not_keep_others_out() {
+    let files = rlimit::increase_nofile_limit(4096).unwrap();
+    assert!(files >= 2048, "this test needs 2048 open files and the system gives {files}: raise `ulimit -n`");
     let header = Duration::from_secs(3);
     let server = Server::start(fast(), true, Limits { header, ..Limits::default() });
     let began = Instant::now();

@@ -1,6 +1,6 @@
 //! How far from exact, and how far from optimal at the most.
 
-use crate::{Model, Planner};
+use crate::{Arc, Model, Planner};
 
 /// What [`audit`] found. All numbers are recomputed from the model, none taken from the planner's own bookkeeping.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +35,8 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
         rounding: 0.0,
         error_bound: None,
     };
+    // A planner keeps the relation for all arcs or for none, so any arc will do to ask.
+    let keeps_relation = model.states().next().is_some_and(|state| planner.seen(state, Arc(0)).is_some());
     let mut scale = 1.0f64;
     // The largest number in the residual; what predecessors have not been told of may be far larger and does not count.
     let mut largest = 1.0f64;
@@ -52,7 +54,7 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
             terms = terms.max(model.n_successors(pair));
             scale = scale.max(q.abs());
             let mut by_value = 0.0;
-            let mut by_seen = Some(0.0);
+            let mut by_seen = keeps_relation.then_some(0.0);
             for successor in model.successors(pair) {
                 let v = values.value(successor.state);
                 scale = scale.max(v.abs());

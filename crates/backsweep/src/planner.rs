@@ -114,7 +114,9 @@ pub trait Planner: fmt::Debug + Send + Sync {
     }
 
     /// The priority of a state on the queue, 0 if it is not queued.
-    fn priority(&self, state: State) -> f64;
+    fn priority(&self, _state: State) -> f64 {
+        0.0
+    }
 
     /// How many elements are queued.
     fn queue_length(&self) -> usize;
@@ -124,7 +126,9 @@ pub trait Planner: fmt::Debug + Send + Sync {
 
     /// U: the value of an arc's next state on which the pair's Q is built at this moment, so that
     /// Q = R̂ + γ Σ P̂ U holds exactly. `None` for planners that keep no such relation.
-    fn seen(&self, state: State, arc: Arc) -> Option<f64>;
+    fn seen(&self, _state: State, _arc: Arc) -> Option<f64> {
+        None
+    }
 
     /// Changes the threshold. Elements that the old one kept off the queue are looked for: O(states).
     fn set_threshold(&mut self, model: &Model, threshold: f64);

@@ -55,7 +55,8 @@ fn is_power_of_two(weight: f64) -> bool {
 }
 
 impl Values {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    /// No values yet. For those who write a planner, like all methods here that change values.
+    pub fn new(settings: &Settings) -> Self {
         Self {
             discount: settings.discount,
             optimism: settings.optimism,
@@ -107,7 +108,7 @@ impl Values {
     /// Takes in states and pairs that the model has and the values have not, at the optimistic value. Returns whether
     /// there were any.
     #[inline]
-    pub(crate) fn extend(&mut self, model: &Model) -> bool {
+    pub fn extend(&mut self, model: &Model) -> bool {
         if self.pairs.len() == model.pairs.len() && self.states.len() == model.states.len() {
             return false;
         }
@@ -119,7 +120,8 @@ impl Values {
         true
     }
 
-    pub(crate) fn move_row(&mut self, moved: &MovedRow) {
+    /// Takes over the values of a row of pairs that got new ids.
+    pub fn move_row(&mut self, moved: &MovedRow) {
         let from = moved.from.index();
         for i in 0..moved.n_pairs as usize {
             self.pairs[moved.to.index() + i] = self.pairs[from + i];
@@ -196,6 +198,20 @@ impl Values {
             if self.believes(row, row.weight) { self.discount / row.weight } else { 0.0 };
     }
 
+    /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of V and how many full
+    /// backups of pairs it took. The planners here do the same on copies of the model's rows, which is faster.
+    pub fn full_value_backup(&mut self, model: &Model, state: State) -> (f64, u64) {
+        let mut n_backups = 0;
+        for pair in model.pairs(state) {
+            let value = self.evaluated(model, pair, |next, _| self.states[next.index()].v);
+            n_backups += u64::from(value.scale > 0.0);
+            self.put(pair, value);
+        }
+        let v = self.maximum(model, state).map_or(0.0, |(_, q)| q);
+        let v_old = std::mem::replace(&mut self.states[state.index()].v, v);
+        (v - v_old, n_backups)
+    }
+
     /// max over the state's pairs and the first pair that attains it; `None` for a state without actions.
     #[inline]
     pub(crate) fn maximum(&self, model: &Model, state: State) -> Option<(Pair, f64)> {
@@ -212,18 +228,24 @@ impl Values {
         Some((Pair((first + best) as u32), highest))
     }
 
-    pub(crate) fn bytes(&self) -> usize {
+    /// Bytes in use.
+    pub fn bytes(&self) -> usize {
         size_of_val(&self.pairs[..]) + size_of_val(&self.states[..])
     }
 
-    pub(crate) fn store(&self, snapshot: &mut Snapshot) {
+    /// Stores the values as parts of a snapshot.
+    pub fn store(&self, snapshot: &mut Snapshot) {
         snapshot.put("values.q", self.pairs.iter().map(|pair| pair.q).collect::<Vec<f64>>());
         snapshot.put("values.scale", self.pairs.iter().map(|pair| pair.scale).collect::<Vec<f64>>());
         snapshot.put("values.v", self.states.iter().map(|state| state.v).collect::<Vec<f64>>());
         snapshot.put("values.u", self.states.iter().map(|state| state.u).collect::<Vec<f64>>());
     }
 
-    pub(crate) fn restore(settings: &Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
+    /// Restores what was [stored](Self::store).
+    ///
+    /// # Errors
+    /// If the snapshot does not hold values of this model.
+    pub fn restore(settings: &Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let mut values = Self::new(settings);
         let q = snapshot.finite("values.q", model.n_pairs())?;
         let scale = snapshot.finite("values.scale", model.n_pairs())?;

@@ -8,7 +8,7 @@ use super::clock_cost;
 use crate::control::{Control, Planning};
 use crate::setting::Outcome;
 use crate::{Law, Maze, MazeTask, PAPER_MAZE, Result, fnv1a};
-use backsweep::planner::build_planner;
+use backsweep::planner::{build_planner, find_planner};
 use backsweep::{Budget, Environment, Model, Optimism, Settings, Transition, plan, run_episode};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -97,7 +97,7 @@ fn microseconds_a_unit(timings: &mut Vec<(Duration, u64)>) -> f64 {
 fn observations(task: &Arc<MazeTask>, settings: Settings, seed: u64, run: u32) -> Result<Vec<Transition>> {
     let control = Control {
         task: Arc::clone(task),
-        planner: "reversed_full_backups".into(),
+        build: find_planner("reversed_full_backups")?.build,
         settings,
         planning: Planning::Cycles(1),
         freeze: false,

@@ -41,8 +41,7 @@ pub fn table_1(results: &Results) -> Option<Chart> {
         }
     }
     let columns = panels.len().min(2);
-    let name =
-        "Table 1, measured: cost of one update cycle (median and quartiles; n^ is the fitted exponent)";
+    let name = "Table 1, measured: cost of one update cycle (10th percentile of rounds; bars: fastest to median; n^: fitted exponent)";
     let mut chart = Chart::new("table1", name, columns, panels);
     chart.panel_height = 360.0;
     (columns > 0).then_some(chart)

@@ -89,8 +89,8 @@ pub fn timings(page: &mut String, results: &Results) {
         page,
         "<details><summary>Measured times ({} settings)</summary>\n<div class=\"wide\"><table>\n<tr><th scope=\"col\">experiment</th>\
          <th scope=\"col\">task</th><th scope=\"col\">method</th><th scope=\"col\" class=\"number\">cycles</th>\
-         <th scope=\"col\" class=\"number\">parameter</th><th scope=\"col\">unit</th><th scope=\"col\" class=\"number\">median (µs)</th>\
-         <th scope=\"col\" class=\"number\">quartiles (µs)</th><th scope=\"col\" class=\"number\">samples</th></tr>",
+         <th scope=\"col\" class=\"number\">parameter</th><th scope=\"col\">unit</th><th scope=\"col\" class=\"number\">time (µs)</th>\
+         <th scope=\"col\" class=\"number\">range (µs)</th><th scope=\"col\" class=\"number\">samples</th></tr>",
         results.timings.len()
     );
     for timing in &results.timings {

@@ -158,7 +158,7 @@ fn cheapest(results: &Results, _: Subject) -> Judged {
     let mut holds = true;
     for method in &COMPARED[1..] {
         let other = time(results, "maze", method, None, "cycle")?;
-        // A tie within a twentieth, with quartiles that overlap, is no disproof.
+        // A tie within a twentieth, with ranges that overlap, is no disproof.
         let tie = small.low <= other.high && small.microseconds <= 1.05 * other.microseconds;
         holds &= small.microseconds <= other.microseconds || tie;
     }

@@ -1,0 +1,51 @@
+//! A planner of your own beside the built-in ones in an experiment of your own: see docs/YOUR_PLANNER.md.
+//!
+//! `cargo run --release -p backsweep-lab --example your_planner`
+
+mod first_in_first_out;
+
+use backsweep::planner::PlannerEntry;
+use backsweep_lab::experiment::{Changes, Experiment};
+use backsweep_lab::statistics::mean;
+use first_in_first_out::FirstInFirstOut;
+use std::path::Path;
+
+/// The table row: experiment files can now name the planner.
+const PLANNERS: &[PlannerEntry] = &[PlannerEntry {
+    name: "first_in_first_out",
+    title: "first in, first out",
+    build: |settings| Ok(Box::new(FirstInFirstOut::new(settings)?)),
+    restore: |settings, model, snapshot| {
+        Ok(Box::new(FirstInFirstOut::new(settings)?.restored(model, snapshot)?))
+    },
+}];
+
+const EXPERIMENT: &str = r#"
+name = "mine"
+runs = 4
+
+[[mazes]]
+name = "fifteen"
+maze = "paper"
+law = "fifteen"
+min_visits = 4
+
+[[methods]]
+planner = "first_in_first_out"
+cycles = [1, 10]
+
+[[methods]]
+planner = "moore_atkeson"
+cycles = [1, 10]
+"#;
+
+fn main() -> backsweep_lab::Result<()> {
+    let changes = Changes { planners: PLANNERS, ..Changes::default() };
+    let experiment = Experiment::parse(EXPERIMENT, Path::new(""), &changes)?;
+    for setting in &experiment.settings {
+        let scores = (0..setting.runs).map(|run| Ok(setting.work.run(experiment.seed, run)?.score));
+        let scores = scores.collect::<backsweep_lab::Result<Vec<f64>>>()?;
+        println!("{:40} {:.2}", setting.key.name(), mean(&scores));
+    }
+    Ok(())
+}

@@ -7,7 +7,7 @@
 //! own; all else is stored once, where the small backup reads it.
 //!
 //! A weight that is a whole number below 2³¹, as counts are, takes 4 bytes; any other stands in a table beside. With 8 bytes for
-//! every weight a block held five arcs, and cycles on models larger than the cache took a fifth longer.
+//! every weight a block held five arcs, and cycles on models larger than the cache took up to a fifth longer.
 //!
 //! Memory: 64/7 bytes an arc one way and 16/3 the other, plus the unfilled part of each list's first block, plus 8 for a weight
 //! that is no count.
@@ -223,7 +223,8 @@ impl Arcs {
         .flatten()
     }
 
-    /// Calls `visit` with each arc into a state, the newest first: the same as [`Self::incoming`], in half the time.
+    /// Calls `visit` with each arc into a state, the newest first: the same as [`Self::incoming`] without the bookkeeping of
+    /// an iterator.
     #[inline(always)]
     pub fn visit_incoming(&self, list: &InList, mut visit: impl FnMut(Pair, f64, Arc)) {
         let mut blocks = self.blocks(list);

@@ -115,6 +115,13 @@ const BACKUPS_PER_SUCCESSOR: u64 = 1000;
 /// that are themselves much larger than this one have rounded them.
 const ROUNDING_LEVEL: f64 = 1.0 / (1u64 << 36) as f64;
 
+/// Whether a pair has too many successors to be recomputed by a caller who wants to stop after about `limit` backups:
+/// recomputing cannot be cut.
+#[inline]
+pub(super) fn is_too_long(model: &Model, pair: u32, limit: usize) -> bool {
+    model.pairs[pair as usize].out().len as usize > limit.max(256)
+}
+
 /// When to recompute pairs exactly, so that rounding errors never add up: all predecessors of a state whose value has fallen
 /// to a thousandth of its peak, and one pair in turn for every thousand small backups a successor (amortised O(1)).
 #[derive(Clone, Debug, Default)]
@@ -154,8 +161,8 @@ impl Upkeep {
     /// Takes note of small backups; returns the pair that is due to be recomputed, if one is.
     #[inline]
     ///
-    /// A pair with more successors than `limit` is passed over: recomputing it cannot be cut, and the caller has a deadline.
-    /// It has its turn when there is none, and is recomputed at visits 1, 2, 4, 8 … in any case.
+    /// A pair that is too long (see [`is_too_long`]) is passed over; it has its turn when there is no deadline, and is
+    /// recomputed at visits 1, 2, 4, 8 … in any case.
     pub fn due(&mut self, model: &Model, small_backups: usize, limit: usize) -> Option<Pair> {
         self.credit += small_backups as u64;
         if self.credit < BACKUPS_PER_SUCCESSOR || model.pairs.is_empty() {
@@ -168,7 +175,7 @@ impl Upkeep {
             return None;
         }
         self.next = pair + 1;
-        if row.out().len as usize > limit {
+        if is_too_long(model, pair, limit) {
             return None;
         }
         self.credit -= cost;

@@ -20,7 +20,7 @@
 //! keep alive; and of one pair in turn for every
 //! thousand small backups a successor (amortised O(1)).
 
-use super::pass::{Pass, Upkeep, with_queue};
+use super::pass::{Pass, Upkeep, is_too_long, with_queue};
 use super::{Counters, Cycle, Planner};
 use crate::arcs::{IN_BLOCK, NONE};
 use crate::queue::{AnyQueue, Queue};
@@ -179,6 +179,7 @@ impl Core {
         model: &Model,
         queue: &mut impl Queue,
         pass: &mut Pass,
+        delta: f64,
         limit: usize,
     ) -> usize {
         let (mut done, mut spent) = (0, 0);
@@ -187,7 +188,15 @@ impl Core {
         {
             done += filled;
             self.counters.refreshes += filled as u64;
-            for &pair in &block.pairs[..filled] {
+            let weights = model.arcs.weights(block);
+            for (&pair, weight) in block.pairs[..filled].iter().zip(weights) {
+                if is_too_long(model, pair, limit) {
+                    let value = &mut self.values.pairs[pair as usize];
+                    value.q += value.scale.abs() * (weight * delta);
+                    self.restore_maximum(model, queue, Pair(pair));
+                    spent += 1;
+                    continue;
+                }
                 // A pair costs as much as it has successors.
                 spent += 1 + model.pairs[pair as usize].out().len as usize;
                 self.refresh(model, queue, Some(*pass), Pair(pair));
@@ -255,7 +264,7 @@ impl Core {
     fn go_on(&mut self, model: &Model, queue: &mut impl Queue, pass: &mut Pass, limit: usize) {
         let delta = self.values.states[pass.state as usize].u - pass.old;
         let done = if pass.exact {
-            self.tell_exactly(model, queue, pass, limit)
+            self.tell_exactly(model, queue, pass, delta, limit)
         } else if delta < 0.0 {
             self.tell::<false>(model, queue, pass, delta, limit)
         } else {

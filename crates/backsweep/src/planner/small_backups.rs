@@ -10,7 +10,7 @@
 //!
 //! Line numbers are those of Algorithm 2.
 
-use super::pass::{Pass, Upkeep, with_queue};
+use super::pass::{Pass, Upkeep, is_too_long, with_queue};
 use super::{Counters, Cycle, Planner};
 use crate::arcs::IN_BLOCK;
 use crate::queue::{AnyQueue, Queue};
@@ -96,7 +96,15 @@ impl Core {
         {
             done += filled;
             self.counters.refreshes += filled as u64;
-            for &pair in &block.pairs[..filled] {
+            let weights = model.arcs.weights(block);
+            for (&pair, weight) in block.pairs[..filled].iter().zip(weights) {
+                if is_too_long(model, pair, limit) {
+                    let value = &mut self.values.pairs[pair as usize];
+                    value.q += value.scale * (weight * delta_v);
+                    self.promote(model, queue, pair as usize);
+                    spent += 1;
+                    continue;
+                }
                 // A pair costs as much as it has successors.
                 spent += 1 + model.pairs[pair as usize].out().len as usize;
                 self.refresh(model, queue, Some(*pass), Pair(pair));

@@ -134,9 +134,14 @@ fn print_summary(results: &Results) {
     }
 }
 
+/// More threads than any machine has cores only take memory.
+const MOST_THREADS: usize = 1024;
+
 fn thread_pool(n_threads: Option<usize>) -> Result<rayon::ThreadPool> {
-    if n_threads == Some(0) {
-        return Err(Error::new("--threads is 0; expected a number above 0"));
+    if let Some(n) = n_threads
+        && !(1..=MOST_THREADS).contains(&n)
+    {
+        return Err(Error::new(format!("--threads is {n}; expected a number from 1 to {MOST_THREADS}")));
     }
     let builder = rayon::ThreadPoolBuilder::new().num_threads(n_threads.unwrap_or(0));
     builder.build().map_err(|error| Error::new(format!("cannot start threads ({error})")))

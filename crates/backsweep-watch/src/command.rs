@@ -185,6 +185,15 @@ async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
     let guard = Guard::new(address, args.allow_host.clone())
         .map_err(|error| Error::new(format!("no random numbers from the system: {error}")))?;
     let url = format!("http://{address}/");
+    // Waited for once before anything is printed, so that Ctrl-C is caught from the first line on.
+    let mut interrupted = Box::pin(interrupt());
+    let none_yet = std::future::poll_fn(|context| {
+        use std::task::Poll;
+        Poll::Ready(interrupted.as_mut().poll(context).is_pending())
+    });
+    if !none_yet.await {
+        return Ok(());
+    }
     say(std::io::stdout(), &url);
     say(std::io::stderr(), "Watching: open the address above in a browser. Ctrl-C ends it.");
     if !args.host.is_loopback() {
@@ -193,7 +202,7 @@ async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
     if args.open {
         open_browser(&url);
     }
-    server::serve(listener, engine.clone(), guard, Limits::default(), interrupt()).await;
+    server::serve(listener, engine.clone(), guard, Limits::default(), interrupted).await;
     say(std::io::stderr(), "Ended.");
     Ok(())
 }

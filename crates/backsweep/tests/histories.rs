@@ -94,7 +94,7 @@ impl History {
 fn every_planner_ends_at_the_optimum_of_what_is_left() {
     for entry in PLANNERS {
         for queue in QUEUES {
-            for seed in 0..250 {
+            for seed in 0..2000 {
                 let mut history = History::new(entry.name, queue, seed);
                 history.add_state();
                 let settings = *history.agent.planner().settings();

@@ -84,7 +84,11 @@ impl Agent {
     /// # Complexity
     /// O(1) amortised for planners on small backups.
     pub fn observe(&mut self, transition: &Transition) -> Result<Option<Change>> {
-        self.observe_weighted(transition, 1.0)
+        let change = self.model.record(transition)?;
+        if let Some(change) = &change {
+            self.planner.observe(&self.model, change);
+        }
+        Ok(change)
     }
 
     /// Learns from a transition that counts as `weight` observations, or takes it back if the weight is negative.

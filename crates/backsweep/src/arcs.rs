@@ -202,6 +202,16 @@ impl Arcs {
         Blocks { blocks: &self.blocks, heads: list.heads, used: 0, cursor: list.head() }
     }
 
+    /// Reads the newest blocks of a predecessor list, all at once, and forgets them: they are near when they are needed.
+    #[inline(always)]
+    pub fn touch(&self, list: &InList) {
+        for head in list.heads {
+            if let Some(block) = self.blocks.get(head as usize) {
+                std::hint::black_box(block.target);
+            }
+        }
+    }
+
     /// The blocks of a predecessor list from one of them on.
     #[inline(always)]
     pub fn blocks_from(&self, cursor: u32) -> Blocks<'_> {
@@ -283,6 +293,18 @@ impl Arcs {
             *code = WIDE | self.wide.len() as u32;
             block.next_wide |= 1;
             self.wide.push(weight);
+        }
+    }
+
+    /// Adds to the weight of an arc. As for [`Self::set_weight`], there is room for one more wide weight.
+    #[inline]
+    pub fn add_weight(&mut self, arc: Arc, weight: f64) {
+        let code = &mut self.blocks[(arc.0 / IN_BLOCK) as usize].codes[(arc.0 % IN_BLOCK) as usize];
+        // One more observation of a count that stays one. Codes of wide weights are higher.
+        if weight == 1.0 && *code < WIDE - 1 {
+            *code += 1;
+        } else {
+            self.set_weight(arc, self.weight(arc) + weight);
         }
     }
 

@@ -351,8 +351,9 @@ impl Model {
     /// # Errors
     /// A state or action that does not exist, a step out of a terminal state, a reward that is not finite. The model is
     /// then as it was.
+    #[inline]
     pub fn record(&mut self, transition: &Transition) -> Result<Option<Change>> {
-        self.record_weighted(transition, 1.0)
+        self.change(transition, 1.0)
     }
 
     /// Takes back one transition that was [`record`](Self::record)ed.
@@ -363,7 +364,7 @@ impl Model {
     /// # Errors
     /// As for `record`, and if no such transition was recorded.
     pub fn forget(&mut self, transition: &Transition) -> Result<Option<Change>> {
-        self.record_weighted(transition, -1.0)
+        self.change(transition, -1.0)
     }
 
     /// Adds a transition that counts as `weight` observations, or takes it back if the weight is negative.
@@ -374,6 +375,12 @@ impl Model {
     /// # Errors
     /// As for [`record`](Self::record) and [`forget`](Self::forget), and if the weight is 0 or not finite.
     pub fn record_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
+        self.change(transition, weight)
+    }
+
+    /// Compiled for each of its callers: of a plain observation's weight nothing has to be tested.
+    #[inline(always)]
+    fn change(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
         let &Transition { state, action, reward, next } = transition;
         let pair = self.pair(state, action)?;
         if !weight.is_finite() || weight == 0.0 {
@@ -384,7 +391,8 @@ impl Model {
         }
         let next = match next.state() {
             Some(next) => {
-                self.state_row(next)?;
+                let row = self.state_row(next)?;
+                self.arcs.touch(&row.into);
                 Some(next)
             }
             None => None,
@@ -422,7 +430,7 @@ impl Model {
             (Some(next), None) => Some((next, self.add_arc(pair, next)?)),
         };
         if let Some((_, arc)) = next {
-            self.arcs.set_weight(arc, self.arcs.weight(arc) + weight);
+            self.arcs.add_weight(arc, weight);
         }
         let row = &mut self.pairs[pair.index()];
         let change = Change {
@@ -492,7 +500,7 @@ impl Model {
                     Some(arc) => arc,
                     None => self.add_arc(pair, next)?,
                 };
-                self.arcs.set_weight(arc, self.arcs.weight(arc) + p);
+                self.arcs.add_weight(arc, p);
             }
         }
         let row = &mut self.pairs[pair.index()];

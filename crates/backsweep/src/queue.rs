@@ -1,13 +1,15 @@
 //! The priority queue of a planner: indexed, so that it never holds more entries than there are keys.
 //!
-//! Two kinds serve: [`HeapQueue`] (default) pops in exact order; [`BucketQueue`] pops in an order that is right within a
+//! Two kinds serve: [`ExactQueue`] (default) pops in exact order; [`BucketQueue`] pops in an order that is right within a
 //! stated factor, in constant time. A planner holds an [`AnyQueue`] and chooses once a cycle.
 
 mod bucket;
+mod exact;
 mod heap;
+mod rings;
 
 pub use bucket::BucketQueue;
-pub use heap::HeapQueue;
+pub use exact::ExactQueue;
 
 use crate::{Error, Result, Snapshot};
 use std::str::FromStr;
@@ -77,7 +79,7 @@ impl FromStr for QueueKind {
 #[derive(Clone, Debug)]
 pub enum AnyQueue {
     /// Exact order.
-    Heap(HeapQueue),
+    Heap(ExactQueue),
     /// Approximate order.
     Bucket(BucketQueue),
 }
@@ -95,7 +97,7 @@ impl AnyQueue {
     /// An empty queue.
     pub fn new(kind: QueueKind) -> Self {
         match kind {
-            QueueKind::Heap => Self::Heap(HeapQueue::new()),
+            QueueKind::Heap => Self::Heap(ExactQueue::new()),
             QueueKind::Bucket => Self::Bucket(BucketQueue::new()),
         }
     }
@@ -107,7 +109,7 @@ impl AnyQueue {
 
     pub(crate) fn restore(kind: QueueKind, n_keys: usize, snapshot: &Snapshot) -> Result<Self> {
         Ok(match kind {
-            QueueKind::Heap => Self::Heap(HeapQueue::restore(n_keys, snapshot)?),
+            QueueKind::Heap => Self::Heap(ExactQueue::restore(n_keys, snapshot)?),
             QueueKind::Bucket => Self::Bucket(BucketQueue::restore(n_keys, snapshot)?),
         })
     }

@@ -49,9 +49,11 @@ pub struct Values {
 /// A value that has fallen by this factor leaves rounding errors behind that are worth removing.
 pub(crate) const COLLAPSE: f64 = 1000.0;
 
-/// Exact refreshes at these weights bound what rounding adds up to between two of them: weights 1, 2, 4, 8 …
-fn is_power_of_two(weight: f64) -> bool {
-    weight.to_bits() & ((1 << 52) - 1) == 0
+/// Exact refreshes at these weights bound what rounding adds up to between two of them: 8, 16, 32 … Below 8 there have been
+/// too few corrections to add up to anything, and in a large world most observations are of such pairs.
+#[inline]
+fn is_refreshed_at(weight: f64) -> bool {
+    weight >= 8.0 && weight.to_bits() & ((1 << 52) - 1) == 0
 }
 
 impl Values {
@@ -169,13 +171,18 @@ impl Values {
         seen: impl Fn(State, Arc) -> f64,
     ) -> PairValue {
         let row = &model.pairs[change.pair.index()];
+        let u = change.next.map_or(0.0, |(state, arc)| seen(state, arc));
+        if change.weight_before == 0.0 && self.believes(row, change.weight_after) {
+            // The only observation there is: the full backup, without looking for its successor.
+            let q = (row.reward_sum + self.discount * (change.weight * u)) / row.weight;
+            return PairValue { q, scale: self.discount / row.weight };
+        }
         if !self.believes(row, change.weight_before)
             || !self.believes(row, change.weight_after)
-            || is_power_of_two(change.weight_after)
+            || is_refreshed_at(change.weight_after)
         {
             return self.evaluated(model, change.pair, seen);
         }
-        let u = change.next.map_or(0.0, |(state, arc)| seen(state, arc));
         let q_old = self.pairs[change.pair.index()].q;
         let q = q_old + (change.reward + change.weight * (self.discount * u - q_old)) / row.weight; // l.10
         if q_old.abs() > COLLAPSE * q.abs() {

@@ -1,8 +1,8 @@
-//! The queues against others: the heap against `orx-priority-queue` and a sorted list, the bucket queue against a sorted list
+//! The queues against others: the exact queue against `orx-priority-queue` and a sorted list, the bucket queue against a sorted list
 //! within its stated factor.
 
 use backsweep::Random;
-use backsweep::queue::{BucketQueue, HeapQueue, Queue};
+use backsweep::queue::{BucketQueue, ExactQueue, Queue};
 use orx_priority_queue::{BinaryHeapWithMap, PriorityQueue, PriorityQueueDecKey};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -49,11 +49,23 @@ impl Plain {
     }
 }
 
-fn compare(mut queue: impl Queue, factor: f64, seed: u64, n_keys: u32, n_operations: u32) {
+fn compare(queue: impl Queue, factor: f64, seed: u64, n_keys: u32, n_operations: u32) {
+    compare_with(queue, factor, any_priority, seed, 1, n_keys, n_operations);
+}
+
+/// Operations at random on a queue that has `grown` keys to begin with and `n_keys` at the end.
+fn compare_with(
+    mut queue: impl Queue,
+    factor: f64,
+    any_priority: fn(&mut Random) -> f64,
+    seed: u64,
+    mut grown: u32,
+    n_keys: u32,
+    n_operations: u32,
+) {
     let mut random = Random::from_seed(seed);
     let mut plain = Plain { entries: BTreeMap::new(), factor };
-    let mut grown = 1;
-    queue.grow(1);
+    queue.grow(grown as usize);
     for i in 0..n_operations {
         if i % 16 == 0 && grown < n_keys {
             grown += 1 + random.below(3);
@@ -115,7 +127,22 @@ fn compare(mut queue: impl Queue, factor: f64, seed: u64, n_keys: u32, n_operati
 #[test]
 fn the_heap_is_a_sorted_list() {
     for seed in 0..200 {
-        compare(HeapQueue::new(), 1.0, seed, 3 + seed as u32 % 60, 2000);
+        compare(ExactQueue::new(), 1.0, seed, 3 + seed as u32 % 60, 2000);
+    }
+}
+
+/// Priorities so near to each other that whole crowds of keys have nearly the same one.
+fn crowded_priority(random: &mut Random) -> f64 {
+    let level = [1.0, 1.01, 1.5, 3.0][random.below(4) as usize];
+    // Equal for half of them, and different in the last bits for the others.
+    level + f64::from(random.below(2)) * random.unit() * 1e-3
+}
+
+#[test]
+fn the_heap_is_a_sorted_list_where_priorities_crowd() {
+    // Crowds of some dozens of keys are moved when their turn comes; crowds of more than a thousand at once.
+    for (seed, n_keys, n_operations) in [(1, 300, 6000), (2, 600, 8000), (3, 20_000, 20_000)] {
+        compare_with(ExactQueue::new(), 1.0, crowded_priority, seed, n_keys, n_keys, n_operations);
     }
 }
 
@@ -130,7 +157,7 @@ fn the_bucket_queue_is_a_sorted_list_within_its_factor() {
 fn the_heap_pops_what_orx_priority_queue_pops() {
     for seed in 0..50 {
         let mut random = Random::from_seed(seed);
-        let mut heap = HeapQueue::new();
+        let mut heap = ExactQueue::new();
         // That queue pops the smallest: the order is reversed.
         let mut orx: BinaryHeapWithMap<u32, Reverse<u64>> = BinaryHeapWithMap::default();
         heap.grow(500);
@@ -177,6 +204,6 @@ fn never_more_entries_than_keys() {
         let left = std::iter::from_fn(|| queue.pop()).count();
         assert!(left <= 100 && queue.is_empty());
     }
-    million_steps(HeapQueue::new());
+    million_steps(ExactQueue::new());
     million_steps(BucketQueue::new());
 }

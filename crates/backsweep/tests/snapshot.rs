@@ -130,6 +130,34 @@ fn a_restored_agent_goes_on_bit_for_bit() {
 }
 
 #[test]
+fn crowds_of_equal_priorities_are_stored() {
+    // A ring of states that all cost 1 a step: hundreds of them are equally urgent, some keys of the queue move in a crowd.
+    let mut agent = Agent::new("reversed_full_backups", settings(QueueKind::Heap)).unwrap();
+    for _ in 0..400 {
+        agent.add_state(1).unwrap();
+    }
+    for i in 0..400 {
+        let next = Next::On(State((i + 1) % 400));
+        let outcome = Outcome { probability: 1.0, reward: -1.0, next };
+        agent.set_outcomes(State(i), Action(0), &[outcome]).unwrap();
+    }
+    let mut largest = 0;
+    for cycles in [1, 5, 200, 250, 300] {
+        agent.plan(&mut Budget::Cycles(cycles));
+        let stored = agent.store();
+        let Some(Array::U32(crowd)) = stored.get("queue.crowd.keys") else { panic!("no crowd is stored") };
+        largest = largest.max(crowd.len());
+        let mut again = Agent::restore(&stored).unwrap();
+        assert_eq!(bits(&again.store()), bits(&stored));
+        for agent in [&mut agent, &mut again] {
+            agent.plan(&mut Budget::Cycles(37));
+        }
+        assert_eq!(bits(&again.store()), bits(&agent.store()));
+    }
+    assert!(largest > 100, "the largest crowd had {largest} keys");
+}
+
+#[test]
 fn a_cycle_cut_at_every_block_is_stored() {
     for name in ["reversed_full_backups", "small_backups"] {
         for queue in QUEUES {

@@ -343,6 +343,8 @@ impl Planner for ReversedFullBackups {
     fn observe(&mut self, model: &Model, change: &Change) {
         self.grow(model);
         let core = &mut self.core;
+        std::hint::black_box(core.values.pairs[change.pair.index()].q);
+        std::hint::black_box(core.values.states[change.state.index()].v);
         let pass = self.pass;
         let value = core.values.corrected(model, change, |state, arc| core.seen(pass, state, arc));
         core.values.put(change.pair, value);

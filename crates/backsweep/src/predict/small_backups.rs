@@ -9,7 +9,7 @@
 //! Line numbers are those of Algorithm 1.
 
 use super::{Predictor, check, check_settings};
-use crate::queue::{HeapQueue, Queue};
+use crate::queue::{ExactQueue, Queue};
 use crate::{Next, Random, Result, State};
 use rustc_hash::FxHashMap;
 
@@ -71,7 +71,7 @@ pub struct SmallBackupPredictor {
     /// The next arc of the round robin.
     next_in_turn: usize,
     /// By |V(s') − U|; used by `Selection::Largest` only.
-    queue: HeapQueue,
+    queue: ExactQueue,
     /// The next state to be refreshed, and small backups done since the last refresh.
     refresh: (usize, usize),
 }
@@ -104,7 +104,7 @@ impl SmallBackupPredictor {
             into: Vec::new(),
             index: FxHashMap::default(),
             next_in_turn: 0,
-            queue: HeapQueue::new(),
+            queue: ExactQueue::new(),
             refresh: (0, 0),
         })
     }

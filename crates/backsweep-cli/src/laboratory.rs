@@ -108,6 +108,13 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
             ));
         }
     }
+    let capped: u64 = results.rows.iter().map(|row| row.capped).sum();
+    if capped > 0 {
+        let episodes: u64 = results.rows.iter().map(|row| row.episodes).sum();
+        output::note(format_args!(
+            "{capped} of {episodes} episodes were cut at max_steps, before they ended (column capped of summary.csv)"
+        ));
+    }
     if json {
         let text = serde_json::to_string_pretty(&results.summaries);
         output::result(text.map_err(|error| Error::new(error.to_string()))?);

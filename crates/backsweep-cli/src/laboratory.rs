@@ -97,7 +97,7 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
     match missing.first() {
         None => {
             let figures = figures::draw_all(&results, store.folder())?;
-            let path = store.folder().join("report.html");
+            let path = store.report();
             std::fs::write(&path, report::html(&results, &figures, &verdicts, facts))
                 .map_err(|error| Error::new(format!("{}: cannot write it ({error})", path.display())))?;
         }

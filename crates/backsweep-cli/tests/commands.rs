@@ -149,6 +149,44 @@ fn shards_merge_to_the_same_bytes() {
 }
 
 #[test]
+fn results_of_another_version_are_not_mixed_in() {
+    let folder = folder("version");
+    succeeds(&folder, &["run", "my.toml", "--out", "own"]);
+    let path = folder.join("own/experiment.json");
+    let manifest = fs::read_to_string(&path).unwrap();
+    let line = format!("  \"version\": \"{}\",\n", env!("CARGO_PKG_VERSION"));
+    assert!(manifest.contains(&line), "{}", &manifest[..200]);
+    succeeds(&folder, &["run", "my.toml", "--out", "whole"]);
+    for (other, found) in [("", "before it told its version"), ("  \"version\": \"0.0.9\",\n", "0.0.9")] {
+        fs::write(&path, manifest.replace(&line, other)).unwrap();
+        let before = walk(&folder);
+        let expected = format!("own: the folder holds the results of backsweep {found}; expected");
+        refuses(&folder, &["run", "my.toml", "--out", "own"], &expected);
+        refuses(&folder, &["merge", "whole", "own", "--out", "merged"], &expected);
+        assert_eq!(walk(&folder), before);
+        // Parts of the same age go together.
+        succeeds(&folder, &["merge", "own", "--out", &format!("merged-{}", other.len())]);
+    }
+}
+
+#[test]
+fn no_report_is_left_beside_rows_that_it_does_not_tell_of() {
+    let folder = folder("stale");
+    let written = || ["report.html", "summary.csv"].map(|name| folder.join("out/small").join(name).exists());
+    succeeds(&folder, &["run", "my.toml"]);
+    assert_eq!(written(), [true, true]);
+    let rows = folder.join("out/small/rows.csv");
+    let all = fs::read_to_string(&rows).unwrap();
+    let kept: Vec<&str> = all.lines().filter(|row| !row.contains("moore_atkeson")).collect();
+    fs::write(&rows, kept.join("\n") + "\n").unwrap();
+    succeeds(&folder, &["run", "my.toml", "--only", "small/moore_atkeson/1"]);
+    assert_eq!(written(), [false, true], "one setting is still missing");
+    succeeds(&folder, &["run", "my.toml"]);
+    assert_eq!(written(), [true, true]);
+    assert_eq!(fs::read_to_string(&rows).unwrap(), all);
+}
+
+#[test]
 fn one_setting_can_be_run_alone_and_again() {
     let folder = folder("only");
     succeeds(&folder, &["run", "my.toml", "--out", "whole"]);

@@ -7,9 +7,9 @@ use crate::check::Comparison;
 use crate::control::{Control, Planning};
 use crate::cost;
 use crate::prediction::{Method, Prediction};
-use crate::result::{ExperimentInfo, SettingKey};
+use crate::result::{ExperimentInfo, MazeInfo, SettingKey};
 use crate::setting::{Setting, Work};
-use crate::{Error, Law, Maze, MazeTask, PAPER_MAZE, Result, fnv1a};
+use crate::{Error, Law, MazeTask, Result, fnv1a};
 use backsweep::planner::{PlannerEntry, find_planner};
 use backsweep::predict::StepSize;
 use backsweep::{Optimism, Settings};
@@ -73,6 +73,8 @@ pub struct Experiment {
     pub text: String,
     /// Names and titles of its tasks.
     pub tasks: Vec<(String, String)>,
+    /// The mazes among them.
+    pub mazes: Vec<MazeInfo>,
     /// Its settings, in order.
     pub settings: Vec<Setting>,
 }
@@ -129,6 +131,7 @@ impl Experiment {
             runs,
             text: text.to_owned(),
             tasks: Vec::new(),
+            mazes: Vec::new(),
             settings: Vec::new(),
             name: file.name.clone(),
         };
@@ -183,6 +186,7 @@ impl Experiment {
             runs: self.runs,
             text: self.text.clone(),
             tasks: self.tasks.clone(),
+            mazes: self.mazes.clone(),
         }
     }
 
@@ -224,7 +228,7 @@ impl Experiment {
         for maze in &file.mazes {
             check_name("mazes.name", &maze.name)?;
             self.tasks.push((maze.name.clone(), maze.title.clone().unwrap_or_else(|| maze.name.clone())));
-            let task = Arc::new(self.read_maze(maze, folder)?);
+            let task = Arc::new(self.read_maze(maze, file.learning.discount, folder)?);
             for method in &file.methods {
                 let planner = changes.planner(&method.planner);
                 planner
@@ -235,7 +239,7 @@ impl Experiment {
         Ok(())
     }
 
-    fn read_maze(&mut self, table: &MazeTable, folder: &Path) -> Result<MazeTask> {
+    fn read_maze(&mut self, table: &MazeTable, discount: f64, folder: &Path) -> Result<MazeTask> {
         let law = match (table.law.as_str(), table.intended) {
             ("fifteen", None) => Law::Fifteen,
             ("four", Some(intended)) => Law::Four { intended },
@@ -259,16 +263,18 @@ impl Experiment {
             }
         };
         let (place, text) = if table.maze == "paper" {
-            ("the paper's maze".to_owned(), PAPER_MAZE.to_owned())
+            ("the paper's maze".to_owned(), None)
         } else {
             let path = folder.join(&table.maze);
             let text = read_text(&path)?;
             // A changed maze is another experiment, so its text belongs to this one's.
             self.text += &format!("\n# {}\n{text}", table.maze);
-            (path.display().to_string(), text)
+            (path.display().to_string(), Some(text))
         };
-        let task = Maze::parse(&text).and_then(|maze| MazeTask::new(maze, law, table.step_reward));
-        task.map_err(|error| error.at(place))
+        let info = MazeInfo { task: table.name.clone(), text, law, step_reward: table.step_reward, discount };
+        let task = info.task().map_err(|error| error.at(place))?;
+        self.mazes.push(info);
+        Ok(task)
     }
 
     fn add_method(

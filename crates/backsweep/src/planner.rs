@@ -140,7 +140,7 @@ pub trait Planner: fmt::Debug + Send + Sync {
         self.set_threshold(model, settings.threshold);
     }
 
-    /// Stores everything that [`restore`] needs to go on bit for bit. The model and the settings are stored by others.
+    /// Stores everything that [`restore_planner`] needs to go on bit for bit. The model and the settings are stored by others.
     fn store(&self, snapshot: &mut Snapshot);
 
     /// Bytes in use for values and queue (filled, not reserved).

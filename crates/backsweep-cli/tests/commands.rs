@@ -395,6 +395,12 @@ fn errors_in_experiment_files_name_the_field_what_was_found_and_what_is_expected
         (EXPERIMENT, "until = 1e-3", "cycles = 1\nuntil = 1", "found both of 'cycles' and 'until'"),
         (EXPERIMENT, "until = 1e-3", "", "found neither of 'cycles' and 'until'"),
         (EXPERIMENT, "until = 1e-3", "until = 1\nfreeze = 1", "freeze is 1; expected true or false"),
+        (
+            EXPERIMENT,
+            "cycles = [1, 3]",
+            "cycles = 1\ncompare_with_sweeps = true",
+            "compare_with_sweeps is true without 'until'",
+        ),
         (EXPERIMENT, "maze.txt", ".", ".: a folder, not a file"),
         (PREDICTION, "task = 1", "task = 3", "circle one: circle task is 3; expected 1 or 2"),
         (

@@ -312,6 +312,11 @@ impl Experiment {
                 )));
             }
         }
+        if method.compare_with_sweeps && method.until.is_none() {
+            return Err(Error::new(
+                "compare_with_sweeps is true without 'until'; expected a tolerance to compare at",
+            ));
+        }
         let learning = &file.learning;
         for &planning in &plannings {
             let (cycles, tolerance) = match planning {

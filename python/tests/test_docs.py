@@ -11,7 +11,14 @@ from conftest import ROOT
 import backsweep
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.py"))
-BLOCKS = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.M | re.S)
+
+
+def blocks(path):
+    """The Python code in a document."""
+    return re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S)
+
+
+BLOCKS = blocks(ROOT / "docs" / "python.md")
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -32,6 +39,17 @@ def test_the_code_in_the_guide_runs(tmp_path, monkeypatch):
     names = {"__name__": "guide"}
     for block in BLOCKS:
         exec(compile(block, "docs/python.md", "exec"), names)
+
+
+def test_the_code_on_the_first_page_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (block,) = blocks(ROOT / "README.md")
+    exec(compile(block, "README.md", "exec"), {"__name__": "first page"})
+    learned, solved = capsys.readouterr().out.splitlines()
+    value, error_bound = map(float, solved.split())
+    assert error_bound <= 1e-9
+    assert abs(float(learned.split()[0]) - value) < 0.2 and 0 < float(learned.split()[2]) <= 1
+    assert (tmp_path / "lake.backsweep").exists()
 
 
 def test_the_docstring_is_true():

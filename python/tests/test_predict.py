@@ -69,3 +69,10 @@ def test_refusals():
     assert len(predictor) == 0
     with pytest.raises(KeyError, match="state 's' is not known"):
         predictor.value("s")
+
+
+@pytest.mark.parametrize("predictor", [backsweep.SmallBackupPredictor(0.9), backsweep.TD0(0.9, step_size=1.0)])
+def test_huge_whole_numbers_are_names_like_any_other(predictor):
+    predictor.observe(4_000_000_000, 1.0, 10**30, terminated=False)
+    predictor.observe(-(2**63), 2.0, 4_000_000_000)
+    assert len(predictor) == 3 and predictor.value(-(2**63)) == 2.9

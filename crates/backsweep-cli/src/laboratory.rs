@@ -97,7 +97,7 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
     match missing.first() {
         None => {
             let figures = figures::draw_all(&results, store.folder())?;
-            let path = store.folder().join("report.html");
+            let path = store.report();
             std::fs::write(&path, report::html(&results, &figures, &verdicts, facts))
                 .map_err(|error| Error::new(format!("{}: cannot write it ({error})", path.display())))?;
         }
@@ -107,6 +107,13 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
                 missing.len()
             ));
         }
+    }
+    let capped: u64 = results.rows.iter().map(|row| row.capped).sum();
+    if capped > 0 {
+        let episodes: u64 = results.rows.iter().map(|row| row.episodes).sum();
+        output::note(format_args!(
+            "{capped} of {episodes} episodes were cut at max_steps, before they ended (column capped of summary.csv)"
+        ));
     }
     if json {
         let text = serde_json::to_string_pretty(&results.summaries);

@@ -87,6 +87,7 @@ fn a_run_leaves_tables_figures_and_a_report() {
     let out = folder.join("out/small");
     let report = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(report.contains("A small maze") && report.contains("<svg"));
+    assert!(report.contains("small-maze-corner-title") && report.contains("Colours are the optimal values"));
     let names: Vec<String> =
         fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     for ending in [".svg", ".png", "rows.csv", "timing.csv", "summary.csv"] {
@@ -146,6 +147,44 @@ fn shards_merge_to_the_same_bytes() {
     fs::write(folder.join("1-3/rows.csv"), changed).unwrap();
     refuses(&folder, &["merge", "whole", "1-3", "--out", "both"], "differ from those of another folder");
     assert!(!folder.join("both").exists());
+}
+
+#[test]
+fn results_of_another_version_are_not_mixed_in() {
+    let folder = folder("version");
+    succeeds(&folder, &["run", "my.toml", "--out", "own"]);
+    let path = folder.join("own/experiment.json");
+    let manifest = fs::read_to_string(&path).unwrap();
+    let line = format!("  \"version\": \"{}\",\n", env!("CARGO_PKG_VERSION"));
+    assert!(manifest.contains(&line), "{}", &manifest[..200]);
+    succeeds(&folder, &["run", "my.toml", "--out", "whole"]);
+    for (other, found) in [("", "before it told its version"), ("  \"version\": \"0.0.9\",\n", "0.0.9")] {
+        fs::write(&path, manifest.replace(&line, other)).unwrap();
+        let before = walk(&folder);
+        let expected = format!("own: the folder holds the results of backsweep {found}; expected");
+        refuses(&folder, &["run", "my.toml", "--out", "own"], &expected);
+        refuses(&folder, &["merge", "whole", "own", "--out", "merged"], &expected);
+        assert_eq!(walk(&folder), before);
+        // Parts of the same age go together.
+        succeeds(&folder, &["merge", "own", "--out", &format!("merged-{}", other.len())]);
+    }
+}
+
+#[test]
+fn no_report_is_left_beside_rows_that_it_does_not_tell_of() {
+    let folder = folder("stale");
+    let written = || ["report.html", "summary.csv"].map(|name| folder.join("out/small").join(name).exists());
+    succeeds(&folder, &["run", "my.toml"]);
+    assert_eq!(written(), [true, true]);
+    let rows = folder.join("out/small/rows.csv");
+    let all = fs::read_to_string(&rows).unwrap();
+    let kept: Vec<&str> = all.lines().filter(|row| !row.contains("moore_atkeson")).collect();
+    fs::write(&rows, kept.join("\n") + "\n").unwrap();
+    succeeds(&folder, &["run", "my.toml", "--only", "small/moore_atkeson/1"]);
+    assert_eq!(written(), [false, true], "one setting is still missing");
+    succeeds(&folder, &["run", "my.toml"]);
+    assert_eq!(written(), [true, true]);
+    assert_eq!(fs::read_to_string(&rows).unwrap(), all);
 }
 
 #[test]
@@ -251,7 +290,7 @@ fn bad_input_gets_one_line_and_nothing_is_touched() {
         (&["run", "type.toml"], "line 8, column 12"),
         (&["run", "law.toml"], "law is 'five'; expected 'fifteen' or 'four'"),
         (&["run", "intended.toml"], "intended is 1.8"),
-        (&["run", "cycles.toml"], "a list is empty"),
+        (&["run", "cycles.toml"], "cycles is an empty list"),
         (&["run", "zero.toml"], "cycles is 0"),
         (&["run", "name.toml"], "name is 'a/b'"),
         (&["run", "twice.toml"], "small/corner/moore_atkeson/1 is there twice"),
@@ -281,6 +320,180 @@ fn bad_input_gets_one_line_and_nothing_is_touched() {
         refuses(&folder, arguments, expected);
         assert_eq!(names(), before, "{arguments:?} touched something");
     }
+}
+
+const PREDICTION: &str = r#"
+name = "circle"
+runs = 2
+
+[prediction]
+steps = 100
+
+[[circles]]
+name = "one"
+task = 1
+instance = "fixed"
+
+[[predictors]]
+method = "td_constant"
+points = 3
+"#;
+const COST: &str = r#"
+name = "sizes"
+runs = 1
+
+[cost]
+planners = ["moore_atkeson"]
+successors = [2]
+actions = [2]
+predecessors = [2]
+states = [100]
+tolerances = [1e-3]
+observations = 10
+quick_observations = 5
+"#;
+
+#[test]
+fn errors_in_experiment_files_name_the_field_what_was_found_and_what_is_expected() {
+    let folder = folder("wrong-files");
+    let whole = "expected a whole number from 0 to 4294967295";
+    let or_list = format!("{whole}, or a list of such numbers in brackets");
+    for (text, from, to, expected) in [
+        (EXPERIMENT, "[1, 3]", "-5", &format!("line 19, column 10: cycles is -5; {or_list}")[..]),
+        (EXPERIMENT, "[1, 3]", "1.5", &format!("cycles is 1.5; {or_list}")),
+        (EXPERIMENT, "[1, 3]", "\"five\"", &format!("cycles is \"five\"; {or_list}")),
+        (EXPERIMENT, "[1, 3]", "[\n1,\n-3]", &format!("line 21, column 1: cycles is -3; {whole}")),
+        (EXPERIMENT, "runs = 5", "runs = 1.5", &format!("line 4, column 8: runs is 1.5; {whole}")),
+        (
+            EXPERIMENT,
+            "runs = 5\n",
+            "",
+            "runs is missing; expected a line 'runs = …' in the part of the file above all",
+        ),
+        (
+            EXPERIMENT,
+            "planner = \"moore_atkeson\"",
+            "",
+            "planner is missing; expected a line 'planner = …' in this table",
+        ),
+        (EXPERIMENT, "seed = 7", "seed = -7", "seed is -7; expected a whole number, 0 or more"),
+        (EXPERIMENT, "seed = 7", "seed = 7\nseed = 8", "line 6, column 1: seed is given twice"),
+        (EXPERIMENT, "\"small\"", "5", "name is 5; expected text in quotes"),
+        (EXPERIMENT, "0.8", "\"0.8\"", "intended is \"0.8\"; expected a number"),
+        (
+            EXPERIMENT,
+            "[[mazes]]",
+            "[mazes]",
+            "mazes is a table; expected a list of tables, each written [[mazes]]",
+        ),
+        (
+            EXPERIMENT,
+            "until = 1e-3",
+            "until = -1",
+            "method value_iteration: until is -1; expected a finite number above 0",
+        ),
+        (EXPERIMENT, "until = 1e-3", "cycles = 1\nuntil = 1", "found both of 'cycles' and 'until'"),
+        (EXPERIMENT, "until = 1e-3", "", "found neither of 'cycles' and 'until'"),
+        (EXPERIMENT, "until = 1e-3", "until = 1\nfreeze = 1", "freeze is 1; expected true or false"),
+        (
+            EXPERIMENT,
+            "cycles = [1, 3]",
+            "cycles = 1\ncompare_with_sweeps = true",
+            "compare_with_sweeps is true without 'until'",
+        ),
+        (EXPERIMENT, "maze.txt", ".", ".: a folder, not a file"),
+        (PREDICTION, "task = 1", "task = 3", "circle one: circle task is 3; expected 1 or 2"),
+        (
+            PREDICTION,
+            "steps = 100",
+            "discount = 1.0",
+            "prediction.discount is 1; expected a number from 0 to below 1",
+        ),
+        (
+            PREDICTION,
+            "points = 3",
+            "",
+            "predictor td_constant: points is missing; expected a whole number from 2 to 10000",
+        ),
+        (
+            COST,
+            "planners = [\"moore_atkeson\"]",
+            "planners = 3",
+            "planners is 3; expected a list in brackets",
+        ),
+        (COST, "\"moore_atkeson\"", "\"more\"", "cost.planners: no planner is called 'more'"),
+        (
+            COST,
+            "successors = [2]",
+            "successors = [1]",
+            "cost.successors: successors is 1; expected 2 or more",
+        ),
+        (COST, "actions = [2]", "actions = [0]", "cost.actions: actions is 0; expected 1 or more"),
+        (COST, "states = [100]", "states = [9]", "cost.states: states is 9; expected 18 or more"),
+        (
+            COST,
+            "predecessors = [2]",
+            "predecessors = [4294967295]",
+            "states is 1000; expected 4294967297 or more",
+        ),
+        (COST, "[1e-3]", "[0.0]", "cost.tolerances has 0; expected finite numbers above 0"),
+        (COST, "observations = 10", "observations = 0", "observations) is 0; expected a number above 0"),
+        // What would fill the memory is refused before anything is done.
+        (
+            COST,
+            "states = [100]",
+            "states = [4000000000]",
+            "128000000000 transitions; expected at most 4194304",
+        ),
+        (
+            EXPERIMENT,
+            "runs = 5",
+            "runs = 4000000000",
+            "which makes 20000000000 for 5 settings; expected at most 1000000",
+        ),
+        (PREDICTION, "runs = 2", "runs = 400000", "runs is 400000, which makes 1200000 for 3 settings"),
+        (
+            PREDICTION,
+            "points = 3",
+            "points = 4000000000",
+            "points is 4000000000; expected a whole number from 2 to 10000",
+        ),
+        (
+            PREDICTION,
+            "points = 3",
+            "points = 9999\n[[predictors]]\nmethod = \"td_decaying\"\npoints = 9",
+            "the experiment has more than 10000 settings",
+        ),
+    ] {
+        assert!(text.contains(from), "{from}");
+        fs::write(folder.join("wrong.toml"), text.replacen(from, to, 1)).unwrap();
+        refuses(&folder, &["run", "wrong.toml"], expected);
+        assert!(!folder.join("out").exists(), "{to}");
+    }
+    for good in [PREDICTION, COST] {
+        fs::write(folder.join("wrong.toml"), good).unwrap();
+        succeeds(&folder, &["run", "wrong.toml"]);
+    }
+}
+
+#[test]
+fn an_agent_that_never_seeks_the_goal_is_cut() {
+    let folder = folder("endless");
+    // Every step gives a reward, so the agent never leaves the start; without slips nothing ever moves it.
+    let endless = EXPERIMENT
+        .replace("intended = 0.8", "intended = 1.0\nstep_reward = 1.0")
+        .replace("episodes = 30", "episodes = 2\nepsilon = 0.0")
+        .replace("runs = 5", "runs = 1");
+    fs::write(folder.join("my.toml"), &endless).unwrap();
+    let output = backsweep(&folder, &["run", "my.toml", "--only", "small/moore_atkeson/1"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && told.contains("2 of 2 episodes were cut at max_steps"), "{told}");
+    let rows = fs::read_to_string(folder.join("out/small/rows.csv")).unwrap();
+    assert!(rows.lines().any(|row| row.ends_with(",2,2000000,2")), "{rows}");
+    fs::write(folder.join("my.toml"), endless.replace("[learning]", "[learning]\nmax_steps = 50")).unwrap();
+    succeeds(&folder, &["run", "my.toml", "--out", "short"]);
+    let rows = fs::read_to_string(folder.join("short/rows.csv")).unwrap();
+    assert_eq!(rows.lines().filter(|row| row.ends_with(",2,100,2")).count(), 5, "{rows}");
 }
 
 /// All files below a folder with their contents.

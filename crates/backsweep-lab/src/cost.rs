@@ -80,6 +80,11 @@ type Point = (&'static str, String, Option<f64>, Measurement);
 
 /// All measurements of a table.
 pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<Point>> {
+    if timed == 0 {
+        return Err(Error::new(
+            "cost.observations (or cost.quick_observations) is 0; expected a number above 0",
+        ));
+    }
     let mut all = Vec::new();
     let base = Shape::BASE;
     type Reshape = fn(Shape, u32) -> Shape;
@@ -91,7 +96,7 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<Point>> {
     ];
     for (task, sizes, reshape) in axes {
         for planner in &table.planners {
-            find_planner(planner)?;
+            find_planner(planner).map_err(|error| Error::from(error).at("cost.planners"))?;
             for &size in sizes {
                 let shape = reshape(base, size).check().map_err(|error| error.at(format!("cost.{task}")))?;
                 all.push((

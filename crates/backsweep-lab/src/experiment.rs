@@ -1,19 +1,21 @@
 //! Experiments are data: a file says what to run, this turns it into settings.
 
 mod file;
+mod message;
 
 use crate::check::Comparison;
 use crate::control::{Control, Planning};
 use crate::cost;
 use crate::prediction::{Method, Prediction};
-use crate::result::{ExperimentInfo, SettingKey};
+use crate::result::{ExperimentInfo, MazeInfo, SettingKey};
 use crate::setting::{Setting, Work};
-use crate::{Error, Law, Maze, MazeTask, PAPER_MAZE, Result, fnv1a};
+use crate::{Error, Law, MazeTask, Result, fnv1a};
 use backsweep::planner::{PlannerEntry, find_planner};
 use backsweep::predict::StepSize;
 use backsweep::{Optimism, Settings};
 pub(crate) use file::CostTable;
 use file::{File, MazeTable, MethodTable, OneOrMany};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,6 +29,11 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("check", include_str!("../experiments/check.toml")),
     ("table1", include_str!("../experiments/table1.toml")),
 ];
+
+/// Every setting is a point of a figure: nobody can tell more of them apart.
+const MOST_SETTINGS: usize = 10_000;
+/// Runs of all settings of an experiment. Their rows are kept in memory, some 300 bytes each.
+const MOST_ROWS: u64 = 1_000_000;
 
 /// What the caller changes of an experiment.
 #[derive(Clone, Copy, Default)]
@@ -66,6 +73,8 @@ pub struct Experiment {
     pub text: String,
     /// Names and titles of its tasks.
     pub tasks: Vec<(String, String)>,
+    /// The mazes among them.
+    pub mazes: Vec<MazeInfo>,
     /// Its settings, in order.
     pub settings: Vec<Setting>,
 }
@@ -104,7 +113,7 @@ impl Experiment {
     /// # Errors
     /// As [`read`](Self::read), but for the name of the file.
     pub fn parse(text: &str, folder: &Path, changes: &Changes) -> Result<Self> {
-        let file: File = toml::from_str(text).map_err(|error| one_line(text, &error))?;
+        let file: File = toml::from_str(text).map_err(|error| message::one_line(text, &error))?;
         let mut runs = file.runs;
         if changes.quick {
             runs = file.quick_runs.unwrap_or(runs);
@@ -122,6 +131,7 @@ impl Experiment {
             runs,
             text: text.to_owned(),
             tasks: Vec::new(),
+            mazes: Vec::new(),
             settings: Vec::new(),
             name: file.name.clone(),
         };
@@ -144,7 +154,28 @@ impl Experiment {
                 "nothing to run; expected at least one table [[mazes]] and one [[methods]] (or [[circles]] and [[predictors]])",
             ));
         }
+        experiment.check_settings()?;
         Ok(experiment)
+    }
+
+    /// Refuses settings of the same name, and more runs than can be kept.
+    fn check_settings(&self) -> Result<()> {
+        let mut names = HashSet::new();
+        if let Some(twice) = self.settings.iter().find(|setting| !names.insert(setting.key.name())) {
+            return Err(Error::new(format!(
+                "setting {} is there twice; give one of the two methods a name of its own (name = \"…\")",
+                twice.key.name()
+            )));
+        }
+        let (n_settings, runs) = (self.settings.len(), self.runs);
+        let n_rows = n_settings as u64 * u64::from(runs);
+        if n_rows > MOST_ROWS {
+            return Err(Error::new(format!(
+                "runs is {runs}, which makes {n_rows} for {n_settings} settings; expected at most {MOST_ROWS} in all, whose \
+                 rows are kept in memory; take fewer runs"
+            )));
+        }
+        Ok(())
     }
 
     /// What reports tell of the experiment.
@@ -155,6 +186,7 @@ impl Experiment {
             runs: self.runs,
             text: self.text.clone(),
             tasks: self.tasks.clone(),
+            mazes: self.mazes.clone(),
         }
     }
 
@@ -176,10 +208,10 @@ impl Experiment {
         seconds: f64,
         work: Box<dyn Work>,
     ) -> Result<()> {
-        if self.settings.iter().any(|known| known.key == key) {
+        if self.settings.len() == MOST_SETTINGS {
             return Err(Error::new(format!(
-                "setting {} is there twice; give one of the two methods a name of its own (name = \"…\")",
-                key.name()
+                "the experiment has more than {MOST_SETTINGS} settings; expected no more, each a point of a figure; shorten \
+                 the lists"
             )));
         }
         self.settings.push(Setting { key, runs: self.runs, unit, alone, seconds, work });
@@ -196,7 +228,7 @@ impl Experiment {
         for maze in &file.mazes {
             check_name("mazes.name", &maze.name)?;
             self.tasks.push((maze.name.clone(), maze.title.clone().unwrap_or_else(|| maze.name.clone())));
-            let task = Arc::new(self.read_maze(maze, folder)?);
+            let task = Arc::new(self.read_maze(maze, file.learning.discount, folder)?);
             for method in &file.methods {
                 let planner = changes.planner(&method.planner);
                 planner
@@ -207,7 +239,7 @@ impl Experiment {
         Ok(())
     }
 
-    fn read_maze(&mut self, table: &MazeTable, folder: &Path) -> Result<MazeTask> {
+    fn read_maze(&mut self, table: &MazeTable, discount: f64, folder: &Path) -> Result<MazeTask> {
         let law = match (table.law.as_str(), table.intended) {
             ("fifteen", None) => Law::Fifteen,
             ("four", Some(intended)) => Law::Four { intended },
@@ -231,16 +263,18 @@ impl Experiment {
             }
         };
         let (place, text) = if table.maze == "paper" {
-            ("the paper's maze".to_owned(), PAPER_MAZE.to_owned())
+            ("the paper's maze".to_owned(), None)
         } else {
             let path = folder.join(&table.maze);
             let text = read_text(&path)?;
             // A changed maze is another experiment, so its text belongs to this one's.
             self.text += &format!("\n# {}\n{text}", table.maze);
-            (path.display().to_string(), text)
+            (path.display().to_string(), Some(text))
         };
-        let task = Maze::parse(&text).and_then(|maze| MazeTask::new(maze, law, table.step_reward));
-        task.map_err(|error| error.at(place))
+        let info = MazeInfo { task: table.name.clone(), text, law, step_reward: table.step_reward, discount };
+        let task = info.task().map_err(|error| error.at(place))?;
+        self.mazes.push(info);
+        Ok(task)
     }
 
     fn add_method(
@@ -254,18 +288,34 @@ impl Experiment {
         let name = method_name(method);
         check_name("name", name)?;
         let plannings: Vec<Planning> = match (&method.cycles, method.until) {
-            (Some(cycles), None) => list(cycles).into_iter().map(Planning::Cycles).collect(),
-            (None, Some(tolerance)) => vec![Planning::Until(tolerance)],
-            _ => {
-                return Err(Error::new(
-                    "expected either 'cycles' (a number or a list) or 'until' (a tolerance)",
-                ));
+            (Some(cycles), None) => cycles.list().iter().copied().map(Planning::Cycles).collect(),
+            (None, Some(tolerance)) if tolerance > 0.0 && tolerance.is_finite() => {
+                vec![Planning::Until(tolerance)]
+            }
+            (None, Some(tolerance)) => {
+                return Err(Error::new(format!("until is {tolerance}; expected a finite number above 0")));
+            }
+            (cycles, _) => {
+                let found = if cycles.is_some() { "both" } else { "neither" };
+                return Err(Error::new(format!(
+                    "found {found} of 'cycles' and 'until'; expected 'cycles' (a number or a list) or 'until' (a tolerance)"
+                )));
             }
         };
-        let min_visits = method.min_visits.as_ref().map_or(vec![maze.min_visits], list);
+        let min_visits =
+            method.min_visits.as_ref().map_or(std::slice::from_ref(&maze.min_visits), OneOrMany::list);
         let is_curve = matches!(method.min_visits, Some(OneOrMany::Many(_)));
-        if plannings.is_empty() || min_visits.is_empty() {
-            return Err(Error::new("a list is empty; expected at least one number in it"));
+        for (name, is_empty) in [("cycles", plannings.is_empty()), ("min_visits", min_visits.is_empty())] {
+            if is_empty {
+                return Err(Error::new(format!(
+                    "{name} is an empty list; expected at least one number in it"
+                )));
+            }
+        }
+        if method.compare_with_sweeps && method.until.is_none() {
+            return Err(Error::new(
+                "compare_with_sweeps is true without 'until'; expected a tolerance to compare at",
+            ));
         }
         let learning = &file.learning;
         for &planning in &plannings {
@@ -274,7 +324,7 @@ impl Experiment {
                 Planning::Cycles(cycles) => (Some(cycles), Settings::default().tolerance),
                 Planning::Until(tolerance) => (None, tolerance),
             };
-            for &m in &min_visits {
+            for &m in min_visits {
                 let parameter = is_curve.then_some(f64::from(m));
                 let key = self.key(&maze.name, name, cycles, parameter);
                 let control = Control {
@@ -291,7 +341,7 @@ impl Experiment {
                     freeze: method.freeze,
                     epsilon: method.epsilon.unwrap_or(learning.epsilon),
                     episodes: learning.episodes,
-                    max_steps: method.max_steps.or(learning.max_steps),
+                    max_steps: Some(method.max_steps.unwrap_or(learning.max_steps)),
                     stream: fnv1a(&key.name()),
                 };
                 if control.max_steps == Some(0) {
@@ -318,6 +368,13 @@ impl Experiment {
         if !file.circles.is_empty() && file.prediction.steps == 0 {
             return Err(Error::new("prediction.steps is 0; expected a number above 0"));
         }
+        let discount = file.prediction.discount;
+        if !file.circles.is_empty() && !(0.0..1.0).contains(&discount) {
+            // A circle has no end, so without discount it has no values.
+            return Err(Error::new(format!(
+                "prediction.discount is {discount}; expected a number from 0 to below 1"
+            )));
+        }
         for circle in &file.circles {
             check_name("circles.name", &circle.name)?;
             self.tasks
@@ -341,11 +398,11 @@ impl Experiment {
                         task: circle.task,
                         random_instance,
                         method,
-                        discount: file.prediction.discount,
+                        discount,
                         steps: file.prediction.steps,
                         stream,
                     };
-                    work.circle(0, 0)?;
+                    work.circle(0, 0).map_err(|error| error.at(format!("circle {}", circle.name)))?;
                     method.predictor(work.discount)?;
                     let seconds = 4e-8 * f64::from(work.steps);
                     self.add(key, "step", false, seconds, Box::new(work))?;
@@ -360,7 +417,7 @@ fn predictor_points(table: &file::PredictorTable) -> Result<Vec<(Method, Option<
     let step_size: fn(f64) -> StepSize = match (table.method.as_str(), table.points) {
         ("small_backup", None) => return Ok(vec![(Method::SmallBackup, None)]),
         ("small_backup", Some(_)) => {
-            return Err(Error::new("small_backup has no parameter; take out 'points'"));
+            return Err(Error::new("predictor small_backup: it has no parameter; take out 'points'"));
         }
         ("td_constant", _) => StepSize::Constant,
         ("td_decaying", _) => StepSize::Decaying,
@@ -371,23 +428,22 @@ fn predictor_points(table: &file::PredictorTable) -> Result<Vec<(Method, Option<
         }
     };
     match table.points {
-        Some(points) if points >= 2 => Ok((0..points)
+        Some(points) if (2..=MOST_SETTINGS as u32).contains(&points) => Ok((0..points)
             .map(|i| f64::from(i) / f64::from(points - 1))
             .map(|x| (Method::Td(step_size(x)), Some(x)))
             .collect()),
-        _ => Err(Error::new(format!("{}: expected 'points', a number from 2 on", table.method))),
+        found => {
+            let found = found.map_or("missing".to_owned(), |points| points.to_string());
+            Err(Error::new(format!(
+                "predictor {}: points is {found}; expected a whole number from 2 to {MOST_SETTINGS}",
+                table.method
+            )))
+        }
     }
 }
 
 fn method_name(method: &MethodTable) -> &str {
     method.name.as_deref().unwrap_or(&method.planner)
-}
-
-fn list<T: Copy>(numbers: &OneOrMany<T>) -> Vec<T> {
-    match numbers {
-        OneOrMany::One(number) => vec![*number],
-        OneOrMany::Many(numbers) => numbers.clone(),
-    }
 }
 
 /// About how long a run takes, from measurements in the paper's maze; for the estimate of the time left only.
@@ -414,23 +470,10 @@ fn read_text(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(|error| {
         let reason = match error.kind() {
             std::io::ErrorKind::NotFound => "no such file".to_owned(),
+            std::io::ErrorKind::IsADirectory => "a folder, not a file".to_owned(),
             std::io::ErrorKind::InvalidData => "not a text file".to_owned(),
             _ => error.to_string(),
         };
         Error::new(format!("{}: {reason}; check the path", path.display()))
     })
-}
-
-/// The parser's error in one line with its place.
-fn one_line(text: &str, error: &toml::de::Error) -> Error {
-    let message = error.message().replace('\n', "; ");
-    match error.span() {
-        Some(span) => {
-            let before = &text[..span.start.min(text.len())];
-            let line = before.matches('\n').count() + 1;
-            let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
-            Error::new(format!("line {line}, column {column}: {message}"))
-        }
-        None => Error::new(message),
-    }
 }

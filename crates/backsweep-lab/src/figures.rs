@@ -14,6 +14,7 @@ pub mod draw;
 #[cfg(test)]
 pub mod made_up;
 mod maze_picture;
+mod own_maze;
 pub mod palette;
 pub mod pick;
 mod prediction;
@@ -29,7 +30,7 @@ use crate::result::Results;
 use crate::{Error, Maze, PAPER_MAZE, Result};
 use std::path::{Path, PathBuf};
 
-pub use maze_picture::maze_svg;
+pub use maze_picture::{Solved, maze_svg};
 pub use scale::number;
 
 /// A picture, and the files that hold it.
@@ -97,6 +98,10 @@ pub fn pictures(results: &Results) -> Vec<Figure> {
             "Error bars are 95 % bootstrap intervals of the mean over runs.",
         );
         add(user::against_time(results, experiment), "The same scores against the measured time of a step.");
+    }
+    let own = results.experiments.iter().filter(|info| !BUILT_IN.contains(&info.name.as_str()));
+    for info in own {
+        figures.extend(info.mazes.iter().filter_map(|maze| own_maze::figure(results, &info.name, maze)));
     }
     if has("fig3") || has("fig3_icml") {
         let maze = Maze::parse(PAPER_MAZE).ok();

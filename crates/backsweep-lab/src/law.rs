@@ -2,12 +2,14 @@
 
 use crate::{Cell, Error, Maze, Result};
 use backsweep::Action;
+use serde::{Deserialize, Serialize};
 
 /// North, east, south, west as (down, right). A quarter turn clockwise is one more.
 const DIRECTIONS: [(isize, isize); 4] = [(-1, 0), (0, 1), (1, 0), (0, -1)];
 
 /// How actions 0 to 3 (north, east, south, west) move the agent.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Law {
     /// One of 15 equally likely displacements: lateral −1, 0, +1 and forward +3, +2, +1, 0, −1. The lateral step comes first
     /// (blocked: none), then forward or backward one cell at a time up to the last free cell. (The task of the paper's

@@ -7,12 +7,18 @@ use serde::{Deserialize, Serialize};
 
 /// The version of the form of output folders.
 const FORM: u32 = 1;
+/// The version of this program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The identity of an output folder. Two commands may share a folder, and two folders may be merged, if and only if their
-/// manifests are equal. Threads, shards and selections are not part of it.
+/// manifests are equal. Threads, shards and selections are not part of it. The version of the program is: another one may give
+/// other numbers, and a folder that holds both would tell so nowhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     form: u32,
+    /// The version of the program that made the results; empty in folders of versions that did not say.
+    #[serde(default)]
+    pub version: String,
     /// The seed.
     pub seed: u64,
     /// The experiments, in order.
@@ -52,6 +58,7 @@ impl Manifest {
         let settings = experiments.iter().flat_map(|experiment| &experiment.settings);
         Ok(Self {
             form: FORM,
+            version: VERSION.to_owned(),
             seed: first.seed,
             experiments: experiments.iter().map(Experiment::info).collect(),
             settings: settings.map(|s| Entry { key: s.key.clone(), runs: s.runs }).collect(),
@@ -76,6 +83,29 @@ impl Manifest {
             return Err(Error::new(format!("form {found} of results; this version reads form {FORM}")));
         }
         Ok(manifest)
+    }
+
+    /// The version of the program that made the results.
+    pub fn version_in_words(&self) -> &str {
+        if self.version.is_empty() { "before it told its version" } else { &self.version }
+    }
+
+    /// Why results of this manifest, found in a folder, cannot stand together with those of the expected one; `None` if they can.
+    pub fn differs_from(&self, expected: &Self) -> Option<String> {
+        let with_version = |version: &str| Self { version: version.to_owned(), ..self.clone() };
+        if self == expected {
+            return None;
+        }
+        if with_version(&expected.version) == *expected {
+            return Some(format!(
+                "the folder holds the results of backsweep {}; expected those of backsweep {}, as numbers may differ",
+                self.version_in_words(),
+                expected.version
+            ));
+        }
+        let (found, wanted) = (self.describe(), expected.describe());
+        let hint = if found == wanted { " with other settings" } else { "" };
+        Some(format!("the folder holds the results of another experiment, {found}{hint}; expected {wanted}"))
     }
 
     /// The manifest in a few words: `fig3 (100 runs), seed 1`.

@@ -9,8 +9,9 @@
 //!
 //! `#` is a wall, `.` or a space a free cell, `S` a start, `G` a goal. Any other character is a free cell with a reward of its
 //! own for landing on it, in place of the reward of a step: a line `character = reward` below the maze says which. With
-//! `character = reward end` landing there also ends the episode. `G = reward` gives goals a reward of their own. A line
-//! that begins with `;` is a comment. All rows are equally long; the edges of the grid are walls.
+//! `character = reward end` landing there also ends the episode. `G = reward` and `S = reward` give goals and starts a reward
+//! of their own; a goal ends the episode anyway, a start cannot. Every character that is given a reward stands in the maze. A
+//! line that begins with `;` is a comment. All rows are equally long; the edges of the grid are walls.
 
 use crate::{Error, Result};
 
@@ -142,6 +143,15 @@ impl Maze {
                 rewards.push(own.map(|entry| entry.reward));
             }
         }
+        if let Some(unused) =
+            legend.iter().find(|entry| !rows.iter().any(|(_, row)| row.contains(&entry.character)))
+        {
+            return Err(Error::new(format!(
+                "line {}, column 1: '{}' is given a reward but stands nowhere in the maze; take the line out, or put the \
+                 character in",
+                unused.line, unused.character
+            )));
+        }
         let maze = Self {
             n_rows: rows.len(),
             n_columns,
@@ -241,11 +251,19 @@ fn legend_line(line: &str, number: usize) -> Result<Option<LegendLine>> {
             right.trim()
         )));
     };
-    if end.is_some_and(|word| word != "end") {
-        return Err(Error::new(format!(
-            "line {number}: found '{}' after the reward; expected 'end' or nothing",
-            end.unwrap_or_default()
-        )));
+    if let Some(word) = end {
+        let column = line.trim_end().chars().count() - word.chars().count() + 1;
+        if word != "end" {
+            return Err(Error::new(format!(
+                "line {number}, column {column}: found '{word}' after the reward; expected 'end' or nothing"
+            )));
+        }
+        if character == 'S' {
+            return Err(Error::new(format!(
+                "line {number}, column {column}: a start ('S') cannot end the episode; take out 'end', or choose another \
+                 character"
+            )));
+        }
     }
     Ok(Some(LegendLine { character, reward, ends: end.is_some(), line: number }))
 }

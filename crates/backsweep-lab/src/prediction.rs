@@ -69,11 +69,13 @@ impl Work for Prediction {
             ));
         }
         let mut random = Random::stream(seed, &[self.stream, u64::from(run), 0]);
-        let trajectory = circle.trajectory(self.steps as usize, &mut random);
         let mut predictor = self.method.predictor(self.discount)?;
         let mut sum = 0.0;
         let begin = Instant::now();
-        for step in &trajectory {
+        let mut state = State(0);
+        for _ in 0..self.steps {
+            let step = circle.step(state, &mut random);
+            state = step.next;
             predictor.observe(step.state, step.reward, step.next())?;
             // All states, not only the one that was backed up: the score must not rest on what a method leaves alone.
             // Each term is divided by the initial error, so that without learning every term, and the mean, is exactly 1.

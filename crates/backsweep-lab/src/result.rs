@@ -20,7 +20,7 @@
 //! | `table1` | `circle` | `td_constant`, `small_backup` | | unit `step` |
 //! | `check` | `fifteen` | `value_iteration` | | the tolerance; score: largest difference from plain sweeps |
 
-use crate::{Error, Result};
+use crate::{Error, Law, Maze, MazeTask, PAPER_MAZE, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
@@ -171,6 +171,35 @@ pub struct ExperimentInfo {
     pub text: String,
     /// The names and titles of tasks.
     pub tasks: Vec<(String, String)>,
+    /// The mazes among the tasks.
+    #[serde(default)]
+    pub mazes: Vec<MazeInfo>,
+}
+
+/// A maze of an experiment, as reports draw it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MazeInfo {
+    /// The task's name.
+    pub task: String,
+    /// The maze as text; `None` for the paper's.
+    pub text: Option<String>,
+    /// How actions move the agent.
+    pub law: Law,
+    /// The reward of a step.
+    pub step_reward: f64,
+    /// The discount.
+    pub discount: f64,
+}
+
+impl MazeInfo {
+    /// The task.
+    ///
+    /// # Errors
+    /// As for [`Maze::parse`] and [`MazeTask::new`].
+    pub fn task(&self) -> Result<MazeTask> {
+        let maze = Maze::parse(self.text.as_deref().unwrap_or(PAPER_MAZE))?;
+        MazeTask::new(maze, self.law, self.step_reward)
+    }
 }
 
 /// A struct that is one line of a CSV file.

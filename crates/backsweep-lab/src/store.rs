@@ -16,6 +16,7 @@ const MANIFEST: &str = "experiment.json";
 const ROWS: &str = "rows.csv";
 const TIMING: &str = "timing.csv";
 const SUMMARY: &str = "summary.csv";
+const REPORT: &str = "report.html";
 const LOCK: &str = ".lock";
 /// What a folder may hold before it has a manifest.
 const LEFT_BY_A_KILL: [&str; 2] = [LOCK, ".experiment.json.new"];
@@ -47,6 +48,9 @@ impl Store {
         let mut store = Self::examine(folder, manifest)?;
         store.lock = Some(lock);
         store.prepare()?;
+        if !store.is_complete() {
+            store.retract()?;
+        }
         Ok(store)
     }
 
@@ -70,14 +74,9 @@ impl Store {
             lock: None,
         };
         if let Some(found) = read_manifest(folder)? {
-            if found != store.manifest {
-                let (found, expected) = (found.describe(), store.manifest.describe());
-                let hint = if found == expected { " with other settings" } else { "" };
-                return Err(Error::new(format!(
-                    "{}: the folder holds the results of another experiment, {found}{hint}; expected {expected}; choose \
-                     another folder with --out",
-                    folder.display()
-                )));
+            if let Some(difference) = found.differs_from(&store.manifest) {
+                let line = format!("{difference}; choose another folder with --out");
+                return Err(Error::new(line).at(folder.display()));
             }
             store.load(folder)?;
         }
@@ -88,6 +87,17 @@ impl Store {
         fs::create_dir_all(&self.folder).map_err(|error| failed("make", &self.folder, &error))?;
         self.replace(MANIFEST, &self.manifest.to_text())?;
         self.rewrite()
+    }
+
+    /// Removes what was written about rows that are no longer those of the folder: if the command is stopped, nothing tells that
+    /// it is old.
+    fn retract(&self) -> Result<()> {
+        [REPORT, SUMMARY].iter().try_for_each(|name| remove(&self.folder.join(name)))
+    }
+
+    /// Where the report belongs. It is there only if every setting is.
+    pub fn report(&self) -> PathBuf {
+        self.folder.join(REPORT)
     }
 
     /// The folder.
@@ -113,6 +123,7 @@ impl Store {
 
     /// Writes a setting that was done.
     pub fn put(&mut self, place: usize, rows: Vec<Row>, timing: Timing) -> Result<()> {
+        self.retract()?;
         let known = self.done.contains_key(&place);
         if known {
             self.done.insert(place, (rows, timing));
@@ -131,13 +142,8 @@ impl Store {
     /// If it belongs to other experiments, or has other rows for a setting that is done.
     pub fn merge(&mut self, folder: &Path) -> Result<()> {
         let manifest = expect_manifest(folder)?;
-        if manifest != self.manifest {
-            return Err(Error::new(format!(
-                "{}: the folder holds the results of another experiment, {}; expected {}",
-                folder.display(),
-                manifest.describe(),
-                self.manifest.describe()
-            )));
+        if let Some(difference) = manifest.differs_from(&self.manifest) {
+            return Err(Error::new(difference).at(folder.display()));
         }
         let mut other = Self {
             folder: folder.to_owned(),
@@ -185,7 +191,7 @@ impl Store {
         Results {
             experiments: self.manifest.experiments.clone(),
             seed: self.manifest.seed,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: self.manifest.version_in_words().to_owned(),
             rows: self.done.values().flat_map(|(rows, _)| rows.clone()).collect(),
             summaries: self.summaries(),
             timings: self.done.values().map(|(_, timing)| timing.clone()).collect(),
@@ -312,6 +318,14 @@ fn append<T: Record>(path: &Path, records: &[T]) -> Result<()> {
     records.iter().for_each(|record| record.write(&mut text));
     let file = fs::OpenOptions::new().append(true).open(path);
     file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| failed("write", path, &error))
+}
+
+/// Removes a file that need not be there.
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed("remove", path, &error)),
+        _ => Ok(()),
+    }
 }
 
 fn failed(verb: &str, path: &Path, error: &std::io::Error) -> Error {

@@ -168,7 +168,9 @@ fn errors_name_line_and_column() {
         ("S.G#G", "line 1, column 5: this goal cannot be reached"),
         ("S.~G\n~ = lots", "line 2, column 4: found 'lots'"),
         ("S.~G\n~ = 1\n~ = 2", "line 3: '~' was given a reward in line 2"),
-        ("S.~G\n~ = 1 stop", "line 2: found 'stop'"),
+        ("S.~G\n~ = 1 stop", "line 2, column 7: found 'stop'"),
+        ("S.~G\n~ = 1\nx = 2", "line 3, column 1: 'x' is given a reward but stands nowhere in the maze"),
+        ("S..G\nS = 1 end  ", "line 2, column 7: a start ('S') cannot end the episode"),
         ("S..\n\n..G", "line 2: empty line inside"),
         ("S.G\n# = 2", "line 2, column 1: '#' cannot have"),
     ] {

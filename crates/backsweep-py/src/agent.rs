@@ -287,23 +287,13 @@ impl Agent {
         Self::from_learner(py, Learner::from_bytes(data), translate!(decode))
     }
 
-    /// For pickle: the bytes of a file, and the names that are no plain data, which pickle treats itself.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let others = PyList::empty(py);
-        let mut encode = |object: &Bound<'py, PyAny>| {
-            others.append(object)?;
-            Ok((others.len() - 1).into_pyobject(py)?.into_any())
-        };
-        let learner = self.learner.store(py, Some(&mut encode))?;
-        let bytes = learner.to_bytes().map_err(|error| errors::from_io(py, error))?;
-        let restore = py.get_type::<Self>().getattr("_restore")?;
-        (restore, (PyBytes::new(py, &bytes), others)).into_pyobject(py)
+        self.learner.reduce::<Self>(py)
     }
 
     #[staticmethod]
     fn _restore<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
-        let mut decode = |index: &Bound<'py, PyAny>| others.get_item(index.extract::<usize>()?);
-        Self::from_learner(py, Learner::from_bytes(data), Some(&mut decode))
+        Ok(Self::new(NamedAgent::unreduce(py, data, others)?))
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {

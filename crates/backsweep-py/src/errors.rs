@@ -7,16 +7,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
 /// The exceptions are written in Python, where one can inherit from two classes.
-fn class<'py>(
-    py: Python<'py>,
-    cell: &'static PyOnceLock<Py<PyType>>,
-    name: &str,
-) -> PyResult<&'py Bound<'py, PyType>> {
-    cell.import(py, "backsweep._errors", name)
-}
-
 fn raise(py: Python<'_>, cell: &'static PyOnceLock<Py<PyType>>, name: &str, message: String) -> PyErr {
-    match class(py, cell, name) {
+    match cell.import(py, "backsweep._errors", name) {
         Ok(class) => PyErr::from_type(class.clone(), message),
         Err(error) => error,
     }

@@ -6,7 +6,9 @@ use crate::names::{self, Names};
 use crate::stored::{self, Translate};
 use backsweep::Agent;
 use backsweep_io::{Learner, LearnerNames};
+use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyTuple};
 
 impl NamedAgent {
     /// A copy with the same names.
@@ -77,6 +79,27 @@ impl NamedAgent {
             default,
             rows: names.rows,
         })
+    }
+
+    /// For pickle: a call of `_restore` of the class `T` with the bytes of a file, and the names that are no plain data, which
+    /// pickle treats itself.
+    pub fn reduce<'py, T: PyTypeInfo>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let others = PyList::empty(py);
+        let mut encode = |object: &Bound<'py, PyAny>| {
+            others.append(object)?;
+            Ok((others.len() - 1).into_pyobject(py)?.into_any())
+        };
+        let learner = self.store(py, Some(&mut encode))?;
+        let bytes = learner.to_bytes().map_err(|error| errors::from_io(py, error))?;
+        let restore = py.get_type::<T>().getattr("_restore")?;
+        (restore, (PyBytes::new(py, &bytes), others)).into_pyobject(py)
+    }
+
+    /// What [`reduce`](Self::reduce) has put away.
+    pub fn unreduce<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
+        let mut decode = |index: &Bound<'py, PyAny>| others.get_item(index.extract::<usize>()?);
+        let learner = Learner::from_bytes(data).map_err(|error| errors::from_io(py, error))?;
+        Self::restore(py, learner, Some(&mut decode))
     }
 }
 

@@ -7,10 +7,9 @@ use crate::planning;
 use crate::results::{audit_object, stats_object};
 use crate::settings::{build, planner_settings};
 use backsweep::{Action, Model, Next, Outcome, Random, State};
-use backsweep_io::Learner;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 
 /// A known model and its values. Users see `backsweep.MDP`.
 #[pyclass(module = "backsweep._backsweep")]
@@ -227,22 +226,12 @@ impl Solver {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let others = PyList::empty(py);
-        let mut encode = |object: &Bound<'py, PyAny>| {
-            others.append(object)?;
-            Ok((others.len() - 1).into_pyobject(py)?.into_any())
-        };
-        let learner = self.learner.store(py, Some(&mut encode))?;
-        let bytes = learner.to_bytes().map_err(|error| errors::from_io(py, error))?;
-        let restore = py.get_type::<Self>().getattr("_restore")?;
-        (restore, (PyBytes::new(py, &bytes), others)).into_pyobject(py)
+        self.learner.reduce::<Self>(py)
     }
 
     #[staticmethod]
     fn _restore<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
-        let mut decode = |index: &Bound<'py, PyAny>| others.get_item(index.extract::<usize>()?);
-        let learner = Learner::from_bytes(data).map_err(|error| errors::from_io(py, error))?;
-        Ok(Self { learner: NamedAgent::restore(py, learner, Some(&mut decode))? })
+        Ok(Self { learner: NamedAgent::unreduce(py, data, others)? })
     }
 
     fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {

@@ -133,7 +133,8 @@ pub fn run(args: &WatchArgs) -> Result<()> {
         .enable_all()
         .build()
         .map_err(|error| Error::new(format!("no event loop: {error}")))?;
-    let (engine, thread) = args.located(Engine::start(scene, !args.paused))?;
+    let last_episode = args.after.filter(|_| args.terminal);
+    let (engine, thread) = args.located(Engine::start_until(scene, !args.paused, last_episode))?;
     let outcome = runtime.block_on(async {
         if args.terminal {
             terminal::show(&engine, args.after, interrupt()).await

@@ -95,8 +95,17 @@ impl Engine {
     /// # Errors
     /// If the scene is not valid or no thread can be started.
     pub fn start(scene: Scene, running: bool) -> Result<(Self, JoinHandle<()>)> {
+        Self::start_until(scene, running, None)
+    }
+
+    /// As [`start`](Self::start), but every agent stops as soon as it has ended so many episodes. When all have, the engine no
+    /// longer runs.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_until(scene: Scene, running: bool, episodes: Option<u64>) -> Result<(Self, JoinHandle<()>)> {
         let (messages, orders) = sync_channel(WAITING_ORDERS);
-        let mut workshop = Workshop::new(scene, running, messages.clone())?;
+        let mut workshop = Workshop::new(scene, running, episodes, messages.clone())?;
         let (publish, frames) = watch::channel(workshop.frame());
         let thread = std::thread::Builder::new()
             .name("engine".into())
@@ -132,5 +141,30 @@ impl Engine {
     pub fn end(&self) {
         // If the thread has ended already there is nobody to tell.
         let _ = self.messages.send(Message::End);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn agents_stop_at_the_step_that_ends_their_last_episode() {
+        let steps = || {
+            let scene = Scene { rival: Some("moore_atkeson".into()), speed: None, ..Scene::default() };
+            let (engine, thread) = Engine::start_until(scene, true, Some(7)).unwrap();
+            let begin = Instant::now();
+            while engine.frame().running {
+                assert!(begin.elapsed() < Duration::from_secs(60), "the engine goes on");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let frame = engine.frame();
+            engine.end();
+            thread.join().unwrap();
+            assert!(frame.agents.iter().all(|agent| agent.episodes == 7), "{:?}", frame.agents);
+            frame.agents.iter().map(|agent| agent.steps).collect::<Vec<_>>()
+        };
+        assert_eq!(steps(), steps(), "however fast the machine is");
     }
 }

@@ -132,8 +132,13 @@ impl World {
             rows.iter_mut().flatten().filter(|c| **c == character).for_each(|c| *c = '.');
         }
         rows[row][column] = character;
-        // A legend may speak of a character that was painted over; that does no harm.
-        Self::from_parts(rows, self.legend.clone(), scene)
+        // What was painted over for the last time has no line in the legend any more, as in any maze.
+        let is_used = |line: &&String| {
+            let character = line.trim_start().chars().next();
+            rows.iter().flatten().any(|c| Some(*c) == character)
+        };
+        let legend = self.legend.iter().filter(is_used).cloned().collect();
+        Self::from_parts(rows, legend, scene)
     }
 
     /// What the best policy with this much random exploration is worth from the start (discounted), computed from the true
@@ -197,5 +202,21 @@ impl Environment for World {
             Next::On(next) => Step { next: Next::On(State(self.cell_of[next.index()])), ..step },
             _ => step,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reward_that_is_painted_over_leaves_the_legend() {
+        let scene = Scene { maze: "S~.\n.~G\n~ = -5\nG = 10\n".to_owned(), ..Scene::default() };
+        let world = World::new(&scene).unwrap();
+        let world = world.painted(State(1), Brush::Wall, &scene).unwrap();
+        assert_eq!(world.text(), "S#.\n.~G\n~ = -5\nG = 10\n");
+        let world = world.painted(State(4), Brush::Free, &scene).unwrap();
+        assert_eq!(world.text(), "S#.\n..G\nG = 10\n");
+        assert!(World::new(&Scene { maze: world.text(), ..scene }).is_ok());
     }
 }

@@ -26,6 +26,13 @@ pub enum Error {
         /// How many states the model has.
         n_states: usize,
     },
+    /// A state id for which a predictor keeps no room.
+    StateId {
+        /// The state found.
+        state: State,
+        /// Ids are below this.
+        limit: u32,
+    },
     /// An action id that the state does not have.
     NoSuchAction {
         /// The state.
@@ -130,6 +137,10 @@ impl fmt::Display for Error {
                 f,
                 "{state} does not exist: the model has {n_states} states (0 to {}); add the state first",
                 n_states.saturating_sub(1)
+            ),
+            Self::StateId { state, limit } => write!(
+                f,
+                "{state} is too large an id: there is room for ids below {limit}; number the states from 0 on as they are met"
             ),
             Self::NoSuchAction { state, action, n_actions } => write!(
                 f,

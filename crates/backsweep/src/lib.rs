@@ -65,3 +65,8 @@ pub use snapshot::{Array, Snapshot};
 pub use solve::{Solution, solve, solve_unless};
 pub use transition::{Next, Outcome, Transition};
 pub use values::{PairValue, Values};
+
+/// The Rust example of the project's first page runs too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct FirstPage;

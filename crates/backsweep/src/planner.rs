@@ -133,7 +133,14 @@ pub trait Planner: fmt::Debug + Send + Sync {
     /// Changes the threshold. Elements that the old one kept off the queue are looked for: O(states).
     fn set_threshold(&mut self, model: &Model, threshold: f64);
 
-    /// Stores everything that [`restore`] needs to go on bit for bit. The model and the settings are stored by others.
+    /// Puts back the settings as they were before [`set_threshold`](Self::set_threshold) lowered the threshold. Values stay. A
+    /// planner whose `set_threshold` looks at everything once more need not do so here: what the lower threshold kept off the
+    /// queue is below the old one too.
+    fn restore_settings(&mut self, model: &Model, settings: &Settings) {
+        self.set_threshold(model, settings.threshold);
+    }
+
+    /// Stores everything that [`restore_planner`] needs to go on bit for bit. The model and the settings are stored by others.
     fn store(&self, snapshot: &mut Snapshot);
 
     /// Bytes in use for values and queue (filled, not reserved).

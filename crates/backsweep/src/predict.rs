@@ -8,12 +8,16 @@ pub use td0::{StepSize, Td0};
 
 use crate::{Error, Next, Result, State};
 
+/// State ids lie below this. Predictors keep arrays with an entry for every id up to the largest one met, so a single huge id
+/// would take all memory; at this one it is some 4 GB.
+pub const MOST_STATES: u32 = 1 << 26;
+
 /// A method that learns state values from transitions (s, r, s').
 pub trait Predictor: Send {
     /// Learns from one transition. States are taken in as they are met.
     ///
     /// # Errors
-    /// If the reward is not finite, or a state id is above what memory could hold.
+    /// If the reward is not finite, or a state id is [`MOST_STATES`] or more.
     fn observe(&mut self, state: State, reward: f64, next: Next) -> Result<()>;
 
     /// V(s); a state that was not met is worth the initial value.
@@ -26,8 +30,8 @@ fn check(state: State, reward: f64, next: Next) -> Result<()> {
         return Err(Error::Reward { state, action: crate::Action(0), found: reward });
     }
     for state in next.state().into_iter().chain([state]) {
-        if state.0 == u32::MAX {
-            return Err(Error::NoSuchState { state, n_states: u32::MAX as usize });
+        if state.0 >= MOST_STATES {
+            return Err(Error::StateId { state, limit: MOST_STATES });
         }
     }
     Ok(())

@@ -19,8 +19,8 @@ pub struct Solution {
 }
 
 /// Plans until every value is proven to be within `tolerance` of the optimum. The planner keeps its values: after a change
-/// of the model ([`Model::set_outcomes`], [`Planner::refresh`]) the next call starts from them and only does what changed. It also
-/// keeps the threshold that the tolerance asked for.
+/// of the model ([`Model::set_outcomes`], [`Planner::refresh`]) the next call starts from them and only does what changed. Its
+/// settings are as they were.
 ///
 /// With discount 1, values are defined if every policy ends, or if rewards have one sign and values start at 0 (optimism
 /// value 0): they are then approached from the right side, and refused if they have no bound. The right side is sure only for
@@ -74,8 +74,26 @@ pub fn solve_unless(
             expected: "a finite number above 0",
         });
     }
-    let discount = planner.settings().discount;
+    let settings = *planner.settings();
     planner.grow(model);
+    let solved = solve_at_lower_thresholds(planner, model, tolerance, stop);
+    if planner.settings().threshold > settings.threshold {
+        // What the higher one kept off the queue has to be looked for.
+        planner.set_threshold(model, settings.threshold);
+    }
+    if *planner.settings() != settings {
+        planner.restore_settings(model, &settings);
+    }
+    solved
+}
+
+fn solve_at_lower_thresholds(
+    planner: &mut dyn Planner,
+    model: &Model,
+    tolerance: f64,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Option<Solution>> {
+    let discount = planner.settings().discount;
     let mut longest = None;
     if discount == 1.0 {
         match model.endless_state() {

@@ -4,7 +4,9 @@
 mod common;
 
 use backsweep::planner::PLANNERS;
-use backsweep::{Agent, Budget, Error, Next, Optimism, Outcome, QueueKind, Random, Settings, State};
+use backsweep::{
+    Agent, Budget, Error, Next, Optimism, Outcome, QueueKind, Random, Settings, State, solve, solve_unless,
+};
 use common::{Book, Problem, QUEUES, on, problem, problems, step, values, worst};
 
 /// Every planner with every queue.
@@ -32,6 +34,41 @@ const ENDS_ALWAYS: [&str; 8] = [
     "tiny-scales",
     "tiny-unreachable",
 ];
+
+#[test]
+fn a_solved_planner_keeps_its_settings() {
+    let problem = problem("FrozenLake-4x4-slippery");
+    for (planner, queue) in planners() {
+        for threshold in [0.0, 1e-5, 0.5] {
+            let settings = Settings { discount: 0.99, queue, threshold, ..Settings::default() };
+            let place = format!("{planner}, {queue:?}, {threshold}");
+            let mut agent = Agent::new(planner, settings).unwrap();
+            problem.give(&mut agent);
+            // Stopped, it goes on at the next call.
+            let (model, mut planner) = (agent.model(), agent.planner().boxed_clone());
+            assert_eq!(solve_unless(&mut *planner, model, 1e-9, &mut || true).unwrap(), None, "{place}");
+            assert_eq!(*planner.settings(), settings, "{place}");
+            let stopped = solve(&mut *planner, model, 1e-9).unwrap();
+            assert!(stopped.converged && *planner.settings() == settings, "{place}");
+            let bound = agent.solve(1e-9).unwrap().error_bound.unwrap();
+            assert!(bound <= 1e-9, "{place}: {bound}");
+            assert_eq!(*agent.planner().settings(), settings, "{place}");
+            if threshold > 0.0 {
+                let planned = agent.plan(&mut Budget::exhaust());
+                assert_eq!((planned.cycles, planned.converged), (0, true), "{place}: nothing is left");
+            }
+            let again = agent.solve(1e-9).unwrap();
+            assert!(again.converged && *agent.planner().settings() == settings, "{place}");
+        }
+        let settings = Settings { discount: 1.0, queue, ..Settings::default() };
+        let mut agent = Agent::new(planner, settings).unwrap();
+        agent.add_state(2).unwrap();
+        agent.observe(&step(0, 0, 1.0, on(0))).unwrap();
+        agent.observe(&step(0, 1, -1.0, on(0))).unwrap();
+        agent.solve(1e-9).unwrap_err();
+        assert_eq!(*agent.planner().settings(), settings, "{planner}, {queue:?}: refused");
+    }
+}
 
 #[test]
 fn known_models_are_solved_by_every_planner() {

@@ -206,8 +206,12 @@ fn predictors_refuse_bad_input() {
         let before = predictor.value(State(0));
         says(&predictor.observe(State(0), f64::NAN, on(1)).unwrap_err(), &["reward", "state 0", "NaN"]);
         says(&predictor.observe(State(0), f64::INFINITY, Next::End).unwrap_err(), &["inf"]);
-        says(&predictor.observe(State(u32::MAX), 0.0, Next::End).unwrap_err(), &["state 4294967295"]);
-        says(&predictor.observe(State(0), 0.0, on(u32::MAX)).unwrap_err(), &["state 4294967295"]);
+        for large in [u32::MAX, 4_000_000_000, backsweep::predict::MOST_STATES] {
+            let words = [&format!("state {large}")[..], "below 67108864", "number the states from 0 on"];
+            says(&predictor.observe(State(large), 0.0, Next::End).unwrap_err(), &words);
+            says(&predictor.observe(State(0), 0.0, on(large)).unwrap_err(), &words);
+            assert_eq!(predictor.value(State(large)), 1.0);
+        }
         assert_eq!((predictor.value(State(0)), predictor.value(State(1))), (before, 1.0));
     }
 }

@@ -48,6 +48,8 @@ fn budgets_are_kept() {
         );
         assert!(worst(&values(&agent), &answers).0 < 1e-8, "{name}");
         agent.solve(1e-9).unwrap();
+        // What is left is below the tolerance, yet above this agent's own threshold of 0.
+        assert!(agent.plan(&mut Budget::exhaust()).converged, "{name}");
         let planned = agent.plan(&mut Budget::exhaust());
         assert_eq!((planned.cycles, planned.converged), (0, true), "{name}: nothing is left");
     }

@@ -25,6 +25,9 @@ use std::time::Instant;
 /// How many groups a round changes at the most.
 const CHANGED: u32 = 16;
 
+/// Transitions of a model at the most: some 200 MB.
+const MOST_ARCS: u64 = 1 << 22;
+
 /// The sizes of a made-up model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -48,15 +51,24 @@ impl Shape {
     /// If a number is too small, or the model would not fit in memory.
     pub fn check(self) -> Result<Self> {
         let Self { successors, actions, predecessors, states } = self;
-        if successors < 2 || actions < 1 || predecessors < 1 || states < predecessors + 2 {
-            let expected =
-                "expected at least 2 successors, 1 action, 1 predecessor, and states for one group";
-            return Err(Error::new(format!("{self:?} cannot be built; {expected}")));
+        let group = u64::from(predecessors) + 2;
+        let least = [
+            ("successors", successors, 2, ""),
+            ("actions", actions, 1, ""),
+            ("predecessors", predecessors, 1, ""),
+            ("states", states, group, ", those of one group: the predecessors and two more"),
+        ];
+        for (name, found, least, why) in least {
+            if u64::from(found) < least {
+                return Err(Error::new(format!("{name} is {found}; expected {least} or more{why}")));
+            }
         }
-        let arcs = u64::from(states) * u64::from(actions) * u64::from(successors);
-        if arcs > 1 << 22 {
-            let line = format!("{self:?} has {arcs} successors in all; expected at most {}", 1 << 22);
-            return Err(Error::new(line));
+        let arcs = u64::from(states).saturating_mul(u64::from(actions)).saturating_mul(u64::from(successors));
+        if arcs > MOST_ARCS {
+            return Err(Error::new(format!(
+                "{states} states of {actions} actions of {successors} successors make a model of {arcs} transitions; \
+                 expected at most {MOST_ARCS}, which fit in memory"
+            )));
         }
         Ok(self)
     }

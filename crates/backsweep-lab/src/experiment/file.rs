@@ -1,6 +1,8 @@
 //! The form of experiment files: what may stand in them, and nothing else.
 
 use serde::Deserialize;
+use serde::de::{self, Deserializer, SeqAccess, Unexpected, Visitor};
+use std::fmt;
 
 /// An experiment file.
 #[derive(Deserialize, Debug, Clone)]
@@ -41,7 +43,8 @@ pub struct Learning {
     pub optimism: f64,
     pub threshold: f64,
     pub queue: String,
-    pub max_steps: Option<u64>,
+    /// The limit of steps of an episode.
+    pub max_steps: u64,
 }
 
 impl Default for Learning {
@@ -53,7 +56,9 @@ impl Default for Learning {
             optimism: 0.0,
             threshold: 1e-5,
             queue: "heap".into(),
-            max_steps: None,
+            // No episode of the paper's experiments is near it; without any, an agent that has no reason to end its episode
+            // (every step gives a reward) would never end its run.
+            max_steps: 1_000_000,
         }
     }
 }
@@ -90,11 +95,11 @@ fn default_min_visits() -> u32 {
 pub struct MethodTable {
     pub name: Option<String>,
     pub planner: String,
-    pub cycles: Option<OneOrMany<u32>>,
+    pub cycles: Option<OneOrMany>,
     /// Plan until no priority is above this.
     pub until: Option<f64>,
     /// M in place of the task's; several of them are points of a curve.
-    pub min_visits: Option<OneOrMany<u32>>,
+    pub min_visits: Option<OneOrMany>,
     /// R-max: the model of a pair is frozen at the `min_visits`-th visit.
     #[serde(default)]
     pub freeze: bool,
@@ -107,11 +112,50 @@ pub struct MethodTable {
 }
 
 /// A number or a list of numbers.
-#[derive(Deserialize, Debug, Clone)]
-#[serde(untagged)]
-pub enum OneOrMany<T> {
-    One(T),
-    Many(Vec<T>),
+#[derive(Debug, Clone)]
+pub enum OneOrMany {
+    One(u32),
+    Many(Vec<u32>),
+}
+
+impl OneOrMany {
+    /// The numbers.
+    pub fn list(&self) -> &[u32] {
+        match self {
+            Self::One(number) => std::slice::from_ref(number),
+            Self::Many(numbers) => numbers,
+        }
+    }
+}
+
+// By hand, because the error of a derived one would not say what was found.
+impl<'de> Deserialize<'de> for OneOrMany {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Numbers;
+
+        impl<'de> Visitor<'de> for Numbers {
+            type Value = OneOrMany;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a whole number from 0 to {}, or a list of such numbers in brackets", u32::MAX)
+            }
+
+            fn visit_i64<E: de::Error>(self, found: i64) -> Result<OneOrMany, E> {
+                let number = u32::try_from(found);
+                number.map(OneOrMany::One).map_err(|_| E::invalid_value(Unexpected::Signed(found), &self))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<OneOrMany, A::Error> {
+                let mut numbers = Vec::new();
+                while let Some(number) = list.next_element()? {
+                    numbers.push(number);
+                }
+                Ok(OneOrMany::Many(numbers))
+            }
+        }
+
+        deserializer.deserialize_any(Numbers)
+    }
 }
 
 /// `[prediction]`: what all predictors share.

@@ -47,7 +47,14 @@ pub fn complete() -> Results {
         let tasks = [("fifteen", "15 successors, M = 4"), ("four_80", "4 successors, intended 0.8, M = 6")];
         let tasks = tasks.map(|(task, title)| (task.to_string(), title.to_string())).to_vec();
         let (name, text) = (name.to_string(), format!("name = \"{name}\"\nruns = 100\n"));
-        results.experiments.push(ExperimentInfo { title: name.clone(), name, runs: 100, text, tasks });
+        results.experiments.push(ExperimentInfo {
+            title: name.clone(),
+            name,
+            runs: 100,
+            text,
+            tasks,
+            ..ExperimentInfo::default()
+        });
     }
     prediction(&mut results);
     control(&mut results);

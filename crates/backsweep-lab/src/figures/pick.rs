@@ -11,13 +11,7 @@ pub fn place(key: &SettingKey) -> Option<f64> {
 
 /// The settings of one curve, by rising x.
 pub fn curve<'a>(results: &'a Results, experiment: &str, task: &str, method: &str) -> Vec<&'a Summary> {
-    let mut found: Vec<&Summary> = results
-        .summaries
-        .iter()
-        .filter(|summary| is_of(&summary.key, experiment, task, method) && place(&summary.key).is_some())
-        .collect();
-    found.sort_by(|one, other| order(&one.key).total_cmp(&order(&other.key)));
-    found
+    rising(&results.summaries, |summary| &summary.key, [experiment, task, method])
 }
 
 /// The one setting of a method that has neither cycles nor a parameter.
@@ -28,12 +22,18 @@ pub fn level<'a>(results: &'a Results, experiment: &str, task: &str, method: &st
 
 /// The timings of one curve, by rising x.
 pub fn times<'a>(results: &'a Results, experiment: &str, task: &str, method: &str) -> Vec<&'a Timing> {
-    let mut found: Vec<&Timing> = results
-        .timings
-        .iter()
-        .filter(|timing| is_of(&timing.key, experiment, task, method) && place(&timing.key).is_some())
-        .collect();
-    found.sort_by(|one, other| order(&one.key).total_cmp(&order(&other.key)));
+    rising(&results.timings, |timing| &timing.key, [experiment, task, method])
+}
+
+/// The records of one curve, by rising x.
+fn rising<'a, T>(
+    records: &'a [T],
+    key: fn(&T) -> &SettingKey,
+    [experiment, task, method]: [&str; 3],
+) -> Vec<&'a T> {
+    let is_point = |key: &SettingKey| is_of(key, experiment, task, method) && place(key).is_some();
+    let mut found: Vec<&T> = records.iter().filter(|record| is_point(key(record))).collect();
+    found.sort_by(|one, other| order(key(one)).total_cmp(&order(key(other))));
     found
 }
 

@@ -2,7 +2,8 @@
 
 use super::made_up::{complete, key, summary, timing};
 use super::*;
-use crate::result::ExperimentInfo;
+use crate::Law;
+use crate::result::{ExperimentInfo, MazeInfo};
 use resvg::usvg::roxmltree::{Document, Node};
 
 fn ids(results: &Results) -> Vec<String> {
@@ -140,7 +141,14 @@ fn users_own() -> Results {
     let name = "my <own> & \"experiment\"/../x".to_string();
     let title = "A very long title ".repeat(20) + "<script>alert(1)</script>";
     let tasks = vec![("grid".to_string(), "cliff </svg><b>".to_string())];
-    let info = ExperimentInfo { name: name.clone(), title, runs: 10, text: "a = 1\n".into(), tasks };
+    let info = ExperimentInfo {
+        name: name.clone(),
+        title,
+        runs: 10,
+        text: "a = 1\n".into(),
+        tasks,
+        ..ExperimentInfo::default()
+    };
     let mut results = Results { experiments: vec![info], ..Results::default() };
     for method in ["small_backups", "my_planner"] {
         for cycles in [1, 2, 4] {
@@ -186,10 +194,44 @@ fn files_are_written_and_a_folder_that_is_not_there_is_named() {
 #[test]
 fn the_picture_of_a_maze_shows_its_cells() {
     let maze = Maze::parse("S.#\n.~G\n~ = -5").unwrap();
-    let svg = maze_svg("m", "a < b", &maze);
+    let svg = maze_svg("m", "a < b", &maze, &Solved::default());
     let document = Document::parse(&svg).unwrap();
     let count =
         |class: &str| document.descendants().filter(|node| node.attribute("class") == Some(class)).count();
     assert_eq!((count("start"), count("goal"), count("reward")), (1, 1, 1));
     assert_eq!(count("wall"), 2, "one in the maze, one in the key");
+}
+
+#[test]
+fn the_maze_of_a_user_is_drawn_with_the_best_policy() {
+    let info = MazeInfo {
+        task: "grid".into(),
+        text: Some("S..#\n.#.x\n..~G\n~ = -5\nx = -100 end\nG = 10".into()),
+        law: Law::Four { intended: 1.0 },
+        step_reward: -1.0,
+        discount: 0.9,
+    };
+    let mut results = users_own();
+    let drawn = |results: &Results| pictures(results).into_iter().find(|figure| figure.id.contains("-maze-"));
+    assert!(drawn(&results).is_none());
+    results.experiments[0].mazes = vec![info.clone()];
+    let figure = drawn(&results).unwrap();
+    let document = Document::parse(&figure.svg).unwrap();
+    let nodes = |class: &str| {
+        document.descendants().filter(|node| node.attribute("class") == Some(class)).collect::<Vec<_>>()
+    };
+    assert_eq!(["start", "goal", "reward", "trap", "value"].map(|class| nodes(class).len()), [1, 1, 1, 1, 8]);
+    // One arrow in each cell but the start, whose letter stands there.
+    let ways = nodes("arrows")[0].attribute("d").unwrap().matches('M').count() / 2;
+    assert_eq!(ways, 7);
+    for words in [
+        "A step gives −1; a goal 10; a yellow cell −5; a pink cell, which ends the episode, −100.",
+        "from 0.21 (light) to 10.00 (dark)",
+    ] {
+        assert!(figure.caption.contains(words), "{}", figure.caption);
+    }
+    // Without discount this maze has no values to draw, yet it has a picture.
+    results.experiments[0].mazes[0].discount = 1.0;
+    let plain = drawn(&results).unwrap();
+    assert!(!plain.svg.contains("arrows") && plain.svg.contains("class=\"goal\""));
 }

@@ -103,7 +103,7 @@ fn axis(places: &mut Vec<f64>, cycles: bool) -> Axis {
 }
 
 /// An experiment's name as a file name: letters, digits, `-` and `_` only.
-fn file_name(experiment: &str) -> String {
+pub fn file_name(experiment: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '-' };
     let name: String = experiment.chars().map(safe).collect();
     if name.is_empty() { "experiment".to_string() } else { name }

@@ -57,8 +57,14 @@ fn ids_are_given_once() {
 fn text_of_a_user_stays_text() {
     let hostile = "</pre><script>alert('x')</script>\n\"&<";
     let tasks = vec![("fifteen".to_string(), hostile.to_string())];
-    let info =
-        ExperimentInfo { name: "fig3".into(), title: hostile.into(), runs: 2, text: hostile.into(), tasks };
+    let info = ExperimentInfo {
+        name: "fig3".into(),
+        title: hostile.into(),
+        runs: 2,
+        text: hostile.into(),
+        tasks,
+        ..ExperimentInfo::default()
+    };
     let mut results = complete();
     results.version = hostile.to_string();
     results.experiments = vec![info];

@@ -27,6 +27,8 @@ pub(super) struct Workshop {
     world: World,
     learners: Vec<Learner>,
     running: bool,
+    /// The episodes after which an agent stops.
+    last_episode: Option<u64>,
     number: u64,
     revision: u64,
     life: u64,
@@ -43,7 +45,12 @@ pub(super) struct Workshop {
 }
 
 impl Workshop {
-    pub fn new(scene: Scene, running: bool, messages: SyncSender<Message>) -> Result<Self> {
+    pub fn new(
+        scene: Scene,
+        running: bool,
+        last_episode: Option<u64>,
+        messages: SyncSender<Message>,
+    ) -> Result<Self> {
         let scene = scene.check()?;
         let world = World::new(&scene)?;
         let scene = Arc::new(Scene { maze: world.text(), ..scene });
@@ -52,6 +59,7 @@ impl Workshop {
             scene,
             world,
             running,
+            last_episode,
             number: 0,
             revision: 1,
             life: 1,
@@ -157,7 +165,7 @@ impl Workshop {
             } else if spent > STRETCH / 2 {
                 self.batch = (self.batch / 2).max(1);
             }
-            if began.elapsed() >= STRETCH {
+            if !self.running || began.elapsed() >= STRETCH {
                 break;
             }
         }
@@ -165,13 +173,17 @@ impl Workshop {
         taken
     }
 
-    /// Takes steps, all agents in turn.
+    /// Takes steps, all agents in turn, until they have done the episodes that they were to do.
     fn steps(&mut self, n: u64) -> Result<()> {
         self.reports.clear();
+        let last = self.last_episode.unwrap_or(u64::MAX);
         for _ in 0..n {
-            for learner in &mut self.learners {
+            for learner in self.learners.iter_mut().filter(|learner| learner.episodes() < last) {
                 learner.step(&self.world, self.scene.cycles)?;
             }
+        }
+        if self.learners.iter().all(|learner| learner.episodes() >= last) {
+            self.set_running(false);
         }
         Ok(())
     }

@@ -148,6 +148,10 @@ impl Planner for MooreAtkeson {
         }
     }
 
+    fn restore_settings(&mut self, _: &Model, settings: &Settings) {
+        self.settings = *settings;
+    }
+
     fn store(&self, snapshot: &mut Snapshot) {
         self.values.store(snapshot);
         self.queue.store(snapshot);

@@ -158,6 +158,10 @@ impl Planner for ValueIteration {
         self.largest_change = f64::INFINITY;
     }
 
+    fn restore_settings(&mut self, _: &Model, settings: &Settings) {
+        self.settings = *settings;
+    }
+
     fn store(&self, snapshot: &mut Snapshot) {
         self.values.store(snapshot);
         self.counters.store(snapshot);

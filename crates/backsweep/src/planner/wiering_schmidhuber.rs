@@ -179,6 +179,10 @@ impl Planner for WieringSchmidhuber {
         }
     }
 
+    fn restore_settings(&mut self, _: &Model, settings: &Settings) {
+        self.settings = *settings;
+    }
+
     fn store(&self, snapshot: &mut Snapshot) {
         self.values.store(snapshot);
         self.queue.store(snapshot);

@@ -139,7 +139,9 @@ impl SmallBackupPredictor {
             self.reward_sum.resize(n, 0.0);
             self.peaks.resize(n, 0.0);
             self.out.resize(n, Vec::new());
-            self.into.resize(n, Vec::new());
+            if self.selection == Selection::Largest {
+                self.into.resize(n, Vec::new());
+            }
         }
     }
 

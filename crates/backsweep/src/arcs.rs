@@ -12,6 +12,7 @@
 //! Memory: 64/7 bytes an arc one way and 16/3 the other, plus the unfilled part of each list's first block, plus 8 for a weight
 //! that is no count.
 
+use crate::prefetch::prefetch;
 use crate::{Arc, Pair, Result, Snapshot, State};
 use rustc_hash::FxHashMap;
 
@@ -202,13 +203,11 @@ impl Arcs {
         Blocks { blocks: &self.blocks, heads: list.heads, used: 0, cursor: list.head() }
     }
 
-    /// Reads the newest blocks of a predecessor list, all at once, and forgets them: they are near when they are needed.
+    /// Asks for the newest blocks of a predecessor list.
     #[inline(always)]
-    pub fn touch(&self, list: &InList) {
+    pub fn prefetch(&self, list: &InList) {
         for head in list.heads {
-            if let Some(block) = self.blocks.get(head as usize) {
-                std::hint::black_box(block.target);
-            }
+            prefetch(&self.blocks, head as usize);
         }
     }
 

@@ -40,6 +40,7 @@ mod owners;
 pub mod planner;
 mod policy;
 pub mod predict;
+mod prefetch;
 pub mod queue;
 mod random;
 mod settings;

@@ -10,6 +10,7 @@
 
 use crate::arcs::{Arcs, InList, NONE, OutList};
 use crate::owners::Owners;
+use crate::prefetch::prefetch;
 use crate::{Action, Arc, Error, Outcome, Pair, Result, State, Transition};
 
 /// How far from 1 the probabilities of a pair may sum before they are refused.
@@ -392,7 +393,7 @@ impl Model {
         let next = match next.state() {
             Some(next) => {
                 let row = self.state_row(next)?;
-                self.arcs.touch(&row.into);
+                self.arcs.prefetch(&row.into);
                 Some(next)
             }
             None => None,
@@ -444,6 +445,12 @@ impl Model {
         };
         row.weight = weight_after;
         row.reward_sum = if weight_after == 0.0 { 0.0 } else { reward_sum };
+        if let Some((next, _)) = next {
+            // Most likely the next observation begins there.
+            let first = self.states[next.index()].first_pair as usize;
+            prefetch(&self.pairs, first);
+            prefetch(&self.pairs, first + 3);
+        }
         Ok(Some(change))
     }
 

@@ -23,6 +23,7 @@
 use super::pass::{Pass, Upkeep, is_too_long, with_queue};
 use super::{Counters, Cycle, Planner};
 use crate::arcs::{IN_BLOCK, NONE};
+use crate::prefetch::prefetch;
 use crate::queue::{AnyQueue, Queue};
 use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
@@ -343,12 +344,16 @@ impl Planner for ReversedFullBackups {
     fn observe(&mut self, model: &Model, change: &Change) {
         self.grow(model);
         let core = &mut self.core;
-        std::hint::black_box(core.values.pairs[change.pair.index()].q);
-        std::hint::black_box(core.values.states[change.state.index()].v);
         let pass = self.pass;
         let value = core.values.corrected(model, change, |state, arc| core.seen(pass, state, arc));
         core.values.put(change.pair, value);
         with_queue!(self, queue => self.core.restore_maximum(model, queue, change.pair));
+        if let Some((next, _)) = change.next {
+            // Most likely the next observation begins there.
+            let first = model.states[next.index()].first_pair as usize;
+            prefetch(&self.core.values.pairs, first);
+            prefetch(&self.core.values.pairs, first + 3);
+        }
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
@@ -382,7 +387,12 @@ impl Planner for ReversedFullBackups {
                     None => return Cycle::Idle,
                 },
             };
+            let candidate = queue.likely() as usize;
+            prefetch(&model.states, candidate);
             self.core.go_on(model, queue, &mut pass, limit);
+            if let Some(row) = model.states.get(candidate) {
+                model.arcs.prefetch(&row.into);
+            }
             if pass.is_finished() {
                 Cycle::Done
             } else {

@@ -106,6 +106,12 @@ impl Queue for BucketQueue {
         Some(key)
     }
 
+    #[inline]
+    fn likely(&self) -> u32 {
+        let bucket = self.rings.highest();
+        bucket.map_or(u32::MAX, |bucket| Rings::<Coarse>::key(self.rings.links[bucket as usize].next))
+    }
+
     fn top(&self) -> Option<f64> {
         self.rings.highest().map(upper_bound::<Coarse>)
     }

@@ -281,6 +281,16 @@ impl Queue for ExactQueue {
         Some(key)
     }
 
+    #[inline]
+    fn likely(&self) -> u32 {
+        let Some(bucket) = self.rings.highest() else { return u32::MAX };
+        if self.is_in_heap(bucket) {
+            self.heap.entries()[0].key
+        } else {
+            Rings::<Fine>::key(self.rings.links[bucket as usize].next)
+        }
+    }
+
     fn top(&self) -> Option<f64> {
         let bucket = self.rings.highest()?;
         self.rings.priority(self.best_of(bucket))

@@ -192,7 +192,10 @@ fn it_goes_by_itself_and_never_faster_than_asked() {
         let elapsed = began.elapsed().as_secs_f64();
         let steps = frame.agents[0].steps;
         println!("{steps} steps in {elapsed:.2} s; asked for {asked} a second");
-        assert!(steps as f64 <= asked * elapsed + 1.0, "{steps} steps in {elapsed} s; asked for {asked} a second");
+        assert!(
+            steps as f64 <= asked * elapsed + 1.0,
+            "{steps} steps in {elapsed} s; asked for {asked} a second"
+        );
     }
 }
 

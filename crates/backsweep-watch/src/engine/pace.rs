@@ -66,7 +66,10 @@ mod tests {
                 let looks = time.as_nanos().div_ceil(every.as_nanos());
                 let asked = every.as_secs_f64() * looks as f64 * speed;
                 let taken = steps(speed, every, time) as f64;
-                assert!((taken - asked).abs() <= 1.0, "{taken} steps, {asked} asked for, a look every {every:?}");
+                assert!(
+                    (taken - asked).abs() <= 1.0,
+                    "{taken} steps, {asked} asked for, a look every {every:?}"
+                );
             }
         }
     }

@@ -215,7 +215,7 @@ describe("controls", () => {
     await until("the old number is back", async () => (await page.locator("#m").inputValue()) === "4");
   });
 
-  scene("keys", { query: "?run=0&maze=rooms" }, async (page) => {
+  scene("keys", { query: "?run=0&maze=rooms", expected: ["422"] }, async (page) => {
     await page.keyboard.press("Space");
     await until("space runs", async () => (await page.locator("#run").innerText()) === "Pause");
     await page.keyboard.press("Space");
@@ -229,7 +229,18 @@ describe("controls", () => {
     // The cursor begins at the agent; it is announced, and Enter builds a wall there.
     await page.locator("#maze-0").focus();
     for (const key of ["ArrowUp", "ArrowUp", "ArrowRight"]) await page.keyboard.press(key);
-    await until("the cell is announced", async () => /row \d+, column \d+.*Value .*best action/.test(await page.locator("#live").textContent()));
+    const isAnnounced = async () => /row \d+, column \d+.*Value .*best action/.test(await page.locator("#live").textContent());
+    await until("the cell is announced", isAnnounced);
+    // A frame in which nothing is new, as after an order that is refused, says nothing.
+    const before = await page.evaluate(async () => {
+      const token = document.querySelector('meta[name="backsweep-token"]').content;
+      const headers = { "content-type": "application/json", "x-backsweep-token": token };
+      const { frame } = document.body.dataset;
+      await fetch("/api/order", { method: "POST", headers, body: JSON.stringify({ do: "paint", cell: 99999, brush: "wall" }) });
+      return Number(frame);
+    });
+    await until("the frame is there", async () => (await page.evaluate(() => Number(document.body.dataset.frame))) > before);
+    assert.ok(await isAnnounced());
     await page.keyboard.press("Enter");
     await until("the wall is in the address", async () => (await address(page)).get("maze").startsWith("17x14-"));
     const speed = (await address(page)).get("speed");

@@ -134,6 +134,8 @@ function showReport(next) {
     return report.changed.length ? `${who}swept: ${changed}.` : `${who}had nothing to do.`;
   });
   const text = parts.map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join(" ");
+  // A later frame may still hold it; said again it would drown what was said meanwhile.
+  if (!$("report").hidden && $("report").textContent === text) return;
   $("report").textContent = text;
   $("report").hidden = false;
   say(text);

@@ -2,7 +2,7 @@
 
     python examples/speed.py [steps]
 
-Prints a table. The limits that the project promises are checked by python/tests/test_speed.py.
+Prints a table. python/tests/test_speed.py checks that it runs and compares like with like.
 """
 
 import sys

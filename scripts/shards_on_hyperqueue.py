@@ -4,7 +4,7 @@
     python scripts/shards_on_hyperqueue.py target/release/backsweep my.toml --shards 6 --workers 2 --out out/merged
 
 HyperQueue's server runs in this process, each worker in a process of its own, so that a worker can be lost as on a real cluster:
-`--lose-a-worker` kills one as soon as the first results are there. HyperQueue gives its shard to another worker, which goes on
+`--lose-a-worker` kills the one from which the first results are. HyperQueue gives its shard to another worker, which goes on
 where the lost one was.
 """
 
@@ -63,15 +63,18 @@ def main() -> None:
         for i, part in enumerate(parts):
             shard = f"{i}/{options.shards}"
             command = [str(backsweep), "run", str(experiment), "--shard", shard, "--threads", "1", "--out", str(part)]
-            job.program(command, stdout=server / f"{i}.stdout", stderr=server / f"{i}.stderr")
+            # A worker may start late or have nothing to do; so it is written down which one has which shard.
+            noting = ["sh", "-c", 'echo $PPID >"$0"; exec "$@"', str(server / f"{i}.worker"), *command]
+            job.program(noting, stdout=server / f"{i}.stdout", stderr=server / f"{i}.stderr")
         submitted = client.submit(job)
         if options.lose_a_worker:
-            while not any(has_rows(part) for part in parts):
+            while not (begun := [i for i, part in enumerate(parts) if has_rows(part)]):
                 time.sleep(0.01)
-            workers[0].send_signal(signal.SIGKILL)
-            workers[0].wait()
-            done = sum(has_rows(part) for part in parts)
-            print(f"lost a worker; {done} of {len(parts)} shards have results so far", flush=True)
+            pid = int((server / f"{begun[0]}.worker").read_text())
+            lost = next(worker for worker in workers if worker.pid == pid)
+            lost.send_signal(signal.SIGKILL)
+            lost.wait()
+            print(f"lost a worker with shard {begun[0]}; {len(begun)} of {len(parts)} shards have results so far", flush=True)
         if not client.wait_for_jobs([submitted]):
             sys.exit(f"shards failed: {client.get_failed_tasks(submitted)}")
     finally:

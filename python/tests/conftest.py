@@ -1,6 +1,7 @@
 """What the tests share."""
 
 import csv
+import os
 from collections import defaultdict
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 matplotlib.use("Agg")
 
 ROOT = Path(__file__).resolve().parents[2]
+# Whether times are asserted and not only printed (docs/TESTING.md).
+TIMED = os.environ.get("BACKSWEEP_TIMED") == "1"
 DATA = ROOT / "crates" / "backsweep" / "tests" / "testdata"
 
 

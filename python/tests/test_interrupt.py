@@ -1,5 +1,6 @@
-"""Ctrl-C stops every long call within 200 ms, and the agent can go on."""
+"""Ctrl-C stops every long call, and the agent can go on. How soon is printed; 200 ms are asserted if BACKSWEEP_TIMED is 1."""
 
+import faulthandler
 import os
 import signal
 import threading
@@ -7,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from conftest import TIMED
 
 import backsweep
 
@@ -51,30 +53,40 @@ CALLS = {
 }
 
 
+def interrupted(call, agent):
+    """Presses Ctrl-C during a call; how long it took to stop, in seconds."""
+    sent = []
+
+    def interrupt():
+        time.sleep(0.25)
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    # Most of the calls would go on for ever: if nobody looks for the signal, the tests end after two minutes.
+    faulthandler.dump_traceback_later(120, exit=True)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            thread.start()
+            call(agent)
+        return time.perf_counter() - sent[0]
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+        thread.join()
+
+
 @pytest.mark.parametrize("name", CALLS)
-def test_ctrl_c(name):
+def test_ctrl_c(name, capsys):
     make, call = CALLS[name]
     agent = make()
     delays = []
-    for _ in range(3):
-        sent = []
-
-        def interrupt():
-            time.sleep(0.25)
-            sent.append(time.perf_counter())
-            os.kill(os.getpid(), signal.SIGINT)
-
-        thread = threading.Thread(target=interrupt)
-        thread.start()
-        try:
-            with pytest.raises(KeyboardInterrupt):
-                call(agent)
-            delays.append(time.perf_counter() - sent[0])
-        finally:
-            thread.join()
-    # The median: on a busy machine the system itself may be late once.
-    assert sorted(delays)[1] < 0.2, delays
-    print(name, [round(1000 * delay) for delay in delays], "ms")
+    with capsys.disabled():
+        for _ in range(3):
+            delays.append(interrupted(call, agent))
+        print(f"\n{name}: stopped after {', '.join(f'{1000 * delay:.0f}' for delay in delays)} ms", end="")
+    if TIMED:
+        # The median: the system itself may be late once.
+        assert sorted(delays)[1] < 0.2, delays
     # It is whole and can go on.
     assert np.isfinite(agent.value(0))
     if name != "solve":

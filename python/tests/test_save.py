@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -158,7 +159,7 @@ def test_a_killed_process_leaves_a_whole_file(tmp_path):
     for round in range(4):
         process = subprocess.Popen([sys.executable, "-c", script, path])
         while not path.exists() and process.poll() is None:
-            pass
+            time.sleep(0.001)
         try:
             process.wait(0.15 + 0.04 * round)
         except subprocess.TimeoutExpired:

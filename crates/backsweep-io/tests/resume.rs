@@ -105,6 +105,7 @@ fn a_crash_leaves_the_old_file_or_the_new_one() {
             .spawn()
             .unwrap();
         while round == 0 && !path.exists() {
+            assert!(child.try_wait().unwrap().is_none(), "the process ended before it saved anything");
             std::thread::yield_now();
         }
         std::thread::sleep(std::time::Duration::from_micros(20_000 + 977 * round));

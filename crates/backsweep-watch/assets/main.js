@@ -38,9 +38,32 @@ function say(text) {
   $("live").textContent = text;
 }
 
-function send(what) {
-  orders = orders.then(() => order(what)).catch((error) => problem(error.message));
-  return orders;
+// `make` is asked for the order when its turn comes. The next one waits until the page has seen what this one led to: frames
+// come on a connection of their own, and an order made from an older scene would undo this one.
+function send(make, refused) {
+  orders = orders.then(async () => {
+    try {
+      await seen((await order(make())).number);
+    } catch (error) {
+      problem(error.message);
+      refused?.();
+    }
+  });
+}
+
+let waiting = null;
+function seen(number) {
+  return new Promise((resolve) => {
+    waiting = { number, resolve };
+    release();
+  });
+}
+
+// Without a link no frame will come.
+function release() {
+  if (waiting === null || !(lost || frame?.number >= waiting.number)) return;
+  waiting.resolve();
+  waiting = null;
 }
 
 // Sliders send many changes: while one is under way only the last of the others is kept.
@@ -49,22 +72,18 @@ function change(patch) {
   const waits = wanted !== null;
   wanted = { ...(wanted ?? {}), ...patch };
   if (waits) return;
-  orders = orders.then(async () => {
+  const make = () => {
     const next = { ...scene, ...wanted };
     wanted = null;
-    try {
-      await order({ do: "scene", scene: next });
-    } catch (error) {
-      problem(error.message);
-      if (scene) controls.show(scene);
-    }
-  });
+    return { do: "scene", scene: next };
+  };
+  send(make, () => scene && controls.show(scene));
 }
 
 function act(what) {
-  if (what === "toggle") return send({ do: frame?.running ? "pause" : "run" });
-  if (what === "reset") return send({ do: "reset" });
-  return send({ do: what, count: 1 });
+  if (what === "toggle") send(() => ({ do: frame?.running ? "pause" : "run" }));
+  else if (what === "reset") send(() => ({ do: "reset" }));
+  else send(() => ({ do: what, count: 1 }));
 }
 
 const controls = new Controls(known, { change, act, problem });
@@ -99,9 +118,10 @@ function onFrame(next) {
   }
   if (next.cycles.length > 0) showReport(next);
   else if (hadReport) $("report").hidden = true;
-  if (!next.running || performance.now() - showNumbers.last > 120) showNumbers();
+  if (!next.running || fresh || performance.now() - showNumbers.last > 120) showNumbers();
   document.body.dataset.frame = next.number;
   document.body.dataset.life = next.life;
+  release();
 }
 
 const cellName = (i) => `row ${Math.floor(i / views[0].width) + 1}, column ${(i % views[0].width) + 1}`;
@@ -114,6 +134,8 @@ function showReport(next) {
     return report.changed.length ? `${who}swept: ${changed}.` : `${who}had nothing to do.`;
   });
   const text = parts.map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join(" ");
+  // A later frame may still hold it; said again it would drown what was said meanwhile.
+  if (!$("report").hidden && $("report").textContent === text) return;
   $("report").textContent = text;
   $("report").hidden = false;
   say(text);
@@ -163,6 +185,7 @@ showNumbers.last = 0;
 function onLost() {
   lost = true;
   showNumbers();
+  release();
 }
 
 function showAddress() {
@@ -198,7 +221,17 @@ function tick(now) {
   if (scene?.rival) views[1].draw(elapsed);
   returns.draw();
   work.draw();
+  tell();
   requestAnimationFrame(tick);
+}
+
+// For whoever looks at the picture from outside: which frame it shows, and whether it has come to rest.
+function tell() {
+  if (!frame) return;
+  const still = !views[0].isMoving && !(scene.rival && views[1].isMoving);
+  const { dataset } = document.body;
+  if (dataset.drawn !== String(frame.number)) dataset.drawn = frame.number;
+  if (dataset.still !== String(still)) dataset.still = still;
 }
 
 // The label of a cell.
@@ -279,7 +312,7 @@ function point(view, cell, speak) {
 let stroke = null;
 
 function paint(view, cell, brush) {
-  send({ do: "paint", cell, brush });
+  send(() => ({ do: "paint", cell, brush }));
   const names = { wall: "wall", free: "free", start: "start", goal: "goal" };
   say(`${cellName(cell)} is now ${names[brush]}`);
 }

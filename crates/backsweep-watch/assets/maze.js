@@ -215,9 +215,14 @@ export class MazeView {
     this.arrowsDue = true;
   }
 
+  /** Whether the next picture will differ from the one that is shown. */
+  get isMoving() {
+    return Boolean(this.dirty || this.moving);
+  }
+
   /** Draws if anything moves or has changed. `elapsed` is in milliseconds. */
   draw(elapsed) {
-    if (!this.agent || !this.size || (!this.dirty && !this.moving)) return false;
+    if (!this.agent || !this.size || !this.isMoving) return false;
     if (!this.sprites) this.prepare();
     if (!this.layers) this.layer();
     this.dirty = false;

@@ -10,6 +10,7 @@ pub mod frame;
 pub mod history;
 pub mod learner;
 pub mod offline;
+mod pace;
 mod workshop;
 
 use crate::scene::Scene;

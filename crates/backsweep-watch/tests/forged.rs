@@ -3,8 +3,7 @@
 mod common;
 
 use backsweep_watch::scene::Scene;
-use backsweep_watch::server::Limits;
-use common::Server;
+use common::{Server, patient};
 
 /// A forged request: what is wrong with it, its bytes, the statuses that refuse it (0: the connection was closed).
 struct Forged {
@@ -270,7 +269,7 @@ fn forged(server: &Server) -> Vec<Forged> {
 
 #[test]
 fn every_forged_request_is_refused_and_changes_nothing() {
-    let server = Server::start(Scene { speed: Some(1.0), ..Scene::default() }, true, Limits::default());
+    let server = Server::start(Scene { speed: Some(1.0), ..Scene::default() }, true, patient());
     let before = server.engine.frame();
     let all = forged(&server);
     assert!(all.len() >= 60, "only {} forged requests", all.len());
@@ -291,7 +290,7 @@ fn every_forged_request_is_refused_and_changes_nothing() {
 
 #[test]
 fn honest_requests_are_answered() {
-    let server = Server::start(Scene::default(), false, Limits::default());
+    let server = Server::start(Scene::default(), false, patient());
     let port = server.address.port();
     let page = server.get("/");
     assert_eq!(page.status, 200);
@@ -316,7 +315,7 @@ fn honest_requests_are_answered() {
 
 #[test]
 fn every_answer_is_protected() {
-    let server = Server::start(Scene::default(), false, Limits::default());
+    let server = Server::start(Scene::default(), false, patient());
     let paths = [
         "/",
         "/main.js",
@@ -362,7 +361,7 @@ fn every_answer_is_protected() {
 
 #[test]
 fn names_and_mazes_arrive_escaped() {
-    let server = Server::start(Scene::default(), false, Limits::default());
+    let server = Server::start(Scene::default(), false, patient());
     // Characters with a meaning in HTML are cells like any other.
     let maze = "S<\"G\n&'>.\n< = -2\n\" = -3\n& = -4\n' = -5\n> = -6\n";
     let scene = Scene { maze: maze.into(), ..Scene::default() };
@@ -376,8 +375,8 @@ fn names_and_mazes_arrive_escaped() {
 
 #[test]
 fn tokens_differ_from_start_to_start() {
-    let one = Server::start(Scene::default(), false, Limits::default());
-    let two = Server::start(Scene::default(), false, Limits::default());
+    let one = Server::start(Scene::default(), false, patient());
+    let two = Server::start(Scene::default(), false, patient());
     assert_eq!(one.token.len(), 64);
     assert_ne!(one.token, two.token);
 }

@@ -2,6 +2,7 @@
 
 use super::frame::{CycleReport, Frame};
 use super::learner::Learner;
+use super::pace::Pace;
 use super::{Done, Message, Order};
 use crate::scene::Scene;
 use crate::world::{Brush, World};
@@ -16,8 +17,6 @@ use tokio::sync::watch;
 const FRAME: Duration = Duration::from_millis(16);
 /// How long the engine works at most before it looks for orders.
 const STRETCH: Duration = Duration::from_millis(4);
-/// An engine that has fallen behind by more than this does not try to catch up.
-const PATIENCE: Duration = Duration::from_millis(200);
 /// The most steps or cycles in one order.
 const MAX_COUNT: u64 = 100_000;
 
@@ -38,8 +37,7 @@ pub(super) struct Workshop {
     is_computing: bool,
     must_compute: bool,
     messages: SyncSender<Message>,
-    /// Since when steps are counted for the pace, and how many were taken since.
-    pace: (Instant, u64),
+    pace: Pace,
     /// Steps between two looks at the clock.
     batch: u64,
 }
@@ -68,7 +66,7 @@ impl Workshop {
             is_computing: false,
             must_compute: false,
             messages,
-            pace: (Instant::now(), 0),
+            pace: Pace::from(Instant::now()),
             batch: 1,
         };
         workshop.compute_optimum();
@@ -127,28 +125,13 @@ impl Workshop {
     }
 
     fn time_to_next_step(&self) -> Duration {
-        let Some(speed) = self.scene.speed else { return Duration::ZERO };
-        let due = self.pace.0 + Duration::from_secs_f64((self.pace.1 + 1) as f64 / speed);
-        // Frames are due even if the step is not: the last ones taken may not have been shown.
-        due.saturating_duration_since(Instant::now())
+        self.scene.speed.map_or(Duration::ZERO, |speed| self.pace.time_to_next(speed, Instant::now()))
     }
 
     /// Takes the steps that are due, for no longer than a stretch. Returns how many it took.
     fn run_a_stretch(&mut self) -> u64 {
         let began = Instant::now();
-        let due = match self.scene.speed {
-            None => u64::MAX,
-            Some(speed) => {
-                let elapsed = began.duration_since(self.pace.0).as_secs_f64();
-                let target = (elapsed * speed) as u64;
-                let behind = elapsed - (self.pace.1 + 1) as f64 / speed;
-                if behind > PATIENCE.as_secs_f64() {
-                    // The steps that were missed count as taken, all but the one that is due now.
-                    self.pace.1 = target.saturating_sub(1);
-                }
-                target.saturating_sub(self.pace.1)
-            }
-        };
+        let due = self.scene.speed.map_or(u64::MAX, |speed| self.pace.due(speed, began));
         let mut taken = 0;
         while taken < due {
             let batch = self.batch.min(due - taken);
@@ -169,7 +152,7 @@ impl Workshop {
                 break;
             }
         }
-        self.pace.1 += taken;
+        self.pace.take(taken);
         taken
     }
 
@@ -211,7 +194,7 @@ impl Workshop {
 
     fn set_running(&mut self, running: bool) {
         if running && !self.running {
-            self.pace = (Instant::now(), 0);
+            self.pace = Pace::from(Instant::now());
         } else if !running {
             self.learners.iter_mut().for_each(Learner::rest);
         }
@@ -222,7 +205,7 @@ impl Workshop {
         self.learners = learners(&self.scene, &self.world)?;
         self.life += 1;
         self.reports.clear();
-        self.pace = (Instant::now(), 0);
+        self.pace = Pace::from(Instant::now());
         Ok(())
     }
 
@@ -247,7 +230,7 @@ impl Workshop {
         self.scene = Arc::new(scene);
         self.revision += 1;
         self.reports.clear();
-        self.pace = (Instant::now(), 0);
+        self.pace = Pace::from(Instant::now());
         if !is_same_problem {
             self.compute_optimum();
         }

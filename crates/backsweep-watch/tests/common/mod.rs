@@ -9,6 +9,14 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// How long anything may take that does happen: machines may be slow and busy.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Limits for tests of other things: a client that a busy machine has stopped for a while is not cut.
+pub fn patient() -> Limits {
+    Limits { header: PATIENCE, write: PATIENCE, ..Limits::default() }
+}
+
 /// A running server; it ends when dropped.
 pub struct Server {
     pub address: SocketAddr,
@@ -43,7 +51,7 @@ impl Server {
 
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
     }
 

@@ -1,0 +1,110 @@
+//! How many steps are due: a count against a clock that is handed in.
+
+use std::time::{Duration, Instant};
+
+/// An engine that has fallen behind by more than this does not try to catch up.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Since when steps are counted, and how many were taken since.
+pub(super) struct Pace {
+    began: Instant,
+    taken: u64,
+}
+
+impl Pace {
+    pub fn from(now: Instant) -> Self {
+        Self { began: now, taken: 0 }
+    }
+
+    /// The time until the next step is due, at so many steps a second.
+    pub fn time_to_next(&self, speed: f64, now: Instant) -> Duration {
+        let due = self.began + Duration::from_secs_f64((self.taken + 1) as f64 / speed);
+        due.saturating_duration_since(now)
+    }
+
+    /// The steps that are due.
+    pub fn due(&mut self, speed: f64, now: Instant) -> u64 {
+        let elapsed = now.duration_since(self.began).as_secs_f64();
+        let target = (elapsed * speed) as u64;
+        let behind = elapsed - (self.taken + 1) as f64 / speed;
+        if behind > PATIENCE.as_secs_f64() {
+            // The steps that were missed count as taken, all but the one that is due now.
+            self.taken = target.saturating_sub(1);
+        }
+        target.saturating_sub(self.taken)
+    }
+
+    pub fn take(&mut self, steps: u64) {
+        self.taken += steps;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPEEDS: [f64; 7] = [0.1, 1.0, 2.0, 50.0, 600.0, 12_345.0, 1e6];
+
+    /// Looks every so often, for some time, and takes all that is due. Returns the steps.
+    fn steps(speed: f64, every: Duration, time: Duration) -> u64 {
+        let start = Instant::now();
+        let (mut pace, mut now, mut steps) = (Pace::from(start), start, 0);
+        while now < start + time {
+            now += every;
+            let due = pace.due(speed, now);
+            pace.take(due);
+            steps += due;
+        }
+        steps
+    }
+
+    #[test]
+    fn speeds_are_kept_to_the_step() {
+        for speed in SPEEDS {
+            for every in [1, 4, 16, 150].map(Duration::from_millis) {
+                let time = Duration::from_secs(30);
+                let looks = time.as_nanos().div_ceil(every.as_nanos());
+                let asked = every.as_secs_f64() * looks as f64 * speed;
+                let taken = steps(speed, every, time) as f64;
+                assert!(
+                    (taken - asked).abs() <= 1.0,
+                    "{taken} steps, {asked} asked for, a look every {every:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn waiting_as_long_as_it_says_is_enough_and_not_too_long() {
+        for speed in SPEEDS {
+            let start = Instant::now();
+            let (mut pace, mut now) = (Pace::from(start), start);
+            for _ in 0..1000 {
+                assert_eq!(pace.due(speed, now), 0, "too early at {speed} a second");
+                now += pace.time_to_next(speed, now) + Duration::from_nanos(10);
+                let due = pace.due(speed, now);
+                assert_eq!(due, 1, "at {speed} a second");
+                pace.take(due);
+            }
+            assert!((now - start).as_secs_f64() >= 999.0 / speed);
+        }
+    }
+
+    #[test]
+    fn what_was_missed_for_long_is_left_out() {
+        for speed in SPEEDS {
+            let start = Instant::now();
+            let mut pace = Pace::from(start);
+            // Somebody stopped the process for an hour.
+            let late = start + Duration::from_secs(3600);
+            assert_eq!(pace.due(speed, late), 1, "at {speed} a second");
+            pace.take(1);
+            assert_eq!(pace.due(speed, late), 0, "at {speed} a second");
+            // A little is caught up with.
+            let little = late + PATIENCE / 2;
+            let expected = PATIENCE.as_secs_f64() / 2.0 * speed;
+            let due = pace.due(speed, little) as f64;
+            assert!((due - expected).abs() <= 1.0, "{due} due, {expected} expected at {speed} a second");
+        }
+    }
+}

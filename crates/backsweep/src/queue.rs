@@ -34,7 +34,7 @@ pub trait Queue {
     /// Takes out the key with the highest priority.
     fn pop(&mut self) -> Option<u32>;
     /// A key that is likely to be popped soon, found without much looking; any number if there is none.
-    fn likely(&self) -> u32;
+    fn likely(&mut self) -> u32;
     /// The highest priority (for an approximate queue: a bound that none exceeds).
     fn top(&self) -> Option<f64>;
     /// The priority of a key (for an approximate queue: a bound it does not exceed), or `None` if it is not queued.
@@ -136,7 +136,7 @@ impl Queue for AnyQueue {
     fn pop(&mut self) -> Option<u32> {
         either!(self, queue => queue.pop())
     }
-    fn likely(&self) -> u32 {
+    fn likely(&mut self) -> u32 {
         either!(self, queue => queue.likely())
     }
     fn top(&self) -> Option<f64> {

@@ -101,6 +101,7 @@ impl Core {
             return;
         }
         self.set_priority(queue, state);
+        prefetch(&model.states, state as usize);
     }
 
     #[inline]
@@ -390,7 +391,7 @@ impl Planner for ReversedFullBackups {
             let candidate = queue.likely() as usize;
             prefetch(&model.states, candidate);
             self.core.go_on(model, queue, &mut pass, limit);
-            if let Some(row) = model.states.get(candidate) {
+            if let Some(row) = model.states.get(queue.likely() as usize) {
                 model.arcs.prefetch(&row.into);
             }
             if pass.is_finished() {

@@ -1,7 +1,7 @@
 //! An approximate queue in O(1): keys with nearly the same priority share a bucket, and within it the last one in comes out first.
 
 use super::Queue;
-use super::rings::{self, Mark, PARKED, Rings, bucket_of, upper_bound};
+use super::rings::{self, Mark, PARKED, Rings, bucket_of, n_buckets, upper_bound};
 use crate::{Result, Snapshot};
 
 /// The number of the key's bucket: all that is kept of its priority.
@@ -46,7 +46,7 @@ impl BucketQueue {
     }
 
     pub(crate) fn store(&self, snapshot: &mut Snapshot) {
-        let buckets = 1..rings::n_buckets::<Coarse>();
+        let buckets = 1..n_buckets::<Coarse>();
         let entries = buckets.flat_map(|b| self.rings.ring(b).map(move |key| (key, lower_bound(b))));
         rings::store(snapshot, "queue", entries);
     }
@@ -100,20 +100,24 @@ impl Queue for BucketQueue {
 
     #[inline]
     fn pop(&mut self) -> Option<u32> {
-        let bucket = self.rings.settle()?;
+        let bucket = self.rings.settle();
+        if bucket == PARKED {
+            return None;
+        }
         let key = Rings::<Coarse>::key(self.rings.links[bucket as usize].next);
         self.rings.park(key);
         Some(key)
     }
 
     #[inline]
-    fn likely(&self) -> u32 {
-        let bucket = self.rings.highest();
-        bucket.map_or(u32::MAX, |bucket| Rings::<Coarse>::key(self.rings.links[bucket as usize].next))
+    fn likely(&mut self) -> u32 {
+        let bucket = self.rings.settle();
+        self.rings.links[bucket as usize].next.wrapping_sub(n_buckets::<Coarse>())
     }
 
     fn top(&self) -> Option<f64> {
-        self.rings.highest().map(upper_bound::<Coarse>)
+        let bucket = self.rings.highest();
+        (bucket != PARKED).then(|| upper_bound::<Coarse>(bucket))
     }
 
     fn priority(&self, key: u32) -> Option<f64> {

@@ -272,7 +272,10 @@ impl Queue for ExactQueue {
 
     #[inline]
     fn pop(&mut self) -> Option<u32> {
-        let bucket = self.rings.settle()?;
+        let bucket = self.rings.settle();
+        if bucket == PARKED {
+            return None;
+        }
         if self.counts[bucket as usize] > FEW && !self.is_in_heap(bucket) {
             self.gather(bucket);
         }
@@ -282,18 +285,15 @@ impl Queue for ExactQueue {
     }
 
     #[inline]
-    fn likely(&self) -> u32 {
-        let Some(bucket) = self.rings.highest() else { return u32::MAX };
-        if self.is_in_heap(bucket) {
-            self.heap.entries()[0].key
-        } else {
-            Rings::<Fine>::key(self.rings.links[bucket as usize].next)
-        }
+    fn likely(&mut self) -> u32 {
+        let bucket = self.rings.settle();
+        let place = self.rings.links[bucket as usize].next;
+        if place == IN_HEAP { self.heap.entries()[0].key } else { place.wrapping_sub(n_buckets::<Fine>()) }
     }
 
     fn top(&self) -> Option<f64> {
-        let bucket = self.rings.highest()?;
-        self.rings.priority(self.best_of(bucket))
+        let bucket = self.rings.highest();
+        if bucket == PARKED { None } else { self.rings.priority(self.best_of(bucket)) }
     }
 
     fn priority(&self, key: u32) -> Option<f64> {

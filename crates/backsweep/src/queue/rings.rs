@@ -64,17 +64,20 @@ pub(super) struct Link<M> {
 pub(super) struct Rings<M> {
     /// First a link for each bucket, then one for each key, in the ring of its bucket; in a ring of its own if it is not queued.
     pub links: Vec<Link<M>>,
-    /// Bit `b` is set if bucket `b` has a key; a bucket that has become empty is noticed when it is next looked at.
+    /// Bit `b` is set if bucket `b` has a key, and no bit above `top`; a bucket that has become empty is noticed when it is next
+    /// looked at.
     filled: Vec<u64>,
     /// Bit `w` is set if `filled[w]` is not 0.
     words: u128,
+    /// No bucket above this one has a key.
+    top: u32,
     pub len: usize,
 }
 
 impl<M: Mark> Rings<M> {
     pub fn new() -> Self {
         let n = n_buckets::<M>() as usize;
-        let mut rings = Self { links: Vec::new(), filled: vec![0; n / 64], words: 0, len: 0 };
+        let mut rings = Self { links: Vec::new(), filled: vec![0; n / 64], words: 0, top: PARKED, len: 0 };
         rings.grow(0);
         rings
     }
@@ -145,11 +148,24 @@ impl<M: Mark> Rings<M> {
         let word = bucket as usize / 64;
         self.filled[word] |= 1 << (bucket % 64);
         self.words |= 1 << word;
+        self.top = self.top.max(bucket);
     }
 
-    /// The highest bucket whose ring is not empty.
+    #[inline(always)]
+    fn is_empty(&self, bucket: u32) -> bool {
+        self.links[bucket as usize].next == bucket
+    }
+
+    /// The highest bucket whose ring is not empty; PARKED if there is none.
     #[inline]
-    pub fn highest(&self) -> Option<u32> {
+    pub fn highest(&self) -> u32 {
+        if self.is_empty(self.top) { self.search() } else { self.top }
+    }
+
+    /// Looks for the highest bucket below the top.
+    #[cold]
+    #[inline(never)]
+    fn search(&self) -> u32 {
         let mut words = self.words;
         while words != 0 {
             let word = 127 - words.leading_zeros();
@@ -157,28 +173,27 @@ impl<M: Mark> Rings<M> {
             while bits != 0 {
                 let bit = 63 - bits.leading_zeros();
                 let bucket = word * 64 + bit;
-                if self.links[bucket as usize].next != bucket {
-                    return Some(bucket);
+                if !self.is_empty(bucket) {
+                    return bucket;
                 }
                 bits ^= 1 << bit;
             }
             words ^= 1 << word;
         }
-        None
+        PARKED
     }
 
-    /// The same, and forgets what was noted of the buckets above, which are empty.
+    /// The same as [`Self::highest`], and forgets what was noted of the buckets above, which are empty.
     #[inline]
-    pub fn settle(&mut self) -> Option<u32> {
-        let Some(bucket) = self.highest() else {
-            self.filled.fill(0);
-            self.words = 0;
-            return None;
-        };
-        let word = bucket / 64;
-        self.filled[word as usize] &= u64::MAX >> (63 - bucket % 64);
-        self.words &= u128::MAX >> (127 - word);
-        Some(bucket)
+    pub fn settle(&mut self) -> u32 {
+        if self.is_empty(self.top) {
+            let bucket = self.search();
+            let word = bucket / 64;
+            self.filled[word as usize] &= u64::MAX >> (63 - bucket % 64);
+            self.words &= u128::MAX >> (127 - word);
+            self.top = bucket;
+        }
+        self.top
     }
 
     /// The keys of a ring, the last one in first.

@@ -31,6 +31,11 @@ pub trait Queue {
     fn promote(&mut self, key: u32, priority: f64);
     /// Takes a key out, if it is queued.
     fn remove(&mut self, key: u32);
+    /// Does up to `limit` pieces of the work that must be done before the next key can be popped; returns whether all is done. For
+    /// those who may have to stop: [`pop`](Self::pop) does whatever is left.
+    fn ready(&mut self, _limit: usize) -> bool {
+        true
+    }
     /// Takes out the key with the highest priority.
     fn pop(&mut self) -> Option<u32>;
     /// A key that is likely to be popped soon, found without much looking; any number if there is none.
@@ -132,6 +137,9 @@ impl Queue for AnyQueue {
     }
     fn remove(&mut self, key: u32) {
         either!(self, queue => queue.remove(key));
+    }
+    fn ready(&mut self, limit: usize) -> bool {
+        either!(self, queue => queue.ready(limit))
     }
     fn pop(&mut self) -> Option<u32> {
         either!(self, queue => queue.pop())

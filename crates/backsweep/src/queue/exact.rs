@@ -4,9 +4,9 @@
 //! buckets, which a heap keeps up at every change, need not be known until a few keys are left to compare. A change of a
 //! priority that stays in its bucket is one store.
 //!
-//! Where priorities crowd (in a known model all rewards may be equal), the keys of a bucket are moved to a heap when their turn comes,
-//! or when they become many, and newcomers to the bucket join them there until it is empty. One heap serves all such buckets. So a
-//! call takes O(log keys) at worst, plus at most `MOST` moves.
+//! Where priorities crowd (in a known model all rewards may be equal), the keys of the highest bucket are moved to a heap when there
+//! are more than a few, each at most once for every change of its priority. So a call takes O(log keys) amortised; and since the
+//! moving can be done in pieces ([`Queue::ready`]), a caller in a hurry waits for no more than one.
 //!
 //! Against the 4-ary heap that it replaced: docs/PERFORMANCE.md.
 
@@ -15,12 +15,13 @@ use super::heap::{Entry, Heap};
 use super::rings::{self, Link, Mark, PARKED, Rings, bucket_of, n_buckets};
 use crate::{Result, Snapshot};
 
-/// Keys that are looked through when one of their bucket is popped; a bucket with more is moved to the heap then.
+/// Keys that are looked through when one of their bucket is popped.
 const FEW: u32 = 40;
-/// A bucket that comes to hold so many keys is moved to the heap at once, so that there is a bound on what one call does.
-const MOST: u32 = 1024;
-/// The `next` of a key in the heap, whose `previous` is its index there, and of a bucket whose keys are there.
+/// The `next` of a key in the heap, whose `previous` is its index there.
 const IN_HEAP: u32 = u32::MAX;
+
+/// No place.
+const NONE: u32 = u32::MAX;
 
 /// The priority itself; 0 if the key is not queued.
 #[derive(Clone, Copy, Debug)]
@@ -60,9 +61,9 @@ impl Mark for Fine {
 #[derive(Clone, Debug)]
 pub struct ExactQueue {
     rings: Rings<Fine>,
-    /// How many keys each bucket holds, in its ring or in the heap. The number for PARKED is of no meaning.
+    /// How many keys the ring of each bucket holds. The number for PARKED is of no meaning.
     counts: Vec<u32>,
-    /// The keys of exactly those buckets whose link says IN_HEAP.
+    /// The keys that are queued and in no ring.
     heap: Heap,
 }
 
@@ -86,12 +87,7 @@ impl ExactQueue {
         Self { rings: Rings::new(), counts, heap: Heap::default() }
     }
 
-    #[inline(always)]
-    fn is_in_heap(&self, bucket: u32) -> bool {
-        self.rings.links[bucket as usize].next == IN_HEAP
-    }
-
-    /// Counts a key from one bucket to another.
+    /// Counts a key from one ring to another.
     #[inline(always)]
     fn count(&mut self, from: u32, to: u32) {
         let from = &mut self.counts[from as usize];
@@ -100,82 +96,73 @@ impl ExactQueue {
         *to = to.wrapping_add(1);
     }
 
-    /// Moves the keys of a bucket to the heap.
-    #[cold]
-    #[inline(never)]
-    fn gather(&mut self, bucket: u32) {
-        let mut place = self.rings.links[bucket as usize].next;
-        self.rings.links[bucket as usize] = Link { previous: bucket, next: IN_HEAP, mark: Fine::NONE };
-        while place != bucket {
-            let next = self.rings.links[place as usize].next;
-            self.enter(Rings::<Fine>::key(place));
-            place = next;
+    /// The bucket whose ring may hold the highest priority; PARKED if that is in the heap, or nowhere.
+    #[inline]
+    fn contender(&mut self) -> u32 {
+        let bucket = self.rings.settle();
+        match self.heap.entries().first() {
+            Some(entry) if bucket < Fine(entry.priority).bucket() => PARKED,
+            _ => bucket,
         }
     }
 
-    /// Puts a key into the heap that has its priority and is in no ring any more.
-    fn enter(&mut self, key: u32) {
-        let link = &mut self.rings.links[Rings::<Fine>::place(key) as usize];
-        link.next = IN_HEAP;
-        let entry = Entry { priority: link.mark.0, key };
-        self.heap.push(entry, positions!(self.rings));
+    /// Moves up to `limit` keys of a ring to the heap. Returns whether few are left.
+    #[cold]
+    #[inline(never)]
+    fn gather(&mut self, bucket: u32, limit: usize) -> bool {
+        for _ in 0..limit {
+            let place = self.rings.links[bucket as usize].next;
+            if place == bucket {
+                break;
+            }
+            let key = Rings::<Fine>::key(place);
+            let mark = self.rings.link(key).mark;
+            self.park(key, self.rings.link(key));
+            self.rings.len += 1;
+            self.rings.links[place as usize] = Link { previous: NONE, next: IN_HEAP, mark };
+            self.heap.push(Entry { priority: mark.0, key }, positions!(self.rings));
+        }
+        self.counts[bucket as usize] <= FEW
     }
 
     /// Takes a key that is queued out.
     #[inline]
     fn park(&mut self, key: u32, link: Link<Fine>) {
-        self.count(link.mark.bucket(), PARKED);
         if link.next == IN_HEAP {
             self.leave(key, link);
+        } else {
+            self.count(link.mark.bucket(), PARKED);
         }
         self.rings.park(key);
     }
 
-    /// Takes a key out of the heap and makes it a ring of one. It is not counted any more.
+    /// Takes a key out of the heap and makes it a ring of one.
     #[inline(never)]
     fn leave(&mut self, key: u32, link: Link<Fine>) {
         self.heap.take(link.previous as usize, positions!(self.rings));
         let place = Rings::<Fine>::place(key);
         self.rings.links[place as usize] = Link { previous: place, next: place, mark: link.mark };
-        let bucket = link.mark.bucket();
-        if self.counts[bucket as usize] == 0 {
-            self.rings.links[bucket as usize].next = bucket;
-        }
     }
 
-    /// Gives a key a priority where the heap has a part in it.
+    /// Gives a key that is in the heap another priority.
     #[inline(never)]
-    fn set_by_heap(&mut self, key: u32, link: Link<Fine>, bucket: u32, priority: f64) {
-        let place = Rings::<Fine>::place(key) as usize;
-        if link.next == IN_HEAP && link.mark.bucket() == bucket {
-            self.rings.links[place].mark = Fine(priority);
-            self.heap.set(link.previous as usize, priority, positions!(self.rings));
-            return;
-        }
-        if link.mark.0 > 0.0 {
-            self.park(key, link);
-        }
-        self.count(PARKED, bucket);
-        if self.is_in_heap(bucket) {
-            self.rings.links[place].mark = Fine(priority);
-            self.rings.len += 1;
-            self.rings.note(bucket);
-            self.enter(key);
+    fn set_in_heap(&mut self, key: u32, link: Link<Fine>, mark: Fine) {
+        if link.mark.bucket() == mark.bucket() {
+            self.rings.links[Rings::<Fine>::place(key) as usize].mark = mark;
+            self.heap.set(link.previous as usize, mark.0, positions!(self.rings));
         } else {
-            self.rings.relink(key, self.rings.link(key), bucket, Fine(priority));
+            self.leave(key, link);
+            self.rings.relink(key, self.rings.link(key), mark.bucket(), mark);
+            self.count(PARKED, mark.bucket());
         }
     }
 
-    /// The key with the highest priority of the highest bucket.
+    /// The key with the highest priority, given the highest bucket; `None` if there is no key.
     #[inline]
-    fn best_of(&self, bucket: u32) -> u32 {
+    fn best(&self, bucket: u32) -> Option<u32> {
         let links = &self.rings.links[..];
-        let mut best = links[bucket as usize].next;
-        if best == IN_HEAP {
-            return self.heap.entries()[0].key;
-        }
-        let mut highest = links[best as usize].mark.0;
-        let mut place = links[best as usize].next;
+        let (mut best, mut highest) = (NONE, 0.0);
+        let mut place = links[bucket as usize].next;
         while place != bucket {
             let link = links[place as usize];
             if link.mark.0 > highest {
@@ -183,12 +170,14 @@ impl ExactQueue {
             }
             place = link.next;
         }
-        Rings::<Fine>::key(best)
+        match self.heap.entries().first() {
+            Some(entry) if entry.priority > highest => Some(entry.key),
+            _ => (best != NONE).then(|| Rings::<Fine>::key(best)),
+        }
     }
 
     pub(crate) fn store(&self, snapshot: &mut Snapshot) {
-        let buckets = (1..n_buckets::<Fine>()).filter(|&bucket| !self.is_in_heap(bucket));
-        let keys = buckets.flat_map(|bucket| self.rings.ring(bucket));
+        let keys = (1..n_buckets::<Fine>()).flat_map(|bucket| self.rings.ring(bucket));
         rings::store(snapshot, "queue", keys.map(|key| (key, self.rings.link(key).mark.0)));
         let entries = self.heap.entries().iter();
         rings::store(snapshot, "queue.crowd", entries.map(|entry| (entry.key, entry.priority)));
@@ -200,33 +189,17 @@ impl ExactQueue {
         for (key, priority) in rings::restore(snapshot, "queue", n_keys, &queue)?.into_iter().rev() {
             queue.set(key, priority);
         }
-        let problem = |problem| Err(Snapshot::problem("queue.crowd.keys", problem));
         let crowd = rings::restore(snapshot, "queue.crowd", n_keys, &queue)?;
         for (i, &(key, priority)) in crowd.iter().enumerate() {
-            let mark = Fine(priority);
-            let bucket = mark.bucket();
-            if is_ring(&queue, bucket) {
-                return problem("a bucket is partly in the heap and partly not");
-            }
-            queue.rings.links[bucket as usize].next = IN_HEAP;
-            let link = Link { previous: i as u32, next: IN_HEAP, mark };
+            let link = Link { previous: i as u32, next: IN_HEAP, mark: Fine(priority) };
             queue.rings.links[Rings::<Fine>::place(key) as usize] = link;
             queue.rings.len += 1;
-            queue.rings.note(bucket);
-            queue.count(PARKED, bucket);
         }
         let entries = crowd.iter().map(|&(key, priority)| Entry { priority, key }).collect();
-        match Heap::from_entries(entries) {
-            Some(heap) => queue.heap = heap,
-            None => return problem("priorities are not those of a heap"),
-        }
+        queue.heap = Heap::from_entries(entries)
+            .ok_or_else(|| Snapshot::problem("queue.crowd.keys", "priorities are not those of a heap"))?;
         Ok(queue)
     }
-}
-
-/// Whether a bucket has keys in its ring.
-fn is_ring(queue: &ExactQueue, bucket: u32) -> bool {
-    queue.counts[bucket as usize] > 0 && !queue.is_in_heap(bucket)
 }
 
 impl Queue for ExactQueue {
@@ -242,16 +215,13 @@ impl Queue for ExactQueue {
     fn set(&mut self, key: u32, priority: f64) {
         let (link, mark) = (self.rings.link(key), Fine(priority));
         let (from, to) = (link.mark.bucket(), mark.bucket());
-        if link.next == IN_HEAP || from != to && self.is_in_heap(to) {
-            self.set_by_heap(key, link, to, priority);
+        if link.next == IN_HEAP {
+            self.set_in_heap(key, link, mark);
         } else if from == to {
             self.rings.links[Rings::<Fine>::place(key) as usize].mark = mark;
         } else {
             self.rings.relink(key, link, to, mark);
             self.count(from, to);
-            if self.counts[to as usize] >= MOST {
-                self.gather(to);
-            }
         }
     }
 
@@ -271,29 +241,34 @@ impl Queue for ExactQueue {
     }
 
     #[inline]
+    fn ready(&mut self, limit: usize) -> bool {
+        let bucket = self.contender();
+        self.counts[bucket as usize] <= FEW || bucket == PARKED || self.gather(bucket, limit)
+    }
+
+    #[inline]
     fn pop(&mut self) -> Option<u32> {
-        let bucket = self.rings.settle();
-        if bucket == PARKED {
-            return None;
+        let mut bucket = self.contender();
+        if self.counts[bucket as usize] > FEW && bucket != PARKED {
+            self.gather(bucket, usize::MAX);
+            bucket = PARKED;
         }
-        if self.counts[bucket as usize] > FEW && !self.is_in_heap(bucket) {
-            self.gather(bucket);
-        }
-        let key = self.best_of(bucket);
+        let key = self.best(bucket)?;
         self.park(key, self.rings.link(key));
         Some(key)
     }
 
     #[inline]
     fn likely(&mut self) -> u32 {
-        let bucket = self.rings.settle();
-        let place = self.rings.links[bucket as usize].next;
-        if place == IN_HEAP { self.heap.entries()[0].key } else { place.wrapping_sub(n_buckets::<Fine>()) }
+        let bucket = self.contender();
+        match self.heap.entries().first() {
+            Some(entry) if bucket == PARKED => entry.key,
+            _ => self.rings.links[bucket as usize].next.wrapping_sub(n_buckets::<Fine>()),
+        }
     }
 
     fn top(&self) -> Option<f64> {
-        let bucket = self.rings.highest();
-        if bucket == PARKED { None } else { self.rings.priority(self.best_of(bucket)) }
+        self.rings.priority(self.best(self.rings.highest())?)
     }
 
     fn priority(&self, key: u32) -> Option<f64> {

@@ -203,6 +203,12 @@ impl Arcs {
         Blocks { blocks: &self.blocks, heads: list.heads, used: 0, cursor: list.head() }
     }
 
+    /// Asks for the block of an arc, which need not exist.
+    #[inline(always)]
+    pub fn prefetch_arc(&self, arc: usize) {
+        prefetch(&self.blocks, arc / IN_BLOCK as usize);
+    }
+
     /// Asks for the newest blocks of a predecessor list.
     #[inline(always)]
     pub fn prefetch(&self, list: &InList) {

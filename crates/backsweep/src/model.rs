@@ -27,6 +27,14 @@ pub(crate) struct StateRow {
     pub into: InList,
 }
 
+impl StateRow {
+    /// The state's pairs.
+    #[inline]
+    pub fn pairs(&self) -> std::ops::Range<usize> {
+        self.first_pair as usize..(self.first_pair + self.n_actions) as usize
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairRow {
     /// W(s,a): not below 0, not above 2⁵³. Its arcs' weights sum to at most this.

@@ -11,6 +11,8 @@
 use super::pass::with_queue;
 use super::rows::Rows;
 use super::{Counters, Cycle, Planner};
+use crate::model::StateRow;
+use crate::prefetch::prefetch;
 use crate::queue::{AnyQueue, Queue};
 use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
@@ -79,6 +81,8 @@ impl Planner for MooreAtkeson {
         self.rows.observe(model, change);
         self.values.rescale(model, change.pair);
         self.queue.set(change.state.0, f64::INFINITY);
+        // It will be backed up next.
+        self.rows.prefetch_rows(model.states[change.state.index()].pairs());
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
@@ -97,6 +101,9 @@ impl Planner for MooreAtkeson {
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
         let Some(state) = self.queue.pop() else { return Cycle::Idle };
         self.counters.cycles += 1;
+        model.arcs.prefetch(&model.states[state as usize].into);
+        let next = self.queue.likely() as usize;
+        prefetch(&model.states, next);
         let (delta_v, n_backups) = self.rows.full_value_backup(&mut self.values, model, state);
         self.counters.full_backups += n_backups;
         if delta_v == 0.0 {
@@ -106,6 +113,10 @@ impl Planner for MooreAtkeson {
         // A pair's scale is γ/W, so this times w is P̂|ΔV|.
         let factor = if self.values.discount > 0.0 { delta_v.abs() / self.values.discount } else { 0.0 };
         let (values, threshold) = (&self.values, self.settings.threshold);
+        let next = model.states.get(next).map_or(0..0, StateRow::pairs);
+        self.rows.prefetch(next.start);
+        prefetch(&model.pairs, next.start);
+        prefetch(&model.pairs, next.start + 3);
         with_queue!(self, queue => {
             model.arcs.visit_incoming(&model.states[state as usize].into, |pair, weight, _| {
                 let priority = values.pairs[pair.index()].scale * weight * factor;
@@ -114,6 +125,7 @@ impl Planner for MooreAtkeson {
                 }
             });
         });
+        self.rows.prefetch_rows(next);
         Cycle::Done
     }
 
@@ -123,6 +135,10 @@ impl Planner for MooreAtkeson {
 
     fn priority(&self, state: State) -> f64 {
         self.queue.priority(state.0).unwrap_or(0.0)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.queue.is_empty()
     }
 
     fn queue_length(&self) -> usize {

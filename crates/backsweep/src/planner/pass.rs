@@ -2,8 +2,10 @@
 //! the upkeep that takes rounding errors out (Departures 3 and 5).
 
 use crate::arcs::{Blocks, IN_BLOCK, InBlock, NO_BLOCK, NONE};
+use crate::prefetch::prefetch;
+use crate::queue::Queue;
 use crate::values::COLLAPSE;
-use crate::{Arc, Model, Pair, Result, Snapshot, State};
+use crate::{Arc, Model, Pair, Result, Snapshot, State, Values};
 
 /// An update cycle under way: the predecessors of one state are being told its new value.
 ///
@@ -94,6 +96,43 @@ impl Pass {
             return Err(Snapshot::problem("pass.numbers", "its cursor is not a block of its state"));
         }
         Ok(Some(pass))
+    }
+}
+
+/// The state whose turn is likely to come next. What its cycle will read is asked for in three steps, each of which reads what
+/// the one before has brought: its row while this cycle begins, its blocks before queue and maxima are seen to, its pairs at the end.
+/// At the end it is known who is next; for another state than expected there is time only for its blocks.
+#[derive(Clone, Copy)]
+pub(super) struct Foreseen(u32);
+
+impl Foreseen {
+    #[inline(always)]
+    pub fn row(model: &Model, queue: &mut impl Queue) -> Self {
+        let state = queue.likely();
+        prefetch(&model.states, state as usize);
+        Self(state)
+    }
+
+    #[inline(always)]
+    pub fn blocks(self, model: &Model) {
+        if let Some(row) = model.states.get(self.0 as usize) {
+            model.arcs.prefetch(&row.into);
+        }
+    }
+
+    #[inline(always)]
+    pub fn pairs(self, model: &Model, values: &Values, queue: &mut impl Queue) {
+        let top = queue.likely();
+        if top != self.0 {
+            return Self(top).blocks(model);
+        }
+        if let Some(row) = model.states.get(top as usize)
+            && let Some((_, block)) = model.arcs.blocks(&row.into).next()
+        {
+            for pair in block.pairs {
+                prefetch(&values.pairs, pair as usize);
+            }
+        }
     }
 }
 

@@ -14,6 +14,7 @@
 use super::pass::with_queue;
 use super::rows::Rows;
 use super::{Counters, Cycle, Planner};
+use crate::prefetch::prefetch;
 use crate::queue::{AnyQueue, Queue};
 use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
@@ -196,13 +197,22 @@ impl Planner for PengWilliams {
         let Some(arc) = self.queue.pop() else { return Cycle::Idle };
         self.counters.cycles += 1;
         let pair = model.arcs.pair(Arc(arc));
+        let next = self.queue.likely() as usize;
+        model.arcs.prefetch_arc(next);
+        prefetch(&self.u, next);
+        prefetch(&self.target, next);
+        model.arcs.prefetch(&model.states[model.owners.of(pair.0) as usize].into);
         self.u[arc as usize] = self.values.value(State(self.target[arc as usize]));
         let value = self.rows.evaluated(&self.values, model, pair.index(), |_, arc| self.u[arc.index()]);
         self.values.put(pair, value);
         self.counters.full_backups += 1;
+        let next = if next < model.arc_bound() { model.arcs.pair(Arc(next as u32)).index() } else { 0 };
+        self.rows.prefetch(next);
+        prefetch(&model.pairs, next);
         if !self.restore_maximum(model, pair) {
             self.counters.idle_pops += 1;
         }
+        self.rows.prefetch_rows(next..next + 1);
         Cycle::Done
     }
 
@@ -213,6 +223,10 @@ impl Planner for PengWilliams {
     /// The sum of the priorities of the triples that lead to the state is not kept; this is 0.
     fn priority(&self, _state: State) -> f64 {
         0.0
+    }
+
+    fn is_idle(&self) -> bool {
+        self.queue.is_empty()
     }
 
     fn queue_length(&self) -> usize {

@@ -20,7 +20,7 @@
 //! keep alive; and of one pair in turn for every
 //! thousand small backups a successor (amortised O(1)).
 
-use super::pass::{Pass, Upkeep, is_too_long, with_queue};
+use super::pass::{Foreseen, Pass, Upkeep, is_too_long, with_queue};
 use super::{Counters, Cycle, Planner};
 use crate::arcs::{IN_BLOCK, NONE};
 use crate::prefetch::prefetch;
@@ -216,6 +216,7 @@ impl Core {
         pass: &mut Pass,
         delta: f64,
         limit: usize,
+        next: Foreseen,
     ) -> usize {
         let mut done = 0;
         // Pairs whose state may have a new value. Whether one has is a coin toss to the processor, so they are gathered
@@ -257,20 +258,28 @@ impl Core {
             }
         }
         pass.leave(&blocks);
+        next.blocks(model);
         self.restore_maxima(model, queue, &touched[..n_touched]);
         done
     }
 
     /// Goes on with a pass for about `limit` backups.
     #[inline]
-    fn go_on(&mut self, model: &Model, queue: &mut impl Queue, pass: &mut Pass, limit: usize) {
+    fn go_on(
+        &mut self,
+        model: &Model,
+        queue: &mut impl Queue,
+        pass: &mut Pass,
+        limit: usize,
+        next: Foreseen,
+    ) {
         let delta = self.values.states[pass.state as usize].u - pass.old;
         let done = if pass.exact {
             self.tell_exactly(model, queue, pass, delta, limit)
         } else if delta < 0.0 {
-            self.tell::<false>(model, queue, pass, delta, limit)
+            self.tell::<false>(model, queue, pass, delta, limit, next)
         } else {
-            self.tell::<true>(model, queue, pass, delta, limit)
+            self.tell::<true>(model, queue, pass, delta, limit, next)
         };
         self.counters.small_backups += done as u64;
         if let Some(pair) = self.upkeep.due(model, done, limit) {
@@ -389,12 +398,9 @@ impl Planner for ReversedFullBackups {
                     None => return Cycle::Idle,
                 },
             };
-            let candidate = queue.likely() as usize;
-            prefetch(&model.states, candidate);
-            self.core.go_on(model, queue, &mut pass, limit);
-            if let Some(row) = model.states.get(queue.likely() as usize) {
-                model.arcs.prefetch(&row.into);
-            }
+            let next = Foreseen::row(model, queue);
+            self.core.go_on(model, queue, &mut pass, limit, next);
+            next.pairs(model, &self.core.values, queue);
             if pass.is_finished() {
                 Cycle::Done
             } else {

@@ -10,7 +10,7 @@
 //!
 //! Line numbers are those of Algorithm 2.
 
-use super::pass::{Pass, Upkeep, is_too_long, with_queue};
+use super::pass::{Foreseen, Pass, Upkeep, is_too_long, with_queue};
 use super::{Counters, Cycle, Planner};
 use crate::arcs::IN_BLOCK;
 use crate::queue::{AnyQueue, Queue};
@@ -255,7 +255,9 @@ impl Planner for SmallBackups {
                     None => return Cycle::Idle,
                 },
             };
+            let next = Foreseen::row(model, queue);
             self.core.go_on(model, queue, &mut pass, limit);
+            next.pairs(model, &self.core.values, queue);
             if pass.is_finished() {
                 Cycle::Done
             } else {

@@ -155,6 +155,10 @@ impl Planner for WieringSchmidhuber {
         self.queue.priority(state.0).unwrap_or(0.0)
     }
 
+    fn is_idle(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     fn queue_length(&self) -> usize {
         self.queue.len()
     }

@@ -258,7 +258,9 @@ impl Core {
             }
         }
         pass.leave(&blocks);
-        next.blocks(model);
+        if pass.is_finished() {
+            next.blocks(model);
+        }
         self.restore_maxima(model, queue, &touched[..n_touched]);
         done
     }
@@ -400,8 +402,8 @@ impl Planner for ReversedFullBackups {
             };
             let next = Foreseen::row(model, queue);
             self.core.go_on(model, queue, &mut pass, limit, next);
-            next.pairs(model, &self.core.values, queue);
             if pass.is_finished() {
+                next.pairs(model, &self.core.values, queue);
                 Cycle::Done
             } else {
                 self.pass = Some(pass);

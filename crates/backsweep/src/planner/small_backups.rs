@@ -257,8 +257,8 @@ impl Planner for SmallBackups {
             };
             let next = Foreseen::row(model, queue);
             self.core.go_on(model, queue, &mut pass, limit);
-            next.pairs(model, &self.core.values, queue);
             if pass.is_finished() {
+                next.pairs(model, &self.core.values, queue);
                 Cycle::Done
             } else {
                 self.pass = Some(pass);

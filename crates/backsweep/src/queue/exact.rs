@@ -147,14 +147,8 @@ impl ExactQueue {
     /// Gives a key that is in the heap another priority.
     #[inline(never)]
     fn set_in_heap(&mut self, key: u32, link: Link<Fine>, mark: Fine) {
-        if link.mark.bucket() == mark.bucket() {
-            self.rings.links[Rings::<Fine>::place(key) as usize].mark = mark;
-            self.heap.set(link.previous as usize, mark.0, positions!(self.rings));
-        } else {
-            self.leave(key, link);
-            self.rings.relink(key, self.rings.link(key), mark.bucket(), mark);
-            self.count(PARKED, mark.bucket());
-        }
+        self.rings.links[Rings::<Fine>::place(key) as usize].mark = mark;
+        self.heap.set(link.previous as usize, mark.0, positions!(self.rings));
     }
 
     /// The key with the highest priority, given the highest bucket; `None` if there is no key.
@@ -205,6 +199,8 @@ impl ExactQueue {
 impl Queue for ExactQueue {
     fn grow(&mut self, n_keys: usize) {
         self.rings.grow(n_keys);
+        // Room for all keys at once, so that no push has to move the heap while planning. Memory that is not used is not taken.
+        self.heap.reserve(n_keys);
     }
 
     fn len(&self) -> usize {

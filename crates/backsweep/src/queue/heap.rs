@@ -29,6 +29,11 @@ impl Heap {
         is_heap.then_some(Self { entries })
     }
 
+    /// Makes room for so many entries in all.
+    pub fn reserve(&mut self, n_entries: usize) {
+        self.entries.reserve(n_entries.saturating_sub(self.entries.len()));
+    }
+
     #[inline]
     fn sift_up(&mut self, mut i: usize, entry: Entry, put: &mut impl FnMut(u32, usize)) {
         while i > 0 {

@@ -73,6 +73,10 @@ fn compare_with(
         }
         let key = random.below(grown);
         let place = format!("seed {seed}, operation {i}");
+        // Now and then a piece of the work before a pop, as those do who may have to stop.
+        if random.chance(0.3) {
+            queue.ready(3);
+        }
         match random.below(20) {
             0..=5 => {
                 let priority = any_priority(&mut random);

@@ -1,7 +1,7 @@
 //! An approximate queue in O(1): keys with nearly the same priority share a bucket, and within it the last one in comes out first.
 
 use super::Queue;
-use super::rings::{self, Mark, PARKED, Rings, bucket_of, n_buckets, upper_bound};
+use super::rings::{Mark, PARKED, Rings, bucket_of, n_buckets, stored_keys, upper_bound};
 use crate::{Result, Snapshot};
 
 /// The number of the key's bucket: all that is kept of its priority.
@@ -46,24 +46,27 @@ impl BucketQueue {
     }
 
     pub(crate) fn store(&self, snapshot: &mut Snapshot) {
-        let buckets = 1..n_buckets::<Coarse>();
-        let entries = buckets.flat_map(|b| self.rings.ring(b).map(move |key| (key, lower_bound(b))));
-        rings::store(snapshot, "queue", entries);
+        // Bucket by bucket, the last one in first. Files count buckets from 0, here that is PARKED.
+        let buckets = PARKED + 1..n_buckets::<Coarse>();
+        let entries = buckets.flat_map(|bucket| self.rings.ring(bucket).map(move |key| (key, bucket - 1)));
+        let (keys, buckets): (Vec<u32>, Vec<u32>) = entries.unzip();
+        snapshot.put("queue.keys", keys);
+        snapshot.put("queue.buckets", buckets);
     }
 
     pub(crate) fn restore(n_keys: usize, snapshot: &Snapshot) -> Result<Self> {
+        let keys = stored_keys(snapshot, "queue.keys", n_keys)?;
+        let buckets = Snapshot::sized("queue.buckets", snapshot.u32s("queue.buckets")?, keys.len())?;
         let mut queue = Self::new();
         queue.grow(n_keys);
-        for (key, priority) in rings::restore(snapshot, "queue", n_keys, &queue)?.into_iter().rev() {
-            queue.set(key, priority);
+        for (&key, &bucket) in keys.iter().zip(buckets).rev() {
+            if bucket >= n_buckets::<Coarse>() - 1 {
+                return Err(Snapshot::problem("queue.buckets", "a bucket is out of range"));
+            }
+            queue.rings.relink(key, queue.rings.link(key), bucket + 1, Coarse(bucket + 1));
         }
         Ok(queue)
     }
-}
-
-/// A priority of the bucket.
-fn lower_bound(bucket: u32) -> f64 {
-    if bucket == 1 { f64::MIN_POSITIVE } else { upper_bound::<Coarse>(bucket - 1) }
 }
 
 impl Queue for BucketQueue {

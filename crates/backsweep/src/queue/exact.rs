@@ -12,7 +12,7 @@
 
 use super::Queue;
 use super::heap::{Entry, Heap};
-use super::rings::{self, Link, Mark, PARKED, Rings, bucket_of, n_buckets};
+use super::rings::{Link, Mark, PARKED, Rings, bucket_of, n_buckets, stored_keys};
 use crate::{Result, Snapshot};
 
 /// Keys that are looked through when one of their bucket is popped.
@@ -172,18 +172,22 @@ impl ExactQueue {
 
     pub(crate) fn store(&self, snapshot: &mut Snapshot) {
         let keys = (1..n_buckets::<Fine>()).flat_map(|bucket| self.rings.ring(bucket));
-        rings::store(snapshot, "queue", keys.map(|key| (key, self.rings.link(key).mark.0)));
+        store_entries(snapshot, "queue", keys.map(|key| (key, self.rings.link(key).mark.0)));
         let entries = self.heap.entries().iter();
-        rings::store(snapshot, "queue.crowd", entries.map(|entry| (entry.key, entry.priority)));
+        store_entries(snapshot, "queue.crowd", entries.map(|entry| (entry.key, entry.priority)));
     }
 
     pub(crate) fn restore(n_keys: usize, snapshot: &Snapshot) -> Result<Self> {
         let mut queue = Self::new();
         queue.grow(n_keys);
-        for (key, priority) in rings::restore(snapshot, "queue", n_keys, &queue)?.into_iter().rev() {
+        for (key, priority) in restore_entries(snapshot, "queue", n_keys, &queue)?.into_iter().rev() {
             queue.set(key, priority);
         }
-        let crowd = rings::restore(snapshot, "queue.crowd", n_keys, &queue)?;
+        // Files from before there were crowds have none.
+        let has_crowd =
+            ["keys", "priorities"].iter().any(|part| snapshot.get(&format!("queue.crowd.{part}")).is_some());
+        let crowd =
+            if has_crowd { restore_entries(snapshot, "queue.crowd", n_keys, &queue)? } else { vec![] };
         for (i, &(key, priority)) in crowd.iter().enumerate() {
             let link = Link { previous: i as u32, next: IN_HEAP, mark: Fine(priority) };
             queue.rings.links[Rings::<Fine>::place(key) as usize] = link;
@@ -194,6 +198,32 @@ impl ExactQueue {
             .ok_or_else(|| Snapshot::problem("queue.crowd.keys", "priorities are not those of a heap"))?;
         Ok(queue)
     }
+}
+
+/// Stores keys and their priorities under names that begin alike.
+fn store_entries(snapshot: &mut Snapshot, name: &str, entries: impl Iterator<Item = (u32, f64)>) {
+    let (keys, priorities): (Vec<u32>, Vec<f64>) = entries.unzip();
+    snapshot.put(&format!("{name}.keys"), keys);
+    snapshot.put(&format!("{name}.priorities"), priorities);
+}
+
+/// Reads what was [stored](store_entries): no key is queued already, every priority is above 0.
+fn restore_entries(
+    snapshot: &Snapshot,
+    name: &str,
+    n_keys: usize,
+    queue: &ExactQueue,
+) -> Result<Vec<(u32, f64)>> {
+    let (part, priorities) = (format!("{name}.keys"), format!("{name}.priorities"));
+    let keys = stored_keys(snapshot, &part, n_keys)?;
+    let priorities = Snapshot::sized(&priorities, snapshot.f64s(&priorities)?, keys.len())?;
+    if let Some(key) = keys.iter().find(|&&key| queue.priority(key).is_some()) {
+        return Err(Snapshot::problem(&part, &format!("key {key} is queued twice")));
+    }
+    if let Some(priority) = priorities.iter().find(|priority| priority.is_nan() || **priority <= 0.0) {
+        return Err(Snapshot::problem(&part, &format!("a priority is {priority}; expected one above 0")));
+    }
+    Ok(keys.iter().copied().zip(priorities.iter().copied()).collect())
 }
 
 impl Queue for ExactQueue {

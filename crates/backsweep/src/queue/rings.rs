@@ -7,7 +7,6 @@
 //! one: so a key is moved without a single condition. With lists that end in NONE a cycle took 15 % longer, for the branches
 //! that no processor can guess.
 
-use super::Queue;
 use crate::{Result, Snapshot};
 
 /// The bucket of the keys that are not queued. It has no ring.
@@ -210,32 +209,15 @@ impl<M: Mark> Rings<M> {
     }
 }
 
-/// Stores keys and their priorities under names that begin alike.
-pub(super) fn store(snapshot: &mut Snapshot, name: &str, entries: impl Iterator<Item = (u32, f64)>) {
-    let (keys, priorities): (Vec<u32>, Vec<f64>) = entries.unzip();
-    snapshot.put(&format!("{name}.keys"), keys);
-    snapshot.put(&format!("{name}.priorities"), priorities);
-}
-
-/// Reads what was [stored](store). Every key is in range and queued once, every priority above 0.
-pub(super) fn restore(
-    snapshot: &Snapshot,
-    name: &str,
-    n_keys: usize,
-    queue: &impl Queue,
-) -> Result<Vec<(u32, f64)>> {
-    let (part, priorities) = (format!("{name}.keys"), format!("{name}.priorities"));
-    let keys = snapshot.u32s(&part)?;
-    let priorities = Snapshot::sized(&priorities, snapshot.f64s(&priorities)?, keys.len())?;
+/// The keys that were stored under a name: each in range and once.
+pub(super) fn stored_keys<'a>(snapshot: &'a Snapshot, name: &str, n_keys: usize) -> Result<&'a [u32]> {
+    let keys = snapshot.u32s(name)?;
     let mut is_queued = vec![false; n_keys];
     for &key in keys {
         let place = is_queued.get_mut(key as usize);
-        if place.is_none_or(|place| std::mem::replace(place, true)) || queue.priority(key).is_some() {
-            return Err(Snapshot::problem(&part, &format!("key {key} is out of range or queued twice")));
+        if place.is_none_or(|place| std::mem::replace(place, true)) {
+            return Err(Snapshot::problem(name, &format!("key {key} is out of range or queued twice")));
         }
     }
-    if let Some(priority) = priorities.iter().find(|priority| priority.is_nan() || **priority <= 0.0) {
-        return Err(Snapshot::problem(&part, &format!("a priority is {priority}; expected one above 0")));
-    }
-    Ok(keys.iter().copied().zip(priorities.iter().copied()).collect())
+    Ok(keys)
 }

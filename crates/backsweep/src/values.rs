@@ -161,8 +161,8 @@ impl Values {
         }
     }
 
-    /// The value correction after a model update (Theorem 3.4, Algorithm 2 line 10): O(1), except that at weights 1, 2, 4,
-    /// 8 … and when the value collapses the pair is recomputed in full, O(successors). Departure 2.
+    /// The value correction after a model update (Theorem 3.4, Algorithm 2 line 10): O(1), except that at weights 8, 16,
+    /// 32 … and when the value collapses the pair is recomputed in full, O(successors). Departure 2.
     #[inline]
     pub(crate) fn corrected(
         &self,

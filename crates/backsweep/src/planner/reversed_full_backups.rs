@@ -15,7 +15,7 @@
 //! **A cycle can be cut.** The pass keeps its state t, the old U(t) and the next block of predecessors; a pair not yet
 //! reached counts as still holding the old U. Arcs added meanwhile go in front of the cursor and see the new U.
 //!
-//! **Refresh.** Rounding errors of the running sums are taken out by exact recomputation: of a pair at visits 1, 2, 4, 8 …;
+//! **Refresh.** Rounding errors of the running sums are taken out by exact recomputation: of a pair at visits 8, 16, 32 …;
 //! of all predecessors of a state whose value has fallen to a thousandth of its peak, or changed by no more than rounding can
 //! keep alive; and of one pair in turn for every
 //! thousand small backups a successor (amortised O(1)).

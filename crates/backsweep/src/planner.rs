@@ -113,6 +113,12 @@ pub trait Planner: fmt::Debug + Send + Sync {
         self.top_priority().is_none()
     }
 
+    /// The state that the next cycle takes off the queue, or whose value it passes on; `None` if there is none, or the planner has
+    /// no queue.
+    fn next_state(&mut self) -> Option<State> {
+        None
+    }
+
     /// The priority of a state on the queue, 0 if it is not queued.
     fn priority(&self, _state: State) -> f64 {
         0.0

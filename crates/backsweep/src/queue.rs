@@ -36,6 +36,8 @@ pub trait Queue {
     fn ready(&mut self, _limit: usize) -> bool {
         true
     }
+    /// The key that [`pop`](Self::pop) would take out.
+    fn peek(&mut self) -> Option<u32>;
     /// Takes out the key with the highest priority.
     fn pop(&mut self) -> Option<u32>;
     /// A key that is likely to be popped soon, found without much looking; any number if there is none.
@@ -140,6 +142,9 @@ impl Queue for AnyQueue {
     }
     fn ready(&mut self, limit: usize) -> bool {
         either!(self, queue => queue.ready(limit))
+    }
+    fn peek(&mut self) -> Option<u32> {
+        either!(self, queue => queue.peek())
     }
     fn pop(&mut self) -> Option<u32> {
         either!(self, queue => queue.pop())

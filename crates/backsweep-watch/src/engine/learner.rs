@@ -5,9 +5,7 @@ use super::history::History;
 use crate::scene::Scene;
 use crate::world::World;
 use backsweep::planner::build_planner;
-use backsweep::{
-    Action, Agent, Budget, Environment, EpsilonGreedy, Model, Next, Random, Snapshot, State, Transition,
-};
+use backsweep::{Action, Agent, Budget, Environment, EpsilonGreedy, Model, Next, Random, State, Transition};
 use backsweep_lab::Result;
 use std::time::Instant;
 
@@ -165,7 +163,8 @@ impl Learner {
 
     /// One update cycle, and what it did.
     pub fn cycle(&mut self) -> CycleReport {
-        let popped = next_popped(&self.agent);
+        // A copy may look: slow, and asked for single cycles only.
+        let popped = self.agent.planner().boxed_clone().next_state();
         let predecessors = popped.map_or_else(Vec::new, |state| believed_predecessors(&self.agent, state));
         let before = action_values(&self.agent);
         self.agent.plan(&mut Budget::Cycles(1));
@@ -227,20 +226,6 @@ fn action_values(agent: &Agent) -> Vec<f64> {
     let model = agent.model();
     let values = agent.planner().values();
     model.states().flat_map(|state| model.pairs(state)).map(|pair| values.action_value(pair)).collect()
-}
-
-/// The state that the next cycle takes off the queue, or whose value it passes on. The planner's stored form lists the queue
-/// from its top; that is slow and is asked for single cycles only.
-fn next_popped(agent: &Agent) -> Option<State> {
-    let mut snapshot = Snapshot::new();
-    agent.planner().store(&mut snapshot);
-    let &top = snapshot.u32s("queue.keys").ok()?.first()?;
-    if agent.planner().name() != "peng_williams" {
-        return Some(State(top));
-    }
-    // There the queue holds arcs.
-    let model = agent.model();
-    model.states().find(|&state| model.predecessors(state).any(|predecessor| predecessor.arc.0 == top))
 }
 
 /// The cells from which some action leads to a state, as far as the model is believed.

@@ -141,6 +141,10 @@ impl Planner for MooreAtkeson {
         self.queue.is_empty()
     }
 
+    fn next_state(&mut self) -> Option<State> {
+        self.queue.peek().map(State)
+    }
+
     fn queue_length(&self) -> usize {
         self.queue.len()
     }

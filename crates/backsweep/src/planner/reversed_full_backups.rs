@@ -428,6 +428,10 @@ impl Planner for ReversedFullBackups {
         self.queue.priority(state.0).unwrap_or(0.0)
     }
 
+    fn next_state(&mut self) -> Option<State> {
+        self.pass.map(|pass| pass.state).or_else(|| self.queue.peek()).map(State)
+    }
+
     fn queue_length(&self) -> usize {
         self.queue.len()
     }

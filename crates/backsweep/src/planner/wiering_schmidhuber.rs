@@ -159,6 +159,10 @@ impl Planner for WieringSchmidhuber {
         self.queue.is_empty()
     }
 
+    fn next_state(&mut self) -> Option<State> {
+        self.queue.peek().map(State)
+    }
+
     fn queue_length(&self) -> usize {
         self.queue.len()
     }

@@ -102,12 +102,14 @@ impl Queue for BucketQueue {
     }
 
     #[inline]
-    fn pop(&mut self) -> Option<u32> {
+    fn peek(&mut self) -> Option<u32> {
         let bucket = self.rings.settle();
-        if bucket == PARKED {
-            return None;
-        }
-        let key = Rings::<Coarse>::key(self.rings.links[bucket as usize].next);
+        (bucket != PARKED).then(|| Rings::<Coarse>::key(self.rings.links[bucket as usize].next))
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<u32> {
+        let key = self.peek()?;
         self.rings.park(key);
         Some(key)
     }

@@ -273,13 +273,18 @@ impl Queue for ExactQueue {
     }
 
     #[inline]
-    fn pop(&mut self) -> Option<u32> {
+    fn peek(&mut self) -> Option<u32> {
         let mut bucket = self.contender();
         if self.counts[bucket as usize] > FEW && bucket != PARKED {
             self.gather(bucket, usize::MAX);
             bucket = PARKED;
         }
-        let key = self.best(bucket)?;
+        self.best(bucket)
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<u32> {
+        let key = self.peek()?;
         self.park(key, self.rings.link(key));
         Some(key)
     }

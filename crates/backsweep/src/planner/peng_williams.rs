@@ -27,9 +27,6 @@ pub struct PengWilliams {
     queue: AnyQueue,
     /// U of each arc.
     u: Vec<f64>,
-    /// The same, for the successors of each pair in the order of its row: a full backup reads them in one piece, and a residual by
-    /// the arc.
-    row_u: Vec<Vec<f64>>,
     /// The state that each arc leads to.
     target: Vec<u32>,
     counters: Counters,
@@ -47,7 +44,6 @@ impl PengWilliams {
             rows: Rows::default(),
             queue: AnyQueue::new(settings.queue),
             u: Vec::new(),
-            row_u: Vec::new(),
             target: Vec::new(),
             counters: Counters::default(),
             settings,
@@ -64,9 +60,6 @@ impl PengWilliams {
             for predecessor in model.predecessors(state) {
                 planner.target[predecessor.arc.index()] = state.0;
             }
-        }
-        for pair in 0..model.n_pairs() {
-            planner.extend_arcs(model, Pair(pair as u32));
         }
         planner.queue = AnyQueue::restore(settings.queue, model.arc_bound(), snapshot)?;
         if (0..model.arc_bound()).any(|arc| {
@@ -85,32 +78,19 @@ impl PengWilliams {
             self.target.resize(model.arc_bound(), crate::arcs::NONE);
             self.queue.grow(model.arc_bound());
         }
-        if self.row_u.len() < model.n_pairs() {
-            self.row_u.resize(model.n_pairs(), Vec::new());
-        }
-        // A row grows at its end only.
-        let row_u = &mut self.row_u[pair.index()];
-        for entry in &self.rows.row(pair.index())[row_u.len()..] {
+        for entry in self.rows.row(pair.index()) {
             let arc = entry.arc as usize;
             if self.target[arc] == crate::arcs::NONE {
                 self.target[arc] = entry.state;
                 self.u[arc] = self.values.value(State(entry.state));
             }
-            row_u.push(self.u[arc]);
         }
     }
 
-    /// Recomputes a pair from its U.
+    /// Sets the priority of a triple from its residual.
     #[inline]
-    fn back_up(&mut self, model: &Model, pair: Pair) {
-        let value = self.rows.evaluated_from(&self.values, model, pair.index(), &self.row_u[pair.index()]);
-        self.values.put(pair, value);
-    }
-
-    /// Sets the priority of a triple from its residual: `change` is V(s') − U.
-    #[inline]
-    fn set_residual(&mut self, pair: Pair, weight: f64, arc: Arc, change: f64) {
-        let priority = self.values.pairs[pair.index()].scale * weight * change.abs();
+    fn set_residual(&mut self, pair: Pair, weight: f64, arc: Arc, v: f64) {
+        let priority = self.values.pairs[pair.index()].scale * weight * (v - self.u[arc.index()]).abs();
         if priority > self.settings.threshold {
             self.queue.set(arc.0, priority);
         } else {
@@ -143,12 +123,12 @@ impl PengWilliams {
     /// Sets all U of a pair to the values of their states and recomputes it.
     fn back_up_fully(&mut self, model: &Model, pair: Pair) {
         self.extend_arcs(model, pair);
-        for (entry, u) in self.rows.row(pair.index()).iter().zip(&mut self.row_u[pair.index()]) {
-            *u = self.values.value(State(entry.state));
-            self.u[entry.arc as usize] = *u;
+        for entry in self.rows.row(pair.index()) {
+            self.u[entry.arc as usize] = self.values.value(State(entry.state));
             self.queue.remove(entry.arc);
         }
-        self.back_up(model, pair);
+        let value = self.rows.evaluated(&self.values, model, pair.index(), |_, arc| self.u[arc.index()]);
+        self.values.put(pair, value);
         self.restore_maximum(model, pair);
     }
 }
@@ -191,8 +171,12 @@ impl Planner for PengWilliams {
         // The pair's probabilities changed, and with them the residuals of its triples.
         for i in (0..self.rows.row(change.pair.index()).len()).rev() {
             let entry = self.rows.row(change.pair.index())[i];
-            let change_of_v = self.values.value(State(entry.state)) - self.row_u[change.pair.index()][i];
-            self.set_residual(change.pair, entry.weight, Arc(entry.arc), change_of_v);
+            self.set_residual(
+                change.pair,
+                entry.weight,
+                Arc(entry.arc),
+                self.values.value(State(entry.state)),
+            );
         }
         self.restore_maximum(model, change.pair);
     }
@@ -218,24 +202,17 @@ impl Planner for PengWilliams {
         prefetch(&self.u, next);
         prefetch(&self.target, next);
         model.arcs.prefetch(&model.states[model.owners.of(pair.0) as usize].into);
-        let u = self.values.value(State(self.target[arc as usize]));
-        self.u[arc as usize] = u;
-        if let Some(i) = self.rows.row(pair.index()).iter().position(|entry| entry.arc == arc) {
-            self.row_u[pair.index()][i] = u;
-        }
-        self.back_up(model, pair);
+        self.u[arc as usize] = self.values.value(State(self.target[arc as usize]));
+        let value = self.rows.evaluated(&self.values, model, pair.index(), |_, arc| self.u[arc.index()]);
+        self.values.put(pair, value);
         self.counters.full_backups += 1;
         let next = if next < model.arc_bound() { model.arcs.pair(Arc(next as u32)).index() } else { 0 };
         self.rows.prefetch(next);
-        prefetch(&self.row_u, next);
         prefetch(&model.pairs, next);
         if !self.restore_maximum(model, pair) {
             self.counters.idle_pops += 1;
         }
         self.rows.prefetch_rows(next..next + 1);
-        if let Some(row_u) = self.row_u.get(next) {
-            prefetch(row_u, 0);
-        }
         Cycle::Done
     }
 
@@ -274,7 +251,7 @@ impl Planner for PengWilliams {
         for state in model.states() {
             let v = self.values.value(state);
             for (pair, weight, arc) in model.arcs.incoming(&model.states[state.index()].into) {
-                self.set_residual(pair, weight, arc, v - self.u[arc.index()]);
+                self.set_residual(pair, weight, arc, v);
             }
         }
     }
@@ -288,8 +265,7 @@ impl Planner for PengWilliams {
 
     fn bytes(&self) -> usize {
         let arcs = size_of_val(&self.u[..]) + size_of_val(&self.target[..]);
-        let rows: usize = self.row_u.iter().map(|row| size_of_val(&row[..]) + size_of_val(row)).sum();
-        arcs + rows + self.values.bytes() + self.rows.bytes() + self.queue.bytes()
+        arcs + self.values.bytes() + self.rows.bytes() + self.queue.bytes()
     }
 
     fn boxed_clone(&self) -> Box<dyn Planner> {

@@ -87,20 +87,16 @@ impl Rows {
         pair: usize,
         seen: impl Fn(State, Arc) -> f64,
     ) -> PairValue {
-        let terms = self.rows[pair].iter().rev();
-        backed_up(
-            values,
-            model,
-            pair,
-            terms.map(|entry| entry.weight * seen(State(entry.state), Arc(entry.arc))),
-        )
-    }
-
-    /// The same from values that stand in the order of the row.
-    #[inline]
-    pub fn evaluated_from(&self, values: &Values, model: &Model, pair: usize, seen: &[f64]) -> PairValue {
-        let terms = self.rows[pair].iter().zip(seen).rev();
-        backed_up(values, model, pair, terms.map(|(entry, value)| entry.weight * value))
+        let row = &model.pairs[pair];
+        if !values.believes(row, row.weight) {
+            return PairValue { q: values.optimism.value, scale: 0.0 };
+        }
+        let mut sum = 0.0;
+        for entry in self.rows[pair].iter().rev() {
+            sum += entry.weight * seen(State(entry.state), Arc(entry.arc));
+        }
+        let q = (row.reward_sum + values.discount * sum) / row.weight;
+        PairValue { q, scale: values.discount / row.weight }
     }
 
     /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of V and how many full
@@ -125,17 +121,4 @@ impl Rows {
     pub fn bytes(&self) -> usize {
         self.rows.iter().map(|row| size_of_val(&row[..]) + size_of_val(row)).sum()
     }
-}
-
-/// The full backup of a pair whose successors contribute these terms, or the optimistic value.
-#[inline(always)]
-fn backed_up(values: &Values, model: &Model, pair: usize, terms: impl Iterator<Item = f64>) -> PairValue {
-    let row = &model.pairs[pair];
-    if !values.believes(row, row.weight) {
-        return PairValue { q: values.optimism.value, scale: 0.0 };
-    }
-    // Not `sum`, which begins with −0.
-    let sum = terms.fold(0.0, |sum, term| sum + term);
-    let q = (row.reward_sum + values.discount * sum) / row.weight;
-    PairValue { q, scale: values.discount / row.weight }
 }

@@ -299,7 +299,12 @@ impl Queue for ExactQueue {
     }
 
     fn top(&self) -> Option<f64> {
-        self.rings.priority(self.best(self.rings.highest())?)
+        let bucket = self.rings.highest();
+        match self.heap.entries().first() {
+            // A ring that is too low to matter may be long.
+            Some(entry) if bucket < Fine(entry.priority).bucket() => Some(entry.priority),
+            _ => self.rings.priority(self.best(bucket)?),
+        }
     }
 
     fn priority(&self, key: u32) -> Option<f64> {

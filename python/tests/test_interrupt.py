@@ -53,6 +53,14 @@ CALLS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def listening():
+    """Ctrl-C arrives even where the tests were started in the background, which has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupted(call, agent):
     """Presses Ctrl-C during a call; how long it took to stop, in seconds."""
     sent = []

@@ -234,7 +234,7 @@ pub enum Budget<'a> {
         max_cycles: u64,
     },
     /// Until the callback says stop. It is asked before every cycle and, in planners whose cycles can be cut, about every
-    /// 32 backups within one. The core reads no clock; the callback may.
+    /// 8 backups within one. The core reads no clock; the callback may.
     Stop(&'a mut dyn FnMut() -> bool),
 }
 
@@ -265,7 +265,7 @@ pub struct Planned {
 }
 
 /// Backups between two questions whether to stop.
-const STRIDE: usize = 32;
+const STRIDE: usize = 8;
 
 /// The one planning loop: runs update cycles within a budget. A cycle that an earlier call had to cut is finished first.
 pub fn plan(planner: &mut dyn Planner, model: &Model, budget: &mut Budget<'_>) -> Planned {

@@ -85,19 +85,22 @@ impl Agent {
     /// O(1) amortised for planners on small backups.
     pub fn observe(&mut self, transition: &Transition) -> Result<Option<Change>> {
         let change = self.model.record(transition)?;
-        if let Some(change) = &change {
-            self.planner.observe(&self.model, change);
-        }
-        Ok(change)
+        Ok(self.tell(change))
     }
 
     /// Learns from a transition that counts as `weight` observations, or takes it back if the weight is negative.
     pub fn observe_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
         let change = self.model.record_weighted(transition, weight)?;
+        Ok(self.tell(change))
+    }
+
+    /// Tells the planner what changed in the model, if anything did.
+    #[inline]
+    fn tell(&mut self, change: Option<Change>) -> Option<Change> {
         if let Some(change) = &change {
             self.planner.observe(&self.model, change);
         }
-        Ok(change)
+        change
     }
 
     /// Sets the outcomes of a pair from known probabilities.

@@ -10,7 +10,7 @@
 
 use crate::arcs::{Arcs, InList, NONE, OutList};
 use crate::owners::Owners;
-use crate::prefetch::prefetch;
+use crate::prefetch::prefetch_row;
 use crate::{Action, Arc, Error, Outcome, Pair, Result, State, Transition};
 
 /// How far from 1 the probabilities of a pair may sum before they are refused.
@@ -456,8 +456,7 @@ impl Model {
         if let Some((next, _)) = next {
             // Most likely the next observation begins there.
             let first = self.states[next.index()].first_pair as usize;
-            prefetch(&self.pairs, first);
-            prefetch(&self.pairs, first + 3);
+            prefetch_row(&self.pairs, first);
         }
         Ok(Some(change))
     }

@@ -22,9 +22,16 @@ pub(crate) fn prefetch<T>(items: &[T], i: usize) {
     let _ = (items, i);
 }
 
+/// Asks for the first four items of a row: a state's pairs, of whatever is kept of them, stand in two lines at most.
+#[inline(always)]
+pub(crate) fn prefetch_row<T>(items: &[T], first: usize) {
+    prefetch(items, first);
+    prefetch(items, first.wrapping_add(3));
+}
+
 #[cfg(test)]
 mod tests {
-    use super::prefetch;
+    use super::{prefetch, prefetch_row};
 
     #[test]
     fn any_item_of_any_slice_may_be_asked_for() {
@@ -32,6 +39,7 @@ mod tests {
         for i in [0, 2, 3, 1000, 1 << 40, usize::MAX / 2, usize::MAX] {
             prefetch(&items, i);
             prefetch::<u64>(&[], i);
+            prefetch_row(&items, i);
             prefetch(&[[0u8; 64]], i);
             prefetch::<()>(&[], i);
         }

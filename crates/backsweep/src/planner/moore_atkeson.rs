@@ -12,7 +12,7 @@ use super::pass::with_queue;
 use super::rows::Rows;
 use super::{Counters, Cycle, Planner};
 use crate::model::StateRow;
-use crate::prefetch::prefetch;
+use crate::prefetch::{prefetch, prefetch_row};
 use crate::queue::{AnyQueue, Queue};
 use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
@@ -115,8 +115,7 @@ impl Planner for MooreAtkeson {
         let (values, threshold) = (&self.values, self.settings.threshold);
         let next = model.states.get(next).map_or(0..0, StateRow::pairs);
         self.rows.prefetch(next.start);
-        prefetch(&model.pairs, next.start);
-        prefetch(&model.pairs, next.start + 3);
+        prefetch_row(&model.pairs, next.start);
         with_queue!(self, queue => {
             model.arcs.visit_incoming(&model.states[state as usize].into, |pair, weight, _| {
                 let priority = values.pairs[pair.index()].scale * weight * factor;

@@ -23,7 +23,7 @@
 use super::pass::{Foreseen, Pass, Upkeep, is_too_long, with_queue};
 use super::{Counters, Cycle, Planner};
 use crate::arcs::{IN_BLOCK, NONE};
-use crate::prefetch::prefetch;
+use crate::prefetch::{prefetch, prefetch_row};
 use crate::queue::{AnyQueue, Queue};
 use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
@@ -116,8 +116,7 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn find_greedy(&mut self, model: &Model, state: u32, favoured: Pair) {
-        let row = &model.states[state as usize];
-        let pairs = row.first_pair as usize..(row.first_pair + row.n_actions) as usize;
+        let pairs = model.states[state as usize].pairs();
         let mut best = favoured.index();
         let mut highest = self.values.pairs[best].q;
         let mut second = f64::NEG_INFINITY;
@@ -363,8 +362,7 @@ impl Planner for ReversedFullBackups {
         if let Some((next, _)) = change.next {
             // Most likely the next observation begins there.
             let first = model.states[next.index()].first_pair as usize;
-            prefetch(&self.core.values.pairs, first);
-            prefetch(&self.core.values.pairs, first + 3);
+            prefetch_row(&self.core.values.pairs, first);
         }
     }
 

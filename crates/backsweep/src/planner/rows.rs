@@ -4,7 +4,7 @@
 //! Measured against the model's own lists, at 16 bytes an arc more: Wiering & Schmidhuber 44 % fewer estimated cycles, Moore &
 //! Atkeson 13 % (docs/PERFORMANCE.md).
 
-use crate::prefetch::prefetch;
+use crate::prefetch::{prefetch, prefetch_row};
 use crate::values::PairValue;
 use crate::{Arc, Change, Model, Pair, State, Values};
 
@@ -32,8 +32,7 @@ impl Rows {
     /// Asks for where the rows of some pairs stand.
     #[inline]
     pub fn prefetch(&self, first: usize) {
-        prefetch(&self.rows, first);
-        prefetch(&self.rows, first + 3);
+        prefetch_row(&self.rows, first);
     }
 
     /// Asks for the rows of some pairs.
@@ -105,7 +104,7 @@ impl Rows {
         let mut n_backups = 0;
         let row = &model.states[state as usize];
         let mut v = f64::NEG_INFINITY;
-        for pair in row.first_pair as usize..(row.first_pair + row.n_actions) as usize {
+        for pair in row.pairs() {
             let value = self.evaluated(values, model, pair, |next, _| values.states[next.index()].v);
             n_backups += u64::from(value.scale > 0.0);
             values.pairs[pair] = value;

@@ -8,14 +8,16 @@ use crate::{Result, Snapshot};
 #[derive(Clone, Copy, Debug)]
 struct Coarse(u32);
 
-impl Mark for Coarse {
-    const BITS: u32 = 3;
-    const NONE: Self = Self(PARKED);
-
+impl Coarse {
     #[inline(always)]
     fn of(priority: f64) -> Self {
         Self(bucket_of::<Self>(priority, 1))
     }
+}
+
+impl Mark for Coarse {
+    const BITS: u32 = 3;
+    const NONE: Self = Self(PARKED);
 
     #[inline(always)]
     fn bucket(self) -> u32 {

@@ -32,11 +32,6 @@ impl Mark for Fine {
     const NONE: Self = Self(0.0);
 
     #[inline(always)]
-    fn of(priority: f64) -> Self {
-        Self(priority)
-    }
-
-    #[inline(always)]
     fn bucket(self) -> u32 {
         bucket_of::<Self>(self.0, u64::from(self.0 > 0.0))
     }

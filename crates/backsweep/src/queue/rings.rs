@@ -18,7 +18,6 @@ pub(super) trait Mark: Copy + std::fmt::Debug {
     const BITS: u32;
     /// The mark of a key that is not queued; it has bucket PARKED.
     const NONE: Self;
-    fn of(priority: f64) -> Self;
     /// The bucket of the priority.
     fn bucket(self) -> u32;
     /// A priority that the key's does not exceed.

@@ -64,6 +64,9 @@ impl InBlock {
     }
 }
 
+/// The weights of a block's arcs; 0 where it is not filled.
+pub(crate) type Weights = [f64; IN_BLOCK as usize];
+
 /// Three arcs out of the same pair.
 #[derive(Clone, Debug)]
 #[repr(C, align(16))]
@@ -113,6 +116,12 @@ impl InList {
     #[inline(always)]
     pub fn head(&self) -> u32 {
         self.heads[0]
+    }
+
+    /// The ids of the first arcs of the newest blocks; any number where there is no block.
+    #[inline(always)]
+    pub fn first_arcs(&self) -> [u32; HEADS] {
+        self.heads.map(|head| head.wrapping_mul(IN_BLOCK))
     }
 
     /// How many arcs the newest block holds; IN_BLOCK if there is none.
@@ -238,19 +247,27 @@ impl Arcs {
         .flatten()
     }
 
+    /// Calls `visit` with each block of arcs into a state, the newest first: the id of its first arc, its pairs, their weights,
+    /// and how many arcs it holds.
+    #[inline(always)]
+    pub fn visit_blocks(&self, list: &InList, mut visit: impl FnMut(u32, &InBlock, Weights, usize)) {
+        let mut blocks = self.blocks(list);
+        let mut filled = list.filled();
+        while let Some((number, block)) = blocks.next() {
+            visit(number * IN_BLOCK, block, self.weights(block), filled.min(IN_BLOCK as usize));
+            filled = IN_BLOCK as usize;
+        }
+    }
+
     /// Calls `visit` with each arc into a state, the newest first: the same as [`Self::incoming`] without the bookkeeping of
     /// an iterator.
     #[inline(always)]
     pub fn visit_incoming(&self, list: &InList, mut visit: impl FnMut(Pair, f64, Arc)) {
-        let mut blocks = self.blocks(list);
-        let mut filled = list.filled();
-        while let Some((number, block)) = blocks.next() {
-            let weights = self.weights(block);
-            for i in (0..filled.min(IN_BLOCK as usize)).rev() {
-                visit(Pair(block.pairs[i]), weights[i], Arc(number * IN_BLOCK + i as u32));
+        self.visit_blocks(list, |first, block, weights, filled| {
+            for i in (0..filled).rev() {
+                visit(Pair(block.pairs[i]), weights[i], Arc(first + i as u32));
             }
-            filled = IN_BLOCK as usize;
-        }
+        });
     }
 
     #[inline]
@@ -264,14 +281,15 @@ impl Arcs {
         State(self.block(arc).target)
     }
 
+    /// The weight that a code stands for.
     #[inline(always)]
-    fn decode(&self, code: u32) -> f64 {
+    pub fn decode(&self, code: u32) -> f64 {
         if code & WIDE == 0 { f64::from(code) } else { self.wide[(code ^ WIDE) as usize] }
     }
 
     /// The weights of a block's arcs.
     #[inline(always)]
-    pub fn weights(&self, block: &InBlock) -> [f64; IN_BLOCK as usize] {
+    pub fn weights(&self, block: &InBlock) -> Weights {
         if block.is_wide() {
             return block.codes.map(|code| self.decode(code));
         }
@@ -279,9 +297,15 @@ impl Arcs {
         block.codes.map(|code| f64::from(code as i32))
     }
 
+    /// What stands for the weight of an arc in 4 bytes: 0 for 0, and in any case good until the weight changes.
+    #[inline]
+    pub fn code(&self, arc: Arc) -> u32 {
+        self.block(arc).codes[(arc.0 % IN_BLOCK) as usize]
+    }
+
     #[inline]
     pub fn weight(&self, arc: Arc) -> f64 {
-        self.decode(self.block(arc).codes[(arc.0 % IN_BLOCK) as usize])
+        self.decode(self.code(arc))
     }
 
     /// Sets the weight of an arc. The caller has made sure that there is room for one more wide weight.

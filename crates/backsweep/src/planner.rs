@@ -115,7 +115,7 @@ pub trait Planner: fmt::Debug + Send + Sync {
 
     /// The state that the next cycle takes off the queue, or whose value it passes on; `None` if there is none, or the planner has
     /// no queue.
-    fn next_state(&mut self) -> Option<State> {
+    fn next_state(&mut self, _model: &Model) -> Option<State> {
         None
     }
 

@@ -42,6 +42,8 @@ pub trait Queue {
     fn pop(&mut self) -> Option<u32>;
     /// A key that is likely to be popped soon, found without much looking; any number if there is none.
     fn likely(&mut self) -> u32;
+    /// Asks the processor to bring near what is kept of a key, which need not exist, and of the six after it.
+    fn prefetch(&self, key: u32);
     /// The highest priority (for an approximate queue: a bound that none exceeds).
     fn top(&self) -> Option<f64>;
     /// The priority of a key (for an approximate queue: a bound it does not exceed), or `None` if it is not queued.
@@ -148,6 +150,9 @@ impl Queue for AnyQueue {
     }
     fn pop(&mut self) -> Option<u32> {
         either!(self, queue => queue.pop())
+    }
+    fn prefetch(&self, key: u32) {
+        either!(self, queue => queue.prefetch(key));
     }
     fn likely(&mut self) -> u32 {
         either!(self, queue => queue.likely())

@@ -164,7 +164,7 @@ impl Learner {
     /// One update cycle, and what it did.
     pub fn cycle(&mut self) -> CycleReport {
         // A copy may look: slow, and asked for single cycles only.
-        let popped = self.agent.planner().boxed_clone().next_state();
+        let popped = self.agent.planner().boxed_clone().next_state(self.agent.model());
         let predecessors = popped.map_or_else(Vec::new, |state| believed_predecessors(&self.agent, state));
         let before = action_values(&self.agent);
         self.agent.plan(&mut Budget::Cycles(1));

@@ -83,6 +83,7 @@ impl Planner for MooreAtkeson {
         self.queue.set(change.state.0, f64::INFINITY);
         // It will be backed up next.
         self.rows.prefetch_rows(model.states[change.state.index()].pairs());
+        self.rows.expect(model, change);
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
@@ -106,6 +107,7 @@ impl Planner for MooreAtkeson {
         prefetch(&model.states, next);
         let (delta_v, n_backups) = self.rows.full_value_backup(&mut self.values, model, state);
         self.counters.full_backups += n_backups;
+        self.rows.prefetch_expected();
         if delta_v == 0.0 {
             self.counters.idle_pops += 1;
             return Cycle::Done;
@@ -140,7 +142,7 @@ impl Planner for MooreAtkeson {
         self.queue.is_empty()
     }
 
-    fn next_state(&mut self) -> Option<State> {
+    fn next_state(&mut self, _model: &Model) -> Option<State> {
         self.queue.peek().map(State)
     }
 

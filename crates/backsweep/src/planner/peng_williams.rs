@@ -12,23 +12,56 @@
 //! Cost of a cycle: O(successors + actions + predecessors).
 
 use super::pass::with_queue;
-use super::rows::Rows;
+use super::rows::{Entry, Rows};
 use super::{Counters, Cycle, Planner};
+use crate::arcs::Weights;
 use crate::prefetch::prefetch;
 use crate::queue::{AnyQueue, Queue};
 use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+
+/// A triple in the row of its pair.
+#[derive(Clone, Copy, Debug)]
+struct Triple {
+    /// The same as `PengWilliams::u` of the arc, here a second time so that a full backup reads one piece of memory.
+    u: f64,
+    arc: u32,
+    /// Stands for the weight.
+    code: u32,
+}
+
+impl Entry for Triple {
+    fn new(model: &Model, _state: State, arc: Arc) -> Self {
+        Self { u: 0.0, arc: arc.0, code: model.arcs.code(arc) }
+    }
+
+    #[inline]
+    fn arc(&self) -> u32 {
+        self.arc
+    }
+
+    #[inline]
+    fn set_weight(&mut self, model: &Model) {
+        self.code = model.arcs.code(Arc(self.arc));
+    }
+}
+
+impl Triple {
+    /// What the triple adds to the sum of its pair.
+    #[inline(always)]
+    fn product(&self, model: &Model) -> f64 {
+        model.arcs.decode(self.code) * self.u
+    }
+}
 
 /// Peng & Williams' prioritized sweeping.
 #[derive(Clone, Debug)]
 pub struct PengWilliams {
     settings: Settings,
     values: Values,
-    rows: Rows,
+    rows: Rows<Triple>,
     queue: AnyQueue,
     /// U of each arc.
     u: Vec<f64>,
-    /// The state that each arc leads to.
-    target: Vec<u32>,
     counters: Counters,
 }
 
@@ -44,7 +77,6 @@ impl PengWilliams {
             rows: Rows::default(),
             queue: AnyQueue::new(settings.queue),
             u: Vec::new(),
-            target: Vec::new(),
             counters: Counters::default(),
             settings,
         })
@@ -55,35 +87,31 @@ impl PengWilliams {
         planner.values = Values::restore(&settings, model, snapshot)?;
         planner.rows.grow(model);
         planner.u = snapshot.finite("peng.u", model.arc_bound())?.to_vec();
-        planner.target = vec![crate::arcs::NONE; model.arc_bound()];
-        for state in model.states() {
-            for predecessor in model.predecessors(state) {
-                planner.target[predecessor.arc.index()] = state.0;
+        for pair in 0..model.n_pairs() {
+            for triple in planner.rows.row_mut(pair) {
+                triple.u = planner.u[triple.arc as usize];
             }
         }
         planner.queue = AnyQueue::restore(settings.queue, model.arc_bound(), snapshot)?;
-        if (0..model.arc_bound()).any(|arc| {
-            planner.target[arc] == crate::arcs::NONE && planner.queue.priority(arc as u32).is_some()
-        }) {
+        let mut n_queued = 0;
+        for state in model.states() {
+            n_queued += model
+                .predecessors(state)
+                .filter(|predecessor| planner.queue.priority(predecessor.arc.0).is_some())
+                .count();
+        }
+        if n_queued < planner.queue.len() {
             return Err(Snapshot::problem("queue.keys", "a queued triple is not one of the model"));
         }
         planner.counters = Counters::restore(snapshot)?;
         Ok(planner)
     }
 
-    /// Makes room for new arcs; their U starts as the value of their state.
-    fn extend_arcs(&mut self, model: &Model, pair: Pair) {
+    /// Makes room for new arcs.
+    fn grow_arcs(&mut self, model: &Model) {
         if self.u.len() < model.arc_bound() {
             self.u.resize(model.arc_bound(), 0.0);
-            self.target.resize(model.arc_bound(), crate::arcs::NONE);
             self.queue.grow(model.arc_bound());
-        }
-        for entry in self.rows.row(pair.index()) {
-            let arc = entry.arc as usize;
-            if self.target[arc] == crate::arcs::NONE {
-                self.target[arc] = entry.state;
-                self.u[arc] = self.values.value(State(entry.state));
-            }
         }
     }
 
@@ -107,13 +135,24 @@ impl PengWilliams {
             return false;
         }
         let (values, u, threshold) = (&self.values, &self.u, self.settings.threshold);
+        let into = &model.states[state.index()].into;
         with_queue!(self, queue => {
-            model.arcs.visit_incoming(&model.states[state.index()].into, |pair, weight, arc| {
-                let priority = values.pairs[pair.index()].scale * weight * (v - u[arc.index()]).abs();
-                if priority > threshold {
-                    queue.set(arc.0, priority);
-                } else {
-                    queue.remove(arc.0);
+            model.arcs.prefetch(into);
+            for first in into.first_arcs() {
+                prefetch(u, first as usize);
+                queue.prefetch(first);
+            }
+            // All of a block's priorities first: the seven scales are fetched side by side.
+            model.arcs.visit_blocks(into, |first, block, weights, filled| {
+                let scales = block.pairs.map(|pair| values.pairs[pair as usize].scale);
+                let u = &u[first as usize..][..scales.len()];
+                let priorities: Weights = std::array::from_fn(|i| scales[i] * weights[i] * (v - u[i]).abs());
+                for i in (0..filled).rev() {
+                    if priorities[i] > threshold {
+                        queue.set(first + i as u32, priorities[i]);
+                    } else {
+                        queue.remove(first + i as u32);
+                    }
                 }
             });
         });
@@ -122,12 +161,13 @@ impl PengWilliams {
 
     /// Sets all U of a pair to the values of their states and recomputes it.
     fn back_up_fully(&mut self, model: &Model, pair: Pair) {
-        self.extend_arcs(model, pair);
-        for entry in self.rows.row(pair.index()) {
-            self.u[entry.arc as usize] = self.values.value(State(entry.state));
-            self.queue.remove(entry.arc);
+        self.grow_arcs(model);
+        for triple in self.rows.row_mut(pair.index()) {
+            triple.u = self.values.value(model.arcs.target(Arc(triple.arc)));
+            self.u[triple.arc as usize] = triple.u;
+            self.queue.remove(triple.arc);
         }
-        let value = self.rows.evaluated(&self.values, model, pair.index(), |_, arc| self.u[arc.index()]);
+        let value = self.rows.evaluated(&self.values, model, pair.index(), |triple| triple.product(model));
         self.values.put(pair, value);
         self.restore_maximum(model, pair);
     }
@@ -160,25 +200,33 @@ impl Planner for PengWilliams {
 
     fn observe(&mut self, model: &Model, change: &Change) {
         self.grow(model);
-        self.rows.observe(model, change);
+        let is_new = self.rows.observe(model, change);
         let row = &model.pairs[change.pair.index()];
         if !self.values.believes(row, change.weight_before) {
             return self.back_up_fully(model, change.pair);
         }
-        self.extend_arcs(model, change.pair);
+        self.grow_arcs(model);
+        if let (Some((state, arc)), true, [.., triple]) =
+            (change.next, is_new, self.rows.row_mut(change.pair.index()))
+        {
+            // Its U starts as the value of its state.
+            triple.u = self.values.value(state);
+            self.u[arc.index()] = triple.u;
+        }
+        for triple in self.rows.row(change.pair.index()) {
+            model.arcs.prefetch_arc(triple.arc as usize);
+            self.queue.prefetch(triple.arc);
+        }
         let value = self.values.corrected(model, change, |_, arc| self.u[arc.index()]);
         self.values.put(change.pair, value);
         // The pair's probabilities changed, and with them the residuals of its triples.
         for i in (0..self.rows.row(change.pair.index()).len()).rev() {
-            let entry = self.rows.row(change.pair.index())[i];
-            self.set_residual(
-                change.pair,
-                entry.weight,
-                Arc(entry.arc),
-                self.values.value(State(entry.state)),
-            );
+            let Triple { arc, code, .. } = self.rows.row(change.pair.index())[i];
+            let v = self.values.value(model.arcs.target(Arc(arc)));
+            self.set_residual(change.pair, model.arcs.decode(code), Arc(arc), v);
         }
         self.restore_maximum(model, change.pair);
+        self.rows.expect(model, change);
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
@@ -200,19 +248,26 @@ impl Planner for PengWilliams {
         let next = self.queue.likely() as usize;
         model.arcs.prefetch_arc(next);
         prefetch(&self.u, next);
-        prefetch(&self.target, next);
-        model.arcs.prefetch(&model.states[model.owners.of(pair.0) as usize].into);
-        self.u[arc as usize] = self.values.value(State(self.target[arc as usize]));
-        let value = self.rows.evaluated(&self.values, model, pair.index(), |_, arc| self.u[arc.index()]);
+        prefetch(&model.states, model.owners.of(pair.0) as usize);
+        let u = self.values.value(model.arcs.target(Arc(arc)));
+        self.u[arc as usize] = u;
+        let value = self.rows.evaluated(&self.values, model, pair.index(), |triple| {
+            if triple.arc == arc {
+                triple.u = u;
+            }
+            triple.product(model)
+        });
         self.values.put(pair, value);
         self.counters.full_backups += 1;
         let next = if next < model.arc_bound() { model.arcs.pair(Arc(next as u32)).index() } else { 0 };
         self.rows.prefetch(next);
         prefetch(&model.pairs, next);
+        prefetch(&model.states, model.owners.of(next as u32) as usize);
         if !self.restore_maximum(model, pair) {
             self.counters.idle_pops += 1;
         }
         self.rows.prefetch_rows(next..next + 1);
+        self.rows.prefetch_expected();
         Cycle::Done
     }
 
@@ -229,8 +284,8 @@ impl Planner for PengWilliams {
         self.queue.is_empty()
     }
 
-    fn next_state(&mut self) -> Option<State> {
-        self.queue.peek().map(|arc| State(self.target[arc as usize]))
+    fn next_state(&mut self, model: &Model) -> Option<State> {
+        self.queue.peek().map(|arc| model.arcs.target(Arc(arc)))
     }
 
     fn queue_length(&self) -> usize {
@@ -264,8 +319,7 @@ impl Planner for PengWilliams {
     }
 
     fn bytes(&self) -> usize {
-        let arcs = size_of_val(&self.u[..]) + size_of_val(&self.target[..]);
-        arcs + self.values.bytes() + self.rows.bytes() + self.queue.bytes()
+        size_of_val(&self.u[..]) + self.values.bytes() + self.rows.bytes() + self.queue.bytes()
     }
 
     fn boxed_clone(&self) -> Box<dyn Planner> {

@@ -426,7 +426,7 @@ impl Planner for ReversedFullBackups {
         self.queue.priority(state.0).unwrap_or(0.0)
     }
 
-    fn next_state(&mut self) -> Option<State> {
+    fn next_state(&mut self, _model: &Model) -> Option<State> {
         self.pass.map(|pass| pass.state).or_else(|| self.queue.peek()).map(State)
     }
 

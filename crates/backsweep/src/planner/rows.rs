@@ -8,25 +8,64 @@ use crate::prefetch::{prefetch, prefetch_row};
 use crate::values::PairValue;
 use crate::{Arc, Change, Model, Pair, State, Values};
 
+/// What a planner keeps of a successor of a pair.
+pub(super) trait Entry: Copy {
+    fn new(model: &Model, state: State, arc: Arc) -> Self;
+    fn arc(&self) -> u32;
+    /// Takes over the weight from the model.
+    fn set_weight(&mut self, model: &Model);
+}
+
 /// A successor of a pair.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct Successor {
     pub weight: f64,
     pub state: u32,
     pub arc: u32,
 }
 
-/// The successors of each pair, in the order of their first observation.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Rows {
-    rows: Vec<Vec<Entry>>,
+impl Entry for Successor {
+    fn new(model: &Model, state: State, arc: Arc) -> Self {
+        Self { weight: model.arcs.weight(arc), state: state.0, arc: arc.0 }
+    }
+
+    #[inline]
+    fn arc(&self) -> u32 {
+        self.arc
+    }
+
+    #[inline]
+    fn set_weight(&mut self, model: &Model) {
+        self.weight = model.arcs.weight(Arc(self.arc));
+    }
 }
 
-impl Rows {
+/// The successors of each pair, in the order of their first observation.
+#[derive(Clone, Debug)]
+pub(super) struct Rows<E = Successor> {
+    rows: Vec<Vec<E>>,
+    /// The first pair of the state in which the next observation will most likely begin; any number if none is expected. Where their
+    /// rows stand has been asked for.
+    expected: usize,
+}
+
+impl<E> Default for Rows<E> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), expected: usize::MAX }
+    }
+}
+
+impl<E: Entry> Rows<E> {
     /// The successors of a pair.
     #[inline]
-    pub fn row(&self, pair: usize) -> &[Entry] {
+    pub fn row(&self, pair: usize) -> &[E] {
         &self.rows[pair]
+    }
+
+    /// The successors of a pair.
+    #[inline]
+    pub fn row_mut(&mut self, pair: usize) -> &mut [E] {
+        &mut self.rows[pair]
     }
 
     /// Asks for where the rows of some pairs stand.
@@ -44,6 +83,22 @@ impl Rows {
         }
     }
 
+    /// Asks for where the rows stand of the state that an observation led to.
+    #[inline]
+    pub fn expect(&mut self, model: &Model, change: &Change) {
+        if let Some((next, _)) = change.next {
+            self.expected = model.states[next.index()].first_pair as usize;
+            self.prefetch(self.expected);
+        }
+    }
+
+    /// Asks for the rows themselves, once.
+    #[inline]
+    pub fn prefetch_expected(&mut self) {
+        let first = std::mem::replace(&mut self.expected, usize::MAX);
+        self.prefetch_rows(first..first.saturating_add(4).min(self.rows.len()));
+    }
+
     /// Takes in the pairs that are new.
     pub fn grow(&mut self, model: &Model) {
         for pair in self.rows.len()..model.n_pairs() {
@@ -56,56 +111,64 @@ impl Rows {
     pub fn copy(&mut self, model: &Model, pair: Pair) {
         let row = &mut self.rows[pair.index()];
         row.clear();
-        row.extend(model.successors(pair).map(|s| Entry {
-            weight: s.weight,
-            state: s.state.0,
-            arc: s.arc.0,
-        }));
+        row.extend(model.successors(pair).map(|s| E::new(model, s.state, s.arc)));
         // The model lists the newest first.
         row.reverse();
     }
 
-    /// Follows a change of the model.
-    pub fn observe(&mut self, model: &Model, change: &Change) {
-        let Some((state, arc)) = change.next else { return };
-        let weight = model.arcs.weight(arc);
+    /// Follows a change of the model. Returns whether there is a new successor.
+    pub fn observe(&mut self, model: &Model, change: &Change) -> bool {
+        let Some((state, arc)) = change.next else { return false };
         let row = &mut self.rows[change.pair.index()];
-        match row.iter_mut().find(|entry| entry.arc == arc.0) {
-            Some(entry) => entry.weight = weight,
-            None => row.push(Entry { weight, state: state.0, arc: arc.0 }),
+        match row.iter_mut().find(|entry| entry.arc() == arc.0) {
+            Some(entry) => {
+                entry.set_weight(model);
+                false
+            }
+            None => {
+                row.push(E::new(model, state, arc));
+                true
+            }
         }
     }
 
-    /// What a pair is worth: its full backup from what `seen` gives for its successors, or the optimistic value while it has
+    /// What a pair is worth: its full backup from what `product` gives for each successor (its weight times a value), or the optimistic value while it has
     /// not been seen often enough. To the last bit the same as [`Values::evaluated`], which adds up the newest first.
     #[inline]
     pub fn evaluated(
-        &self,
+        &mut self,
         values: &Values,
         model: &Model,
         pair: usize,
-        seen: impl Fn(State, Arc) -> f64,
+        mut product: impl FnMut(&mut E) -> f64,
     ) -> PairValue {
         let row = &model.pairs[pair];
         if !values.believes(row, row.weight) {
             return PairValue { q: values.optimism.value, scale: 0.0 };
         }
         let mut sum = 0.0;
-        for entry in self.rows[pair].iter().rev() {
-            sum += entry.weight * seen(State(entry.state), Arc(entry.arc));
+        for entry in self.rows[pair].iter_mut().rev() {
+            sum += product(entry);
         }
         let q = (row.reward_sum + values.discount * sum) / row.weight;
         PairValue { q, scale: values.discount / row.weight }
     }
 
+    pub fn bytes(&self) -> usize {
+        self.rows.iter().map(|row| size_of_val(&row[..]) + size_of_val(row)).sum()
+    }
+}
+
+impl Rows {
     /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of V and how many full
     /// backups of pairs it took.
-    pub fn full_value_backup(&self, values: &mut Values, model: &Model, state: u32) -> (f64, u64) {
+    pub fn full_value_backup(&mut self, values: &mut Values, model: &Model, state: u32) -> (f64, u64) {
         let mut n_backups = 0;
         let row = &model.states[state as usize];
         let mut v = f64::NEG_INFINITY;
         for pair in row.pairs() {
-            let value = self.evaluated(values, model, pair, |next, _| values.states[next.index()].v);
+            let value = self
+                .evaluated(values, model, pair, |entry| entry.weight * values.states[entry.state as usize].v);
             n_backups += u64::from(value.scale > 0.0);
             values.pairs[pair] = value;
             v = if value.q > v { value.q } else { v };
@@ -115,9 +178,5 @@ impl Rows {
         }
         let v_old = std::mem::replace(&mut values.states[state as usize].v, v);
         (v - v_old, n_backups)
-    }
-
-    pub fn bytes(&self) -> usize {
-        self.rows.iter().map(|row| size_of_val(&row[..]) + size_of_val(row)).sum()
     }
 }

@@ -159,7 +159,7 @@ impl Planner for WieringSchmidhuber {
         self.queue.is_empty()
     }
 
-    fn next_state(&mut self) -> Option<State> {
+    fn next_state(&mut self, _model: &Model) -> Option<State> {
         self.queue.peek().map(State)
     }
 

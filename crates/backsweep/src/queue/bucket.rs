@@ -122,6 +122,11 @@ impl Queue for BucketQueue {
         self.rings.links[bucket as usize].next.wrapping_sub(n_buckets::<Coarse>())
     }
 
+    #[inline]
+    fn prefetch(&self, first: u32) {
+        self.rings.prefetch(first);
+    }
+
     fn top(&self) -> Option<f64> {
         let bucket = self.rings.highest();
         (bucket != PARKED).then(|| upper_bound::<Coarse>(bucket))

@@ -56,8 +56,6 @@ impl Mark for Fine {
 #[derive(Clone, Debug)]
 pub struct ExactQueue {
     rings: Rings<Fine>,
-    /// How many keys the ring of each bucket holds. The number for PARKED is of no meaning.
-    counts: Vec<u32>,
     /// The keys that are queued and in no ring.
     heap: Heap,
 }
@@ -78,17 +76,7 @@ macro_rules! positions {
 impl ExactQueue {
     /// An empty queue without keys.
     pub fn new() -> Self {
-        let counts = vec![0; n_buckets::<Fine>() as usize];
-        Self { rings: Rings::new(), counts, heap: Heap::default() }
-    }
-
-    /// Counts a key from one ring to another.
-    #[inline(always)]
-    fn count(&mut self, from: u32, to: u32) {
-        let from = &mut self.counts[from as usize];
-        *from = from.wrapping_sub(1);
-        let to = &mut self.counts[to as usize];
-        *to = to.wrapping_add(1);
+        Self { rings: Rings::new(), heap: Heap::default() }
     }
 
     /// The bucket whose ring may hold the highest priority; PARKED if that is in the heap, or nowhere.
@@ -112,28 +100,40 @@ impl ExactQueue {
             }
             let key = Rings::<Fine>::key(place);
             let mark = self.rings.link(key).mark;
-            self.park(key, self.rings.link(key));
+            self.park(key);
             self.rings.len += 1;
             self.rings.links[place as usize] = Link { previous: NONE, next: IN_HEAP, mark };
             self.heap.push(Entry { priority: mark.0, key }, positions!(self.rings));
         }
-        self.counts[bucket as usize] <= FEW
+        !self.is_crowd(bucket)
+    }
+
+    /// Whether a ring holds more than a few keys.
+    #[inline]
+    fn is_crowd(&self, bucket: u32) -> bool {
+        let mut place = self.rings.links[bucket as usize].next;
+        for _ in 0..FEW {
+            if place == bucket {
+                return false;
+            }
+            place = self.rings.links[place as usize].next;
+        }
+        place != bucket
     }
 
     /// Takes a key that is queued out.
     #[inline]
-    fn park(&mut self, key: u32, link: Link<Fine>) {
-        if link.next == IN_HEAP {
-            self.leave(key, link);
-        } else {
-            self.count(link.mark.bucket(), PARKED);
+    fn park(&mut self, key: u32) {
+        if self.rings.link(key).next == IN_HEAP {
+            self.leave(key);
         }
         self.rings.park(key);
     }
 
     /// Takes a key out of the heap and makes it a ring of one.
     #[inline(never)]
-    fn leave(&mut self, key: u32, link: Link<Fine>) {
+    fn leave(&mut self, key: u32) {
+        let link = self.rings.link(key);
         self.heap.take(link.previous as usize, positions!(self.rings));
         let place = Rings::<Fine>::place(key);
         self.rings.links[place as usize] = Link { previous: place, next: place, mark: link.mark };
@@ -141,28 +141,31 @@ impl ExactQueue {
 
     /// Gives a key that is in the heap another priority.
     #[inline(never)]
-    fn set_in_heap(&mut self, key: u32, link: Link<Fine>, mark: Fine) {
-        self.rings.links[Rings::<Fine>::place(key) as usize].mark = mark;
+    fn set_in_heap(&mut self, key: u32, mark: Fine) {
+        let link = &mut self.rings.links[Rings::<Fine>::place(key) as usize];
+        link.mark = mark;
         self.heap.set(link.previous as usize, mark.0, positions!(self.rings));
     }
 
-    /// The key with the highest priority, given the highest bucket; `None` if there is no key.
+    /// The key with the highest priority, given the highest bucket, if it is no crowd: the inner `None` if there is no key.
     #[inline]
-    fn best(&self, bucket: u32) -> Option<u32> {
+    fn best(&self, bucket: u32, limit: u32) -> Option<Option<u32>> {
         let links = &self.rings.links[..];
         let (mut best, mut highest) = (NONE, 0.0);
         let mut place = links[bucket as usize].next;
+        let mut left = limit;
         while place != bucket {
+            left = left.checked_sub(1)?;
             let link = links[place as usize];
             if link.mark.0 > highest {
                 (best, highest) = (place, link.mark.0);
             }
             place = link.next;
         }
-        match self.heap.entries().first() {
+        Some(match self.heap.entries().first() {
             Some(entry) if entry.priority > highest => Some(entry.key),
             _ => (best != NONE).then(|| Rings::<Fine>::key(best)),
-        }
+        })
     }
 
     pub(crate) fn store(&self, snapshot: &mut Snapshot) {
@@ -237,12 +240,11 @@ impl Queue for ExactQueue {
         let (link, mark) = (self.rings.link(key), Fine(priority));
         let (from, to) = (link.mark.bucket(), mark.bucket());
         if link.next == IN_HEAP {
-            self.set_in_heap(key, link, mark);
+            self.set_in_heap(key, mark);
         } else if from == to {
             self.rings.links[Rings::<Fine>::place(key) as usize].mark = mark;
         } else {
             self.rings.relink(key, link, to, mark);
-            self.count(from, to);
         }
     }
 
@@ -257,30 +259,29 @@ impl Queue for ExactQueue {
     fn remove(&mut self, key: u32) {
         let link = self.rings.link(key);
         if link.mark.0 > 0.0 {
-            self.park(key, link);
+            self.park(key);
         }
     }
 
     #[inline]
     fn ready(&mut self, limit: usize) -> bool {
         let bucket = self.contender();
-        self.counts[bucket as usize] <= FEW || bucket == PARKED || self.gather(bucket, limit)
+        !self.is_crowd(bucket) || self.gather(bucket, limit)
     }
 
     #[inline]
     fn peek(&mut self) -> Option<u32> {
-        let mut bucket = self.contender();
-        if self.counts[bucket as usize] > FEW && bucket != PARKED {
+        let bucket = self.contender();
+        self.best(bucket, FEW).unwrap_or_else(|| {
             self.gather(bucket, usize::MAX);
-            bucket = PARKED;
-        }
-        self.best(bucket)
+            self.heap.entries().first().map(|entry| entry.key)
+        })
     }
 
     #[inline]
     fn pop(&mut self) -> Option<u32> {
         let key = self.peek()?;
-        self.park(key, self.rings.link(key));
+        self.park(key);
         Some(key)
     }
 
@@ -293,12 +294,17 @@ impl Queue for ExactQueue {
         }
     }
 
+    #[inline]
+    fn prefetch(&self, first: u32) {
+        self.rings.prefetch(first);
+    }
+
     fn top(&self) -> Option<f64> {
         let bucket = self.rings.highest();
         match self.heap.entries().first() {
             // A ring that is too low to matter may be long.
             Some(entry) if bucket < Fine(entry.priority).bucket() => Some(entry.priority),
-            _ => self.rings.priority(self.best(bucket)?),
+            _ => self.rings.priority(self.best(bucket, u32::MAX)??),
         }
     }
 

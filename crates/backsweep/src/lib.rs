@@ -33,6 +33,7 @@ mod audit;
 mod environment;
 mod error;
 mod id;
+mod lists;
 mod model;
 mod model_snapshot;
 mod names;

@@ -20,7 +20,7 @@ use crate::queue::{AnyQueue, Queue};
 use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
 /// A triple in the row of its pair.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Triple {
     /// The same as `PengWilliams::u` of the arc, here a second time so that a full backup reads one piece of memory.
     u: f64,

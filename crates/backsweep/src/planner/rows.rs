@@ -4,12 +4,12 @@
 //! Measured against the model's own lists, at 16 bytes an arc more: Wiering & Schmidhuber 44 % fewer estimated cycles, Moore &
 //! Atkeson 13 % (docs/PERFORMANCE.md).
 
-use crate::prefetch::{prefetch, prefetch_row};
+use crate::lists::Lists;
 use crate::values::PairValue;
 use crate::{Arc, Change, Model, Pair, State, Values};
 
 /// What a planner keeps of a successor of a pair.
-pub(super) trait Entry: Copy {
+pub(super) trait Entry: Copy + Default {
     fn new(model: &Model, state: State, arc: Arc) -> Self;
     fn arc(&self) -> u32;
     /// Takes over the weight from the model.
@@ -17,7 +17,7 @@ pub(super) trait Entry: Copy {
 }
 
 /// A successor of a pair.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Successor {
     pub weight: f64,
     pub state: u32,
@@ -43,7 +43,7 @@ impl Entry for Successor {
 /// The successors of each pair, in the order of their first observation.
 #[derive(Clone, Debug)]
 pub(super) struct Rows<E = Successor> {
-    rows: Vec<Vec<E>>,
+    rows: Lists<E>,
     /// The first pair of the state in which the next observation will most likely begin; any number if none is expected. Where their
     /// rows stand has been asked for.
     expected: usize,
@@ -51,7 +51,7 @@ pub(super) struct Rows<E = Successor> {
 
 impl<E> Default for Rows<E> {
     fn default() -> Self {
-        Self { rows: Vec::new(), expected: usize::MAX }
+        Self { rows: Lists::default(), expected: usize::MAX }
     }
 }
 
@@ -59,28 +59,25 @@ impl<E: Entry> Rows<E> {
     /// The successors of a pair.
     #[inline]
     pub fn row(&self, pair: usize) -> &[E] {
-        &self.rows[pair]
+        self.rows.get(pair)
     }
 
     /// The successors of a pair.
     #[inline]
     pub fn row_mut(&mut self, pair: usize) -> &mut [E] {
-        &mut self.rows[pair]
+        self.rows.get_mut(pair)
     }
 
     /// Asks for where the rows of some pairs stand.
     #[inline]
     pub fn prefetch(&self, first: usize) {
-        prefetch_row(&self.rows, first);
+        self.rows.prefetch(first);
     }
 
     /// Asks for the rows of some pairs.
     #[inline]
     pub fn prefetch_rows(&self, pairs: std::ops::Range<usize>) {
-        for row in self.rows.get(pairs).unwrap_or(&[]) {
-            prefetch(row, 0);
-            prefetch(row, 4);
-        }
+        self.rows.prefetch_items(pairs);
     }
 
     /// Asks for where the rows stand of the state that an observation led to.
@@ -102,31 +99,31 @@ impl<E: Entry> Rows<E> {
     /// Takes in the pairs that are new.
     pub fn grow(&mut self, model: &Model) {
         for pair in self.rows.len()..model.n_pairs() {
-            self.rows.push(Vec::new());
+            self.rows.add();
             self.copy(model, Pair(pair as u32));
         }
     }
 
     /// Takes over all successors of a pair anew.
     pub fn copy(&mut self, model: &Model, pair: Pair) {
-        let row = &mut self.rows[pair.index()];
-        row.clear();
-        row.extend(model.successors(pair).map(|s| E::new(model, s.state, s.arc)));
+        self.rows.clear(pair.index());
+        for successor in model.successors(pair) {
+            self.rows.push(pair.index(), E::new(model, successor.state, successor.arc));
+        }
         // The model lists the newest first.
-        row.reverse();
+        self.rows.get_mut(pair.index()).reverse();
     }
 
     /// Follows a change of the model. Returns whether there is a new successor.
     pub fn observe(&mut self, model: &Model, change: &Change) -> bool {
         let Some((state, arc)) = change.next else { return false };
-        let row = &mut self.rows[change.pair.index()];
-        match row.iter_mut().find(|entry| entry.arc() == arc.0) {
+        match self.row_mut(change.pair.index()).iter_mut().find(|entry| entry.arc() == arc.0) {
             Some(entry) => {
                 entry.set_weight(model);
                 false
             }
             None => {
-                row.push(E::new(model, state, arc));
+                self.rows.push(change.pair.index(), E::new(model, state, arc));
                 true
             }
         }
@@ -147,7 +144,7 @@ impl<E: Entry> Rows<E> {
             return PairValue { q: values.optimism.value, scale: 0.0 };
         }
         let mut sum = 0.0;
-        for entry in self.rows[pair].iter_mut().rev() {
+        for entry in self.rows.get_mut(pair).iter_mut().rev() {
             sum += product(entry);
         }
         let q = (row.reward_sum + values.discount * sum) / row.weight;
@@ -155,7 +152,7 @@ impl<E: Entry> Rows<E> {
     }
 
     pub fn bytes(&self) -> usize {
-        self.rows.iter().map(|row| size_of_val(&row[..]) + size_of_val(row)).sum()
+        self.rows.bytes()
     }
 }
 

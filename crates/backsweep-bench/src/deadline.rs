@@ -32,6 +32,15 @@ pub struct Deadline {
     pub p9999_us: f64,
     /// The longest call.
     pub max_us: f64,
+    /// Calls that do nothing but ask for the time until the budget is used up, one after each planning call: what the machine adds, whatever
+    /// the program. 99 % of them.
+    pub machine_p99_us: f64,
+    /// 99.9 % of them.
+    pub machine_p999_us: f64,
+    /// 99.99 % of them.
+    pub machine_p9999_us: f64,
+    /// The longest of them.
+    pub machine_max_us: f64,
     /// The processor time of a call: without the time for which the machine did other things. 99.99 % of the calls.
     pub cpu_p9999_us: f64,
     /// The longest call in processor time.
@@ -58,6 +67,11 @@ impl Deadline {
             out,
             "plan    {:>7.1}  {:>7.1}  {:>7.1}  {:>7.1}  {:>7.1}",
             self.p50_us, self.p99_us, self.p999_us, self.p9999_us, self.max_us
+        )?;
+        writeln!(
+            out,
+            "machine          {:>7.1}  {:>7.1}  {:>7.1}  {:>7.1}  (calls that only ask for the time)",
+            self.machine_p99_us, self.machine_p999_us, self.machine_p9999_us, self.machine_max_us
         )?;
         writeln!(out, "  processor time only        {:>7.1}  {:>7.1}", self.cpu_p9999_us, self.cpu_max_us)?;
         writeln!(
@@ -93,7 +107,7 @@ fn learn(budget: Duration, hub: usize, calls: usize, seed: u64) -> backsweep::Re
         let state = agent.add_state(2)?;
         agent.observe(&step(state, 0, -1.0, Next::On(centre)))?;
     }
-    let mut plans = Vec::with_capacity(calls);
+    let (mut plans, mut machine) = (Vec::with_capacity(calls), Vec::with_capacity(calls));
     let (mut processor, mut observations) = (Vec::with_capacity(calls), Vec::with_capacity(calls));
     for call in 0..calls {
         let other = State(1 + random.below(hub as u32));
@@ -111,8 +125,12 @@ fn learn(budget: Duration, hub: usize, calls: usize, seed: u64) -> backsweep::Re
         agent.plan(&mut Budget::Stop(&mut || start.elapsed() >= budget));
         plans.push(start.elapsed());
         processor.push(thread_time() - processor_start);
+        let start = Instant::now();
+        while start.elapsed() < budget {}
+        machine.push(start.elapsed());
     }
     plans.sort_unstable();
+    machine.sort_unstable();
     processor.sort_unstable();
     observations.sort_unstable();
     Ok(Deadline {
@@ -125,6 +143,10 @@ fn learn(budget: Duration, hub: usize, calls: usize, seed: u64) -> backsweep::Re
         p999_us: quantile(&plans, 0.999),
         p9999_us: quantile(&plans, 0.9999),
         max_us: quantile(&plans, 1.0),
+        machine_p99_us: quantile(&machine, 0.99),
+        machine_p999_us: quantile(&machine, 0.999),
+        machine_p9999_us: quantile(&machine, 0.9999),
+        machine_max_us: quantile(&machine, 1.0),
         cpu_p9999_us: quantile(&processor, 0.9999),
         cpu_max_us: quantile(&processor, 1.0),
         observe_p50_us: quantile(&observations, 0.5),

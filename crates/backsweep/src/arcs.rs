@@ -9,8 +9,8 @@
 //! A weight that is a whole number below 2³¹, as counts are, takes 4 bytes; any other stands in a table beside. With 8 bytes for
 //! every weight a block held five arcs, and cycles on models larger than the cache took up to a fifth longer.
 //!
-//! Memory: 64/7 bytes an arc one way and 16/3 the other, plus the unfilled part of each list's first block, plus 8 for a weight
-//! that is no count.
+//! Memory: 64/7 bytes an arc one way and 16/3 the other (none for the only arc of a pair), plus the unfilled part of each list's first
+//! block, plus 8 for a weight that is no count.
 
 use crate::prefetch::prefetch;
 use crate::{Arc, Pair, Result, Snapshot, State};
@@ -79,7 +79,7 @@ struct OutBlock {
 /// The arcs out of a pair.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutList {
-    /// The newest block, the only one that may be unfilled; NONE if and only if `len` is 0.
+    /// The newest block, the only one that may be unfilled. A single arc stands here itself and needs no block. NONE if there is none.
     pub head: u32,
     /// The number of arcs in the list.
     pub len: u32,
@@ -179,8 +179,13 @@ pub(crate) struct Arcs {
 /// Arcs out of a pair, the newest first.
 pub(crate) struct Outgoing<'a> {
     out: &'a [OutBlock],
-    block: u32,
+    /// The block to be read, or the arc if there is only one.
+    head: u32,
+    /// How many arcs of the block are to come.
     left: u32,
+    /// How many arcs are to come.
+    len: u32,
+    is_single: bool,
 }
 
 impl Iterator for Outgoing<'_> {
@@ -188,21 +193,24 @@ impl Iterator for Outgoing<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Arc> {
-        let mut block = self.out.get(self.block as usize)?;
+        self.len = self.len.checked_sub(1)?;
+        if self.is_single {
+            return Some(Arc(self.head));
+        }
         if self.left == 0 {
-            self.block = block.next;
+            self.head = self.out[self.head as usize].next;
             self.left = OUT_BLOCK;
-            block = self.out.get(self.block as usize)?;
         }
         self.left -= 1;
-        Some(Arc(block.arcs[self.left as usize]))
+        Some(Arc(self.out[self.head as usize].arcs[self.left as usize]))
     }
 }
 
 impl Arcs {
     /// The arcs out of a pair: (next state, arc).
     pub fn out(&self, list: OutList) -> impl Iterator<Item = (State, Arc)> {
-        let arcs = Outgoing { out: &self.out, block: list.head, left: list.filled() };
+        let OutList { head, len } = list;
+        let arcs = Outgoing { out: &self.out, head, left: list.filled(), len, is_single: len == 1 };
         arcs.map(|arc| (self.target(arc), arc))
     }
 
@@ -391,11 +399,18 @@ impl Arcs {
         if out.len >= LONG_ROW {
             self.long_rows.insert((pair.0, next.0), arc.0);
         }
-        if out.len.is_multiple_of(OUT_BLOCK) {
-            self.out.push(OutBlock { arcs: [NONE; 3], next: out.head });
-            out.head = self.out.len() as u32 - 1;
+        if out.len == 0 {
+            out.head = arc.0;
+        } else {
+            if out.len == 1 {
+                self.out.push(OutBlock { arcs: [out.head, NONE, NONE], next: NONE });
+                out.head = self.out.len() as u32 - 1;
+            } else if out.len.is_multiple_of(OUT_BLOCK) {
+                self.out.push(OutBlock { arcs: [NONE; 3], next: out.head });
+                out.head = self.out.len() as u32 - 1;
+            }
+            self.out[out.head as usize].arcs[(out.len % OUT_BLOCK) as usize] = arc.0;
         }
-        self.out[out.head as usize].arcs[(out.len % OUT_BLOCK) as usize] = arc.0;
         out.len += 1;
         self.n_arcs += 1;
     }
@@ -457,7 +472,7 @@ impl Arcs {
     }
 
     /// The largest number of blocks for which every arc id fits in 32 bits, with room for the links of a queue.
-    pub const MAX_BLOCKS: usize = (u32::MAX / IN_BLOCK) as usize - 1024;
+    pub const MAX_BLOCKS: usize = (u32::MAX / IN_BLOCK) as usize - 2048;
 
     /// Whether one more weight that is no count can be stored.
     pub fn has_room(&self, more: usize) -> bool {

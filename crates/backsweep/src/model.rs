@@ -35,13 +35,16 @@ impl StateRow {
     }
 }
 
+/// The most states: ids of 32 bits, with room for the links of a queue.
+const MAX_STATES: u32 = u32::MAX - (1 << 16);
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairRow {
     /// W(s,a): not below 0, not above 2⁵³. Its arcs' weights sum to at most this.
     pub weight: f64,
     /// The sum of weighted rewards; exactly 0 if `weight` is 0.
     pub reward_sum: f64,
-    /// The newest block of the arcs out of the pair, or NONE.
+    /// The head of the list of arcs out of the pair.
     head: u32,
     /// Twice the number of arcs out of the pair, plus 1 if the row was set from known probabilities: the flag is kept here
     /// because a byte of its own would cost eight. No pair has 2³¹ arcs: each would need a block of its own.
@@ -186,8 +189,8 @@ impl Model {
     /// O(actions).
     pub fn add_state(&mut self, n_actions: usize) -> Result<State> {
         let first_pair = self.pairs.len();
-        if self.states.len() >= (u32::MAX - 1) as usize {
-            return Err(Error::Full { what: "states", limit: u64::from(u32::MAX - 1) });
+        if self.states.len() >= MAX_STATES as usize {
+            return Err(Error::Full { what: "states", limit: u64::from(MAX_STATES) });
         }
         if first_pair + n_actions >= (u32::MAX - 1) as usize {
             return Err(Error::Full { what: "state-action pairs", limit: u64::from(u32::MAX - 1) });

@@ -249,7 +249,7 @@ impl Planner for SmallBackups {
         with_queue!(self, queue => {
             let mut pass = match self.pass.take() {
                 Some(pass) => pass,
-                None if !queue.ready(limit) => return Cycle::Cut,
+                None if limit < usize::MAX && !queue.ready(limit) => return Cycle::Cut,
                 None => match self.core.begin(model, queue) {
                     Some(pass) => pass,
                     None => return Cycle::Idle,

@@ -397,6 +397,12 @@ fn errors_in_experiment_files_name_the_field_what_was_found_and_what_is_expected
             "until = -1",
             "method value_iteration: until is -1; expected a finite number above 0",
         ),
+        (
+            EXPERIMENT,
+            "episodes = 30",
+            "episodes = 30\ndiscount = 1.0",
+            "until with learning.discount 1 may never end; expected a discount below 1",
+        ),
         (EXPERIMENT, "until = 1e-3", "cycles = 1\nuntil = 1", "found both of 'cycles' and 'until'"),
         (EXPERIMENT, "until = 1e-3", "", "found neither of 'cycles' and 'until'"),
         (EXPERIMENT, "until = 1e-3", "until = 1\nfreeze = 1", "freeze is 1; expected true or false"),

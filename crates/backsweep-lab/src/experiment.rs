@@ -289,6 +289,12 @@ impl Experiment {
         check_name("name", name)?;
         let plannings: Vec<Planning> = match (&method.cycles, method.until) {
             (Some(cycles), None) => cycles.list().iter().copied().map(Planning::Cycles).collect(),
+            (None, Some(_)) if file.learning.discount >= 1.0 => {
+                // Values that grow for ever keep planning at work for ever.
+                return Err(Error::new(
+                    "until with learning.discount 1 may never end; expected a discount below 1, or 'cycles' in place of 'until'",
+                ));
+            }
             (None, Some(tolerance)) if tolerance > 0.0 && tolerance.is_finite() => {
                 vec![Planning::Until(tolerance)]
             }

@@ -120,6 +120,11 @@ const EPISODES: u64 = 50;
 /// One line for the user.
 pub fn run(args: &WatchArgs) -> Result<()> {
     let scene = args.scene()?;
+    if let (Some(episodes), None, false) = (args.after, &args.record, args.terminal) {
+        return Err(Error::new(format!(
+            "--after {episodes}: the page goes on; expected --terminal or --record with it"
+        )));
+    }
     if let Some(path) = &args.record {
         return record(args, scene, path);
     }

@@ -28,7 +28,7 @@ fn bits(snapshot: &Snapshot) -> Vec<(String, Vec<u64>)> {
 }
 
 /// A random change of the world or a bit of planning. Most steps lead to state 0, whose predecessors soon fill more than the
-/// 256 backups after which a deadline is asked for, so that planning is cut within a cycle.
+/// 8 backups after which a deadline is asked for, so that planning is cut within a cycle.
 fn act(agent: &mut Agent, random: &mut Random) {
     let n_states = agent.model().n_states() as u32;
     let state = State(random.below(n_states));

@@ -9,6 +9,7 @@ mod peng_williams;
 mod reversed_full_backups;
 mod rows;
 mod small_backups;
+mod swept;
 mod value_iteration;
 mod wiering_schmidhuber;
 

@@ -27,7 +27,7 @@ impl PairValue {
 
 /// The values of a state.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StateValue {
+pub struct StateValue {
     /// V(s); 0 for a state without actions.
     pub v: f64,
     /// U(s): the value of the state that its predecessors have last seen. Used by reversed full backups only.

@@ -12,7 +12,7 @@ use crate::{Arc, Model, Pair, Result, Snapshot, State, Values};
 /// A pair that the pass has not reached still holds the old value. Arcs that are added meanwhile are put in front of the
 /// cursor (see [`crate::arcs`]), so they count as told.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pass {
+pub struct Pass {
     pub state: u32,
     /// The value that pairs not yet reached hold.
     pub old: f64,
@@ -31,7 +31,7 @@ impl Pass {
     /// The blocks that are left, and how many arcs the first of them holds; the others are full. The pass goes on where
     /// [`Self::leave`] says.
     #[inline(always)]
-    pub fn blocks<'m>(&self, model: &'m Model) -> (Blocks<'m>, usize) {
+    pub(super) fn blocks<'m>(&self, model: &'m Model) -> (Blocks<'m>, usize) {
         let into = &model.states[self.state as usize].into;
         if self.cursor == into.head() {
             (model.arcs.blocks(into), into.filled())
@@ -42,7 +42,7 @@ impl Pass {
 
     /// The next block and how many arcs it holds; from now on its pairs count as reached.
     #[inline]
-    pub fn advance<'m>(&mut self, model: &'m Model) -> Option<(&'m InBlock, usize)> {
+    pub(super) fn advance<'m>(&mut self, model: &'m Model) -> Option<(&'m InBlock, usize)> {
         let (mut blocks, filled) = self.blocks(model);
         let (_, block) = blocks.next()?;
         self.leave(&blocks);
@@ -51,7 +51,7 @@ impl Pass {
 
     /// From now on the pairs in the blocks that were taken count as reached.
     #[inline(always)]
-    pub fn leave(&mut self, blocks: &Blocks<'_>) {
+    pub(super) fn leave(&mut self, blocks: &Blocks<'_>) {
         self.cursor = blocks.cursor();
     }
 
@@ -103,7 +103,7 @@ impl Pass {
 /// the one before has brought: its row while this cycle begins, its blocks before queue and maxima are seen to, its pairs at the end.
 /// At the end it is known who is next; for another state than expected there is time only for its blocks.
 #[derive(Clone, Copy)]
-pub(super) struct Foreseen(u32);
+pub struct Foreseen(u32);
 
 impl Foreseen {
     #[inline(always)]

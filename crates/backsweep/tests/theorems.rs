@@ -14,7 +14,8 @@ mod common;
 
 use backsweep::planner::{Cycle, Planner, ReversedFullBackups, SmallBackups, build_planner};
 use backsweep::{
-    Action, Model, Next, Optimism, Outcome, QueueKind, Random, Settings, State, Transition, audit,
+    Action, Agent, Budget, Model, Next, Optimism, Outcome, QueueKind, Random, Settings, State, Transition,
+    audit,
 };
 use common::Book;
 use std::collections::BTreeMap;
@@ -459,5 +460,82 @@ fn every_planner_takes_in_new_actions() {
             let found = audit(&model, &*planner);
             assert_eq!((found.maximum, found.residual), (0.0, 0.0), "{place}");
         }
+    }
+}
+
+/// Peng & Williams' planner keeps, after every step of random sequences: the relation, each U its own; V = max Q; and in its queue
+/// exactly the triples whose residual γP̂|V(s') − U| is above the threshold, the highest first.
+#[test]
+fn the_invariants_of_peng_and_williams_hold_after_every_step() {
+    for seed in 0..600 {
+        let mut random = Random::from_seed(seed);
+        let queue = if seed % 2 == 0 { QueueKind::Heap } else { QueueKind::Bucket };
+        let optimism = Optimism { value: f64::from(random.below(3)), min_visits: random.below(3) };
+        let settings = Settings { discount: 0.9, threshold: 1e-3, queue, optimism, ..Settings::default() };
+        let mut agent = Agent::new("peng_williams", settings).unwrap();
+        for _ in 0..6 {
+            agent.add_state(random.below(4) as usize).unwrap();
+        }
+        for step in 0..120 {
+            change_or_plan(&mut agent, &mut random);
+            let found = agent.audit();
+            let place = format!("seed {seed}, step {step}");
+            assert!(found.relation < 1e-9, "{place}: the relation is off by {}", found.relation);
+            assert_eq!(found.maximum, 0.0, "{place}");
+            let mut residuals = Vec::new();
+            let (model, planner) = (agent.model(), agent.planner());
+            for state in model.states() {
+                for predecessor in model.predecessors(state) {
+                    let u = planner.seen(state, predecessor.arc).unwrap();
+                    let share = predecessor.weight / model.weight(predecessor.pair).max(f64::MIN_POSITIVE);
+                    let residual = 0.9 * share * (agent.value(state) - u).abs();
+                    if residual > 1e-3 && planner.values().is_known(model, predecessor.pair) {
+                        residuals.push(residual);
+                    }
+                }
+            }
+            assert_eq!(planner.queue_length(), residuals.len(), "{place}");
+            let highest = residuals.into_iter().reduce(f64::max);
+            let found = planner.top_priority();
+            assert_eq!(found.is_some(), highest.is_some(), "{place}");
+            if let (Some(found), Some(highest)) = (found, highest) {
+                let most = if queue == QueueKind::Heap { 1.0 } else { 1.125 };
+                assert!(
+                    found > highest * (1.0 - 1e-12) && found < highest * most * (1.0 + 1e-12),
+                    "{place}: the highest priority is {found}, the highest residual {highest}"
+                );
+            }
+        }
+    }
+}
+
+/// An observation, one taken back, a row given anew, a state or action more, or a few cycles.
+fn change_or_plan(agent: &mut Agent, random: &mut Random) {
+    let n_states = agent.model().n_states() as u32;
+    let state = State(random.below(n_states));
+    let n_actions = agent.model().n_actions(state) as u32;
+    let next = match random.below(6) {
+        0 => Next::End,
+        1 => Next::Cut(State(random.below(n_states))),
+        _ => Next::On(State(random.below(n_states))),
+    };
+    match random.below(24) {
+        0 => drop(agent.add_state(random.below(4) as usize).unwrap()),
+        1 => drop(agent.add_action(state).unwrap()),
+        2 | 3 if n_actions > 0 => {
+            let outcome = |probability, next| Outcome { probability, reward: 1.0, next };
+            let outcomes = [outcome(0.3, next), outcome(0.7, Next::On(State(random.below(n_states))))];
+            agent.set_outcomes(state, Action(random.below(n_actions)), &outcomes).unwrap();
+        }
+        4..=9 => drop(agent.plan(&mut Budget::Cycles(u64::from(random.below(4))))),
+        _ if n_actions > 0 => {
+            let reward = f64::from(random.below(9)) - 4.0;
+            let transition = Transition { state, action: Action(random.below(n_actions)), reward, next };
+            agent.observe(&transition).unwrap();
+            if random.below(5) == 0 {
+                agent.observe_weighted(&transition, -1.0).unwrap();
+            }
+        }
+        _ => {}
     }
 }

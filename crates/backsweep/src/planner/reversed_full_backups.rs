@@ -49,8 +49,14 @@ pub type ReversedFullBackups = Swept<Reversed>;
 #[derive(Clone, Debug, Default)]
 pub struct Reversed;
 
-/// Pairs that are gathered before their states are seen to.
+/// How far the bound on the second-best pair of a state is set ahead of it towards the best.
+const HEADROOM: f64 = 0.75;
+
+/// Pairs that are gathered before their states are seen to, at the most.
 const TOUCHED: usize = 64;
+/// The blocks after which their states are seen to: so many, whatever was gathered, so that what is done and in which order does not
+/// depend on `second`, which snapshots do not hold.
+const TOUCHED_BLOCKS: usize = TOUCHED / IN_BLOCK as usize;
 
 impl Core<Reversed> {
     /// Restores the priority of a state after its V or U changed.
@@ -114,7 +120,7 @@ impl Core<Reversed> {
         // Pairs whose state may have a new value. Whether one has is a coin toss to the processor, so they are gathered
         // without a branch and seen to afterwards.
         let mut touched = [0; TOUCHED];
-        let mut n_touched = 0;
+        let (mut n_touched, mut n_blocks) = (0, 0);
         let (mut blocks, mut filled) = pass.blocks(model);
         while done < limit
             && let Some((_, block)) = blocks.next()
@@ -128,10 +134,9 @@ impl Core<Reversed> {
                 value.q = q;
                 let is_greedy = value.scale.to_bits() >> 63;
                 let is_touched = if RISES {
-                    let state = &mut self.values.states[model.owners.of(pair) as usize];
-                    let raised = if q > state.second { q } else { state.second };
-                    state.second = if is_greedy != 0 { state.second } else { raised };
-                    is_greedy | u64::from(q > state.v)
+                    // Only read here: a bound kept up in this loop made it wait for its own stores, a tenth of the time.
+                    let state = &self.values.states[model.owners.of(pair) as usize];
+                    is_greedy | u64::from(q > state.second)
                 } else {
                     is_greedy
                 };
@@ -144,9 +149,10 @@ impl Core<Reversed> {
             // What is not filled repeats the first pair, and was gathered if that was.
             n_touched -= is_first_touched * (IN_BLOCK as usize - filled);
             filled = IN_BLOCK as usize;
-            if n_touched > TOUCHED - IN_BLOCK as usize {
+            n_blocks += 1;
+            if n_blocks == TOUCHED_BLOCKS {
                 self.restore_maxima(model, queue, &touched[..n_touched]);
-                n_touched = 0;
+                (n_touched, n_blocks) = (0, 0);
             }
         }
         pass.leave(&blocks);
@@ -196,7 +202,10 @@ impl Kind for Reversed {
         } else if q > value.v {
             core.find_greedy(model, state, pair);
         } else {
-            value.second = value.second.max(q);
+            if q > value.second {
+                // Not q itself: it will rise again, and up to here that need not be noticed.
+                value.second = (q + HEADROOM * (value.v - q)).min(value.v);
+            }
             return;
         }
         core.set_priority(queue, state);

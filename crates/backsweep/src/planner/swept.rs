@@ -1,5 +1,5 @@
 //! What the two planners on small backups share: cycles that pass a state's new value on to its predecessors and can be cut at
-//! any block, the upkeep, and all that a planner has to answer. What differs is a [`Kind`].
+//! any block, the upkeep, and all that a planner has to answer. What differs is a [`Kind`]. Line numbers are those of Algorithm 2.
 
 use super::pass::{Foreseen, Pass, Upkeep, is_too_long, with_queue};
 use super::{Counters, Cycle, Planner};
@@ -94,7 +94,7 @@ impl<K: Kind> Core<K> {
     /// Begins a cycle with the top state; `None` if the queue is empty.
     #[inline]
     fn begin(&mut self, model: &Model, queue: &mut impl Queue) -> Option<Pass> {
-        let state = queue.pop()?;
+        let state = queue.pop()?; // l.14
         self.counters.cycles += 1;
         let old = K::begin(self, model, state);
         let new = K::told(&self.values.states[state as usize]);
@@ -153,7 +153,7 @@ impl<K: Kind> Core<K> {
         limit: usize,
         next: Foreseen,
     ) {
-        let delta = self.delta(pass);
+        let delta = self.delta(pass); // l.18
         if delta == 0.0 {
             // Departure 8.
             return pass.finish();
@@ -248,7 +248,7 @@ impl<K: Kind> Planner for Swept<K> {
     fn observe(&mut self, model: &Model, change: &Change) {
         self.grow(model);
         let (core, pass) = (&mut self.core, self.pass);
-        let value = core.values.corrected(model, change, |state, arc| core.seen(pass, state, arc)); // Algorithm 2, l.10
+        let value = core.values.corrected(model, change, |state, arc| core.seen(pass, state, arc)); // l.10
         core.values.put(change.pair, value);
         with_queue!(self, queue => K::changed(&mut self.core, model, queue, change.pair));
         if let Some((next, _)) = change.next {

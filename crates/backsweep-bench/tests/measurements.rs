@@ -78,6 +78,36 @@ fn memory_is_within_its_bound() {
     }
 }
 
+/// Where every pair has one successor the shares of states and of unfilled blocks weigh most: 74 bytes a pair with its arc, beside the
+/// queue's buckets, which are always there.
+#[test]
+fn memory_of_a_world_without_chance() {
+    let side = 100u32;
+    for queue in [QueueKind::Heap, QueueKind::Bucket] {
+        let mut agent =
+            Agent::new("reversed_full_backups", Settings { queue, ..Settings::default() }).unwrap();
+        for _ in 0..side * side {
+            agent.add_state(4).unwrap();
+        }
+        for state in 0..side * side {
+            let (x, y) = (state % side, state / side);
+            let to = [
+                (x, y.saturating_sub(1)),
+                ((x + 1).min(side - 1), y),
+                (x, (y + 1).min(side - 1)),
+                (x.saturating_sub(1), y),
+            ];
+            for (action, (x, y)) in to.into_iter().enumerate() {
+                let next = Next::On(State(y * side + x));
+                let (state, action) = (State(state), Action(action as u32));
+                agent.observe(&Transition { state, action, reward: -1.0, next }).unwrap();
+            }
+        }
+        let (memory, pairs) = (agent.memory(), agent.model().n_pairs());
+        assert!(memory.total() <= 75 * pairs + 140_000, "{queue:?}: {memory:?} for {pairs} pairs");
+    }
+}
+
 /// A cycle is cut after every block in turn, and at every cut every kind of observation is made: the relation
 /// Q = R + gamma sum P U holds each time, and the values in the end are those of planning without a cut.
 #[test]

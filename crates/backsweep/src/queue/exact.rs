@@ -4,9 +4,11 @@
 //! buckets, which a heap keeps up at every change, need not be known until a few keys are left to compare. A change of a
 //! priority that stays in its bucket is one store.
 //!
-//! Where priorities crowd (in a known model all rewards may be equal), the keys of the highest bucket are moved to a heap when there
-//! are more than a few, each at most once for every change of its priority. So a call takes O(log keys) amortised; and since the
-//! moving can be done in pieces ([`Queue::ready`]), a caller in a hurry waits for no more than one.
+//! Where priorities crowd (in a known model all rewards may be equal), the keys of the highest bucket are moved when there are more
+//! than a few, each at most once for every change of its priority: to a heap, or, when they are very many, all at once to a sorted
+//! line, in which pops need not wait for memory. A key in the line whose priority changes goes back to the buckets, and its place in the
+//! line is passed over later. So a call takes O(log keys) amortised; and since moving to the heap can be done in pieces
+//! ([`Queue::ready`]), a caller in a hurry waits for no more than one, and makes no line.
 //!
 //! Against the 4-ary heap that it replaced: docs/PERFORMANCE.md.
 
@@ -17,8 +19,12 @@ use crate::{Result, Snapshot};
 
 /// Keys that are looked through when one of their bucket is popped.
 const FEW: u32 = 40;
+/// More keys than this in a bucket are put in line.
+const MANY: u32 = 1000;
 /// The `next` of a key in the heap, whose `previous` is its index there.
 const IN_HEAP: u32 = u32::MAX;
+/// The `next` of a key in the line. No place is as high: see [`Rings::place`].
+const IN_LINE: u32 = u32::MAX - 1;
 
 /// No place.
 const NONE: u32 = u32::MAX;
@@ -56,8 +62,11 @@ impl Mark for Fine {
 #[derive(Clone, Debug)]
 pub struct ExactQueue {
     rings: Rings<Fine>,
-    /// The keys that are queued and in no ring.
+    /// Keys that are queued and in no ring.
     heap: Heap,
+    /// Others of that kind, the highest priority last, of equal ones the lowest key; among them keys that have left, whose `next` is
+    /// not IN_LINE. A new line is made only when this one has come to its end.
+    line: Vec<Entry>,
 }
 
 impl Default for ExactQueue {
@@ -76,17 +85,64 @@ macro_rules! positions {
 impl ExactQueue {
     /// An empty queue without keys.
     pub fn new() -> Self {
-        Self { rings: Rings::new(), heap: Heap::default() }
+        Self { rings: Rings::new(), heap: Heap::default(), line: Vec::new() }
     }
 
-    /// The bucket whose ring may hold the highest priority; PARKED if that is in the heap, or nowhere.
+    /// The highest of heap and line. The end of the line may have left, unless it was [trimmed](Self::trim).
+    #[inline]
+    fn elsewhere(&self) -> Option<Entry> {
+        match (self.heap.entries().first(), self.line.last()) {
+            (Some(&first), Some(&last)) => Some(if last.priority > first.priority { last } else { first }),
+            (first, last) => first.or(last).copied(),
+        }
+    }
+
+    #[inline]
+    fn is_in_line(&self, entry: &Entry) -> bool {
+        self.rings.link(entry.key).next == IN_LINE
+    }
+
+    /// Drops up to `limit` keys that have left from the end of the line. Returns whether its end is one that has not.
+    #[inline]
+    fn trim(&mut self, limit: usize) -> bool {
+        self.line.last().is_none_or(|entry| self.is_in_line(entry)) || self.trim_on(limit)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn trim_on(&mut self, limit: usize) -> bool {
+        for _ in 0..limit {
+            if self.line.last().is_none_or(|entry| self.is_in_line(entry)) {
+                return true;
+            }
+            self.line.pop();
+        }
+        false
+    }
+
+    /// The bucket whose ring may hold the highest priority; PARKED if that is in heap or line, or nowhere.
     #[inline]
     fn contender(&mut self) -> u32 {
         let bucket = self.rings.settle();
-        match self.heap.entries().first() {
+        match self.elsewhere() {
             Some(entry) if bucket < Fine(entry.priority).bucket() => PARKED,
             _ => bucket,
         }
+    }
+
+    /// Makes a line of all keys of a ring.
+    #[cold]
+    #[inline(never)]
+    fn line_up(&mut self, bucket: u32) {
+        let mut place = self.rings.links[bucket as usize].next;
+        while place != bucket {
+            let link = &mut self.rings.links[place as usize];
+            let next = std::mem::replace(&mut link.next, IN_LINE);
+            self.line.push(Entry { priority: link.mark.0, key: Rings::<Fine>::key(place) });
+            place = next;
+        }
+        self.rings.empty(bucket);
+        self.line.sort_unstable_by(order_of_line);
     }
 
     /// Moves up to `limit` keys of a ring to the heap. Returns whether few are left.
@@ -105,14 +161,14 @@ impl ExactQueue {
             self.rings.links[place as usize] = Link { previous: NONE, next: IN_HEAP, mark };
             self.heap.push(Entry { priority: mark.0, key }, positions!(self.rings));
         }
-        !self.is_crowd(bucket)
+        !self.is_crowd(bucket, FEW)
     }
 
-    /// Whether a ring holds more than a few keys.
+    /// Whether a ring holds more than so many keys.
     #[inline]
-    fn is_crowd(&self, bucket: u32) -> bool {
+    fn is_crowd(&self, bucket: u32, limit: u32) -> bool {
         let mut place = self.rings.links[bucket as usize].next;
-        for _ in 0..FEW {
+        for _ in 0..limit {
             if place == bucket {
                 return false;
             }
@@ -124,27 +180,34 @@ impl ExactQueue {
     /// Takes a key that is queued out.
     #[inline]
     fn park(&mut self, key: u32) {
-        if self.rings.link(key).next == IN_HEAP {
+        if self.rings.link(key).next >= IN_LINE {
             self.leave(key);
         }
         self.rings.park(key);
     }
 
-    /// Takes a key out of the heap and makes it a ring of one.
+    /// Takes a key out of heap or line and makes it a ring of one.
     #[inline(never)]
     fn leave(&mut self, key: u32) {
         let link = self.rings.link(key);
-        self.heap.take(link.previous as usize, positions!(self.rings));
+        if link.next == IN_HEAP {
+            self.heap.take(link.previous as usize, positions!(self.rings));
+        }
         let place = Rings::<Fine>::place(key);
         self.rings.links[place as usize] = Link { previous: place, next: place, mark: link.mark };
     }
 
-    /// Gives a key that is in the heap another priority.
+    /// Gives a key that is in heap or line another priority.
     #[inline(never)]
-    fn set_in_heap(&mut self, key: u32, mark: Fine) {
+    fn set_elsewhere(&mut self, key: u32, mark: Fine) {
         let link = &mut self.rings.links[Rings::<Fine>::place(key) as usize];
-        link.mark = mark;
-        self.heap.set(link.previous as usize, mark.0, positions!(self.rings));
+        if link.next == IN_HEAP {
+            link.mark = mark;
+            self.heap.set(link.previous as usize, mark.0, positions!(self.rings));
+        } else if link.mark.0 != mark.0 {
+            self.leave(key);
+            self.rings.relink(key, self.rings.link(key), mark.bucket(), mark);
+        }
     }
 
     /// The key with the highest priority, given the highest bucket, if it is no crowd: the inner `None` if there is no key.
@@ -162,7 +225,7 @@ impl ExactQueue {
             }
             place = link.next;
         }
-        Some(match self.heap.entries().first() {
+        Some(match self.elsewhere() {
             Some(entry) if entry.priority > highest => Some(entry.key),
             _ => (best != NONE).then(|| Rings::<Fine>::key(best)),
         })
@@ -173,6 +236,10 @@ impl ExactQueue {
         store_entries(snapshot, "queue", keys.map(|key| (key, self.rings.link(key).mark.0)));
         let entries = self.heap.entries().iter();
         store_entries(snapshot, "queue.crowd", entries.map(|entry| (entry.key, entry.priority)));
+        let line: Vec<_> = self.line.iter().filter(|entry| self.is_in_line(entry)).collect();
+        if !line.is_empty() {
+            store_entries(snapshot, "queue.line", line.iter().map(|entry| (entry.key, entry.priority)));
+        }
     }
 
     pub(crate) fn restore(n_keys: usize, snapshot: &Snapshot) -> Result<Self> {
@@ -181,21 +248,40 @@ impl ExactQueue {
         for (key, priority) in restore_entries(snapshot, "queue", n_keys, &queue)?.into_iter().rev() {
             queue.set(key, priority);
         }
-        // Files from before there were crowds have none.
-        let has_crowd =
-            ["keys", "priorities"].iter().any(|part| snapshot.get(&format!("queue.crowd.{part}")).is_some());
-        let crowd =
-            if has_crowd { restore_entries(snapshot, "queue.crowd", n_keys, &queue)? } else { vec![] };
-        for (i, &(key, priority)) in crowd.iter().enumerate() {
-            let link = Link { previous: i as u32, next: IN_HEAP, mark: Fine(priority) };
-            queue.rings.links[Rings::<Fine>::place(key) as usize] = link;
-            queue.rings.len += 1;
-        }
-        let entries = crowd.iter().map(|&(key, priority)| Entry { priority, key }).collect();
-        queue.heap = Heap::from_entries(entries)
+        let crowd = queue.restore_elsewhere(snapshot, "queue.crowd", n_keys, IN_HEAP)?;
+        queue.heap = Heap::from_entries(crowd)
             .ok_or_else(|| Snapshot::problem("queue.crowd.keys", "priorities are not those of a heap"))?;
+        queue.line = queue.restore_elsewhere(snapshot, "queue.line", n_keys, IN_LINE)?;
+        if !queue.line.is_sorted_by(|a, b| order_of_line(a, b).is_le()) {
+            return Err(Snapshot::problem("queue.line.keys", "priorities do not rise"));
+        }
         Ok(queue)
     }
+
+    /// Restores keys that are in no ring. Files in which there are none need not say so.
+    fn restore_elsewhere(
+        &mut self,
+        snapshot: &Snapshot,
+        name: &str,
+        n_keys: usize,
+        next: u32,
+    ) -> Result<Vec<Entry>> {
+        if ["keys", "priorities"].iter().all(|part| snapshot.get(&format!("{name}.{part}")).is_none()) {
+            return Ok(Vec::new());
+        }
+        let entries = restore_entries(snapshot, name, n_keys, self)?;
+        for (i, &(key, priority)) in entries.iter().enumerate() {
+            self.rings.links[Rings::<Fine>::place(key) as usize] =
+                Link { previous: i as u32, next, mark: Fine(priority) };
+        }
+        self.rings.len += entries.len();
+        Ok(entries.into_iter().map(|(key, priority)| Entry { priority, key }).collect())
+    }
+}
+
+/// The order of keys in the line.
+fn order_of_line(a: &Entry, b: &Entry) -> std::cmp::Ordering {
+    a.priority.total_cmp(&b.priority).then(b.key.cmp(&a.key))
 }
 
 /// Stores keys and their priorities under names that begin alike.
@@ -239,8 +325,8 @@ impl Queue for ExactQueue {
     fn set(&mut self, key: u32, priority: f64) {
         let (link, mark) = (self.rings.link(key), Fine(priority));
         let (from, to) = (link.mark.bucket(), mark.bucket());
-        if link.next == IN_HEAP {
-            self.set_in_heap(key, mark);
+        if link.next >= IN_LINE {
+            self.set_elsewhere(key, mark);
         } else if from == to {
             self.rings.links[Rings::<Fine>::place(key) as usize].mark = mark;
         } else {
@@ -265,16 +351,24 @@ impl Queue for ExactQueue {
 
     #[inline]
     fn ready(&mut self, limit: usize) -> bool {
+        if !self.trim(limit) {
+            return false;
+        }
         let bucket = self.contender();
-        !self.is_crowd(bucket) || self.gather(bucket, limit)
+        !self.is_crowd(bucket, FEW) || self.gather(bucket, limit)
     }
 
     #[inline]
     fn peek(&mut self) -> Option<u32> {
+        self.trim(usize::MAX);
         let bucket = self.contender();
         self.best(bucket, FEW).unwrap_or_else(|| {
-            self.gather(bucket, usize::MAX);
-            self.heap.entries().first().map(|entry| entry.key)
+            if self.line.is_empty() && self.is_crowd(bucket, MANY) {
+                self.line_up(bucket);
+            } else {
+                self.gather(bucket, usize::MAX);
+            }
+            self.elsewhere().map(|entry| entry.key)
         })
     }
 
@@ -282,13 +376,17 @@ impl Queue for ExactQueue {
     fn pop(&mut self) -> Option<u32> {
         let key = self.peek()?;
         self.park(key);
+        if let [.., entry, _, _, _] = &self.line[..] {
+            // Three pops ahead.
+            self.rings.prefetch(entry.key);
+        }
         Some(key)
     }
 
     #[inline]
     fn likely(&mut self) -> u32 {
         let bucket = self.contender();
-        match self.heap.entries().first() {
+        match self.elsewhere() {
             Some(entry) if bucket == PARKED => entry.key,
             _ => self.rings.links[bucket as usize].next.wrapping_sub(n_buckets::<Fine>()),
         }
@@ -301,11 +399,15 @@ impl Queue for ExactQueue {
 
     fn top(&self) -> Option<f64> {
         let bucket = self.rings.highest();
-        match self.heap.entries().first() {
-            // A ring that is too low to matter may be long.
-            Some(entry) if bucket < Fine(entry.priority).bucket() => Some(entry.priority),
-            _ => self.rings.priority(self.best(bucket, u32::MAX)??),
+        let first = self.heap.entries().first();
+        let last = self.line.iter().rev().find(|entry| self.is_in_line(entry));
+        let elsewhere = first.into_iter().chain(last).map(|entry| entry.priority).reduce(f64::max);
+        // A ring that is too low to matter may be long.
+        if elsewhere.is_some_and(|priority| bucket < Fine(priority).bucket()) {
+            return elsewhere;
         }
+        let ring = self.rings.ring(bucket).map(|key| self.rings.link(key).mark.0);
+        ring.chain(elsewhere).reduce(f64::max)
     }
 
     fn priority(&self, key: u32) -> Option<f64> {
@@ -317,6 +419,78 @@ impl Queue for ExactQueue {
     }
 
     fn bytes(&self) -> usize {
-        self.rings.bytes() + size_of_val(self.heap.entries())
+        self.rings.bytes() + size_of_val(self.heap.entries()) + size_of_val(&self.line[..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+
+    /// Keys so near to each other that there is always a line: a queue restored from what was stored at any moment goes on as the one
+    /// that was stored, to the choice among equals; and both pop in order.
+    #[test]
+    fn a_restored_line_goes_on() {
+        const N: u32 = 5000;
+        let mut random = Random::from_seed(3);
+        let mut queue = ExactQueue::new();
+        queue.grow(N as usize);
+        let (mut lines, mut left) = (0, 0);
+        for round in 0..60 {
+            for _ in 0..2000 {
+                queue.set(random.below(N), 1.0 + 1e-4 * f64::from(random.below(50)));
+            }
+            let mut snapshot = Snapshot::new();
+            queue.store(&mut snapshot);
+            lines += usize::from(snapshot.get("queue.line.keys").is_some());
+            left += queue.line.iter().filter(|entry| !queue.is_in_line(entry)).count();
+            let mut restored = ExactQueue::restore(N as usize, &snapshot).unwrap();
+            assert_eq!((restored.len(), restored.top()), (queue.len(), queue.top()));
+            for step in 0..1500 {
+                let place = format!("round {round}, step {step}");
+                let (key, priority) = (random.below(N), 1.0 + 1e-4 * f64::from(random.below(50)));
+                match random.below(12) {
+                    0 => {
+                        queue.set(key, priority);
+                        restored.set(key, priority);
+                    }
+                    1 => {
+                        queue.remove(key);
+                        restored.remove(key);
+                    }
+                    2 if round % 4 == 3 => {
+                        while !queue.ready(8) {}
+                        while !restored.ready(8) {}
+                    }
+                    _ => {
+                        let highest = queue.top();
+                        let key = queue.peek();
+                        assert_eq!(key.and_then(|key| queue.priority(key)), highest, "{place}");
+                        assert_eq!(queue.pop(), key, "{place}");
+                        assert_eq!(restored.pop(), key, "{place}");
+                    }
+                }
+            }
+        }
+        assert!(lines > 30 && left > 1000, "{lines} lines were stored, {left} keys had left them");
+    }
+
+    #[test]
+    fn a_line_that_is_none_is_refused() {
+        let mut queue = ExactQueue::new();
+        queue.grow(3000);
+        for key in 0..3000 {
+            queue.set(key, 1.0 + 1e-9 * f64::from(key));
+        }
+        queue.peek();
+        let mut snapshot = Snapshot::new();
+        queue.store(&mut snapshot);
+        assert!(ExactQueue::restore(3000, &snapshot).is_ok());
+        let mut priorities = snapshot.f64s("queue.line.priorities").unwrap().to_vec();
+        priorities.swap(10, 20);
+        snapshot.put("queue.line.priorities", priorities);
+        let error = ExactQueue::restore(3000, &snapshot).unwrap_err().to_string();
+        assert!(error.contains("priorities do not rise"), "{error}");
     }
 }

@@ -149,6 +149,12 @@ impl<M: Mark> Rings<M> {
         self.len -= 1;
     }
 
+    /// Forgets the keys of a ring: others hold them now.
+    pub fn empty(&mut self, bucket: u32) {
+        let link = &mut self.links[bucket as usize];
+        (link.previous, link.next) = (bucket, bucket);
+    }
+
     /// Takes note that a bucket is not empty.
     #[inline(always)]
     pub fn note(&mut self, bucket: u32) {

@@ -305,7 +305,7 @@ impl Arcs {
         block.codes.map(|code| f64::from(code as i32))
     }
 
-    /// What stands for the weight of an arc in 4 bytes: 0 for 0, and in any case good until the weight changes.
+    /// What stands for the weight of an arc in 4 bytes until it changes.
     #[inline]
     pub fn code(&self, arc: Arc) -> u32 {
         self.block(arc).codes[(arc.0 % IN_BLOCK) as usize]

@@ -36,7 +36,7 @@ impl StateRow {
 }
 
 /// The most states: ids of 32 bits, with room for the links of a queue.
-const MAX_STATES: u32 = u32::MAX - (1 << 16);
+pub(crate) const MAX_STATES: u32 = u32::MAX - (1 << 16);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairRow {

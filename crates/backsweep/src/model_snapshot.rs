@@ -2,7 +2,7 @@
 //! error, never a panic later.
 
 use crate::arcs::{Arcs, IN_BLOCK, InList, NONE};
-use crate::model::{Model, PairRow, StateRow};
+use crate::model::{MAX_STATES, Model, PairRow, StateRow};
 use crate::owners::Owners;
 use crate::{Pair, Result, Snapshot, State};
 
@@ -46,7 +46,7 @@ impl Model {
         let weight = snapshot.finite("model.weight", n_pairs)?;
         let reward_sum = snapshot.finite("model.reward_sum", n_pairs)?;
         let given = Snapshot::sized("model.given", snapshot.bytes("model.given")?, n_pairs)?;
-        if n_states >= NONE as usize || n_pairs >= NONE as usize {
+        if n_states > MAX_STATES as usize || n_pairs >= NONE as usize {
             return Err(Snapshot::problem("model.first_pair", "there are more ids than fit in 32 bits"));
         }
         let mut model = Model::new();

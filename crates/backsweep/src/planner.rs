@@ -17,6 +17,7 @@ pub use moore_atkeson::MooreAtkeson;
 pub use peng_williams::PengWilliams;
 pub use reversed_full_backups::ReversedFullBackups;
 pub use small_backups::SmallBackups;
+pub use swept::Swept;
 pub use value_iteration::ValueIteration;
 pub use wiering_schmidhuber::WieringSchmidhuber;
 

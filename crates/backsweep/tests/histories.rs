@@ -158,3 +158,72 @@ fn long_rows_are_found_again() {
         assert!(worst(&values(&agent), &expected).0 <= 1e-9, "{}", entry.name);
     }
 }
+
+fn first_pair(reward: f64, next: u32) -> Transition {
+    Transition { state: State(0), action: Action(0), reward, next: Next::On(State(next)) }
+}
+
+/// What is left of a pair after a much larger weight was put in and taken out again is as exact as ever.
+#[test]
+fn taking_back_most_of_a_pair_keeps_the_relation() {
+    for planner in ["reversed_full_backups", "small_backups", "peng_williams"] {
+        for (weights, min_visits) in [(&[1.0, 1.0, 1.0, 1e12, -1e12][..], 1), (&[0.3, 0.1, -0.3, -0.1], 0)] {
+            let optimism = Optimism { value: 0.0, min_visits };
+            let mut agent = Agent::new(planner, Settings { optimism, ..Settings::default() }).unwrap();
+            for _ in 0..3 {
+                agent.add_state(1).unwrap();
+            }
+            for &weight in weights {
+                agent.observe_weighted(&first_pair(0.1, 2), weight).unwrap();
+            }
+            let found = agent.audit().relation;
+            assert!(found < 1e-9, "{planner}, {weights:?}: the relation is off by {found}");
+        }
+    }
+}
+
+fn hardly_more_than_made_anew(agent: &Agent) {
+    let restored = Agent::restore(&agent.store()).unwrap().memory().planner;
+    let found = agent.memory().planner;
+    let name = agent.planner().name();
+    assert!(found < restored * 5 / 4, "{name}: {found} bytes, made anew {restored}");
+}
+
+/// Rows that grew together take hardly more memory than rows made at once.
+#[test]
+fn rows_that_grew_leave_no_gaps() {
+    for planner in ["peng_williams", "moore_atkeson", "wiering_schmidhuber", "value_iteration"] {
+        let mut agent = Agent::new(planner, Settings::default()).unwrap();
+        for _ in 0..2000 {
+            agent.add_state(2).unwrap();
+        }
+        for i in 0..9 {
+            for s in 0..2000 {
+                for a in 0..2 {
+                    let next = Next::On(State((s * 7 + i * 13 + a) % 2000));
+                    let step = Transition { state: State(s), action: Action(a), reward: 0.0, next };
+                    agent.observe(&step).unwrap();
+                }
+            }
+        }
+        hardly_more_than_made_anew(&agent);
+    }
+}
+
+/// Rows that moved leave no successors behind.
+#[test]
+fn rows_that_moved_leave_nothing_behind() {
+    for planner in ["peng_williams", "moore_atkeson", "wiering_schmidhuber", "value_iteration"] {
+        let mut agent = Agent::new(planner, Settings::default()).unwrap();
+        for _ in 0..502 {
+            agent.add_state(1).unwrap();
+        }
+        for next in 2..502 {
+            agent.observe(&first_pair(0.0, next)).unwrap();
+        }
+        for i in 0..40 {
+            agent.add_action(State(i % 2)).unwrap();
+        }
+        hardly_more_than_made_anew(&agent);
+    }
+}

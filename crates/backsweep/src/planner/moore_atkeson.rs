@@ -95,6 +95,7 @@ impl Planner for MooreAtkeson {
 
     fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
         self.grow(model);
+        self.rows.row_moved(moved);
         self.values.move_row(moved);
         self.queue.set(model.state_of(moved.to).0, f64::INFINITY);
     }

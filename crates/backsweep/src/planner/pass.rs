@@ -198,10 +198,10 @@ impl Upkeep {
     }
 
     /// Takes note of small backups; returns the pair that is due to be recomputed, if one is.
-    #[inline]
     ///
     /// A pair that is too long (see [`is_too_long`]) is passed over; it has its turn when there is no deadline, and is
     /// recomputed at visits 8, 16, 32 … in any case.
+    #[inline]
     pub fn due(&mut self, model: &Model, small_backups: usize, limit: usize) -> Option<Pair> {
         self.credit += small_backups as u64;
         if self.credit < BACKUPS_PER_SUCCESSOR || model.pairs.is_empty() {

@@ -236,8 +236,9 @@ impl Planner for PengWilliams {
     }
 
     fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
-        // Pairs with new ids are taken in like new ones; U goes with the arcs, whose ids stay.
+        // Pairs with new ids are taken in like new ones: each U becomes the value of its state.
         self.grow(model);
+        self.rows.row_moved(moved);
         self.values.clear_row(moved);
     }
 

@@ -249,6 +249,16 @@ impl Kind for Reversed {
             if marks.filter(|pair| pair.scale.is_sign_negative()).count() != usize::from(row.n_actions > 0) {
                 return Err(Snapshot::problem("values.scale", &format!("state {i} has not one greedy pair")));
             }
+            let highest = core.values.maximum(model, State(i as u32)).map_or(0.0, |(_, q)| q);
+            let greedy =
+                core.values.row(model, State(i as u32)).iter().find(|pair| pair.scale.is_sign_negative());
+            let v = core.values.states[i].v;
+            if v != highest || greedy.is_some_and(|pair| pair.q != v) {
+                return Err(Snapshot::problem(
+                    "values.v",
+                    &format!("item {i} is not the value of its best pair"),
+                ));
+            }
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 
 use crate::lists::Lists;
 use crate::values::PairValue;
-use crate::{Arc, Change, Model, Pair, State, Values};
+use crate::{Arc, Change, Model, MovedRow, Pair, State, Values};
 
 /// What a planner keeps of a successor of a pair.
 pub(super) trait Entry: Copy + Default {
@@ -112,6 +112,13 @@ impl<E: Entry> Rows<E> {
         }
         // The model lists the newest first.
         self.rows.get_mut(pair.index()).reverse();
+    }
+
+    /// Leaves nothing behind in a row whose pairs got new ids.
+    pub fn row_moved(&mut self, moved: &MovedRow) {
+        for pair in moved.from.index()..moved.from.index() + moved.n_pairs as usize {
+            self.rows.clear(pair);
+        }
     }
 
     /// Follows a change of the model. Returns whether there is a new successor.

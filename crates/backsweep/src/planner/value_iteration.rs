@@ -90,6 +90,7 @@ impl Planner for ValueIteration {
 
     fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
         self.grow(model);
+        self.rows.row_moved(moved);
         self.values.move_row(moved);
         self.largest_change = f64::INFINITY;
     }

@@ -124,6 +124,7 @@ impl Planner for WieringSchmidhuber {
 
     fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
         self.grow(model);
+        self.rows.row_moved(moved);
         self.refresh(model, moved.to);
         self.values.clear_row(moved);
     }

@@ -67,6 +67,8 @@ pub struct ExactQueue {
     /// Others of that kind, the highest priority last, of equal ones the lowest key; among them keys that have left, whose `next` is
     /// not IN_LINE. A new line is made only when this one has come to its end.
     line: Vec<Entry>,
+    /// The bucket of the highest of heap and line; PARKED if there is none.
+    outside: u32,
 }
 
 impl Default for ExactQueue {
@@ -85,7 +87,7 @@ macro_rules! positions {
 impl ExactQueue {
     /// An empty queue without keys.
     pub fn new() -> Self {
-        Self { rings: Rings::new(), heap: Heap::default(), line: Vec::new() }
+        Self { rings: Rings::new(), heap: Heap::default(), line: Vec::new(), outside: PARKED }
     }
 
     /// The highest of heap and line. The end of the line may have left, unless it was [trimmed](Self::trim).
@@ -116,6 +118,7 @@ impl ExactQueue {
                 return true;
             }
             self.line.pop();
+            self.note_outside();
         }
         false
     }
@@ -124,10 +127,12 @@ impl ExactQueue {
     #[inline]
     fn contender(&mut self) -> u32 {
         let bucket = self.rings.settle();
-        match self.elsewhere() {
-            Some(entry) if bucket < Fine(entry.priority).bucket() => PARKED,
-            _ => bucket,
-        }
+        if bucket < self.outside { PARKED } else { bucket }
+    }
+
+    /// Takes note of a change of heap or line.
+    fn note_outside(&mut self) {
+        self.outside = self.elsewhere().map_or(PARKED, |entry| Fine(entry.priority).bucket());
     }
 
     /// Makes a line of all keys of a ring.
@@ -143,6 +148,7 @@ impl ExactQueue {
         }
         self.rings.empty(bucket);
         self.line.sort_unstable_by(order_of_line);
+        self.note_outside();
     }
 
     /// Moves up to `limit` keys of a ring to the heap. Returns whether few are left.
@@ -161,6 +167,7 @@ impl ExactQueue {
             self.rings.links[place as usize] = Link { previous: NONE, next: IN_HEAP, mark };
             self.heap.push(Entry { priority: mark.0, key }, positions!(self.rings));
         }
+        self.note_outside();
         !self.is_crowd(bucket, FEW)
     }
 
@@ -192,6 +199,7 @@ impl ExactQueue {
         let link = self.rings.link(key);
         if link.next == IN_HEAP {
             self.heap.take(link.previous as usize, positions!(self.rings));
+            self.note_outside();
         }
         let place = Rings::<Fine>::place(key);
         self.rings.links[place as usize] = Link { previous: place, next: place, mark: link.mark };
@@ -204,6 +212,7 @@ impl ExactQueue {
         if link.next == IN_HEAP {
             link.mark = mark;
             self.heap.set(link.previous as usize, mark.0, positions!(self.rings));
+            self.note_outside();
         } else if link.mark.0 != mark.0 {
             self.leave(key);
             self.rings.relink(key, self.rings.link(key), mark.bucket(), mark);
@@ -225,10 +234,13 @@ impl ExactQueue {
             }
             place = link.next;
         }
-        Some(match self.elsewhere() {
-            Some(entry) if entry.priority > highest => Some(entry.key),
-            _ => (best != NONE).then(|| Rings::<Fine>::key(best)),
-        })
+        if bucket <= self.outside
+            && let Some(entry) = self.elsewhere()
+            && entry.priority > highest
+        {
+            return Some(Some(entry.key));
+        }
+        Some((best != NONE).then(|| Rings::<Fine>::key(best)))
     }
 
     pub(crate) fn store(&self, snapshot: &mut Snapshot) {
@@ -255,6 +267,7 @@ impl ExactQueue {
         if !queue.line.is_sorted_by(|a, b| order_of_line(a, b).is_le()) {
             return Err(Snapshot::problem("queue.line.keys", "priorities do not rise"));
         }
+        queue.note_outside();
         Ok(queue)
     }
 
@@ -385,10 +398,9 @@ impl Queue for ExactQueue {
 
     #[inline]
     fn likely(&mut self) -> u32 {
-        let bucket = self.contender();
-        match self.elsewhere() {
-            Some(entry) if bucket == PARKED => entry.key,
-            _ => self.rings.links[bucket as usize].next.wrapping_sub(n_buckets::<Fine>()),
+        match self.contender() {
+            PARKED => self.elsewhere().map_or(NONE, |entry| entry.key),
+            bucket => self.rings.links[bucket as usize].next.wrapping_sub(n_buckets::<Fine>()),
         }
     }
 

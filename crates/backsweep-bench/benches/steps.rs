@@ -48,7 +48,7 @@ fn sweeps(c: &mut Criterion) {
     let maze = Maze::parse(PAPER_MAZE).expect("the paper's maze is one");
     let task = MazeTask::new(maze, Law::Fifteen, -1.0).expect("it has a start and a goal");
     let model = task.model().expect("its outcomes are probabilities");
-    let settings = Settings { discount: 0.99, tolerance: 0.0, ..Settings::default() };
+    let settings = Settings { discount: 0.99, tolerance: f64::MIN_POSITIVE, ..Settings::default() };
     let mut planner = backsweep::planner::build_planner("value_iteration", settings).expect("in range");
     planner.grow(&model);
     let mut group = c.benchmark_group("value iteration on the paper's maze");

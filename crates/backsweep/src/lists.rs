@@ -181,7 +181,7 @@ impl<T: Copy + Default> Lists<T> {
         }
         // What lies before the next multiple of the size is free for smaller lists.
         let size = 1 << order;
-        let mut end = (self.places.len() - self.front).div_ceil(LEAST) as u32;
+        let mut end = ((self.places.len() - self.front) / LEAST) as u32;
         self.extend((end.next_multiple_of(size) + size - end) as usize * LEAST);
         while !end.is_multiple_of(size) {
             let part = end.trailing_zeros() as usize;

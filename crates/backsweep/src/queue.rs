@@ -27,6 +27,15 @@ pub trait Queue {
     }
     /// Gives a key this priority: inserts, raises or lowers it.
     fn set(&mut self, key: u32, priority: f64);
+    /// Gives a key this priority if it is above the threshold, and takes it out if it is not.
+    #[inline(always)]
+    fn set_above(&mut self, threshold: f64, key: u32, priority: f64) {
+        if priority > threshold {
+            self.set(key, priority);
+        } else {
+            self.remove(key);
+        }
+    }
     /// Inserts a key, or raises its priority if the given one is higher; never lowers it.
     fn promote(&mut self, key: u32, priority: f64);
     /// Takes a key out, if it is queued.

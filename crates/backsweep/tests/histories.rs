@@ -189,14 +189,23 @@ fn hardly_more_than_made_anew(agent: &Agent) {
     assert!(found < restored * 5 / 4, "{name}: {found} bytes, made anew {restored}");
 }
 
+/// The planners that keep rows of successors, each with so many states and actions.
+fn with_rows(n_states: usize, n_actions: usize) -> impl Iterator<Item = Agent> {
+    ["peng_williams", "moore_atkeson", "wiering_schmidhuber", "value_iteration"].into_iter().map(
+        move |planner| {
+            let mut agent = Agent::new(planner, Settings::default()).unwrap();
+            for _ in 0..n_states {
+                agent.add_state(n_actions).unwrap();
+            }
+            agent
+        },
+    )
+}
+
 /// Rows that grew together take hardly more memory than rows made at once.
 #[test]
 fn rows_that_grew_leave_no_gaps() {
-    for planner in ["peng_williams", "moore_atkeson", "wiering_schmidhuber", "value_iteration"] {
-        let mut agent = Agent::new(planner, Settings::default()).unwrap();
-        for _ in 0..2000 {
-            agent.add_state(2).unwrap();
-        }
+    for mut agent in with_rows(2000, 2) {
         for i in 0..9 {
             for s in 0..2000 {
                 for a in 0..2 {
@@ -213,11 +222,7 @@ fn rows_that_grew_leave_no_gaps() {
 /// Rows that moved leave no successors behind.
 #[test]
 fn rows_that_moved_leave_nothing_behind() {
-    for planner in ["peng_williams", "moore_atkeson", "wiering_schmidhuber", "value_iteration"] {
-        let mut agent = Agent::new(planner, Settings::default()).unwrap();
-        for _ in 0..502 {
-            agent.add_state(1).unwrap();
-        }
+    for mut agent in with_rows(502, 1) {
         for next in 2..502 {
             agent.observe(&first_pair(0.0, next)).unwrap();
         }

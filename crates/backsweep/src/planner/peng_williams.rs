@@ -93,14 +93,10 @@ impl PengWilliams {
             }
         }
         planner.queue = AnyQueue::restore(settings.queue, model.arc_bound(), snapshot)?;
-        let mut n_queued = 0;
-        for state in model.states() {
-            n_queued += model
-                .predecessors(state)
-                .filter(|predecessor| planner.queue.priority(predecessor.arc.0).is_some())
-                .count();
-        }
-        if n_queued < planner.queue.len() {
+        let triples = model.states().flat_map(|state| model.predecessors(state));
+        if triples.filter(|triple| planner.queue.priority(triple.arc.0).is_some()).count()
+            < planner.queue.len()
+        {
             return Err(Snapshot::problem("queue.keys", "a queued triple is not one of the model"));
         }
         planner.counters = Counters::restore(snapshot)?;
@@ -119,11 +115,7 @@ impl PengWilliams {
     #[inline]
     fn set_residual(&mut self, pair: Pair, weight: f64, arc: Arc, v: f64) {
         let priority = self.values.pairs[pair.index()].scale * weight * (v - self.u[arc.index()]).abs();
-        if priority > self.settings.threshold {
-            self.queue.set(arc.0, priority);
-        } else {
-            self.queue.remove(arc.0);
-        }
+        self.queue.set_above(self.settings.threshold, arc.0, priority);
     }
 
     /// Restores V of a pair's state after its Q changed, and the residuals of all that lead there.
@@ -148,11 +140,7 @@ impl PengWilliams {
                 let u = &u[first as usize..][..scales.len()];
                 let priorities: Weights = std::array::from_fn(|i| scales[i] * weights[i] * (v - u[i]).abs());
                 for i in (0..filled).rev() {
-                    if priorities[i] > threshold {
-                        queue.set(first + i as u32, priorities[i]);
-                    } else {
-                        queue.remove(first + i as u32);
-                    }
+                    queue.set_above(threshold, first + i as u32, priorities[i]);
                 }
             });
         });

@@ -63,12 +63,7 @@ impl Core<Reversed> {
     #[inline(always)]
     fn set_priority(&self, queue: &mut impl Queue, state: u32) {
         let value = &self.values.states[state as usize];
-        let priority = (value.v - value.u).abs();
-        if priority > self.threshold {
-            queue.set(state, priority);
-        } else {
-            queue.remove(state);
-        }
+        queue.set_above(self.threshold, state, (value.v - value.u).abs());
     }
 
     #[inline]

@@ -136,8 +136,8 @@ impl<E: Entry> Rows<E> {
         }
     }
 
-    /// What a pair is worth: its full backup from what `product` gives for each successor (its weight times a value), or the optimistic value while it has
-    /// not been seen often enough. To the last bit the same as [`Values::evaluated`], which adds up the newest first.
+    /// What a pair is worth: its full backup from what `product` gives for each successor (its weight times a value), or the
+    /// optimistic value while it has not been seen often enough. To the last bit the same as [`Values::evaluated`], which adds up the newest first.
     #[inline]
     pub fn evaluated(
         &mut self,

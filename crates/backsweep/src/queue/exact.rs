@@ -107,20 +107,16 @@ impl ExactQueue {
     /// Drops up to `limit` keys that have left from the end of the line. Returns whether its end is one that has not.
     #[inline]
     fn trim(&mut self, limit: usize) -> bool {
-        self.line.last().is_none_or(|entry| self.is_in_line(entry)) || self.trim_on(limit)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn trim_on(&mut self, limit: usize) -> bool {
-        for _ in 0..limit {
-            if self.line.last().is_none_or(|entry| self.is_in_line(entry)) {
-                return true;
+        let mut n_dropped = 0;
+        while self.line.last().is_some_and(|entry| !self.is_in_line(entry)) {
+            if n_dropped == limit {
+                return false;
             }
+            n_dropped += 1;
             self.line.pop();
             self.note_outside();
         }
-        false
+        true
     }
 
     /// The bucket whose ring may hold the highest priority; PARKED if that is in heap or line, or nowhere.
@@ -221,11 +217,11 @@ impl ExactQueue {
 
     /// The key with the highest priority, given the highest bucket, if it is no crowd: the inner `None` if there is no key.
     #[inline]
-    fn best(&self, bucket: u32, limit: u32) -> Option<Option<u32>> {
+    fn best(&self, bucket: u32) -> Option<Option<u32>> {
         let links = &self.rings.links[..];
         let (mut best, mut highest) = (NONE, 0.0);
         let mut place = links[bucket as usize].next;
-        let mut left = limit;
+        let mut left = FEW;
         while place != bucket {
             left = left.checked_sub(1)?;
             let link = links[place as usize];
@@ -375,7 +371,7 @@ impl Queue for ExactQueue {
     fn peek(&mut self) -> Option<u32> {
         self.trim(usize::MAX);
         let bucket = self.contender();
-        self.best(bucket, FEW).unwrap_or_else(|| {
+        self.best(bucket).unwrap_or_else(|| {
             if self.line.is_empty() && self.is_crowd(bucket, MANY) {
                 self.line_up(bucket);
             } else {

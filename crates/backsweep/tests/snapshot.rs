@@ -6,9 +6,9 @@ mod common;
 use backsweep::planner::{Cycle, PLANNERS, Planner, build_planner, restore_planner};
 use backsweep::{
     Action, Agent, Array, Budget, EpsilonGreedy, Model, Next, Optimism, Outcome, QueueKind, Random, Settings,
-    Snapshot, State, Transition,
+    Snapshot, State,
 };
-use common::QUEUES;
+use common::{QUEUES, act};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn settings(queue: QueueKind) -> Settings {
@@ -25,45 +25,6 @@ fn bits(snapshot: &Snapshot) -> Vec<(String, Vec<u64>)> {
         Array::Bytes(items) => items.iter().map(|&x| u64::from(x)).collect(),
     };
     snapshot.iter().map(|(name, array)| (name.to_owned(), of(array))).collect()
-}
-
-/// A random change of the world or a bit of planning. Most steps lead to state 0, whose predecessors soon fill more than the
-/// 8 backups after which a deadline is asked for, so that planning is cut within a cycle.
-fn act(agent: &mut Agent, random: &mut Random) {
-    let n_states = agent.model().n_states() as u32;
-    let state = State(random.below(n_states));
-    let n_actions = agent.model().n_actions(state) as u32;
-    let to = |random: &mut Random| match random.below(8) {
-        0 => Next::End,
-        1 => Next::Cut(State(random.below(n_states))),
-        2 => Next::On(State(random.below(n_states))),
-        _ => Next::On(State(0)),
-    };
-    match random.below(40) {
-        0 => drop(agent.add_state(random.below(4) as usize).unwrap()),
-        1 => drop(agent.add_action(state).unwrap()),
-        2 | 3 if n_actions > 0 => {
-            let probability = 0.5;
-            let outcomes: Vec<Outcome> =
-                (0..2).map(|i| Outcome { probability, reward: f64::from(i), next: to(random) }).collect();
-            agent.set_outcomes(state, Action(random.below(n_actions)), &outcomes).unwrap();
-        }
-        4..=9 => {
-            let mut n = random.below(3);
-            let mut stop = || {
-                n = n.wrapping_sub(1);
-                n == u32::MAX
-            };
-            agent.plan(&mut Budget::Stop(&mut stop));
-        }
-        10..=12 => drop(agent.plan(&mut Budget::Cycles(u64::from(random.below(3))))),
-        _ if n_actions > 0 => {
-            let Ok(action) = agent.act(state, random) else { return };
-            let reward = f64::from(random.below(7)) - 3.0;
-            agent.observe(&Transition { state, action, reward, next: to(random) }).unwrap();
-        }
-        _ => {}
-    }
 }
 
 /// Plans block by block until a cycle is under way, if there is one that long.

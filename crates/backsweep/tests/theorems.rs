@@ -14,8 +14,7 @@ mod common;
 
 use backsweep::planner::{Cycle, Planner, ReversedFullBackups, SmallBackups, build_planner};
 use backsweep::{
-    Action, Agent, Budget, Model, Next, Optimism, Outcome, QueueKind, Random, Settings, State, Transition,
-    audit,
+    Action, Agent, Model, Next, Optimism, Outcome, QueueKind, Random, Settings, State, Transition, audit,
 };
 use common::Book;
 use std::collections::BTreeMap;
@@ -477,7 +476,7 @@ fn the_invariants_of_peng_and_williams_hold_after_every_step() {
             agent.add_state(random.below(4) as usize).unwrap();
         }
         for step in 0..120 {
-            change_or_plan(&mut agent, &mut random);
+            common::act(&mut agent, &mut random);
             let found = agent.audit();
             let place = format!("seed {seed}, step {step}");
             assert!(found.relation < 1e-9, "{place}: the relation is off by {}", found.relation);
@@ -506,36 +505,5 @@ fn the_invariants_of_peng_and_williams_hold_after_every_step() {
                 );
             }
         }
-    }
-}
-
-/// An observation, one taken back, a row given anew, a state or action more, or a few cycles.
-fn change_or_plan(agent: &mut Agent, random: &mut Random) {
-    let n_states = agent.model().n_states() as u32;
-    let state = State(random.below(n_states));
-    let n_actions = agent.model().n_actions(state) as u32;
-    let next = match random.below(6) {
-        0 => Next::End,
-        1 => Next::Cut(State(random.below(n_states))),
-        _ => Next::On(State(random.below(n_states))),
-    };
-    match random.below(24) {
-        0 => drop(agent.add_state(random.below(4) as usize).unwrap()),
-        1 => drop(agent.add_action(state).unwrap()),
-        2 | 3 if n_actions > 0 => {
-            let outcome = |probability, next| Outcome { probability, reward: 1.0, next };
-            let outcomes = [outcome(0.3, next), outcome(0.7, Next::On(State(random.below(n_states))))];
-            agent.set_outcomes(state, Action(random.below(n_actions)), &outcomes).unwrap();
-        }
-        4..=9 => drop(agent.plan(&mut Budget::Cycles(u64::from(random.below(4))))),
-        _ if n_actions > 0 => {
-            let reward = f64::from(random.below(9)) - 4.0;
-            let transition = Transition { state, action: Action(random.below(n_actions)), reward, next };
-            agent.observe(&transition).unwrap();
-            if random.below(5) == 0 {
-                agent.observe_weighted(&transition, -1.0).unwrap();
-            }
-        }
-        _ => {}
     }
 }

@@ -2,7 +2,7 @@
 //! it, and the tables of problems in `tests/testdata`.
 #![allow(dead_code)] // Each test file is a crate of its own and uses a part of this.
 
-use backsweep::{Action, Agent, Next, Outcome, QueueKind, Random, State, Transition};
+use backsweep::{Action, Agent, Budget, Next, Outcome, QueueKind, Random, State, Transition};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -290,4 +290,47 @@ pub fn step(state: u32, action: u32, reward: f64, next: Next) -> Transition {
 
 pub fn on(state: u32) -> Next {
     Next::On(State(state))
+}
+
+/// A random change of the world, which may be taken back, or a bit of planning. Most steps lead to state 0, whose predecessors soon fill more than the
+/// 8 backups after which a deadline is asked for, so that planning is cut within a cycle.
+pub fn act(agent: &mut Agent, random: &mut Random) {
+    let n_states = agent.model().n_states() as u32;
+    let state = State(random.below(n_states));
+    let n_actions = agent.model().n_actions(state) as u32;
+    let to = |random: &mut Random| match random.below(8) {
+        0 => Next::End,
+        1 => Next::Cut(State(random.below(n_states))),
+        2 => Next::On(State(random.below(n_states))),
+        _ => Next::On(State(0)),
+    };
+    match random.below(40) {
+        0 => drop(agent.add_state(random.below(4) as usize).unwrap()),
+        1 => drop(agent.add_action(state).unwrap()),
+        2 | 3 if n_actions > 0 => {
+            let probability = 0.5;
+            let outcomes: Vec<Outcome> =
+                (0..2).map(|i| Outcome { probability, reward: f64::from(i), next: to(random) }).collect();
+            agent.set_outcomes(state, Action(random.below(n_actions)), &outcomes).unwrap();
+        }
+        4..=9 => {
+            let mut n = random.below(3);
+            let mut stop = || {
+                n = n.wrapping_sub(1);
+                n == u32::MAX
+            };
+            agent.plan(&mut Budget::Stop(&mut stop));
+        }
+        10..=12 => drop(agent.plan(&mut Budget::Cycles(u64::from(random.below(3))))),
+        _ if n_actions > 0 => {
+            let Ok(action) = agent.act(state, random) else { return };
+            let reward = f64::from(random.below(7)) - 3.0;
+            let transition = Transition { state, action, reward, next: to(random) };
+            // A frozen pair records nothing that could be taken back.
+            if agent.observe(&transition).unwrap().is_some() && random.below(8) == 0 {
+                agent.observe_weighted(&transition, -1.0).unwrap();
+            }
+        }
+        _ => {}
+    }
 }

@@ -20,8 +20,8 @@
 //! keep alive; and of one pair in turn for every
 //! thousand small backups a successor (amortised O(1)).
 
-use super::pass::{Foreseen, Pass};
-use super::swept::{Core, Kind, Swept};
+use super::pass::Pass;
+use super::swept::{Core, Kind, Stretch, Swept};
 use crate::arcs::IN_BLOCK;
 use crate::prefetch::prefetch;
 use crate::queue::Queue;
@@ -100,17 +100,10 @@ impl Core<Reversed> {
         (value.v, value.second) = (highest, second);
     }
 
-    /// Gives the predecessors of a pass their small backups; returns how many.
+    /// Gives predecessors their small backups; returns how many.
     #[inline(always)]
-    fn tell<const RISES: bool>(
-        &mut self,
-        model: &Model,
-        queue: &mut impl Queue,
-        pass: &mut Pass,
-        delta: f64,
-        limit: usize,
-        next: Foreseen,
-    ) -> usize {
+    fn tell<const RISES: bool>(&mut self, queue: &mut impl Queue, stretch: Stretch<'_>) -> usize {
+        let Stretch { model, pass, delta, limit, next } = stretch;
         let mut done = 0;
         // Pairs whose state may have a new value. Whether one has is a coin toss to the processor, so they are gathered
         // without a branch and seen to afterwards.
@@ -214,19 +207,11 @@ impl Kind for Reversed {
     }
 
     #[inline(always)]
-    fn tell(
-        core: &mut Core<Self>,
-        model: &Model,
-        queue: &mut impl Queue,
-        pass: &mut Pass,
-        delta: f64,
-        limit: usize,
-        next: Foreseen,
-    ) -> usize {
-        if delta < 0.0 {
-            core.tell::<false>(model, queue, pass, delta, limit, next)
+    fn tell(core: &mut Core<Self>, queue: &mut impl Queue, stretch: Stretch<'_>) -> usize {
+        if stretch.delta < 0.0 {
+            core.tell::<false>(queue, stretch)
         } else {
-            core.tell::<true>(model, queue, pass, delta, limit, next)
+            core.tell::<true>(queue, stretch)
         }
     }
 

@@ -10,8 +10,8 @@
 //!
 //! Line numbers are those of Algorithm 2.
 
-use super::pass::{Foreseen, Pass};
-use super::swept::{Core, Kind, Swept};
+use super::pass::Pass;
+use super::swept::{Core, Kind, Stretch, Swept};
 use crate::arcs::IN_BLOCK;
 use crate::queue::Queue;
 use crate::values::StateValue;
@@ -86,15 +86,8 @@ impl Kind for Small {
     }
 
     #[inline(always)]
-    fn tell(
-        core: &mut Core<Self>,
-        model: &Model,
-        queue: &mut impl Queue,
-        pass: &mut Pass,
-        delta: f64, // l.18
-        limit: usize,
-        next: Foreseen,
-    ) -> usize {
+    fn tell(core: &mut Core<Self>, queue: &mut impl Queue, stretch: Stretch<'_>) -> usize {
+        let Stretch { model, pass, delta, limit, next } = stretch; // l.18
         let mut done = 0;
         let (mut blocks, mut filled) = pass.blocks(model);
         while done < limit

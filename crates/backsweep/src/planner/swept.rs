@@ -29,6 +29,17 @@ pub struct Core<K> {
     pub(super) own: K,
 }
 
+/// A part of a pass: what its predecessors are told, and for how long.
+pub struct Stretch<'a> {
+    pub(super) model: &'a Model,
+    pub(super) pass: &'a mut Pass,
+    /// How much the value of the state is above the one that pairs not yet reached hold.
+    pub(super) delta: f64,
+    /// The backups after which to stop, about.
+    pub(super) limit: usize,
+    pub(super) next: Foreseen,
+}
+
 /// In what the planners on small backups differ. After every call the relation of the kind holds again.
 pub trait Kind: Clone + Debug + Default + Send + Sync + 'static {
     /// The planner's name.
@@ -52,16 +63,8 @@ pub trait Kind: Clone + Debug + Default + Send + Sync + 'static {
     /// Begins a cycle with a state that was popped: returns what its predecessors hold. From now on they are told another value.
     fn begin(core: &mut Core<Self>, model: &Model, state: u32) -> f64;
 
-    /// Gives the predecessors of a pass their small backups; returns how many. Stops after about `limit`.
-    fn tell(
-        core: &mut Core<Self>,
-        model: &Model,
-        queue: &mut impl Queue,
-        pass: &mut Pass,
-        delta: f64,
-        limit: usize,
-        next: Foreseen,
-    ) -> usize;
+    /// Gives predecessors their small backups; returns how many.
+    fn tell(core: &mut Core<Self>, queue: &mut impl Queue, stretch: Stretch<'_>) -> usize;
 
     /// Looks for all that the threshold, which was changed, kept off the queue or keeps off it now.
     fn look_again(core: &mut Core<Self>, model: &Model, queue: &mut impl Queue);
@@ -112,14 +115,8 @@ impl<K: Kind> Core<K> {
     /// Recomputes the predecessors of a pass one by one; returns how many.
     #[cold]
     #[inline(never)]
-    fn tell_exactly(
-        &mut self,
-        model: &Model,
-        queue: &mut impl Queue,
-        pass: &mut Pass,
-        delta: f64,
-        limit: usize,
-    ) -> usize {
+    fn tell_exactly(&mut self, queue: &mut impl Queue, stretch: Stretch<'_>) -> usize {
+        let Stretch { model, pass, delta, limit, .. } = stretch;
         let (mut done, mut spent) = (0, 0);
         while spent < limit
             && let Some((block, filled)) = pass.advance(model)
@@ -158,10 +155,11 @@ impl<K: Kind> Core<K> {
             // Departure 8.
             return pass.finish();
         }
-        let done = if pass.exact {
-            self.tell_exactly(model, queue, pass, delta, limit)
+        let stretch = Stretch { model, pass: &mut *pass, delta, limit, next };
+        let done = if stretch.pass.exact {
+            self.tell_exactly(queue, stretch)
         } else {
-            K::tell(self, model, queue, pass, delta, limit, next)
+            K::tell(self, queue, stretch)
         };
         self.counters.small_backups += done as u64;
         if let Some(pair) = self.upkeep.due(model, done, limit) {

@@ -1,0 +1,4 @@
+//! Values of known MDPs, each with an interval that is proven to contain it.
+
+mod discounted;
+mod undiscounted;

@@ -1,0 +1,1 @@
+//! Values without discount: reachability and total reward.

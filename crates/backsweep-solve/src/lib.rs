@@ -1,4 +1,7 @@
 //! Values of known MDPs, each with an interval that is proven to contain it.
 
 mod discounted;
+mod solution;
 mod undiscounted;
+
+pub use solution::{Direction, Limits, NO_CHOICE, Solution};

@@ -6,8 +6,8 @@
 
 #![allow(missing_docs)]
 
-use backsweep::planner::{PLANNERS, plan};
-use backsweep::{Agent, Budget, EpsilonGreedy, Model, QueueKind, Settings, State};
+use backsweep::planner::plan;
+use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, QueueKind, Settings, State};
 use backsweep_bench::observations;
 use backsweep_lab::{Law, Maze, MazeTask, PAPER_MAZE};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
@@ -22,20 +22,20 @@ fn steps(c: &mut Criterion) {
     let (before, timed) = walk.split_at(LEARNED);
     let mut group = c.benchmark_group("observation and five cycles");
     group.throughput(Throughput::Elements(TIMED as u64)).sample_size(10);
-    for entry in PLANNERS.iter().filter(|entry| entry.name != "value_iteration") {
-        for queue in [QueueKind::Heap, QueueKind::Bucket] {
+    for kind in PlannerKind::ALL.into_iter().filter(|&kind| kind != PlannerKind::ValueIteration) {
+        for queue in [QueueKind::Exact, QueueKind::Bucket] {
             let settings = Settings { discount: 0.99, threshold: 1e-5, queue, ..Settings::default() };
-            let model = Model::with_states(std::iter::repeat_n(4, SIDE * SIDE));
-            let planner = (entry.build)(settings).expect("the settings are in range");
+            let model = Model::with_states(std::iter::repeat_n(4, SIDE * SIDE)).unwrap();
+            let planner = kind.build(settings).expect("the settings are in range");
             let mut agent = Agent::from_parts(model, planner, EpsilonGreedy::GREEDY);
             let learn = |agent: &mut Agent, steps: &[backsweep_bench::Observation]| {
                 for step in steps {
                     agent.observe(&step.transition()).expect("the walk stays on the grid");
-                    agent.plan(&mut Budget::Cycles(5));
+                    agent.plan(Budget::Cycles(5));
                 }
             };
             learn(&mut agent, before);
-            group.bench_function(format!("{}/{}", entry.name, queue.name()), |b| {
+            group.bench_function(format!("{}/{}", kind, queue.name()), |b| {
                 b.iter_batched_ref(|| agent.clone(), |agent| learn(agent, timed), BatchSize::LargeInput);
             });
         }
@@ -49,14 +49,14 @@ fn sweeps(c: &mut Criterion) {
     let task = MazeTask::new(maze, Law::Fifteen, -1.0).expect("it has a start and a goal");
     let model = task.model().expect("its outcomes are probabilities");
     let settings = Settings { discount: 0.99, tolerance: f64::MIN_POSITIVE, ..Settings::default() };
-    let mut planner = backsweep::planner::build_planner("value_iteration", settings).expect("in range");
+    let mut planner = PlannerKind::ValueIteration.build(settings).expect("in range");
     planner.grow(&model);
     let mut group = c.benchmark_group("value iteration on the paper's maze");
     group.throughput(Throughput::Elements(model.n_arcs() as u64));
     group.bench_function("sweep", |b| {
         b.iter(|| {
             planner.refresh(&model, model.pairs(State(0)).next().expect("the first state has actions"));
-            plan(&mut *planner, &model, &mut Budget::Cycles(1))
+            plan(&mut *planner, &model, Budget::Cycles(1))
         });
     });
     group.finish();

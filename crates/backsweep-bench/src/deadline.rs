@@ -6,7 +6,7 @@
 
 use crate::clock::thread_time;
 use crate::world::DISCOUNT;
-use backsweep::{Action, Agent, Budget, Next, Random, Settings, State, Transition};
+use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State, Transition};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -99,30 +99,30 @@ pub fn measure_deadline(budget: Duration, hub: usize, calls: usize, seed: u64) -
 
 fn learn(budget: Duration, hub: usize, calls: usize, seed: u64) -> backsweep::Result<Deadline> {
     let settings = Settings { discount: DISCOUNT, ..Settings::default() };
-    let mut agent = Agent::new("reversed_full_backups", settings)?;
+    let mut agent = Agent::new(PlannerKind::ReversedFullBackups, settings)?;
     let mut random = Random::from_seed(seed);
     let centre = agent.add_state(2)?;
     let step = |state, action, reward, next| Transition { state, action: Action(action), reward, next };
     for _ in 0..hub {
         let state = agent.add_state(2)?;
-        agent.observe(&step(state, 0, -1.0, Next::On(centre)))?;
+        agent.observe(&step(state, 0, -1.0, Next::Continue(centre)))?;
     }
     let (mut plans, mut machine) = (Vec::with_capacity(calls), Vec::with_capacity(calls));
     let (mut processor, mut observations) = (Vec::with_capacity(calls), Vec::with_capacity(calls));
     for call in 0..calls {
         let other = State(1 + random.below(hub as u32));
         let transition = match call % 4 {
-            0 => step(centre, random.below(2), f64::from(random.below(1000)), Next::On(other)),
-            1 => step(other, 1, -1.0, Next::On(centre)),
-            2 => step(other, 1, -1.0, Next::On(State(1 + random.below(hub as u32)))),
-            _ => step(other, 0, -1.0, Next::On(centre)),
+            0 => step(centre, random.below(2), f64::from(random.below(1000)), Next::Continue(other)),
+            1 => step(other, 1, -1.0, Next::Continue(centre)),
+            2 => step(other, 1, -1.0, Next::Continue(State(1 + random.below(hub as u32)))),
+            _ => step(other, 0, -1.0, Next::Continue(centre)),
         };
         let start = Instant::now();
         agent.observe(&transition)?;
         observations.push(start.elapsed());
         let processor_start = thread_time();
         let start = Instant::now();
-        agent.plan(&mut Budget::Stop(&mut || start.elapsed() >= budget));
+        agent.plan(Budget::UntilStopped(&|| start.elapsed() >= budget));
         plans.push(start.elapsed());
         processor.push(thread_time() - processor_start);
         let start = Instant::now();

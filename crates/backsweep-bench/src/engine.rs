@@ -4,8 +4,7 @@ use crate::clock::{peak_megabytes, reset_peak_memory, thread_time};
 use crate::fixed_point::rmse;
 use crate::world::{DISCOUNT, N_ACTIONS, Observation};
 use crate::{BenchOptions, Row};
-use backsweep::planner::build_planner;
-use backsweep::{Agent, Budget, EpsilonGreedy, Model, QueueKind, Settings};
+use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, QueueKind, Settings};
 
 /// Sweeps over which value iteration is timed.
 const SWEEPS: u64 = 50;
@@ -19,7 +18,7 @@ const SWEEPS: u64 = 50;
 /// If the planner refuses a setting.
 pub fn run_engine(
     options: &BenchOptions,
-    planner: &str,
+    planner: PlannerKind,
     queue: Option<QueueKind>,
     walk: &[Observation],
     exact: Option<&[f64]>,
@@ -31,16 +30,17 @@ pub fn run_engine(
         queue: queue.unwrap_or_default(),
         ..Settings::default()
     };
-    let built = build_planner(planner, settings).map_err(|error| error.to_string())?;
-    let model = Model::with_states(std::iter::repeat_n(N_ACTIONS, options.side * options.side));
+    let built = planner.build(settings).map_err(|error| error.to_string())?;
+    let model = Model::with_states(std::iter::repeat_n(N_ACTIONS, options.side * options.side))
+        .map_err(|error| error.to_string())?;
     let mut agent = Agent::from_parts(model, built, EpsilonGreedy::GREEDY);
-    let is_value_iteration = planner == "value_iteration";
+    let is_value_iteration = planner == PlannerKind::ValueIteration;
     let afterwards = options.afterwards.or(is_value_iteration.then_some(SWEEPS));
     let cycles = if afterwards.is_some() { 0 } else { options.cycles };
     let learn = |agent: &mut Agent| -> backsweep::Result<()> {
         for step in walk {
             agent.observe(&step.transition())?;
-            agent.plan(&mut Budget::Cycles(cycles));
+            agent.plan(Budget::Cycles(cycles));
         }
         Ok(())
     };
@@ -48,7 +48,7 @@ pub fn run_engine(
     learn(&mut agent).map_err(|error| error.to_string())?;
     if let Some(cycles) = afterwards {
         start = thread_time();
-        agent.plan(&mut Budget::Cycles(cycles));
+        agent.plan(Budget::Cycles(cycles));
     }
     let seconds = (thread_time() - start).as_secs_f64();
 
@@ -58,7 +58,7 @@ pub fn run_engine(
     let times = if is_value_iteration { SWEEPS as f64 } else { walk.len() as f64 };
     let memory = agent.memory();
     Ok(Row {
-        planner: planner.to_owned(),
+        planner: planner.to_string(),
         queue: queue.map_or("none", QueueKind::name).to_owned(),
         side: options.side,
         observations: walk.len(),

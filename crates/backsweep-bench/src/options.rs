@@ -1,8 +1,7 @@
 //! What to measure.
 
 use crate::world::{MAX_SIDE, MIN_SIDE};
-use backsweep::QueueKind;
-use backsweep::planner::find_planner;
+use backsweep::{PlannerKind, QueueKind};
 use std::time::Duration;
 
 /// The options of `backsweep bench`.
@@ -11,8 +10,8 @@ pub struct BenchOptions {
     /// Planners to measure: names, or `all`; `reversed` stands for reversed_full_backups, `small` for small_backups
     #[arg(long, value_delimiter = ',', default_value = "reversed,small")]
     pub planner: Vec<String>,
-    /// Queues to measure: heap, bucket
-    #[arg(long, value_delimiter = ',', default_value = "heap,bucket")]
+    /// Queues to measure: exact, bucket
+    #[arg(long, value_delimiter = ',', default_value = "exact,bucket")]
     pub queue: Vec<String>,
     /// Cells of one side of the grid
     #[arg(long, default_value_t = 50)]
@@ -103,19 +102,19 @@ impl BenchOptions {
     }
 
     /// The planners and queues asked for. Value iteration has no queue and comes once.
-    pub(crate) fn engine_rows(&self) -> Result<Vec<(&'static str, Option<QueueKind>)>, String> {
+    pub(crate) fn engine_rows(&self) -> Result<Vec<(PlannerKind, Option<QueueKind>)>, String> {
         let mut planners = Vec::new();
         for name in &self.planner {
             match name.as_str() {
-                "all" => planners.extend(backsweep::planner::PLANNERS.iter().map(|entry| entry.name)),
-                "reversed" => planners.push("reversed_full_backups"),
-                "small" => planners.push("small_backups"),
-                name => planners.push(find_planner(name).map_err(|error| error.to_string())?.name),
+                "all" => planners.extend(PlannerKind::ALL),
+                "reversed" => planners.push(PlannerKind::ReversedFullBackups),
+                "small" => planners.push(PlannerKind::SmallBackups),
+                name => planners.push(name.parse().map_err(|error: backsweep::Error| error.to_string())?),
             }
         }
         let mut rows = Vec::new();
         for planner in planners {
-            if planner == "value_iteration" {
+            if planner == PlannerKind::ValueIteration {
                 rows.push((planner, None));
                 continue;
             }

@@ -39,7 +39,7 @@ impl Observation {
             state: State(self.state),
             action: Action(u32::from(self.action)),
             reward: REWARD,
-            next: if self.terminated { Next::End } else { Next::On(State(self.next)) },
+            next: if self.terminated { Next::Terminated } else { Next::Continue(State(self.next)) },
         }
     }
 

@@ -1,8 +1,9 @@
 //! What is measured is what it claims to be: the same world, the same algorithm, the same values.
 
-use backsweep::planner::{Cycle, build_planner};
+use backsweep::planner::Cycle;
 use backsweep::{
-    Action, Agent, Budget, EpsilonGreedy, Model, Next, QueueKind, Settings, State, Transition, audit,
+    Action, Agent, Budget, EpsilonGreedy, Model, Next, PlannerKind, QueueKind, Settings, State, Transition,
+    audit,
 };
 use backsweep_bench::{
     Reference, Version, fixed_point, measure_deadline, observations, parse_duration, rmse,
@@ -26,14 +27,14 @@ fn the_plain_reference_does_what_a_program_in_another_language_does() {
     }
 }
 
-fn learn(planner: &str, queue: QueueKind, side: usize, n: usize) -> Agent {
+fn learn(planner: PlannerKind, queue: QueueKind, side: usize, n: usize) -> Agent {
     let settings = Settings { threshold: 1e-5, queue, ..Settings::default() };
-    let model = Model::with_states(std::iter::repeat_n(4, side * side));
-    let planner = build_planner(planner, settings).unwrap();
+    let model = Model::with_states(std::iter::repeat_n(4, side * side)).unwrap();
+    let planner = planner.build(settings).unwrap();
     let mut agent = Agent::from_parts(model, planner, EpsilonGreedy::GREEDY);
     for step in observations(side, n, 7) {
         agent.observe(&step.transition()).unwrap();
-        agent.plan(&mut Budget::Cycles(5));
+        agent.plan(Budget::Cycles(5));
     }
     agent
 }
@@ -45,12 +46,12 @@ fn both_queues_lead_to_the_same_fixed_point() {
     let walk = observations(side, n, 7);
     let exact = fixed_point(&walk, side * side);
     for (version, planner) in
-        [(Version::Small, "small_backups"), (Version::Reversed, "reversed_full_backups")]
+        [(Version::Small, PlannerKind::SmallBackups), (Version::Reversed, PlannerKind::ReversedFullBackups)]
     {
         let mut plain = Reference::new(version, side * side, 1e-5);
         plain.learn(&walk, 5);
         let plain = rmse(plain.values().iter().copied(), &exact);
-        for queue in [QueueKind::Heap, QueueKind::Bucket] {
+        for queue in [QueueKind::Exact, QueueKind::Bucket] {
             let mut agent = learn(planner, queue, side, n);
             let error = |agent: &Agent| rmse(agent.model().states().map(|state| agent.value(state)), &exact);
             let on_the_way = error(&agent);
@@ -69,8 +70,8 @@ fn both_queues_lead_to_the_same_fixed_point() {
 #[test]
 fn memory_is_within_its_bound() {
     for (side, n) in [(50, 200_000), (100, 250_000)] {
-        for queue in [QueueKind::Heap, QueueKind::Bucket] {
-            let agent = learn("reversed_full_backups", queue, side, n);
+        for queue in [QueueKind::Exact, QueueKind::Bucket] {
+            let agent = learn(PlannerKind::ReversedFullBackups, queue, side, n);
             let bound = 24 * agent.model().n_arcs() + 40 * agent.model().n_pairs();
             let memory = agent.memory();
             assert!(memory.total() <= bound, "side {side}, {queue:?}: {memory:?} is above {bound}");
@@ -83,9 +84,9 @@ fn memory_is_within_its_bound() {
 #[test]
 fn memory_of_a_world_without_chance() {
     let side = 100u32;
-    for queue in [QueueKind::Heap, QueueKind::Bucket] {
+    for queue in [QueueKind::Exact, QueueKind::Bucket] {
         let mut agent =
-            Agent::new("reversed_full_backups", Settings { queue, ..Settings::default() }).unwrap();
+            Agent::new(PlannerKind::ReversedFullBackups, Settings { queue, ..Settings::default() }).unwrap();
         for _ in 0..side * side {
             agent.add_state(4).unwrap();
         }
@@ -98,7 +99,7 @@ fn memory_of_a_world_without_chance() {
                 (x.saturating_sub(1), y),
             ];
             for (action, (x, y)) in to.into_iter().enumerate() {
-                let next = Next::On(State(y * side + x));
+                let next = Next::Continue(State(y * side + x));
                 let (state, action) = (State(state), Action(action as u32));
                 agent.observe(&Transition { state, action, reward: -1.0, next }).unwrap();
             }
@@ -120,29 +121,29 @@ fn observations_at_every_possible_cut_keep_the_relation() {
     };
     let n = 30;
     // A hub, 0, with n predecessors of two actions each, one of which leads on to other states.
-    let build = |name: &str| {
+    let build = |name: PlannerKind| {
         let settings = Settings { discount: 0.9, threshold: 0.0, ..Settings::default() };
         let mut agent = Agent::new(name, settings).unwrap();
         for _ in 0..=n {
             agent.add_state(2).unwrap();
         }
         for s in 1..=n {
-            agent.observe(&step(s, 0, -1.0, Next::On(State(0)))).unwrap();
-            agent.observe(&step(s, 1, -2.0, Next::On(State(s % n + 1)))).unwrap();
+            agent.observe(&step(s, 0, -1.0, Next::Continue(State(0)))).unwrap();
+            agent.observe(&step(s, 1, -2.0, Next::Continue(State(s % n + 1)))).unwrap();
         }
-        agent.observe(&step(0, 0, 5.0, Next::End)).unwrap();
+        agent.observe(&step(0, 0, 5.0, Next::Terminated)).unwrap();
         agent
     };
     let kinds = [
-        step(0, 0, 50.0, Next::End),           // the hub's own value rises
-        step(0, 1, -70.0, Next::On(State(3))), // and another of its actions becomes known
-        step(1, 0, -1.0, Next::On(State(0))),  // an arc that was told last of all
-        step(n, 0, -1.0, Next::On(State(0))),  // one that was told first
-        step(7, 1, -1.0, Next::On(State(0))),  // a new arc to the hub
-        step(9, 0, -1.0, Next::End),
-        step(0, 0, -9.0, Next::On(State(0))), // the hub becomes its own predecessor
+        step(0, 0, 50.0, Next::Terminated),          // the hub's own value rises
+        step(0, 1, -70.0, Next::Continue(State(3))), // and another of its actions becomes known
+        step(1, 0, -1.0, Next::Continue(State(0))),  // an arc that was told last of all
+        step(n, 0, -1.0, Next::Continue(State(0))),  // one that was told first
+        step(7, 1, -1.0, Next::Continue(State(0))),  // a new arc to the hub
+        step(9, 0, -1.0, Next::Terminated),
+        step(0, 0, -9.0, Next::Continue(State(0))), // the hub becomes its own predecessor
     ];
-    for name in ["reversed_full_backups", "small_backups"] {
+    for name in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups] {
         let mut n_cuts = 0;
         for kind in &kinds {
             for cut in 0..12 {
@@ -158,9 +159,9 @@ fn observations_at_every_possible_cut_keep_the_relation() {
                 planner.observe(&model, &change);
                 let found = audit(&model, &*planner).relation;
                 assert!(found < 1e-12, "{name}, {kind:?} at cut {cut}: off by {found}");
-                backsweep::plan(&mut *planner, &model, &mut Budget::exhaust());
+                backsweep::plan(&mut *planner, &model, Budget::exhaust());
                 agent.observe(kind).unwrap();
-                agent.plan(&mut Budget::exhaust());
+                agent.plan(Budget::exhaust());
                 for state in model.states() {
                     let difference = planner.values().value(state) - agent.value(state);
                     assert!(difference.abs() < 1e-9, "{name}, {kind:?} at cut {cut}: {difference}");

@@ -1,7 +1,7 @@
 //! The approximate queue learns as well as the exact one: scores in the paper's maze, run against run.
 
-use backsweep::{Optimism, QueueKind, Settings};
-use backsweep_lab::control::{Control, Planning};
+use backsweep::{Optimism, PlannerKind, QueueKind, Settings};
+use backsweep_lab::control::{Control, PlannerChoice, Planning};
 use backsweep_lab::setting::Work;
 use backsweep_lab::{Law, Maze, MazeTask, PAPER_MAZE};
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 const RUNS: u32 = 24;
 
 /// Scores of all runs, each with random numbers of its own.
-fn scores(task: &Arc<MazeTask>, planner: &str, queue: QueueKind, cycles: u32) -> Vec<f64> {
+fn scores(task: &Arc<MazeTask>, planner: PlannerKind, queue: QueueKind, cycles: u32) -> Vec<f64> {
     let control = Control {
         task: Arc::clone(task),
-        build: backsweep::planner::find_planner(planner).unwrap().build,
+        planner: PlannerChoice::Library(planner),
         settings: Settings {
             threshold: 1e-5,
             optimism: Optimism { value: 0.0, min_visits: 4 },
@@ -42,10 +42,12 @@ fn mean_and_error(scores: &[f64]) -> (f64, f64) {
 fn buckets_learn_as_well_as_the_exact_order() {
     let maze = Maze::parse(PAPER_MAZE).unwrap();
     let task = Arc::new(MazeTask::new(maze, Law::Fifteen, -1.0).unwrap());
-    for (planner, cycles) in
-        [("reversed_full_backups", 1), ("reversed_full_backups", 5), ("small_backups", 1)]
-    {
-        let (exact, exact_error) = mean_and_error(&scores(&task, planner, QueueKind::Heap, cycles));
+    for (planner, cycles) in [
+        (PlannerKind::ReversedFullBackups, 1),
+        (PlannerKind::ReversedFullBackups, 5),
+        (PlannerKind::SmallBackups, 1),
+    ] {
+        let (exact, exact_error) = mean_and_error(&scores(&task, planner, QueueKind::Exact, cycles));
         let (bucket, bucket_error) = mean_and_error(&scores(&task, planner, QueueKind::Bucket, cycles));
         let noise = exact_error.hypot(bucket_error);
         println!(

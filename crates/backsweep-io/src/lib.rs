@@ -9,9 +9,9 @@
 //! a panic, and no length in it is believed before it has been compared with the size of the file.
 //!
 //! ```
-//! use backsweep::{Agent, Random, Settings};
+//! use backsweep::{Agent, PlannerKind, Random, Settings};
 //! use backsweep_io::Learner;
-//! let mut agent = Agent::new("reversed_full_backups", Settings::default())?;
+//! let mut agent = Agent::new(PlannerKind::ReversedFullBackups, Settings::default())?;
 //! agent.add_state(2)?;
 //! let bytes = Learner::new(agent, Random::from_seed(7)).to_bytes()?;
 //! let mut same = Learner::from_bytes(&bytes)?;

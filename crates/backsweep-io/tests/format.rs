@@ -2,11 +2,11 @@
 
 mod common;
 
-use backsweep::{Array, QueueKind, Snapshot};
+use backsweep::{Array, PlannerKind, QueueKind, Snapshot};
 use backsweep_io::{Error, Learner, VERSION, decode, encode};
 
 fn small_file() -> Vec<u8> {
-    common::learner("reversed_full_backups", QueueKind::Heap, 3, 20).to_bytes().unwrap()
+    common::learner(PlannerKind::ReversedFullBackups, QueueKind::Exact, 3, 20).to_bytes().unwrap()
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn spoil_every_item(whole: &Snapshot) -> usize {
                 let mut changed = whole.clone();
                 changed.put(name, array);
                 if let Ok(mut learner) = Learner::from_bytes(&encode(&changed)) {
-                    learner.agent.plan(&mut backsweep::Budget::Cycles(50));
+                    learner.agent.plan(backsweep::Budget::Cycles(50));
                     learner.agent.audit();
                     accepted += 1;
                 }

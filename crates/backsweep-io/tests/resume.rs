@@ -2,7 +2,7 @@
 
 mod common;
 
-use backsweep::QueueKind;
+use backsweep::{PlannerKind, QueueKind};
 use backsweep_io::{Error, Learner, Name, decode_names, encode_names};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -36,7 +36,7 @@ fn the_golden_file_of_version_1_is_read() {
     let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let path = golden.join("version-1.backsweep");
     if std::env::var_os("BACKSWEEP_WRITE_GOLDEN").is_some() && !path.exists() {
-        let learner = common::learner("reversed_full_backups", QueueKind::Heap, 9, 300);
+        let learner = common::learner(PlannerKind::ReversedFullBackups, QueueKind::Exact, 9, 300);
         learner.save(&path).unwrap();
         std::fs::write(golden.join("version-1.txt"), common::describe(&learner)).unwrap();
     }
@@ -67,7 +67,7 @@ fn names_come_back() {
 fn refusals_name_the_file() {
     let directory = scratch("refusals");
     let missing = directory.join("missing").join("file");
-    let learner = common::learner("small_backups", QueueKind::Heap, 2, 5);
+    let learner = common::learner(PlannerKind::SmallBackups, QueueKind::Exact, 2, 5);
     for error in [Learner::load(&missing).unwrap_err(), learner.save(&missing).unwrap_err()] {
         assert!(matches!(error, Error::System { .. }), "{error}");
         assert!(error.to_string().contains("missing"), "{error}");
@@ -86,7 +86,7 @@ fn refusals_name_the_file() {
 #[test]
 fn save_for_ever() {
     let Some(path) = std::env::var_os("BACKSWEEP_SAVE_FOR_EVER") else { return };
-    let learners = [50, 51].map(|n| common::learner("small_backups", QueueKind::Heap, n, 100));
+    let learners = [50, 51].map(|n| common::learner(PlannerKind::SmallBackups, QueueKind::Exact, n, 100));
     loop {
         learners.iter().for_each(|learner| learner.save(&path).unwrap());
     }

@@ -1,15 +1,15 @@
 //! Learns a small maze and prints its policy as arrows: `cargo run --release -p backsweep-lab --example maze_arrows`.
-use backsweep::{Agent, Budget, EpsilonGreedy, Random, Settings, run_episode};
+use backsweep::{Agent, Budget, EpsilonGreedy, PlannerKind, Random, Settings, run_episode};
 use backsweep_lab::{Law, Maze, MazeTask};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let maze = Maze::parse("S..#....\n.#.#.##.\n.#...#..\n.####.#.\n......#G\n")?;
     let task = MazeTask::new(maze, Law::Four { intended: 0.8 }, -1.0)?;
-    let mut agent =
-        Agent::new("reversed_full_backups", Settings::default())?.with_policy(EpsilonGreedy::new(0.05)?);
+    let mut agent = Agent::new(PlannerKind::ReversedFullBackups, Settings::default())?
+        .with_policy(EpsilonGreedy::new(0.05)?);
     let mut random = Random::from_seed(1);
     for _ in 0..100 {
-        run_episode(&task, &mut agent, &mut Budget::Cycles(3), None, &mut random, &mut |_, _| ())?;
+        run_episode(&task, &mut agent, Budget::Cycles(3), None, &mut random, &mut |_, _| ())?;
     }
     for cell in task.maze().cells() {
         let best = task.state(cell).and_then(|state| agent.best_action(state));

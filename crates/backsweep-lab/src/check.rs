@@ -7,8 +7,7 @@
 use crate::control::{Control, Planning};
 use crate::setting::{Outcome, Work};
 use crate::{Error, Result};
-use backsweep::planner::{Planner, build_planner};
-use backsweep::{Change, EpisodeEnd, Next, Transition, run_episode};
+use backsweep::{Change, EpisodeEnd, Next, Planner, PlannerKind, Transition, run_episode};
 use std::time::Instant;
 
 /// A run of value iteration by reversed full backups, compared with plain sweeps at every step.
@@ -27,23 +26,22 @@ impl Work for Comparison {
         let mut random = control.random(seed, run);
         let mut agent = control.agent()?;
         let settings = backsweep::Settings { tolerance, ..control.settings };
-        let mut sweeps = build_planner("value_iteration", settings)?;
+        let mut sweeps = PlannerKind::ValueIteration.build(settings)?;
         let mut outcome = Outcome::default();
         let begin = Instant::now();
         for _ in 0..control.episodes {
             let mut compare = |agent: &backsweep::Agent, transition: &Transition| {
                 tell(&mut *sweeps, agent.model(), transition);
-                backsweep::plan(&mut *sweeps, agent.model(), &mut backsweep::Budget::exhaust());
+                backsweep::plan(&mut *sweeps, agent.model(), backsweep::Budget::exhaust());
                 for state in agent.model().states() {
                     let difference = (agent.value(state) - sweeps.values().value(state)).abs();
                     outcome.score = outcome.score.max(difference);
                 }
             };
-            let mut budget = control.budget();
             let episode = run_episode(
                 &*control.task,
                 &mut agent,
-                &mut budget,
+                control.budget(),
                 control.max_steps,
                 &mut random,
                 &mut compare,
@@ -62,10 +60,10 @@ fn tell(planner: &mut dyn Planner, model: &backsweep::Model, transition: &Transi
     planner.grow(model);
     let Ok(pair) = model.pair(transition.state, transition.action) else { return };
     let next = match transition.next {
-        Next::On(state) | Next::Cut(state) => {
+        Next::Continue(state) | Next::Truncated(state) => {
             model.successors(pair).find(|s| s.state == state).map(|s| (state, s.arc))
         }
-        Next::End => None,
+        Next::Terminated => None,
     };
     let weight_after = model.weight(pair);
     planner.observe(

@@ -111,6 +111,6 @@ impl Circle {
 impl CircleStep {
     /// Where the step led, as predictors take it.
     pub fn next(&self) -> Next {
-        Next::On(self.next)
+        Next::Continue(self.next)
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::setting::{Outcome, Work};
 use crate::{MazeTask, Result};
-use backsweep::planner::Planner;
-use backsweep::{Agent, Budget, EpisodeEnd, EpsilonGreedy, Model, Optimism, Random, Settings, run_episode};
+use backsweep::{
+    Agent, Budget, EpisodeEnd, EpsilonGreedy, Model, Optimism, Planner, PlannerKind, Random, Settings,
+    run_episode,
+};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,13 +18,40 @@ pub enum Planning {
     Until(f64),
 }
 
+/// A planner of your own, for experiments to name.
+#[derive(Debug)]
+pub struct OwnPlanner {
+    /// The name in files and commands.
+    pub name: &'static str,
+    /// Builds the planner.
+    pub build: fn(Settings) -> backsweep::Result<Box<dyn Planner>>,
+}
+
+/// A planner of the library, or one of your own.
+#[derive(Clone, Copy, Debug)]
+pub enum PlannerChoice {
+    /// One of the library.
+    Library(PlannerKind),
+    /// One of your own.
+    Own(&'static OwnPlanner),
+}
+
+impl PlannerChoice {
+    fn build(self, settings: Settings) -> backsweep::Result<Box<dyn Planner>> {
+        match self {
+            Self::Library(kind) => kind.build(settings),
+            Self::Own(own) => (own.build)(settings),
+        }
+    }
+}
+
 /// An agent in a maze.
 #[derive(Clone, Debug)]
 pub struct Control {
     /// The world.
     pub task: Arc<MazeTask>,
-    /// Builds the planner.
-    pub build: fn(Settings) -> backsweep::Result<Box<dyn Planner>>,
+    /// The planner.
+    pub planner: PlannerChoice,
     /// The planner's settings.
     pub settings: Settings,
     /// How much planning follows every step.
@@ -47,7 +76,7 @@ impl Control {
     pub fn agent(&self) -> Result<Agent> {
         let Optimism { min_visits, .. } = self.settings.optimism;
         let model = if self.freeze { Model::new().frozen_at(min_visits.max(1)) } else { Model::new() };
-        let planner = (self.build)(self.settings)?;
+        let planner = self.planner.build(self.settings)?;
         Ok(Agent::from_parts(model, planner, EpsilonGreedy::new(self.epsilon)?))
     }
 
@@ -69,7 +98,6 @@ impl Work for Control {
     fn run(&self, seed: u64, run: u32) -> Result<Outcome> {
         let mut random = self.random(seed, run);
         let mut agent = self.agent()?;
-        let mut budget = self.budget();
         let mut outcome = Outcome::default();
         let mut sum = 0.0;
         let begin = Instant::now();
@@ -77,7 +105,7 @@ impl Work for Control {
             let episode = run_episode(
                 &*self.task,
                 &mut agent,
-                &mut budget,
+                self.budget(),
                 self.max_steps,
                 &mut random,
                 &mut |_, _| {},

@@ -13,9 +13,8 @@ use crate::experiment::CostTable;
 use crate::prediction::Method;
 use crate::setting::{Outcome, Work};
 use crate::{Error, Result};
-use backsweep::Random;
-use backsweep::planner::find_planner;
 use backsweep::predict::StepSize;
+use backsweep::{PlannerKind, Random};
 use std::time::{Duration, Instant};
 
 /// Names and titles of the tasks.
@@ -35,7 +34,7 @@ const MEASURED_FOR: Duration = Duration::from_millis(40);
 #[derive(Clone, Debug)]
 pub enum Measurement {
     /// An update cycle of a planner on a made-up model of a given shape.
-    Cycle(String, Shape),
+    Cycle(PlannerKind, Shape),
     /// An update cycle, or the whole planning, of a planner on a run in the maze.
     Replay(Replay),
     /// A step of a predictor.
@@ -46,8 +45,7 @@ impl Measurement {
     /// What is timed.
     pub fn unit(&self) -> &'static str {
         match self {
-            Self::Cycle(planner, _) if planner == "value_iteration" => "sweep",
-            Self::Cycle(..) => "cycle",
+            Self::Cycle(planner, _) => planner.unit(),
             Self::Replay(replay) if replay.tolerance.is_some() => "observation",
             Self::Replay(_) => "cycle",
             Self::Step(_) => "step",
@@ -68,7 +66,7 @@ impl Measurement {
 impl Work for Measurement {
     fn run(&self, seed: u64, run: u32) -> Result<Outcome> {
         match self {
-            Self::Cycle(planner, shape) => shape.measure(planner),
+            Self::Cycle(planner, shape) => shape.measure(*planner),
             Self::Replay(replay) => replay.measure(seed, run),
             Self::Step(method) => measure_step(*method, seed),
         }
@@ -94,23 +92,25 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<Point>> {
         ("predecessors", &table.predecessors, |shape, predecessors| Shape { predecessors, ..shape }),
         ("states", &table.states, |shape, states| Shape { states, ..shape }),
     ];
+    let planners = table.planners.iter().map(|name| name.parse());
+    let planners: Vec<PlannerKind> =
+        planners.collect::<backsweep::Result<_>>().map_err(|error| Error::from(error).at("cost.planners"))?;
     for (task, sizes, reshape) in axes {
-        for planner in &table.planners {
-            find_planner(planner).map_err(|error| Error::from(error).at("cost.planners"))?;
+        for &planner in &planners {
             for &size in sizes {
                 let shape = reshape(base, size).check().map_err(|error| error.at(format!("cost.{task}")))?;
                 all.push((
                     task,
-                    planner.clone(),
+                    planner.to_string(),
                     Some(f64::from(size)),
-                    Measurement::Cycle(planner.clone(), shape),
+                    Measurement::Cycle(planner, shape),
                 ));
             }
         }
     }
-    for planner in table.planners.iter().filter(|planner| *planner != "value_iteration") {
-        let replay = Replay { planner: planner.clone(), tolerance: None, timed };
-        all.push(("maze", planner.clone(), None, Measurement::Replay(replay)));
+    for planner in planners.into_iter().filter(|&planner| planner != PlannerKind::ValueIteration) {
+        let replay = Replay { planner, tolerance: None, timed };
+        all.push(("maze", planner.to_string(), None, Measurement::Replay(replay)));
     }
     for &tolerance in &table.tolerances {
         if !(tolerance > 0.0 && tolerance.is_finite()) {
@@ -118,9 +118,9 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<Point>> {
                 "cost.tolerances has {tolerance}; expected finite numbers above 0"
             )));
         }
-        let planner = "value_iteration".to_owned();
-        let replay = Replay { planner: planner.clone(), tolerance: Some(tolerance), timed };
-        all.push(("maze", planner, Some(tolerance), Measurement::Replay(replay)));
+        let planner = PlannerKind::ValueIteration;
+        let replay = Replay { planner, tolerance: Some(tolerance), timed };
+        all.push(("maze", planner.to_string(), Some(tolerance), Measurement::Replay(replay)));
     }
     let td = Method::Td(StepSize::Constant(0.1));
     for (name, method) in [("td_constant", td), ("small_backup", Method::SmallBackup)] {

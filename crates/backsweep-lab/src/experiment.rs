@@ -4,15 +4,14 @@ mod file;
 mod message;
 
 use crate::check::Comparison;
-use crate::control::{Control, Planning};
+use crate::control::{Control, OwnPlanner, PlannerChoice, Planning};
 use crate::cost;
 use crate::prediction::{Method, Prediction};
 use crate::result::{ExperimentInfo, MazeInfo, SettingKey};
 use crate::setting::{Setting, Work};
 use crate::{Error, Law, MazeTask, Result, fnv1a};
-use backsweep::planner::{PlannerEntry, find_planner};
 use backsweep::predict::StepSize;
-use backsweep::{Optimism, Settings};
+use backsweep::{Optimism, PlannerKind, Settings};
 pub(crate) use file::CostTable;
 use file::{File, MazeTable, MethodTable, OneOrMany};
 use std::collections::HashSet;
@@ -45,15 +44,15 @@ pub struct Changes {
     /// Whether to do fewer runs, as the file says.
     pub quick: bool,
     /// Planners that experiments may name besides those of the core.
-    pub planners: &'static [PlannerEntry],
+    pub planners: &'static [OwnPlanner],
 }
 
 impl Changes {
-    /// The row of the table of planners with this name.
-    fn planner(&self, name: &str) -> Result<&'static PlannerEntry> {
-        match self.planners.iter().find(|entry| entry.name == name) {
-            Some(entry) => Ok(entry),
-            None => Ok(find_planner(name)?),
+    /// The planner with this name.
+    fn planner(&self, name: &str) -> Result<PlannerChoice> {
+        match self.planners.iter().find(|own| own.name == name) {
+            Some(own) => Ok(PlannerChoice::Own(own)),
+            None => Ok(PlannerChoice::Library(name.parse()?)),
         }
     }
 }
@@ -283,7 +282,7 @@ impl Experiment {
         maze: &MazeTable,
         task: &Arc<MazeTask>,
         method: &MethodTable,
-        planner: &PlannerEntry,
+        planner: PlannerChoice,
     ) -> Result<()> {
         let name = method_name(method);
         check_name("name", name)?;
@@ -335,7 +334,7 @@ impl Experiment {
                 let key = self.key(&maze.name, name, cycles, parameter);
                 let control = Control {
                     task: Arc::clone(task),
-                    build: planner.build,
+                    planner,
                     settings: Settings {
                         discount: learning.discount,
                         optimism: Optimism { value: learning.optimism, min_visits: m },
@@ -354,7 +353,7 @@ impl Experiment {
                     return Err(Error::new("max_steps is 0; expected a number above 0"));
                 }
                 control.agent()?; // checks all numbers before anything is run
-                let seconds = expected_seconds(planner.name, &control);
+                let seconds = expected_seconds(&control);
                 if method.compare_with_sweeps {
                     let parameter = Some(tolerance);
                     let key = self.key(&maze.name, name, cycles, parameter);
@@ -453,9 +452,10 @@ fn method_name(method: &MethodTable) -> &str {
 }
 
 /// About how long a run takes, from measurements in the paper's maze; for the estimate of the time left only.
-fn expected_seconds(planner: &str, control: &Control) -> f64 {
+fn expected_seconds(control: &Control) -> f64 {
+    let is_slow = matches!(control.planner, PlannerChoice::Library(PlannerKind::WieringSchmidhuber));
     let microseconds = match control.planning {
-        Planning::Cycles(n) if planner == "wiering_schmidhuber" => 0.2 + 1.2 * f64::from(n),
+        Planning::Cycles(n) if is_slow => 0.2 + 1.2 * f64::from(n),
         Planning::Cycles(n) => 0.2 + 0.25 * f64::from(n),
         Planning::Until(_) if control.freeze => 1.0,
         Planning::Until(tolerance) => 0.12 / tolerance,

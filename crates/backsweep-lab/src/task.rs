@@ -84,10 +84,10 @@ impl MazeTask {
             let state = task.cells.len() as u32;
             if task.maze.kind(cell) == Kind::Wall || task.maze.ends(cell) {
                 task.states.push(NONE);
-                task.landing.push(Step { reward, next: Next::End });
+                task.landing.push(Step { reward, next: Next::Terminated });
             } else {
                 task.states.push(state);
-                task.landing.push(Step { reward, next: Next::On(State(state)) });
+                task.landing.push(Step { reward, next: Next::Continue(State(state)) });
                 task.cells.push(cell);
             }
         }
@@ -151,7 +151,7 @@ impl MazeTask {
 
     /// The known model of the task.
     pub fn model(&self) -> Result<Model> {
-        let mut model = Model::with_states(self.cells.iter().map(|_| 4));
+        let mut model = Model::with_states(self.cells.iter().map(|_| 4))?;
         for state in 0..self.cells.len() as u32 {
             for action in 0..4 {
                 model.set_outcomes(
@@ -209,13 +209,14 @@ impl MazeTask {
         }
         reached
     }
+
+    /// How many states there are: the free cells that are not goals.
+    pub fn n_states(&self) -> usize {
+        self.cells.len()
+    }
 }
 
 impl Environment for MazeTask {
-    fn n_states(&self) -> usize {
-        self.cells.len()
-    }
-
     fn n_actions(&self, _state: State) -> usize {
         4
     }

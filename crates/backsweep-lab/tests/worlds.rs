@@ -1,7 +1,6 @@
 //! Mazes, outcome laws and circles against facts known from elsewhere: the paper's panels and exact values.
 
-use backsweep::planner::build_planner;
-use backsweep::{Action, Environment, Model, Next, Pair, Random, Settings, State, solve};
+use backsweep::{Action, Environment, Model, Next, Pair, PlannerKind, Random, Settings, State, solve};
 use backsweep_lab::circle::{Circle, FIXED_INSTANCE};
 use backsweep_lab::{Cell, Law, Maze, MazeTask, PAPER_MAZE, evaluate_policy};
 
@@ -66,7 +65,7 @@ fn soft_optimal_value(law: Law, discount: f64) -> f64 {
     let task = paper_task(law);
     let model = task.model().unwrap();
     let mut planner =
-        build_planner("reversed_full_backups", Settings { discount: 0.99, ..Settings::default() }).unwrap();
+        PlannerKind::ReversedFullBackups.build(Settings { discount: 0.99, ..Settings::default() }).unwrap();
     solve(&mut *planner, &model, 1e-9).unwrap();
     let policy = |pair: Pair| soft_greedy(&model, planner.values(), pair);
     evaluate_policy(&model, policy, discount, 1e-11)[task.starts()[0].index()]
@@ -145,8 +144,8 @@ fn starts_goals_rewards_and_traps() {
         task.step(task.state(Cell { row, column }).unwrap(), Action(1), random)
     };
     assert_eq!(east(0, 0, &mut random).reward, -5.0);
-    assert_eq!((east(0, 1, &mut random).reward, east(0, 1, &mut random).next), (-100.0, Next::End));
-    assert_eq!((east(2, 2, &mut random).reward, east(2, 2, &mut random).next), (10.0, Next::End));
+    assert_eq!((east(0, 1, &mut random).reward, east(0, 1, &mut random).next), (-100.0, Next::Terminated));
+    assert_eq!((east(2, 2, &mut random).reward, east(2, 2, &mut random).next), (10.0, Next::Terminated));
     assert_eq!(east(2, 0, &mut random).reward, -1.0);
     let drawn: std::collections::HashSet<State> = (0..50).map(|_| task.start(&mut random)).collect();
     assert_eq!(drawn.len(), 2);

@@ -8,7 +8,7 @@ use crate::planning::{self, Amount, count, number};
 use crate::results::{audit_object, optimism_object, stats_object};
 use crate::settings::{build, declared_list, planner_settings};
 use crate::stored::Translate;
-use backsweep::{EpsilonGreedy, Model, Random, State};
+use backsweep::{EpsilonGreedy, Model, PlannerKind, Random, State};
 use backsweep_io::Learner;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
@@ -27,7 +27,7 @@ pub struct Agent {
 
 impl Agent {
     fn new(learner: NamedAgent) -> Self {
-        let sweeps = learner.agent.planner().name() == "value_iteration";
+        let sweeps = learner.agent.planner().kind() == Some(PlannerKind::ValueIteration);
         Self { learner, sweeps }
     }
 
@@ -73,13 +73,13 @@ impl Agent {
         seed: Option<&Bound<'_, PyAny>>,
         freeze_at: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let (name, settings) = planner_settings(planner, discount, optimism)?;
+        let (kind, settings) = planner_settings(planner, discount, optimism)?;
         let mut model = Model::new();
         if let Some(visits) = freeze_at {
             let visits = count(visits, "freeze_at")?;
             model = model.frozen_at(u32::try_from(visits).unwrap_or(u32::MAX));
         }
-        let agent = build(model, &name, settings, epsilon)?;
+        let agent = build(model, kind, settings, epsilon)?;
         let seed = seed.map_or(Ok(0), |seed| count(seed, "seed"))?;
         let mut learner = NamedAgent::new(agent, Random::from_seed(seed));
         if let Some(actions) = actions {
@@ -329,7 +329,7 @@ impl Agent {
     /// The name of the planner.
     #[getter]
     fn planner(&self) -> &'static str {
-        self.learner.agent.planner().name()
+        self.learner.agent.planner().kind().map_or("", PlannerKind::name)
     }
 
     /// What a pair is worth before it has been seen often enough.
@@ -373,7 +373,7 @@ impl Agent {
         let (agent, model) = (&self.learner.agent, self.learner.agent.model());
         format!(
             "<backsweep.Agent: {}, discount {}, {} states, {} arcs, {} queued>",
-            agent.planner().name(),
+            agent.planner().kind().map_or("", PlannerKind::name),
             self.discount(),
             model.n_states(),
             model.n_arcs(),
@@ -390,8 +390,13 @@ impl Agent {
 
     /// Called on garbage only: what is left is an agent without states.
     fn __clear__(&mut self) {
-        let settings = *self.learner.agent.planner().settings();
-        if let Ok(agent) = build(Model::new(), self.planner(), settings, self.epsilon()) {
+        let settings = self.learner.agent.planner().settings();
+        if let Ok(agent) = build(
+            Model::new(),
+            self.learner.agent.planner().kind().unwrap_or_default(),
+            settings,
+            self.epsilon(),
+        ) {
             self.learner = NamedAgent::new(agent, self.learner.random.clone());
         }
     }

@@ -1,7 +1,7 @@
 //! The same loop in Rust, for comparing numbers and times with Python's in one run.
 
 use crate::errors;
-use backsweep::{Action, Agent, Budget, Next, Random, Settings, State, Transition};
+use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State, Transition};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::time::Instant;
@@ -39,7 +39,8 @@ pub fn rust_loop<'py>(
         return Err(errors::value("states must be whole numbers from 0 to 16777215"));
     }
     let mut agent =
-        Agent::new("reversed_full_backups", Settings { discount, ..Settings::default() }).map_err(wrong)?;
+        Agent::new(PlannerKind::ReversedFullBackups, Settings { discount, ..Settings::default() })
+            .map_err(wrong)?;
     // States are whole numbers; their ids are in the order in which they are met, as in Python.
     let mut ids = vec![u32::MAX; 1 + states.iter().chain(next_states).copied().max().unwrap_or(0) as usize];
     let mut random = Random::from_seed(seed);
@@ -54,12 +55,16 @@ pub fn rust_loop<'py>(
             Ok(State(*id))
         };
         let state = meet(states[row]).map_err(wrong)?;
-        let next = if terminated[row] { Next::End } else { Next::On(meet(next_states[row]).map_err(wrong)?) };
+        let next = if terminated[row] {
+            Next::Terminated
+        } else {
+            Next::Continue(meet(next_states[row]).map_err(wrong)?)
+        };
         let transition =
             Transition { state, action: Action(actions[row] as u32), reward: rewards[row], next };
         agent.observe(&transition).map_err(wrong)?;
         if cycles > 0 {
-            agent.plan(&mut Budget::Cycles(cycles));
+            agent.plan(Budget::Cycles(cycles));
         }
         if act {
             sum += u64::from(agent.act(next.state().unwrap_or(state), &mut random).map_err(wrong)?.0);

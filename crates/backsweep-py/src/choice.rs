@@ -76,9 +76,12 @@ pub fn act<'py>(
         return Err(errors::value(format!("{which} in state {}; expected one action at least", key.show())));
     }
     let state = learner.add_state(py, key, Some(&allowed))?;
-    let places =
+    let mut places =
         allowed.iter().map(|action| learner.known_place(state, action)).collect::<PyResult<Vec<_>>>()?;
-    let chosen = choose(learner, State(state), places);
+    places.sort_unstable();
+    places.dedup();
+    let chosen = learner.agent.act_among(State(state), &places, &mut learner.random);
+    let chosen = chosen.map_err(|error| learner.explain(py, error))?;
     named(py, learner, state, chosen)
 }
 
@@ -99,22 +102,4 @@ fn no_actions(py: Python<'_>, state: &str) -> PyErr {
              Agent(actions=...)"
         ),
     )
-}
-
-/// Epsilon-greedy among some actions, at least one: the same draws as the engine's policy makes among all.
-fn choose(learner: &mut NamedAgent, state: State, mut places: Vec<Action>) -> Action {
-    places.sort_unstable();
-    places.dedup();
-    let epsilon = learner.agent.policy().epsilon();
-    if epsilon > 0.0 && learner.random.chance(epsilon) {
-        return places[learner.random.below(places.len() as u32) as usize];
-    }
-    let row = learner.agent.planner().values().row(learner.agent.model(), state);
-    let value = |place: &Action| row.get(place.index()).map_or(f64::NEG_INFINITY, |pair| pair.value());
-    let highest = places.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
-    let best: Vec<Action> = places.iter().filter(|&place| value(place) >= highest).copied().collect();
-    match best.len() {
-        0 | 1 => best.first().copied().unwrap_or(places[0]),
-        n => best[learner.random.below(n as u32) as usize],
-    }
 }

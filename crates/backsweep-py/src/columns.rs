@@ -190,11 +190,11 @@ fn find(learner: &NamedAgent, step: &Step) -> Option<Ids> {
     let action = learner.find_place(state, learner.actions.dense_id(step.action)?)?;
     let next = if step.ended {
         learner.ends.dense_id(step.next)?;
-        Next::End
+        Next::Terminated
     } else if step.cut {
-        Next::Cut(State(learner.states.dense_id(step.next)?))
+        Next::Truncated(State(learner.states.dense_id(step.next)?))
     } else {
-        Next::On(State(learner.states.dense_id(step.next)?))
+        Next::Continue(State(learner.states.dense_id(step.next)?))
     };
     Some((State(state), action, next))
 }
@@ -209,10 +209,10 @@ fn meet(py: Python<'_>, learner: &mut NamedAgent, step: &Step) -> PyResult<Ids> 
     let next = match (step.ended, step.cut) {
         (true, _) => {
             learner.ends.id_or_insert(py, next, "next_state")?;
-            Next::End
+            Next::Terminated
         }
-        (false, true) => Next::Cut(State(learner.meet(py, next)?)),
-        (false, false) => Next::On(State(learner.meet(py, next)?)),
+        (false, true) => Next::Truncated(State(learner.meet(py, next)?)),
+        (false, false) => Next::Continue(State(learner.meet(py, next)?)),
     };
     Ok((State(state), action, next))
 }
@@ -233,7 +233,7 @@ fn learn(
             let mut run = || {
                 for transition in part {
                     agent.observe(transition)?;
-                    agent.plan(&mut Budget::Cycles(cycles));
+                    agent.plan(Budget::Cycles(cycles));
                 }
                 Ok(())
             };

@@ -265,16 +265,16 @@ impl NamedAgent {
         };
         let action = self.place(py, state_id, action_id)?;
         let next = match known_next {
-            Some(_) if terminated => Next::End,
+            Some(_) if terminated => Next::Terminated,
             None if terminated => {
                 self.ends.insert(py, next_key)?;
-                Next::End
+                Next::Terminated
             }
-            Some(id) if truncated => Next::Cut(State(id)),
-            Some(id) => Next::On(State(id)),
+            Some(id) if truncated => Next::Truncated(State(id)),
+            Some(id) => Next::Continue(State(id)),
             // Looked up again: it may be the state that has just been added.
-            None if truncated => Next::Cut(State(self.meet(py, next_key)?)),
-            None => Next::On(State(self.meet(py, next_key)?)),
+            None if truncated => Next::Truncated(State(self.meet(py, next_key)?)),
+            None => Next::Continue(State(self.meet(py, next_key)?)),
         };
         let transition = Transition { state: State(state_id), action, reward, next };
         self.agent.observe(&transition).map_err(|error| self.explain(py, error))?;
@@ -319,8 +319,8 @@ impl NamedAgent {
         let mut rows = Vec::with_capacity(outcomes.len());
         for ((probability, _, reward, _), next) in outcomes.iter().zip(nexts) {
             let next = match next {
-                Some(key) => Next::On(State(self.meet(py, key)?)),
-                None => Next::End,
+                Some(key) => Next::Continue(State(self.meet(py, key)?)),
+                None => Next::Terminated,
             };
             rows.push(Outcome { probability: *probability, reward: *reward, next });
         }

@@ -107,25 +107,25 @@ pub fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<f64> {
 #[inline]
 pub fn run(py: Python<'_>, agent: &mut Agent, amount: Amount, heavy: bool) -> PyResult<u64> {
     match amount {
-        Amount::Cycles(n) if n <= FEW_CYCLES && !heavy => Ok(agent.plan(&mut Budget::Cycles(n)).cycles),
+        Amount::Cycles(n) if n <= FEW_CYCLES && !heavy => Ok(agent.plan(Budget::Cycles(n)).cycles),
         Amount::Cycles(n) => in_slices(py, n, |n| {
-            let planned = agent.plan(&mut Budget::Cycles(n));
+            let planned = agent.plan(Budget::Cycles(n));
             (planned.cycles, planned.converged)
         }),
         Amount::Until { tolerance, max_cycles } => in_slices(py, max_cycles, |max_cycles| {
-            let planned = agent.plan(&mut Budget::Until { tolerance, max_cycles });
+            let planned = agent.plan(Budget::Until { tolerance, max_cycles });
             (planned.cycles, planned.converged)
         }),
         Amount::Time(time) => {
             let end = Instant::now() + time.min(Duration::from_secs(1 << 32));
             if time <= SHORT {
-                return Ok(agent.plan(&mut Budget::Stop(&mut || Instant::now() >= end)).cycles);
+                return Ok(agent.plan(Budget::UntilStopped(&|| Instant::now() >= end)).cycles);
             }
             let mut cycles = 0;
             loop {
                 let planned = py.detach(|| {
                     let slice = end.min(Instant::now() + SLICE);
-                    agent.plan(&mut Budget::Stop(&mut || Instant::now() >= slice))
+                    agent.plan(Budget::UntilStopped(&|| Instant::now() >= slice))
                 });
                 cycles += planned.cycles;
                 if planned.converged || Instant::now() >= end {

@@ -37,8 +37,8 @@ fn observe(
     names.id(py, &next_key, "next_state")?;
     let (state, _) = names.id_or_insert(py, state_key, "state")?;
     let next = match terminated {
-        true => Next::End,
-        false => Next::On(State(names.id_or_insert(py, next_key, "next_state")?.0)),
+        true => Next::Terminated,
+        false => Next::Continue(State(names.id_or_insert(py, next_key, "next_state")?.0)),
     };
     predictor.observe(State(state), reward, next).map_err(|error| errors::value(error.to_string()))
 }

@@ -4,8 +4,7 @@ use crate::choice::actions_of;
 use crate::errors;
 use crate::names;
 use crate::planning::{count, number};
-use backsweep::planner::build_planner;
-use backsweep::{Agent as CoreAgent, EpsilonGreedy, Model, Optimism, Settings};
+use backsweep::{Agent as CoreAgent, EpsilonGreedy, Model, Optimism, PlannerKind, Settings};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
@@ -14,12 +13,14 @@ pub fn planner_settings(
     planner: Option<&Bound<'_, PyAny>>,
     discount: f64,
     optimism: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(String, Settings)> {
+) -> PyResult<(PlannerKind, Settings)> {
     let mut settings = Settings { discount, ..Settings::default() };
-    let mut name = "reversed_full_backups".to_owned();
+    let mut kind = PlannerKind::default();
+    let parse =
+        |name: String| name.parse().map_err(|error: backsweep::Error| errors::value(error.to_string()));
     match planner {
         None => {}
-        Some(planner) if planner.is_instance_of::<PyString>() => name = planner.extract()?,
+        Some(planner) if planner.is_instance_of::<PyString>() => kind = parse(planner.extract()?)?,
         Some(planner) => {
             let get = |what| {
                 planner.getattr(what).map_err(|_| {
@@ -30,7 +31,7 @@ pub fn planner_settings(
                     ))
                 })
             };
-            name = get("name")?.extract()?;
+            kind = parse(get("name")?.extract()?)?;
             settings.threshold = number(&get("threshold")?, "threshold")?;
             settings.tolerance = number(&get("tolerance")?, "tolerance")?;
             let queue: String = get("queue")?.extract()?;
@@ -49,12 +50,12 @@ pub fn planner_settings(
         let visits = count(&optimism.getattr("min_visits").map_err(wrong)?, "min_visits")?;
         settings.optimism = Optimism { value, min_visits: u32::try_from(visits).unwrap_or(u32::MAX) };
     }
-    Ok((name, settings))
+    Ok((kind, settings))
 }
 
-pub fn build(model: Model, name: &str, settings: Settings, epsilon: f64) -> PyResult<CoreAgent> {
+pub fn build(model: Model, kind: PlannerKind, settings: Settings, epsilon: f64) -> PyResult<CoreAgent> {
     let wrong = |error: backsweep::Error| errors::value(error.to_string());
-    let planner = build_planner(name, settings).map_err(wrong)?;
+    let planner = kind.build(settings).map_err(wrong)?;
     Ok(CoreAgent::from_parts(model, planner, EpsilonGreedy::new(epsilon).map_err(wrong)?))
 }
 

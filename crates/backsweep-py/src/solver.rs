@@ -6,7 +6,7 @@ use crate::names::{self, Key};
 use crate::planning;
 use crate::results::{audit_object, stats_object};
 use crate::settings::{build, planner_settings};
-use backsweep::{Action, Model, Next, Outcome, Random, State};
+use backsweep::{Action, Model, Next, Outcome, PlannerKind, Random, State};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -25,8 +25,8 @@ impl Solver {
     #[new]
     #[pyo3(signature = (discount, planner=None))]
     fn new(discount: f64, planner: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let (name, settings) = planner_settings(planner, discount, None)?;
-        let agent = build(Model::new(), &name, settings, 0.0)?;
+        let (kind, settings) = planner_settings(planner, discount, None)?;
+        let agent = build(Model::new(), kind, settings, 0.0)?;
         Ok(Self { learner: NamedAgent::new(agent, Random::from_seed(0)) })
     }
 
@@ -46,8 +46,8 @@ impl Solver {
         probabilities: PyReadonlyArray1<'_, f64>,
         rewards: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<Self> {
-        let (name, settings) = planner_settings(planner, discount, None)?;
-        let empty = build(Model::new(), &name, settings, 0.0)?;
+        let (kind, settings) = planner_settings(planner, discount, None)?;
+        let empty = build(Model::new(), kind, settings, 0.0)?;
         let mut learner = NamedAgent::new(empty, Random::from_seed(0));
         let not_contiguous = |_| errors::value("a column is not contiguous");
         let (states, actions) =
@@ -95,8 +95,8 @@ impl Solver {
             };
             for i in start..end {
                 let next = match next_states[i] {
-                    -1 => Next::End,
-                    next => Next::On(State(u32::try_from(next).unwrap_or(u32::MAX))),
+                    -1 => Next::Terminated,
+                    next => Next::Continue(State(u32::try_from(next).unwrap_or(u32::MAX))),
                 };
                 outcomes.push(Outcome { probability: probabilities[i], reward: rewards[i], next });
             }
@@ -110,7 +110,7 @@ impl Solver {
                 other => learner.explain(py, other),
             })?;
         }
-        learner.agent = build(model, &name, settings, 0.0)?;
+        learner.agent = build(model, kind, settings, 0.0)?;
         Ok(Self { learner })
     }
 
@@ -200,7 +200,7 @@ impl Solver {
     }
 
     fn planner(&self) -> &'static str {
-        self.learner.agent.planner().name()
+        self.learner.agent.planner().kind().map_or("", PlannerKind::name)
     }
 
     fn model<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -95,8 +95,8 @@ impl WatchArgs {
             })?),
         };
         let scene = Scene {
-            planner: self.planner.clone(),
-            rival: self.race.clone(),
+            planner: self.planner.parse()?,
+            rival: self.race.as_deref().map(str::parse).transpose()?,
             cycles: self.cycles,
             epsilon: self.epsilon,
             min_visits: self.min_visits,

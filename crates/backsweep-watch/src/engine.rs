@@ -153,7 +153,8 @@ mod tests {
     #[test]
     fn agents_stop_at_the_step_that_ends_their_last_episode() {
         let steps = || {
-            let scene = Scene { rival: Some("moore_atkeson".into()), speed: None, ..Scene::default() };
+            let scene =
+                Scene { rival: Some(backsweep::PlannerKind::MooreAtkeson), speed: None, ..Scene::default() };
             let (engine, thread) = Engine::start_until(scene, true, Some(7)).unwrap();
             let begin = Instant::now();
             while engine.frame().running {

@@ -8,7 +8,6 @@ use crate::engine::learner::{best_actions, direction};
 use crate::palette::{Colour, colour, mix, rgb};
 use crate::terminal::span;
 use crate::world::World;
-use backsweep::planner::find_planner;
 use backsweep::{Action, State};
 use backsweep_lab::{Kind, Result};
 use canvas::{Align, Canvas, Weight};
@@ -81,7 +80,7 @@ pub fn png(frame: &Frame, light: bool) -> Result<Vec<u8>> {
     for (k, agent) in frame.agents.iter().enumerate() {
         let left = MARGIN + k as f32 * (card.0 + PAD);
         panel(&mut canvas, &theme, (left, HEADER, card.0, height));
-        let title = find_planner(agent.planner).map_or(agent.planner, |entry| entry.title);
+        let title = agent.planner.title();
         canvas.round((left + PAD, HEADER + 12.0, 10.0, 10.0), 3.0, theme.agents[k], 1.0);
         let mut name = title.to_owned();
         name.get_mut(..1).map(str::make_ascii_uppercase);

@@ -1,7 +1,6 @@
 //! A scene: everything that decides what is seen. The same scene always shows the same course of learning.
 
-use backsweep::planner::find_planner;
-use backsweep::{Optimism, Settings};
+use backsweep::{Optimism, PlannerKind, Settings};
 use backsweep_lab::{Error, Law, Result};
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +16,12 @@ const MAX_SPEED: f64 = 1e6;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
-    /// The planner's name.
-    pub planner: String,
+    /// The planner.
+    #[serde(with = "planner_name")]
+    pub planner: PlannerKind,
     /// The planner of a second agent that learns beside the first from the same random numbers.
-    pub rival: Option<String>,
+    #[serde(with = "rival_name")]
+    pub rival: Option<PlannerKind>,
     /// Update cycles after every step.
     pub cycles: u64,
     /// The probability of a random action.
@@ -45,7 +46,7 @@ impl Default for Scene {
     /// The paper's maze and settings.
     fn default() -> Self {
         Self {
-            planner: "reversed_full_backups".into(),
+            planner: PlannerKind::default(),
             rival: None,
             cycles: 1,
             epsilon: 0.05,
@@ -73,10 +74,6 @@ impl Scene {
     /// # Errors
     /// One line that names the setting, what was found and what is expected.
     pub fn check(self) -> Result<Self> {
-        find_planner(&self.planner)?;
-        if let Some(rival) = &self.rival {
-            find_planner(rival)?;
-        }
         range("cycles", self.cycles, 0, MAX_CYCLES)?;
         range("epsilon", self.epsilon, 0.0, 1.0)?;
         range("min_visits", self.min_visits, 1, MAX_VISITS)?;
@@ -110,8 +107,8 @@ impl Scene {
     }
 
     /// The planners, one for each agent.
-    pub fn planners(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.planner.as_str()).chain(self.rival.as_deref())
+    pub fn planners(&self) -> impl Iterator<Item = PlannerKind> {
+        std::iter::once(self.planner).chain(self.rival)
     }
 
     /// Whether agents must begin anew when the scene changes from this one to another. A new discount or M keeps what was
@@ -122,5 +119,34 @@ impl Scene {
                 == (&b.planner, &b.rival, b.seed, &b.law, b.intended, &b.maze)
         };
         !same(self, other)
+    }
+}
+
+/// A planner travels by its name.
+mod planner_name {
+    use backsweep::PlannerKind;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(planner: &PlannerKind, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(planner)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PlannerKind, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// And so does the rival, if there is one.
+mod rival_name {
+    use backsweep::PlannerKind;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(rival: &Option<PlannerKind>, to: S) -> Result<S::Ok, S::Error> {
+        rival.map(PlannerKind::name).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PlannerKind>, D::Error> {
+        let name = Option::<String>::deserialize(from)?;
+        name.map(|name| name.parse().map_err(D::Error::custom)).transpose()
     }
 }

@@ -21,7 +21,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use backsweep::planner::PLANNERS;
+use backsweep::PlannerKind;
 use serde_json::json;
 use std::future::Future;
 use std::net::SocketAddr;
@@ -115,8 +115,7 @@ async fn page(State(shared): State<Shared>) -> impl IntoResponse {
 
 /// What there is to choose from.
 async fn about() -> impl IntoResponse {
-    let planners: Vec<_> =
-        PLANNERS.iter().map(|entry| json!({ "name": entry.name, "title": entry.title })).collect();
+    let planners = PlannerKind::ALL.map(|kind| json!({ "name": kind.name(), "title": kind.title() }));
     axum::Json(json!({
         "version": env!("CARGO_PKG_VERSION"), "planners": planners, "colours": palette::codes(),
         "defaults": crate::scene::Scene::default(), "mazes": crate::mazes::all(),

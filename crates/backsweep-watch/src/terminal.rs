@@ -6,7 +6,6 @@ use crate::engine::learner::best_actions;
 use crate::palette::{Colour, colour, rgb};
 use crate::world::World;
 use backsweep::State;
-use backsweep::planner::find_planner;
 use backsweep_lab::{Kind, Result};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
@@ -96,9 +95,7 @@ pub fn picture(frame: &Frame, colours: Colours, (columns, _): (usize, usize)) ->
         text.truncate(text.trim_end().len());
         text.push('\n');
     };
-    line(&mut text, &|agent| {
-        find_planner(agent.planner).map_or(agent.planner, |entry| entry.title).to_owned()
-    });
+    line(&mut text, &|agent| agent.planner.title().to_owned());
     for row in 0..world.n_rows() {
         for agent in &frame.agents {
             let (low, high) = span(agent);

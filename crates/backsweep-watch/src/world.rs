@@ -3,7 +3,7 @@
 
 use crate::scene::{MAX_CELLS, Scene};
 use backsweep::{
-    Action, Environment, EpsilonGreedy, Model, Next, Pair, Random, Settings, State, Step, Values,
+    Action, Environment, EpsilonGreedy, Model, Next, Pair, PlannerKind, Random, Settings, State, Step, Values,
 };
 use backsweep_lab::{Cell, Error, Kind, Maze, MazeTask, Result, evaluate_policy};
 use serde::Deserialize;
@@ -149,7 +149,7 @@ impl World {
     pub fn optimum(&self, settings: &Settings, policy: EpsilonGreedy) -> Result<f64> {
         let model = self.task.model()?;
         let settings = Settings { optimism: Default::default(), ..*settings };
-        let mut planner = backsweep::planner::build_planner("reversed_full_backups", settings)?;
+        let mut planner = PlannerKind::ReversedFullBackups.build(settings)?;
         planner.grow(&model);
         backsweep::solve(&mut *planner, &model, 1e-7)?;
         let epsilon = policy.epsilon();
@@ -161,6 +161,11 @@ impl World {
         let values = evaluate_policy(&model, chance, settings.discount, 1e-7);
         let starts = self.task.starts();
         Ok(starts.iter().map(|state| values[state.index()]).sum::<f64>() / starts.len() as f64)
+    }
+
+    /// How many cells there are: each is a state, walls included.
+    pub fn n_states(&self) -> usize {
+        self.state_of.len()
     }
 }
 
@@ -182,10 +187,6 @@ fn text(rows: &[Vec<char>], legend: &[String]) -> String {
 }
 
 impl Environment for World {
-    fn n_states(&self) -> usize {
-        self.state_of.len()
-    }
-
     fn n_actions(&self, _state: State) -> usize {
         4
     }
@@ -199,7 +200,7 @@ impl Environment for World {
     fn step(&self, state: State, action: Action, random: &mut Random) -> Step {
         let step = self.task.step(State(self.state_of[state.index()]), action, random);
         match step.next {
-            Next::On(next) => Step { next: Next::On(State(self.cell_of[next.index()])), ..step },
+            Next::Continue(next) => Step { next: Next::Continue(State(self.cell_of[next.index()])), ..step },
             _ => step,
         }
     }

@@ -1,7 +1,6 @@
 //! The engine: it learns as the core's own loop does, obeys orders, and its agents find out what changed.
 
-use backsweep::planner::{PLANNERS, build_planner};
-use backsweep::{Agent, Budget, Environment, EpsilonGreedy, Model, Random, State, run_episode};
+use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, Random, State, run_episode};
 use backsweep_lab::{Law, Maze, MazeTask, PAPER_MAZE};
 use backsweep_watch::engine::frame::Frame;
 use backsweep_watch::engine::learner::Learner;
@@ -17,8 +16,8 @@ use std::time::{Duration, Instant};
 /// A small maze in which every planner soon ends episodes.
 const SMALL: &str = "S..#....\n.#.#.##.\n.#...#..\n...#...G\n";
 
-fn small(planner: &str) -> Scene {
-    Scene { planner: planner.into(), maze: SMALL.into(), min_visits: 1, ..Scene::default() }
+fn small(planner: PlannerKind) -> Scene {
+    Scene { planner, maze: SMALL.into(), min_visits: 1, ..Scene::default() }
 }
 
 struct Running {
@@ -67,34 +66,34 @@ impl Drop for Running {
 
 #[test]
 fn every_planner_learns_exactly_as_in_the_cores_own_loop() {
-    for entry in PLANNERS {
-        let scene = small(entry.name);
+    for kind in PlannerKind::ALL {
+        let scene = small(kind);
         let world = World::new(&scene).unwrap();
         let mut agent = Agent::from_parts(
-            Model::with_states((0..world.n_states()).map(|_| 4)),
-            build_planner(entry.name, scene.settings()).unwrap(),
+            Model::with_states((0..world.n_states()).map(|_| 4)).unwrap(),
+            kind.build(scene.settings()).unwrap(),
             EpsilonGreedy::new(scene.epsilon).unwrap(),
         );
         let mut random = Random::from_seed(scene.seed);
-        let mut learner = Learner::new(entry.name, &scene, &world).unwrap();
+        let mut learner = Learner::new(kind, &scene, &world).unwrap();
         for n in 1..=40 {
             let episode =
-                run_episode(&world, &mut agent, &mut Budget::Cycles(1), None, &mut random, &mut |_, _| {})
+                run_episode(&world, &mut agent, Budget::Cycles(1), None, &mut random, &mut |_, _| {})
                     .unwrap();
             while learner.episodes() < n {
                 learner.step(&world, 1).unwrap();
             }
             let frame = learner.sample();
-            assert_eq!(frame.last_return, Some(episode.discounted_return), "{}, episode {n}", entry.name);
+            assert_eq!(frame.last_return, Some(episode.discounted_return), "{}, episode {n}", kind);
             let values: Vec<f64> = (0..world.n_states() as u32).map(|s| agent.value(State(s))).collect();
-            assert_eq!(frame.values, values, "{}, episode {n}", entry.name);
+            assert_eq!(frame.values, values, "{}, episode {n}", kind);
         }
     }
 }
 
 #[test]
 fn one_cycle_changes_exactly_the_predecessors() {
-    for planner in ["reversed_full_backups", "small_backups"] {
+    for planner in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups] {
         let scene = small(planner);
         let world = World::new(&scene).unwrap();
         let mut learner = Learner::new(planner, &scene, &world).unwrap();
@@ -117,7 +116,9 @@ fn one_cycle_changes_exactly_the_predecessors() {
             assert_eq!(before.priorities[popped as usize], top, "{planner}: the most urgent state is popped");
             // A pop of small backups may turn out to change V by nothing, or so little that it is lost in rounding.
             let passed_on = match planner {
-                "small_backups" => (after.values[popped as usize] - before.values[popped as usize]).abs(),
+                PlannerKind::SmallBackups => {
+                    (after.values[popped as usize] - before.values[popped as usize]).abs()
+                }
                 _ => top,
             };
             if passed_on > 1e-9 {
@@ -133,8 +134,8 @@ fn one_cycle_changes_exactly_the_predecessors() {
 
 #[test]
 fn single_cycles_of_every_planner_are_reported() {
-    for entry in PLANNERS {
-        let scene = small(entry.name);
+    for kind in PlannerKind::ALL {
+        let scene = small(kind);
         let running = Running::start(scene, false);
         let before = running.order(Order::Step { count: 60 });
         assert_eq!(before.agents[0].steps, 60);
@@ -143,10 +144,10 @@ fn single_cycles_of_every_planner_are_reported() {
         assert_eq!(frame.cycles.len(), 1);
         assert!(
             frame.cycles[0].popped.is_some()
-                || entry.name == "value_iteration"
+                || kind == PlannerKind::ValueIteration
                 || frame.agents[0].queue_length == 0,
             "{}",
-            entry.name
+            kind
         );
         let frame = running.order(Order::Step { count: 1 });
         assert!(frame.cycles.is_empty(), "a report is shown until something else happens");
@@ -155,7 +156,7 @@ fn single_cycles_of_every_planner_are_reported() {
 
 #[test]
 fn the_engine_obeys() {
-    let running = Running::start(Scene { speed: None, ..small("reversed_full_backups") }, true);
+    let running = Running::start(Scene { speed: None, ..small(PlannerKind::ReversedFullBackups) }, true);
     running.wait(|frame| frame.agents[0].steps > 0);
     let paused = running.order(Order::Pause);
     assert!(!paused.running && paused.agents[0].steps > 0);
@@ -174,9 +175,9 @@ fn the_engine_obeys() {
     assert!(running.order(Order::Run).running);
     // A faulty scene changes nothing.
     let revision = running.engine.frame().revision;
-    let faulty = Box::new(Scene { epsilon: 2.0, ..small("small_backups") });
+    let faulty = Box::new(Scene { epsilon: 2.0, ..small(PlannerKind::SmallBackups) });
     assert!(running.refused(Order::Scene { scene: faulty, anew: false }).contains("epsilon is 2"));
-    let faulty = Box::new(Scene { maze: "S..".into(), ..small("small_backups") });
+    let faulty = Box::new(Scene { maze: "S..".into(), ..small(PlannerKind::SmallBackups) });
     assert!(running.refused(Order::Scene { scene: faulty, anew: false }).contains("no goal"));
     assert_eq!(running.engine.frame().revision, revision);
 }
@@ -201,7 +202,7 @@ fn it_goes_by_itself_and_never_faster_than_asked() {
 
 #[test]
 fn settings_change_while_it_learns() {
-    let running = Running::start(small("reversed_full_backups"), false);
+    let running = Running::start(small(PlannerKind::ReversedFullBackups), false);
     let learned = running.order(Order::Step { count: 2000 });
     let change = |change: Scene| running.order(Order::Scene { scene: Box::new(change), anew: false });
     let policy = change(Scene { epsilon: 0.2, cycles: 3, ..(*learned.scene).clone() });
@@ -213,22 +214,23 @@ fn settings_change_while_it_learns() {
     assert!((-2.0..-1.5).contains(&lowest), "values follow the new discount: {lowest}");
     let same = running.order(Order::Scene { scene: Box::new((*planned.scene).clone()), anew: true });
     assert_eq!(same.agents[0].steps, 2000, "the scene that is shown already goes on");
-    let anew = change(Scene { planner: "moore_atkeson".into(), ..(*planned.scene).clone() });
+    let anew = change(Scene { planner: PlannerKind::MooreAtkeson, ..(*planned.scene).clone() });
     assert_eq!((anew.agents[0].steps, anew.life), (0, planned.life + 1), "a new planner begins anew");
 }
 
 #[test]
 fn agents_in_a_race_see_the_same_random_numbers() {
-    let scene = Scene { rival: Some("reversed_full_backups".into()), ..small("reversed_full_backups") };
+    let scene =
+        Scene { rival: Some(PlannerKind::ReversedFullBackups), ..small(PlannerKind::ReversedFullBackups) };
     let running = Running::start(scene, false);
     for _ in 0..20 {
         let frame = running.order(Order::Step { count: 37 });
         assert_eq!(frame.agents[0].position, frame.agents[1].position);
         assert_eq!(frame.agents[0].q, frame.agents[1].q);
     }
-    let other = Scene { rival: Some("value_iteration".into()), ..small("reversed_full_backups") };
+    let other = Scene { rival: Some(PlannerKind::ValueIteration), ..small(PlannerKind::ReversedFullBackups) };
     let frame = running.order(Order::Scene { scene: Box::new(other), anew: false });
-    assert_eq!(frame.agents[1].planner, "value_iteration");
+    assert_eq!(frame.agents[1].planner, PlannerKind::ValueIteration);
     let frame = running.order(Order::Step { count: 500 });
     assert_eq!(frame.agents[0].steps, frame.agents[1].steps);
     assert_ne!(frame.agents[0].q, frame.agents[1].q);
@@ -267,7 +269,7 @@ fn painting_a_wall_changes_the_policy() {
 
 #[test]
 fn start_goal_and_walls_can_be_painted_under_the_agent() {
-    let running = Running::start(small("reversed_full_backups"), false);
+    let running = Running::start(small(PlannerKind::ReversedFullBackups), false);
     let mut position = 0;
     while position == 0 {
         position = running.order(Order::Step { count: 1 }).agents[0].position;
@@ -331,13 +333,13 @@ fn the_engine_beside_the_laboratory_at_full_speed() {
 
         let task = MazeTask::new(Maze::parse(PAPER_MAZE).unwrap(), Law::Fifteen, -1.0).unwrap();
         let scene = Scene::default();
-        let mut agent = Agent::new("reversed_full_backups", scene.settings())
+        let mut agent = Agent::new(PlannerKind::ReversedFullBackups, scene.settings())
             .unwrap()
             .with_policy(EpsilonGreedy::new(0.05).unwrap());
         let mut random = Random::from_seed(1);
         let (began, mut steps) = (Instant::now(), 0);
         while began.elapsed() < Duration::from_millis(1100) {
-            let budget = &mut Budget::Cycles(1);
+            let budget = Budget::Cycles(1);
             steps += run_episode(&task, &mut agent, budget, None, &mut random, &mut |_, _| {}).unwrap().steps;
         }
         let laboratory = steps as f64 / began.elapsed().as_secs_f64();

@@ -1,7 +1,8 @@
 //! Learns a small maze and prints its policy as arrows: `cargo run --release -p backsweep --example small_maze`.
 
 use backsweep::{
-    Action, Agent, Budget, Environment, EpsilonGreedy, Next, Random, Settings, State, Step, run_episode,
+    Action, Agent, Budget, Environment, EpsilonGreedy, Next, PlannerKind, Random, Settings, State, Step,
+    run_episode,
 };
 
 const MAZE: [&str; 5] = ["S..#....", ".#.#.##.", ".#...#..", ".####.#.", "......#G"];
@@ -15,9 +16,6 @@ fn cell(x: i32, y: i32) -> char {
 }
 
 impl Environment for Maze {
-    fn n_states(&self) -> usize {
-        MAZE.len() * MAZE[0].len()
-    }
     fn n_actions(&self, _: State) -> usize {
         ARROWS.len()
     }
@@ -29,18 +27,22 @@ impl Environment for Maze {
         let (x, y) = (state.0 as i32 % 8, state.0 as i32 / 8);
         let (_, dx, dy) = ARROWS[action as usize];
         let (to_x, to_y) = if cell(x + dx, y + dy) == '#' { (x, y) } else { (x + dx, y + dy) };
-        let next =
-            if cell(to_x, to_y) == 'G' { Next::End } else { Next::On(State((to_y * 8 + to_x) as u32)) };
+        let next = if cell(to_x, to_y) == 'G' {
+            Next::Terminated
+        } else {
+            Next::Continue(State((to_y * 8 + to_x) as u32))
+        };
         Step { reward: -1.0, next }
     }
 }
 
 fn main() -> Result<(), backsweep::Error> {
     let settings = Settings { discount: 0.95, ..Settings::default() };
-    let mut agent = Agent::new("reversed_full_backups", settings)?.with_policy(EpsilonGreedy::new(0.05)?);
+    let mut agent =
+        Agent::new(PlannerKind::ReversedFullBackups, settings)?.with_policy(EpsilonGreedy::new(0.05)?);
     let mut random = Random::from_seed(1);
     for _ in 0..100 {
-        run_episode(&Maze, &mut agent, &mut Budget::Cycles(3), None, &mut random, &mut |_, _| ())?;
+        run_episode(&Maze, &mut agent, Budget::Cycles(3), None, &mut random, &mut |_, _| ())?;
     }
     for (y, row) in MAZE.iter().enumerate() {
         let arrow =

@@ -1,17 +1,17 @@
 //! The agent: model, planner and policy in one, and the one interaction loop.
 
-use crate::planner::{Planned, build_planner, restore_planner};
+use crate::planner::Planned;
 use crate::queue::QueueKind;
 use crate::{
     Action, Audit, Budget, Change, Environment, EpsilonGreedy, Model, MovedRow, Next, Optimism, Outcome,
-    Pair, Planner, Random, Result, Settings, Snapshot, State, Transition, audit, plan,
+    Pair, Planner, PlannerKind, Random, Result, Settings, Snapshot, State, Step, Transition, audit, plan,
 };
 
 /// A learner: a model of what it saw, a planner that keeps values of it, a policy that acts on them.
 ///
 /// ```
-/// use backsweep::{Agent, Random, Settings};
-/// let mut agent = Agent::new("small_backups", Settings::default())?;
+/// use backsweep::{Agent, PlannerKind, Random, Settings};
+/// let mut agent = Agent::new(PlannerKind::SmallBackups, Settings::default())?;
 /// let hall = agent.add_state(4)?;
 /// let action = agent.act(hall, &mut Random::from_seed(0))?;
 /// assert!(action.0 < 4);
@@ -25,9 +25,9 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// An agent without states, with a planner by its name in [`crate::planner::PLANNERS`], that acts greedily.
-    pub fn new(planner: &str, settings: Settings) -> Result<Self> {
-        Ok(Self::from_parts(Model::new(), build_planner(planner, settings)?, EpsilonGreedy::GREEDY))
+    /// An agent without states that acts greedily.
+    pub fn new(planner: PlannerKind, settings: Settings) -> Result<Self> {
+        Ok(Self::from_parts(Model::new(), planner.build(settings)?, EpsilonGreedy::GREEDY))
     }
 
     /// An agent of these parts. The planner takes in what the model holds.
@@ -111,7 +111,7 @@ impl Agent {
     }
 
     /// Plans within a budget.
-    pub fn plan(&mut self, budget: &mut Budget<'_>) -> Planned {
+    pub fn plan(&mut self, budget: Budget<'_>) -> Planned {
         plan(&mut *self.planner, &self.model, budget)
     }
 
@@ -132,6 +132,11 @@ impl Agent {
     /// Chooses an action by the policy.
     pub fn act(&self, state: State, random: &mut Random) -> Result<Action> {
         self.policy.choose(&self.model, self.planner.values(), state, random)
+    }
+
+    /// Chooses by the policy among some of a state's actions: at least one, each once.
+    pub fn act_among(&self, state: State, actions: &[Action], random: &mut Random) -> Result<Action> {
+        self.policy.choose_among(&self.model, self.planner.values(), state, actions, random)
     }
 
     /// The best action as it now seems, the first of equally good ones; `None` if the state has no actions.
@@ -165,6 +170,31 @@ impl Agent {
         Memory { arcs: self.model.arcs.bytes(), rows: self.model.row_bytes(), planner: self.planner.bytes() }
     }
 
+    /// One interaction with the world: acts in a state, learns from what follows and plans. States are taken in as they are
+    /// met.
+    ///
+    /// # Errors
+    /// If the environment gives a state, reward or number of actions that the model refuses.
+    #[inline]
+    pub fn step(
+        &mut self,
+        environment: &dyn Environment,
+        state: State,
+        budget: Budget<'_>,
+        random: &mut Random,
+    ) -> Result<Transition> {
+        self.meet(environment, state)?;
+        let action = self.act(state, random)?;
+        let Step { reward, next } = environment.step(state, action, random);
+        if let Some(next) = next.state() {
+            self.meet(environment, next)?;
+        }
+        let transition = Transition { state, action, reward, next };
+        self.observe(&transition)?;
+        self.plan(budget);
+        Ok(transition)
+    }
+
     /// Makes sure that a state of an environment, and all with smaller ids, are in the model.
     fn meet(&mut self, environment: &dyn Environment, state: State) -> Result<()> {
         while self.model.n_states() <= state.index() {
@@ -180,10 +210,10 @@ impl Agent {
         self.model.store(&mut snapshot);
         self.planner.store(&mut snapshot);
         let settings = self.planner.settings();
-        snapshot.put("agent.planner", self.planner.name().as_bytes().to_vec());
+        snapshot.put("agent.planner", self.planner.kind().map_or("", PlannerKind::name).as_bytes().to_vec());
         snapshot.put("agent.queue", settings.queue.name().as_bytes().to_vec());
         let Settings { discount, optimism: Optimism { value, min_visits }, threshold, tolerance, .. } =
-            *settings;
+            settings;
         let numbers = [discount, value, f64::from(min_visits), threshold, tolerance, self.policy.epsilon()];
         snapshot.put("agent.settings", numbers.to_vec());
         snapshot
@@ -195,17 +225,17 @@ impl Agent {
     /// If the snapshot does not describe an agent; nothing in it is trusted.
     pub fn restore(snapshot: &Snapshot) -> Result<Self> {
         let text = |name: &str| Ok(String::from_utf8_lossy(snapshot.bytes(name)?).into_owned());
-        let planner: String = text("agent.planner")?;
+        let planner: PlannerKind = text("agent.planner")?.parse()?;
         let queue: QueueKind = text("agent.queue")?.parse()?;
         let &[discount, value, min_visits, threshold, tolerance, epsilon] =
             snapshot.f64s("agent.settings")?
         else {
-            return Err(Snapshot::problem("agent.settings", "it has not 6 items"));
+            return Err(Snapshot::problem("agent.settings", "expected 6 items"));
         };
         let optimism = Optimism { value, min_visits: min_visits as u32 };
         let settings = Settings { discount, optimism, threshold, queue, tolerance }.check()?;
         let model = Model::restore(snapshot)?;
-        let planner = restore_planner(&planner, settings, &model, snapshot)?;
+        let planner = planner.restore(settings, &model, snapshot)?;
         Ok(Self { model, planner, policy: EpsilonGreedy::new(epsilon)? })
     }
 }
@@ -255,17 +285,17 @@ pub struct Episode {
     pub end: EpisodeEnd,
 }
 
-/// The one interaction loop: start, then act, learn and plan until the episode ends. `budget` is spent after every step, and
+/// The one interaction loop: start, then [step](Agent::step) until the episode ends. `budget` is spent after every step, and
 /// `watch` is shown every transition after that.
 ///
-/// `max_steps` cuts the episode: the last step is then recorded as [`Next::Cut`], not as an end.
+/// `max_steps` truncates the episode: the last transition is then [`Next::Truncated`], which is not an end.
 ///
 /// # Errors
 /// If the environment gives a state, reward or number of actions that the model refuses.
 pub fn run_episode(
     environment: &dyn Environment,
     agent: &mut Agent,
-    budget: &mut Budget<'_>,
+    budget: Budget<'_>,
     max_steps: Option<u64>,
     random: &mut Random,
     watch: &mut dyn FnMut(&Agent, &Transition),
@@ -275,28 +305,20 @@ pub fn run_episode(
     let mut episode =
         Episode { steps: 0, total_reward: 0.0, discounted_return: 0.0, end: EpisodeEnd::Truncated };
     let mut factor = 1.0;
-    agent.meet(environment, state)?;
     while max_steps.is_none_or(|most| episode.steps < most) {
-        let action = agent.act(state, random)?;
-        let mut step = environment.step(state, action, random);
+        let mut transition = agent.step(environment, state, budget, random)?;
         episode.steps += 1;
-        episode.total_reward += step.reward;
-        episode.discounted_return += factor * step.reward;
+        episode.total_reward += transition.reward;
+        episode.discounted_return += factor * transition.reward;
         factor *= discount;
-        if let Some(next) = step.next.state() {
-            agent.meet(environment, next)?;
-            if max_steps == Some(episode.steps) {
-                step.next = Next::Cut(next);
-            }
+        if let (Next::Continue(next), true) = (transition.next, max_steps == Some(episode.steps)) {
+            transition.next = Next::Truncated(next);
         }
-        let transition = Transition { state, action, reward: step.reward, next: step.next };
-        agent.observe(&transition)?;
-        agent.plan(budget);
         watch(agent, &transition);
-        match step.next {
-            Next::On(next) => state = next,
-            Next::Cut(_) => break,
-            Next::End => {
+        match transition.next {
+            Next::Continue(next) => state = next,
+            Next::Truncated(_) => break,
+            Next::Terminated => {
                 episode.end = EpisodeEnd::Terminated;
                 break;
             }

@@ -13,7 +13,7 @@
 //! block, plus 8 for a weight that is no count.
 
 use crate::prefetch::prefetch;
-use crate::{Arc, Pair, Result, Snapshot, State};
+use crate::{ArcId, Pair, Result, Snapshot, State};
 use rustc_hash::FxHashMap;
 
 /// No block.
@@ -189,26 +189,26 @@ pub(crate) struct Outgoing<'a> {
 }
 
 impl Iterator for Outgoing<'_> {
-    type Item = Arc;
+    type Item = ArcId;
 
     #[inline]
-    fn next(&mut self) -> Option<Arc> {
+    fn next(&mut self) -> Option<ArcId> {
         self.len = self.len.checked_sub(1)?;
         if self.is_single {
-            return Some(Arc(self.head));
+            return Some(ArcId(self.head));
         }
         if self.left == 0 {
             self.head = self.out[self.head as usize].next;
             self.left = OUT_BLOCK;
         }
         self.left -= 1;
-        Some(Arc(self.out[self.head as usize].arcs[self.left as usize]))
+        Some(ArcId(self.out[self.head as usize].arcs[self.left as usize]))
     }
 }
 
 impl Arcs {
     /// The arcs out of a pair: (next state, arc).
-    pub fn out(&self, list: OutList) -> impl Iterator<Item = (State, Arc)> {
+    pub fn out(&self, list: OutList) -> impl Iterator<Item = (State, ArcId)> {
         let OutList { head, len } = list;
         let arcs = Outgoing { out: &self.out, head, left: list.filled(), len, is_single: len == 1 };
         arcs.map(|arc| (self.target(arc), arc))
@@ -242,14 +242,14 @@ impl Arcs {
 
     /// The arcs into a state: (pair, weight, arc), the newest first.
     #[inline]
-    pub fn incoming(&self, list: &InList) -> impl Iterator<Item = (Pair, f64, Arc)> {
+    pub fn incoming(&self, list: &InList) -> impl Iterator<Item = (Pair, f64, ArcId)> {
         let mut blocks = self.blocks(list);
         let mut filled = list.filled();
         std::iter::from_fn(move || {
             let (number, block) = blocks.next()?;
             let arcs = 0..std::mem::replace(&mut filled, IN_BLOCK as usize);
             Some(arcs.rev().map(move |i| {
-                (Pair(block.pairs[i]), self.decode(block.codes[i]), Arc(number * IN_BLOCK + i as u32))
+                (Pair(block.pairs[i]), self.decode(block.codes[i]), ArcId(number * IN_BLOCK + i as u32))
             }))
         })
         .flatten()
@@ -270,22 +270,22 @@ impl Arcs {
     /// Calls `visit` with each arc into a state, the newest first: the same as [`Self::incoming`] without the bookkeeping of
     /// an iterator.
     #[inline(always)]
-    pub fn visit_incoming(&self, list: &InList, mut visit: impl FnMut(Pair, f64, Arc)) {
+    pub fn visit_incoming(&self, list: &InList, mut visit: impl FnMut(Pair, f64, ArcId)) {
         self.visit_blocks(list, |first, block, weights, filled| {
             for i in (0..filled).rev() {
-                visit(Pair(block.pairs[i]), weights[i], Arc(first + i as u32));
+                visit(Pair(block.pairs[i]), weights[i], ArcId(first + i as u32));
             }
         });
     }
 
     #[inline]
-    fn block(&self, arc: Arc) -> &InBlock {
+    fn block(&self, arc: ArcId) -> &InBlock {
         &self.blocks[(arc.0 / IN_BLOCK) as usize]
     }
 
     /// The state that the arc leads to.
     #[inline]
-    pub fn target(&self, arc: Arc) -> State {
+    pub fn target(&self, arc: ArcId) -> State {
         State(self.block(arc).target)
     }
 
@@ -307,18 +307,18 @@ impl Arcs {
 
     /// What stands for the weight of an arc in 4 bytes until it changes.
     #[inline]
-    pub fn code(&self, arc: Arc) -> u32 {
+    pub fn code(&self, arc: ArcId) -> u32 {
         self.block(arc).codes[(arc.0 % IN_BLOCK) as usize]
     }
 
     #[inline]
-    pub fn weight(&self, arc: Arc) -> f64 {
+    pub fn weight(&self, arc: ArcId) -> f64 {
         self.decode(self.code(arc))
     }
 
     /// Sets the weight of an arc. The caller has made sure that there is room for one more wide weight.
     #[inline]
-    pub fn set_weight(&mut self, arc: Arc, weight: f64) {
+    pub fn set_weight(&mut self, arc: ArcId, weight: f64) {
         let block = &mut self.blocks[(arc.0 / IN_BLOCK) as usize];
         let code = &mut block.codes[(arc.0 % IN_BLOCK) as usize];
         let whole = weight as u32; // saturates; 0 for what is below
@@ -335,7 +335,7 @@ impl Arcs {
 
     /// Adds to the weight of an arc. As for [`Self::set_weight`], there is room for one more wide weight.
     #[inline]
-    pub fn add_weight(&mut self, arc: Arc, weight: f64) {
+    pub fn add_weight(&mut self, arc: ArcId, weight: f64) {
         let code = &mut self.blocks[(arc.0 / IN_BLOCK) as usize].codes[(arc.0 % IN_BLOCK) as usize];
         // One more observation of a count that stays one. Codes of wide weights are higher.
         if weight == 1.0 && *code < WIDE - 1 {
@@ -347,7 +347,7 @@ impl Arcs {
 
     /// The pair that the arc leaves.
     #[inline]
-    pub fn pair(&self, arc: Arc) -> Pair {
+    pub fn pair(&self, arc: ArcId) -> Pair {
         Pair(self.block(arc).pairs[(arc.0 % IN_BLOCK) as usize])
     }
 
@@ -355,7 +355,7 @@ impl Arcs {
     ///
     /// Predecessors first: their blocks are known side by side, and the one with the arc is the one to be changed.
     #[inline]
-    pub fn find(&self, pair: Pair, out: OutList, next: State, into: &InList) -> Option<Arc> {
+    pub fn find(&self, pair: Pair, out: OutList, next: State, into: &InList) -> Option<ArcId> {
         if into.len <= SHORT_LIST {
             let mut blocks = self.blocks(into);
             while let Some((number, block)) = blocks.next() {
@@ -364,19 +364,19 @@ impl Arcs {
                 let places = (0..IN_BLOCK).map(|i| found[i as usize] << i).sum::<u32>();
                 if places != 0 {
                     // The lowest place is the arc; higher ones are unfilled and repeat it.
-                    return Some(Arc(number * IN_BLOCK + places.trailing_zeros()));
+                    return Some(ArcId(number * IN_BLOCK + places.trailing_zeros()));
                 }
             }
             return None;
         }
         if out.len > LONG_ROW {
-            return self.long_rows.get(&(pair.0, next.0)).map(|&arc| Arc(arc));
+            return self.long_rows.get(&(pair.0, next.0)).map(|&arc| ArcId(arc));
         }
         self.out(out).find(|&(state, _)| state == next).map(|(_, arc)| arc)
     }
 
     /// Adds an arc that does not exist yet. The caller has made sure that its id fits in 32 bits.
-    pub fn add(&mut self, pair: Pair, out: &mut OutList, next: State, into: &mut InList) -> Arc {
+    pub fn add(&mut self, pair: Pair, out: &mut OutList, next: State, into: &mut InList) -> ArcId {
         let i = into.len % IN_BLOCK;
         if i == 0 {
             into.push(self.blocks.len() as u32);
@@ -385,13 +385,13 @@ impl Arcs {
         }
         self.blocks[into.head() as usize].pairs[i as usize] = pair.0;
         into.len += 1;
-        let arc = Arc(into.head() * IN_BLOCK + i);
+        let arc = ArcId(into.head() * IN_BLOCK + i);
         self.add_out(pair, out, next, arc);
         arc
     }
 
     /// Adds an arc that is in its predecessor list to the list of its pair.
-    pub fn add_out(&mut self, pair: Pair, out: &mut OutList, next: State, arc: Arc) {
+    pub fn add_out(&mut self, pair: Pair, out: &mut OutList, next: State, arc: ArcId) {
         if out.len == LONG_ROW {
             let row: Vec<_> = self.out(*out).collect();
             self.long_rows.extend(row.into_iter().map(|(state, arc)| ((pair.0, state.0), arc.0)));
@@ -448,7 +448,7 @@ impl Arcs {
             for i in 0..filled {
                 let new = &mut self.blocks[block];
                 new.pairs[i] = pairs[block * size + i];
-                self.set_weight(Arc(first + i as u32), weights[block * size + i]);
+                self.set_weight(ArcId(first + i as u32), weights[block * size + i]);
             }
             list.push(block as u32);
             list.len += filled as u32;

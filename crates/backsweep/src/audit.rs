@@ -1,6 +1,6 @@
 //! How far from exact, and how far from optimal at the most.
 
-use crate::{Arc, Model, Planner};
+use crate::{ArcId, Model, Planner};
 
 /// What [`audit`] found. All numbers are recomputed from the model, none taken from the planner's own bookkeeping.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,7 +36,8 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
         error_bound: None,
     };
     // A planner keeps the relation for all arcs or for none, so any arc will do to ask.
-    let keeps_relation = model.states().next().is_some_and(|state| planner.seen(state, Arc(0)).is_some());
+    let keeps_relation =
+        model.states().next().is_some_and(|state| planner.backed_up_value(state, ArcId(0)).is_some());
     let mut scale = 1.0f64;
     // The largest number in the residual; what predecessors have not been told of may be far larger and does not count.
     let mut largest = 1.0f64;
@@ -60,7 +61,7 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
                 scale = scale.max(v.abs());
                 largest = largest.max(v.abs());
                 by_value += successor.weight * v;
-                by_seen = match (by_seen, planner.seen(successor.state, successor.arc)) {
+                by_seen = match (by_seen, planner.backed_up_value(successor.state, successor.arc)) {
                     (Some(sum), Some(u)) => {
                         scale = scale.max(u.abs());
                         Some(sum + successor.weight * u)

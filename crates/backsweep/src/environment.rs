@@ -16,9 +16,6 @@ pub struct Step {
 ///
 /// Implemented by worlds; called by [`crate::run_episode`] only.
 pub trait Environment: Sync {
-    /// How many states there are: ids are `0 .. n_states()`.
-    fn n_states(&self) -> usize;
-
     /// How many actions a state has; 0 for a state that is never stepped out of.
     fn n_actions(&self, state: State) -> usize;
 

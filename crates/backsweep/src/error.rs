@@ -47,6 +47,11 @@ pub enum Error {
         /// The state.
         state: State,
     },
+    /// A choice among no actions.
+    NoActions {
+        /// The state.
+        state: State,
+    },
     /// A reward that is NaN or infinite.
     Reward {
         /// The state of the transition.
@@ -161,6 +166,9 @@ impl fmt::Display for Error {
             }
             Self::Probability { state, action, found } => {
                 write!(f, "probability of an outcome of {action} in {state} is {found}; expected 0 to 1")
+            }
+            Self::NoActions { state } => {
+                write!(f, "no actions to choose from in {state}; expected at least one")
             }
             Self::ProbabilitySum { state, action, found } => write!(
                 f,

@@ -48,6 +48,6 @@ id!(
 );
 id!(
     /// A successor of a pair that has been seen (or is known): the triple (state, action, next state).
-    Arc,
+    ArcId,
     "arc"
 );

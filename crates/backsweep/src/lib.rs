@@ -10,16 +10,16 @@
 //! ```
 //!
 //! ```
-//! use backsweep::{Action, Agent, Budget, Next, Settings, State, Transition};
-//! let mut agent = Agent::new("reversed_full_backups", Settings { discount: 0.9, ..Settings::default() })?;
+//! use backsweep::{Action, Agent, Budget, Next, PlannerKind, Settings, State, Transition};
+//! let mut agent = Agent::new(PlannerKind::default(), Settings { discount: 0.9, ..Settings::default() })?;
 //! for _ in 0..3 {
 //!     agent.add_state(2)?; // three states with two actions each: back and forth
 //! }
 //! let step = |s, a, reward, next| Transition { state: State(s), action: Action(a), reward, next };
-//! agent.observe(&step(0, 1, 0.0, Next::On(State(1))))?;
-//! agent.observe(&step(1, 1, 0.0, Next::On(State(2))))?;
-//! agent.observe(&step(2, 1, 1.0, Next::End))?;
-//! agent.plan(&mut Budget::Cycles(2));
+//! agent.observe(&step(0, 1, 0.0, Next::Continue(State(1))))?;
+//! agent.observe(&step(1, 1, 0.0, Next::Continue(State(2))))?;
+//! agent.observe(&step(2, 1, 1.0, Next::Terminated))?;
+//! agent.plan(Budget::Cycles(2));
 //! assert!((agent.value(State(0)) - 0.81).abs() < 1e-12); // the reward, two steps away
 //! # Ok::<(), backsweep::Error>(())
 //! ```
@@ -36,7 +36,6 @@ mod id;
 mod lists;
 mod model;
 mod model_snapshot;
-mod names;
 mod owners;
 pub mod planner;
 mod policy;
@@ -55,10 +54,9 @@ pub use agent::{Agent, Episode, EpisodeEnd, Memory, run_episode};
 pub use audit::{Audit, audit};
 pub use environment::{Environment, Step};
 pub use error::{Error, Result};
-pub use id::{Action, Arc, Pair, State};
+pub use id::{Action, ArcId, Pair, State};
 pub use model::{Change, Model, MovedRow, Predecessor, Successor};
-pub use names::Names;
-pub use planner::{Budget, Planner, plan};
+pub use planner::{Budget, Planner, PlannerKind, plan};
 pub use policy::EpsilonGreedy;
 pub use queue::QueueKind;
 pub use random::Random;

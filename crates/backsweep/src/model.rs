@@ -11,7 +11,7 @@
 use crate::arcs::{Arcs, InList, NONE, OutList};
 use crate::owners::Owners;
 use crate::prefetch::prefetch_row;
-use crate::{Action, Arc, Error, Outcome, Pair, Result, State, Transition};
+use crate::{Action, ArcId, Error, Outcome, Pair, Result, State, Transition};
 
 /// How far from 1 the probabilities of a pair may sum before they are refused.
 const SUM_TOLERANCE: f64 = 1e-9;
@@ -85,7 +85,7 @@ pub struct Change {
     /// Its state.
     pub state: State,
     /// The arc that changed and the state it leads to; `None` for a step that terminated.
-    pub next: Option<(State, Arc)>,
+    pub next: Option<(State, ArcId)>,
     /// What was added to the weight of the pair (and of the arc); negative when a transition was taken back.
     pub weight: f64,
     /// What was added to the pair's sum of rewards.
@@ -115,7 +115,7 @@ pub struct Successor {
     /// How often it was seen, or its probability: w(s,a,s').
     pub weight: f64,
     /// The arc's id.
-    pub arc: Arc,
+    pub arc: ArcId,
 }
 
 /// A predecessor of a state.
@@ -126,21 +126,22 @@ pub struct Predecessor {
     /// How often it did, or with which probability: w(s,a,s').
     pub weight: f64,
     /// The arc's id.
-    pub arc: Arc,
+    pub arc: ArcId,
 }
 
 /// A model of a world, learned from transitions or given by its probabilities.
 ///
 /// ```
 /// use backsweep::{Action, Model, Next, State, Transition};
-/// let mut model = Model::with_states([2, 1]);
+/// let mut model = Model::with_states([2, 1])?;
 /// let (start, left) = (State(0), Action(0));
-/// for next in [Next::On(State(1)), Next::On(State(0)), Next::On(State(1)), Next::End] {
-///     model.record(&Transition { state: start, action: left, reward: 1.0, next }).unwrap();
+/// for next in [Next::Continue(State(1)), Next::Continue(State(0)), Next::Continue(State(1)), Next::Terminated] {
+///     model.record(&Transition { state: start, action: left, reward: 1.0, next })?;
 /// }
-/// let pair = model.pair(start, left).unwrap();
+/// let pair = model.pair(start, left)?;
 /// assert_eq!(model.weight(pair), 4.0);
 /// assert_eq!(model.successors(pair).map(|s| s.weight).sum::<f64>(), 3.0); // the rest ended
+/// # Ok::<(), backsweep::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Model {
@@ -160,15 +161,14 @@ impl Model {
 
     /// A model with one state for each number, which says how many actions the state has.
     ///
-    /// Numbers that do not fit in 32 bits together are cut off; [`add_state`](Self::add_state) reports them instead.
-    pub fn with_states(n_actions: impl IntoIterator<Item = usize>) -> Self {
+    /// # Errors
+    /// If there are more states or pairs than ids of 32 bits.
+    pub fn with_states(n_actions: impl IntoIterator<Item = usize>) -> Result<Self> {
         let mut model = Self::new();
         for n in n_actions {
-            if model.add_state(n).is_err() {
-                break;
-            }
+            model.add_state(n)?;
         }
-        model
+        Ok(model)
     }
 
     /// Freezes every pair from its `visits`-th visit on: later transitions of it are not recorded. With an optimism of
@@ -470,11 +470,12 @@ impl Model {
     ///
     /// ```
     /// use backsweep::{Action, Model, Next, Outcome, State};
-    /// let mut model = Model::with_states([1]);
-    /// let stay = Outcome { probability: 0.75, reward: -1.0, next: Next::On(State(0)) };
-    /// let end = Outcome { probability: 0.25, reward: -1.0, next: Next::End };
-    /// let pair = model.set_outcomes(State(0), Action(0), &[stay, end]).unwrap();
+    /// let mut model = Model::with_states([1])?;
+    /// let stay = Outcome { probability: 0.75, reward: -1.0, next: Next::Continue(State(0)) };
+    /// let end = Outcome { probability: 0.25, reward: -1.0, next: Next::Terminated };
+    /// let pair = model.set_outcomes(State(0), Action(0), &[stay, end])?;
     /// assert_eq!(model.mean_reward(pair), -1.0);
+    /// # Ok::<(), backsweep::Error>(())
     /// ```
     ///
     /// # Complexity
@@ -504,7 +505,7 @@ impl Model {
         if !self.arcs.has_room(outcomes.len()) {
             return Err(Error::Full { what: "arcs", limit: Arcs::MAX_BLOCKS as u64 });
         }
-        let old: Vec<Arc> = self.successors(pair).map(|s| s.arc).collect();
+        let old: Vec<ArcId> = self.successors(pair).map(|s| s.arc).collect();
         for arc in old {
             self.arcs.set_weight(arc, 0.0);
         }
@@ -581,11 +582,11 @@ impl Model {
     }
 
     #[inline]
-    fn find_arc(&self, pair: Pair, next: State) -> Option<Arc> {
+    fn find_arc(&self, pair: Pair, next: State) -> Option<ArcId> {
         self.arcs.find(pair, self.pairs[pair.index()].out(), next, &self.states[next.index()].into)
     }
 
-    fn add_arc(&mut self, pair: Pair, next: State) -> Result<Arc> {
+    fn add_arc(&mut self, pair: Pair, next: State) -> Result<ArcId> {
         if !self.arcs.has_room(1) {
             return Err(Error::Full { what: "arcs", limit: Arcs::MAX_BLOCKS as u64 });
         }

@@ -103,7 +103,7 @@ impl Model {
         let pair = Snapshot::sized("arcs.pair", snapshot.u32s("arcs.pair")?, n)?;
         let weight = snapshot.finite("arcs.weight", n)?;
         let rank = Snapshot::sized("arcs.rank", snapshot.u32s("arcs.rank")?, n)?;
-        // Arc ids are places in blocks. A version with blocks of another size has to translate the ids of this one.
+        // ArcId ids are places in blocks. A version with blocks of another size has to translate the ids of this one.
         if snapshot.u32s("arcs.block")? != [IN_BLOCK] {
             return Err(Snapshot::problem(
                 "arcs.block",
@@ -147,7 +147,7 @@ impl Model {
             if rank != out.len {
                 return Err(problem(&format!("the successors of pair {pair} are not in order")));
             }
-            self.arcs.add_out(Pair(pair), &mut out, next, crate::Arc(arc));
+            self.arcs.add_out(Pair(pair), &mut out, next, crate::ArcId(arc));
             row.set_out(out);
         }
         Ok(())

@@ -3,6 +3,7 @@
 //! All planners share one unit of work, the *update cycle*: take the most urgent element and do its backups. [`plan`] is
 //! the one loop that runs cycles within a [`Budget`].
 
+mod kind;
 mod moore_atkeson;
 mod pass;
 mod peng_williams;
@@ -13,6 +14,7 @@ mod swept;
 mod value_iteration;
 mod wiering_schmidhuber;
 
+pub use kind::PlannerKind;
 pub use moore_atkeson::MooreAtkeson;
 pub use peng_williams::PengWilliams;
 pub use reversed_full_backups::ReversedFullBackups;
@@ -21,7 +23,7 @@ pub use swept::Swept;
 pub use value_iteration::ValueIteration;
 pub use wiering_schmidhuber::WieringSchmidhuber;
 
-use crate::{Arc, Change, Error, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+use crate::{ArcId, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 use std::fmt;
 
 /// How an update cycle ended.
@@ -70,7 +72,7 @@ impl Counters {
             &[cycles, small_backups, full_backups, idle_pops, refreshes] => {
                 Ok(Self { cycles, small_backups, full_backups, idle_pops, refreshes })
             }
-            _ => Err(Snapshot::problem("counters", "it has not 5 items")),
+            _ => Err(Snapshot::problem("counters", "expected 5 items")),
         }
     }
 }
@@ -81,150 +83,123 @@ impl Counters {
 /// [`Model::record`], [`refresh`](Self::refresh) after [`Model::set_outcomes`], [`row_moved`](Self::row_moved) after
 /// [`Model::add_action`]. States that were added are taken in by any of these and by [`grow`](Self::grow). Always with the
 /// same model: [`crate::Agent`] sees to all of it.
-pub trait Planner: fmt::Debug + Send + Sync {
-    /// The planner's name in [`PLANNERS`].
-    fn name(&self) -> &'static str;
-
-    /// The settings it was built with.
-    fn settings(&self) -> &Settings;
-
+///
+/// A planner of your own needs the first six methods and `#[derive(Clone, Debug)]`; [`Values`] has the arithmetic.
+pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
     /// The values computed so far.
     fn values(&self) -> &Values;
 
-    /// Takes in all states and pairs that the model has and the planner has not yet.
+    /// Takes in all states and pairs that the model has and the planner does not have yet.
     fn grow(&mut self, model: &Model);
 
     /// Restores the values after the model changed by one transition.
     fn observe(&mut self, model: &Model, change: &Change);
 
-    /// Restores the values after the outcomes of a pair were set anew.
+    /// Restores the values after the outcomes of a pair were set.
     fn refresh(&mut self, model: &Model, pair: Pair);
 
-    /// Takes over the values of a row of pairs that got new ids.
-    fn row_moved(&mut self, model: &Model, moved: &MovedRow);
-
-    /// Carries out one update cycle, or goes on with the one that was cut. Planners with cycles that can be cut return after
-    /// about `limit` backups; the others finish the cycle.
+    /// Carries out one update cycle, or resumes the one that was cut. Planners whose cycles can be cut return after about
+    /// `limit` backups; the others finish the cycle.
     fn update_cycle(&mut self, model: &Model, limit: usize) -> Cycle;
 
-    /// The highest priority on the queue; `None` if there is nothing to do.
+    /// The highest priority on the queue; `None` if there is nothing to do. A planner without priorities says
+    /// [`f64::INFINITY`] while it has work.
     fn top_priority(&self) -> Option<f64>;
+
+    /// Follows a row of pairs that got new ids.
+    fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
+        self.grow(model);
+        for i in 0..moved.n_pairs {
+            self.refresh(model, Pair(moved.to.0 + i));
+        }
+    }
+
+    /// Which planner of the library this is; `None` for one of your own. [`crate::Agent::restore`] goes by it.
+    fn kind(&self) -> Option<PlannerKind> {
+        None
+    }
+
+    /// The settings it was built with.
+    fn settings(&self) -> Settings {
+        let (discount, optimism) = (self.values().discount(), self.values().optimism());
+        Settings { discount, optimism, ..Settings::default() }
+    }
 
     /// Whether there is nothing to do.
     fn is_idle(&self) -> bool {
         self.top_priority().is_none()
     }
 
-    /// The state that the next cycle takes off the queue, or whose value it passes on; `None` if there is none, or the planner has
-    /// no queue.
-    fn next_state(&mut self, _model: &Model) -> Option<State> {
+    /// The state that the next cycle takes off the queue, or whose value it passes on; `None` if there is none, or the
+    /// planner has no queue.
+    fn next_state(&self, _model: &Model) -> Option<State> {
         None
     }
 
     /// The priority of a state on the queue, 0 if it is not queued.
-    fn priority(&self, _state: State) -> f64 {
+    fn priority(&self, _model: &Model, _state: State) -> f64 {
         0.0
     }
 
-    /// How many elements are queued.
-    fn queue_length(&self) -> usize;
+    /// How many elements are queued; 0 for a planner without a queue.
+    fn queue_length(&self) -> usize {
+        0
+    }
 
     /// What was done so far.
-    fn counters(&self) -> Counters;
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
 
     /// U: the value of an arc's next state on which the pair's Q is built at this moment, so that
     /// Q = R̂ + γ Σ P̂ U holds exactly. `None` for planners that keep no such relation.
-    fn seen(&self, _state: State, _arc: Arc) -> Option<f64> {
+    fn backed_up_value(&self, _state: State, _arc: ArcId) -> Option<f64> {
         None
     }
 
-    /// Changes the threshold. Elements that the old one kept off the queue are looked for: O(states).
-    fn set_threshold(&mut self, model: &Model, threshold: f64);
+    /// Changes the threshold and rebuilds the queue: O(pairs), or O(arcs) where full backups are needed for it. A planner
+    /// without a threshold ignores it.
+    fn set_threshold(&mut self, _model: &Model, _threshold: f64) {}
 
-    /// Puts back the settings as they were before [`set_threshold`](Self::set_threshold) lowered the threshold. Values stay. A
-    /// planner whose `set_threshold` looks at everything once more need not do so here: what the lower threshold kept off the
-    /// queue is below the old one too.
+    /// Restores the settings that were in force before [`set_threshold`](Self::set_threshold) lowered the threshold. Values
+    /// stay. A planner whose `set_threshold` recomputes everything need not do so here: what the lower threshold kept off
+    /// the queue is below the old one too.
     fn restore_settings(&mut self, model: &Model, settings: &Settings) {
         self.set_threshold(model, settings.threshold);
     }
 
-    /// Stores everything that [`restore_planner`] needs to go on bit for bit. The model and the settings are stored by others.
-    fn store(&self, snapshot: &mut Snapshot);
+    /// Stores everything that [`PlannerKind::restore`] needs to continue bit for bit. The model and the settings are stored
+    /// by others.
+    fn store(&self, snapshot: &mut Snapshot) {
+        self.values().store(snapshot);
+    }
 
     /// Bytes in use for values and queue (filled, not reserved).
-    fn bytes(&self) -> usize;
+    fn bytes(&self) -> usize {
+        self.values().bytes()
+    }
+}
 
+/// Clones a planner behind a box. Every planner that is [`Clone`] has it.
+pub trait BoxedClone {
     /// A copy behind a box.
     fn boxed_clone(&self) -> Box<dyn Planner>;
 }
 
-impl Clone for Box<dyn Planner> {
-    fn clone(&self) -> Self {
-        self.boxed_clone()
+impl<P: Planner + Clone + 'static> BoxedClone for P {
+    fn boxed_clone(&self) -> Box<dyn Planner> {
+        Box::new(self.clone())
     }
 }
 
-/// A row of the table of planners. A new planner is one file and one row.
-pub struct PlannerEntry {
-    /// The name in files and commands.
-    pub name: &'static str,
-    /// The name in texts and figures.
-    pub title: &'static str,
-    /// Builds the planner.
-    pub build: fn(Settings) -> Result<Box<dyn Planner>>,
-    /// Builds it again from what it stored.
-    pub restore: fn(Settings, &Model, &Snapshot) -> Result<Box<dyn Planner>>,
-}
-
-macro_rules! entry {
-    ($name:literal, $title:literal, $planner:ident) => {
-        PlannerEntry {
-            name: $name,
-            title: $title,
-            build: |settings| Ok(Box::new($planner::new(settings)?)),
-            restore: |settings, model, snapshot| Ok(Box::new($planner::restore(settings, model, snapshot)?)),
-        }
-    };
-}
-
-/// All planners.
-pub const PLANNERS: &[PlannerEntry] = &[
-    entry!("reversed_full_backups", "reversed full backups", ReversedFullBackups),
-    entry!("small_backups", "small backups", SmallBackups),
-    entry!("moore_atkeson", "Moore & Atkeson", MooreAtkeson),
-    entry!("peng_williams", "Peng & Williams", PengWilliams),
-    entry!("wiering_schmidhuber", "Wiering & Schmidhuber", WieringSchmidhuber),
-    entry!("value_iteration", "value iteration", ValueIteration),
-];
-
-/// The row of [`PLANNERS`] with this name.
-///
-/// # Errors
-/// Lists the names that exist.
-pub fn find_planner(name: &str) -> Result<&'static PlannerEntry> {
-    PLANNERS.iter().find(|entry| entry.name == name).ok_or_else(|| Error::Unknown {
-        what: "planner",
-        found: name.to_owned(),
-        known: PLANNERS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", "),
-    })
-}
-
-/// Builds a planner by its name in [`PLANNERS`].
-pub fn build_planner(name: &str, settings: Settings) -> Result<Box<dyn Planner>> {
-    (find_planner(name)?.build)(settings)
-}
-
-/// Builds a planner from what it [`stored`](Planner::store).
-pub fn restore_planner(
-    name: &str,
-    settings: Settings,
-    model: &Model,
-    snapshot: &Snapshot,
-) -> Result<Box<dyn Planner>> {
-    (find_planner(name)?.restore)(settings, model, snapshot)
+impl Clone for Box<dyn Planner> {
+    fn clone(&self) -> Self {
+        (**self).boxed_clone()
+    }
 }
 
 /// How much planning to do.
+#[derive(Clone, Copy)]
 pub enum Budget<'a> {
     /// At most this many update cycles.
     Cycles(u64),
@@ -235,9 +210,9 @@ pub enum Budget<'a> {
         /// The cap.
         max_cycles: u64,
     },
-    /// Until the callback says stop. It is asked before every cycle and, in planners whose cycles can be cut, about every
+    /// Until the callback says `true`. It is asked before every cycle and, in planners whose cycles can be cut, about every
     /// 8 backups within one. The core reads no clock; the callback may.
-    Stop(&'a mut dyn FnMut() -> bool),
+    UntilStopped(&'a dyn Fn() -> bool),
 }
 
 impl Budget<'_> {
@@ -252,7 +227,7 @@ impl fmt::Debug for Budget<'_> {
         match self {
             Self::Cycles(n) => write!(f, "Cycles({n})"),
             Self::Until { tolerance, max_cycles } => write!(f, "Until({tolerance}, {max_cycles})"),
-            Self::Stop(_) => write!(f, "Stop"),
+            Self::UntilStopped(_) => write!(f, "UntilStopped"),
         }
     }
 }
@@ -270,11 +245,11 @@ pub struct Planned {
 const STRIDE: usize = 8;
 
 /// The one planning loop: runs update cycles within a budget. A cycle that an earlier call had to cut is finished first.
-pub fn plan(planner: &mut dyn Planner, model: &Model, budget: &mut Budget<'_>) -> Planned {
+pub fn plan(planner: &mut dyn Planner, model: &Model, budget: Budget<'_>) -> Planned {
     let mut cycles = 0;
     let converged = match budget {
         Budget::Cycles(n) => loop {
-            if cycles >= *n {
+            if cycles >= n {
                 break planner.is_idle();
             }
             match planner.update_cycle(model, usize::MAX) {
@@ -283,10 +258,10 @@ pub fn plan(planner: &mut dyn Planner, model: &Model, budget: &mut Budget<'_>) -
             }
         },
         Budget::Until { tolerance, max_cycles } => loop {
-            if planner.top_priority().is_none_or(|priority| priority <= *tolerance) {
+            if planner.top_priority().is_none_or(|priority| priority <= tolerance) {
                 break true;
             }
-            if cycles >= *max_cycles {
+            if cycles >= max_cycles {
                 break false;
             }
             if planner.update_cycle(model, usize::MAX) == Cycle::Idle {
@@ -294,7 +269,7 @@ pub fn plan(planner: &mut dyn Planner, model: &Model, budget: &mut Budget<'_>) -
             }
             cycles += 1;
         },
-        Budget::Stop(stop) => loop {
+        Budget::UntilStopped(stop) => loop {
             if stop() {
                 break planner.is_idle();
             }

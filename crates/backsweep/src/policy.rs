@@ -1,6 +1,6 @@
 //! From values to actions.
 
-use crate::{Action, Error, Model, Random, Result, State, Values};
+use crate::{Action, Error, Model, PairValue, Random, Result, State, Values};
 
 /// Takes the best action, but with probability `epsilon` one at random, each of the state's actions equally likely.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,28 +45,52 @@ impl EpsilonGreedy {
         if n_actions == 0 {
             model.pair(state, Action(0))?;
         }
-        if self.epsilon > 0.0 && random.chance(self.epsilon) {
-            return Ok(Action(random.below(n_actions as u32)));
+        let row = values.row(model, state);
+        Ok(Action(self.pick(n_actions as u32, |i| row.get(i as usize).map_or(0.0, PairValue::value), random)))
+    }
+
+    /// As [`choose`](Self::choose), among some of the state's actions: at least one, each once.
+    ///
+    /// # Errors
+    /// If the state does not exist or does not have one of the actions, or none are given.
+    pub fn choose_among(
+        &self,
+        model: &Model,
+        values: &Values,
+        state: State,
+        actions: &[Action],
+        random: &mut Random,
+    ) -> Result<Action> {
+        for &action in actions {
+            model.pair(state, action)?;
+        }
+        if actions.is_empty() {
+            return Err(Error::NoActions { state });
         }
         let row = values.row(model, state);
-        if row.is_empty() {
-            // The planner has not met the state: its actions are all worth the same.
-            return Ok(Action(random.below(n_actions as u32)));
+        let value = |i: u32| row.get(actions[i as usize].index()).map_or(0.0, PairValue::value);
+        Ok(actions[self.pick(actions.len() as u32, value, random) as usize])
+    }
+
+    /// The number of the item to take, of `n > 0` with these values.
+    #[inline]
+    fn pick(&self, n: u32, value: impl Fn(u32) -> f64, random: &mut Random) -> u32 {
+        if self.epsilon > 0.0 && random.chance(self.epsilon) {
+            return random.below(n);
         }
-        let mut highest = row[0].value();
-        let (mut best, mut n_best) = (0, 1u32);
-        for (i, pair) in row.iter().enumerate().skip(1) {
-            if pair.value() > highest {
-                (highest, best, n_best) = (pair.value(), i, 1);
-            } else if pair.value() == highest {
+        let (mut best, mut highest, mut n_best) = (0, value(0), 1);
+        for i in 1..n {
+            let value = value(i);
+            if value > highest {
+                (best, highest, n_best) = (i, value, 1);
+            } else if value == highest {
                 n_best += 1;
             }
         }
         if n_best > 1 {
             let chosen = random.below(n_best) as usize;
-            let ties = row.iter().enumerate().filter(|(_, pair)| pair.value() == highest);
-            best = ties.map(|(i, _)| i).nth(chosen).unwrap_or(best);
+            best = (0..n).filter(|&i| value(i) == highest).nth(chosen).unwrap_or(best);
         }
-        Ok(Action(best as u32))
+        best
     }
 }

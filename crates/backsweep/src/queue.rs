@@ -47,6 +47,8 @@ pub trait Queue {
     }
     /// The key that [`pop`](Self::pop) would take out.
     fn peek(&mut self) -> Option<u32>;
+    /// The key that [`pop`](Self::pop) would take out, found without moving anything.
+    fn first(&self) -> Option<u32>;
     /// Takes out the key with the highest priority.
     fn pop(&mut self) -> Option<u32>;
     /// A key that is likely to be popped soon, found without much looking; any number if there is none.
@@ -66,9 +68,9 @@ pub trait Queue {
 /// The kinds of queue, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum QueueKind {
-    /// `heap`: exact order.
+    /// `exact`: exact order.
     #[default]
-    Heap,
+    Exact,
     /// `bucket`: order right within a factor of 1.125, constant time.
     Bucket,
 }
@@ -77,7 +79,7 @@ impl QueueKind {
     /// The kind's name.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Heap => "heap",
+            Self::Exact => "exact",
             Self::Bucket => "bucket",
         }
     }
@@ -88,9 +90,10 @@ impl FromStr for QueueKind {
 
     fn from_str(name: &str) -> Result<Self> {
         match name {
-            "heap" => Ok(Self::Heap),
+            // Files and commands of version 0.1 say "heap".
+            "exact" | "heap" => Ok(Self::Exact),
             "bucket" => Ok(Self::Bucket),
-            _ => Err(Error::Unknown { what: "queue", found: name.into(), known: "heap, bucket".into() }),
+            _ => Err(Error::Unknown { what: "queue", found: name.into(), known: "exact, bucket".into() }),
         }
     }
 }
@@ -99,7 +102,7 @@ impl FromStr for QueueKind {
 #[derive(Clone, Debug)]
 pub enum AnyQueue {
     /// Exact order.
-    Heap(ExactQueue),
+    Exact(ExactQueue),
     /// Approximate order.
     Bucket(BucketQueue),
 }
@@ -107,7 +110,7 @@ pub enum AnyQueue {
 macro_rules! either {
     ($self:ident, $queue:ident => $call:expr) => {
         match $self {
-            AnyQueue::Heap($queue) => $call,
+            AnyQueue::Exact($queue) => $call,
             AnyQueue::Bucket($queue) => $call,
         }
     };
@@ -117,7 +120,7 @@ impl AnyQueue {
     /// An empty queue.
     pub fn new(kind: QueueKind) -> Self {
         match kind {
-            QueueKind::Heap => Self::Heap(ExactQueue::new()),
+            QueueKind::Exact => Self::Exact(ExactQueue::new()),
             QueueKind::Bucket => Self::Bucket(BucketQueue::new()),
         }
     }
@@ -129,7 +132,7 @@ impl AnyQueue {
 
     pub(crate) fn restore(kind: QueueKind, n_keys: usize, snapshot: &Snapshot) -> Result<Self> {
         Ok(match kind {
-            QueueKind::Heap => Self::Heap(ExactQueue::restore(n_keys, snapshot)?),
+            QueueKind::Exact => Self::Exact(ExactQueue::restore(n_keys, snapshot)?),
             QueueKind::Bucket => Self::Bucket(BucketQueue::restore(n_keys, snapshot)?),
         })
     }
@@ -156,6 +159,9 @@ impl Queue for AnyQueue {
     }
     fn peek(&mut self) -> Option<u32> {
         either!(self, queue => queue.peek())
+    }
+    fn first(&self) -> Option<u32> {
+        either!(self, queue => queue.first())
     }
     fn pop(&mut self) -> Option<u32> {
         either!(self, queue => queue.pop())

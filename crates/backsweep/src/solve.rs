@@ -28,17 +28,16 @@ pub struct Solution {
 /// then reported as not converged.
 ///
 /// ```
-/// use backsweep::planner::{Planner, build_planner};
-/// use backsweep::{Action, Model, Next, Outcome, Settings, State, solve};
-/// let mut model = Model::with_states([1, 1]);
+/// use backsweep::{Action, Model, Next, Outcome, Planner, PlannerKind, Settings, State, solve};
+/// let mut model = Model::with_states([1, 1])?;
 /// let sure = |reward, next| [Outcome { probability: 1.0, reward, next }];
-/// model.set_outcomes(State(0), Action(0), &sure(0.0, Next::On(State(1))))?;
-/// model.set_outcomes(State(1), Action(0), &sure(10.0, Next::End))?;
-/// let mut planner = build_planner("reversed_full_backups", Settings { discount: 0.9, ..Settings::default() })?;
+/// model.set_outcomes(State(0), Action(0), &sure(0.0, Next::Continue(State(1))))?;
+/// model.set_outcomes(State(1), Action(0), &sure(10.0, Next::Terminated))?;
+/// let mut planner = PlannerKind::default().build(Settings { discount: 0.9, ..Settings::default() })?;
 /// let solution = solve(&mut *planner, &model, 1e-9)?;
 /// assert!(solution.error_bound.unwrap() <= 1e-9 && (planner.values().value(State(0)) - 9.0).abs() <= 1e-9);
 /// // The reward changes, and the answer is there again after the two cycles that it takes.
-/// let pair = model.set_outcomes(State(1), Action(0), &sure(20.0, Next::End))?;
+/// let pair = model.set_outcomes(State(1), Action(0), &sure(20.0, Next::Terminated))?;
 /// planner.refresh(&model, pair);
 /// assert!(solve(&mut *planner, &model, 1e-9)?.cycles <= 2);
 /// # Ok::<(), backsweep::Error>(())
@@ -74,14 +73,14 @@ pub fn solve_unless(
             expected: "a finite number above 0",
         });
     }
-    let settings = *planner.settings();
+    let settings = planner.settings();
     planner.grow(model);
     let solved = solve_at_lower_thresholds(planner, model, tolerance, stop);
     if planner.settings().threshold > settings.threshold {
         // What the higher one kept off the queue has to be looked for.
         planner.set_threshold(model, settings.threshold);
     }
-    if *planner.settings() != settings {
+    if planner.settings() != settings {
         planner.restore_settings(model, &settings);
     }
     solved
@@ -111,7 +110,7 @@ fn solve_at_lower_thresholds(
         planner.set_threshold(model, threshold);
         loop {
             let max_cycles = if planner.queue_length() == 0 { 1 } else { STRIDE };
-            let planned = plan(planner, model, &mut Budget::Until { tolerance: 0.0, max_cycles });
+            let planned = plan(planner, model, Budget::Until { tolerance: 0.0, max_cycles });
             cycles += planned.cycles;
             if planned.converged {
                 break;

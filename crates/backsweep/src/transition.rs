@@ -4,25 +4,26 @@ use crate::{Action, State};
 
 /// Where a step led, and whether the episode goes on.
 ///
-/// Terminal and truncated are two different things: a step that *ended* has nothing after it, whatever state was observed
-/// with it; a step that was *cut* by a time limit leads to an ordinary state whose value counts.
+/// Terminated and truncated are two different things: a step that *terminated* has nothing after it, whatever state was
+/// observed with it; a step that was *truncated* by a time limit leads to an ordinary state whose value counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Next {
-    /// The episode goes on in this state.
-    On(State),
-    /// The episode was cut (truncated) in this state. To the model this is the same as [`Next::On`].
-    Cut(State),
-    /// The episode ended (terminated): nothing follows, the value is 0.
-    End,
+    /// The episode continues in this state.
+    Continue(State),
+    /// The episode was cut short in this state, by a time limit for instance. To the model this is the same as
+    /// [`Next::Continue`].
+    Truncated(State),
+    /// The episode ended: nothing follows, the value is 0.
+    Terminated,
 }
 
 impl Next {
-    /// The state that follows, or `None` after an end.
+    /// The state that follows, or `None` after a step that terminated.
     #[inline]
     pub fn state(self) -> Option<State> {
         match self {
-            Self::On(state) | Self::Cut(state) => Some(state),
-            Self::End => None,
+            Self::Continue(state) | Self::Truncated(state) => Some(state),
+            Self::Terminated => None,
         }
     }
 }
@@ -31,7 +32,7 @@ impl Next {
 ///
 /// ```
 /// use backsweep::{Action, Next, State, Transition};
-/// let step = Transition { state: State(0), action: Action(1), reward: -1.0, next: Next::On(State(2)) };
+/// let step = Transition { state: State(0), action: Action(1), reward: -1.0, next: Next::Continue(State(2)) };
 /// assert_eq!(step.next.state(), Some(State(2)));
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -4,7 +4,7 @@
 //! the full backup, and the correction of a value after a model update (Theorem 3.4).
 
 use crate::model::{Change, Model, MovedRow, PairRow};
-use crate::{Arc, Pair, Settings, Snapshot, State};
+use crate::{ArcId, Pair, Settings, Snapshot, State};
 use crate::{Error, Optimism, Result};
 
 /// The value of a pair and the weight of its small backups, side by side because a small backup needs both.
@@ -140,7 +140,7 @@ impl Values {
 
     /// The full backup of a pair, (R̂ + γ Σ P̂ U), from the values that `seen` gives for its successors. The pair has weight.
     #[inline]
-    pub(crate) fn expectation(&self, model: &Model, pair: Pair, seen: impl Fn(State, Arc) -> f64) -> f64 {
+    pub(crate) fn expectation(&self, model: &Model, pair: Pair, seen: impl Fn(State, ArcId) -> f64) -> f64 {
         let row = &model.pairs[pair.index()];
         let mut sum = 0.0;
         for (state, arc) in model.arcs.out(row.out()) {
@@ -152,7 +152,12 @@ impl Values {
     /// What a pair is worth by its model, recomputed in full: its full backup, or the optimistic value while it has not been
     /// seen often enough.
     #[inline]
-    pub(crate) fn evaluated(&self, model: &Model, pair: Pair, seen: impl Fn(State, Arc) -> f64) -> PairValue {
+    pub(crate) fn evaluated(
+        &self,
+        model: &Model,
+        pair: Pair,
+        seen: impl Fn(State, ArcId) -> f64,
+    ) -> PairValue {
         let row = &model.pairs[pair.index()];
         if self.believes(row, row.weight) {
             PairValue { q: self.expectation(model, pair, seen), scale: self.discount / row.weight }
@@ -168,7 +173,7 @@ impl Values {
         &self,
         model: &Model,
         change: &Change,
-        seen: impl Fn(State, Arc) -> f64,
+        seen: impl Fn(State, ArcId) -> f64,
     ) -> PairValue {
         let row = &model.pairs[change.pair.index()];
         let u = change.next.map_or(0.0, |(state, arc)| seen(state, arc));

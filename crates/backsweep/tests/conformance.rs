@@ -3,18 +3,18 @@
 
 mod common;
 
-use backsweep::planner::PLANNERS;
 use backsweep::{
-    Agent, Budget, Error, Next, Optimism, Outcome, QueueKind, Random, Settings, State, solve, solve_unless,
+    Agent, Budget, Error, Next, Optimism, Outcome, PlannerKind, QueueKind, Random, Settings, State, solve,
+    solve_unless,
 };
 use common::{Book, Problem, QUEUES, on, problem, problems, step, values, worst};
 
 /// Every planner with every queue.
-fn planners() -> impl Iterator<Item = (&'static str, QueueKind)> {
-    PLANNERS.iter().flat_map(|entry| QUEUES.map(|queue| (entry.name, queue)))
+fn planners() -> impl Iterator<Item = (PlannerKind, QueueKind)> {
+    PlannerKind::ALL.into_iter().flat_map(|kind| QUEUES.map(|queue| (kind, queue)))
 }
 
-fn agent(planner: &str, queue: QueueKind, discount: f64) -> Agent {
+fn agent(planner: PlannerKind, queue: QueueKind, discount: f64) -> Agent {
     Agent::new(planner, Settings { discount, queue, ..Settings::default() }).unwrap()
 }
 
@@ -47,18 +47,18 @@ fn a_solved_planner_keeps_its_settings() {
             // Stopped, it goes on at the next call.
             let (model, mut planner) = (agent.model(), agent.planner().boxed_clone());
             assert_eq!(solve_unless(&mut *planner, model, 1e-9, &mut || true).unwrap(), None, "{place}");
-            assert_eq!(*planner.settings(), settings, "{place}");
+            assert_eq!(planner.settings(), settings, "{place}");
             let stopped = solve(&mut *planner, model, 1e-9).unwrap();
-            assert!(stopped.converged && *planner.settings() == settings, "{place}");
+            assert!(stopped.converged && planner.settings() == settings, "{place}");
             let bound = agent.solve(1e-9).unwrap().error_bound.unwrap();
             assert!(bound <= 1e-9, "{place}: {bound}");
-            assert_eq!(*agent.planner().settings(), settings, "{place}");
+            assert_eq!(agent.planner().settings(), settings, "{place}");
             if threshold > 0.0 {
-                let planned = agent.plan(&mut Budget::exhaust());
+                let planned = agent.plan(Budget::exhaust());
                 assert_eq!((planned.cycles, planned.converged), (0, true), "{place}: nothing is left");
             }
             let again = agent.solve(1e-9).unwrap();
-            assert!(again.converged && *agent.planner().settings() == settings, "{place}");
+            assert!(again.converged && agent.planner().settings() == settings, "{place}");
         }
         let settings = Settings { discount: 1.0, queue, ..Settings::default() };
         let mut agent = Agent::new(planner, settings).unwrap();
@@ -66,7 +66,7 @@ fn a_solved_planner_keeps_its_settings() {
         agent.observe(&step(0, 0, 1.0, on(0))).unwrap();
         agent.observe(&step(0, 1, -1.0, on(0))).unwrap();
         agent.solve(1e-9).unwrap_err();
-        assert_eq!(*agent.planner().settings(), settings, "{planner}, {queue:?}: refused");
+        assert_eq!(agent.planner().settings(), settings, "{planner}, {queue:?}: refused");
     }
 }
 
@@ -139,7 +139,7 @@ fn the_error_bound_bounds_the_true_error() {
                         assert!(error(&agent) <= bound + slack, "{place}: {} > {bound}", error(&agent));
                         n_loose += usize::from(bound > 1e-3);
                     }
-                    agent.plan(&mut Budget::Cycles(problem.n_states() as u64 / 4 + 1));
+                    agent.plan(Budget::Cycles(problem.n_states() as u64 / 4 + 1));
                 }
                 for tolerance in [1.0, 1e-2, 1e-4, 1e-8] {
                     let solution = agent.solve(tolerance).unwrap();
@@ -169,7 +169,7 @@ fn learned_models_are_solved_by_every_planner() {
             let action = random.below(problem.outcomes[state].len() as u32) as usize;
             let mut transition = problem.sample(state, action, &mut random);
             if let (Some(next), 0) = (transition.next.state(), i % 3) {
-                transition.next = Next::Cut(next);
+                transition.next = Next::Truncated(next);
             }
             book.record(&transition, 1.0);
             steps.push(transition);
@@ -185,16 +185,16 @@ fn learned_models_are_solved_by_every_planner() {
                     agent.add_state(n).unwrap();
                 }
                 // Value iteration would sweep over all states after every step.
-                let cycles = if planner == "value_iteration" { 0 } else { 2 };
+                let cycles = if planner == PlannerKind::ValueIteration { 0 } else { 2 };
                 for transition in &steps {
                     agent.observe(transition).unwrap();
-                    agent.plan(&mut Budget::Cycles(cycles));
+                    agent.plan(Budget::Cycles(cycles));
                 }
                 agent.solve(5e-10).unwrap();
                 let found = values(&agent);
                 let (error, state) = worst(&found, &expected);
                 assert!(error <= 1e-9, "{place}: state {state} is {} not {}", found[state], expected[state]);
-                if (planner, queue) == ("reversed_full_backups", QueueKind::Heap) {
+                if (planner, queue) == (PlannerKind::ReversedFullBackups, QueueKind::Exact) {
                     check_best_actions(&agent, &book, discount, value, min_visits);
                 }
             }
@@ -268,7 +268,7 @@ fn known_answers_of_the_book() {
     // Sutton & Barto, 2nd edition: gridworld 3.5/3.8 has v*(A) = 24.4 and v*(B) = 19.4 at discount 0.9; the Dyna maze takes
     // 14 steps; with a capital of 50 the gambler wins with probability 0.4.
     let solved = |name: &str, discount: f64| {
-        let mut agent = agent("reversed_full_backups", QueueKind::Heap, discount);
+        let mut agent = agent(PlannerKind::ReversedFullBackups, QueueKind::Exact, discount);
         problem(name).give(&mut agent);
         agent.solve(1e-10).unwrap();
         agent
@@ -315,7 +315,7 @@ fn without_discount_bounded_values_are_told_from_unbounded_ones() {
         let sign = if seed % 2 == 0 { 1.0 } else { -1.0 };
         let optimism = Optimism { value: 0.0, min_visits: 1 };
         let settings = Settings { discount: 1.0, optimism, ..Settings::default() };
-        let mut agent = Agent::new("reversed_full_backups", settings).unwrap();
+        let mut agent = Agent::new(PlannerKind::ReversedFullBackups, settings).unwrap();
         let mut book = Book::default();
         for _ in 0..n_states {
             let n_actions = random.below(4) as usize;
@@ -325,7 +325,7 @@ fn without_discount_bounded_values_are_told_from_unbounded_ones() {
         for state in 0..n_states {
             for action in 0..agent.model().n_actions(State(state)) as u32 {
                 for _ in 0..random.below(3) {
-                    let next = if random.chance(0.1) { Next::End } else { on(random.below(n_states)) };
+                    let next = if random.chance(0.1) { Next::Terminated } else { on(random.below(n_states)) };
                     let reward = sign * f64::from(u8::from(random.chance(0.3)));
                     let transition = step(state, action, reward, next);
                     agent.observe(&transition).unwrap();
@@ -376,10 +376,10 @@ fn without_discount_a_wrong_solution_is_not_called_converged() {
         let (first, second) = (backsweep::Action(0), backsweep::Action(1));
         agent.set_outcomes(State(0), first, &sure(0.0, on(1))).unwrap();
         agent.set_outcomes(State(1), first, &sure(0.0, on(0))).unwrap();
-        agent.set_outcomes(State(1), second, &sure(1.0, Next::End)).unwrap();
+        agent.set_outcomes(State(1), second, &sure(1.0, Next::Terminated)).unwrap();
         assert!(agent.solve(1e-9).unwrap().converged, "{planner}");
         assert_eq!(agent.value(State(0)), 1.0, "{planner}");
-        agent.set_outcomes(State(1), second, &sure(0.5, Next::End)).unwrap();
+        agent.set_outcomes(State(1), second, &sure(0.5, Next::Terminated)).unwrap();
         let solution = agent.solve(1e-9).unwrap();
         assert_eq!(solution.converged, agent.value(State(0)) == 0.5, "{planner}: {}", agent.value(State(0)));
     }

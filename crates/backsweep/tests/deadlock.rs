@@ -4,10 +4,9 @@
 
 mod common;
 
-use backsweep::planner::PLANNERS;
 use backsweep::{
-    Action, Agent, Budget, Environment, EpisodeEnd, EpsilonGreedy, Next, Optimism, Random, Settings, State,
-    Step, run_episode,
+    Action, Agent, Budget, Environment, EpisodeEnd, EpsilonGreedy, Next, Optimism, PlannerKind, Random,
+    Settings, State, Step, run_episode,
 };
 use common::{QUEUES, on, step};
 
@@ -17,10 +16,6 @@ struct Grid;
 const SIDE: u32 = 6;
 
 impl Environment for Grid {
-    fn n_states(&self) -> usize {
-        (SIDE * SIDE) as usize
-    }
-
     fn n_actions(&self, state: State) -> usize {
         if state.0 == SIDE * SIDE - 1 { 0 } else { 4 }
     }
@@ -38,35 +33,37 @@ impl Environment for Grid {
             _ => (x.saturating_sub(1), y),
         };
         let next = State(y * SIDE + x);
-        Step { reward: -1.0, next: if next.0 == SIDE * SIDE - 1 { Next::End } else { Next::On(next) } }
+        Step {
+            reward: -1.0,
+            next: if next.0 == SIDE * SIDE - 1 { Next::Terminated } else { Next::Continue(next) },
+        }
     }
 }
 
 #[test]
 fn values_go_down_and_the_goal_is_reached() {
     let discount = 0.99;
-    for entry in PLANNERS {
+    for kind in PlannerKind::ALL {
         for queue in QUEUES {
-            let place = format!("{}, {queue:?}", entry.name);
+            let place = format!("{}, {queue:?}", kind);
             let optimism = Optimism { value: 0.0, min_visits: 4 };
             let settings = Settings { discount, queue, optimism, ..Settings::default() };
             let policy = EpsilonGreedy::new(0.05).unwrap();
-            let mut agent = Agent::new(entry.name, settings).unwrap().with_policy(policy);
+            let mut agent = Agent::new(kind, settings).unwrap().with_policy(policy);
             let mut random = Random::from_seed(1);
-            let cycles = if entry.name == "value_iteration" { u64::MAX } else { 3 };
+            let cycles = if kind == PlannerKind::ValueIteration { u64::MAX } else { 3 };
             let mut last_steps = 0;
             for episode in 0..150 {
                 // Peng & Williams' agent can wander; the cap must not bind once values have spread.
-                let mut budget = Budget::Cycles(cycles);
+                let budget = Budget::Cycles(cycles);
                 let watch = &mut |_: &Agent, _: &backsweep::Transition| {};
-                let found =
-                    run_episode(&Grid, &mut agent, &mut budget, Some(20_000), &mut random, watch).unwrap();
+                let found = run_episode(&Grid, &mut agent, budget, Some(20_000), &mut random, watch).unwrap();
                 assert_eq!(found.end, EpisodeEnd::Terminated, "{place}: episode {episode} never ended");
                 last_steps += if episode >= 140 { found.steps } else { 0 };
             }
             // Ten steps lead from corner to corner; one in twenty is random.
             assert!(last_steps <= 10 * 14, "{place}: the last ten episodes took {last_steps} steps");
-            agent.plan(&mut Budget::exhaust());
+            agent.plan(Budget::exhaust());
             let best = -(1.0 - discount.powi(10)) / (1.0 - discount);
             let found = agent.value(State(0));
             assert!((found - best).abs() < 1e-4, "{place}: V(start) is {found}, not {best}");
@@ -77,16 +74,16 @@ fn values_go_down_and_the_goal_is_reached() {
 /// One state, one action, reward −1, back to itself: V must leave 0 at the fourth visit and not before.
 #[test]
 fn values_leave_the_optimistic_value_at_the_last_visit_that_it_covers() {
-    for entry in PLANNERS {
+    for kind in PlannerKind::ALL {
         for queue in QUEUES {
-            let place = format!("{}, {queue:?}", entry.name);
+            let place = format!("{}, {queue:?}", kind);
             let optimism = Optimism { value: 0.0, min_visits: 4 };
             let settings = Settings { discount: 0.5, queue, optimism, ..Settings::default() };
-            let mut agent = Agent::new(entry.name, settings).unwrap();
+            let mut agent = Agent::new(kind, settings).unwrap();
             agent.add_state(1).unwrap();
             for visit in 1..=4 {
                 agent.observe(&step(0, 0, -1.0, on(0))).unwrap();
-                agent.plan(&mut Budget::exhaust());
+                agent.plan(Budget::exhaust());
                 let expected = if visit < 4 { 0.0 } else { -2.0 };
                 let found = agent.value(State(0));
                 assert!((found - expected).abs() < 1e-5, "{place}: V is {found} after visit {visit}");
@@ -98,25 +95,25 @@ fn values_leave_the_optimistic_value_at_the_last_visit_that_it_covers() {
 /// With the optimistic value above what the best known action gives, the maximum is the optimistic one.
 #[test]
 fn the_maximum_sees_the_optimistic_value() {
-    for entry in PLANNERS {
+    for kind in PlannerKind::ALL {
         for queue in QUEUES {
-            let place = format!("{}, {queue:?}", entry.name);
+            let place = format!("{}, {queue:?}", kind);
             let optimism = Optimism { value: 7.0, min_visits: 2 };
             let settings = Settings { discount: 0.5, queue, optimism, ..Settings::default() };
-            let mut agent = Agent::new(entry.name, settings).unwrap();
+            let mut agent = Agent::new(kind, settings).unwrap();
             agent.add_state(2).unwrap();
             agent.add_state(1).unwrap();
             for _ in 0..2 {
-                agent.observe(&step(0, 0, 1.0, Next::End)).unwrap();
+                agent.observe(&step(0, 0, 1.0, Next::Terminated)).unwrap();
                 agent.observe(&step(1, 0, 0.0, on(0))).unwrap();
             }
-            agent.observe(&step(0, 1, 2.0, Next::End)).unwrap();
-            agent.plan(&mut Budget::exhaust());
+            agent.observe(&step(0, 1, 2.0, Next::Terminated)).unwrap();
+            agent.plan(Budget::exhaust());
             assert_eq!(agent.value(State(0)), 7.0, "{place}: action 1 was seen once only");
             assert_eq!(agent.value(State(1)), 3.5, "{place}");
             assert_eq!(agent.best_action(State(0)), Some(Action(1)), "{place}");
-            agent.observe(&step(0, 1, 2.0, Next::End)).unwrap();
-            agent.plan(&mut Budget::exhaust());
+            agent.observe(&step(0, 1, 2.0, Next::Terminated)).unwrap();
+            agent.plan(Budget::exhaust());
             assert_eq!(agent.value(State(0)), 2.0, "{place}: both were seen twice");
             assert_eq!(agent.value(State(1)), 1.0, "{place}");
         }
@@ -126,16 +123,16 @@ fn the_maximum_sees_the_optimistic_value() {
 /// The start value is no pseudo-count: the first visit overwrites it.
 #[test]
 fn the_first_visit_overwrites_the_start_value() {
-    for entry in PLANNERS {
+    for kind in PlannerKind::ALL {
         for queue in QUEUES {
             let optimism = Optimism { value: 1e6, min_visits: 1 };
             let settings = Settings { queue, optimism, ..Settings::default() };
-            let mut agent = Agent::new(entry.name, settings).unwrap();
+            let mut agent = Agent::new(kind, settings).unwrap();
             agent.add_state(1).unwrap();
-            assert_eq!(agent.value(State(0)), 1e6, "{}", entry.name);
-            agent.observe(&step(0, 0, -3.0, Next::End)).unwrap();
-            agent.plan(&mut Budget::exhaust());
-            assert_eq!(agent.value(State(0)), -3.0, "{}, {queue:?}", entry.name);
+            assert_eq!(agent.value(State(0)), 1e6, "{}", kind);
+            agent.observe(&step(0, 0, -3.0, Next::Terminated)).unwrap();
+            agent.plan(Budget::exhaust());
+            assert_eq!(agent.value(State(0)), -3.0, "{}, {queue:?}", kind);
         }
     }
 }

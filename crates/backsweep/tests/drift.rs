@@ -3,25 +3,25 @@
 
 mod common;
 
-use backsweep::planner::{Planner, build_planner};
+use backsweep::planner::Planner;
 use backsweep::predict::{Predictor, Selection, SmallBackupPredictor};
-use backsweep::{Model, Next, Optimism, QueueKind, Random, Settings, State, audit};
+use backsweep::{Model, Next, Optimism, PlannerKind, QueueKind, Random, Settings, State, audit};
 use common::{on, step};
 
 const N_BACKUPS: u64 = 100_000_000;
 
 /// A small dense world: every action leads to any state. Its rewards change sign and size with time, so that values never
 /// come to rest and every cycle has work.
-fn run(name: &str, start_value: f64, n_backups: u64, mut check: impl FnMut(&Model, &dyn Planner)) {
+fn run(name: PlannerKind, start_value: f64, n_backups: u64, mut check: impl FnMut(&Model, &dyn Planner)) {
     let optimism = Optimism { value: start_value, min_visits: 1 };
     let settings = Settings { discount: 0.99, threshold: 0.0, optimism, ..Settings::default() };
-    let mut planner = build_planner(name, settings).unwrap();
-    let mut model = Model::with_states(vec![3; 12]);
+    let mut planner = name.build(settings).unwrap();
+    let mut model = Model::with_states(vec![3; 12]).unwrap();
     planner.grow(&model);
     let mut random = Random::from_seed(4);
     while planner.counters().backups() < n_backups {
         let reward = random.unit() * 60.0 - 30.0;
-        let next = if random.chance(0.02) { Next::End } else { on(random.below(12)) };
+        let next = if random.chance(0.02) { Next::Terminated } else { on(random.below(12)) };
         let change = model.record(&step(random.below(12), random.below(3), reward, next)).unwrap().unwrap();
         planner.observe(&model, &change);
         check(&model, &*planner);
@@ -32,7 +32,7 @@ fn run(name: &str, start_value: f64, n_backups: u64, mut check: impl FnMut(&Mode
     }
 }
 
-fn stays_exact(name: &str) {
+fn stays_exact(name: PlannerKind) {
     for start_value in [0.0, 1e12] {
         let mut last = None;
         let mut n = 0u64;
@@ -50,18 +50,18 @@ fn stays_exact(name: &str) {
 
 #[test]
 fn reversed_full_backups_do_not_drift() {
-    stays_exact("reversed_full_backups");
+    stays_exact(PlannerKind::ReversedFullBackups);
 }
 
 #[test]
 fn small_backups_do_not_drift() {
-    stays_exact("small_backups");
+    stays_exact(PlannerKind::SmallBackups);
 }
 
 /// Values fall from 1e12 to 100 while pairs are first seen: checked after every step and cycle.
 #[test]
 fn a_huge_start_value_leaves_nothing_behind() {
-    for name in ["reversed_full_backups", "small_backups"] {
+    for name in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups] {
         for start_value in [1e12, -1e12] {
             run(name, start_value, 100_000, |model, planner| {
                 let found = audit(model, planner);
@@ -74,18 +74,18 @@ fn a_huge_start_value_leaves_nothing_behind() {
 /// The shortest such fall: a pair is built on the start value of its successor, which then turns out to be worth −1.
 #[test]
 fn a_start_value_that_was_never_computed_is_taken_out_exactly() {
-    for name in ["reversed_full_backups", "small_backups"] {
-        for queue in [QueueKind::Heap, QueueKind::Bucket] {
+    for name in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups] {
+        for queue in [QueueKind::Exact, QueueKind::Bucket] {
             let optimism = Optimism { value: 1e12, min_visits: 1 };
             let settings = Settings { discount: 0.9, queue, optimism, ..Settings::default() };
-            let mut planner = build_planner(name, settings).unwrap();
-            let mut model = Model::with_states([1, 1]);
+            let mut planner = name.build(settings).unwrap();
+            let mut model = Model::with_states([1, 1]).unwrap();
             planner.grow(&model);
-            for transition in [step(0, 0, 0.3, on(1)), step(1, 0, -1.0, Next::End)] {
+            for transition in [step(0, 0, 0.3, on(1)), step(1, 0, -1.0, Next::Terminated)] {
                 let change = model.record(&transition).unwrap().unwrap();
                 planner.observe(&model, &change);
             }
-            backsweep::plan(&mut *planner, &model, &mut backsweep::Budget::exhaust());
+            backsweep::plan(&mut *planner, &model, backsweep::Budget::exhaust());
             let found = planner.values().value(State(0));
             assert!((found - (0.3 - 0.9)).abs() < 1e-12, "{name}: V is {found}");
         }
@@ -100,7 +100,7 @@ fn prediction_does_not_drift() {
             let mut predictor = SmallBackupPredictor::new(0.99, initial_value, selection, 500, 1).unwrap();
             let mut random = Random::from_seed(2);
             for _ in 0..n_steps {
-                let next = if random.chance(0.01) { Next::End } else { on(random.below(10)) };
+                let next = if random.chance(0.01) { Next::Terminated } else { on(random.below(10)) };
                 predictor.observe(State(random.below(10)), random.unit() * 60.0 - 30.0, next).unwrap();
             }
             let largest = (0..10).map(|s| predictor.value(State(s)).abs()).fold(1.0, f64::max);

@@ -3,10 +3,10 @@
 
 mod common;
 
-use backsweep::planner::{PLANNERS, build_planner};
 use backsweep::predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 use backsweep::{
-    Action, Agent, EpsilonGreedy, Error, Model, Next, Optimism, Outcome, QueueKind, Random, Settings, State,
+    Action, Agent, EpsilonGreedy, Error, Model, Next, Optimism, Outcome, PlannerKind, QueueKind, Random,
+    Settings, State,
 };
 use common::{QUEUES, on, step};
 
@@ -23,46 +23,46 @@ fn says(error: &Error, words: &[&str]) {
 fn settings_out_of_range() {
     let good = Settings::default();
     let optimism = |value| Settings { optimism: Optimism { value, min_visits: 1 }, ..good };
-    for entry in PLANNERS {
+    for kind in PlannerKind::ALL {
         for discount in [-0.1, 1.0000001, 1.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let error = (entry.build)(Settings { discount, ..good }).unwrap_err();
+            let error = kind.build(Settings { discount, ..good }).unwrap_err();
             assert!(matches!(error, Error::Setting { name: "discount", .. }));
             says(&error, &["discount", &discount.to_string(), "from 0 to 1"]);
         }
         for value in [f64::NAN, f64::INFINITY] {
-            let error = (entry.build)(optimism(value)).unwrap_err();
+            let error = kind.build(optimism(value)).unwrap_err();
             says(&error, &["optimism value", &value.to_string(), "finite"]);
         }
         for threshold in [-1e-9, f64::NAN, f64::INFINITY] {
-            let error = (entry.build)(Settings { threshold, ..good }).unwrap_err();
+            let error = kind.build(Settings { threshold, ..good }).unwrap_err();
             says(&error, &["threshold", &threshold.to_string(), "0 or more"]);
         }
         for tolerance in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let error = (entry.build)(Settings { tolerance, ..good }).unwrap_err();
+            let error = kind.build(Settings { tolerance, ..good }).unwrap_err();
             says(&error, &["tolerance", &tolerance.to_string(), "above 0"]);
         }
         for discount in [0.0, 1.0] {
-            assert!((entry.build)(Settings { discount, ..good }).is_ok());
+            assert!(kind.build(Settings { discount, ..good }).is_ok());
         }
     }
     for epsilon in [-0.1, 1.1, f64::NAN] {
         says(&EpsilonGreedy::new(epsilon).unwrap_err(), &["epsilon", &epsilon.to_string(), "from 0 to 1"]);
     }
     says(
-        &build_planner("sweep", good).unwrap_err(),
+        &"sweep".parse::<PlannerKind>().unwrap_err(),
         &["planner", "'sweep'", "small_backups", "peng_williams"],
     );
-    says(&"stack".parse::<QueueKind>().unwrap_err(), &["queue", "'stack'", "heap, bucket"]);
+    says(&"stack".parse::<QueueKind>().unwrap_err(), &["queue", "'stack'", "exact, bucket"]);
 }
 
 /// An agent that has seen a little, with a queue that is not empty.
-fn agent(planner: &str, queue: QueueKind) -> Agent {
+fn agent(planner: PlannerKind, queue: QueueKind) -> Agent {
     let mut agent = Agent::new(planner, Settings { queue, ..Settings::default() }).unwrap();
     for n_actions in [2, 1, 0] {
         agent.add_state(n_actions).unwrap();
     }
     agent.observe(&step(0, 0, 1.0, on(1))).unwrap();
-    agent.observe(&step(0, 0, 2.0, Next::End)).unwrap();
+    agent.observe(&step(0, 0, 2.0, Next::Terminated)).unwrap();
     agent.observe(&step(1, 0, 3.0, on(2))).unwrap();
     agent
 }
@@ -78,12 +78,12 @@ fn attempts() -> Vec<(Attempt, Vec<&'static str>)> {
         Box::new(move |agent| agent.set_outcomes(State(state), Action(action), &outcomes).unwrap_err())
     }
     let outcome = |probability, reward, next| Outcome { probability, reward, next };
-    let end = Next::End;
+    let end = Next::Terminated;
     vec![
         (observe(3, 0, 0.0, end, 1.0), vec!["state 3", "3 states", "0 to 2"]),
         (observe(u32::MAX, 0, 0.0, end, 1.0), vec!["state 4294967295", "3 states"]),
         (observe(0, 0, 0.0, on(9), 1.0), vec!["state 9", "3 states"]),
-        (observe(0, 0, 0.0, Next::Cut(State(9)), 1.0), vec!["state 9", "3 states"]),
+        (observe(0, 0, 0.0, Next::Truncated(State(9)), 1.0), vec!["state 9", "3 states"]),
         (observe(0, 2, 0.0, end, 1.0), vec!["action 2", "state 0", "2 actions", "0 to 1"]),
         (observe(1, u32::MAX, 0.0, end, 1.0), vec!["action 4294967295", "state 1"]),
         (observe(2, 0, 0.0, end, 1.0), vec!["state 2", "terminal", "no actions"]),
@@ -136,14 +136,14 @@ fn attempts() -> Vec<(Attempt, Vec<&'static str>)> {
 
 #[test]
 fn bad_input_is_refused_and_changes_nothing() {
-    for entry in PLANNERS {
+    for kind in PlannerKind::ALL {
         for queue in QUEUES {
-            let mut agent = agent(entry.name, queue);
+            let mut agent = agent(kind, queue);
             let before = agent.store();
             for (i, (attempt, words)) in attempts().into_iter().enumerate() {
                 let error = attempt(&mut agent);
                 says(&error, &words);
-                assert_eq!(agent.store(), before, "{}, {queue:?}: attempt {i} changed something", entry.name);
+                assert_eq!(agent.store(), before, "{}, {queue:?}: attempt {i} changed something", kind);
             }
         }
     }
@@ -151,16 +151,16 @@ fn bad_input_is_refused_and_changes_nothing() {
 
 #[test]
 fn sums_of_rewards_that_overflow_are_refused() {
-    let mut model = Model::with_states([1]);
-    model.record(&step(0, 0, 1.7e308, Next::End)).unwrap();
-    let error = model.record(&step(0, 0, 1.7e308, Next::End)).unwrap_err();
+    let mut model = Model::with_states([1]).unwrap();
+    model.record(&step(0, 0, 1.7e308, Next::Terminated)).unwrap();
+    let error = model.record(&step(0, 0, 1.7e308, Next::Terminated)).unwrap_err();
     says(&error, &["reward", "action 0", "state 0"]);
     assert_eq!(model.weight(backsweep::Pair(0)), 1.0);
 }
 
 #[test]
 fn probabilities_within_rounding_are_normalised() {
-    let mut model = Model::with_states([1, 1]);
+    let mut model = Model::with_states([1, 1]).unwrap();
     let third = |next| Outcome { probability: 0.333333333333, reward: 3.0, next };
     let pair = model.set_outcomes(State(0), Action(0), &[third(on(0)), third(on(1)), third(on(1))]).unwrap();
     let sum: f64 = model.successors(pair).map(|s| s.weight).sum();
@@ -170,18 +170,18 @@ fn probabilities_within_rounding_are_normalised() {
 
 #[test]
 fn undiscounted_values_that_are_not_defined() {
-    for entry in PLANNERS {
-        let mut agent = Agent::new(entry.name, Settings { discount: 1.0, ..Settings::default() }).unwrap();
+    for kind in PlannerKind::ALL {
+        let mut agent = Agent::new(kind, Settings { discount: 1.0, ..Settings::default() }).unwrap();
         agent.add_state(1).unwrap();
         agent.add_state(2).unwrap();
         agent.observe(&step(0, 0, 1.0, on(1))).unwrap();
         agent.observe(&step(1, 0, -1.0, on(0))).unwrap();
-        agent.observe(&step(1, 1, 0.0, Next::End)).unwrap();
+        agent.observe(&step(1, 1, 0.0, Next::Terminated)).unwrap();
         let before = agent.store();
         let error = agent.solve(1e-6).unwrap_err();
         assert!(matches!(error, Error::Undiscounted { .. }));
         says(&error, &["discount is 1", "state 0", "for ever", "expected"]);
-        assert_eq!(agent.store(), before, "{}", entry.name);
+        assert_eq!(agent.store(), before, "{}", kind);
     }
 }
 
@@ -205,10 +205,10 @@ fn predictors_refuse_bad_input() {
         predictor.observe(State(0), 2.0, on(1)).unwrap();
         let before = predictor.value(State(0));
         says(&predictor.observe(State(0), f64::NAN, on(1)).unwrap_err(), &["reward", "state 0", "NaN"]);
-        says(&predictor.observe(State(0), f64::INFINITY, Next::End).unwrap_err(), &["inf"]);
+        says(&predictor.observe(State(0), f64::INFINITY, Next::Terminated).unwrap_err(), &["inf"]);
         for large in [u32::MAX, 4_000_000_000, backsweep::predict::MOST_STATES] {
             let words = [&format!("state {large}")[..], "below 67108864", "number the states from 0 on"];
-            says(&predictor.observe(State(large), 0.0, Next::End).unwrap_err(), &words);
+            says(&predictor.observe(State(large), 0.0, Next::Terminated).unwrap_err(), &words);
             says(&predictor.observe(State(0), 0.0, on(large)).unwrap_err(), &words);
             assert_eq!(predictor.value(State(large)), 1.0);
         }

@@ -4,9 +4,9 @@
 
 mod common;
 
-use backsweep::planner::PLANNERS;
 use backsweep::{
-    Action, Agent, Budget, Next, Optimism, Outcome, QueueKind, Random, Settings, State, Transition,
+    Action, Agent, Budget, Next, Optimism, Outcome, PlannerKind, QueueKind, Random, Settings, State,
+    Transition,
 };
 use common::{Book, QUEUES, Row, values, worst};
 
@@ -20,7 +20,7 @@ struct History {
 }
 
 impl History {
-    fn new(planner: &str, queue: QueueKind, seed: u64) -> Self {
+    fn new(planner: PlannerKind, queue: QueueKind, seed: u64) -> Self {
         let mut random = Random::stream(seed, &[3]);
         let discount = [0.0, 0.3, 0.9, 0.97, 1.0][random.below(5) as usize];
         let optimism = Optimism {
@@ -44,10 +44,10 @@ impl History {
         let n_states = self.book.rows.len() as u32;
         let low = if self.only_up { state + 1 } else { 0 };
         if low >= n_states || self.random.chance(0.1) {
-            return Next::End;
+            return Next::Terminated;
         }
         let next = State(low + self.random.below(n_states - low));
-        if self.random.chance(0.2) { Next::Cut(next) } else { Next::On(next) }
+        if self.random.chance(0.2) { Next::Truncated(next) } else { Next::Continue(next) }
     }
 
     fn step(&mut self) {
@@ -60,7 +60,7 @@ impl History {
                 self.agent.add_action(State(state)).unwrap();
                 self.book.rows[state as usize].push(Row::default());
             }
-            6..=30 => drop(self.agent.plan(&mut Budget::Cycles(u64::from(kind % 4)))),
+            6..=30 => drop(self.agent.plan(Budget::Cycles(u64::from(kind % 4)))),
             31..=36 if !self.recorded.is_empty() => {
                 let i = self.random.below(self.recorded.len() as u32) as usize;
                 let transition = self.recorded.swap_remove(i);
@@ -92,19 +92,19 @@ impl History {
 
 #[test]
 fn every_planner_ends_at_the_optimum_of_what_is_left() {
-    for entry in PLANNERS {
+    for kind in PlannerKind::ALL {
         for queue in QUEUES {
             for seed in 0..2000 {
-                let mut history = History::new(entry.name, queue, seed);
+                let mut history = History::new(kind, queue, seed);
                 history.add_state();
-                let settings = *history.agent.planner().settings();
+                let settings = history.agent.planner().settings();
                 let Optimism { value, min_visits } = settings.optimism;
                 // More than once: a solve is part of the history of the next.
                 for part in 0..3 {
                     for _ in 0..60 {
                         history.step();
                     }
-                    let place = format!("{}, {queue:?}, seed {seed}, part {part}", entry.name);
+                    let place = format!("{}, {queue:?}, seed {seed}, part {part}", kind);
                     let solution = history.agent.solve(1e-10).unwrap_or_else(|e| panic!("{place}: {e}"));
                     let expected = history.book.policy_iteration(settings.discount, value, min_visits);
                     let found = values(&history.agent);
@@ -127,9 +127,9 @@ fn every_planner_ends_at_the_optimum_of_what_is_left() {
 /// A pair with more successors than are looked up by a scan, in a row that moves on the way.
 #[test]
 fn long_rows_are_found_again() {
-    for entry in PLANNERS {
+    for kind in PlannerKind::ALL {
         let settings = Settings { discount: 0.9, ..Settings::default() };
-        let mut agent = Agent::new(entry.name, settings).unwrap();
+        let mut agent = Agent::new(kind, settings).unwrap();
         let mut book = Book::new([1; 200]);
         for _ in 0..200 {
             agent.add_state(1).unwrap();
@@ -147,26 +147,26 @@ fn long_rows_are_found_again() {
             let transition = common::step(state, action, reward, common::on(random.below(200)));
             agent.observe(&transition).unwrap();
             book.record(&transition, 1.0);
-            agent.plan(&mut Budget::Cycles(u64::from(entry.name != "value_iteration")));
+            agent.plan(Budget::Cycles(u64::from(kind != PlannerKind::ValueIteration)));
         }
         for (action, row) in book.rows[0].iter().enumerate() {
             let pair = agent.model().pair(State(0), Action(action as u32)).unwrap();
-            assert_eq!(agent.model().n_successors(pair), row.next.len(), "{}: a successor twice", entry.name);
+            assert_eq!(agent.model().n_successors(pair), row.next.len(), "{}: a successor twice", kind);
         }
         agent.solve(1e-10).unwrap();
         let expected = book.policy_iteration(0.9, 0.0, 1);
-        assert!(worst(&values(&agent), &expected).0 <= 1e-9, "{}", entry.name);
+        assert!(worst(&values(&agent), &expected).0 <= 1e-9, "{}", kind);
     }
 }
 
 fn first_pair(reward: f64, next: u32) -> Transition {
-    Transition { state: State(0), action: Action(0), reward, next: Next::On(State(next)) }
+    Transition { state: State(0), action: Action(0), reward, next: Next::Continue(State(next)) }
 }
 
 /// What is left of a pair after a much larger weight was put in and taken out again is as exact as ever.
 #[test]
 fn taking_back_most_of_a_pair_keeps_the_relation() {
-    for planner in ["reversed_full_backups", "small_backups", "peng_williams"] {
+    for planner in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups, PlannerKind::PengWilliams] {
         for (weights, min_visits) in [(&[1.0, 1.0, 1.0, 1e12, -1e12][..], 1), (&[0.3, 0.1, -0.3, -0.1], 0)] {
             let optimism = Optimism { value: 0.0, min_visits };
             let mut agent = Agent::new(planner, Settings { optimism, ..Settings::default() }).unwrap();
@@ -185,21 +185,26 @@ fn taking_back_most_of_a_pair_keeps_the_relation() {
 fn hardly_more_than_made_anew(agent: &Agent) {
     let restored = Agent::restore(&agent.store()).unwrap().memory().planner;
     let found = agent.memory().planner;
-    let name = agent.planner().name();
+    let name = agent.planner().kind().unwrap();
     assert!(found < restored * 5 / 4, "{name}: {found} bytes, made anew {restored}");
 }
 
 /// The planners that keep rows of successors, each with so many states and actions.
 fn with_rows(n_states: usize, n_actions: usize) -> impl Iterator<Item = Agent> {
-    ["peng_williams", "moore_atkeson", "wiering_schmidhuber", "value_iteration"].into_iter().map(
-        move |planner| {
-            let mut agent = Agent::new(planner, Settings::default()).unwrap();
-            for _ in 0..n_states {
-                agent.add_state(n_actions).unwrap();
-            }
-            agent
-        },
-    )
+    [
+        PlannerKind::PengWilliams,
+        PlannerKind::MooreAtkeson,
+        PlannerKind::WieringSchmidhuber,
+        PlannerKind::ValueIteration,
+    ]
+    .into_iter()
+    .map(move |planner| {
+        let mut agent = Agent::new(planner, Settings::default()).unwrap();
+        for _ in 0..n_states {
+            agent.add_state(n_actions).unwrap();
+        }
+        agent
+    })
 }
 
 /// Rows that grew together take hardly more memory than rows made at once.
@@ -209,7 +214,7 @@ fn rows_that_grew_leave_no_gaps() {
         for i in 0..9 {
             for s in 0..2000 {
                 for a in 0..2 {
-                    let next = Next::On(State((s * 7 + i * 13 + a) % 2000));
+                    let next = Next::Continue(State((s * 7 + i * 13 + a) % 2000));
                     let step = Transition { state: State(s), action: Action(a), reward: 0.0, next };
                     agent.observe(&step).unwrap();
                 }

@@ -81,9 +81,9 @@ fn theorems_hold_after_every_step() {
             let place = format!("seed {seed}, step {i}, {selection:?} × {iterations}");
             let state = random.below(n_states);
             let next = match random.below(6) {
-                0 => Next::End,
-                1 => Next::Cut(State(random.below(n_states))),
-                _ => Next::On(State(random.below(n_states))),
+                0 => Next::Terminated,
+                1 => Next::Truncated(State(random.below(n_states))),
+                _ => Next::Continue(State(random.below(n_states))),
             };
             let reward = f64::from(random.below(17)) / 4.0 - 2.0;
             predictor.observe(State(state), reward, next).unwrap();
@@ -184,8 +184,8 @@ fn each_selection_comes_to_the_fixed_point() {
     for selection in SELECTIONS {
         let mut predictor = SmallBackupPredictor::new(0.5, 100.0, selection, 4, 0).unwrap();
         for _ in 0..200 {
-            predictor.observe(State(0), 1.0, Next::On(State(1))).unwrap();
-            predictor.observe(State(1), 0.0, Next::On(State(0))).unwrap();
+            predictor.observe(State(0), 1.0, Next::Continue(State(1))).unwrap();
+            predictor.observe(State(1), 0.0, Next::Continue(State(0))).unwrap();
         }
         let found = [0, 1].map(|s| predictor.value(State(s)));
         assert!((found[0] - 4.0 / 3.0).abs() < 1e-9 && (found[1] - 2.0 / 3.0).abs() < 1e-9, "{found:?}");
@@ -197,7 +197,7 @@ fn each_selection_comes_to_the_fixed_point() {
 #[test]
 fn the_first_visit_overwrites_the_start_value() {
     let mut predictor = SmallBackupPredictor::new(0.9, 1e12, Selection::MostRecent, 0, 0).unwrap();
-    predictor.observe(State(0), -3.0, Next::End).unwrap();
+    predictor.observe(State(0), -3.0, Next::Terminated).unwrap();
     assert_eq!(predictor.value(State(0)), -3.0);
 }
 
@@ -208,7 +208,7 @@ fn a_huge_start_value_leaves_nothing_behind() {
         let mut random = Random::from_seed(1);
         let mut predictor = SmallBackupPredictor::new(0.9, 1e12, selection, 3, 1).unwrap();
         for i in 0..5000 {
-            let next = if random.chance(0.1) { Next::End } else { common::on(random.below(8)) };
+            let next = if random.chance(0.1) { Next::Terminated } else { common::on(random.below(8)) };
             predictor.observe(State(random.below(8)), random.unit() - 0.5, next).unwrap();
             let largest = (0..8).map(|s| predictor.value(State(s)).abs()).fold(1.0, f64::max);
             let deviation = predictor.deviation() / largest;
@@ -222,8 +222,8 @@ fn a_huge_start_value_leaves_nothing_behind() {
 fn a_start_value_that_was_never_computed_is_taken_out_exactly() {
     for selection in [Selection::RoundRobin, Selection::Random, Selection::Largest] {
         let mut predictor = SmallBackupPredictor::new(0.9, 1e12, selection, 1, 0).unwrap();
-        predictor.observe(State(0), 0.3, Next::On(State(1))).unwrap();
-        predictor.observe(State(1), -1.0, Next::End).unwrap();
+        predictor.observe(State(0), 0.3, Next::Continue(State(1))).unwrap();
+        predictor.observe(State(1), -1.0, Next::Terminated).unwrap();
         assert!((predictor.value(State(0)) - (0.3 - 0.9)).abs() < 1e-12, "{selection:?}");
         assert!(predictor.deviation() < 1e-15, "{selection:?}: {}", predictor.deviation());
     }
@@ -233,7 +233,7 @@ fn td0(step_size: StepSize, initial_value: f64, seed: u64) -> Vec<f64> {
     let mut random = Random::from_seed(seed);
     let mut td0 = Td0::new(0.95, step_size, initial_value).unwrap();
     for _ in 0..2000 {
-        let next = if random.chance(0.1) { Next::End } else { common::on(random.below(10)) };
+        let next = if random.chance(0.1) { Next::Terminated } else { common::on(random.below(10)) };
         td0.observe(State(random.below(10)), random.unit(), next).unwrap();
     }
     (0..10).map(|s| td0.value(State(s))).collect()
@@ -260,12 +260,12 @@ fn td0_counts_this_visit_in_its_step_size() {
     // d = ½: α = 1, 1/1.5, 1/2. Rewards 3, 0, 4 that end: V = 3, then 3 − 3/1.5 = 1, then 1 + 3/2 = 2.5.
     let mut td0 = Td0::new(0.9, StepSize::Decaying(0.5), 50.0).unwrap();
     for (reward, expected) in [(3.0, 3.0), (0.0, 1.0), (4.0, 2.5)] {
-        td0.observe(State(0), reward, Next::End).unwrap();
+        td0.observe(State(0), reward, Next::Terminated).unwrap();
         assert!((td0.value(State(0)) - expected).abs() < 1e-15);
     }
     // A cut step bootstraps from its next state, an end does not.
     let mut td0 = Td0::new(0.5, StepSize::Constant(1.0), 8.0).unwrap();
-    td0.observe(State(0), 1.0, Next::Cut(State(1))).unwrap();
-    td0.observe(State(2), 1.0, Next::End).unwrap();
+    td0.observe(State(0), 1.0, Next::Truncated(State(1))).unwrap();
+    td0.observe(State(2), 1.0, Next::Terminated).unwrap();
     assert_eq!((td0.value(State(0)), td0.value(State(2))), (5.0, 1.0));
 }

@@ -2,29 +2,28 @@
 
 mod common;
 
-use backsweep::planner::{PLANNERS, build_planner};
-use backsweep::{Agent, Budget, EpsilonGreedy, Model, Next, Optimism, Random, Settings, State};
+use backsweep::{Agent, Budget, EpsilonGreedy, Model, Next, Optimism, PlannerKind, Random, Settings, State};
 use common::{Book, QUEUES, on, step, values, worst};
 
 const M: u32 = 6;
 
-fn rmax(planner: &str, queue: backsweep::QueueKind) -> Agent {
+fn rmax(planner: PlannerKind, queue: backsweep::QueueKind) -> Agent {
     let optimism = Optimism { value: 100.0, min_visits: M };
     let settings = Settings { discount: 0.9, queue, optimism, ..Settings::default() };
-    let planner = build_planner(planner, settings).unwrap();
-    Agent::from_parts(Model::with_states([3; 5]).frozen_at(M), planner, EpsilonGreedy::GREEDY)
+    let planner = planner.build(settings).unwrap();
+    Agent::from_parts(Model::with_states([3; 5]).unwrap().frozen_at(M), planner, EpsilonGreedy::GREEDY)
 }
 
 #[test]
 fn a_pair_is_optimistic_until_known_and_frozen_after() {
-    for entry in PLANNERS {
+    for kind in PlannerKind::ALL {
         for queue in QUEUES {
-            let place = format!("{}, {queue:?}", entry.name);
-            let mut agent = rmax(entry.name, queue);
+            let place = format!("{}, {queue:?}", kind);
+            let mut agent = rmax(kind, queue);
             for visit in 1..=M {
-                let change = agent.observe(&step(0, 0, f64::from(visit), Next::End)).unwrap().unwrap();
+                let change = agent.observe(&step(0, 0, f64::from(visit), Next::Terminated)).unwrap().unwrap();
                 assert_eq!(change.weight_after, f64::from(visit));
-                agent.plan(&mut Budget::exhaust());
+                agent.plan(Budget::exhaust());
                 let expected = if visit < M { 100.0 } else { 3.5 }; // the mean of 1 to 6
                 let found = agent.action_value(State(0), backsweep::Action(0)).unwrap();
                 assert_eq!(found, expected, "{place}: visit {visit}");
@@ -36,9 +35,9 @@ fn a_pair_is_optimistic_until_known_and_frozen_after() {
             assert_eq!(agent.store(), before, "{place}: nothing changed");
             assert_eq!(agent.model().freeze_at(), Some(M));
             // What is forgotten can be learned anew.
-            assert!(agent.observe_weighted(&step(0, 0, 1.0, Next::End), -1.0).unwrap().is_some());
-            assert!(agent.observe(&step(0, 0, 13.0, Next::End)).unwrap().is_some());
-            agent.plan(&mut Budget::exhaust());
+            assert!(agent.observe_weighted(&step(0, 0, 1.0, Next::Terminated), -1.0).unwrap().is_some());
+            assert!(agent.observe(&step(0, 0, 13.0, Next::Terminated)).unwrap().is_some());
+            agent.plan(Budget::exhaust());
             let found = agent.action_value(State(0), backsweep::Action(0)).unwrap();
             assert!((found - 5.5).abs() < 1e-12, "{place}: the mean of 2 to 6 and 13, not {found}");
         }
@@ -48,10 +47,10 @@ fn a_pair_is_optimistic_until_known_and_frozen_after() {
 /// Without random exploration an R-max agent comes to know every pair that it can reach, from the first M visits alone.
 #[test]
 fn an_agent_comes_to_know_its_world() {
-    for entry in PLANNERS {
+    for kind in PlannerKind::ALL {
         for queue in QUEUES {
-            let place = format!("{}, {queue:?}", entry.name);
-            let mut agent = rmax(entry.name, queue);
+            let place = format!("{}, {queue:?}", kind);
+            let mut agent = rmax(kind, queue);
             let mut book = Book::new([3; 5]);
             let mut random = Random::from_seed(3);
             let mut state = State(0);
@@ -59,14 +58,14 @@ fn an_agent_comes_to_know_its_world() {
                 let action = agent.act(state, &mut random).unwrap();
                 let next = State((state.0 + action.0 + random.below(2)) % 5);
                 let reward = f64::from(next.0 * action.0) - 2.0 * random.unit();
-                let transition = backsweep::Transition { state, action, reward, next: Next::On(next) };
+                let transition = backsweep::Transition { state, action, reward, next: Next::Continue(next) };
                 if book.rows[state.index()][action.index()].weight < f64::from(M) {
                     book.record(&transition, 1.0);
                     assert!(agent.observe(&transition).unwrap().is_some(), "{place}");
                 } else {
                     assert_eq!(agent.observe(&transition).unwrap(), None, "{place}");
                 }
-                agent.plan(&mut Budget::Cycles(if entry.name == "value_iteration" { 1000 } else { 5 }));
+                agent.plan(Budget::Cycles(if kind == PlannerKind::ValueIteration { 1000 } else { 5 }));
                 state = next;
             }
             assert!(book.rows.iter().flatten().all(|row| row.weight == f64::from(M)), "{place}: {book:?}");

@@ -3,12 +3,13 @@
 
 mod common;
 
-use backsweep::planner::{Cycle, PLANNERS, Planner, build_planner, restore_planner};
+use backsweep::planner::{Cycle, Planner};
 use backsweep::{
-    Action, Agent, Array, Budget, EpsilonGreedy, Model, Next, Optimism, Outcome, QueueKind, Random, Settings,
-    Snapshot, State,
+    Action, Agent, Array, Budget, EpsilonGreedy, Model, Next, Optimism, Outcome, PlannerKind, QueueKind,
+    Random, Settings, Snapshot, State,
 };
 use common::{QUEUES, act};
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn settings(queue: QueueKind) -> Settings {
@@ -29,21 +30,18 @@ fn bits(snapshot: &Snapshot) -> Vec<(String, Vec<u64>)> {
 
 /// Plans block by block until a cycle is under way, if there is one that long.
 fn stop_within_a_cycle(agent: &mut Agent) {
-    agent.observe(&common::step(0, 0, 50.0, Next::End)).unwrap();
+    agent.observe(&common::step(0, 0, 50.0, Next::Terminated)).unwrap();
     for _ in 0..50 {
-        let mut asked = 0;
-        let mut stop = || {
-            asked += 1;
-            asked == 2
-        };
-        agent.plan(&mut Budget::Stop(&mut stop));
+        let asked = Cell::new(0);
+        let stop = || asked.replace(asked.get() + 1) == 1;
+        agent.plan(Budget::UntilStopped(&stop));
         if matches!(agent.store().get("pass.numbers"), Some(Array::U64(pass)) if !pass.is_empty()) {
             return;
         }
     }
 }
 
-fn start(planner: &str, queue: QueueKind) -> Agent {
+fn start(planner: PlannerKind, queue: QueueKind) -> Agent {
     let policy = EpsilonGreedy::new(0.3).unwrap();
     let mut agent = Agent::new(planner, settings(queue)).unwrap().with_policy(policy);
     for i in 0..150 {
@@ -54,17 +52,17 @@ fn start(planner: &str, queue: QueueKind) -> Agent {
 
 #[test]
 fn a_restored_agent_goes_on_bit_for_bit() {
-    for entry in PLANNERS {
+    for kind in PlannerKind::ALL {
         for queue in QUEUES {
             let mut n_cut = 0;
             for seed in 0..6 {
                 let mut random = Random::from_seed(seed);
-                let mut agent = start(entry.name, queue);
+                let mut agent = start(kind, queue);
                 for _ in 0..1500 + random.below(900) {
                     act(&mut agent, &mut random);
                 }
                 for moment in 0..8 {
-                    let place = format!("{}, {queue:?}, seed {seed}, moment {moment}", entry.name);
+                    let place = format!("{}, {queue:?}, seed {seed}, moment {moment}", kind);
                     if moment % 2 == 0 {
                         stop_within_a_cycle(&mut agent);
                     }
@@ -83,8 +81,8 @@ fn a_restored_agent_goes_on_bit_for_bit() {
                     assert_eq!(bits(&again.store()), bits(&agent.store()), "{place}: after 60 steps");
                 }
             }
-            if entry.name == "reversed_full_backups" || entry.name == "small_backups" {
-                assert!(n_cut >= 5, "{}: only {n_cut} moments were within a cycle", entry.name);
+            if kind == PlannerKind::ReversedFullBackups || kind == PlannerKind::SmallBackups {
+                assert!(n_cut >= 5, "{}: only {n_cut} moments were within a cycle", kind);
             }
         }
     }
@@ -93,25 +91,25 @@ fn a_restored_agent_goes_on_bit_for_bit() {
 #[test]
 fn crowds_of_equal_priorities_are_stored() {
     // A ring of states that all cost 1 a step: hundreds of them are equally urgent, some keys of the queue move in a crowd.
-    let mut agent = Agent::new("reversed_full_backups", settings(QueueKind::Heap)).unwrap();
+    let mut agent = Agent::new(PlannerKind::ReversedFullBackups, settings(QueueKind::Exact)).unwrap();
     for _ in 0..400 {
         agent.add_state(1).unwrap();
     }
     for i in 0..400 {
-        let next = Next::On(State((i + 1) % 400));
+        let next = Next::Continue(State((i + 1) % 400));
         let outcome = Outcome { probability: 1.0, reward: -1.0, next };
         agent.set_outcomes(State(i), Action(0), &[outcome]).unwrap();
     }
     let mut largest = 0;
     for cycles in [1, 5, 200, 250, 300] {
-        agent.plan(&mut Budget::Cycles(cycles));
+        agent.plan(Budget::Cycles(cycles));
         let stored = agent.store();
         let Some(Array::U32(crowd)) = stored.get("queue.crowd.keys") else { panic!("no crowd is stored") };
         largest = largest.max(crowd.len());
         let mut again = Agent::restore(&stored).unwrap();
         assert_eq!(bits(&again.store()), bits(&stored));
         for agent in [&mut agent, &mut again] {
-            agent.plan(&mut Budget::Cycles(37));
+            agent.plan(Budget::Cycles(37));
         }
         assert_eq!(bits(&again.store()), bits(&agent.store()));
     }
@@ -120,14 +118,14 @@ fn crowds_of_equal_priorities_are_stored() {
 
 #[test]
 fn a_cycle_cut_at_every_block_is_stored() {
-    for name in ["reversed_full_backups", "small_backups"] {
+    for name in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups] {
         for queue in QUEUES {
-            let mut model = Model::with_states(vec![1; 40]);
-            let mut planner = build_planner(name, settings(queue)).unwrap();
+            let mut model = Model::with_states(vec![1; 40]).unwrap();
+            let mut planner = name.build(settings(queue)).unwrap();
             planner.grow(&model);
             for round in 0..2 {
                 for s in 0..40 {
-                    let next = if s == 0 { Next::End } else { Next::On(State(0)) };
+                    let next = if s == 0 { Next::Terminated } else { Next::Continue(State(0)) };
                     let reward = f64::from(round) - 3.0;
                     let change = model.record(&common::step(s, 0, reward, next)).unwrap().unwrap();
                     planner.observe(&model, &change);
@@ -140,14 +138,14 @@ fn a_cycle_cut_at_every_block_is_stored() {
                 model.store(&mut snapshot);
                 planner.store(&mut snapshot);
                 let mut model_again = Model::restore(&snapshot).unwrap();
-                let mut again = restore_planner(name, settings(queue), &model_again, &snapshot).unwrap();
+                let mut again = name.restore(settings(queue), &model_again, &snapshot).unwrap();
                 let mut here = (model.clone(), planner.clone());
                 // A new predecessor of the state that is being told about, then to the end.
-                let step = common::step(1, 0, 1.0, Next::On(State(n_cuts as u32 % 40)));
+                let step = common::step(1, 0, 1.0, Next::Continue(State(n_cuts as u32 % 40)));
                 let finish = |model: &mut Model, planner: &mut Box<dyn Planner>| {
                     let change = model.record(&step).unwrap().unwrap();
                     planner.observe(model, &change);
-                    backsweep::plan(&mut **planner, model, &mut Budget::exhaust());
+                    backsweep::plan(&mut **planner, model, Budget::exhaust());
                     let mut snapshot = Snapshot::new();
                     model.store(&mut snapshot);
                     planner.store(&mut snapshot);
@@ -218,10 +216,10 @@ fn damage(snapshot: &Snapshot, random: &mut Random) -> (Snapshot, String) {
 #[test]
 fn a_damaged_snapshot_never_panics() {
     let (mut n_refused, mut n_taken) = (0, 0);
-    for entry in PLANNERS {
+    for kind in PlannerKind::ALL {
         for queue in QUEUES {
             let mut random = Random::from_seed(5);
-            let mut agent = Agent::new(entry.name, settings(queue)).unwrap();
+            let mut agent = Agent::new(kind, settings(queue)).unwrap();
             for i in 0..12 {
                 agent.add_state(i % 4).unwrap();
             }
@@ -236,7 +234,7 @@ fn a_damaged_snapshot_never_panics() {
                     damaged = twice;
                     what = format!("{what}; {and}");
                 }
-                let place = format!("{}, {queue:?}, damage {i}: {what}", entry.name);
+                let place = format!("{}, {queue:?}, damage {i}: {what}", kind);
                 let result = catch_unwind(AssertUnwindSafe(|| {
                     let Ok(mut agent) = Agent::restore(&damaged) else { return false };
                     let mut random = Random::from_seed(i);
@@ -245,7 +243,7 @@ fn a_damaged_snapshot_never_panics() {
                     }
                     let _ = agent.audit();
                     let _ = agent.store();
-                    agent.plan(&mut Budget::Cycles(20));
+                    agent.plan(Budget::Cycles(20));
                     true
                 }));
                 match result {
@@ -261,7 +259,7 @@ fn a_damaged_snapshot_never_panics() {
 
 #[test]
 fn refusals_name_the_part() {
-    let stored = start("reversed_full_backups", QueueKind::Heap).store();
+    let stored = start(PlannerKind::ReversedFullBackups, QueueKind::Exact).store();
     for (name, _) in stored.iter() {
         let mut damaged = Snapshot::new();
         for (other, array) in stored.iter().filter(|(other, _)| *other != name) {
@@ -275,13 +273,13 @@ fn refusals_name_the_part() {
 /// A pair whose state was damaged away would be queued as a state that does not exist.
 #[test]
 fn a_pair_without_a_state_is_refused() {
-    for entry in PLANNERS {
-        let mut agent = Agent::new(entry.name, Settings::default()).unwrap();
+    for kind in PlannerKind::ALL {
+        let mut agent = Agent::new(kind, Settings::default()).unwrap();
         agent.add_state(2).unwrap();
-        agent.observe(&common::step(0, 1, 1.0, Next::End)).unwrap();
+        agent.observe(&common::step(0, 1, 1.0, Next::Terminated)).unwrap();
         let mut damaged = agent.store();
         damaged.put("model.n_actions", vec![1u32]);
         let refusal = Agent::restore(&damaged).unwrap_err().to_string();
-        assert!(refusal.contains("belongs to no state"), "{}: {refusal}", entry.name);
+        assert!(refusal.contains("belongs to no state"), "{}: {refusal}", kind);
     }
 }

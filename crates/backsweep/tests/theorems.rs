@@ -12,9 +12,10 @@
 
 mod common;
 
-use backsweep::planner::{Cycle, Planner, ReversedFullBackups, SmallBackups, build_planner};
+use backsweep::planner::{Cycle, Planner, ReversedFullBackups, SmallBackups};
 use backsweep::{
-    Action, Agent, Model, Next, Optimism, Outcome, QueueKind, Random, Settings, State, Transition, audit,
+    Action, Agent, Model, Next, Optimism, Outcome, PlannerKind, QueueKind, Random, Settings, State,
+    Transition, audit,
 };
 use common::Book;
 use std::collections::BTreeMap;
@@ -73,7 +74,7 @@ impl Follow for ReversedFullBackups {
         let threshold = sequence.planner.settings().threshold;
         let priorities = Self::priorities(sequence);
         for (s, &priority) in priorities.iter().enumerate() {
-            let found = sequence.planner.priority(State(s as u32));
+            let found = sequence.planner.priority(&sequence.model, State(s as u32));
             if priority > threshold {
                 sequence.check_priority(s, found, priority);
             } else {
@@ -92,7 +93,7 @@ impl Follow for SmallBackups {
 
     /// Priorities are only promoted, so the definition gives a lower bound; the planner's own are used for the order.
     fn priorities(sequence: &Sequence<Self>) -> Vec<f64> {
-        (0..sequence.u.len()).map(|s| sequence.planner.priority(State(s as u32))).collect()
+        (0..sequence.u.len()).map(|s| sequence.planner.priority(&sequence.model, State(s as u32))).collect()
     }
 
     fn popped_value(sequence: &Sequence<Self>, state: usize) -> f64 {
@@ -115,7 +116,7 @@ impl Follow for SmallBackups {
             // Whatever changed is queued, at least that high.
             let q = |pair| sequence.planner.values().action_value(pair);
             let change = pairs().map(|pair| (q(pair) - q_prev(pair)).abs()).fold(0.0, f64::max);
-            let found = sequence.planner.priority(State(s as u32));
+            let found = sequence.planner.priority(&sequence.model, State(s as u32));
             if change > threshold {
                 assert!(found >= change / 1.0000001, "{}: state {s}, {found} < {change}", sequence.place);
             }
@@ -146,7 +147,7 @@ impl<P: Follow> Sequence<P> {
                 min_visits: random.below(4),
             },
             threshold: pick(&mut random, &[0.0, 1e-9, 0.1]),
-            queue: if random.chance(0.5) { QueueKind::Heap } else { QueueKind::Bucket },
+            queue: if random.chance(0.5) { QueueKind::Exact } else { QueueKind::Bucket },
             ..Settings::default()
         };
         let place = format!("seed {seed}, {settings:?}");
@@ -157,7 +158,7 @@ impl<P: Follow> Sequence<P> {
     }
 
     fn settings(&self) -> Settings {
-        *self.planner.settings()
+        self.planner.settings()
     }
 
     fn v(&self, state: usize) -> f64 {
@@ -177,7 +178,7 @@ impl<P: Follow> Sequence<P> {
     /// The heap knows priorities exactly; the bucket queue gives a bound within its factor.
     fn check_priority(&self, state: usize, found: f64, priority: f64) {
         match self.settings().queue {
-            QueueKind::Heap => assert_eq!(found, priority, "{}: state {state}", self.place),
+            QueueKind::Exact => assert_eq!(found, priority, "{}: state {state}", self.place),
             QueueKind::Bucket => assert!(
                 found >= priority && (found <= priority * 1.1250001 || priority < 2f64.powi(-64)),
                 "{}: state {state} is queued with {found} for {priority}",
@@ -206,9 +207,9 @@ impl<P: Follow> Sequence<P> {
     fn any_next(&mut self) -> Next {
         let next = State(self.random.below(self.u.len() as u32));
         match self.random.below(5) {
-            0 => Next::End,
-            1 => Next::Cut(next),
-            _ => Next::On(next),
+            0 => Next::Terminated,
+            1 => Next::Truncated(next),
+            _ => Next::Continue(next),
         }
     }
 
@@ -245,7 +246,7 @@ impl<P: Follow> Sequence<P> {
     fn planner_sees(&self, s: usize, a: usize, t: usize) -> f64 {
         let pair = self.model.pair(State(s as u32), Action(a as u32)).unwrap();
         let arc = self.model.successors(pair).find(|next| next.state.index() == t).unwrap().arc;
-        self.planner.seen(State(t as u32), arc).unwrap()
+        self.planner.backed_up_value(State(t as u32), arc).unwrap()
     }
 
     fn observe(&mut self) {
@@ -297,7 +298,8 @@ impl<P: Follow> Sequence<P> {
             n => n as usize * 5 - 9, // one block or two
         };
         let before: Vec<f64> = P::priorities(self);
-        let queued: Vec<f64> = (0..self.u.len()).map(|s| self.planner.priority(State(s as u32))).collect();
+        let queued: Vec<f64> =
+            (0..self.u.len()).map(|s| self.planner.priority(&self.model, State(s as u32))).collect();
         let popped_values: Vec<f64> = (0..self.u.len()).map(|s| P::popped_value(self, s)).collect();
         let cycle = self.planner.update_cycle(&self.model, limit);
         if cycle == Cycle::Idle {
@@ -315,8 +317,9 @@ impl<P: Follow> Sequence<P> {
             Some(state) => state,
             None => {
                 let popped = changed.first().map(|&(_, _, t)| t).or_else(|| {
-                    let is_gone =
-                        |&s: &usize| queued[s] > 0.0 && self.planner.priority(State(s as u32)) == 0.0;
+                    let is_gone = |&s: &usize| {
+                        queued[s] > 0.0 && self.planner.priority(&self.model, State(s as u32)) == 0.0
+                    };
                     // A pop of small backups that changes nothing may leave several candidates that left nothing behind.
                     (0..self.u.len()).find(is_gone)
                 });
@@ -434,27 +437,27 @@ fn theorems_hold_after_every_step_of_small_backups() {
 /// another action at the end of the table of pairs (its row does not move) or in the middle of it (its row moves).
 #[test]
 fn every_planner_takes_in_new_actions() {
-    for entry in backsweep::planner::PLANNERS {
+    for kind in PlannerKind::ALL {
         for (n_actions, at) in [(0, 0), (0, 2), (1, 0), (1, 2), (2, 1)] {
             let optimism = Optimism { value: 5.0, min_visits: 1 };
             let settings = Settings { discount: 0.5, optimism, ..Settings::default() };
-            let mut planner = build_planner(entry.name, settings).unwrap();
-            let mut model = Model::with_states([n_actions; 3]);
+            let mut planner = kind.build(settings).unwrap();
+            let mut model = Model::with_states([n_actions; 3]).unwrap();
             planner.grow(&model);
-            let place = format!("{}, {n_actions} actions, state {at}", entry.name);
+            let place = format!("{}, {n_actions} actions, state {at}", kind);
             for a in 0..n_actions {
                 for s in 0..3 {
-                    let transition = common::step(s, a as u32, -1.0, Next::End);
+                    let transition = common::step(s, a as u32, -1.0, Next::Terminated);
                     let change = model.record(&transition).unwrap().unwrap();
                     planner.observe(&model, &change);
                 }
             }
-            backsweep::plan(&mut *planner, &model, &mut backsweep::Budget::exhaust());
+            backsweep::plan(&mut *planner, &model, backsweep::Budget::exhaust());
             match model.add_action(State(at)).unwrap() {
                 Some(moved) => planner.row_moved(&model, &moved),
                 None => planner.grow(&model),
             }
-            backsweep::plan(&mut *planner, &model, &mut backsweep::Budget::exhaust());
+            backsweep::plan(&mut *planner, &model, backsweep::Budget::exhaust());
             assert_eq!(planner.values().value(State(at)), 5.0, "{place}: the new action is worth trying");
             let found = audit(&model, &*planner);
             assert_eq!((found.maximum, found.residual), (0.0, 0.0), "{place}");
@@ -468,10 +471,10 @@ fn every_planner_takes_in_new_actions() {
 fn the_invariants_of_peng_and_williams_hold_after_every_step() {
     for seed in 0..600 {
         let mut random = Random::from_seed(seed);
-        let queue = if seed % 2 == 0 { QueueKind::Heap } else { QueueKind::Bucket };
+        let queue = if seed % 2 == 0 { QueueKind::Exact } else { QueueKind::Bucket };
         let optimism = Optimism { value: f64::from(random.below(3)), min_visits: random.below(3) };
         let settings = Settings { discount: 0.9, threshold: 1e-3, queue, optimism, ..Settings::default() };
-        let mut agent = Agent::new("peng_williams", settings).unwrap();
+        let mut agent = Agent::new(PlannerKind::PengWilliams, settings).unwrap();
         for _ in 0..6 {
             agent.add_state(random.below(4) as usize).unwrap();
         }
@@ -485,7 +488,7 @@ fn the_invariants_of_peng_and_williams_hold_after_every_step() {
             let (model, planner) = (agent.model(), agent.planner());
             for state in model.states() {
                 for predecessor in model.predecessors(state) {
-                    let u = planner.seen(state, predecessor.arc).unwrap();
+                    let u = planner.backed_up_value(state, predecessor.arc).unwrap();
                     let share = predecessor.weight / model.weight(predecessor.pair).max(f64::MIN_POSITIVE);
                     let residual = 0.9 * share * (agent.value(state) - u).abs();
                     if residual > 1e-3 && planner.values().is_known(model, predecessor.pair) {
@@ -498,7 +501,7 @@ fn the_invariants_of_peng_and_williams_hold_after_every_step() {
             let found = planner.top_priority();
             assert_eq!(found.is_some(), highest.is_some(), "{place}");
             if let (Some(found), Some(highest)) = (found, highest) {
-                let most = if queue == QueueKind::Heap { 1.0 } else { 1.125 };
+                let most = if queue == QueueKind::Exact { 1.0 } else { 1.125 };
                 assert!(
                     found > highest * (1.0 - 1e-12) && found < highest * most * (1.0 + 1e-12),
                     "{place}: the highest priority is {found}, the highest residual {highest}"

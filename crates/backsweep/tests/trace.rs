@@ -30,7 +30,7 @@ struct Trace<P> {
 
 impl<P: Planner> Trace<P> {
     fn new(planner: P) -> Self {
-        let mut trace = Self { model: Model::with_states([2, 1, 1]), planner };
+        let mut trace = Self { model: Model::with_states([2, 1, 1]).unwrap(), planner };
         trace.planner.grow(&trace.model);
         trace
     }
@@ -53,7 +53,11 @@ impl<P: Planner> Trace<P> {
         let pairs: Vec<_> = [A, B, C].iter().flat_map(|&s| self.model.pairs(State(s))).collect();
         let q: Vec<f64> = pairs.iter().map(|&pair| values.action_value(pair)).collect();
         assert_eq!(q, line.q, "Q(A,x) Q(A,y) Q(B) Q(C)");
-        assert_eq!([A, B, C].map(|s| self.planner.priority(State(s))), line.priority, "priorities of A B C");
+        assert_eq!(
+            [A, B, C].map(|s| self.planner.priority(&self.model, State(s))),
+            line.priority,
+            "priorities of A B C"
+        );
         let queued = line.priority.iter().filter(|&&priority| priority > 0.0);
         assert_eq!(self.planner.queue_length(), queued.clone().count(), "queue length");
         assert_eq!(self.planner.top_priority(), queued.copied().reduce(f64::max), "top priority");
@@ -113,7 +117,7 @@ fn reversed_full_backups_by_hand() {
 
     // Observe A,y → end, r = −3. N(A,y) = 2. Q(A,y) = [5·1 − 3 + ½·0]/2 = 1: the end is worth 0. The greedy action got
     // worse, so the maximum is looked for: V(A) = max(2½, 1) = 2½. Priority |2½ − 5| = 2½.
-    t.observe(A, Y, -3.0, Next::End);
+    t.observe(A, Y, -3.0, Next::Terminated);
     t.is(Line { v: [2.5, 5.0, 3.5], q: [2.5, 1.0, 5.0, 3.5], priority: [2.5, 1.0, 1.5] });
 
     // Cycle. A (2½). ΔU = 2½ − 5 = −2½; U(A) = 2½. Q(C) = 3½ − ½·2½ = 2¼. V(C) = 2¼, lowered to |2¼ − 2| = ¼.
@@ -204,7 +208,7 @@ fn small_backups_by_hand() {
     previous(&t, [2.5, 5.0, 4.0, 2.0]);
 
     // Observe A,y → end, r = −3. N = 2. Q(A,y) = [5·1 − 3 + 0]/2 = 1, p = |1 − 5| = 4. V(A) stays 5.
-    t.observe(A, Y, -3.0, Next::End);
+    t.observe(A, Y, -3.0, Next::Terminated);
     t.is(Line { v: [5.0, 4.0, 2.0], q: [2.5, 1.0, 5.0, 3.5], priority: [4.0, 1.0, 1.5] });
 
     // Cycle. A (4). Q_prev(A,·) = 2½, 1. V(A) = 2½, ΔV = −2½. (C): 3½ − 1¼ = 2¼, p = |2¼ − 2| = ¼: C stays at 1½.
@@ -233,7 +237,7 @@ fn small_backups_by_hand() {
     assert_eq!(t.planner.counters().idle_pops, 0);
 
     // Observe A,y → end, r = −2.5625. N = 3. Q(A,y) = [1.28125·2 − 2.5625]/3 = 0. p = |0 − 1.28125|: A at 1.28125.
-    t.observe(A, Y, -2.5625, Next::End);
+    t.observe(A, Y, -2.5625, Next::Terminated);
     t.is(Line { v: [3.0, 5.125, 2.25], q: [3.0, 0.0, 5.125, 2.5], priority: [1.28125, 0.0, 0.25] });
 
     // Cycle. A (1.28125). Q_prev(A,·) = 3, 0. V(A) = 3 as before, ΔV = 0: the pop changes nothing, and is counted.

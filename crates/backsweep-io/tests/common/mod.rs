@@ -1,14 +1,14 @@
 #![allow(dead_code, reason = "each test uses its part of this")]
 //! A small world to learn in: a ring of states, forwards or backwards, with a random end.
 
-use backsweep::planner::PLANNERS;
 use backsweep::{
-    Agent, Budget, EpsilonGreedy, Next, Optimism, QueueKind, Random, Settings, State, Transition,
+    Agent, Budget, EpsilonGreedy, Next, Optimism, PlannerKind, QueueKind, Random, Settings, State, Transition,
 };
 use backsweep_io::{Learner, LearnerNames, Name};
+use std::cell::Cell;
 
 /// A learner with every kind of name.
-pub fn learner(planner: &str, queue: QueueKind, n_states: u32, steps: u32) -> Learner {
+pub fn learner(planner: PlannerKind, queue: QueueKind, n_states: u32, steps: u32) -> Learner {
     let optimism = Optimism { value: 2.0, min_visits: 2 };
     let settings = Settings { discount: 0.9, optimism, queue, ..Settings::default() };
     let mut agent = Agent::new(planner, settings).unwrap().with_policy(EpsilonGreedy::new(0.1).unwrap());
@@ -51,16 +51,13 @@ pub fn run(learner: &mut Learner, steps: u32) -> Vec<u64> {
         let to = State(if action.0 == 0 { (state.0 + n - hop) % n } else { (state.0 + hop) % n });
         let ends = learner.random.chance(0.02);
         let reward = if ends { 1.0 } else { -f64::from(to.0 % 3) / 7.0 };
-        let next = if ends { Next::End } else { Next::On(to) };
+        let next = if ends { Next::Terminated } else { Next::Continue(to) };
         learner.agent.observe(&Transition { state, action, reward, next }).unwrap();
         if step % 3 == 0 {
-            let mut asked = 0;
-            learner.agent.plan(&mut Budget::Stop(&mut || {
-                asked += 1;
-                asked > 2
-            }));
+            let asked = Cell::new(0);
+            learner.agent.plan(Budget::UntilStopped(&|| asked.replace(asked.get() + 1) >= 2));
         } else {
-            learner.agent.plan(&mut Budget::Cycles(1));
+            learner.agent.plan(Budget::Cycles(1));
         }
         trace.push(learner.agent.value(state).to_bits() ^ u64::from(action.0));
         state = if ends { State(0) } else { to };
@@ -68,19 +65,22 @@ pub fn run(learner: &mut Learner, steps: u32) -> Vec<u64> {
     trace
 }
 
-pub fn all_planners() -> impl Iterator<Item = (&'static str, QueueKind)> {
-    PLANNERS.iter().flat_map(|entry| [(entry.name, QueueKind::Heap), (entry.name, QueueKind::Bucket)])
+pub fn all_planners() -> impl Iterator<Item = (PlannerKind, QueueKind)> {
+    PlannerKind::ALL.into_iter().flat_map(|kind| [(kind, QueueKind::Exact), (kind, QueueKind::Bucket)])
 }
 
 /// All that a reader of the file should find in it, as text.
 pub fn describe(learner: &Learner) -> String {
     let agent = &learner.agent;
-    let mut text = format!("{} {:?}\n", agent.planner().name(), agent.planner().settings());
+    let mut text = format!("{} {:?}\n", agent.planner().kind().unwrap(), agent.planner().settings());
     text += &format!("{:?} {:x?} {:?}\n", agent.policy(), learner.random.state(), agent.planner().counters());
     text += &format!("{:#?}\n", learner.names);
     for state in agent.model().states() {
-        text +=
-            &format!("{state}: {:016x} {}\n", agent.value(state).to_bits(), agent.planner().priority(state));
+        text += &format!(
+            "{state}: {:016x} {}\n",
+            agent.value(state).to_bits(),
+            agent.planner().priority(agent.model(), state)
+        );
         for pair in agent.model().pairs(state) {
             let q = agent.planner().values().action_value(pair).to_bits();
             let model = agent.model();

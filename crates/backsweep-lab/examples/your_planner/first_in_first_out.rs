@@ -1,11 +1,11 @@
 //! Sweeping without priorities: states whose successors changed wait in line. Cost of a cycle: O(actions × successors).
 use backsweep::planner::{Counters, Cycle, Planner};
-use backsweep::{Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+use backsweep::{Change, Model, Pair, Result, Settings, State, Values};
 use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
 pub struct FirstInFirstOut {
-    settings: Settings,
+    threshold: f64,
     values: Values,
     line: VecDeque<State>,
     /// Whether a state is in the line: each at most once.
@@ -15,13 +15,14 @@ pub struct FirstInFirstOut {
 
 impl FirstInFirstOut {
     pub fn new(settings: Settings) -> Result<Self> {
-        let (values, counters) = (Values::new(&settings.check()?), Counters::default());
-        Ok(Self { settings, values, line: VecDeque::new(), waits: Vec::new(), counters })
-    }
-
-    pub fn restored(mut self, model: &Model, snapshot: &Snapshot) -> Result<Self> {
-        self.grow(model); // every state waits in line again
-        Ok(Self { values: Values::restore(&self.settings, model, snapshot)?, ..self })
+        let settings = settings.check()?;
+        Ok(Self {
+            threshold: settings.threshold,
+            values: Values::new(&settings),
+            line: VecDeque::new(),
+            waits: Vec::new(),
+            counters: Counters::default(),
+        })
     }
 
     fn push(&mut self, state: State) {
@@ -33,14 +34,9 @@ impl FirstInFirstOut {
 
 #[rustfmt::skip] // one line for what takes one line
 impl Planner for FirstInFirstOut {
-    fn name(&self) -> &'static str { "first_in_first_out" }
-    fn settings(&self) -> &Settings { &self.settings }
     fn values(&self) -> &Values { &self.values }
     fn counters(&self) -> Counters { self.counters }
-    fn queue_length(&self) -> usize { self.line.len() }
     fn top_priority(&self) -> Option<f64> { (!self.line.is_empty()).then_some(f64::INFINITY) }
-    fn boxed_clone(&self) -> Box<dyn Planner> { Box::new(self.clone()) }
-    fn bytes(&self) -> usize { self.values.bytes() + 4 * self.line.len() + self.waits.len() }
     fn grow(&mut self, model: &Model) {
         if self.values.extend(model) {
             self.waits.resize(model.n_states(), false);
@@ -49,16 +45,13 @@ impl Planner for FirstInFirstOut {
     }
     fn observe(&mut self, model: &Model, change: &Change) { self.grow(model); self.push(change.state) }
     fn refresh(&mut self, model: &Model, pair: Pair) { self.grow(model); self.push(model.state_of(pair)) }
-    fn row_moved(&mut self, model: &Model, moved: &MovedRow) { self.grow(model); self.values.move_row(moved) }
-    fn set_threshold(&mut self, _: &Model, threshold: f64) { self.settings.threshold = threshold }
-    fn store(&self, snapshot: &mut Snapshot) { self.values.store(snapshot) }
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
         let Some(state) = self.line.pop_front() else { return Cycle::Idle };
         self.waits[state.index()] = false;
         let (change, n_backups) = self.values.full_value_backup(model, state);
         self.counters.cycles += 1;
         self.counters.full_backups += n_backups;
-        if change.abs() > self.settings.threshold {
+        if change.abs() > self.threshold {
             model.predecessors(state).for_each(|p| self.push(model.state_of(p.pair)));
         }
         Cycle::Done

@@ -4,20 +4,16 @@
 
 mod first_in_first_out;
 
-use backsweep::planner::PlannerEntry;
+use backsweep_lab::control::OwnPlanner;
 use backsweep_lab::experiment::{Changes, Experiment};
 use backsweep_lab::statistics::mean;
 use first_in_first_out::FirstInFirstOut;
 use std::path::Path;
 
-/// The table row: experiment files can now name the planner.
-const PLANNERS: &[PlannerEntry] = &[PlannerEntry {
+/// Experiment files can now name the planner.
+const PLANNERS: &[OwnPlanner] = &[OwnPlanner {
     name: "first_in_first_out",
-    title: "first in, first out",
     build: |settings| Ok(Box::new(FirstInFirstOut::new(settings)?)),
-    restore: |settings, model, snapshot| {
-        Ok(Box::new(FirstInFirstOut::new(settings)?.restored(model, snapshot)?))
-    },
 }];
 
 const EXPERIMENT: &str = r#"

@@ -5,11 +5,10 @@
 //! observations of a window, which make up for what lies between windows, are not timed.
 
 use super::clock_cost;
-use crate::control::{Control, Planning};
+use crate::control::{Control, PlannerChoice, Planning};
 use crate::setting::Outcome;
 use crate::{Law, Maze, MazeTask, PAPER_MAZE, Result, fnv1a};
-use backsweep::planner::{build_planner, find_planner};
-use backsweep::{Budget, Environment, Model, Optimism, Settings, Transition, plan, run_episode};
+use backsweep::{Budget, Model, Optimism, PlannerKind, Settings, Transition, plan, run_episode};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,7 +25,7 @@ const REPLAYS: usize = 5;
 #[derive(Clone, Debug)]
 pub struct Replay {
     /// The planner.
-    pub planner: String,
+    pub planner: PlannerKind,
     /// `None`: the cost of an update cycle. With a tolerance: the cost of planning until it is reached, at every observation.
     pub tolerance: Option<f64>,
     /// How many observations are timed with a tolerance.
@@ -46,8 +45,8 @@ impl Replay {
         let window = transitions.len() / WINDOWS;
         let timed = (self.timed as usize / WINDOWS).clamp(1, window.saturating_sub(CATCH_UP).max(1));
         for _ in 0..n_replays {
-            let mut model = Model::with_states((0..task.n_states()).map(|_| 4));
-            let mut planner = build_planner(&self.planner, settings)?;
+            let mut model = Model::with_states((0..task.n_states()).map(|_| 4))?;
+            let mut planner = self.planner.build(settings)?;
             let mut timings: Vec<(Duration, u64)> = Vec::with_capacity(transitions.len());
             let mut n_backups = 0;
             for (i, transition) in transitions.iter().enumerate() {
@@ -56,7 +55,7 @@ impl Replay {
                 }
                 if self.tolerance.is_none() {
                     let begin = Instant::now();
-                    let planned = plan(&mut *planner, &model, &mut Budget::Cycles(CYCLES));
+                    let planned = plan(&mut *planner, &model, Budget::Cycles(CYCLES));
                     timings.push((begin.elapsed().saturating_sub(clock), planned.cycles));
                     continue;
                 }
@@ -64,7 +63,7 @@ impl Replay {
                 if place < CATCH_UP + timed {
                     let backups = planner.counters().backups();
                     let begin = Instant::now();
-                    plan(&mut *planner, &model, &mut Budget::exhaust());
+                    plan(&mut *planner, &model, Budget::exhaust());
                     if place >= CATCH_UP {
                         timings.push((begin.elapsed().saturating_sub(clock), 1));
                         n_backups += planner.counters().backups() - backups;
@@ -97,7 +96,7 @@ fn microseconds_a_unit(timings: &mut Vec<(Duration, u64)>) -> f64 {
 fn observations(task: &Arc<MazeTask>, settings: Settings, seed: u64, run: u32) -> Result<Vec<Transition>> {
     let control = Control {
         task: Arc::clone(task),
-        build: find_planner("reversed_full_backups")?.build,
+        planner: PlannerChoice::Library(PlannerKind::ReversedFullBackups),
         settings,
         planning: Planning::Cycles(1),
         freeze: false,
@@ -111,7 +110,7 @@ fn observations(task: &Arc<MazeTask>, settings: Settings, seed: u64, run: u32) -
     let mut transitions = Vec::new();
     for _ in 0..control.episodes {
         let mut keep = |_: &backsweep::Agent, transition: &Transition| transitions.push(*transition);
-        run_episode(&**task, &mut agent, &mut control.budget(), None, &mut random, &mut keep)?;
+        run_episode(&**task, &mut agent, control.budget(), None, &mut random, &mut keep)?;
     }
     Ok(transitions)
 }

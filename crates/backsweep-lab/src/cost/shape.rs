@@ -18,8 +18,7 @@
 use super::{MEASURED_FOR, clock_cost};
 use crate::setting::Outcome;
 use crate::{Error, Result};
-use backsweep::planner::{Planner, build_planner};
-use backsweep::{Action, Budget, Model, Next, Settings, State, plan};
+use backsweep::{Action, Budget, Model, Next, Planner, PlannerKind, Settings, State, plan};
 use std::time::Instant;
 
 /// How many groups a round changes at the most.
@@ -82,7 +81,7 @@ impl Shape {
     fn build(&self) -> Result<Model> {
         let n_states = self.n_groups() * (self.predecessors + 2);
         let sinks = (0..self.successors).map(|_| 0);
-        let mut model = Model::with_states(sinks.chain((0..n_states).map(|_| self.actions as usize)));
+        let mut model = Model::with_states(sinks.chain((0..n_states).map(|_| self.actions as usize)))?;
         for group in 0..self.n_groups() {
             let (leader, middle) = (self.leader(group), self.middle(group));
             for action in 0..self.actions {
@@ -114,20 +113,20 @@ impl Shape {
                 Some(to) if i == 0 => to,
                 _ => State(i),
             })
-            .map(|next| backsweep::Outcome { probability, reward, next: Next::On(next) })
+            .map(|next| backsweep::Outcome { probability, reward, next: Next::Continue(next) })
             .collect();
         model.set_outcomes(state, Action(action), &outcomes)?;
         Ok(())
     }
 
     /// Times the cycles of a planner.
-    pub(super) fn measure(&self, planner: &str) -> Result<Outcome> {
+    pub(super) fn measure(&self, planner: PlannerKind) -> Result<Outcome> {
         let mut model = self.build()?;
         // A sweep must not be followed by others: any change counts as small enough.
         let settings = Settings { discount: 0.9, tolerance: 1e9, ..Settings::default() };
-        let mut planner = build_planner(planner, settings)?;
+        let mut planner = planner.build(settings)?;
         planner.grow(&model);
-        plan(&mut *planner, &model, &mut Budget::exhaust());
+        plan(&mut *planner, &model, Budget::exhaust());
         let clock = clock_cost();
         let mut outcome = Outcome::default();
         let begin = Instant::now();
@@ -149,7 +148,7 @@ impl Shape {
             if outcome.samples.len() >= 5 && begin.elapsed() >= MEASURED_FOR {
                 break;
             }
-            plan(&mut *planner, &model, &mut Budget::exhaust());
+            plan(&mut *planner, &model, Budget::exhaust());
         }
         Ok(outcome)
     }
@@ -158,7 +157,7 @@ impl Shape {
     fn change_all(&self, planner: &mut dyn Planner, model: &mut Model, round: u32) -> Result<u32> {
         let n_changed = self.n_groups().min(CHANGED);
         for group in 0..n_changed {
-            let (state, to) = if planner.name() == "peng_williams" {
+            let (state, to) = if planner.kind() == Some(PlannerKind::PengWilliams) {
                 (self.leader(group), None)
             } else {
                 (self.middle(group), Some(self.leader(group)))
@@ -167,6 +166,6 @@ impl Shape {
             let pair = model.pair(state, Action(0))?;
             planner.refresh(model, pair);
         }
-        Ok(if planner.name() == "value_iteration" { 1 } else { n_changed })
+        Ok(if planner.kind() == Some(PlannerKind::ValueIteration) { 1 } else { n_changed })
     }
 }

@@ -6,8 +6,7 @@ use super::user::file_name;
 use super::{Figure, pick};
 use crate::result::{MazeInfo, Results};
 use crate::{Kind, Maze, MazeTask};
-use backsweep::planner::build_planner;
-use backsweep::{Action, Environment, Settings, State, solve_unless};
+use backsweep::{Action, PlannerKind, Settings, State, solve_unless};
 use std::fmt::Write;
 
 /// Larger mazes make files that no reader opens.
@@ -41,7 +40,7 @@ pub fn figure(results: &Results, experiment: &str, info: &MazeInfo) -> Option<Fi
 fn solved(task: &MazeTask, discount: f64) -> Option<Solved> {
     let model = task.model().ok()?;
     let mut planner =
-        build_planner("reversed_full_backups", Settings { discount, ..Settings::default() }).ok()?;
+        PlannerKind::ReversedFullBackups.build(Settings { discount, ..Settings::default() }).ok()?;
     let mut n_questions = 0;
     let mut stop = || {
         n_questions += 1;

@@ -3,6 +3,7 @@
 use super::history::History;
 use super::learner::best_actions;
 use crate::scene::Scene;
+use backsweep::PlannerKind;
 use backsweep::planner::Counters;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -23,8 +24,8 @@ pub struct CycleReport {
 /// What is seen of one agent. Lists go by cells, or by pairs: four to a cell.
 #[derive(Clone, Debug)]
 pub struct AgentFrame {
-    /// The planner's name.
-    pub planner: &'static str,
+    /// The planner.
+    pub planner: PlannerKind,
     /// V of each cell.
     pub values: Vec<f64>,
     /// Q of each pair.
@@ -172,7 +173,7 @@ fn agent_json(agent: &AgentFrame) -> serde_json::Value {
         cells.extend([upper, lower, flags, priority, level(agent.changes[i], CHANGES.0, CHANGES.1)]);
     }
     json!({
-        "planner": agent.planner, "cells": STANDARD.encode(cells), "low": low, "high": high,
+        "planner": agent.planner.name(), "cells": STANDARD.encode(cells), "low": low, "high": high,
         "position": agent.position, "trail": agent.trail,
         "steps": agent.steps, "episodes": agent.episodes, "last": agent.last_return, "mean": agent.mean_return,
         "cycles": agent.counters.cycles, "backups": agent.counters.backups(), "idle": agent.counters.idle_pops,

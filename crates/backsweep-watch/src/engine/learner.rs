@@ -4,8 +4,7 @@ use super::frame::{AgentFrame, CycleReport};
 use super::history::History;
 use crate::scene::Scene;
 use crate::world::World;
-use backsweep::planner::build_planner;
-use backsweep::{Action, Agent, Budget, Environment, EpsilonGreedy, Model, Next, Random, State, Transition};
+use backsweep::{Action, Agent, Budget, Environment, EpsilonGreedy, Model, Next, PlannerKind, Random, State};
 use backsweep_lab::Result;
 use std::time::Instant;
 
@@ -18,6 +17,7 @@ const STEPS_A_POINT: u64 = 64;
 /// disturbed between any two steps; the order of its draws is the same.
 #[derive(Debug)]
 pub struct Learner {
+    kind: PlannerKind,
     agent: Agent,
     random: Random,
     state: State,
@@ -54,16 +54,17 @@ impl Learner {
     ///
     /// # Errors
     /// If the scene's settings are out of range.
-    pub fn new(planner: &str, scene: &Scene, world: &World) -> Result<Self> {
+    pub fn new(planner: PlannerKind, scene: &Scene, world: &World) -> Result<Self> {
         let agent = Agent::from_parts(
-            Model::with_states((0..world.n_states()).map(|_| 4)),
-            build_planner(planner, scene.settings())?,
+            Model::with_states((0..world.n_states()).map(|_| 4))?,
+            planner.build(scene.settings())?,
             EpsilonGreedy::new(scene.epsilon)?,
         );
         let mut random = Random::from_seed(scene.seed);
         let state = world.start(&mut random);
         let q_sampled = action_values(&agent);
         Ok(Self {
+            kind: planner,
             agent,
             random,
             state,
@@ -89,10 +90,10 @@ impl Learner {
     /// If a setting is out of range.
     pub fn adopt(&mut self, scene: &Scene) -> Result<()> {
         let policy = EpsilonGreedy::new(scene.epsilon)?;
-        if *self.agent.planner().settings() == scene.settings() {
+        if self.agent.planner().settings() == scene.settings() {
             self.agent.set_policy(policy);
         } else {
-            let planner = build_planner(self.agent.planner().name(), scene.settings())?;
+            let planner = self.kind.build(scene.settings())?;
             self.agent = Agent::from_parts(self.agent.model().clone(), planner, policy);
             self.backups_before = self.agent.planner().counters().backups();
         }
@@ -105,11 +106,7 @@ impl Learner {
     /// If the model is full.
     #[inline]
     pub fn step(&mut self, world: &World, cycles: u64) -> Result<()> {
-        let action = self.agent.act(self.state, &mut self.random)?;
-        let step = world.step(self.state, action, &mut self.random);
-        let transition = Transition { state: self.state, action, reward: step.reward, next: step.next };
-        self.agent.observe(&transition)?;
-        self.agent.plan(&mut Budget::Cycles(cycles));
+        let step = self.agent.step(world, self.state, Budget::Cycles(cycles), &mut self.random)?;
 
         let discount = self.agent.planner().values().discount();
         self.episode.discounted_return += self.episode.factor * step.reward;
@@ -120,8 +117,8 @@ impl Learner {
         self.backups.push((backups - self.backups_before) as f64);
         self.backups_before = backups;
         match step.next {
-            Next::On(next) | Next::Cut(next) => self.state = next,
-            Next::End => self.end_episode(world),
+            Next::Continue(next) | Next::Truncated(next) => self.state = next,
+            Next::Terminated => self.end_episode(world),
         }
         self.trail[self.trail_end] = self.state.0;
         self.trail_end = (self.trail_end + 1) % TRAIL;
@@ -163,11 +160,10 @@ impl Learner {
 
     /// One update cycle, and what it did.
     pub fn cycle(&mut self) -> CycleReport {
-        // A copy may look: slow, and asked for single cycles only.
-        let popped = self.agent.planner().boxed_clone().next_state(self.agent.model());
+        let popped = self.agent.planner().next_state(self.agent.model());
         let predecessors = popped.map_or_else(Vec::new, |state| believed_predecessors(&self.agent, state));
         let before = action_values(&self.agent);
-        self.agent.plan(&mut Budget::Cycles(1));
+        self.agent.plan(Budget::Cycles(1));
         self.backups_before = self.agent.planner().counters().backups();
         let after = action_values(&self.agent);
         let rows = before.chunks_exact(4).zip(after.chunks_exact(4)).enumerate();
@@ -194,11 +190,11 @@ impl Learner {
         let pairs = || model.states().flat_map(|state| model.pairs(state));
         let known: Vec<bool> = pairs().map(|pair| planner.values().is_known(model, pair)).collect();
         AgentFrame {
-            planner: planner.name(),
+            planner: self.kind,
             values: model.states().map(|state| planner.values().value(state)).collect(),
             visits: pairs().map(|pair| model.weight(pair) as u64).collect(),
             known: known.chunks_exact(4).map(|row| row.iter().all(|&known| known)).collect(),
-            priorities: priorities(&self.agent),
+            priorities: model.states().map(|state| planner.priority(model, state)).collect(),
             q,
             changes,
             position: self.state.0,
@@ -236,23 +232,6 @@ fn believed_predecessors(agent: &Agent, state: State) -> Vec<u32> {
     cells.sort_unstable();
     cells.dedup();
     cells
-}
-
-/// The priority of every state. Peng & Williams queue arcs: there it is the highest of those that lead to the state.
-fn priorities(agent: &Agent) -> Vec<f64> {
-    let (model, planner) = (agent.model(), agent.planner());
-    if planner.name() != "peng_williams" {
-        return model.states().map(|state| planner.priority(state)).collect();
-    }
-    let (values, threshold) = (planner.values(), planner.settings().threshold);
-    let residuals = |state| {
-        model.predecessors(state).filter(|p| values.is_known(model, p.pair)).map(move |p| {
-            let u = planner.seen(state, p.arc).unwrap_or(0.0);
-            values.discount() * p.weight / model.weight(p.pair) * (values.value(state) - u).abs()
-        })
-    };
-    let above = |priority: &f64| *priority > threshold;
-    model.states().map(|state| residuals(state).filter(above).fold(0.0, f64::max)).collect()
 }
 
 /// The actions that are the best as it now seems, as bits; 0 if all are equally good.

@@ -10,11 +10,11 @@
 
 use super::pass::with_queue;
 use super::rows::Rows;
-use super::{Counters, Cycle, Planner};
+use super::{Counters, Cycle, Planner, PlannerKind};
 use crate::model::StateRow;
 use crate::prefetch::{prefetch, prefetch_row};
 use crate::queue::{AnyQueue, Queue};
-use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+use crate::{Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
 /// Moore & Atkeson's prioritized sweeping.
 #[derive(Clone, Debug)]
@@ -48,12 +48,12 @@ impl MooreAtkeson {
 }
 
 impl Planner for MooreAtkeson {
-    fn name(&self) -> &'static str {
-        "moore_atkeson"
+    fn kind(&self) -> Option<PlannerKind> {
+        Some(PlannerKind::MooreAtkeson)
     }
 
-    fn settings(&self) -> &Settings {
-        &self.settings
+    fn settings(&self) -> Settings {
+        self.settings
     }
 
     fn values(&self) -> &Values {
@@ -135,7 +135,7 @@ impl Planner for MooreAtkeson {
         self.queue.top()
     }
 
-    fn priority(&self, state: State) -> f64 {
+    fn priority(&self, _model: &Model, state: State) -> f64 {
         self.queue.priority(state.0).unwrap_or(0.0)
     }
 
@@ -143,8 +143,8 @@ impl Planner for MooreAtkeson {
         self.queue.is_empty()
     }
 
-    fn next_state(&mut self, _model: &Model) -> Option<State> {
-        self.queue.peek().map(State)
+    fn next_state(&self, _model: &Model) -> Option<State> {
+        self.queue.first().map(State)
     }
 
     fn queue_length(&self) -> usize {
@@ -153,10 +153,6 @@ impl Planner for MooreAtkeson {
 
     fn counters(&self) -> Counters {
         self.counters
-    }
-
-    fn seen(&self, _state: State, _arc: Arc) -> Option<f64> {
-        None
     }
 
     fn set_threshold(&mut self, model: &Model, threshold: f64) {
@@ -182,9 +178,5 @@ impl Planner for MooreAtkeson {
 
     fn bytes(&self) -> usize {
         self.values.bytes() + self.rows.bytes() + self.queue.bytes()
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Planner> {
-        Box::new(self.clone())
     }
 }

@@ -5,7 +5,7 @@ use crate::arcs::{Blocks, IN_BLOCK, InBlock, NO_BLOCK, NONE};
 use crate::prefetch::prefetch;
 use crate::queue::Queue;
 use crate::values::COLLAPSE;
-use crate::{Arc, Model, Pair, Result, Snapshot, State, Values};
+use crate::{ArcId, Model, Pair, Result, Snapshot, State, Values};
 
 /// An update cycle under way: the predecessors of one state are being told its new value.
 ///
@@ -66,7 +66,7 @@ impl Pass {
 
     /// The old value, if the arc has not been reached.
     #[inline]
-    pub fn held(&self, state: State, arc: Arc) -> Option<f64> {
+    pub fn held(&self, state: State, arc: ArcId) -> Option<f64> {
         (self.state == state.0 && self.cursor != NO_BLOCK && arc.0 / IN_BLOCK <= self.cursor)
             .then_some(self.old)
     }
@@ -140,7 +140,7 @@ impl Foreseen {
 macro_rules! with_queue {
     ($self:ident, $queue:ident => $call:expr) => {
         match &mut $self.queue {
-            crate::queue::AnyQueue::Heap($queue) => $call,
+            crate::queue::AnyQueue::Exact($queue) => $call,
             crate::queue::AnyQueue::Bucket($queue) => $call,
         }
     };

@@ -13,11 +13,11 @@
 
 use super::pass::with_queue;
 use super::rows::{Entry, Rows};
-use super::{Counters, Cycle, Planner};
+use super::{Counters, Cycle, Planner, PlannerKind};
 use crate::arcs::Weights;
 use crate::prefetch::prefetch;
 use crate::queue::{AnyQueue, Queue};
-use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+use crate::{ArcId, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
 /// A triple in the row of its pair.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,7 +30,7 @@ struct Triple {
 }
 
 impl Entry for Triple {
-    fn new(model: &Model, _state: State, arc: Arc) -> Self {
+    fn new(model: &Model, _state: State, arc: ArcId) -> Self {
         Self { u: 0.0, arc: arc.0, code: model.arcs.code(arc) }
     }
 
@@ -41,7 +41,7 @@ impl Entry for Triple {
 
     #[inline]
     fn set_weight(&mut self, model: &Model) {
-        self.code = model.arcs.code(Arc(self.arc));
+        self.code = model.arcs.code(ArcId(self.arc));
     }
 }
 
@@ -113,7 +113,7 @@ impl PengWilliams {
 
     /// Sets the priority of a triple from its residual.
     #[inline]
-    fn set_residual(&mut self, pair: Pair, weight: f64, arc: Arc, v: f64) {
+    fn set_residual(&mut self, pair: Pair, weight: f64, arc: ArcId, v: f64) {
         let priority = self.values.pairs[pair.index()].scale * weight * (v - self.u[arc.index()]).abs();
         self.queue.set_above(self.settings.threshold, arc.0, priority);
     }
@@ -151,7 +151,7 @@ impl PengWilliams {
     fn back_up_fully(&mut self, model: &Model, pair: Pair) {
         self.grow_arcs(model);
         for triple in self.rows.row_mut(pair.index()) {
-            triple.u = self.values.value(model.arcs.target(Arc(triple.arc)));
+            triple.u = self.values.value(model.arcs.target(ArcId(triple.arc)));
             self.u[triple.arc as usize] = triple.u;
             self.queue.remove(triple.arc);
         }
@@ -162,12 +162,12 @@ impl PengWilliams {
 }
 
 impl Planner for PengWilliams {
-    fn name(&self) -> &'static str {
-        "peng_williams"
+    fn kind(&self) -> Option<PlannerKind> {
+        Some(PlannerKind::PengWilliams)
     }
 
-    fn settings(&self) -> &Settings {
-        &self.settings
+    fn settings(&self) -> Settings {
+        self.settings
     }
 
     fn values(&self) -> &Values {
@@ -210,8 +210,8 @@ impl Planner for PengWilliams {
         // The pair's probabilities changed, and with them the residuals of its triples.
         for i in (0..self.rows.row(change.pair.index()).len()).rev() {
             let Triple { arc, code, .. } = self.rows.row(change.pair.index())[i];
-            let v = self.values.value(model.arcs.target(Arc(arc)));
-            self.set_residual(change.pair, model.arcs.decode(code), Arc(arc), v);
+            let v = self.values.value(model.arcs.target(ArcId(arc)));
+            self.set_residual(change.pair, model.arcs.decode(code), ArcId(arc), v);
         }
         self.restore_maximum(model, change.pair);
         self.rows.expect(model, change);
@@ -233,12 +233,12 @@ impl Planner for PengWilliams {
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
         let Some(arc) = self.queue.pop() else { return Cycle::Idle };
         self.counters.cycles += 1;
-        let pair = model.arcs.pair(Arc(arc));
+        let pair = model.arcs.pair(ArcId(arc));
         let next = self.queue.likely() as usize;
         model.arcs.prefetch_arc(next);
         prefetch(&self.u, next);
         prefetch(&model.states, model.owners.of(pair.0) as usize);
-        let u = self.values.value(model.arcs.target(Arc(arc)));
+        let u = self.values.value(model.arcs.target(ArcId(arc)));
         self.u[arc as usize] = u;
         let value = self.rows.evaluated(&self.values, model, pair.index(), |triple| {
             if triple.arc == arc {
@@ -248,7 +248,7 @@ impl Planner for PengWilliams {
         });
         self.values.put(pair, value);
         self.counters.full_backups += 1;
-        let next = if next < model.arc_bound() { model.arcs.pair(Arc(next as u32)).index() } else { 0 };
+        let next = if next < model.arc_bound() { model.arcs.pair(ArcId(next as u32)).index() } else { 0 };
         self.rows.prefetch(next);
         prefetch(&model.pairs, next);
         prefetch(&model.states, model.owners.of(next as u32) as usize);
@@ -264,17 +264,18 @@ impl Planner for PengWilliams {
         self.queue.top()
     }
 
-    /// The sum of the priorities of the triples that lead to the state is not kept; this is 0.
-    fn priority(&self, _state: State) -> f64 {
-        0.0
+    /// The highest priority of the triples that lead to the state. O(predecessors).
+    fn priority(&self, model: &Model, state: State) -> f64 {
+        let queued = model.predecessors(state).filter_map(|before| self.queue.priority(before.arc.0));
+        queued.fold(0.0, f64::max)
     }
 
     fn is_idle(&self) -> bool {
         self.queue.is_empty()
     }
 
-    fn next_state(&mut self, model: &Model) -> Option<State> {
-        self.queue.peek().map(|arc| model.arcs.target(Arc(arc)))
+    fn next_state(&self, model: &Model) -> Option<State> {
+        self.queue.first().map(|arc| model.arcs.target(ArcId(arc)))
     }
 
     fn queue_length(&self) -> usize {
@@ -285,7 +286,7 @@ impl Planner for PengWilliams {
         self.counters
     }
 
-    fn seen(&self, state: State, arc: Arc) -> Option<f64> {
+    fn backed_up_value(&self, state: State, arc: ArcId) -> Option<f64> {
         Some(self.u.get(arc.index()).copied().unwrap_or_else(|| self.values.value(state)))
     }
 
@@ -309,9 +310,5 @@ impl Planner for PengWilliams {
 
     fn bytes(&self) -> usize {
         size_of_val(&self.u[..]) + self.values.bytes() + self.rows.bytes() + self.queue.bytes()
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Planner> {
-        Box::new(self.clone())
     }
 }

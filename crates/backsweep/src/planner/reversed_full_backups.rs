@@ -20,6 +20,7 @@
 //! keep alive; and of one pair in turn for every
 //! thousand small backups a successor (amortised O(1)).
 
+use super::PlannerKind;
 use super::pass::Pass;
 use super::swept::{Core, Kind, Stretch, Swept};
 use crate::arcs::IN_BLOCK;
@@ -34,13 +35,13 @@ use crate::{Model, MovedRow, Pair, Result, Snapshot, State};
 /// use backsweep::planner::{Planner, ReversedFullBackups, plan};
 /// use backsweep::{Action, Budget, Model, Next, Outcome, Settings, State};
 /// // A known problem: wait (reward -1, half of the time) or leave.
-/// let mut model = Model::with_states([1]);
-/// let wait = Outcome { probability: 0.5, reward: -1.0, next: Next::On(State(0)) };
-/// let leave = Outcome { probability: 0.5, reward: -1.0, next: Next::End };
+/// let mut model = Model::with_states([1]).unwrap();
+/// let wait = Outcome { probability: 0.5, reward: -1.0, next: Next::Continue(State(0)) };
+/// let leave = Outcome { probability: 0.5, reward: -1.0, next: Next::Terminated };
 /// model.set_outcomes(State(0), Action(0), &[wait, leave]).unwrap();
 /// let mut planner = ReversedFullBackups::new(Settings { discount: 0.9, ..Settings::default() }).unwrap();
 /// planner.grow(&model);
-/// plan(&mut planner, &model, &mut Budget::exhaust());
+/// plan(&mut planner, &model, Budget::exhaust());
 /// assert!((planner.values().value(State(0)) + 1.0 / 0.55).abs() < 1e-6);
 /// ```
 pub type ReversedFullBackups = Swept<Reversed>;
@@ -153,7 +154,7 @@ impl Core<Reversed> {
 }
 
 impl Kind for Reversed {
-    const NAME: &'static str = "reversed_full_backups";
+    const KIND: PlannerKind = PlannerKind::ReversedFullBackups;
 
     #[inline(always)]
     fn told(value: &StateValue) -> f64 {

@@ -6,11 +6,11 @@
 
 use crate::lists::Lists;
 use crate::values::PairValue;
-use crate::{Arc, Change, Model, MovedRow, Pair, State, Values};
+use crate::{ArcId, Change, Model, MovedRow, Pair, State, Values};
 
 /// What a planner keeps of a successor of a pair.
 pub(super) trait Entry: Copy + Default {
-    fn new(model: &Model, state: State, arc: Arc) -> Self;
+    fn new(model: &Model, state: State, arc: ArcId) -> Self;
     fn arc(&self) -> u32;
     /// Takes over the weight from the model.
     fn set_weight(&mut self, model: &Model);
@@ -25,7 +25,7 @@ pub(super) struct Successor {
 }
 
 impl Entry for Successor {
-    fn new(model: &Model, state: State, arc: Arc) -> Self {
+    fn new(model: &Model, state: State, arc: ArcId) -> Self {
         Self { weight: model.arcs.weight(arc), state: state.0, arc: arc.0 }
     }
 
@@ -36,7 +36,7 @@ impl Entry for Successor {
 
     #[inline]
     fn set_weight(&mut self, model: &Model) {
-        self.weight = model.arcs.weight(Arc(self.arc));
+        self.weight = model.arcs.weight(ArcId(self.arc));
     }
 }
 

@@ -10,6 +10,7 @@
 //!
 //! Line numbers are those of Algorithm 2.
 
+use super::PlannerKind;
 use super::pass::Pass;
 use super::swept::{Core, Kind, Stretch, Swept};
 use crate::arcs::IN_BLOCK;
@@ -38,7 +39,7 @@ impl SmallBackups {
 }
 
 impl Kind for Small {
-    const NAME: &'static str = "small_backups";
+    const KIND: PlannerKind = PlannerKind::SmallBackups;
 
     #[inline(always)]
     fn told(value: &StateValue) -> f64 {

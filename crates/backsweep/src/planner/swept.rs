@@ -2,11 +2,11 @@
 //! any block, the upkeep, and all that a planner has to answer. What differs is a [`Kind`]. Line numbers are those of Algorithm 2.
 
 use super::pass::{Foreseen, Pass, Upkeep, is_too_long, with_queue};
-use super::{Counters, Cycle, Planner};
+use super::{Counters, Cycle, Planner, PlannerKind};
 use crate::prefetch::prefetch_row;
 use crate::queue::{AnyQueue, Queue};
 use crate::values::StateValue;
-use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+use crate::{ArcId, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 use std::fmt::Debug;
 
 /// A planner on small backups; use it by the names of its kinds.
@@ -43,7 +43,7 @@ pub struct Stretch<'a> {
 /// In what the planners on small backups differ. After every call the relation of the kind holds again.
 pub trait Kind: Clone + Debug + Default + Send + Sync + 'static {
     /// The planner's name.
-    const NAME: &'static str;
+    const KIND: PlannerKind;
 
     /// The value of a state that its predecessors are told when it is popped.
     fn told(value: &StateValue) -> f64;
@@ -82,7 +82,7 @@ pub trait Kind: Clone + Debug + Default + Send + Sync + 'static {
 impl<K: Kind> Core<K> {
     /// The value on which pairs that lead to `state` by `arc` are built at this moment.
     #[inline]
-    fn seen(&self, pass: Option<Pass>, state: State, arc: Arc) -> f64 {
+    fn seen(&self, pass: Option<Pass>, state: State, arc: ArcId) -> f64 {
         pass.and_then(|pass| pass.held(state, arc))
             .unwrap_or_else(|| K::told(&self.values.states[state.index()]))
     }
@@ -221,12 +221,12 @@ impl<K: Kind> Swept<K> {
 }
 
 impl<K: Kind> Planner for Swept<K> {
-    fn name(&self) -> &'static str {
-        K::NAME
+    fn kind(&self) -> Option<PlannerKind> {
+        Some(K::KIND)
     }
 
-    fn settings(&self) -> &Settings {
-        &self.settings
+    fn settings(&self) -> Settings {
+        self.settings
     }
 
     fn values(&self) -> &Values {
@@ -308,12 +308,12 @@ impl<K: Kind> Planner for Swept<K> {
         self.pass.is_none() && self.queue.is_empty()
     }
 
-    fn priority(&self, state: State) -> f64 {
+    fn priority(&self, _model: &Model, state: State) -> f64 {
         self.queue.priority(state.0).unwrap_or(0.0)
     }
 
-    fn next_state(&mut self, _model: &Model) -> Option<State> {
-        self.pass.map(|pass| pass.state).or_else(|| self.queue.peek()).map(State)
+    fn next_state(&self, _model: &Model) -> Option<State> {
+        self.pass.map(|pass| pass.state).or_else(|| self.queue.first()).map(State)
     }
 
     fn queue_length(&self) -> usize {
@@ -324,7 +324,7 @@ impl<K: Kind> Planner for Swept<K> {
         self.core.counters
     }
 
-    fn seen(&self, state: State, arc: Arc) -> Option<f64> {
+    fn backed_up_value(&self, state: State, arc: ArcId) -> Option<f64> {
         Some(self.core.seen(self.pass, state, arc))
     }
 
@@ -346,9 +346,5 @@ impl<K: Kind> Planner for Swept<K> {
 
     fn bytes(&self) -> usize {
         self.core.values.bytes() + self.core.upkeep.bytes() + self.queue.bytes() + self.core.own.bytes()
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Planner> {
-        Box::new(self.clone())
     }
 }

@@ -6,8 +6,8 @@
 //! The planner keeps a copy of every pair's successors in one piece (see `rows.rs`), so that a sweep reads memory in order.
 
 use super::rows::Rows;
-use super::{Counters, Cycle, Planner};
-use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+use super::{Counters, Cycle, Planner, PlannerKind};
+use crate::{Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
 /// Value iteration, until [`Settings::tolerance`].
 #[derive(Clone, Debug)]
@@ -51,12 +51,12 @@ impl ValueIteration {
 }
 
 impl Planner for ValueIteration {
-    fn name(&self) -> &'static str {
-        "value_iteration"
+    fn kind(&self) -> Option<PlannerKind> {
+        Some(PlannerKind::ValueIteration)
     }
 
-    fn settings(&self) -> &Settings {
-        &self.settings
+    fn settings(&self) -> Settings {
+        self.settings
     }
 
     fn values(&self) -> &Values {
@@ -134,7 +134,7 @@ impl Planner for ValueIteration {
         (self.largest_change >= self.settings.tolerance).then_some(self.largest_change)
     }
 
-    fn priority(&self, _state: State) -> f64 {
+    fn priority(&self, _model: &Model, _state: State) -> f64 {
         0.0
     }
 
@@ -145,10 +145,6 @@ impl Planner for ValueIteration {
 
     fn counters(&self) -> Counters {
         self.counters
-    }
-
-    fn seen(&self, _state: State, _arc: Arc) -> Option<f64> {
-        None
     }
 
     /// Sets the tolerance of the sweeps too.
@@ -171,9 +167,5 @@ impl Planner for ValueIteration {
 
     fn bytes(&self) -> usize {
         self.rows.bytes() + self.values.bytes()
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Planner> {
-        Box::new(self.clone())
     }
 }

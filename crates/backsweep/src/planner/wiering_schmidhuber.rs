@@ -10,9 +10,9 @@
 //! Cost of a cycle: O(predecessor states × actions × successors).
 
 use super::rows::Rows;
-use super::{Counters, Cycle, Planner};
+use super::{Counters, Cycle, Planner, PlannerKind};
 use crate::queue::{AnyQueue, Queue};
-use crate::{Arc, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+use crate::{Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
 /// Wiering & Schmidhuber's prioritized sweeping.
 #[derive(Clone, Debug)]
@@ -76,12 +76,12 @@ impl WieringSchmidhuber {
 }
 
 impl Planner for WieringSchmidhuber {
-    fn name(&self) -> &'static str {
-        "wiering_schmidhuber"
+    fn kind(&self) -> Option<PlannerKind> {
+        Some(PlannerKind::WieringSchmidhuber)
     }
 
-    fn settings(&self) -> &Settings {
-        &self.settings
+    fn settings(&self) -> Settings {
+        self.settings
     }
 
     fn values(&self) -> &Values {
@@ -152,7 +152,7 @@ impl Planner for WieringSchmidhuber {
         self.queue.top()
     }
 
-    fn priority(&self, state: State) -> f64 {
+    fn priority(&self, _model: &Model, state: State) -> f64 {
         self.queue.priority(state.0).unwrap_or(0.0)
     }
 
@@ -160,8 +160,8 @@ impl Planner for WieringSchmidhuber {
         self.queue.is_empty()
     }
 
-    fn next_state(&mut self, _model: &Model) -> Option<State> {
-        self.queue.peek().map(State)
+    fn next_state(&self, _model: &Model) -> Option<State> {
+        self.queue.first().map(State)
     }
 
     fn queue_length(&self) -> usize {
@@ -170,10 +170,6 @@ impl Planner for WieringSchmidhuber {
 
     fn counters(&self) -> Counters {
         self.counters
-    }
-
-    fn seen(&self, _state: State, _arc: Arc) -> Option<f64> {
-        None
     }
 
     fn set_threshold(&mut self, model: &Model, threshold: f64) {
@@ -202,9 +198,5 @@ impl Planner for WieringSchmidhuber {
     fn bytes(&self) -> usize {
         let states = size_of_val(&self.delta[..]) + size_of_val(&self.stamp[..]);
         states + self.values.bytes() + self.rows.bytes() + self.queue.bytes()
-    }
-
-    fn boxed_clone(&self) -> Box<dyn Planner> {
-        Box::new(self.clone())
     }
 }

@@ -43,8 +43,8 @@ struct Arc {
 /// use backsweep::predict::{Predictor, Selection, SmallBackupPredictor};
 /// use backsweep::{Next, State};
 /// let mut predictor = SmallBackupPredictor::new(0.9, 0.0, Selection::MostRecent, 1, 0)?;
-/// predictor.observe(State(1), 1.0, Next::End)?;
-/// predictor.observe(State(0), 0.0, Next::On(State(1)))?;
+/// predictor.observe(State(1), 1.0, Next::Terminated)?;
+/// predictor.observe(State(0), 0.0, Next::Continue(State(1)))?;
 /// assert_eq!(predictor.value(State(0)), 0.9);
 /// # Ok::<(), backsweep::Error>(())
 /// ```

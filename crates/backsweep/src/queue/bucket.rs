@@ -109,6 +109,10 @@ impl Queue for BucketQueue {
         (bucket != PARKED).then(|| Rings::<Coarse>::key(self.rings.links[bucket as usize].next))
     }
 
+    fn first(&self) -> Option<u32> {
+        self.rings.ring(self.rings.highest()).next()
+    }
+
     #[inline]
     fn pop(&mut self) -> Option<u32> {
         let key = self.peek()?;

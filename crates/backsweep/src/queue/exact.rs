@@ -381,6 +381,10 @@ impl Queue for ExactQueue {
         })
     }
 
+    fn first(&self) -> Option<u32> {
+        self.clone().peek()
+    }
+
     #[inline]
     fn pop(&mut self) -> Option<u32> {
         let key = self.peek()?;

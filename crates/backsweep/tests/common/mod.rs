@@ -3,10 +3,11 @@
 #![allow(dead_code)] // Each test file is a crate of its own and uses a part of this.
 
 use backsweep::{Action, Agent, Budget, Next, Outcome, QueueKind, Random, State, Transition};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub const QUEUES: [QueueKind; 2] = [QueueKind::Heap, QueueKind::Bucket];
+pub const QUEUES: [QueueKind; 2] = [QueueKind::Exact, QueueKind::Bucket];
 
 /// What was seen of one pair, in the plainest form there is.
 #[derive(Clone, Debug, Default)]
@@ -33,9 +34,9 @@ impl Row {
 /// The state that follows, as the test reads it: a cut is no end.
 pub fn after(next: Next) -> Option<State> {
     match next {
-        Next::On(state) => Some(state),
-        Next::Cut(state) => Some(state),
-        Next::End => None,
+        Next::Continue(state) => Some(state),
+        Next::Truncated(state) => Some(state),
+        Next::Terminated => None,
     }
 }
 
@@ -256,7 +257,7 @@ fn read_problem(folder: &Path, name: String) -> Problem {
         if actions.len() <= action as usize {
             actions.resize(action as usize + 1, Vec::new());
         }
-        let next = if terminated == 1.0 { Next::End } else { Next::On(State(next as u32)) };
+        let next = if terminated == 1.0 { Next::Terminated } else { Next::Continue(State(next as u32)) };
         actions[action as usize].push(Outcome { probability, reward, next });
     }
     let mut answers: Vec<(f64, Vec<f64>)> = Vec::new();
@@ -289,7 +290,7 @@ pub fn step(state: u32, action: u32, reward: f64, next: Next) -> Transition {
 }
 
 pub fn on(state: u32) -> Next {
-    Next::On(State(state))
+    Next::Continue(State(state))
 }
 
 /// A random change of the world, which may be taken back, or a bit of planning. Most steps lead to state 0, whose predecessors soon fill more than the
@@ -299,10 +300,10 @@ pub fn act(agent: &mut Agent, random: &mut Random) {
     let state = State(random.below(n_states));
     let n_actions = agent.model().n_actions(state) as u32;
     let to = |random: &mut Random| match random.below(8) {
-        0 => Next::End,
-        1 => Next::Cut(State(random.below(n_states))),
-        2 => Next::On(State(random.below(n_states))),
-        _ => Next::On(State(0)),
+        0 => Next::Terminated,
+        1 => Next::Truncated(State(random.below(n_states))),
+        2 => Next::Continue(State(random.below(n_states))),
+        _ => Next::Continue(State(0)),
     };
     match random.below(40) {
         0 => drop(agent.add_state(random.below(4) as usize).unwrap()),
@@ -314,14 +315,11 @@ pub fn act(agent: &mut Agent, random: &mut Random) {
             agent.set_outcomes(state, Action(random.below(n_actions)), &outcomes).unwrap();
         }
         4..=9 => {
-            let mut n = random.below(3);
-            let mut stop = || {
-                n = n.wrapping_sub(1);
-                n == u32::MAX
-            };
-            agent.plan(&mut Budget::Stop(&mut stop));
+            let n = Cell::new(random.below(3));
+            let stop = || n.replace(n.get().wrapping_sub(1)) == 0;
+            agent.plan(Budget::UntilStopped(&stop));
         }
-        10..=12 => drop(agent.plan(&mut Budget::Cycles(u64::from(random.below(3))))),
+        10..=12 => drop(agent.plan(Budget::Cycles(u64::from(random.below(3))))),
         _ if n_actions > 0 => {
             let Ok(action) = agent.act(state, random) else { return };
             let reward = f64::from(random.below(7)) - 3.0;

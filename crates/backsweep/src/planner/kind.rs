@@ -1,0 +1,131 @@
+//! The planners that come with the library, by name.
+
+use super::{
+    MooreAtkeson, PengWilliams, Planner, ReversedFullBackups, SmallBackups, ValueIteration,
+    WieringSchmidhuber,
+};
+use crate::{Error, Model, Result, Settings, Snapshot};
+use std::fmt;
+use std::str::FromStr;
+
+/// A planner of the library. A new one is one file and one row in [`PlannerKind::row`].
+///
+/// ```
+/// use backsweep::PlannerKind;
+/// assert_eq!("moore_atkeson".parse::<PlannerKind>()?, PlannerKind::MooreAtkeson);
+/// assert_eq!(PlannerKind::MooreAtkeson.title(), "Moore & Atkeson");
+/// # Ok::<(), backsweep::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum PlannerKind {
+    /// [`ReversedFullBackups`], the planner to use unless there is a reason for another.
+    #[default]
+    ReversedFullBackups,
+    /// [`SmallBackups`], the paper's arXiv version.
+    SmallBackups,
+    /// [`MooreAtkeson`], a baseline.
+    MooreAtkeson,
+    /// [`PengWilliams`], a baseline.
+    PengWilliams,
+    /// [`WieringSchmidhuber`], a baseline.
+    WieringSchmidhuber,
+    /// [`ValueIteration`], a baseline.
+    ValueIteration,
+}
+
+/// What is known of a planner besides its code.
+struct Row {
+    /// The name in files and commands.
+    name: &'static str,
+    /// The name in texts and figures.
+    title: &'static str,
+    build: fn(Settings) -> Result<Box<dyn Planner>>,
+    restore: fn(Settings, &Model, &Snapshot) -> Result<Box<dyn Planner>>,
+}
+
+macro_rules! row {
+    ($name:literal, $title:literal, $planner:ident) => {
+        Row {
+            name: $name,
+            title: $title,
+            build: |settings| Ok(Box::new($planner::new(settings)?)),
+            restore: |settings, model, snapshot| Ok(Box::new($planner::restore(settings, model, snapshot)?)),
+        }
+    };
+}
+
+impl PlannerKind {
+    /// All planners.
+    pub const ALL: [Self; 6] = [
+        Self::ReversedFullBackups,
+        Self::SmallBackups,
+        Self::MooreAtkeson,
+        Self::PengWilliams,
+        Self::WieringSchmidhuber,
+        Self::ValueIteration,
+    ];
+
+    fn row(self) -> Row {
+        match self {
+            Self::ReversedFullBackups => {
+                row!("reversed_full_backups", "reversed full backups", ReversedFullBackups)
+            }
+            Self::SmallBackups => row!("small_backups", "small backups", SmallBackups),
+            Self::MooreAtkeson => row!("moore_atkeson", "Moore & Atkeson", MooreAtkeson),
+            Self::PengWilliams => row!("peng_williams", "Peng & Williams", PengWilliams),
+            Self::WieringSchmidhuber => {
+                row!("wiering_schmidhuber", "Wiering & Schmidhuber", WieringSchmidhuber)
+            }
+            Self::ValueIteration => row!("value_iteration", "value iteration", ValueIteration),
+        }
+    }
+
+    /// The name in files and commands.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The name in texts and figures.
+    pub fn title(self) -> &'static str {
+        self.row().title
+    }
+
+    /// What one call of [`Planner::update_cycle`] is called: a cycle, or a sweep over all states.
+    pub fn unit(self) -> &'static str {
+        if self == Self::ValueIteration { "sweep" } else { "cycle" }
+    }
+
+    /// A planner of this kind that has not met any state.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn build(self, settings: Settings) -> Result<Box<dyn Planner>> {
+        (self.row().build)(settings)
+    }
+
+    /// The planner that was [stored](Planner::store).
+    ///
+    /// # Errors
+    /// If the snapshot does not describe a planner of this kind on this model.
+    pub fn restore(self, settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Box<dyn Planner>> {
+        (self.row().restore)(settings, model, snapshot)
+    }
+}
+
+impl fmt::Display for PlannerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for PlannerKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| Error::Unknown {
+            what: "planner",
+            found: name.to_owned(),
+            known: Self::ALL.map(Self::name).join(", "),
+        })
+    }
+}

@@ -167,7 +167,7 @@ impl Agent {
 
     /// How much memory the agent takes.
     pub fn memory(&self) -> Memory {
-        Memory { arcs: self.model.arcs.bytes(), rows: self.model.row_bytes(), planner: self.planner.bytes() }
+        Memory { arcs: self.model.arc_bytes(), rows: self.model.row_bytes(), planner: self.planner.bytes() }
     }
 
     /// One interaction with the world: acts in a state, learns from what follows and plans. States are taken in as they are

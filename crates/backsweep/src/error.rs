@@ -52,7 +52,7 @@ pub enum Error {
         /// The state.
         state: State,
     },
-    /// A reward that is NaN or infinite.
+    /// A reward that is NaN, infinite or too large.
     Reward {
         /// The state of the transition.
         state: State,
@@ -61,7 +61,14 @@ pub enum Error {
         /// The reward found.
         found: f64,
     },
-    /// A weight of a transition that is zero, NaN or infinite.
+    /// A reward of a step whose action does not matter, NaN, infinite or too large.
+    StepReward {
+        /// The state of the step.
+        state: State,
+        /// The reward found.
+        found: f64,
+    },
+    /// A weight of a transition that is zero, too small, NaN or infinite.
     Weight {
         /// The state of the transition.
         state: State,
@@ -97,6 +104,17 @@ pub enum Error {
         /// The weight that is to be taken back.
         taken: f64,
         /// The weight that is there.
+        recorded: f64,
+    },
+    /// A reward was taken back that cannot have been recorded.
+    RewardNotRecorded {
+        /// The state of the transition.
+        state: State,
+        /// The action of the transition.
+        action: Action,
+        /// The reward that is to be taken back.
+        taken: f64,
+        /// The mean of the rewards that are there.
         recorded: f64,
     },
     /// The model has a pair whose weights sum to more than `f64` counts exactly, or more ids than fit in 32 bits.
@@ -159,10 +177,22 @@ impl fmt::Display for Error {
                 )
             }
             Self::Reward { state, action, found } => {
-                write!(f, "reward of {action} in {state} is {found}; expected a finite number")
+                write!(
+                    f,
+                    "reward of {action} in {state} is {found}; expected a finite number from -1e150 to 1e150"
+                )
+            }
+            Self::StepReward { state, found } => {
+                write!(
+                    f,
+                    "reward of a step out of {state} is {found}; expected a finite number from -1e150 to 1e150"
+                )
             }
             Self::Weight { state, action, found } => {
-                write!(f, "weight of {action} in {state} is {found}; expected a finite number other than 0")
+                write!(
+                    f,
+                    "weight of {action} in {state} is {found}; expected a number of at least 1e-100, or of at most -1e-100 to take back"
+                )
             }
             Self::Probability { state, action, found } => {
                 write!(f, "probability of an outcome of {action} in {state} is {found}; expected 0 to 1")
@@ -177,6 +207,11 @@ impl fmt::Display for Error {
             Self::NotRecorded { state, action, taken, recorded } => write!(
                 f,
                 "cannot take back weight {taken} of {action} in {state}: only {recorded} was recorded for that outcome"
+            ),
+            Self::RewardNotRecorded { state, action, taken, recorded } => write!(
+                f,
+                "cannot take back reward {taken} of {action} in {state}: it was never recorded (the mean of what was recorded \
+                 is {recorded})"
             ),
             Self::Full { what, limit } => write!(f, "too many {what}: at most {limit} are supported"),
             Self::Undiscounted { state } => write!(

@@ -7,43 +7,35 @@
 //!
 //! A step that terminated adds to W and to no arc: the mass of W that no arc carries leads to the end, whose value is 0.
 //! (Departure 7.)
+//!
+//! Only this module and those below it write a model: `record.rs` what is observed, `snapshot.rs` what is restored.
 
-use crate::arcs::{Arcs, InList, NONE, OutList};
-use crate::owners::Owners;
-use crate::prefetch::prefetch_row;
-use crate::{Action, ArcId, Error, Outcome, Pair, Result, State, Transition};
+mod record;
+mod snapshot;
 
-/// How far from 1 the probabilities of a pair may sum before they are refused.
-const SUM_TOLERANCE: f64 = 1e-9;
-/// Up to here `f64` counts without loss.
-const MAX_WEIGHT: f64 = (1u64 << 53) as f64;
+pub use record::{Change, MAX_REWARD, MIN_WEIGHT};
+
+use crate::store::{Arcs, Cursor, InList, NONE, OutList, PairStates, Predecessors, Sparse};
+use crate::{Action, ArcId, Error, Pair, Result, State};
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StateRow {
+struct StateRow {
     /// The state's pairs are `first_pair .. first_pair + n_actions`.
-    pub first_pair: u32,
-    pub n_actions: u32,
+    first_pair: u32,
+    n_actions: u32,
     /// The arcs into the state.
-    pub into: InList,
-}
-
-impl StateRow {
-    /// The state's pairs.
-    #[inline]
-    pub fn pairs(&self) -> std::ops::Range<usize> {
-        self.first_pair as usize..(self.first_pair + self.n_actions) as usize
-    }
+    into: InList,
 }
 
 /// The most states: ids of 32 bits, with room for the links of a queue.
-pub(crate) const MAX_STATES: u32 = u32::MAX - (1 << 16);
+const MAX_STATES: u32 = u32::MAX - (1 << 16);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairRow {
-    /// W(s,a): not below 0, not above 2⁵³. Its arcs' weights sum to at most this.
-    pub weight: f64,
+    /// W(s,a): not below 0, not above 2⁵³. Its arcs' weights sum to at most this, but for rounding.
+    weight: f64,
     /// The sum of weighted rewards; exactly 0 if `weight` is 0.
-    pub reward_sum: f64,
+    reward_sum: f64,
     /// The head of the list of arcs out of the pair.
     head: u32,
     /// Twice the number of arcs out of the pair, plus 1 if the row was set from known probabilities: the flag is kept here
@@ -52,18 +44,24 @@ pub(crate) struct PairRow {
 }
 
 impl PairRow {
-    pub const NEW: Self = Self { weight: 0.0, reward_sum: 0.0, head: NONE, len_given: 0 };
+    const NEW: Self = Self { weight: 0.0, reward_sum: 0.0, head: NONE, len_given: 0 };
 
-    /// The arcs out of the pair.
+    /// W(s,a).
     #[inline(always)]
-    pub fn out(&self) -> OutList {
-        OutList { head: self.head, len: self.len_given >> 1 }
+    pub fn weight(&self) -> f64 {
+        self.weight
     }
 
-    #[inline]
-    pub fn set_out(&mut self, out: OutList) {
-        self.head = out.head;
-        self.len_given = out.len << 1 | self.len_given & 1;
+    /// The sum of weighted rewards.
+    #[inline(always)]
+    pub fn reward_sum(&self) -> f64 {
+        self.reward_sum
+    }
+
+    /// How many successors the pair has.
+    #[inline(always)]
+    pub fn n_successors(&self) -> usize {
+        (self.len_given >> 1) as usize
     }
 
     /// Whether the row was set from known probabilities.
@@ -72,28 +70,20 @@ impl PairRow {
         self.len_given & 1 == 1
     }
 
-    pub fn set_given(&mut self, given: bool) {
+    #[inline(always)]
+    fn out(&self) -> OutList {
+        OutList { head: self.head, len: self.len_given >> 1 }
+    }
+
+    #[inline]
+    fn set_out(&mut self, out: OutList) {
+        self.head = out.head;
+        self.len_given = out.len << 1 | self.len_given & 1;
+    }
+
+    fn set_given(&mut self, given: bool) {
         self.len_given = self.len_given & !1 | u32::from(given);
     }
-}
-
-/// What [`Model::record`] did: all that a planner needs to restore its values in constant time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
-    /// The pair whose row changed.
-    pub pair: Pair,
-    /// Its state.
-    pub state: State,
-    /// The arc that changed and the state it leads to; `None` for a step that terminated.
-    pub next: Option<(State, ArcId)>,
-    /// What was added to the weight of the pair (and of the arc); negative when a transition was taken back.
-    pub weight: f64,
-    /// What was added to the pair's sum of rewards.
-    pub reward: f64,
-    /// The pair's weight before.
-    pub weight_before: f64,
-    /// The pair's weight after.
-    pub weight_after: f64,
 }
 
 /// A row that [`Model::add_action`] had to move: its pairs have new ids.
@@ -145,10 +135,16 @@ pub struct Predecessor {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    pub(crate) states: Vec<StateRow>,
-    pub(crate) pairs: Vec<PairRow>,
-    pub(crate) owners: Owners,
-    pub(crate) arcs: Arcs,
+    states: Vec<StateRow>,
+    pairs: Vec<PairRow>,
+    pair_states: PairStates,
+    arcs: Arcs,
+    /// The weight of each pair that ended, and what that has rounded away.
+    ended: [Sparse; 2],
+    /// What the weight of each pair has rounded away: nothing for counts.
+    weight_low: Sparse,
+    /// What the reward sum of each pair has rounded away: nothing for whole numbers.
+    reward_low: Sparse,
     /// A pair's row is recorded up to this weight and then frozen (R-max).
     freeze_at: Option<u32>,
 }
@@ -197,7 +193,7 @@ impl Model {
         }
         let state = State(self.states.len() as u32);
         self.pairs.resize(first_pair + n_actions, PairRow::NEW);
-        self.owners.push(state.0, first_pair, n_actions);
+        self.pair_states.push(state.0, first_pair, n_actions);
         self.states.push(StateRow {
             first_pair: first_pair as u32,
             n_actions: n_actions as u32,
@@ -219,14 +215,22 @@ impl Model {
         let mut moved = None;
         let end = row.first_pair + row.n_actions;
         if end as usize == self.pairs.len() {
-            self.owners.move_row(state.0, end as usize, 0, end as usize);
+            self.pair_states.move_row(state.0, end as usize, 0, end as usize);
         } else {
-            self.owners.move_row(state.0, row.first_pair as usize, row.n_actions as usize, self.pairs.len());
+            self.pair_states.move_row(
+                state.0,
+                row.first_pair as usize,
+                row.n_actions as usize,
+                self.pairs.len(),
+            );
             let to = self.pairs.len() as u32;
             for i in 0..row.n_actions {
                 let from = (row.first_pair + i) as usize;
                 let pair = std::mem::replace(&mut self.pairs[from], PairRow::NEW);
                 self.arcs.rename_pair(Pair(from as u32), Pair(to + i), pair.out());
+                for column in self.ended.iter_mut().chain([&mut self.weight_low, &mut self.reward_low]) {
+                    column.rename(from, (to + i) as usize);
+                }
                 self.pairs.push(pair);
             }
             self.states[state.index()].first_pair = to;
@@ -250,12 +254,12 @@ impl Model {
 
     /// How many different (state, action, next state) were seen or are known.
     pub fn n_arcs(&self) -> usize {
-        self.arcs.n_arcs
+        self.arcs.n_arcs()
     }
 
     /// One above the largest arc id.
     pub fn arc_bound(&self) -> usize {
-        self.arcs.blocks.len() * crate::arcs::IN_BLOCK as usize
+        self.arcs.bound()
     }
 
     /// How many actions a state has; 0 if there is no such state.
@@ -292,7 +296,7 @@ impl Model {
     /// If the pair does not exist.
     pub fn state_of(&self, pair: Pair) -> State {
         assert!(pair.index() < self.pairs.len(), "there is no pair {}", pair.0);
-        State(self.owners.of(pair.0))
+        State(self.pair_states.of_slot(pair.index() + 1))
     }
 
     /// The action of a pair that exists.
@@ -306,6 +310,11 @@ impl Model {
     /// W(s,a): how often the pair was seen, or 1 for a known one. 0 if there is no such pair.
     pub fn weight(&self, pair: Pair) -> f64 {
         self.pairs.get(pair.index()).map_or(0.0, |row| row.weight)
+    }
+
+    /// The part of the pair's weight that ended: how often a step terminated, or the probability that it does.
+    pub fn ended_weight(&self, pair: Pair) -> f64 {
+        self.ended(pair).high
     }
 
     /// Whether the pair's row was given by its probabilities and not learned.
@@ -350,225 +359,14 @@ impl Model {
         self.arcs.incoming(list).map(|(pair, weight, arc)| Predecessor { pair, weight, arc })
     }
 
+    /// The weight of the arc that a change was about; 0 after an end.
+    pub(crate) fn arc_weight(&self, change: &Change) -> f64 {
+        change.next.map_or(0.0, |(_, arc)| self.arcs.weight(arc))
+    }
+
     /// How many pairs lead to a state.
     pub fn n_predecessors(&self, state: State) -> usize {
         self.states.get(state.index()).map_or(0, |row| row.into.len as usize)
-    }
-
-    /// Adds one observed transition (Algorithm 2, line 9). `None` if the pair is frozen and nothing changed.
-    ///
-    /// # Complexity
-    /// O(1).
-    ///
-    /// # Errors
-    /// A state or action that does not exist, a step out of a terminal state, a reward that is not finite. The model is
-    /// then as it was.
-    #[inline]
-    pub fn record(&mut self, transition: &Transition) -> Result<Option<Change>> {
-        self.change(transition, 1.0)
-    }
-
-    /// Takes back one transition that was [`record`](Self::record)ed.
-    ///
-    /// # Complexity
-    /// O(1); O(successors of the pair) for one that terminated.
-    ///
-    /// # Errors
-    /// As for `record`, and if no such transition was recorded.
-    pub fn forget(&mut self, transition: &Transition) -> Result<Option<Change>> {
-        self.change(transition, -1.0)
-    }
-
-    /// Adds a transition that counts as `weight` observations, or takes it back if the weight is negative.
-    ///
-    /// # Complexity
-    /// O(1).
-    ///
-    /// # Errors
-    /// As for [`record`](Self::record) and [`forget`](Self::forget), and if the weight is 0 or not finite.
-    pub fn record_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
-        self.change(transition, weight)
-    }
-
-    /// Compiled for each of its callers: of a plain observation's weight nothing has to be tested.
-    #[inline(always)]
-    fn change(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
-        let &Transition { state, action, reward, next } = transition;
-        let pair = self.pair(state, action)?;
-        if !weight.is_finite() || weight == 0.0 {
-            return Err(Error::Weight { state, action, found: weight });
-        }
-        if !reward.is_finite() {
-            return Err(Error::Reward { state, action, found: reward });
-        }
-        let next = match next.state() {
-            Some(next) => {
-                let row = self.state_row(next)?;
-                self.arcs.prefetch(&row.into);
-                Some(next)
-            }
-            None => None,
-        };
-        let row = self.pairs[pair.index()];
-        if weight > 0.0 && self.freeze_at.is_some_and(|m| row.weight >= f64::from(m)) {
-            return Ok(None);
-        }
-        let weight_after = row.weight + weight;
-        if weight_after > MAX_WEIGHT {
-            return Err(Error::Full { what: "observations of one pair", limit: 1 << 53 });
-        }
-        let reward_sum = row.reward_sum + reward * weight;
-        if !reward_sum.is_finite() {
-            // The reward by itself is a number; together with its weight or with those before it is none.
-            return Err(Error::Reward { state, action, found: reward_sum });
-        }
-        if !self.arcs.has_room(1) {
-            return Err(Error::Full { what: "arcs", limit: Arcs::MAX_BLOCKS as u64 });
-        }
-        let found = next.and_then(|next| self.find_arc(pair, next));
-        if weight < 0.0 {
-            let recorded = match (next, found) {
-                (Some(_), Some(arc)) => self.arcs.weight(arc),
-                (Some(_), None) => 0.0,
-                (None, _) => row.weight - self.successors(pair).map(|s| s.weight).sum::<f64>(),
-            };
-            if recorded < -weight || weight_after < 0.0 {
-                return Err(Error::NotRecorded { state, action, taken: -weight, recorded });
-            }
-        }
-        let next = match (next, found) {
-            (None, _) => None,
-            (Some(next), Some(arc)) => Some((next, arc)),
-            (Some(next), None) => Some((next, self.add_arc(pair, next)?)),
-        };
-        if let Some((_, arc)) = next {
-            self.arcs.add_weight(arc, weight);
-        }
-        let row = &mut self.pairs[pair.index()];
-        let change = Change {
-            pair,
-            state,
-            next,
-            weight,
-            reward: reward * weight,
-            weight_before: row.weight,
-            weight_after,
-        };
-        row.weight = weight_after;
-        row.reward_sum = if weight_after == 0.0 { 0.0 } else { reward_sum };
-        if let Some((next, _)) = next {
-            // Most likely the next observation begins there.
-            let first = self.states[next.index()].first_pair as usize;
-            prefetch_row(&self.pairs, first);
-        }
-        Ok(Some(change))
-    }
-
-    /// Sets the outcomes of a pair from known probabilities, in place of all that the model held for it. Outcomes with the
-    /// same next state are added up; probabilities within 1e-9 of summing to 1 are normalised. Planners must be told
-    /// ([`crate::Planner::refresh`]).
-    ///
-    /// ```
-    /// use backsweep::{Action, Model, Next, Outcome, State};
-    /// let mut model = Model::with_states([1])?;
-    /// let stay = Outcome { probability: 0.75, reward: -1.0, next: Next::Continue(State(0)) };
-    /// let end = Outcome { probability: 0.25, reward: -1.0, next: Next::Terminated };
-    /// let pair = model.set_outcomes(State(0), Action(0), &[stay, end])?;
-    /// assert_eq!(model.mean_reward(pair), -1.0);
-    /// # Ok::<(), backsweep::Error>(())
-    /// ```
-    ///
-    /// # Complexity
-    /// O(old and new successors of the pair).
-    ///
-    /// # Errors
-    /// A state or action that does not exist, a reward that is not finite, a probability outside `[0, 1]`, a sum other than
-    /// 1. The model is then as it was.
-    pub fn set_outcomes(&mut self, state: State, action: Action, outcomes: &[Outcome]) -> Result<Pair> {
-        let pair = self.pair(state, action)?;
-        let mut sum = 0.0;
-        for &Outcome { probability, reward, next } in outcomes {
-            if !(0.0..=1.0).contains(&probability) {
-                return Err(Error::Probability { state, action, found: probability });
-            }
-            if !reward.is_finite() {
-                return Err(Error::Reward { state, action, found: reward });
-            }
-            if let Some(next) = next.state() {
-                self.state_row(next)?;
-            }
-            sum += probability;
-        }
-        if sum.is_nan() || (sum - 1.0).abs() > SUM_TOLERANCE {
-            return Err(Error::ProbabilitySum { state, action, found: sum });
-        }
-        if !self.arcs.has_room(outcomes.len()) {
-            return Err(Error::Full { what: "arcs", limit: Arcs::MAX_BLOCKS as u64 });
-        }
-        let old: Vec<ArcId> = self.successors(pair).map(|s| s.arc).collect();
-        for arc in old {
-            self.arcs.set_weight(arc, 0.0);
-        }
-        let mut reward_sum = 0.0;
-        for &Outcome { probability, reward, next } in outcomes {
-            let p = probability / sum;
-            reward_sum += p * reward;
-            if let Some(next) = next.state() {
-                let arc = match self.find_arc(pair, next) {
-                    Some(arc) => arc,
-                    None => self.add_arc(pair, next)?,
-                };
-                self.arcs.add_weight(arc, p);
-            }
-        }
-        let row = &mut self.pairs[pair.index()];
-        row.weight = 1.0;
-        row.reward_sum = reward_sum;
-        row.set_given(true);
-        Ok(pair)
-    }
-
-    /// A state from which some policy can go on for ever, or `None` if every policy ends with probability 1. Pairs without
-    /// weight count as ending: their value is a constant.
-    ///
-    /// # Complexity
-    /// O(states + pairs + arcs).
-    pub fn endless_state(&self) -> Option<State> {
-        // A state can avoid the end if one of its pairs has no mass that ends and all its successors can avoid it. Begin
-        // with all states and take away those that cannot.
-        let mut escapes = vec![0u32; self.pairs.len()]; // successors of the pair that cannot avoid the end
-        let mut open = vec![0u32; self.states.len()]; // pairs of the state that still avoid it
-        for (i, pair) in self.pairs.iter().enumerate() {
-            let state = self.owners.of(i as u32);
-            if state == NONE || pair.weight <= 0.0 {
-                continue;
-            }
-            let carried: f64 = self.arcs.out(pair.out()).map(|(_, arc)| self.arcs.weight(arc)).sum();
-            if pair.weight - carried > SUM_TOLERANCE * pair.weight {
-                escapes[i] = 1;
-            } else {
-                open[state as usize] += 1;
-            }
-        }
-        let mut gone: Vec<u32> = (0..self.states.len() as u32).filter(|&s| open[s as usize] == 0).collect();
-        let mut is_gone: Vec<bool> = open.iter().map(|&n| n == 0).collect();
-        while let Some(state) = gone.pop() {
-            for (pair, weight, _) in self.arcs.incoming(&self.states[state as usize].into) {
-                let row = &self.pairs[pair.index()];
-                if weight > 0.0 && row.weight > 0.0 {
-                    escapes[pair.index()] += 1;
-                    if escapes[pair.index()] == 1 {
-                        let state = self.owners.of(pair.0);
-                        open[state as usize] -= 1;
-                        if open[state as usize] == 0 {
-                            is_gone[state as usize] = true;
-                            gone.push(state);
-                        }
-                    }
-                }
-            }
-        }
-        is_gone.iter().position(|&gone| !gone).map(|s| State(s as u32))
     }
 
     /// Bytes in use for states, pairs and arcs (filled, not reserved).
@@ -576,9 +374,18 @@ impl Model {
         self.row_bytes() + self.arcs.bytes()
     }
 
+    /// Bytes in use for arcs.
+    pub(crate) fn arc_bytes(&self) -> usize {
+        self.arcs.bytes()
+    }
+
     /// Bytes in use for states and pairs.
     pub(crate) fn row_bytes(&self) -> usize {
-        size_of_val(&self.states[..]) + size_of_val(&self.pairs[..]) + self.owners.bytes()
+        let columns = self.ended.iter().chain([&self.weight_low, &self.reward_low]);
+        size_of_val(&self.states[..])
+            + size_of_val(&self.pairs[..])
+            + self.pair_states.bytes()
+            + columns.map(Sparse::bytes).sum::<usize>()
     }
 
     #[inline]
@@ -586,18 +393,80 @@ impl Model {
         self.arcs.find(pair, self.pairs[pair.index()].out(), next, &self.states[next.index()].into)
     }
 
-    fn add_arc(&mut self, pair: Pair, next: State) -> Result<ArcId> {
-        if !self.arcs.has_room(1) {
-            return Err(Error::Full { what: "arcs", limit: Arcs::MAX_BLOCKS as u64 });
-        }
+    /// Adds an arc that does not exist yet, if there is room.
+    fn add_arc(&mut self, pair: Pair, next: State) -> ArcId {
         let row = &mut self.pairs[pair.index()];
         let mut out = row.out();
         let arc = self.arcs.add(pair, &mut out, next, &mut self.states[next.index()].into);
         row.set_out(out);
-        Ok(arc)
+        arc
     }
 
     fn state_row(&self, state: State) -> Result<&StateRow> {
         self.states.get(state.index()).ok_or(Error::NoSuchState { state, n_states: self.states.len() })
+    }
+}
+
+/// What planners read in their loops.
+impl Model {
+    /// All pair ids with their rows, those of rows that were moved included.
+    pub(crate) fn rows(&self) -> &[PairRow] {
+        &self.pairs
+    }
+
+    /// The row of a pair that exists.
+    #[inline(always)]
+    pub(crate) fn row(&self, pair: Pair) -> &PairRow {
+        &self.pairs[pair.index()]
+    }
+
+    /// The ids of the pairs of a state that exists.
+    #[inline(always)]
+    pub(crate) fn pair_range(&self, state: u32) -> std::ops::Range<usize> {
+        let row = &self.states[state as usize];
+        row.first_pair as usize..(row.first_pair + row.n_actions) as usize
+    }
+
+    /// The state of the pair in a slot (see [`crate::store`]); NONE if its row was moved.
+    #[inline(always)]
+    pub(crate) fn state_of_slot(&self, slot: usize) -> u32 {
+        self.pair_states.of_slot(slot)
+    }
+
+    /// Whether a pair id belongs to a state: it does not if its row was moved.
+    #[inline]
+    pub(crate) fn is_in_use(&self, pair: Pair) -> bool {
+        self.state_of_slot(pair.index() + 1) != NONE
+    }
+
+    /// The start of a state's predecessors.
+    #[inline(always)]
+    pub(crate) fn first_predecessor(&self, state: u32) -> Cursor {
+        self.states[state as usize].into.start()
+    }
+
+    /// The predecessors of a state from a cursor on, seven lanes at a time.
+    #[inline(always)]
+    pub(crate) fn predecessors_from(&self, state: u32, cursor: Cursor) -> Predecessors<'_> {
+        self.arcs.predecessors(&self.states[state as usize].into, cursor)
+    }
+
+    /// The cursor that a file holds for a state's predecessors.
+    pub(crate) fn stored_cursor(&self, state: u32, number: u64) -> Option<Cursor> {
+        self.arcs.cursor(&self.states[state as usize].into, number)
+    }
+
+    /// The state that an arc leads to; the pair that it leaves. `None` if there is no such arc.
+    #[inline]
+    pub(crate) fn ends_of(&self, arc: ArcId) -> Option<(Pair, State)> {
+        Some((self.arcs.pair(arc)?, self.arcs.target(arc)))
+    }
+
+    /// Prefetches the predecessors of a state, which need not exist: an update cycle for it is likely to come.
+    #[inline(always)]
+    pub(crate) fn expect_cycle(&self, state: u32) {
+        if let Some(row) = self.states.get(state as usize) {
+            self.arcs.prefetch(&row.into);
+        }
     }
 }

@@ -5,21 +5,16 @@
 
 mod kind;
 mod moore_atkeson;
-mod pass;
 mod peng_williams;
-mod reversed_full_backups;
-mod rows;
-mod small_backups;
-mod swept;
+mod successor_cache;
+mod sweeping;
 mod value_iteration;
 mod wiering_schmidhuber;
 
 pub use kind::PlannerKind;
 pub use moore_atkeson::MooreAtkeson;
 pub use peng_williams::PengWilliams;
-pub use reversed_full_backups::ReversedFullBackups;
-pub use small_backups::SmallBackups;
-pub use swept::Swept;
+pub use sweeping::{ReversedFullBackups, SmallBackups, Sweeping};
 pub use value_iteration::ValueIteration;
 pub use wiering_schmidhuber::WieringSchmidhuber;
 

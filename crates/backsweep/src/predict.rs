@@ -26,8 +26,8 @@ pub trait Predictor: Send {
 
 /// The checks at the door that all predictors share.
 fn check(state: State, reward: f64, next: Next) -> Result<()> {
-    if !reward.is_finite() {
-        return Err(Error::Reward { state, action: crate::Action(0), found: reward });
+    if reward.is_nan() || reward.abs() > crate::MAX_REWARD {
+        return Err(Error::StepReward { state, found: reward });
     }
     for state in next.state().into_iter().chain([state]) {
         if state.0 >= MOST_STATES {
@@ -41,11 +41,11 @@ fn check_settings(discount: f64, initial_value: f64) -> Result<()> {
     if !(0.0..=1.0).contains(&discount) {
         return Err(Error::Setting { name: "discount", found: discount, expected: "a number from 0 to 1" });
     }
-    if !initial_value.is_finite() {
+    if initial_value.is_nan() || initial_value.abs() > crate::MAX_REWARD {
         return Err(Error::Setting {
             name: "initial value",
             found: initial_value,
-            expected: "a finite number",
+            expected: "a finite number from -1e150 to 1e150",
         });
     }
     Ok(())

@@ -1,30 +1,25 @@
 //! The priority queue of a planner: indexed, so that it never holds more entries than there are keys.
 //!
-//! Two kinds serve: [`ExactQueue`] (default) pops in exact order; [`BucketQueue`] pops in an order that is right within a
-//! stated factor, in constant time. A planner holds an [`AnyQueue`] and chooses once a cycle.
+//! Two kinds serve, both behind [`PriorityQueue`]: the exact queue (default) pops the highest priority and, of equal ones, the
+//! lowest key; the bucket queue pops in an order that is right within a factor of 1.125, in constant time.
 
 mod bucket;
 mod exact;
-mod heap;
-mod rings;
+mod lists;
 
-pub use bucket::BucketQueue;
-pub use exact::ExactQueue;
+pub(crate) use bucket::BucketQueue;
+pub(crate) use exact::ExactQueue;
 
 use crate::{Error, Result, Snapshot};
 use std::str::FromStr;
 
-/// What a planner asks of its queue. Keys are dense and below the length last passed to [`grow`](Self::grow); priorities
-/// are above 0 and finite, but [`f64::INFINITY`] is accepted and comes first.
-pub trait Queue {
+/// What a planner needs of its queue. Keys are dense and below the length last passed to [`grow`](Self::grow); priorities
+/// are above 0, [`f64::INFINITY`] included.
+pub(crate) trait Queue {
     /// Makes room for keys below `n_keys`.
     fn grow(&mut self, n_keys: usize);
     /// How many keys are queued.
     fn len(&self) -> usize;
-    /// Whether no key is queued.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
     /// Gives a key this priority: inserts, raises or lowers it.
     fn set(&mut self, key: u32, priority: f64);
     /// Gives a key this priority if it is above the threshold, and takes it out if it is not.
@@ -40,27 +35,23 @@ pub trait Queue {
     fn promote(&mut self, key: u32, priority: f64);
     /// Takes a key out, if it is queued.
     fn remove(&mut self, key: u32);
-    /// Does up to `limit` pieces of the work that must be done before the next key can be popped; returns whether all is done. For
-    /// those who may have to stop: [`pop`](Self::pop) does whatever is left.
-    fn ready(&mut self, _limit: usize) -> bool {
+    /// Does up to `limit` pieces of the work that must be done before the next key can be popped; returns whether all is
+    /// done. For those who may have to stop: [`pop`](Self::pop) does whatever is left.
+    fn prepare(&mut self, _limit: usize) -> bool {
         true
     }
     /// The key that [`pop`](Self::pop) would take out.
-    fn peek(&mut self) -> Option<u32>;
-    /// The key that [`pop`](Self::pop) would take out, found without moving anything.
     fn first(&self) -> Option<u32>;
     /// Takes out the key with the highest priority.
     fn pop(&mut self) -> Option<u32>;
-    /// A key that is likely to be popped soon, found without much looking; any number if there is none.
+    /// A key that is likely to be popped soon, found at little cost; any number if there is none.
     fn likely(&mut self) -> u32;
-    /// Asks the processor to bring near what is kept of a key, which need not exist, and of the six after it.
-    fn prefetch(&self, key: u32);
-    /// The highest priority (for an approximate queue: a bound that none exceeds).
-    fn top(&self) -> Option<f64>;
-    /// The priority of a key (for an approximate queue: a bound it does not exceed), or `None` if it is not queued.
+    /// The highest priority (bucket queue: a bound that none exceeds).
+    fn top(&self) -> Option<f64> {
+        self.first().and_then(|key| self.priority(key))
+    }
+    /// The priority of a key (bucket queue: a bound it does not exceed), or `None` if it is not queued.
     fn priority(&self, key: u32) -> Option<f64>;
-    /// Takes all keys out.
-    fn clear(&mut self);
     /// Bytes in use (filled, not reserved).
     fn bytes(&self) -> usize;
 }
@@ -68,7 +59,7 @@ pub trait Queue {
 /// The kinds of queue, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum QueueKind {
-    /// `exact`: exact order.
+    /// `exact`: the highest priority comes first, and of equal ones the lowest key.
     #[default]
     Exact,
     /// `bucket`: order right within a factor of 1.125, constant time.
@@ -98,90 +89,186 @@ impl FromStr for QueueKind {
     }
 }
 
-/// Either kind of queue.
+/// A priority queue of dense keys, of either kind.
+///
+/// ```
+/// use backsweep::{PriorityQueue, QueueKind};
+/// let mut queue = PriorityQueue::new(QueueKind::Exact);
+/// queue.grow(3);
+/// queue.set(0, 1.0);
+/// queue.set(1, 2.0);
+/// queue.promote(0, 3.0);
+/// queue.set(0, 0.5); // lowered again
+/// assert_eq!((queue.pop(), queue.pop(), queue.pop()), (Some(1), Some(0), None));
+/// ```
 #[derive(Clone, Debug)]
-pub enum AnyQueue {
-    /// Exact order.
+pub struct PriorityQueue(pub(crate) Kind);
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
     Exact(ExactQueue),
-    /// Approximate order.
     Bucket(BucketQueue),
 }
 
-macro_rules! either {
-    ($self:ident, $queue:ident => $call:expr) => {
-        match $self {
-            AnyQueue::Exact($queue) => $call,
-            AnyQueue::Bucket($queue) => $call,
+/// Runs a call with whichever queue there is, so that hot loops are compiled for each kind.
+macro_rules! with_queue {
+    ($queue:expr, $name:ident => $call:expr) => {
+        match $queue {
+            crate::queue::PriorityQueue(crate::queue::Kind::Exact($name)) => $call,
+            crate::queue::PriorityQueue(crate::queue::Kind::Bucket($name)) => $call,
         }
     };
 }
+pub(crate) use with_queue;
 
-impl AnyQueue {
-    /// An empty queue.
+impl PriorityQueue {
+    /// An empty queue without keys.
     pub fn new(kind: QueueKind) -> Self {
-        match kind {
-            QueueKind::Exact => Self::Exact(ExactQueue::new()),
-            QueueKind::Bucket => Self::Bucket(BucketQueue::new()),
-        }
+        Self(match kind {
+            QueueKind::Exact => Kind::Exact(ExactQueue::new()),
+            QueueKind::Bucket => Kind::Bucket(BucketQueue::new()),
+        })
     }
 
-    /// The order of entries to the last detail: what is stored of the queue.
+    /// Makes room for keys below `n_keys`.
+    pub fn grow(&mut self, n_keys: usize) {
+        with_queue!(self, queue => queue.grow(n_keys));
+    }
+
+    /// How many keys are queued.
+    pub fn len(&self) -> usize {
+        with_queue!(self, queue => queue.len())
+    }
+
+    /// Whether no key is queued.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Gives a key, which there is room for, this priority above 0: inserts, raises or lowers it.
+    pub fn set(&mut self, key: u32, priority: f64) {
+        with_queue!(self, queue => queue.set(key, priority));
+    }
+
+    /// Inserts a key, or raises its priority if the given one is higher; never lowers it.
+    pub fn promote(&mut self, key: u32, priority: f64) {
+        with_queue!(self, queue => queue.promote(key, priority));
+    }
+
+    /// Takes a key out, if it is queued.
+    pub fn remove(&mut self, key: u32) {
+        with_queue!(self, queue => queue.remove(key));
+    }
+
+    /// The key that [`pop`](Self::pop) would take out.
+    pub fn first(&self) -> Option<u32> {
+        with_queue!(self, queue => queue.first())
+    }
+
+    /// Takes out the key with the highest priority.
+    pub fn pop(&mut self) -> Option<u32> {
+        with_queue!(self, queue => queue.pop())
+    }
+
+    /// Does up to `limit` pieces of the work that must be done before the next key can be popped; returns whether all is
+    /// done. For those who may have to stop: [`pop`](Self::pop) does whatever is left.
+    pub fn prepare(&mut self, limit: usize) -> bool {
+        with_queue!(self, queue => queue.prepare(limit))
+    }
+
+    /// The highest priority (bucket queue: a bound that none exceeds).
+    pub fn top(&self) -> Option<f64> {
+        with_queue!(self, queue => queue.top())
+    }
+
+    /// The priority of a key (bucket queue: a bound it does not exceed), or `None` if it is not queued.
+    pub fn priority(&self, key: u32) -> Option<f64> {
+        with_queue!(self, queue => queue.priority(key))
+    }
+
+    /// Takes all keys out.
+    pub fn clear(&mut self) {
+        while self.pop().is_some() {}
+    }
+
+    /// Bytes in use (filled, not reserved).
+    pub fn bytes(&self) -> usize {
+        with_queue!(self, queue => queue.bytes())
+    }
+
+    /// Stores the keys and what decides their order.
     pub(crate) fn store(&self, snapshot: &mut Snapshot) {
-        either!(self, queue => queue.store(snapshot));
+        with_queue!(self, queue => queue.store(snapshot));
     }
 
     pub(crate) fn restore(kind: QueueKind, n_keys: usize, snapshot: &Snapshot) -> Result<Self> {
-        Ok(match kind {
-            QueueKind::Exact => Self::Exact(ExactQueue::restore(n_keys, snapshot)?),
-            QueueKind::Bucket => Self::Bucket(BucketQueue::restore(n_keys, snapshot)?),
-        })
+        Ok(Self(match kind {
+            QueueKind::Exact => Kind::Exact(ExactQueue::restore(n_keys, snapshot)?),
+            QueueKind::Bucket => Kind::Bucket(BucketQueue::restore(n_keys, snapshot)?),
+        }))
     }
 }
 
-impl Queue for AnyQueue {
-    fn grow(&mut self, n_keys: usize) {
-        either!(self, queue => queue.grow(n_keys));
+/// The keys that were stored under a name: each in range and once.
+fn stored_keys<'a>(snapshot: &'a Snapshot, name: &str, n_keys: usize) -> Result<&'a [u32]> {
+    let keys = snapshot.u32s(name)?;
+    let mut is_queued = vec![false; n_keys];
+    for &key in keys {
+        let place = is_queued.get_mut(key as usize);
+        if place.is_none_or(|place| std::mem::replace(place, true)) {
+            return Err(Snapshot::problem(name, &format!("key {key} is out of range or queued twice")));
+        }
     }
-    fn len(&self) -> usize {
-        either!(self, queue => queue.len())
+    Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+
+    /// A queue restored from what was stored at any moment pops what the one that was stored pops, crowds included.
+    #[test]
+    fn a_restored_queue_pops_the_same_keys() {
+        const N: u32 = 5000;
+        for kind in [QueueKind::Exact, QueueKind::Bucket] {
+            let mut random = Random::from_seed(3);
+            let mut queue = PriorityQueue::new(kind);
+            queue.grow(N as usize);
+            for round in 0..40 {
+                for _ in 0..2000 {
+                    queue.set(random.below(N), 1.0 + 1e-4 * f64::from(random.below(50)));
+                }
+                let mut snapshot = Snapshot::new();
+                queue.store(&mut snapshot);
+                let mut restored = PriorityQueue::restore(kind, N as usize, &snapshot).unwrap();
+                assert_eq!((restored.len(), restored.top()), (queue.len(), queue.top()));
+                for step in 0..1500 {
+                    let (key, priority) = (random.below(N), 1.0 + 1e-4 * f64::from(random.below(50)));
+                    match random.below(12) {
+                        0 => [&mut queue, &mut restored].map(|queue| queue.set(key, priority)).len(),
+                        1 => [&mut queue, &mut restored].map(|queue| queue.remove(key)).len(),
+                        2 => [&mut queue, &mut restored].map(|queue| queue.prepare(8)).len(),
+                        _ => {
+                            let popped =
+                                [&mut queue, &mut restored].map(|queue| (queue.first(), queue.pop()));
+                            assert_eq!(popped[0], popped[1], "{kind:?}, round {round}, step {step}");
+                            assert_eq!(popped[0].0, popped[0].1, "{kind:?}, round {round}, step {step}");
+                            2
+                        }
+                    };
+                }
+            }
+        }
     }
-    fn set(&mut self, key: u32, priority: f64) {
-        either!(self, queue => queue.set(key, priority));
-    }
-    fn promote(&mut self, key: u32, priority: f64) {
-        either!(self, queue => queue.promote(key, priority));
-    }
-    fn remove(&mut self, key: u32) {
-        either!(self, queue => queue.remove(key));
-    }
-    fn ready(&mut self, limit: usize) -> bool {
-        either!(self, queue => queue.ready(limit))
-    }
-    fn peek(&mut self) -> Option<u32> {
-        either!(self, queue => queue.peek())
-    }
-    fn first(&self) -> Option<u32> {
-        either!(self, queue => queue.first())
-    }
-    fn pop(&mut self) -> Option<u32> {
-        either!(self, queue => queue.pop())
-    }
-    fn prefetch(&self, key: u32) {
-        either!(self, queue => queue.prefetch(key));
-    }
-    fn likely(&mut self) -> u32 {
-        either!(self, queue => queue.likely())
-    }
-    fn top(&self) -> Option<f64> {
-        either!(self, queue => queue.top())
-    }
-    fn priority(&self, key: u32) -> Option<f64> {
-        either!(self, queue => queue.priority(key))
-    }
-    fn clear(&mut self) {
-        either!(self, queue => queue.clear());
-    }
-    fn bytes(&self) -> usize {
-        either!(self, queue => queue.bytes())
+
+    #[test]
+    fn a_priority_that_is_none_is_refused() {
+        for (priority, key) in [(0.0, 1), (-1.0, 1), (f64::NAN, 1), (1.0, 0), (1.0, 7)] {
+            let mut snapshot = Snapshot::new();
+            snapshot.put("queue.keys", vec![0u32, key]);
+            snapshot.put("queue.priorities", vec![1.0, priority]);
+            assert!(PriorityQueue::restore(QueueKind::Exact, 3, &snapshot).is_err(), "{priority} {key}");
+        }
     }
 }

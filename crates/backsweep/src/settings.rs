@@ -70,7 +70,8 @@ impl Settings {
         };
         let Self { discount, optimism, threshold, tolerance, .. } = self;
         setting("discount", discount, (0.0..=1.0).contains(&discount), "a number from 0 to 1")?;
-        setting("optimism value", optimism.value, optimism.value.is_finite(), "a finite number")?;
+        let is_in_range = optimism.value.abs() <= crate::MAX_REWARD;
+        setting("optimism value", optimism.value, is_in_range, "a finite number from -1e150 to 1e150")?;
         setting(
             "threshold",
             threshold,

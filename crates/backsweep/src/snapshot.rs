@@ -77,20 +77,32 @@ impl Snapshot {
     typed!(u64s, U64, u64);
     typed!(bytes, Bytes, u8);
 
+    /// The array of this name; an empty one if there is none.
+    pub(crate) fn f64s_or_empty(&self, name: &str) -> Result<&[f64]> {
+        if self.arrays.contains_key(name) { self.f64s(name) } else { Ok(&[]) }
+    }
+
     /// An array that must have a certain length.
     pub(crate) fn sized<'a, T>(name: &str, items: &'a [T], length: usize) -> Result<&'a [T]> {
         if items.len() != length {
-            return Err(Self::problem(name, &format!("it has {} items; expected {length}", items.len())));
+            return Err(Self::problem(name, &format!("expected {length} items, found {}", items.len())));
         }
         Ok(items)
     }
 
     /// An array of finite numbers of a certain length.
     pub(crate) fn finite(&self, name: &str, length: usize) -> Result<&[f64]> {
+        self.bounded(name, length, f64::MAX)
+    }
+
+    /// An array of a certain length of numbers that are at most this large, without sign.
+    pub(crate) fn bounded(&self, name: &str, length: usize, most: f64) -> Result<&[f64]> {
         let items = Self::sized(name, self.f64s(name)?, length)?;
-        match items.iter().position(|x| !x.is_finite()) {
+        match items.iter().position(|x| x.is_nan() || x.abs() > most) {
             Some(i) => {
-                Err(Self::problem(name, &format!("item {i} is {}; expected a finite number", items[i])))
+                let problem =
+                    format!("item {i} is {}; expected a number from {:e} to {most:e}", items[i], -most);
+                Err(Self::problem(name, &problem))
             }
             None => Ok(items),
         }

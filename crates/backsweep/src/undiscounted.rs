@@ -5,14 +5,44 @@
 
 use crate::{Model, Pair, State, Values};
 
-/// Mass of a pair below which nothing of it is taken to end: what rounding leaves of probabilities that sum to 1.
-const ROUNDING: f64 = 1e-9;
+impl Model {
+    /// A state from which some policy can go on for ever, or `None` if every policy ends with probability 1. Pairs without weight
+    /// count as ending: their value is a constant.
+    ///
+    /// # Complexity
+    /// O(states + pairs + arcs).
+    pub fn endless_state(&self) -> Option<State> {
+        // A state can avoid the end if one of its pairs has no mass that ends and all its successors can avoid it. Begin with all
+        // states and take away those that cannot.
+        let mut escapes = vec![false; self.n_pairs()]; // whether the pair may end, or lead to a state that cannot avoid it
+        let mut open = vec![0u32; self.n_states()]; // pairs of the state that still avoid it
+        for state in self.states() {
+            for pair in self.pairs(state) {
+                escapes[pair.index()] = self.weight(pair) <= 0.0 || may_end(self, pair);
+                open[state.index()] += u32::from(!escapes[pair.index()]);
+            }
+        }
+        let mut gone: Vec<State> = self.states().filter(|state| open[state.index()] == 0).collect();
+        while let Some(state) = gone.pop() {
+            for before in self.predecessors(state).filter(|before| before.weight > 0.0) {
+                if !std::mem::replace(&mut escapes[before.pair.index()], true) {
+                    let from = self.state_of(before.pair);
+                    open[from.index()] -= 1;
+                    if open[from.index()] == 0 {
+                        gone.push(from);
+                    }
+                }
+            }
+        }
+        self.states().find(|state| open[state.index()] > 0)
+    }
+}
 
 /// The states from which some policy of `allowed` pairs comes to a `goal` pair or to a `safe` state with probability 1, and,
 /// after a goal pair that does not end, again and again.
 ///
 /// # Complexity
-/// O(arcs) a round, at most one round a state; a few as a rule.
+/// O(arcs) per round, at most one round per state; a few as a rule.
 fn surely_reaching(
     model: &Model,
     allowed: impl Fn(Pair) -> bool,
@@ -51,8 +81,7 @@ fn surely_reaching(
 }
 
 fn may_end(model: &Model, pair: Pair) -> bool {
-    let carried: f64 = model.successors(pair).map(|next| next.weight).sum();
-    model.weight(pair) - carried > ROUNDING * model.weight(pair)
+    model.ended_weight(pair) > 0.0
 }
 
 /// The states in which a policy can stay for ever for nothing.
@@ -98,8 +127,9 @@ pub(crate) fn is_optimum(model: &Model, values: &Values, tolerance: f64) -> bool
         return model.states().all(|state| !restful[state.index()] || values.value(state) >= -tolerance);
     }
     let attains = |pair: Pair| {
-        let expected = || values.expectation(model, pair, |state, _| values.value(state));
-        values.is_known(model, pair) && expected() >= values.value(model.state_of(pair)) - tolerance
+        let successors = model.successors(pair).map(|next| (next.weight, values.value(next.state)));
+        let q = values.full_backup(model.row(pair), successors);
+        values.is_known(model, pair) && q >= values.value(model.state_of(pair)) - tolerance
     };
     let is_nothing = |state: State| values.value(state) <= tolerance;
     surely_reaching(model, attains, |pair| may_end(model, pair), is_nothing).iter().all(|&reaches| reaches)

@@ -1,11 +1,15 @@
 //! What planners compute: V of every state and Q of every pair. Read-only to all but their planner.
 //!
 //! The arithmetic that all planners share stands here, once: which value of a pair counts while it has hardly been seen,
-//! the full backup, and the correction of a value after a model update (Theorem 3.4).
+//! the full backup, the value correction after a model update (Theorem 3.4) and the small backup (Theorem 3.3).
 
 use crate::model::{Change, Model, MovedRow, PairRow};
-use crate::{ArcId, Pair, Settings, Snapshot, State};
+use crate::store::prefetch_row;
 use crate::{Error, Optimism, Result};
+use crate::{Pair, Settings, Snapshot, State};
+
+/// Values stay below this, without sign: rewards are at most 1e150, and 1 / (1 − γ) at most 2⁵³.
+const MAX_VALUE: f64 = 1e170;
 
 /// The value of a pair and the weight of its small backups, side by side because a small backup needs both.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +22,9 @@ pub struct PairValue {
 }
 
 impl PairValue {
+    /// What slot 0 has, which is no pair (see [`crate::store`]): no small backup changes it, and it is never the best.
+    const NO_PAIR: Self = Self { q: f64::NEG_INFINITY, scale: 0.0 };
+
     /// The value of the pair that counts in every maximum.
     #[inline]
     pub fn value(&self) -> f64 {
@@ -25,71 +32,49 @@ impl PairValue {
     }
 }
 
-/// The values of a state.
-#[derive(Clone, Copy, Debug)]
-pub struct StateValue {
-    /// V(s); 0 for a state without actions.
-    pub v: f64,
-    /// U(s): the value of the state that its predecessors have last seen. Used by reversed full backups only.
-    pub u: f64,
-    /// No pair of the state but the greedy one is worth more than this. Used by reversed full backups only: while the
-    /// greedy pair is worth as much, it is still the best, and the others need not be looked at.
-    pub second: f64,
-}
-
 /// The values a planner has computed so far.
 #[derive(Clone, Debug)]
 pub struct Values {
-    pub(crate) discount: f64,
-    pub(crate) optimism: Optimism,
+    discount: f64,
+    optimism: Optimism,
+    /// The value of each pair, by slot: `pairs[p + 1]` is that of pair p.
     pub(crate) pairs: Vec<PairValue>,
-    pub(crate) states: Vec<StateValue>,
-}
-
-/// A value that has fallen by this factor leaves rounding errors behind that are worth removing.
-pub(crate) const COLLAPSE: f64 = 1000.0;
-
-/// Exact refreshes at these weights bound what rounding adds up to between two of them: 8, 16, 32 … Below 8 there have been
-/// too few corrections to add up to anything, and in a large world most observations are of such pairs.
-#[inline]
-fn is_refreshed_at(weight: f64) -> bool {
-    weight >= 8.0 && weight.to_bits() & ((1 << 52) - 1) == 0
+    /// V(s); 0 for a state without actions.
+    pub(crate) v: Vec<f64>,
 }
 
 impl Values {
     /// No values yet. For those who write a planner, like all methods here that change values.
     pub fn new(settings: &Settings) -> Self {
-        Self {
-            discount: settings.discount,
-            optimism: settings.optimism,
-            pairs: Vec::new(),
-            states: Vec::new(),
-        }
+        let Settings { discount, optimism, .. } = *settings;
+        Self { discount, optimism, pairs: vec![PairValue::NO_PAIR], v: Vec::new() }
     }
 
     /// V(s). A state that the planner has not met is worth the optimistic value.
     #[inline]
     pub fn value(&self, state: State) -> f64 {
-        self.states.get(state.index()).map_or(self.optimism.value, |state| state.v)
+        self.v.get(state.index()).copied().unwrap_or(self.optimism.value)
     }
 
     /// Q(s,a), or the optimistic value while the pair has not been seen often enough.
     #[inline]
     pub fn action_value(&self, pair: Pair) -> f64 {
-        self.pairs.get(pair.index()).map_or(self.optimism.value, |pair| pair.q)
+        self.pairs.get(pair.index() + 1).map_or(self.optimism.value, |pair| pair.q)
     }
 
     /// The values of a state's pairs, in the order of its actions; empty if the planner has not met the state.
     #[inline]
     pub fn row(&self, model: &Model, state: State) -> &[PairValue] {
-        let Some(row) = model.states.get(state.index()) else { return &[] };
-        let first = row.first_pair as usize;
-        self.pairs.get(first..first + row.n_actions as usize).unwrap_or(&[])
+        if state.index() >= model.n_states() {
+            return &[];
+        }
+        let pairs = model.pair_range(state.0);
+        self.pairs.get(pairs.start + 1..pairs.end + 1).unwrap_or(&[])
     }
 
     /// Whether the pair's model is believed: it has been seen often enough, or its probabilities are known.
     pub fn is_known(&self, model: &Model, pair: Pair) -> bool {
-        model.pairs.get(pair.index()).is_some_and(|row| self.believes(row, row.weight))
+        model.rows().get(pair.index()).is_some_and(|row| self.believes(row, row.weight()))
     }
 
     #[inline]
@@ -107,151 +92,144 @@ impl Values {
         self.optimism
     }
 
-    /// Takes in states and pairs that the model has and the values have not, at the optimistic value. Returns whether
-    /// there were any.
+    /// How many pairs there are values of.
+    pub(crate) fn n_pairs(&self) -> usize {
+        self.pairs.len() - 1
+    }
+
+    /// The value of a pair about which nothing is believed.
+    fn unknown(&self) -> PairValue {
+        PairValue { q: self.optimism.value, scale: 0.0 }
+    }
+
+    /// Takes in states and pairs that the model has and the values do not, at the optimistic value. Returns whether there
+    /// were any.
     #[inline]
     pub fn extend(&mut self, model: &Model) -> bool {
-        if self.pairs.len() == model.pairs.len() && self.states.len() == model.states.len() {
+        if self.n_pairs() == model.n_pairs() && self.v.len() == model.n_states() {
             return false;
         }
-        self.pairs.resize(model.pairs.len(), PairValue { q: self.optimism.value, scale: 0.0 });
-        for row in &model.states[self.states.len()..] {
-            let v = if row.n_actions == 0 { 0.0 } else { self.optimism.value };
-            self.states.push(StateValue { v, u: v, second: v });
+        self.pairs.resize(model.n_pairs() + 1, self.unknown());
+        for state in self.v.len()..model.n_states() {
+            let is_terminal = model.pair_range(state as u32).is_empty();
+            self.v.push(if is_terminal { 0.0 } else { self.optimism.value });
         }
         true
     }
 
-    /// Takes over the values of a row of pairs that got new ids.
+    /// Moves the values of a row of pairs that got new ids.
     pub fn move_row(&mut self, moved: &MovedRow) {
-        let from = moved.from.index();
-        for i in 0..moved.n_pairs as usize {
-            self.pairs[moved.to.index() + i] = self.pairs[from + i];
-            self.pairs[from + i] = PairValue { q: self.optimism.value, scale: 0.0 };
-        }
+        let (from, to) = (moved.from.index() + 1, moved.to.index() + 1);
+        self.pairs.copy_within(from..from + moved.n_pairs as usize, to);
+        self.clear_row(moved);
     }
 
-    /// Leaves nothing behind in a row whose pairs got new ids and were evaluated anew.
+    /// Resets the old ids of a moved row.
     pub(crate) fn clear_row(&mut self, moved: &MovedRow) {
-        let from = moved.from.index();
-        self.pairs[from..from + moved.n_pairs as usize]
-            .fill(PairValue { q: self.optimism.value, scale: 0.0 });
+        let from = moved.from.index() + 1;
+        let unknown = self.unknown();
+        self.pairs[from..from + moved.n_pairs as usize].fill(unknown);
     }
 
-    /// The full backup of a pair, (R̂ + γ Σ P̂ U), from the values that `seen` gives for its successors. The pair has weight.
+    /// The full backup of a pair, R̂ + γ Σ P̂ U, from the weight and the value of each of its successors; the optimistic
+    /// value while it has not been seen often enough. The one full backup of all planners.
     #[inline]
-    pub(crate) fn expectation(&self, model: &Model, pair: Pair, seen: impl Fn(State, ArcId) -> f64) -> f64 {
-        let row = &model.pairs[pair.index()];
+    pub(crate) fn full_backup(&self, row: &PairRow, successors: impl Iterator<Item = (f64, f64)>) -> f64 {
+        if !self.believes(row, row.weight()) {
+            return self.optimism.value;
+        }
         let mut sum = 0.0;
-        for (state, arc) in model.arcs.out(row.out()) {
-            sum += model.arcs.weight(arc) * seen(state, arc);
+        for (weight, u) in successors {
+            sum += weight * u;
         }
-        (row.reward_sum + self.discount * sum) / row.weight
+        (row.reward_sum() + self.discount * sum) / row.weight()
     }
 
-    /// What a pair is worth by its model, recomputed in full: its full backup, or the optimistic value while it has not been
-    /// seen often enough.
+    /// The value correction of a pair after a model update (Theorem 3.4), given U of the state that the step led to, 0 for an
+    /// end: Q as it is after the update, if the pair's Q was right before it and the model was believed. O(1). Departure 2.
     #[inline]
-    pub(crate) fn evaluated(
-        &self,
-        model: &Model,
-        pair: Pair,
-        seen: impl Fn(State, ArcId) -> f64,
-    ) -> PairValue {
-        let row = &model.pairs[pair.index()];
-        if self.believes(row, row.weight) {
-            PairValue { q: self.expectation(model, pair, seen), scale: self.discount / row.weight }
-        } else {
-            PairValue { q: self.optimism.value, scale: 0.0 }
-        }
+    pub fn value_correction(&self, model: &Model, change: &Change, u: f64) -> f64 {
+        let (q, weight) = (self.pairs[change.pair.index() + 1].q, model.row(change.pair).weight());
+        q + (change.reward + change.weight * (self.discount * u - q)) / weight // l.10
     }
 
-    /// The value correction after a model update (Theorem 3.4, Algorithm 2 line 10): O(1), except that at weights 8, 16,
-    /// 32 … and when value or weight collapses the pair is recomputed in full, O(successors). Departure 2.
+    /// The small backup of a pair (Theorem 3.3): corrects its Q for a change of the value of one successor, whose arc has this
+    /// weight. O(1).
     #[inline]
-    pub(crate) fn corrected(
-        &self,
-        model: &Model,
-        change: &Change,
-        seen: impl Fn(State, ArcId) -> f64,
-    ) -> PairValue {
-        let row = &model.pairs[change.pair.index()];
-        let u = change.next.map_or(0.0, |(state, arc)| seen(state, arc));
-        if change.weight_before == 0.0 && self.believes(row, change.weight_after) {
-            // The only observation there is: the full backup, without looking for its successor.
-            let q = (row.reward_sum + self.discount * (change.weight * u)) / row.weight;
-            return PairValue { q, scale: self.discount / row.weight };
-        }
-        if !self.believes(row, change.weight_before)
-            || !self.believes(row, change.weight_after)
-            || is_refreshed_at(change.weight_after)
-        {
-            return self.evaluated(model, change.pair, seen);
-        }
-        let q_old = self.pairs[change.pair.index()].q;
-        let q = q_old + (change.reward + change.weight * (self.discount * u - q_old)) / row.weight; // l.10
-        // Taking most of a weight back multiplies the rounding error of what is left.
-        if q_old.abs() > COLLAPSE * q.abs() || change.weight_before > COLLAPSE * change.weight_after {
-            return self.evaluated(model, change.pair, seen);
-        }
-        PairValue { q, scale: self.discount / row.weight }
+    pub fn small_backup(&mut self, pair: Pair, weight: f64, delta: f64) {
+        let value = &mut self.pairs[pair.index() + 1];
+        value.q += value.scale.abs() * (weight * delta);
     }
 
-    /// Sets a pair's value and keeps its greedy mark.
+    /// Recomputes Q of a pair from the values that `u` gives for its successors.
+    pub fn recompute(&mut self, model: &Model, pair: Pair, u: impl Fn(State) -> f64) {
+        let successors = model.successors(pair).map(|next| (next.weight, u(next.state)));
+        let q = self.full_backup(model.row(pair), successors);
+        self.put(model, pair, q);
+    }
+
+    /// Prefetches the values of a state's pairs: the next observation is likely to begin there.
+    #[inline(always)]
+    pub(crate) fn expect_observation(&self, model: &Model, state: State) {
+        prefetch_row(&self.pairs, model.pair_range(state.0).start + 1);
+    }
+
+    /// Sets Q of a pair, and its scale to what its weight now is. Its greedy mark stays.
     #[inline]
-    pub(crate) fn put(&mut self, pair: Pair, value: PairValue) {
-        let place = &mut self.pairs[pair.index()];
-        *place = PairValue { q: value.q, scale: value.scale.copysign(place.scale) };
+    pub(crate) fn put(&mut self, model: &Model, pair: Pair, q: f64) {
+        let scale = self.scale(model.row(pair));
+        let place = &mut self.pairs[pair.index() + 1];
+        *place = PairValue { q, scale: scale.copysign(place.scale) };
     }
 
     /// Sets a pair's scale to what its weight now is.
     pub(crate) fn rescale(&mut self, model: &Model, pair: Pair) {
-        let row = &model.pairs[pair.index()];
-        self.pairs[pair.index()].scale =
-            if self.believes(row, row.weight) { self.discount / row.weight } else { 0.0 };
+        self.put(model, pair, self.pairs[pair.index() + 1].q);
+    }
+
+    #[inline]
+    fn scale(&self, row: &PairRow) -> f64 {
+        if self.believes(row, row.weight()) { self.discount / row.weight() } else { 0.0 }
     }
 
     /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of V and how many full
-    /// backups of pairs it took. The planners here do the same on copies of the model's rows, which is faster.
+    /// backups of pairs it took.
     pub fn full_value_backup(&mut self, model: &Model, state: State) -> (f64, u64) {
         let mut n_backups = 0;
         for pair in model.pairs(state) {
-            let value = self.evaluated(model, pair, |next, _| self.states[next.index()].v);
-            n_backups += u64::from(value.scale > 0.0);
-            self.put(pair, value);
+            let successors = model.successors(pair).map(|next| (next.weight, self.v[next.state.index()]));
+            let q = self.full_backup(model.row(pair), successors);
+            n_backups += u64::from(self.is_known(model, pair));
+            self.put(model, pair, q);
         }
-        let v = self.maximum(model, state).map_or(0.0, |(_, q)| q);
-        let v_old = std::mem::replace(&mut self.states[state.index()].v, v);
-        (v - v_old, n_backups)
+        (self.update_maximum(model, state), n_backups)
     }
 
-    /// max over the state's pairs and the first pair that attains it; `None` for a state without actions.
+    /// Sets V(s) to max Q(s,·), 0 for a state without actions; returns by how much that changed it.
     #[inline]
-    pub(crate) fn maximum(&self, model: &Model, state: State) -> Option<(Pair, f64)> {
-        let row = &model.states[state.index()];
-        let first = row.first_pair as usize;
-        let row = &self.pairs[first..first + row.n_actions as usize];
-        let mut best = 0;
-        let mut highest = row.first()?.q;
-        for (i, pair) in row.iter().enumerate().skip(1) {
-            if pair.q > highest {
-                (best, highest) = (i, pair.q);
-            }
-        }
-        Some((Pair((first + best) as u32), highest))
+    pub fn update_maximum(&mut self, model: &Model, state: State) -> f64 {
+        let v = self.maximum(model, state);
+        v - std::mem::replace(&mut self.v[state.index()], v)
+    }
+
+    /// max Q(s,·), 0 for a state without actions.
+    #[inline]
+    pub(crate) fn maximum(&self, model: &Model, state: State) -> f64 {
+        let row = self.row(model, state).iter().map(|pair| pair.q);
+        row.reduce(|highest, q| if q > highest { q } else { highest }).unwrap_or(0.0)
     }
 
     /// Bytes in use.
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.pairs[..]) + size_of_val(&self.states[..])
+        size_of_val(&self.pairs[..]) + size_of_val(&self.v[..])
     }
 
     /// Stores the values as parts of a snapshot.
     pub fn store(&self, snapshot: &mut Snapshot) {
-        snapshot.put("values.q", self.pairs.iter().map(|pair| pair.q).collect::<Vec<f64>>());
-        snapshot.put("values.scale", self.pairs.iter().map(|pair| pair.scale).collect::<Vec<f64>>());
-        snapshot.put("values.v", self.states.iter().map(|state| state.v).collect::<Vec<f64>>());
-        snapshot.put("values.u", self.states.iter().map(|state| state.u).collect::<Vec<f64>>());
+        let pairs = || self.pairs.iter().skip(1);
+        snapshot.put("values.q", pairs().map(|pair| pair.q).collect::<Vec<f64>>());
+        snapshot.put("values.scale", pairs().map(|pair| pair.scale).collect::<Vec<f64>>());
+        snapshot.put("values.v", self.v.clone());
     }
 
     /// Restores what was [stored](Self::store).
@@ -260,20 +238,22 @@ impl Values {
     /// If the snapshot does not hold values of this model.
     pub fn restore(settings: &Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let mut values = Self::new(settings);
-        let q = snapshot.finite("values.q", model.n_pairs())?;
+        let q = snapshot.bounded("values.q", model.n_pairs(), MAX_VALUE)?;
         let scale = snapshot.finite("values.scale", model.n_pairs())?;
-        let v = snapshot.finite("values.v", model.n_states())?;
-        let u = snapshot.finite("values.u", model.n_states())?;
-        values.pairs = q.iter().zip(scale).map(|(&q, &scale)| PairValue { q, scale }).collect();
-        values.states = v.iter().zip(u).map(|(&v, &u)| StateValue { v, u, second: v }).collect();
-        for (i, (value, row)) in values.pairs.iter().zip(&model.pairs).enumerate() {
-            let expected =
-                if values.believes(row, row.weight) { settings.discount / row.weight } else { 0.0 };
+        values.v = snapshot.bounded("values.v", model.n_states(), MAX_VALUE)?.to_vec();
+        values.pairs.extend(q.iter().zip(scale).map(|(&q, &scale)| PairValue { q, scale }));
+        for (i, (value, row)) in values.pairs[1..].iter().zip(model.rows()).enumerate() {
+            let expected = values.scale(row);
             if value.scale.abs() != expected {
-                let problem = format!("item {i} does not belong to the weight of its pair in the model");
+                let problem = format!("item {i} is {}; the model says {expected}", value.scale);
                 return Err(Error::Snapshot { part: "values.scale".into(), problem });
             }
         }
         Ok(values)
+    }
+
+    /// A number per state or pair that a planner stored, within the range of values.
+    pub(crate) fn stored(snapshot: &Snapshot, name: &str, length: usize) -> Result<Vec<f64>> {
+        Ok(snapshot.bounded(name, length, MAX_VALUE)?.to_vec())
     }
 }

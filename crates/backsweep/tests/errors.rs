@@ -91,7 +91,7 @@ fn attempts() -> Vec<(Attempt, Vec<&'static str>)> {
         (observe(1, 0, f64::INFINITY, on(0), 1.0), vec!["reward", "action 0", "state 1", "inf"]),
         (observe(1, 0, f64::NEG_INFINITY, on(0), 1.0), vec!["-inf"]),
         (observe(1, 0, 1e300, on(0), 1e10), vec!["reward", "state 1"]),
-        (observe(0, 0, 1.0, end, 0.0), vec!["weight", "action 0", "state 0", "0", "other than 0"]),
+        (observe(0, 0, 1.0, end, 0.0), vec!["weight", "action 0", "state 0", "0", "at least 1e-100"]),
         (observe(0, 0, 1.0, end, f64::NAN), vec!["action 0", "state 0", "NaN"]),
         (observe(0, 0, 1.0, end, f64::INFINITY), vec!["action 0", "state 0"]),
         (observe(0, 0, 0.0, end, 1e16), vec!["observations of one pair", "9007199254740992"]),
@@ -150,12 +150,19 @@ fn bad_input_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn sums_of_rewards_that_overflow_are_refused() {
+fn numbers_beyond_the_promised_range_are_refused() {
     let mut model = Model::with_states([1]).unwrap();
-    model.record(&step(0, 0, 1.7e308, Next::Terminated)).unwrap();
+    model.record(&step(0, 0, 1e150, Next::Terminated)).unwrap();
     let error = model.record(&step(0, 0, 1.7e308, Next::Terminated)).unwrap_err();
-    says(&error, &["reward", "action 0", "state 0"]);
-    assert_eq!(model.weight(backsweep::Pair(0)), 1.0);
+    says(&error, &["reward", "action 0", "state 0", "1e150"]);
+    let error = model.record_weighted(&step(0, 0, 1.0, Next::Terminated), 5e-324).unwrap_err();
+    says(&error, &["weight", "action 0", "state 0", "1e-100"]);
+    let huge = Outcome { probability: 1.0, reward: -1e151, next: Next::Terminated };
+    assert!(model.set_outcomes(State(0), Action(0), &[huge]).is_err());
+    assert_eq!((model.weight(backsweep::Pair(0)), model.reward_sum(backsweep::Pair(0))), (1.0, 1e150));
+    // Up to 2^53 counts are exact; at 2^53 they would no longer be.
+    model.record_weighted(&step(0, 0, 0.0, Next::Terminated), 9007199254740990.0).unwrap();
+    assert!(model.record(&step(0, 0, 0.0, Next::Terminated)).is_err());
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! The queues against others: the exact queue against `orx-priority-queue` and a sorted list, the bucket queue against a sorted list
 //! within its stated factor.
 
-use backsweep::Random;
-use backsweep::queue::{BucketQueue, ExactQueue, Queue};
-use orx_priority_queue::{BinaryHeapWithMap, PriorityQueue, PriorityQueueDecKey};
+use backsweep::{PriorityQueue, QueueKind, Random};
+use orx_priority_queue::{BinaryHeapWithMap, PriorityQueue as _, PriorityQueueDecKey};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -38,10 +37,11 @@ impl Plain {
                 && (found <= exact * self.factor || exact < tiny && found <= 2.0 * tiny || exact >= huge)
     }
 
-    /// A popped key is as urgent as the highest, within the factor; the ends of the scale share a bucket.
-    fn may_pop(&self, priority: f64) -> bool {
-        let highest = self.highest().unwrap();
-        priority == highest
+    /// A popped key is the lowest of those with the highest priority, or within the factor as urgent; the ends of the scale share
+    /// a bucket.
+    fn may_pop(&self, key: u32) -> bool {
+        let (highest, priority) = (self.highest().unwrap(), self.entries[&key]);
+        priority == highest && self.entries.iter().all(|(&other, &p)| p < highest || other >= key)
             || self.factor > 1.0
                 && (priority * self.factor >= highest
                     || highest < 2f64.powi(-63)
@@ -49,13 +49,13 @@ impl Plain {
     }
 }
 
-fn compare(queue: impl Queue, factor: f64, seed: u64, n_keys: u32, n_operations: u32) {
+fn compare(queue: PriorityQueue, factor: f64, seed: u64, n_keys: u32, n_operations: u32) {
     compare_with(queue, factor, any_priority, seed, 1, n_keys, n_operations);
 }
 
 /// Operations at random on a queue that has `grown` keys to begin with and `n_keys` at the end.
 fn compare_with(
-    mut queue: impl Queue,
+    mut queue: PriorityQueue,
     factor: f64,
     any_priority: fn(&mut Random) -> f64,
     seed: u64,
@@ -75,8 +75,9 @@ fn compare_with(
         let place = format!("seed {seed}, operation {i}");
         // Now and then a piece of the work before a pop, as those do who may have to stop.
         if random.chance(0.3) {
-            queue.ready(3);
+            queue.prepare(3);
         }
+        let first = queue.first();
         match random.below(20) {
             0..=5 => {
                 let priority = any_priority(&mut random);
@@ -97,7 +98,8 @@ fn compare_with(
                 None => assert!(plain.entries.is_empty(), "{place}"),
                 Some(key) => {
                     let priority = plain.entries[&key];
-                    assert!(plain.may_pop(priority), "{place}: {priority} before {:?}", plain.highest());
+                    assert_eq!(first, Some(key), "{place}");
+                    assert!(plain.may_pop(key), "{place}: {key}, {priority} before {:?}", plain.highest());
                     plain.entries.remove(&key);
                 }
             },
@@ -122,16 +124,16 @@ fn compare_with(
     }
     assert_eq!(queue.priority(n_keys + 10), None, "a key out of range is not queued");
     while let Some(key) = queue.pop() {
-        assert!(plain.may_pop(plain.entries[&key]), "seed {seed}, at the end");
+        assert!(plain.may_pop(key), "seed {seed}, at the end");
         plain.entries.remove(&key);
     }
     assert!(plain.entries.is_empty());
 }
 
 #[test]
-fn the_heap_is_a_sorted_list() {
+fn the_exact_queue_is_a_sorted_list() {
     for seed in 0..200 {
-        compare(ExactQueue::new(), 1.0, seed, 3 + seed as u32 % 60, 2000);
+        compare(PriorityQueue::new(QueueKind::Exact), 1.0, seed, 3 + seed as u32 % 60, 2000);
     }
 }
 
@@ -143,25 +145,33 @@ fn crowded_priority(random: &mut Random) -> f64 {
 }
 
 #[test]
-fn the_heap_is_a_sorted_list_where_priorities_crowd() {
+fn the_exact_queue_is_a_sorted_list_where_priorities_crowd() {
     // Crowds of some dozens of keys are moved when their turn comes; crowds of more than a thousand at once.
     for (seed, n_keys, n_operations) in [(1, 300, 6000), (2, 600, 8000), (3, 20_000, 20_000)] {
-        compare_with(ExactQueue::new(), 1.0, crowded_priority, seed, n_keys, n_keys, n_operations);
+        compare_with(
+            PriorityQueue::new(QueueKind::Exact),
+            1.0,
+            crowded_priority,
+            seed,
+            n_keys,
+            n_keys,
+            n_operations,
+        );
     }
 }
 
 #[test]
 fn the_bucket_queue_is_a_sorted_list_within_its_factor() {
     for seed in 0..200 {
-        compare(BucketQueue::new(), 1.125, seed, 3 + seed as u32 % 60, 2000);
+        compare(PriorityQueue::new(QueueKind::Bucket), 1.125, seed, 3 + seed as u32 % 60, 2000);
     }
 }
 
 #[test]
-fn the_heap_pops_what_orx_priority_queue_pops() {
+fn the_exact_queue_pops_what_orx_priority_queue_pops() {
     for seed in 0..50 {
         let mut random = Random::from_seed(seed);
-        let mut heap = ExactQueue::new();
+        let mut heap = PriorityQueue::new(QueueKind::Exact);
         // That queue pops the smallest: the order is reversed.
         let mut orx: BinaryHeapWithMap<u32, Reverse<u64>> = BinaryHeapWithMap::default();
         heap.grow(500);
@@ -189,7 +199,7 @@ fn the_heap_pops_what_orx_priority_queue_pops() {
 /// A queue with lazy deletion had 1.9 million entries for 100 states after a million steps.
 #[test]
 fn never_more_entries_than_keys() {
-    fn million_steps(mut queue: impl Queue) {
+    fn million_steps(mut queue: PriorityQueue) {
         let mut random = Random::from_seed(3);
         queue.grow(100);
         for i in 0..1_000_000 {
@@ -208,6 +218,6 @@ fn never_more_entries_than_keys() {
         let left = std::iter::from_fn(|| queue.pop()).count();
         assert!(left <= 100 && queue.is_empty());
     }
-    million_steps(ExactQueue::new());
-    million_steps(BucketQueue::new());
+    million_steps(PriorityQueue::new(QueueKind::Exact));
+    million_steps(PriorityQueue::new(QueueKind::Bucket));
 }

@@ -90,7 +90,7 @@ fn a_restored_agent_goes_on_bit_for_bit() {
 
 #[test]
 fn crowds_of_equal_priorities_are_stored() {
-    // A ring of states that all cost 1 a step: hundreds of them are equally urgent, some keys of the queue move in a crowd.
+    // A ring of states that all cost 1 per step: hundreds of them are equally urgent, and the queue splits their bucket.
     let mut agent = Agent::new(PlannerKind::ReversedFullBackups, settings(QueueKind::Exact)).unwrap();
     for _ in 0..400 {
         agent.add_state(1).unwrap();
@@ -104,8 +104,11 @@ fn crowds_of_equal_priorities_are_stored() {
     for cycles in [1, 5, 200, 250, 300] {
         agent.plan(Budget::Cycles(cycles));
         let stored = agent.store();
-        let Some(Array::U32(crowd)) = stored.get("queue.crowd.keys") else { panic!("no crowd is stored") };
-        largest = largest.max(crowd.len());
+        let Some(Array::F64(priorities)) = stored.get("queue.priorities") else {
+            panic!("no queue is stored")
+        };
+        let equal = |p: &f64| priorities.iter().filter(|other| *other == p).count();
+        largest = largest.max(priorities.iter().map(equal).max().unwrap_or(0));
         let mut again = Agent::restore(&stored).unwrap();
         assert_eq!(bits(&again.store()), bits(&stored));
         for agent in [&mut agent, &mut again] {
@@ -260,7 +263,9 @@ fn a_damaged_snapshot_never_panics() {
 #[test]
 fn refusals_name_the_part() {
     let stored = start(PlannerKind::ReversedFullBackups, QueueKind::Exact).store();
-    for (name, _) in stored.iter() {
+    // Files of version 0.1 do not have these.
+    let new = ["model.weight_low", "model.reward_low", "model.ended", "model.ended_low", "arcs.weight_low"];
+    for (name, _) in stored.iter().filter(|(name, _)| !new.contains(name)) {
         let mut damaged = Snapshot::new();
         for (other, array) in stored.iter().filter(|(other, _)| *other != name) {
             damaged.put(other, array.clone());

@@ -8,12 +8,9 @@
 //!
 //! Cost of a cycle: O(actions × successors + predecessors).
 
-use super::pass::with_queue;
-use super::rows::Rows;
+use super::successor_cache::SuccessorCache;
 use super::{Counters, Cycle, Planner, PlannerKind};
-use crate::model::StateRow;
-use crate::prefetch::{prefetch, prefetch_row};
-use crate::queue::{AnyQueue, Queue};
+use crate::queue::{PriorityQueue, Queue, with_queue};
 use crate::{Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
 /// Moore & Atkeson's prioritized sweeping.
@@ -21,8 +18,8 @@ use crate::{Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Va
 pub struct MooreAtkeson {
     settings: Settings,
     values: Values,
-    rows: Rows,
-    queue: AnyQueue,
+    successors: SuccessorCache,
+    queue: PriorityQueue,
     counters: Counters,
 }
 
@@ -33,15 +30,21 @@ impl MooreAtkeson {
     /// If a setting is out of range.
     pub fn new(settings: Settings) -> Result<Self> {
         let settings = settings.check()?;
-        let (values, queue) = (Values::new(&settings), AnyQueue::new(settings.queue));
-        Ok(Self { settings, values, rows: Rows::default(), queue, counters: Counters::default() })
+        let (values, queue) = (Values::new(&settings), PriorityQueue::new(settings.queue));
+        Ok(Self {
+            settings,
+            values,
+            successors: SuccessorCache::default(),
+            queue,
+            counters: Counters::default(),
+        })
     }
 
     pub(crate) fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let mut planner = Self::new(settings)?;
         planner.values = Values::restore(&settings, model, snapshot)?;
-        planner.rows.grow(model);
-        planner.queue = AnyQueue::restore(settings.queue, model.n_states(), snapshot)?;
+        planner.successors.grow(model);
+        planner.queue = PriorityQueue::restore(settings.queue, model.n_states(), snapshot)?;
         planner.counters = Counters::restore(snapshot)?;
         Ok(planner)
     }
@@ -61,15 +64,15 @@ impl Planner for MooreAtkeson {
     }
 
     fn grow(&mut self, model: &Model) {
-        let (known, known_states) = (self.values.pairs.len(), self.values.states.len());
+        let (known, known_states) = (self.values.n_pairs(), self.values.v.len());
         if self.values.extend(model) {
             self.queue.grow(model.n_states());
-            self.rows.grow(model);
-            for (i, row) in model.pairs.iter().enumerate().skip(known) {
-                self.values.rescale(model, Pair(i as u32));
-                let state = model.owners.of(i as u32);
+            self.successors.grow(model);
+            for pair in (known as u32..model.n_pairs() as u32).map(Pair) {
+                self.values.rescale(model, pair);
+                let state = model.state_of(pair).0;
                 // A new action of a state that was there before changes its maximum even if nothing is known of it.
-                if self.values.believes(row, row.weight) || (state as usize) < known_states {
+                if self.values.is_known(model, pair) || (state as usize) < known_states {
                     self.queue.set(state, f64::INFINITY);
                 }
             }
@@ -78,24 +81,21 @@ impl Planner for MooreAtkeson {
 
     fn observe(&mut self, model: &Model, change: &Change) {
         self.grow(model);
-        self.rows.observe(model, change);
+        self.successors.observe(change, || model.arc_weight(change));
         self.values.rescale(model, change.pair);
         self.queue.set(change.state.0, f64::INFINITY);
-        // It will be backed up next.
-        self.rows.prefetch_rows(model.states[change.state.index()].pairs());
-        self.rows.expect(model, change);
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
         self.grow(model);
-        self.rows.copy(model, pair);
+        self.successors.copy(model, pair);
         self.values.rescale(model, pair);
         self.queue.set(model.state_of(pair).0, f64::INFINITY);
     }
 
     fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
         self.grow(model);
-        self.rows.row_moved(moved);
+        self.successors.row_moved(moved);
         self.values.move_row(moved);
         self.queue.set(model.state_of(moved.to).0, f64::INFINITY);
     }
@@ -103,31 +103,25 @@ impl Planner for MooreAtkeson {
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
         let Some(state) = self.queue.pop() else { return Cycle::Idle };
         self.counters.cycles += 1;
-        model.arcs.prefetch(&model.states[state as usize].into);
-        let next = self.queue.likely() as usize;
-        prefetch(&model.states, next);
-        let (delta_v, n_backups) = self.rows.full_value_backup(&mut self.values, model, state);
+        let (delta_v, n_backups) = self.successors.full_value_backup(&mut self.values, model, state);
         self.counters.full_backups += n_backups;
-        self.rows.prefetch_expected();
         if delta_v == 0.0 {
             self.counters.idle_pops += 1;
             return Cycle::Done;
         }
         // A pair's scale is γ/W, so this times w is P̂|ΔV|.
-        let factor = if self.values.discount > 0.0 { delta_v.abs() / self.values.discount } else { 0.0 };
+        let gamma = self.values.discount();
+        let factor = if gamma > 0.0 { delta_v.abs() / gamma } else { 0.0 };
         let (values, threshold) = (&self.values, self.settings.threshold);
-        let next = model.states.get(next).map_or(0..0, StateRow::pairs);
-        self.rows.prefetch(next.start);
-        prefetch_row(&model.pairs, next.start);
-        with_queue!(self, queue => {
-            model.arcs.visit_incoming(&model.states[state as usize].into, |pair, weight, _| {
-                let priority = values.pairs[pair.index()].scale * weight * factor;
+        let mut predecessors = model.predecessors_from(state, model.first_predecessor(state));
+        with_queue!(&mut self.queue, queue => while let Some(lanes) = predecessors.next() {
+            for (slot, weight) in lanes.iter().rev() {
+                let priority = values.pairs[slot].scale * weight * factor;
                 if priority > threshold {
-                    queue.promote(model.owners.of(pair.0), priority);
+                    queue.promote(model.state_of_slot(slot), priority);
                 }
-            });
+            }
         });
-        self.rows.prefetch_rows(next);
         Cycle::Done
     }
 
@@ -158,10 +152,10 @@ impl Planner for MooreAtkeson {
     fn set_threshold(&mut self, model: &Model, threshold: f64) {
         self.grow(model);
         self.settings.threshold = threshold;
-        // What was kept off the queue is not remembered: every state with a model is looked at once more.
-        for (pair, row) in model.pairs.iter().enumerate() {
-            if self.values.believes(row, row.weight) {
-                self.queue.promote(model.owners.of(pair as u32), f64::INFINITY);
+        // What was kept off the queue is not remembered: every state with a model is looked at again.
+        for pair in model.states().flat_map(|state| model.pairs(state)) {
+            if self.values.is_known(model, pair) {
+                self.queue.promote(model.state_of(pair).0, f64::INFINITY);
             }
         }
     }
@@ -177,6 +171,6 @@ impl Planner for MooreAtkeson {
     }
 
     fn bytes(&self) -> usize {
-        self.values.bytes() + self.rows.bytes() + self.queue.bytes()
+        self.values.bytes() + self.successors.bytes() + self.queue.bytes()
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! The queue holds triples (s,a,s'), each with the value U of s' on which Q(s,a) is built; their priority is the residual
 //! γP̂|V(s') − U|. A cycle pops a triple, sets its U to V(s') and recomputes Q(s,a) from all its successors: the effect of one
-//! small backup at the cost of a full one. If V(s) changed, the residuals of all triples that lead to s are set anew.
+//! small backup at the cost of a full one. If V(s) changed, the residuals of all triples that lead to s are set again.
 //! Invariants: Q(s,a) = R̂ + γ Σ P̂ U for every pair seen often enough; V(s) = max Q(s,·); a triple is queued with its residual
 //! if and only if that is above the threshold and its pair has been seen often enough.
 //!
@@ -11,55 +11,18 @@
 //!
 //! Cost of a cycle: O(successors + actions + predecessors).
 
-use super::pass::with_queue;
-use super::rows::{Entry, Rows};
+use super::successor_cache::SuccessorCache;
 use super::{Counters, Cycle, Planner, PlannerKind};
-use crate::arcs::Weights;
-use crate::prefetch::prefetch;
-use crate::queue::{AnyQueue, Queue};
+use crate::queue::{PriorityQueue, Queue, with_queue};
 use crate::{ArcId, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
-
-/// A triple in the row of its pair.
-#[derive(Clone, Copy, Debug, Default)]
-struct Triple {
-    /// The same as `PengWilliams::u` of the arc, here a second time so that a full backup reads one piece of memory.
-    u: f64,
-    arc: u32,
-    /// Stands for the weight.
-    code: u32,
-}
-
-impl Entry for Triple {
-    fn new(model: &Model, _state: State, arc: ArcId) -> Self {
-        Self { u: 0.0, arc: arc.0, code: model.arcs.code(arc) }
-    }
-
-    #[inline]
-    fn arc(&self) -> u32 {
-        self.arc
-    }
-
-    #[inline]
-    fn set_weight(&mut self, model: &Model) {
-        self.code = model.arcs.code(ArcId(self.arc));
-    }
-}
-
-impl Triple {
-    /// What the triple adds to the sum of its pair.
-    #[inline(always)]
-    fn product(&self, model: &Model) -> f64 {
-        model.arcs.decode(self.code) * self.u
-    }
-}
 
 /// Peng & Williams' prioritized sweeping.
 #[derive(Clone, Debug)]
 pub struct PengWilliams {
     settings: Settings,
     values: Values,
-    rows: Rows<Triple>,
-    queue: AnyQueue,
+    successors: SuccessorCache,
+    queue: PriorityQueue,
     /// U of each arc.
     u: Vec<f64>,
     counters: Counters,
@@ -74,8 +37,8 @@ impl PengWilliams {
         let settings = settings.check()?;
         Ok(Self {
             values: Values::new(&settings),
-            rows: Rows::default(),
-            queue: AnyQueue::new(settings.queue),
+            successors: SuccessorCache::default(),
+            queue: PriorityQueue::new(settings.queue),
             u: Vec::new(),
             counters: Counters::default(),
             settings,
@@ -85,14 +48,9 @@ impl PengWilliams {
     pub(crate) fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let mut planner = Self::new(settings)?;
         planner.values = Values::restore(&settings, model, snapshot)?;
-        planner.rows.grow(model);
-        planner.u = snapshot.finite("peng.u", model.arc_bound())?.to_vec();
-        for pair in 0..model.n_pairs() {
-            for triple in planner.rows.row_mut(pair) {
-                triple.u = planner.u[triple.arc as usize];
-            }
-        }
-        planner.queue = AnyQueue::restore(settings.queue, model.arc_bound(), snapshot)?;
+        planner.successors.grow(model);
+        planner.u = Values::stored(snapshot, "peng.u", model.arc_bound())?;
+        planner.queue = PriorityQueue::restore(settings.queue, model.arc_bound(), snapshot)?;
         let triples = model.states().flat_map(|state| model.predecessors(state));
         if triples.filter(|triple| planner.queue.priority(triple.arc.0).is_some()).count()
             < planner.queue.len()
@@ -111,38 +69,38 @@ impl PengWilliams {
         }
     }
 
-    /// Sets the priority of a triple from its residual.
-    #[inline]
-    fn set_residual(&mut self, pair: Pair, weight: f64, arc: ArcId, v: f64) {
-        let priority = self.values.pairs[pair.index()].scale * weight * (v - self.u[arc.index()]).abs();
-        self.queue.set_above(self.settings.threshold, arc.0, priority);
+    /// The full backup of a pair from U.
+    fn back_up(&mut self, model: &Model, pair: Pair) {
+        let row = self.successors.row(pair.index()).iter();
+        let successors = row.map(|next| (next.weight, self.u[next.arc as usize]));
+        let q = self.values.full_backup(model.row(pair), successors);
+        self.values.put(model, pair, q);
+    }
+
+    /// Sets the priorities of a pair's triples from their residuals.
+    fn set_residuals(&mut self, pair: Pair) {
+        let scale = self.values.pairs[pair.index() + 1].scale;
+        with_queue!(&mut self.queue, queue => for next in self.successors.row(pair.index()) {
+            let difference = self.values.v[next.state as usize] - self.u[next.arc as usize];
+            queue.set_above(self.settings.threshold, next.arc, scale * next.weight * difference.abs());
+        });
     }
 
     /// Restores V of a pair's state after its Q changed, and the residuals of all that lead there.
     fn restore_maximum(&mut self, model: &Model, pair: Pair) -> bool {
         let state = model.state_of(pair);
-        let Some((_, v)) = self.values.maximum(model, state) else { return false };
-        let v_old = std::mem::replace(&mut self.values.states[state.index()].v, v);
-        if v == v_old {
+        if self.values.update_maximum(model, state) == 0.0 {
             return false;
         }
+        let v = self.values.v[state.index()];
         let (values, u, threshold) = (&self.values, &self.u, self.settings.threshold);
-        let into = &model.states[state.index()].into;
-        with_queue!(self, queue => {
-            model.arcs.prefetch(into);
-            for first in into.first_arcs() {
-                prefetch(u, first as usize);
-                queue.prefetch(first);
+        let mut predecessors = model.predecessors_from(state.0, model.first_predecessor(state.0));
+        with_queue!(&mut self.queue, queue => while let Some(lanes) = predecessors.next() {
+            let u = &u[lanes.first_arc as usize..];
+            for (i, (slot, weight)) in lanes.iter().enumerate().rev() {
+                let priority = values.pairs[slot].scale * weight * (v - u[i]).abs();
+                queue.set_above(threshold, lanes.first_arc + i as u32, priority);
             }
-            // All of a block's priorities first: the seven scales are fetched side by side.
-            model.arcs.visit_blocks(into, |first, block, weights, filled| {
-                let scales = block.pairs.map(|pair| values.pairs[pair as usize].scale);
-                let u = &u[first as usize..][..scales.len()];
-                let priorities: Weights = std::array::from_fn(|i| scales[i] * weights[i] * (v - u[i]).abs());
-                for i in (0..filled).rev() {
-                    queue.set_above(threshold, first + i as u32, priorities[i]);
-                }
-            });
         });
         true
     }
@@ -150,13 +108,11 @@ impl PengWilliams {
     /// Sets all U of a pair to the values of their states and recomputes it.
     fn back_up_fully(&mut self, model: &Model, pair: Pair) {
         self.grow_arcs(model);
-        for triple in self.rows.row_mut(pair.index()) {
-            triple.u = self.values.value(model.arcs.target(ArcId(triple.arc)));
-            self.u[triple.arc as usize] = triple.u;
-            self.queue.remove(triple.arc);
+        for next in self.successors.row(pair.index()) {
+            self.u[next.arc as usize] = self.values.v[next.state as usize];
+            self.queue.remove(next.arc);
         }
-        let value = self.rows.evaluated(&self.values, model, pair.index(), |triple| triple.product(model));
-        self.values.put(pair, value);
+        self.back_up(model, pair);
         self.restore_maximum(model, pair);
     }
 }
@@ -175,12 +131,12 @@ impl Planner for PengWilliams {
     }
 
     fn grow(&mut self, model: &Model) {
-        let known = self.values.pairs.len();
+        let known = self.values.n_pairs();
         if self.values.extend(model) {
-            self.rows.grow(model);
-            for pair in known..model.n_pairs() {
-                if model.owners.of(pair as u32) != crate::arcs::NONE {
-                    self.back_up_fully(model, Pair(pair as u32));
+            self.successors.grow(model);
+            for pair in (known as u32..model.n_pairs() as u32).map(Pair) {
+                if model.is_in_use(pair) {
+                    self.back_up_fully(model, pair);
                 }
             }
         }
@@ -188,75 +144,46 @@ impl Planner for PengWilliams {
 
     fn observe(&mut self, model: &Model, change: &Change) {
         self.grow(model);
-        let is_new = self.rows.observe(model, change);
-        let row = &model.pairs[change.pair.index()];
-        if !self.values.believes(row, change.weight_before) {
+        self.successors.observe(change, || model.arc_weight(change));
+        if !self.values.believes(model.row(change.pair), change.weight_before) {
             return self.back_up_fully(model, change.pair);
         }
         self.grow_arcs(model);
-        if let (Some((state, arc)), true, [.., triple]) =
-            (change.next, is_new, self.rows.row_mut(change.pair.index()))
+        if let Some((state, arc)) = change.next
+            && model.arc_weight(change) == change.weight
         {
-            // Its U starts as the value of its state.
-            triple.u = self.values.value(state);
-            self.u[arc.index()] = triple.u;
+            // The arc is new, or as good as new: its U starts as the value of its state.
+            self.u[arc.index()] = self.values.v[state.index()];
         }
-        for triple in self.rows.row(change.pair.index()) {
-            model.arcs.prefetch_arc(triple.arc as usize);
-            self.queue.prefetch(triple.arc);
-        }
-        let value = self.values.corrected(model, change, |_, arc| self.u[arc.index()]);
-        self.values.put(change.pair, value);
+        self.back_up(model, change.pair);
         // The pair's probabilities changed, and with them the residuals of its triples.
-        for i in (0..self.rows.row(change.pair.index()).len()).rev() {
-            let Triple { arc, code, .. } = self.rows.row(change.pair.index())[i];
-            let v = self.values.value(model.arcs.target(ArcId(arc)));
-            self.set_residual(change.pair, model.arcs.decode(code), ArcId(arc), v);
-        }
+        self.set_residuals(change.pair);
         self.restore_maximum(model, change.pair);
-        self.rows.expect(model, change);
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
         self.grow(model);
-        self.rows.copy(model, pair);
+        self.successors.copy(model, pair);
         self.back_up_fully(model, pair);
     }
 
     fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
         // Pairs with new ids are taken in like new ones: each U becomes the value of its state.
         self.grow(model);
-        self.rows.row_moved(moved);
+        self.successors.row_moved(moved);
         self.values.clear_row(moved);
     }
 
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
         let Some(arc) = self.queue.pop() else { return Cycle::Idle };
         self.counters.cycles += 1;
-        let pair = model.arcs.pair(ArcId(arc));
-        let next = self.queue.likely() as usize;
-        model.arcs.prefetch_arc(next);
-        prefetch(&self.u, next);
-        prefetch(&model.states, model.owners.of(pair.0) as usize);
-        let u = self.values.value(model.arcs.target(ArcId(arc)));
-        self.u[arc as usize] = u;
-        let value = self.rows.evaluated(&self.values, model, pair.index(), |triple| {
-            if triple.arc == arc {
-                triple.u = u;
-            }
-            triple.product(model)
-        });
-        self.values.put(pair, value);
+        let Some((pair, state)) = model.ends_of(ArcId(arc)) else { return Cycle::Done };
+        self.u[arc as usize] = self.values.v[state.index()];
+        self.back_up(model, pair);
         self.counters.full_backups += 1;
-        let next = if next < model.arc_bound() { model.arcs.pair(ArcId(next as u32)).index() } else { 0 };
-        self.rows.prefetch(next);
-        prefetch(&model.pairs, next);
-        prefetch(&model.states, model.owners.of(next as u32) as usize);
         if !self.restore_maximum(model, pair) {
             self.counters.idle_pops += 1;
         }
-        self.rows.prefetch_rows(next..next + 1);
-        self.rows.prefetch_expected();
         Cycle::Done
     }
 
@@ -275,7 +202,7 @@ impl Planner for PengWilliams {
     }
 
     fn next_state(&self, model: &Model) -> Option<State> {
-        self.queue.first().map(|arc| model.arcs.target(ArcId(arc)))
+        self.queue.first().and_then(|arc| model.ends_of(ArcId(arc))).map(|(_, state)| state)
     }
 
     fn queue_length(&self) -> usize {
@@ -293,11 +220,8 @@ impl Planner for PengWilliams {
     fn set_threshold(&mut self, model: &Model, threshold: f64) {
         self.grow(model);
         self.settings.threshold = threshold;
-        for state in model.states() {
-            let v = self.values.value(state);
-            for (pair, weight, arc) in model.arcs.incoming(&model.states[state.index()].into) {
-                self.set_residual(pair, weight, arc, v);
-            }
+        for pair in model.states().flat_map(|state| model.pairs(state)) {
+            self.set_residuals(pair);
         }
     }
 
@@ -309,6 +233,6 @@ impl Planner for PengWilliams {
     }
 
     fn bytes(&self) -> usize {
-        size_of_val(&self.u[..]) + self.values.bytes() + self.rows.bytes() + self.queue.bytes()
+        size_of_val(&self.u[..]) + self.values.bytes() + self.successors.bytes() + self.queue.bytes()
     }
 }

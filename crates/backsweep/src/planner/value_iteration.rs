@@ -3,9 +3,9 @@
 //!
 //! An update cycle is one sweep over all states. Invariant after a sweep: V(s) = max Q(s,·). Cost of a cycle: O(arcs).
 //!
-//! The planner keeps a copy of every pair's successors in one piece (see `rows.rs`), so that a sweep reads memory in order.
+//! The planner keeps a copy of every pair's successors in one piece (see `successor_cache.rs`), so that a sweep reads memory in order.
 
-use super::rows::Rows;
+use super::successor_cache::SuccessorCache;
 use super::{Counters, Cycle, Planner, PlannerKind};
 use crate::{Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
@@ -14,7 +14,7 @@ use crate::{Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Va
 pub struct ValueIteration {
     settings: Settings,
     values: Values,
-    rows: Rows,
+    successors: SuccessorCache,
     /// The largest change of a value in the last sweep; infinite if something was observed since.
     largest_change: f64,
     counters: Counters,
@@ -31,7 +31,7 @@ impl ValueIteration {
         Ok(Self {
             settings,
             values,
-            rows: Rows::default(),
+            successors: SuccessorCache::default(),
             largest_change: 0.0,
             counters: Counters::default(),
         })
@@ -40,10 +40,10 @@ impl ValueIteration {
     pub(crate) fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let mut planner = Self::new(settings)?;
         planner.values = Values::restore(&settings, model, snapshot)?;
-        planner.rows.grow(model);
+        planner.successors.grow(model);
         planner.counters = Counters::restore(snapshot)?;
         let &[largest_change] = snapshot.f64s("iteration.largest_change")? else {
-            return Err(Snapshot::problem("iteration.largest_change", "it has not 1 item"));
+            return Err(Snapshot::problem("iteration.largest_change", "expected 1 item"));
         };
         planner.largest_change = largest_change;
         Ok(planner)
@@ -64,9 +64,9 @@ impl Planner for ValueIteration {
     }
 
     fn grow(&mut self, model: &Model) {
-        let known = self.values.pairs.len();
+        let known = self.values.n_pairs();
         if self.values.extend(model) {
-            self.rows.grow(model);
+            self.successors.grow(model);
             for pair in known..model.n_pairs() {
                 self.values.rescale(model, Pair(pair as u32));
             }
@@ -77,20 +77,20 @@ impl Planner for ValueIteration {
     fn observe(&mut self, model: &Model, change: &Change) {
         self.grow(model);
         self.values.rescale(model, change.pair);
-        self.rows.observe(model, change);
+        self.successors.observe(change, || model.arc_weight(change));
         self.largest_change = f64::INFINITY;
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
         self.grow(model);
-        self.rows.copy(model, pair);
+        self.successors.copy(model, pair);
         self.values.rescale(model, pair);
         self.largest_change = f64::INFINITY;
     }
 
     fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
         self.grow(model);
-        self.rows.row_moved(moved);
+        self.successors.row_moved(moved);
         self.values.move_row(moved);
         self.largest_change = f64::INFINITY;
     }
@@ -99,28 +99,11 @@ impl Planner for ValueIteration {
         if self.top_priority().is_none() {
             return Cycle::Idle;
         }
-        let discount = self.values.discount;
         let mut largest_change = 0.0f64;
-        for (state, row) in model.states.iter().enumerate() {
-            let mut v = f64::NEG_INFINITY;
-            for pair in row.first_pair as usize..(row.first_pair + row.n_actions) as usize {
-                let mut q = self.values.optimism.value;
-                let pair_row = &model.pairs[pair];
-                if self.values.believes(pair_row, pair_row.weight) {
-                    let mut sum = 0.0;
-                    for entry in self.rows.row(pair) {
-                        sum += entry.weight * self.values.states[entry.state as usize].v;
-                    }
-                    q = (pair_row.reward_sum + discount * sum) / pair_row.weight;
-                    self.counters.full_backups += 1;
-                }
-                self.values.pairs[pair].q = q;
-                v = v.max(q);
-            }
-            if row.n_actions > 0 {
-                let v_old = std::mem::replace(&mut self.values.states[state].v, v);
-                largest_change = largest_change.max((v - v_old).abs());
-            }
+        for state in 0..model.n_states() as u32 {
+            let (delta_v, n_backups) = self.successors.full_value_backup(&mut self.values, model, state);
+            self.counters.full_backups += n_backups;
+            largest_change = largest_change.max(delta_v.abs());
         }
         self.counters.cycles += 1;
         self.counters.idle_pops += u64::from(largest_change == 0.0);
@@ -166,6 +149,6 @@ impl Planner for ValueIteration {
     }
 
     fn bytes(&self) -> usize {
-        self.rows.bytes() + self.values.bytes()
+        self.successors.bytes() + self.values.bytes()
     }
 }

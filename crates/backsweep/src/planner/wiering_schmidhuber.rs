@@ -9,9 +9,9 @@
 //!
 //! Cost of a cycle: O(predecessor states × actions × successors).
 
-use super::rows::Rows;
+use super::successor_cache::SuccessorCache;
 use super::{Counters, Cycle, Planner, PlannerKind};
-use crate::queue::{AnyQueue, Queue};
+use crate::queue::PriorityQueue;
 use crate::{Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 
 /// Wiering & Schmidhuber's prioritized sweeping.
@@ -19,8 +19,8 @@ use crate::{Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Va
 pub struct WieringSchmidhuber {
     settings: Settings,
     values: Values,
-    rows: Rows,
-    queue: AnyQueue,
+    successors: SuccessorCache,
+    queue: PriorityQueue,
     /// Δ(s).
     delta: Vec<f64>,
     /// The cycle in which a state was last backed up, so that one with several actions that lead to the popped state is backed
@@ -38,8 +38,8 @@ impl WieringSchmidhuber {
         let settings = settings.check()?;
         Ok(Self {
             values: Values::new(&settings),
-            rows: Rows::default(),
-            queue: AnyQueue::new(settings.queue),
+            successors: SuccessorCache::default(),
+            queue: PriorityQueue::new(settings.queue),
             delta: Vec::new(),
             stamp: Vec::new(),
             counters: Counters::default(),
@@ -50,8 +50,8 @@ impl WieringSchmidhuber {
     pub(crate) fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let mut planner = Self::new(settings)?;
         planner.values = Values::restore(&settings, model, snapshot)?;
-        planner.rows.grow(model);
-        planner.queue = AnyQueue::restore(settings.queue, model.n_states(), snapshot)?;
+        planner.successors.grow(model);
+        planner.queue = PriorityQueue::restore(settings.queue, model.n_states(), snapshot)?;
         planner.delta = snapshot.finite("wiering.delta", model.n_states())?.to_vec();
         planner.stamp = vec![0; model.n_states()];
         planner.counters = Counters::restore(snapshot)?;
@@ -60,7 +60,7 @@ impl WieringSchmidhuber {
 
     /// Backs up all actions of a state and adds the change of its value to Δ. Returns whether it changed.
     fn back_up(&mut self, model: &Model, state: u32) -> bool {
-        let (delta_v, n_backups) = self.rows.full_value_backup(&mut self.values, model, state);
+        let (delta_v, n_backups) = self.successors.full_value_backup(&mut self.values, model, state);
         self.counters.full_backups += n_backups;
         self.delta[state as usize] += delta_v;
         delta_v != 0.0
@@ -89,16 +89,17 @@ impl Planner for WieringSchmidhuber {
     }
 
     fn grow(&mut self, model: &Model) {
-        let (known, known_states) = (self.values.pairs.len(), self.values.states.len());
+        let (known, known_states) = (self.values.n_pairs(), self.values.v.len());
         if self.values.extend(model) {
             self.queue.grow(model.n_states());
-            self.rows.grow(model);
+            self.successors.grow(model);
             self.delta.resize(model.n_states(), 0.0);
             self.stamp.resize(model.n_states(), 0);
-            for (pair, row) in model.pairs.iter().enumerate().skip(known) {
-                let state = model.owners.of(pair as u32);
+            for pair in (known as u32..model.n_pairs() as u32).map(Pair) {
+                let state = model.state_of(pair).0;
+                self.values.rescale(model, pair);
                 // A new action of a state that was there before changes its maximum even if nothing is known of it.
-                if self.values.believes(row, row.weight) || (state as usize) < known_states {
+                if self.values.is_known(model, pair) || (state as usize) < known_states {
                     self.back_up(model, state);
                     self.promote(state);
                 }
@@ -108,7 +109,8 @@ impl Planner for WieringSchmidhuber {
 
     fn observe(&mut self, model: &Model, change: &Change) {
         self.grow(model);
-        self.rows.observe(model, change);
+        self.successors.observe(change, || model.arc_weight(change));
+        self.values.rescale(model, change.pair);
         self.back_up(model, change.state.0);
         self.queue.clear();
         self.queue.set(change.state.0, f64::INFINITY);
@@ -116,7 +118,8 @@ impl Planner for WieringSchmidhuber {
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
         self.grow(model);
-        self.rows.copy(model, pair);
+        self.successors.copy(model, pair);
+        self.values.rescale(model, pair);
         let state = model.state_of(pair).0;
         self.back_up(model, state);
         self.promote(state);
@@ -124,7 +127,7 @@ impl Planner for WieringSchmidhuber {
 
     fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
         self.grow(model);
-        self.rows.row_moved(moved);
+        self.successors.row_moved(moved);
         self.refresh(model, moved.to);
         self.values.clear_row(moved);
     }
@@ -135,8 +138,8 @@ impl Planner for WieringSchmidhuber {
         // Predecessors are backed up even if Δ is 0: full backups take in what else has changed among their successors.
         self.delta[state as usize] = 0.0;
         let mut changed = false;
-        for (pair, _, _) in model.arcs.incoming(&model.states[state as usize].into) {
-            let predecessor = model.owners.of(pair.0);
+        for before in model.predecessors(State(state)) {
+            let predecessor = model.state_of(before.pair).0;
             if std::mem::replace(&mut self.stamp[predecessor as usize], self.counters.cycles)
                 != self.counters.cycles
             {
@@ -176,8 +179,8 @@ impl Planner for WieringSchmidhuber {
         self.grow(model);
         self.settings.threshold = threshold;
         // Observations empty the queue, so states wait off it whose predecessors have not seen their Δ. And Δ can be 0 although
-        // a predecessor holds another value: one that was backed up in between, before the changes cancelled out. So every
-        // state is looked at once more.
+        // a predecessor uses another value: one that was backed up in between, before the changes cancelled out. So every
+        // state is backed up again.
         for state in 0..model.n_states() as u32 {
             self.back_up(model, state);
             self.promote(state);
@@ -197,6 +200,6 @@ impl Planner for WieringSchmidhuber {
 
     fn bytes(&self) -> usize {
         let states = size_of_val(&self.delta[..]) + size_of_val(&self.stamp[..]);
-        states + self.values.bytes() + self.rows.bytes() + self.queue.bytes()
+        states + self.values.bytes() + self.successors.bytes() + self.queue.bytes()
     }
 }

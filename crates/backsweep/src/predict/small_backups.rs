@@ -9,8 +9,7 @@
 //! Line numbers are those of Algorithm 1.
 
 use super::{Predictor, check, check_settings};
-use crate::queue::{ExactQueue, Queue};
-use crate::{Next, Random, Result, State};
+use crate::{Next, PriorityQueue, QueueKind, Random, Result, State};
 use rustc_hash::FxHashMap;
 
 /// Which pair (s,s') to back up (Algorithm 1, line 9).
@@ -71,7 +70,7 @@ pub struct SmallBackupPredictor {
     /// The next arc of the round robin.
     next_in_turn: usize,
     /// By |V(s') − U|; used by `Selection::Largest` only.
-    queue: ExactQueue,
+    queue: PriorityQueue,
     /// The next state to be refreshed, and small backups done since the last refresh.
     refresh: (usize, usize),
 }
@@ -104,7 +103,7 @@ impl SmallBackupPredictor {
             into: Vec::new(),
             index: FxHashMap::default(),
             next_in_turn: 0,
-            queue: ExactQueue::new(),
+            queue: PriorityQueue::new(QueueKind::Exact),
             refresh: (0, 0),
         })
     }
@@ -163,7 +162,7 @@ impl SmallBackupPredictor {
     /// V(s) after a correction: computed in full if it has fallen to a thousandth of its peak, or if that is due.
     fn kept_exact(&mut self, state: usize, v: f64, is_due: bool) -> f64 {
         let peak = self.peaks[state].max(v.abs());
-        if is_due || peak > crate::values::COLLAPSE * v.abs() {
+        if is_due || peak > crate::refresh::COLLAPSE * v.abs() {
             let v = self.expectation(state);
             self.peaks[state] = v.abs();
             return v;

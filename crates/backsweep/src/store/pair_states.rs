@@ -1,16 +1,17 @@
 //! Which state a pair belongs to: asked once for every small backup that changes a state's value.
 //!
 //! While all states have equally many actions and stand in order, the answer is one multiplication and nothing is stored;
-//! a table of 4 bytes a pair is made when that ends. Reading the state from the pair's row costs a line of cold memory instead.
+//! a table of 4 bytes per pair is made when that ends. Reading the state from the pair's row costs a line of cold memory
+//! instead.
 
-use crate::arcs::NONE;
+use super::NONE;
 
-/// The states of all pairs.
+/// The states of all pairs, by slot. Slot 0, which is no pair, counts as one of state 0.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Owners {
+pub(crate) struct PairStates {
     /// ⌊(2⁶⁴ − 1) / n⌋ while every state has n > 0 actions and pair p belongs to state ⌊p / n⌋.
     reciprocal: u64,
-    /// The state of each pair, NONE for ids of rows that were moved; empty while `reciprocal` is in use.
+    /// The state of each slot, NONE for those of rows that were moved; empty while `reciprocal` is in use.
     table: Vec<u32>,
 }
 
@@ -18,17 +19,17 @@ fn reciprocal(n_actions: usize) -> u64 {
     u64::MAX.checked_div(n_actions as u64).unwrap_or(0)
 }
 
-impl Owners {
-    /// The state of a pair that exists; NONE if its row was moved.
+impl PairStates {
+    /// The state of a slot that exists; NONE if its row was moved.
     ///
-    /// Exact: with r = reciprocal, (p + 1) r / 2⁶⁴ falls short of (p + 1) / n by less than 2⁻³², and (p + 1) / n rounded up less 1 is
-    /// ⌊p / n⌋; no multiple of 1 / n lies that close below.
+    /// Exact: with r = reciprocal and slot = p + 1, slot · r / 2⁶⁴ falls short of (p + 1) / n by less than 2⁻³², and
+    /// (p + 1) / n rounded up less 1 is ⌊p / n⌋; no multiple of 1 / n lies that close below.
     #[inline(always)]
-    pub fn of(&self, pair: u32) -> u32 {
+    pub fn of_slot(&self, slot: usize) -> u32 {
         if self.table.is_empty() {
-            (((u128::from(pair) + 1) * u128::from(self.reciprocal)) >> 64) as u32
+            ((slot as u128 * u128::from(self.reciprocal)) >> 64) as u32
         } else {
-            self.table[pair as usize]
+            self.table[slot]
         }
     }
 
@@ -43,31 +44,31 @@ impl Owners {
             }
             self.make_table(first_pair);
         }
-        self.table.resize(first_pair + n_actions, state);
+        self.table.resize(1 + first_pair + n_actions, state);
     }
 
     /// Answers by a table from now on.
     fn make_table(&mut self, n_pairs: usize) {
         if self.table.is_empty() {
-            self.table = (0..n_pairs as u32).map(|pair| self.of(pair)).collect();
+            self.table = (0..=n_pairs).map(|slot| self.of_slot(slot)).collect();
         }
     }
 
     /// Gives the pairs `from..from + n` to no state and appends `n + 1` pairs, or one if `n` is 0, that belong to `state`.
     pub fn move_row(&mut self, state: u32, from: usize, n: usize, n_pairs: usize) {
         self.make_table(n_pairs);
-        self.table[from..from + n].fill(NONE);
-        self.table.resize(n_pairs + n + 1, state);
+        self.table[1 + from..1 + from + n].fill(NONE);
+        self.table.resize(1 + n_pairs + n + 1, state);
     }
 
-    /// From a table.
-    pub fn from_table(table: Vec<u32>, n_states: usize) -> Self {
-        let n_actions = table.len() / n_states.max(1);
+    /// From the states of all pairs.
+    pub fn from_states(states: &[u32], n_states: usize) -> Self {
+        let n_actions = states.len() / n_states.max(1);
         let is_even = |(pair, &state): (usize, &u32)| state as usize == pair / n_actions;
-        if n_actions > 0 && table.len() == n_states * n_actions && table.iter().enumerate().all(is_even) {
+        if n_actions > 0 && states.len() == n_states * n_actions && states.iter().enumerate().all(is_even) {
             return Self { reciprocal: reciprocal(n_actions), table: Vec::new() };
         }
-        Self { reciprocal: 0, table }
+        Self { reciprocal: 0, table: std::iter::once(0).chain(states.iter().copied()).collect() }
     }
 
     pub fn bytes(&self) -> usize {
@@ -82,36 +83,40 @@ mod tests {
     #[test]
     fn the_reciprocal_divides_exactly() {
         for n in (1..40).chain([1000, 65_537, 1 << 20, u32::MAX as usize - 2]) {
-            let owners = Owners { reciprocal: reciprocal(n), table: Vec::new() };
+            let states = PairStates { reciprocal: reciprocal(n), table: Vec::new() };
             let n = n as u64;
             let near = |k: u64| [(k * n).wrapping_sub(1), k * n, k * n + 1];
             let ks =
                 (0..200).chain((0..200).map(|i| u64::from(u32::MAX) / n - i.min(u64::from(u32::MAX) / n)));
             for pair in ks.flat_map(near).filter(|&pair| pair < u64::from(u32::MAX)) {
-                assert_eq!(u64::from(owners.of(pair as u32)), pair / n, "pair {pair} of {n} actions");
+                assert_eq!(
+                    u64::from(states.of_slot(1 + pair as usize)),
+                    pair / n,
+                    "pair {pair} of {n} actions"
+                );
             }
         }
     }
 
     #[test]
     fn a_table_takes_over_when_rows_differ() {
-        let mut owners = Owners::default();
+        let mut states = PairStates::default();
         let mut expected = Vec::new();
         for (state, n) in [3usize, 3, 3, 0, 2, 3, 1].into_iter().enumerate() {
-            owners.push(state as u32, expected.len(), n);
+            states.push(state as u32, expected.len(), n);
             expected.extend(std::iter::repeat_n(state as u32, n));
             for (pair, &state) in expected.iter().enumerate() {
-                assert_eq!(owners.of(pair as u32), state);
+                assert_eq!(states.of_slot(1 + pair), state);
             }
         }
     }
 
     #[test]
     fn a_state_without_actions_may_come_first() {
-        let mut owners = Owners::default();
+        let mut states = PairStates::default();
         for (state, first_pair, n) in [(0, 0, 0), (1, 0, 2), (2, 2, 2)] {
-            owners.push(state, first_pair, n);
+            states.push(state, first_pair, n);
         }
-        assert_eq!((0..4).map(|pair| owners.of(pair)).collect::<Vec<_>>(), [1, 1, 2, 2]);
+        assert_eq!((0..4).map(|pair| states.of_slot(1 + pair)).collect::<Vec<_>>(), [1, 1, 2, 2]);
     }
 }

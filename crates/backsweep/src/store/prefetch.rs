@@ -1,10 +1,10 @@
-//! Asks the processor to bring near what will be read soon.
+//! Prefetching: the project's only unsafe code.
 //!
-//! The project's only unsafe code. It is here because of what was measured: in a model larger than the second-level cache an update cycle waits
-//! for its predecessor blocks and an observation for its rows, a third of the time altogether (docs/PERFORMANCE.md); both are known some
-//! hundred nanoseconds before they are read. Safe code can only read them, and then waits all the same.
+//! It is here because of what was measured: in a model larger than the second-level cache an update cycle waits for its
+//! predecessor blocks and an observation for its rows, a third of the time altogether (docs/PERFORMANCE.md); both are known
+//! some hundred nanoseconds before they are read. Safe code can only read them, and then waits all the same.
 
-/// Asks for item `i`, which need not exist.
+/// Prefetches item `i`, which need not exist.
 #[inline(always)]
 pub(crate) fn prefetch<T>(items: &[T], i: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -12,7 +12,7 @@ pub(crate) fn prefetch<T>(items: &[T], i: usize) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let address = items.as_ptr().wrapping_add(i).cast();
         // SAFETY: a hint. It gives no value and changes none, and the processor ignores it for an address that is not mapped: so it may
-        // be given for any address. Nothing is dereferenced; `wrapping_add` asks nothing of its result.
+        // be given for any address. Nothing is dereferenced; `wrapping_add` requires nothing of its result.
         #[allow(unsafe_code)]
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(address);
@@ -22,7 +22,7 @@ pub(crate) fn prefetch<T>(items: &[T], i: usize) {
     let _ = (items, i);
 }
 
-/// Asks for the first four items of a row: a state's pairs, of whatever is kept of them, stand in two lines at most.
+/// Prefetches the first four items of a row: a state's pairs, of whatever is kept of them, stand in two lines at most.
 #[inline(always)]
 pub(crate) fn prefetch_row<T>(items: &[T], first: usize) {
     prefetch(items, first);
@@ -34,7 +34,7 @@ mod tests {
     use super::{prefetch, prefetch_row};
 
     #[test]
-    fn any_item_of_any_slice_may_be_asked_for() {
+    fn any_item_of_any_slice_may_be_prefetched() {
         let items = vec![1u64, 2, 3];
         for i in [0, 2, 3, 1000, 1 << 40, usize::MAX / 2, usize::MAX] {
             prefetch(&items, i);

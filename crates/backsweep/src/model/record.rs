@@ -1,0 +1,253 @@
+//! How a model is written: by transitions, which can be taken back, and by known probabilities.
+
+use super::Model;
+use crate::store::{MAX_ARCS, Sum, prefetch_row};
+use crate::{Action, ArcId, Error, Next, Outcome, Pair, Result, State, Transition};
+
+/// Rewards are at most this large, without sign. Values then stay below 1e170, and no sum or product of a planner overflows.
+pub const MAX_REWARD: f64 = 1e150;
+/// Weights are at least this large, without sign, and at most 2⁵³, up to where `f64` counts without loss.
+pub const MIN_WEIGHT: f64 = 1e-100;
+pub(super) const MAX_WEIGHT: f64 = (1u64 << 53) as f64;
+/// How far from 1 the probabilities of a pair may sum before they are refused.
+const SUM_TOLERANCE: f64 = 1e-9;
+/// What is left after something was taken back is nothing if it is smaller than this part of it: rounding of a [`Sum`].
+const NOTHING: f64 = 1.0 / (1u128 << 80) as f64;
+
+/// What [`Model::record`] did: all that a planner needs to restore its values in constant time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// The pair whose row changed.
+    pub pair: Pair,
+    /// Its state.
+    pub state: State,
+    /// The arc that changed and the state it leads to; `None` for a step that terminated.
+    pub next: Option<(State, ArcId)>,
+    /// What was added to the weight of the pair (and of the arc); negative when a transition was taken back.
+    pub weight: f64,
+    /// What was added to the pair's sum of rewards.
+    pub reward: f64,
+    /// The pair's weight before.
+    pub weight_before: f64,
+    /// The pair's weight after.
+    pub weight_after: f64,
+}
+
+/// A weight to which `added` was added; nothing if only rounding is left of what was taken back.
+#[inline]
+fn cleared(sum: Sum, added: f64) -> Sum {
+    let nothing = MIN_WEIGHT.max(-added * NOTHING);
+    if added < 0.0 && sum.high.abs() < nothing { Sum::default() } else { sum }
+}
+
+impl Model {
+    /// Adds one observed transition (Algorithm 2, line 9). `None` if the pair is frozen and nothing changed.
+    ///
+    /// # Complexity
+    /// O(1).
+    ///
+    /// # Errors
+    /// A state or action that does not exist, a step out of a terminal state, a reward that is not finite or above
+    /// [`MAX_REWARD`]. The model is then unchanged.
+    #[inline]
+    pub fn record(&mut self, transition: &Transition) -> Result<Option<Change>> {
+        self.change(transition, 1.0)
+    }
+
+    /// Takes back one transition that was [`record`](Self::record)ed: what is left is what would be there without it.
+    ///
+    /// # Complexity
+    /// O(1).
+    ///
+    /// # Errors
+    /// As for `record`, and if no such transition was recorded. Rewards are kept as a sum, so a reward that was never recorded
+    /// is noticed only when the last observation of its pair is taken back.
+    pub fn forget(&mut self, transition: &Transition) -> Result<Option<Change>> {
+        self.change(transition, -1.0)
+    }
+
+    /// Adds a transition that counts as `weight` observations, or takes it back if the weight is negative.
+    ///
+    /// # Complexity
+    /// O(1).
+    ///
+    /// # Errors
+    /// As for [`record`](Self::record) and [`forget`](Self::forget), and if the weight is smaller than [`MIN_WEIGHT`] without
+    /// sign, or not finite.
+    pub fn record_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
+        self.change(transition, weight)
+    }
+
+    /// Inlined, so that the constant weight of `record` removes the checks.
+    #[inline(always)]
+    fn change(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
+        let &Transition { state, action, reward, next } = transition;
+        let pair = self.pair(state, action)?;
+        if !weight.is_finite() || weight.abs() < MIN_WEIGHT {
+            return Err(Error::Weight { state, action, found: weight });
+        }
+        check_reward(state, action, reward)?;
+        let next = next.state();
+        if let Some(next) = next {
+            self.state_row(next)?;
+            self.expect_cycle(next.0);
+        }
+        let row = self.pairs[pair.index()];
+        if weight > 0.0 && self.freeze_at.is_some_and(|m| row.weight >= f64::from(m)) {
+            return Ok(None);
+        }
+        if !self.arcs.has_room(1) {
+            return Err(Error::Full { what: "arcs", limit: MAX_ARCS });
+        }
+        let arc = next.and_then(|next| self.find_arc(pair, next));
+        let (weight_after, reward_sum) = self.checked_sums(transition, pair, arc, weight)?;
+        let next = match (next, arc) {
+            (None, _) => {
+                self.set_ended(pair, cleared(self.ended(pair).plus(weight), weight));
+                None
+            }
+            (Some(next), Some(arc)) => Some((next, arc)),
+            (Some(next), None) => Some((next, self.add_arc(pair, next))),
+        };
+        if let Some((next, arc)) = next {
+            if weight != 1.0 || !self.arcs.count_once(arc) {
+                let sum = self.arcs.exact_weight(arc).plus(weight);
+                self.arcs.set_weight(arc, cleared(sum, weight));
+            }
+            // Most likely the next observation begins there.
+            prefetch_row(&self.pairs, self.states[next.index()].first_pair as usize);
+        }
+        self.weight_low.set(pair.index(), weight_after.low);
+        self.reward_low.set(pair.index(), reward_sum.low);
+        let row = &mut self.pairs[pair.index()];
+        let weight_before = std::mem::replace(&mut row.weight, weight_after.high);
+        row.reward_sum = reward_sum.high;
+        if weight_after.high == 0.0 {
+            row.set_given(false);
+        }
+        let weight_after = weight_after.high;
+        Ok(Some(Change { pair, state, next, weight, reward: reward * weight, weight_before, weight_after }))
+    }
+
+    /// W(s,a) and the sum of rewards as they will be, if the transition can be added or taken back.
+    #[inline(always)]
+    fn checked_sums(
+        &self,
+        transition: &Transition,
+        pair: Pair,
+        arc: Option<ArcId>,
+        weight: f64,
+    ) -> Result<(Sum, Sum)> {
+        let &Transition { state, action, reward, next } = transition;
+        let row = &self.pairs[pair.index()];
+        let before = Sum { high: row.weight, low: self.weight_low.get(pair.index()) };
+        let after = cleared(before.plus(weight), weight);
+        if after.high >= MAX_WEIGHT {
+            return Err(Error::Full { what: "observations of one pair", limit: 1 << 53 });
+        }
+        let sum = Sum { high: row.reward_sum, low: self.reward_low.get(pair.index()) };
+        let mut sum = sum.plus_product(weight, reward);
+        if weight < 0.0 {
+            let recorded = match (next, arc) {
+                (Next::Terminated, _) => self.ended(pair),
+                (_, Some(arc)) => self.arcs.exact_weight(arc),
+                (_, None) => Sum::default(),
+            };
+            if cleared(recorded.plus(weight), weight).high < 0.0 || after.high < 0.0 {
+                return Err(Error::NotRecorded { state, action, taken: -weight, recorded: recorded.high });
+            }
+            if after.high == 0.0 {
+                if sum.high.abs() > -weight * reward.abs() * NOTHING {
+                    let recorded = row.reward_sum / row.weight;
+                    return Err(Error::RewardNotRecorded { state, action, taken: reward, recorded });
+                }
+                sum = Sum::default();
+            }
+            if sum.high.abs() > MAX_REWARD * after.high * (1.0 + SUM_TOLERANCE) {
+                let recorded = row.reward_sum / row.weight;
+                return Err(Error::RewardNotRecorded { state, action, taken: reward, recorded });
+            }
+        }
+        Ok((after, sum))
+    }
+
+    /// The weight of a pair's steps that ended.
+    pub(super) fn ended(&self, pair: Pair) -> Sum {
+        let [high, low] = [0, 1].map(|i| self.ended[i].get(pair.index()));
+        Sum { high, low }
+    }
+
+    pub(super) fn set_ended(&mut self, pair: Pair, ended: Sum) {
+        self.ended[0].set(pair.index(), ended.high);
+        self.ended[1].set(pair.index(), ended.low);
+    }
+
+    /// Sets the outcomes of a pair from known probabilities, in place of all that the model held for it. Outcomes with the
+    /// same next state are added up; probabilities within 1e-9 of summing to 1 are normalised. Planners must be told
+    /// ([`crate::Planner::refresh`]).
+    ///
+    /// ```
+    /// use backsweep::{Action, Model, Next, Outcome, State};
+    /// let mut model = Model::with_states([1])?;
+    /// let stay = Outcome { probability: 0.75, reward: -1.0, next: Next::Continue(State(0)) };
+    /// let end = Outcome { probability: 0.25, reward: -1.0, next: Next::Terminated };
+    /// let pair = model.set_outcomes(State(0), Action(0), &[stay, end])?;
+    /// assert_eq!(model.mean_reward(pair), -1.0);
+    /// # Ok::<(), backsweep::Error>(())
+    /// ```
+    ///
+    /// # Complexity
+    /// O(old and new successors of the pair).
+    ///
+    /// # Errors
+    /// A state or action that does not exist, a reward that is not finite or above [`MAX_REWARD`], a probability outside
+    /// `[0, 1]`, a sum other than 1. The model is then unchanged.
+    pub fn set_outcomes(&mut self, state: State, action: Action, outcomes: &[Outcome]) -> Result<Pair> {
+        let pair = self.pair(state, action)?;
+        let mut sum = 0.0;
+        for &Outcome { probability, reward, next } in outcomes {
+            if !(0.0..=1.0).contains(&probability) {
+                return Err(Error::Probability { state, action, found: probability });
+            }
+            check_reward(state, action, reward)?;
+            if let Some(next) = next.state() {
+                self.state_row(next)?;
+            }
+            sum += probability;
+        }
+        if sum.is_nan() || (sum - 1.0).abs() > SUM_TOLERANCE {
+            return Err(Error::ProbabilitySum { state, action, found: sum });
+        }
+        if !self.arcs.has_room(outcomes.len()) {
+            return Err(Error::Full { what: "arcs", limit: MAX_ARCS });
+        }
+        let old: Vec<ArcId> = self.successors(pair).map(|s| s.arc).collect();
+        for arc in old {
+            self.arcs.set_weight(arc, Sum::default());
+        }
+        let (mut reward_sum, mut ended) = (Sum::default(), Sum::default());
+        for &Outcome { probability, reward, next } in outcomes {
+            let p = probability / sum;
+            reward_sum = reward_sum.plus_product(p, reward);
+            match next.state() {
+                None => ended = ended.plus(p),
+                Some(next) => {
+                    let arc = self.find_arc(pair, next).unwrap_or_else(|| self.add_arc(pair, next));
+                    self.arcs.set_weight(arc, self.arcs.exact_weight(arc).plus(p));
+                }
+            }
+        }
+        self.set_ended(pair, ended);
+        self.weight_low.set(pair.index(), 0.0);
+        self.reward_low.set(pair.index(), reward_sum.low);
+        let row = &mut self.pairs[pair.index()];
+        (row.weight, row.reward_sum) = (1.0, reward_sum.high);
+        row.set_given(true);
+        Ok(pair)
+    }
+}
+
+#[inline]
+pub(crate) fn check_reward(state: State, action: Action, reward: f64) -> Result<()> {
+    if reward.abs() <= MAX_REWARD { Ok(()) } else { Err(Error::Reward { state, action, found: reward }) }
+}

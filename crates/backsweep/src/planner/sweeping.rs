@@ -1,0 +1,406 @@
+//! Prioritized sweeping with small backups: the paper's Algorithm 2, in both of its versions. Line numbers are those of
+//! Algorithm 2.
+//!
+//! [`SmallBackups`] is the arXiv version. V(s) changes only when s is popped, and all predecessors are backed up at once, so
+//! that the U of the small backups equals V and is not stored. Invariants, after every call:
+//!   * Q(s,a) = R̂ + γ Σ P̂ V(s') for every pair seen often enough, up to rounding (see `refresh.rs`);
+//!   * V(s) = max Q_prev(s,·), where Q_prev(s,·) is Q(s,·) at the last pop of s;
+//!   * if |Q(s,a) − Q_prev(s,a)| is above the threshold for some a, s is queued. Priorities are only ever promoted.
+//!
+//! [`ReversedFullBackups`] is the ICML version, and the default planner. U(s) is the value of s that its predecessors use.
+//!   * Q(s,a) = R̂ + γ Σ P̂ U(s') for every pair seen often enough, up to rounding;
+//!   * V(s) = max Q(s,·), exactly;
+//!   * s is queued with priority |V(s) − U(s)| if and only if that is above the threshold: no pop is ever wasted.
+//!
+//! Cost of a cycle: O(predecessors), plus O(actions) for the popped state (small backups) or for each predecessor whose greedy
+//! action got worse (reversed full backups).
+//!
+//! A cycle can be cut between any two blocks of predecessors: see `partial_cycle.rs`.
+
+mod kept;
+mod partial_cycle;
+mod planner;
+
+pub use kept::{Reversed, Small};
+pub use planner::Sweeping;
+
+use super::{Counters, Cycle, PlannerKind};
+use crate::queue::Queue;
+use crate::refresh::RefreshSchedule;
+use crate::{ArcId, Change, Model, Pair, PairValue, State, Values};
+use kept::Kept;
+use partial_cycle::PartialCycle;
+
+/// Reversed full backups, as in the paper's ICML version: the planner to use unless there is a reason for another.
+///
+/// ```
+/// use backsweep::planner::{Planner, ReversedFullBackups, plan};
+/// use backsweep::{Action, Budget, Model, Next, Outcome, Settings, State};
+/// // A known problem: wait (reward -1, half of the time) or leave.
+/// let mut model = Model::with_states([1])?;
+/// let wait = Outcome { probability: 0.5, reward: -1.0, next: Next::Continue(State(0)) };
+/// let leave = Outcome { probability: 0.5, reward: -1.0, next: Next::Terminated };
+/// model.set_outcomes(State(0), Action(0), &[wait, leave])?;
+/// let mut planner = ReversedFullBackups::new(Settings { discount: 0.9, ..Settings::default() })?;
+/// planner.grow(&model);
+/// plan(&mut planner, &model, Budget::exhaust());
+/// assert!((planner.values().value(State(0)) + 1.0 / 0.55).abs() < 1e-6);
+/// # Ok::<(), backsweep::Error>(())
+/// ```
+pub type ReversedFullBackups = Sweeping<Reversed>;
+
+/// Small backups, as in the paper's arXiv version.
+pub type SmallBackups = Sweeping<Small>;
+
+/// Everything but the queue, so that the hot loop is compiled once for each kind of queue.
+#[derive(Clone, Debug)]
+pub struct SweepState<V> {
+    threshold: f64,
+    values: Values,
+    schedule: RefreshSchedule,
+    counters: Counters,
+    /// What this version keeps besides.
+    own: V,
+}
+
+/// What differs between the two versions of Algorithm 2.
+#[expect(private_bounds, reason = "the planners are public, their parts are not")]
+pub trait Variant: Kept {
+    /// Which planner it is.
+    const KIND: PlannerKind;
+
+    /// The value that all predecessors of a state use, but for a cycle under way: U, or V.
+    fn published_value(sweep: &SweepState<Self>, state: u32) -> f64;
+
+    /// Publishes the value of a state that was popped; returns the one that its predecessors still use.
+    fn publish(sweep: &mut SweepState<Self>, model: &Model, state: u32) -> f64;
+
+    /// Whether the state of a pair may have a new priority now that Q of the pair has changed; `RISES` if it rose. Without
+    /// a branch, which no processor could guess. It is only a filter: [`requeue`](Self::requeue) decides.
+    fn is_touched<const RISES: bool>(&self, model: &Model, slot: usize, pair: PairValue) -> bool;
+
+    /// Restores the priority of a pair's state, and all else that depends on Q of the pair.
+    fn requeue(sweep: &mut SweepState<Self>, model: &Model, queue: &mut impl Queue, slot: usize);
+}
+
+impl<V: Variant> SweepState<V> {
+    /// Lines 10 to 12: restores Q of the observed pair, and the priority of its state.
+    #[inline]
+    fn observe(
+        &mut self,
+        model: &Model,
+        queue: &mut impl Queue,
+        partial: Option<&PartialCycle>,
+        change: &Change,
+    ) {
+        let (pair, row) = (change.pair, model.row(change.pair));
+        let u = change.next.map_or(0.0, |(state, arc)| self.backed_up_value(partial, state, arc));
+        let was_known = self.values.believes(row, change.weight_before);
+        let is_known = self.values.believes(row, change.weight_after);
+        let q_old = self.values.action_value(pair);
+        let q = self.values.value_correction(model, change, u); // l.10
+        if change.weight_before == 0.0 && is_known {
+            // The only observation there is: its full backup needs no list of successors.
+            let q = self.values.full_backup(row, std::iter::once((change.weight, u)));
+            self.values.put(model, pair, q);
+        } else if was_known && is_known && !self.schedule.is_due(model, change, q_old, q) {
+            self.values.put(model, pair, q);
+        } else {
+            return self.refresh(model, queue, partial, pair);
+        }
+        V::requeue(self, model, queue, pair.index() + 1); // l.11, 12
+        if let Some((next, _)) = change.next {
+            self.values.expect_observation(model, next);
+        }
+    }
+
+    /// Lines 14 to 22: one update cycle, or as much of it as `limit` backups allow.
+    #[inline]
+    fn update_cycle(
+        &mut self,
+        model: &Model,
+        queue: &mut impl Queue,
+        partial: &mut Option<PartialCycle>,
+        limit: usize,
+    ) -> Cycle {
+        let mut cycle = match partial.take() {
+            Some(cycle) => cycle,
+            None if limit < usize::MAX && !queue.prepare(limit) => return Cycle::Cut,
+            None => {
+                let Some(state) = queue.pop() else { return Cycle::Idle }; // l.14
+                self.counters.cycles += 1;
+                let v_old = V::publish(self, model, state); // l.15, 16, 17
+                let v = V::published_value(self, state);
+                self.counters.idle_pops += u64::from(v == v_old);
+                let is_exact = self.schedule.must_be_exact(model, state, v_old, v);
+                PartialCycle { state, v_old, is_exact, cursor: model.first_predecessor(state) }
+            }
+        };
+        let delta_v = V::published_value(self, cycle.state) - cycle.v_old; // l.18
+        let n_backups = match () {
+            () if delta_v == 0.0 => cycle.finish(), // Departure 8
+            () if cycle.is_exact => self.refresh_predecessors(model, queue, &mut cycle, delta_v, limit),
+            () if delta_v < 0.0 => {
+                self.back_up_predecessors::<false>(model, queue, &mut cycle, delta_v, limit)
+            }
+            () => self.back_up_predecessors::<true>(model, queue, &mut cycle, delta_v, limit),
+        };
+        self.counters.small_backups += n_backups as u64;
+        self.schedule.count(n_backups);
+        while let Some(pair) = self.schedule.in_turn(model, limit) {
+            self.counters.refreshes += 1;
+            self.refresh(model, queue, Some(&cycle), pair);
+            if limit < usize::MAX {
+                break;
+            }
+        }
+        model.expect_cycle(queue.likely());
+        if cycle.is_finished() {
+            Cycle::Done
+        } else {
+            *partial = Some(cycle);
+            Cycle::Cut
+        }
+    }
+
+    /// Lines 19 to 22: gives predecessors their small backups; returns how many.
+    #[inline(always)]
+    fn back_up_predecessors<const RISES: bool>(
+        &mut self,
+        model: &Model,
+        queue: &mut impl Queue,
+        cycle: &mut PartialCycle,
+        delta_v: f64,
+        limit: usize,
+    ) -> usize {
+        let mut touched = Touched::default();
+        let mut predecessors = model.predecessors_from(cycle.state, cycle.cursor);
+        while predecessors.n_taken() < limit
+            && let Some(lanes) = predecessors.next()
+        {
+            // l.19
+            for (slot, weight) in lanes.iter() {
+                let pair = &mut self.values.pairs[slot];
+                pair.q += pair.scale.abs() * (weight * delta_v); // l.20
+                touched.push(slot, self.own.is_touched::<RISES>(model, slot, *pair)); // l.21
+            }
+            if touched.is_complete() {
+                self.requeue_touched(model, queue, &mut touched); // l.22
+            }
+        }
+        cycle.cursor = predecessors.cursor();
+        self.requeue_touched(model, queue, &mut touched);
+        predecessors.n_taken()
+    }
+
+    #[inline]
+    fn requeue_touched(&mut self, model: &Model, queue: &mut impl Queue, touched: &mut Touched) {
+        for &slot in &touched.slots[..touched.n] {
+            V::requeue(self, model, queue, slot as usize);
+        }
+        (touched.n, touched.n_blocks) = (0, 0);
+    }
+
+    /// Recomputes the predecessors of a cycle one by one instead; returns how many. A pair costs as much as it has successors.
+    #[cold]
+    #[inline(never)]
+    fn refresh_predecessors(
+        &mut self,
+        model: &Model,
+        queue: &mut impl Queue,
+        cycle: &mut PartialCycle,
+        delta_v: f64,
+        limit: usize,
+    ) -> usize {
+        let (mut n_backups, mut cost) = (0, 0);
+        while cost < limit {
+            let mut predecessors = model.predecessors_from(cycle.state, cycle.cursor);
+            let Some(lanes) = predecessors.next() else { break };
+            cycle.cursor = predecessors.cursor();
+            n_backups += predecessors.n_taken();
+            for (slot, weight) in lanes.iter().filter(|&(slot, _)| slot > 0) {
+                let pair = Pair(slot as u32 - 1);
+                if RefreshSchedule::is_too_long(model, pair, limit) {
+                    self.values.small_backup(pair, weight, delta_v);
+                    V::requeue(self, model, queue, slot);
+                    cost += 1;
+                } else {
+                    self.refresh(model, queue, Some(cycle), pair);
+                    self.counters.refreshes += 1;
+                    cost += 1 + model.row(pair).n_successors();
+                }
+            }
+        }
+        n_backups
+    }
+
+    /// Recomputes a pair from the model and restores all that depends on it.
+    fn refresh(&mut self, model: &Model, queue: &mut impl Queue, partial: Option<&PartialCycle>, pair: Pair) {
+        let successors = model
+            .successors(pair)
+            .map(|next| (next.weight, self.backed_up_value(partial, next.state, next.arc)));
+        let q = self.values.full_backup(model.row(pair), successors);
+        self.values.put(model, pair, q);
+        V::requeue(self, model, queue, pair.index() + 1);
+    }
+
+    /// The value of a state on which the pair of an arc to it is built at this moment.
+    #[inline]
+    fn backed_up_value(&self, partial: Option<&PartialCycle>, state: State, arc: ArcId) -> f64 {
+        partial
+            .and_then(|cycle| cycle.stale_value(state, arc))
+            .unwrap_or_else(|| V::published_value(self, state.0))
+    }
+}
+
+/// Pairs whose state must be looked at, gathered so that the loop over lanes has no branch: whether one must is a coin toss
+/// to the processor.
+struct Touched {
+    slots: [u32; Self::SIZE],
+    n: usize,
+    n_blocks: usize,
+}
+
+impl Touched {
+    const SIZE: usize = 64;
+    /// The blocks after which they are looked at: always the same number, so that the order of work does not depend on how
+    /// many were gathered.
+    const BLOCKS: usize = Self::SIZE / 7;
+
+    #[inline(always)]
+    fn push(&mut self, slot: usize, is_touched: bool) {
+        self.slots[self.n % Self::SIZE] = slot as u32;
+        self.n += usize::from(is_touched);
+    }
+
+    /// Counts a block; whether it is the last for which there is surely room.
+    #[inline(always)]
+    fn is_complete(&mut self) -> bool {
+        self.n_blocks += 1;
+        self.n_blocks == Self::BLOCKS
+    }
+}
+
+impl Default for Touched {
+    fn default() -> Self {
+        Self { slots: [0; Self::SIZE], n: 0, n_blocks: 0 }
+    }
+}
+
+#[expect(private_bounds, reason = "as for the trait")]
+impl Variant for Small {
+    const KIND: PlannerKind = PlannerKind::SmallBackups;
+
+    #[inline(always)]
+    fn published_value(sweep: &SweepState<Self>, state: u32) -> f64 {
+        sweep.values.v[state as usize]
+    }
+
+    #[inline]
+    fn publish(sweep: &mut SweepState<Self>, model: &Model, state: u32) -> f64 {
+        sweep.own.floor[state as usize] = sweep.threshold;
+        for pair in model.pair_range(state) {
+            sweep.own.q_prev[pair + 1] = sweep.values.pairs[pair + 1].q; // l.15
+        }
+        let v_old = sweep.values.v[state as usize]; // l.16
+        sweep.values.update_maximum(model, State(state)); // l.17
+        v_old
+    }
+
+    #[inline(always)]
+    fn is_touched<const RISES: bool>(&self, model: &Model, slot: usize, pair: PairValue) -> bool {
+        (pair.q - self.q_prev[slot]).abs() > self.floor[model.state_of_slot(slot) as usize] // l.21
+    }
+
+    #[inline(always)]
+    fn requeue(sweep: &mut SweepState<Self>, model: &Model, queue: &mut impl Queue, slot: usize) {
+        let priority = (sweep.values.pairs[slot].q - sweep.own.q_prev[slot]).abs(); // l.11, 21
+        let state = model.state_of_slot(slot);
+        let floor = &mut sweep.own.floor[state as usize];
+        if priority > *floor {
+            *floor = priority;
+            queue.promote(state, priority); // l.12, 22 (Departure 6)
+        }
+    }
+}
+
+/// How far the bound on the second-best pair of a state is set ahead of it towards the best.
+const HEADROOM: f64 = 0.75;
+
+#[expect(private_bounds, reason = "as for the trait")]
+impl Variant for Reversed {
+    const KIND: PlannerKind = PlannerKind::ReversedFullBackups;
+
+    #[inline(always)]
+    fn published_value(sweep: &SweepState<Self>, state: u32) -> f64 {
+        sweep.own.states[state as usize].u
+    }
+
+    #[inline]
+    fn publish(sweep: &mut SweepState<Self>, _: &Model, state: u32) -> f64 {
+        let v = sweep.values.v[state as usize];
+        std::mem::replace(&mut sweep.own.states[state as usize].u, v) // l.16, 17: U takes the place of V
+    }
+
+    #[inline(always)]
+    fn is_touched<const RISES: bool>(&self, model: &Model, slot: usize, pair: PairValue) -> bool {
+        // The greedy pair is remembered as the sign of its scale (Departure 9): a small backup that lowers another pair touches
+        // one cache line. The bound is only read here; kept up in this loop it made it wait for its own stores, a tenth of the
+        // time.
+        let is_greedy = pair.scale.is_sign_negative();
+        is_greedy | (RISES && pair.q > self.states[model.state_of_slot(slot) as usize].second)
+    }
+
+    #[inline(always)]
+    fn requeue(sweep: &mut SweepState<Self>, model: &Model, queue: &mut impl Queue, slot: usize) {
+        let state = model.state_of_slot(slot);
+        let PairValue { q, scale } = sweep.values.pairs[slot];
+        let (v, own) = (&mut sweep.values.v[state as usize], &mut sweep.own.states[state as usize]);
+        if scale.is_sign_negative() && q >= own.second {
+            *v = q;
+        } else if scale.is_sign_negative() || q > *v {
+            sweep.find_greedy(model, state, slot);
+        } else {
+            if q > own.second {
+                // Not q itself: it will rise again, and up to here that need not be noticed.
+                own.second = (q + HEADROOM * (*v - q)).min(*v);
+            }
+            return;
+        }
+        sweep.set_priority(queue, state);
+    }
+}
+
+impl SweepState<Reversed> {
+    /// Lines 11, 12, 21 and 22: the priority of a state is set, up or down.
+    #[inline(always)]
+    fn set_priority(&self, queue: &mut impl Queue, state: u32) {
+        let (v, u) = (self.values.v[state as usize], self.own.states[state as usize].u);
+        queue.set_above(self.threshold, state, (v - u).abs());
+    }
+
+    /// Finds the best pair of a state and the second; among equally good ones `favoured` comes first, then the order of
+    /// actions decides.
+    #[cold]
+    #[inline(never)]
+    fn find_greedy(&mut self, model: &Model, state: u32, favoured: usize) {
+        let (mut best, mut highest) = (favoured, self.values.pairs[favoured].q);
+        let mut second = f64::NEG_INFINITY;
+        for slot in model.pair_range(state).map(|pair| pair + 1) {
+            let value = &mut self.values.pairs[slot];
+            value.scale = value.scale.abs();
+            if slot == favoured {
+                continue;
+            }
+            if value.q > highest {
+                (second, best, highest) = (highest, slot, value.q);
+            } else {
+                second = second.max(value.q);
+            }
+        }
+        let scale = &mut self.values.pairs[best].scale;
+        *scale = -*scale;
+        self.values.v[state as usize] = highest;
+        self.own.states[state as usize].second = second;
+    }
+}

@@ -1,0 +1,20 @@
+//! Memory layout and nothing else: where arcs, weights and the states of pairs are kept.
+//!
+//! A pair's *slot* is its id plus 1. Slot 0 is no pair: unfilled lanes of a predecessor list point at it, so that loops over
+//! lanes need no test. Whoever keeps something per slot gives slot 0 a value that nothing changes.
+
+mod arcs;
+mod chunks;
+mod pair_states;
+mod prefetch;
+mod sparse;
+mod sum;
+
+pub(crate) use arcs::{Arcs, Cursor, InList, MAX_ARCS, OutList, Predecessors, StoredArcs};
+pub(crate) use pair_states::PairStates;
+pub(crate) use prefetch::prefetch_row;
+pub(crate) use sparse::Sparse;
+pub(crate) use sum::Sum;
+
+/// No state, pair, arc or block.
+pub(crate) const NONE: u32 = u32::MAX;

@@ -1,0 +1,475 @@
+//! Storage of arcs (pair → next state), readable in both directions without scanning.
+//!
+//! The list of arcs *into* a state is a chain of blocks of one cache line each, seven lanes per block: what a small backup
+//! reads of the model is one read of such blocks. Blocks are never moved, freed or reordered, so that adding an arc costs
+//! constant time in the worst case (a hub with a million predecessors included), an arc's id is its place, and an update
+//! cycle can stop between two blocks and resume later. The arcs *out of* a pair are chained by their ids; all else is stored
+//! once, where the small backup reads it.
+//!
+//! A weight that is a whole number below 2³¹, as counts are, takes 4 bytes; any other stands in a table beside. With 8 bytes
+//! for every weight a block held five arcs, and cycles on models larger than the cache took up to a fifth longer.
+//!
+//! Memory: 92/7 bytes per arc, plus the unfilled part of each list's first block, plus 16 for a weight that is not a count.
+
+use super::chunks::Chunks;
+use super::prefetch::prefetch;
+use super::{NONE, Sum};
+use crate::{ArcId, Pair, Result, Snapshot, State};
+use rustc_hash::FxHashMap;
+
+/// Arcs in a block of a predecessor list.
+const LANES: u32 = 7;
+/// Pairs with more successors than this are looked up by hash instead of by a scan.
+const LONG_ROW: u32 = 48;
+/// Predecessor lists up to this length are scanned for an arc: eight blocks.
+const SHORT_LIST: u32 = 56;
+/// Set in a stored weight that is the index of a wide one.
+const WIDE: u32 = 1 << 31;
+/// The largest number of blocks for which every arc id fits in 32 bits, with room for the links of a queue.
+const MAX_BLOCKS: usize = (u32::MAX / LANES) as usize - 4096;
+/// The most arcs; fewer if predecessor lists are short and leave lanes unfilled.
+pub(crate) const MAX_ARCS: u64 = MAX_BLOCKS as u64 * LANES as u64;
+
+/// Seven arcs into the same state, in one cache line.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+struct Block {
+    /// `slots[i]` is the slot of the pair that arc `block * LANES + i` leaves; 0 where the block is not filled.
+    slots: [u32; LANES as usize],
+    /// The arc's weight as a whole number, or WIDE and an index into `Arcs::wide`; 0 where the block is not filled.
+    codes: [u32; LANES as usize],
+    /// Twice the number of the block filled before this one, or of NO_BLOCK, plus 1 if some code has WIDE set.
+    next_wide: u32,
+    /// The state that the arcs lead to.
+    target: u32,
+}
+
+/// The number of no block: NONE without its highest bit.
+const NO_BLOCK: u32 = NONE >> 1;
+
+impl Block {
+    /// The block filled before this one, which is full and has a *smaller* number, or NO_BLOCK.
+    #[inline(always)]
+    fn next(&self) -> u32 {
+        self.next_wide >> 1
+    }
+
+    #[inline(always)]
+    fn is_wide(&self) -> bool {
+        self.next_wide & 1 == 1
+    }
+}
+
+/// Seven predecessors of a state: the slots of their pairs and the weights of their arcs. An unfilled lane has slot 0 and
+/// weight 0.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes<'m> {
+    /// The id of the arc in the first lane; those of the others follow.
+    pub first_arc: u32,
+    pub slots: &'m [u32; LANES as usize],
+    pub weights: [f64; LANES as usize],
+}
+
+impl Lanes<'_> {
+    /// Slots and weights, lane by lane.
+    #[inline(always)]
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (usize, f64)> + ExactSizeIterator {
+        self.slots.iter().zip(self.weights).map(|(&slot, weight)| (slot as usize, weight))
+    }
+}
+
+/// The arcs out of a pair, the newest first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutList {
+    /// The newest arc, or NONE.
+    pub head: u32,
+    /// The number of arcs in the list.
+    pub len: u32,
+}
+
+impl OutList {
+    pub const EMPTY: Self = Self { head: NONE, len: 0 };
+}
+
+/// Blocks of a predecessor list that are known without reading the blocks before them.
+const HEADS: usize = 4;
+
+/// The arcs into a state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InList {
+    /// The newest blocks, the newest first, then NO_BLOCK. They are known all at once, so that the processor can fetch them
+    /// from far memory side by side; along the chain alone it would fetch one after the other.
+    heads: [u32; HEADS],
+    /// The number of arcs in the list.
+    pub len: u32,
+}
+
+impl InList {
+    pub const EMPTY: Self = Self { heads: [NO_BLOCK; HEADS], len: 0 };
+
+    /// How many arcs the newest block holds; LANES if there is none.
+    #[inline(always)]
+    fn filled(&self) -> u32 {
+        (self.len + LANES - 1) % LANES + 1
+    }
+
+    /// All predecessors are still to come.
+    #[inline(always)]
+    pub fn start(&self) -> Cursor {
+        Cursor(self.heads[0])
+    }
+}
+
+/// A place in a predecessor list: the block that comes next. Blocks filled earlier have smaller numbers, and arcs that are
+/// added meanwhile stand in front of the cursor, so "has it been passed?" is one comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cursor(u32);
+
+impl Cursor {
+    /// Nothing is to come.
+    pub const END: Self = Self(NO_BLOCK);
+
+    /// Whether an arc of this list is still to come.
+    #[inline]
+    pub fn has_before_it(self, arc: ArcId) -> bool {
+        self != Self::END && arc.0 / LANES <= self.0
+    }
+
+    /// As a number for a file, and back.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// A walk through a predecessor list, seven lanes at a time.
+pub(crate) struct Predecessors<'m> {
+    arcs: &'m Arcs,
+    heads: [u32; HEADS],
+    /// How many of `heads` have been used.
+    used: usize,
+    cursor: u32,
+    /// How many lanes of the next block are filled.
+    filled: u32,
+    n_taken: usize,
+}
+
+impl<'m> Predecessors<'m> {
+    /// The next seven lanes.
+    #[inline(always)]
+    pub fn next(&mut self) -> Option<Lanes<'m>> {
+        let block = self.arcs.blocks.get(self.cursor as usize)?;
+        let first_arc = self.cursor * LANES;
+        self.used += 1;
+        self.cursor = if self.used < HEADS { self.heads[self.used] } else { block.next() };
+        self.n_taken += self.filled as usize;
+        self.filled = LANES;
+        Some(Lanes { first_arc, slots: &block.slots, weights: self.arcs.weights(block) })
+    }
+
+    /// Where the walk stands.
+    #[inline(always)]
+    pub fn cursor(&self) -> Cursor {
+        Cursor(self.cursor)
+    }
+
+    /// How many arcs were handed out.
+    #[inline(always)]
+    pub fn n_taken(&self) -> usize {
+        self.n_taken
+    }
+}
+
+/// All arcs of a model.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arcs {
+    blocks: Chunks<Block>,
+    /// For each block, the next older arc of the same pair behind each of its arcs, or NONE.
+    older: Chunks<[u32; LANES as usize]>,
+    /// Weights that are not whole numbers below 2³¹, in the order in which they became so. A place is used for one arc only.
+    wide: Chunks<Sum>,
+    /// (pair, next state) → arc, for exactly the pairs with more than `LONG_ROW` successors.
+    long_rows: FxHashMap<(u32, u32), u32>,
+    n_arcs: usize,
+}
+
+impl Arcs {
+    pub fn n_arcs(&self) -> usize {
+        self.n_arcs
+    }
+
+    /// One above the largest arc id.
+    pub fn bound(&self) -> usize {
+        self.blocks.len() * LANES as usize
+    }
+
+    #[inline]
+    fn block(&self, arc: ArcId) -> &Block {
+        &self.blocks[(arc.0 / LANES) as usize]
+    }
+
+    /// The arcs out of a pair: (next state, arc).
+    #[inline]
+    pub fn out(&self, list: OutList) -> impl Iterator<Item = (State, ArcId)> {
+        let mut arc = list.head;
+        std::iter::from_fn(move || {
+            let found = ArcId((arc != NONE).then_some(arc)?);
+            arc = self.older[(arc / LANES) as usize][(arc % LANES) as usize];
+            Some((self.target(found), found))
+        })
+    }
+
+    /// The predecessors in a list from a cursor of it on.
+    #[inline(always)]
+    pub fn predecessors(&self, list: &InList, from: Cursor) -> Predecessors<'_> {
+        let is_start = from.0 == list.heads[0];
+        Predecessors {
+            arcs: self,
+            heads: list.heads,
+            used: if is_start { 0 } else { HEADS },
+            cursor: from.0,
+            filled: if is_start { list.filled() } else { LANES },
+            n_taken: 0,
+        }
+    }
+
+    /// The arcs into a state: (pair, weight, arc).
+    pub fn incoming(&self, list: &InList) -> impl Iterator<Item = (Pair, f64, ArcId)> {
+        let mut walk = self.predecessors(list, list.start());
+        std::iter::from_fn(move || walk.next()).flat_map(|lanes| {
+            let filled = lanes.slots.iter().position(|&slot| slot == 0).unwrap_or(LANES as usize);
+            (0..filled)
+                .rev()
+                .map(move |i| (Pair(lanes.slots[i] - 1), lanes.weights[i], ArcId(lanes.first_arc + i as u32)))
+        })
+    }
+
+    /// The cursor of a list that a file holds, if the list has one there.
+    pub fn cursor(&self, list: &InList, number: u64) -> Option<Cursor> {
+        let mut block = list.heads[0];
+        while block != NO_BLOCK && u64::from(block) > number {
+            block = self.blocks[block as usize].next();
+        }
+        (u64::from(block) == number).then_some(Cursor(block))
+    }
+
+    /// Prefetches the two newest blocks of a list: in a model too large for the cache most have no more.
+    #[inline(always)]
+    pub fn prefetch(&self, list: &InList) {
+        for &head in &list.heads[..2] {
+            let (chunk, i) = self.blocks.chunk(head as usize);
+            prefetch(chunk, i);
+        }
+    }
+
+    /// The state that the arc leads to.
+    #[inline]
+    pub fn target(&self, arc: ArcId) -> State {
+        State(self.block(arc).target)
+    }
+
+    /// The pair that the arc leaves, if there is such an arc.
+    #[inline]
+    pub fn pair(&self, arc: ArcId) -> Option<Pair> {
+        let block = self.blocks.get((arc.0 / LANES) as usize)?;
+        block.slots[(arc.0 % LANES) as usize].checked_sub(1).map(Pair)
+    }
+
+    #[inline(always)]
+    fn decode(&self, code: u32) -> f64 {
+        if code & WIDE == 0 { f64::from(code) } else { self.wide[(code ^ WIDE) as usize].high }
+    }
+
+    /// The weights of a block's arcs.
+    #[inline(always)]
+    fn weights(&self, block: &Block) -> [f64; LANES as usize] {
+        if block.is_wide() {
+            return block.codes.map(|code| self.decode(code));
+        }
+        // Below 2³¹ the signed conversion is the same, and it is one instruction where the unsigned one is two.
+        block.codes.map(|code| f64::from(code as i32))
+    }
+
+    #[inline]
+    fn code(&self, arc: ArcId) -> u32 {
+        self.block(arc).codes[(arc.0 % LANES) as usize]
+    }
+
+    #[inline]
+    pub fn weight(&self, arc: ArcId) -> f64 {
+        self.decode(self.code(arc))
+    }
+
+    /// The weight with what it has rounded away.
+    pub fn exact_weight(&self, arc: ArcId) -> Sum {
+        let code = self.code(arc);
+        if code & WIDE == 0 { Sum::new(f64::from(code)) } else { self.wide[(code ^ WIDE) as usize] }
+    }
+
+    /// Sets the weight of an arc. The caller has made sure that there is [room](Self::has_room) for one more wide weight.
+    pub fn set_weight(&mut self, arc: ArcId, weight: Sum) {
+        let block = &mut self.blocks[(arc.0 / LANES) as usize];
+        let code = &mut block.codes[(arc.0 % LANES) as usize];
+        let whole = weight.high as u32; // saturates; 0 for what is below
+        if *code & WIDE != 0 {
+            self.wide[(*code ^ WIDE) as usize] = weight;
+        } else if whole < WIDE && Sum::new(f64::from(whole)) == weight {
+            *code = whole;
+        } else {
+            *code = WIDE | self.wide.len() as u32;
+            block.next_wide |= 1;
+            self.wide.push(weight);
+        }
+    }
+
+    /// Counts an arc once more, if its weight is a count and stays one.
+    #[inline]
+    pub fn count_once(&mut self, arc: ArcId) -> bool {
+        let code = &mut self.blocks[(arc.0 / LANES) as usize].codes[(arc.0 % LANES) as usize];
+        let is_count = *code < WIDE - 1; // codes of wide weights are higher
+        *code += u32::from(is_count);
+        is_count
+    }
+
+    /// The arc of a pair to a state. O(1): at most `SHORT_LIST` predecessors or `LONG_ROW` successors are scanned.
+    ///
+    /// Predecessors first: their blocks are known side by side, and the one with the arc is the one to be changed.
+    #[inline]
+    pub fn find(&self, pair: Pair, out: OutList, next: State, into: &InList) -> Option<ArcId> {
+        if into.len <= SHORT_LIST {
+            let mut walk = self.predecessors(into, into.start());
+            while let Some(lanes) = walk.next() {
+                // One comparison per lane and no exit in between: the seven are compared as one.
+                let found = lanes.slots.map(|slot| u32::from(slot == pair.0 + 1));
+                let places = (0..LANES).map(|i| found[i as usize] << i).sum::<u32>();
+                if places != 0 {
+                    return Some(ArcId(lanes.first_arc + places.trailing_zeros()));
+                }
+            }
+            return None;
+        }
+        if out.len > LONG_ROW {
+            return self.long_rows.get(&(pair.0, next.0)).map(|&arc| ArcId(arc));
+        }
+        self.out(out).find(|&(state, _)| state == next).map(|(_, arc)| arc)
+    }
+
+    /// Adds an arc that does not exist yet, if there is [room](Self::has_room).
+    pub fn add(&mut self, pair: Pair, out: &mut OutList, next: State, into: &mut InList) -> ArcId {
+        let i = into.len % LANES;
+        if i == 0 {
+            self.add_block(next, into);
+        }
+        let head = into.heads[0];
+        self.blocks[head as usize].slots[i as usize] = pair.0 + 1;
+        into.len += 1;
+        let arc = ArcId(head * LANES + i);
+        self.add_out(pair, out, next, arc);
+        arc
+    }
+
+    fn add_block(&mut self, target: State, into: &mut InList) {
+        let next_wide = into.heads[0] << 1;
+        into.heads.rotate_right(1);
+        into.heads[0] = self.blocks.len() as u32;
+        self.blocks.push(Block { slots: [0; 7], codes: [0; 7], next_wide, target: target.0 });
+        self.older.push([NONE; 7]);
+    }
+
+    /// Adds an arc that is in its predecessor list to the list of its pair.
+    fn add_out(&mut self, pair: Pair, out: &mut OutList, next: State, arc: ArcId) {
+        if out.len == LONG_ROW {
+            let row: Vec<_> = self.out(*out).collect();
+            self.long_rows.extend(row.into_iter().map(|(state, arc)| ((pair.0, state.0), arc.0)));
+        }
+        if out.len >= LONG_ROW {
+            self.long_rows.insert((pair.0, next.0), arc.0);
+        }
+        self.older[(arc.0 / LANES) as usize][(arc.0 % LANES) as usize] = out.head;
+        *out = OutList { head: arc.0, len: out.len + 1 };
+        self.n_arcs += 1;
+    }
+
+    /// Makes the arcs of pair `from` those of pair `to`.
+    pub fn rename_pair(&mut self, from: Pair, to: Pair, out: OutList) {
+        let row: Vec<_> = self.out(out).collect();
+        for (state, arc) in row {
+            self.blocks[(arc.0 / LANES) as usize].slots[(arc.0 % LANES) as usize] = to.0 + 1;
+            if self.long_rows.remove(&(from.0, state.0)).is_some() {
+                self.long_rows.insert((to.0, state.0), arc.0);
+            }
+        }
+    }
+
+    /// Whether so many more arcs and weights that are not counts can be stored, whatever their places.
+    pub fn has_room(&self, more: usize) -> bool {
+        self.blocks.len() + more <= MAX_BLOCKS && self.wide.len() + more <= (WIDE - 1) as usize
+    }
+
+    /// Bytes in use (filled, not reserved).
+    pub fn bytes(&self) -> usize {
+        self.blocks.bytes() + self.older.bytes() + self.wide.bytes() + self.long_rows.len() * 13
+    }
+}
+
+/// The arrays that a snapshot holds of arcs, in the order of their ids; what an unfilled lane has does not matter.
+pub(crate) struct StoredArcs<'a> {
+    /// The state that each arc leads to; NONE for an unfilled lane.
+    pub target: &'a [u32],
+    /// The pair that each leaves.
+    pub pair: &'a [u32],
+    pub weight: &'a [f64],
+    /// What each weight has rounded away; may be empty.
+    pub weight_low: &'a [f64],
+    /// The place of each in the list of its pair, the oldest first.
+    pub rank: &'a [u32],
+}
+
+impl Arcs {
+    /// How many arcs a block of a snapshot has.
+    pub const STORED_BLOCK: u32 = LANES;
+
+    /// Fills empty storage. Pairs, states and weights are in range. `into` and `out` are the lists of all states and pairs.
+    ///
+    /// # Errors
+    /// If a block is not of one list, a list has an unfilled block but the newest, or an arc is not in the order of its pair.
+    pub fn restore(
+        &mut self,
+        stored: &StoredArcs<'_>,
+        into: &mut [&mut InList],
+        out: &mut [&mut OutList],
+    ) -> Result<()> {
+        let problem = |problem: String| Snapshot::problem("arcs.next_state", &problem);
+        let size = LANES as usize;
+        for (block, target) in stored.target.chunks_exact(size).enumerate() {
+            let filled = target.iter().take_while(|&&state| state != NONE).count();
+            let is_one_list = filled > 0 && target[..filled].iter().all(|&state| state == target[0]);
+            if !is_one_list || target[filled..].iter().any(|&state| state != NONE) {
+                return Err(problem(format!("block {block} mixes arcs of several states")));
+            }
+            let list = &mut *into[target[0] as usize];
+            if list.len % LANES != 0 {
+                return Err(problem(format!("block {block} follows an unfilled one")));
+            }
+            self.add_block(State(target[0]), list);
+            list.len += filled as u32;
+            for arc in block * size..block * size + filled {
+                self.blocks[block].slots[arc % size] = stored.pair[arc] + 1;
+                let low = stored.weight_low.get(arc).copied().unwrap_or(0.0);
+                self.set_weight(ArcId(arc as u32), Sum { high: stored.weight[arc], low });
+            }
+        }
+        let mut rows: Vec<(u32, u32, u32)> = (0..stored.target.len())
+            .filter(|&arc| stored.target[arc] != NONE)
+            .map(|arc| (stored.pair[arc], stored.rank[arc], arc as u32))
+            .collect();
+        rows.sort_unstable();
+        for (pair, rank, arc) in rows {
+            let list = &mut *out[pair as usize];
+            if rank != list.len {
+                return Err(problem(format!("the successors of pair {pair} are not in order")));
+            }
+            self.add_out(Pair(pair), list, State(stored.target[arc as usize]), ArcId(arc));
+        }
+        Ok(())
+    }
+}

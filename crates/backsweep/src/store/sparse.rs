@@ -1,0 +1,69 @@
+//! A column of numbers that are nearly all 0.
+
+/// Numbers by index, 0 unless set. A stretch of indices takes memory from the first number in it that is not 0.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sparse {
+    stretches: Vec<Option<Box<[f64; SIZE]>>>,
+}
+
+const SIZE: usize = 512;
+
+impl Sparse {
+    #[inline]
+    pub fn get(&self, i: usize) -> f64 {
+        match self.stretches.get(i / SIZE) {
+            Some(Some(stretch)) => stretch[i % SIZE],
+            _ => 0.0,
+        }
+    }
+
+    #[inline]
+    pub fn set(&mut self, i: usize, number: f64) {
+        if let Some(Some(stretch)) = self.stretches.get_mut(i / SIZE) {
+            stretch[i % SIZE] = number;
+        } else if number != 0.0 {
+            self.add(i, number);
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, i: usize, number: f64) {
+        if self.stretches.len() <= i / SIZE {
+            self.stretches.resize(i / SIZE + 1, None);
+        }
+        self.stretches[i / SIZE].get_or_insert_with(|| Box::new([0.0; SIZE]))[i % SIZE] = number;
+    }
+
+    /// Sets `to` to the number at `from`, and that to 0.
+    pub fn rename(&mut self, from: usize, to: usize) {
+        self.set(to, self.get(from));
+        self.set(from, 0.0);
+    }
+
+    /// The first `n` numbers; none if all of them are 0.
+    pub fn to_vec(&self, n: usize) -> Vec<f64> {
+        let numbers: Vec<f64> = (0..n).map(|i| self.get(i)).collect();
+        if numbers.iter().all(|&number| number == 0.0) { Vec::new() } else { numbers }
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.stretches[..]) + self.stretches.iter().flatten().count() * SIZE * size_of::<f64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_not_zero_takes_memory() {
+        let mut column = Sparse::default();
+        column.set(1 << 20, 0.0);
+        assert_eq!((column.bytes(), column.get(1 << 20)), (0, 0.0));
+        column.set(700, 2.0);
+        column.rename(700, 3);
+        assert_eq!((column.get(3), column.get(700), column.get(701)), (2.0, 0.0, 0.0));
+        assert_eq!(column.to_vec(5), [0.0, 0.0, 0.0, 2.0, 0.0]);
+        assert!(column.to_vec(3).is_empty());
+    }
+}

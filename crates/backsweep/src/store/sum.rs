@@ -1,0 +1,76 @@
+//! Sums that can be undone: what was added and is taken back leaves nothing behind.
+
+/// A sum in two numbers, the second what the first has rounded away (double-double). Relative error of an addition: 2⁻¹⁰⁴.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Sum {
+    /// The sum, rounded.
+    pub high: f64,
+    /// What `high` is short of, at most half a unit in its last place.
+    pub low: f64,
+}
+
+impl Sum {
+    pub const fn new(number: f64) -> Self {
+        Self { high: number, low: 0.0 }
+    }
+
+    /// This plus a number.
+    #[inline]
+    #[must_use]
+    pub fn plus(self, number: f64) -> Self {
+        let (high, error) = two_sum(self.high, number);
+        if error == 0.0 && self.low == 0.0 {
+            return Self::new(high); // as for all whole numbers
+        }
+        let (high, low) = two_sum(high, error + self.low);
+        Self { high, low }
+    }
+
+    /// This plus a product, which is not rounded either.
+    #[inline]
+    #[must_use]
+    pub fn plus_product(self, a: f64, b: f64) -> Self {
+        let product = a * b;
+        if a.abs() == 1.0 {
+            return self.plus(product); // not worth a call of the library's fused multiply-add
+        }
+        self.plus(product).plus(a.mul_add(b, -product))
+    }
+}
+
+/// a + b, and what that rounds away.
+#[inline]
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let b_part = sum - a;
+    (sum, (a - (sum - b_part)) + (b - b_part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+
+    #[test]
+    fn what_is_taken_back_leaves_nothing() {
+        let sum = Sum::new(1e17).plus(1.0).plus(-1e17);
+        assert_eq!(sum, Sum::new(1.0));
+        let thirds = (0..3).fold(Sum::default(), |sum, _| sum.plus(0.1));
+        assert_eq!((0..3).fold(thirds, |sum, _| sum.plus(-0.1)), Sum::default());
+        assert_eq!(Sum::default().plus_product(0.1, 0.3).plus_product(0.1, -0.3), Sum::default());
+    }
+
+    #[test]
+    fn random_sums_are_undone_in_any_order() {
+        let mut random = Random::from_seed(5);
+        for _ in 0..2000 {
+            let mut terms: Vec<f64> =
+                (0..20).map(|_| (random.unit() - 0.5) * 10f64.powi(random.below(12) as i32)).collect();
+            let mut sum = terms.iter().fold(Sum::default(), |sum, &term| sum.plus(term));
+            while !terms.is_empty() {
+                sum = sum.plus(-terms.swap_remove(random.below(terms.len() as u32) as usize));
+            }
+            assert!(sum.high.abs() < 1e-18, "{sum:?} of sums of up to 1e12");
+        }
+    }
+}

@@ -17,7 +17,7 @@ pub struct Audit {
     /// How far rounding can have carried the computed residual from the true one, at the most.
     pub rounding: f64,
     /// No value is further from the optimum of the model (with its optimism) than this: residual / (1 − γ), with what
-    /// rounding may add. `None` if the discount is 1.
+    /// rounding may add; infinite if a value is not finite. `None` if the discount is 1.
     pub error_bound: Option<f64>,
 }
 
@@ -38,13 +38,10 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
     // A planner keeps the relation for all arcs or for none, so any arc will do to ask.
     let keeps_relation =
         model.states().next().is_some_and(|state| planner.backed_up_value(state, ArcId(0)).is_some());
-    let mut scale = 1.0f64;
-    // The largest number in the residual; what predecessors have not been told of may be far larger and does not count.
-    let mut largest = 1.0f64;
-    let mut terms = 1usize;
+    let gamma = values.discount();
+    let (mut scale, mut heaviest) = (1.0f64, 0.0f64);
     for state in model.states() {
-        let mut highest_q = f64::NEG_INFINITY;
-        let mut highest = f64::NEG_INFINITY;
+        let (mut highest_q, mut highest) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
         for pair in model.pairs(state) {
             let q = values.action_value(pair);
             highest_q = highest_q.max(q);
@@ -52,41 +49,48 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
                 highest = highest.max(values.optimism().value);
                 continue;
             }
-            terms = terms.max(model.n_successors(pair));
             scale = scale.max(q.abs());
-            let mut by_value = 0.0;
-            let mut by_seen = keeps_relation.then_some(0.0);
-            for successor in model.successors(pair) {
-                let v = values.value(successor.state);
-                scale = scale.max(v.abs());
-                largest = largest.max(v.abs());
-                by_value += successor.weight * v;
-                by_seen = match (by_seen, planner.backed_up_value(successor.state, successor.arc)) {
-                    (Some(sum), Some(u)) => {
-                        scale = scale.max(u.abs());
-                        Some(sum + successor.weight * u)
-                    }
-                    _ => None,
-                };
+            // Σ w V, Σ w |V|, Σ w U, Σ w.
+            let (mut by_value, mut size, mut by_u, mut mass) = (0.0, 0.0, 0.0, 0.0);
+            for next in model.successors(pair) {
+                let v = values.value(next.state);
+                let u = planner.backed_up_value(next.state, next.arc).unwrap_or(0.0);
+                scale = scale.max(v.abs()).max(u.abs());
+                by_value += next.weight * v;
+                size += next.weight * v.abs();
+                by_u += next.weight * u;
+                mass += next.weight;
             }
-            let expectation =
-                |sum: f64| (model.reward_sum(pair) + values.discount() * sum) / model.weight(pair);
-            if let Some(sum) = by_seen {
-                found.relation = found.relation.max((q - expectation(sum)).abs());
+            let weight = model.weight(pair);
+            let full = |sum: f64| (model.reward_sum(pair) + gamma * sum) / weight;
+            if keeps_relation {
+                found.relation = worst(found.relation, (q - full(by_u)).abs());
             }
-            largest = largest.max(expectation(by_value).abs());
-            highest = highest.max(expectation(by_value));
+            highest = highest.max(full(by_value));
+            // Every sum of n numbers is off by at most n units in the last place of the sum of their magnitudes.
+            let n_roundings = (model.n_successors(pair) + 8) as f64;
+            let magnitude = (model.reward_sum(pair).abs() + gamma * size) / weight;
+            found.rounding =
+                worst(found.rounding, n_roundings * f64::EPSILON * magnitude + f64::MIN_POSITIVE);
+            heaviest = heaviest.max(mass / weight * (1.0 + n_roundings * f64::EPSILON));
         }
         let v = values.value(state);
         if model.n_actions(state) > 0 {
-            found.maximum = found.maximum.max((v - highest_q).abs());
-            found.residual = found.residual.max((v - highest).abs());
+            found.maximum = worst(found.maximum, (v - highest_q).abs());
+            found.residual = worst(found.residual, (v - highest).abs() * (1.0 + f64::EPSILON));
         }
     }
     found.relative_relation = found.relation / scale;
-    found.rounding = (terms + 8) as f64 * f64::EPSILON * largest;
-    if values.discount() < 1.0 {
-        found.error_bound = Some((found.residual + found.rounding) / (1.0 - values.discount()));
+    // The weights of a row may sum to a little more than the row's, and then a step shrinks errors by less than γ.
+    let factor = gamma * heaviest;
+    if gamma < 1.0 {
+        let bound = (found.residual + found.rounding) / (1.0 - factor) * (1.0 + 4.0 * f64::EPSILON);
+        found.error_bound = Some(if factor < 1.0 && bound.is_finite() { bound } else { f64::INFINITY });
     }
     found
+}
+
+/// The larger of two numbers; infinity if the second is not one.
+fn worst(a: f64, b: f64) -> f64 {
+    if b.is_nan() { f64::INFINITY } else { a.max(b) }
 }

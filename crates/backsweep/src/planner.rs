@@ -28,8 +28,10 @@ pub enum Cycle {
     Idle,
     /// One cycle was carried out.
     Done,
-    /// The limit was reached; the next call goes on where this one stopped. Values are consistent in between.
+    /// The limit was reached; the next call resumes where this one stopped. Values are consistent in between.
     Cut,
+    /// There is work, but rounding keeps it from ever being done: nothing was carried out.
+    Stalled,
 }
 
 /// What a planner has done so far.
@@ -154,13 +156,21 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
 
     /// Changes the threshold and rebuilds the queue: O(pairs), or O(arcs) where full backups are needed for it. A planner
     /// without a threshold ignores it.
-    fn set_threshold(&mut self, _model: &Model, _threshold: f64) {}
+    ///
+    /// # Errors
+    /// If the threshold is below 0 or not finite.
+    fn set_threshold(&mut self, _model: &Model, threshold: f64) -> Result<()> {
+        Settings { threshold, ..Settings::default() }.check().map(drop)
+    }
 
     /// Restores the settings that were in force before [`set_threshold`](Self::set_threshold) lowered the threshold. Values
     /// stay. A planner whose `set_threshold` recomputes everything need not do so here: what the lower threshold kept off
     /// the queue is below the old one too.
-    fn restore_settings(&mut self, model: &Model, settings: &Settings) {
-        self.set_threshold(model, settings.threshold);
+    ///
+    /// # Errors
+    /// As for `set_threshold`.
+    fn restore_settings(&mut self, model: &Model, settings: &Settings) -> Result<()> {
+        self.set_threshold(model, settings.threshold)
     }
 
     /// Stores everything that [`PlannerKind::restore`] needs to continue bit for bit. The model and the settings are stored
@@ -234,6 +244,8 @@ pub struct Planned {
     pub cycles: u64,
     /// Whether planning stopped because nothing was left to do (within the budget's tolerance).
     pub converged: bool,
+    /// Whether planning stopped because rounding keeps the planner from what is left to do.
+    pub stalled: bool,
 }
 
 /// Backups between two questions whether to stop.
@@ -241,39 +253,30 @@ const STRIDE: usize = 8;
 
 /// The one planning loop: runs update cycles within a budget. A cycle that an earlier call had to cut is finished first.
 pub fn plan(planner: &mut dyn Planner, model: &Model, budget: Budget<'_>) -> Planned {
-    let mut cycles = 0;
-    let converged = match budget {
-        Budget::Cycles(n) => loop {
-            if cycles >= n {
-                break planner.is_idle();
+    let (mut cycles, mut stalled) = (0, false);
+    let converged = loop {
+        let (is_over, limit) = match budget {
+            Budget::Cycles(n) => (cycles >= n, usize::MAX),
+            Budget::Until { tolerance, max_cycles } => {
+                if planner.top_priority().is_none_or(|priority| priority <= tolerance) {
+                    break true;
+                }
+                (cycles >= max_cycles, usize::MAX)
             }
-            match planner.update_cycle(model, usize::MAX) {
-                Cycle::Idle => break true,
-                Cycle::Done | Cycle::Cut => cycles += 1,
-            }
-        },
-        Budget::Until { tolerance, max_cycles } => loop {
-            if planner.top_priority().is_none_or(|priority| priority <= tolerance) {
-                break true;
-            }
-            if cycles >= max_cycles {
+            Budget::UntilStopped(stop) => (stop(), STRIDE),
+        };
+        if is_over {
+            break planner.is_idle();
+        }
+        match planner.update_cycle(model, limit) {
+            Cycle::Idle => break true,
+            Cycle::Done => cycles += 1,
+            Cycle::Cut => {}
+            Cycle::Stalled => {
+                stalled = true;
                 break false;
             }
-            if planner.update_cycle(model, usize::MAX) == Cycle::Idle {
-                break true;
-            }
-            cycles += 1;
-        },
-        Budget::UntilStopped(stop) => loop {
-            if stop() {
-                break planner.is_idle();
-            }
-            match planner.update_cycle(model, STRIDE) {
-                Cycle::Idle => break true,
-                Cycle::Done => cycles += 1,
-                Cycle::Cut => {}
-            }
-        },
+        }
     };
-    Planned { cycles, converged }
+    Planned { cycles, converged, stalled }
 }

@@ -26,8 +26,9 @@ const MOST_CREDIT: u64 = 1 << 24;
 /// that are themselves much larger than this one have rounded them.
 const ROUNDING_LEVEL: f64 = 1.0 / (1u64 << 36) as f64;
 
-/// Pairs with more successors than this, or than a caller's limit, are not recomputed for a caller who may have to stop.
-const LONG: usize = 256;
+/// Pairs with more successors than this, or than a caller's limit, are not recomputed for a caller who may have to stop: seven
+/// of them, a block, are recomputed between two questions.
+const LONG: usize = 64;
 
 /// A magnitude in 16 bits: exponent and four bits of the mantissa.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

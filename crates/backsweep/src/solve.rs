@@ -78,10 +78,10 @@ pub fn solve_unless(
     let solved = solve_at_lower_thresholds(planner, model, tolerance, stop);
     if planner.settings().threshold > settings.threshold {
         // What the higher one kept off the queue has to be looked for.
-        planner.set_threshold(model, settings.threshold);
+        planner.set_threshold(model, settings.threshold)?;
     }
     if planner.settings() != settings {
-        planner.restore_settings(model, &settings);
+        planner.restore_settings(model, &settings)?;
     }
     solved
 }
@@ -93,26 +93,26 @@ fn solve_at_lower_thresholds(
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<Option<Solution>> {
     let discount = planner.settings().discount;
-    let mut longest = None;
+    let (mut longest, mut always_ends) = (None, false);
     if discount == 1.0 {
         match model.endless_state() {
             None => match expected_steps_bound(model, stop) {
                 Err(Stopped) => return Ok(None),
-                Ok(steps) => longest = steps,
+                Ok(steps) => (longest, always_ends) = (steps, true),
             },
             Some(state) => check_one_sign(planner, model, state)?,
         }
     }
     let mut threshold = tolerance * (1.0 - discount).max(1e-3) / 2.0;
     let mut cycles = 0;
-    // Each round asks for a quarter of the last priority; rounding sets the limit after which more rounds change nothing.
+    // Each round goes on to a quarter of the last priority; rounding sets the limit after which more rounds change nothing.
     for round in 0.. {
-        planner.set_threshold(model, threshold);
+        planner.set_threshold(model, threshold)?;
         loop {
             let max_cycles = if planner.queue_length() == 0 { 1 } else { STRIDE };
             let planned = plan(planner, model, Budget::Until { tolerance: 0.0, max_cycles });
             cycles += planned.cycles;
-            if planned.converged {
+            if planned.converged || planned.stalled {
                 break;
             }
             if stop() {
@@ -124,6 +124,8 @@ fn solve_at_lower_thresholds(
             audit.error_bound.or(longest.map(|steps| (audit.residual + audit.rounding) * steps));
         let converged = match error_bound {
             Some(bound) => bound <= tolerance,
+            // Every policy ends, but after so many steps that no bound was found: a small residual proves nothing.
+            None if always_ends => false,
             None => audit.residual <= tolerance && is_optimum(model, planner.values(), tolerance),
         };
         if converged || round == 8 {

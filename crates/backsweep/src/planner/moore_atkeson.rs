@@ -94,9 +94,12 @@ impl Planner for MooreAtkeson {
     }
 
     fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
+        let was_known = moved.from.index() < self.values.n_pairs();
         self.grow(model);
         self.successors.row_moved(moved);
-        self.values.move_row(moved);
+        if was_known {
+            self.values.move_row(moved);
+        }
         self.queue.set(model.state_of(moved.to).0, f64::INFINITY);
     }
 
@@ -149,19 +152,21 @@ impl Planner for MooreAtkeson {
         self.counters
     }
 
-    fn set_threshold(&mut self, model: &Model, threshold: f64) {
+    fn set_threshold(&mut self, model: &Model, threshold: f64) -> Result<()> {
+        self.settings = Settings { threshold, ..self.settings }.check()?;
         self.grow(model);
-        self.settings.threshold = threshold;
         // What was kept off the queue is not remembered: every state with a model is looked at again.
         for pair in model.states().flat_map(|state| model.pairs(state)) {
             if self.values.is_known(model, pair) {
                 self.queue.promote(model.state_of(pair).0, f64::INFINITY);
             }
         }
+        Ok(())
     }
 
-    fn restore_settings(&mut self, _: &Model, settings: &Settings) {
-        self.settings = *settings;
+    fn restore_settings(&mut self, _: &Model, settings: &Settings) -> Result<()> {
+        self.settings = settings.check()?;
+        Ok(())
     }
 
     fn store(&self, snapshot: &mut Snapshot) {

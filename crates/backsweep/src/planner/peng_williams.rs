@@ -217,12 +217,13 @@ impl Planner for PengWilliams {
         Some(self.u.get(arc.index()).copied().unwrap_or_else(|| self.values.value(state)))
     }
 
-    fn set_threshold(&mut self, model: &Model, threshold: f64) {
+    fn set_threshold(&mut self, model: &Model, threshold: f64) -> Result<()> {
+        self.settings = Settings { threshold, ..self.settings }.check()?;
         self.grow(model);
-        self.settings.threshold = threshold;
         for pair in model.states().flat_map(|state| model.pairs(state)) {
             self.set_residuals(pair);
         }
+        Ok(())
     }
 
     fn store(&self, snapshot: &mut Snapshot) {

@@ -106,6 +106,7 @@ impl<V: Variant> SweepState<V> {
         } else if was_known && is_known && !self.schedule.is_due(model, change, q_old, q) {
             self.values.put(model, pair, q);
         } else {
+            self.counters.refreshes += u64::from(was_known && is_known);
             return self.refresh(model, queue, partial, pair);
         }
         V::requeue(self, model, queue, pair.index() + 1); // l.11, 12

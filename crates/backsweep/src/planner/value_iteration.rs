@@ -2,6 +2,7 @@
 //! value in a sweep is below the tolerance (paper notes, 5.8; Departure 13).
 //!
 //! An update cycle is one sweep over all states. Invariant after a sweep: V(s) = max Q(s,·). Cost of a cycle: O(arcs).
+//! Sweeps that no longer get anywhere, for rounding, are not carried out: see [`Cycle::Stalled`].
 //!
 //! The planner keeps a copy of every pair's successors in one piece (see `successor_cache.rs`), so that a sweep reads memory in order.
 
@@ -17,6 +18,9 @@ pub struct ValueIteration {
     successors: SuccessorCache,
     /// The largest change of a value in the last sweep; infinite if something was observed since.
     largest_change: f64,
+    /// The largest change that later sweeps must halve, and how many have not. Near the fixed point, rounding can keep values
+    /// in motion for ever.
+    to_halve: (f64, u32),
     counters: Counters,
 }
 
@@ -33,6 +37,7 @@ impl ValueIteration {
             values,
             successors: SuccessorCache::default(),
             largest_change: 0.0,
+            to_halve: (f64::INFINITY, 0),
             counters: Counters::default(),
         })
     }
@@ -42,11 +47,27 @@ impl ValueIteration {
         planner.values = Values::restore(&settings, model, snapshot)?;
         planner.successors.grow(model);
         planner.counters = Counters::restore(snapshot)?;
-        let &[largest_change] = snapshot.f64s("iteration.largest_change")? else {
-            return Err(Snapshot::problem("iteration.largest_change", "expected 1 item"));
+        (planner.largest_change, planner.to_halve) = match *snapshot.f64s("iteration.largest_change")? {
+            [largest_change] => (largest_change, (f64::INFINITY, 0)), // version 0.1
+            [largest_change, to_halve, n_sweeps] => (largest_change, (to_halve, n_sweeps as u32)),
+            _ => return Err(Snapshot::problem("iteration.largest_change", "expected 3 items")),
         };
-        planner.largest_change = largest_change;
         Ok(planner)
+    }
+}
+
+impl ValueIteration {
+    /// Something changed: sweeps begin again.
+    fn restart(&mut self) {
+        self.largest_change = f64::INFINITY;
+        self.to_halve = (f64::INFINITY, 0);
+    }
+
+    /// Whether sweeps no longer get anywhere. A sweep multiplies the largest change by γ at the most, so it is halved every
+    /// 0.7 / (1 − γ) sweeps until rounding prevents it; without discount that is left to a hundred thousand.
+    fn is_stalled(&self) -> bool {
+        let patience = (100.0 + 1.0 / (1.0 - self.settings.discount)).min(1e5);
+        f64::from(self.to_halve.1) > patience
     }
 }
 
@@ -70,7 +91,7 @@ impl Planner for ValueIteration {
             for pair in known..model.n_pairs() {
                 self.values.rescale(model, Pair(pair as u32));
             }
-            self.largest_change = f64::INFINITY;
+            self.restart();
         }
     }
 
@@ -78,26 +99,32 @@ impl Planner for ValueIteration {
         self.grow(model);
         self.values.rescale(model, change.pair);
         self.successors.observe(change, || model.arc_weight(change));
-        self.largest_change = f64::INFINITY;
+        self.restart();
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
         self.grow(model);
         self.successors.copy(model, pair);
         self.values.rescale(model, pair);
-        self.largest_change = f64::INFINITY;
+        self.restart();
     }
 
     fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
+        let was_known = moved.from.index() < self.values.n_pairs();
         self.grow(model);
         self.successors.row_moved(moved);
-        self.values.move_row(moved);
-        self.largest_change = f64::INFINITY;
+        if was_known {
+            self.values.move_row(moved);
+        }
+        self.restart();
     }
 
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
         if self.top_priority().is_none() {
             return Cycle::Idle;
+        }
+        if self.is_stalled() {
+            return Cycle::Stalled;
         }
         let mut largest_change = 0.0f64;
         for state in 0..model.n_states() as u32 {
@@ -108,6 +135,10 @@ impl Planner for ValueIteration {
         self.counters.cycles += 1;
         self.counters.idle_pops += u64::from(largest_change == 0.0);
         self.largest_change = largest_change;
+        self.to_halve.1 += 1;
+        if largest_change <= self.to_halve.0 / 2.0 {
+            self.to_halve = (largest_change, 0);
+        }
         Cycle::Done
     }
 
@@ -131,21 +162,26 @@ impl Planner for ValueIteration {
     }
 
     /// Sets the tolerance of the sweeps too.
-    fn set_threshold(&mut self, model: &Model, threshold: f64) {
+    fn set_threshold(&mut self, model: &Model, threshold: f64) -> Result<()> {
+        self.settings = Settings { threshold, ..self.settings }.check()?;
         self.grow(model);
-        self.settings.threshold = threshold;
         self.settings.tolerance = threshold.max(f64::MIN_POSITIVE);
-        self.largest_change = f64::INFINITY;
+        self.restart();
+        Ok(())
     }
 
-    fn restore_settings(&mut self, _: &Model, settings: &Settings) {
-        self.settings = *settings;
+    fn restore_settings(&mut self, _: &Model, settings: &Settings) -> Result<()> {
+        self.settings = settings.check()?;
+        Ok(())
     }
 
     fn store(&self, snapshot: &mut Snapshot) {
         self.values.store(snapshot);
         self.counters.store(snapshot);
-        snapshot.put("iteration.largest_change", vec![self.largest_change]);
+        snapshot.put(
+            "iteration.largest_change",
+            vec![self.largest_change, self.to_halve.0, f64::from(self.to_halve.1)],
+        );
     }
 
     fn bytes(&self) -> usize {

@@ -175,9 +175,9 @@ impl Planner for WieringSchmidhuber {
         self.counters
     }
 
-    fn set_threshold(&mut self, model: &Model, threshold: f64) {
+    fn set_threshold(&mut self, model: &Model, threshold: f64) -> Result<()> {
+        self.settings = Settings { threshold, ..self.settings }.check()?;
         self.grow(model);
-        self.settings.threshold = threshold;
         // Observations empty the queue, so states wait off it whose predecessors have not seen their Δ. And Δ can be 0 although
         // a predecessor uses another value: one that was backed up in between, before the changes cancelled out. So every
         // state is backed up again.
@@ -185,10 +185,12 @@ impl Planner for WieringSchmidhuber {
             self.back_up(model, state);
             self.promote(state);
         }
+        Ok(())
     }
 
-    fn restore_settings(&mut self, _: &Model, settings: &Settings) {
-        self.settings = *settings;
+    fn restore_settings(&mut self, _: &Model, settings: &Settings) -> Result<()> {
+        self.settings = settings.check()?;
+        Ok(())
     }
 
     fn store(&self, snapshot: &mut Snapshot) {

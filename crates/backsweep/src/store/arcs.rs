@@ -447,7 +447,7 @@ impl Arcs {
                 return Err(problem(format!("block {block} mixes arcs of several states")));
             }
             let list = &mut *into[target[0] as usize];
-            if list.len % LANES != 0 {
+            if !list.len.is_multiple_of(LANES) {
                 return Err(problem(format!("block {block} follows an unfilled one")));
             }
             self.add_block(State(target[0]), list);

@@ -158,14 +158,15 @@ impl<V: Variant> Planner for Sweeping<V> {
         Some(self.sweep.backed_up_value(self.partial.as_ref(), state, arc))
     }
 
-    fn set_threshold(&mut self, model: &Model, threshold: f64) {
+    fn set_threshold(&mut self, model: &Model, threshold: f64) -> Result<()> {
+        self.settings = Settings { threshold, ..self.settings }.check()?;
         self.grow(model);
         self.sweep.threshold = threshold;
-        self.settings.threshold = threshold;
         self.sweep.own.set_threshold(threshold);
         for pair in (0..model.n_pairs() as u32).map(Pair).filter(|&pair| model.is_in_use(pair)) {
             with_queue!(&mut self.queue, queue => V::requeue(&mut self.sweep, model, queue, pair.index() + 1));
         }
+        Ok(())
     }
 
     fn store(&self, snapshot: &mut Snapshot) {

@@ -67,3 +67,8 @@ pub use values::{PairValue, Values};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct FirstPage;
+
+/// So does the one that a registry shows.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct CratePage;

@@ -203,25 +203,21 @@ impl Reader {
         }
     }
 
-    fn action(&mut self, line: &Line, mut words: Words) -> Result<()> {
+    fn action(&mut self, line: &Line, words: Words) -> Result<()> {
         if !self.in_state {
             return Err(line.error(line.text, "found an action before the first state"));
         }
-        let name = words.word();
-        let name = if name == NO_LABEL { "" } else { name };
-        self.begin_choice(line, name)?;
+        // Storm writes names with spaces as they are: what is not in the last brackets is the name.
+        let text = words.rest();
+        let bracket = text.ends_with(']').then(|| text.rfind('[')).flatten();
+        let (name, rest) = text.split_at(bracket.unwrap_or(text.len()));
+        let name = name.trim_end();
+        self.begin_choice(line, if name == NO_LABEL { "" } else { name })?;
         let choice = self.mdp.action_names.len() - 1;
-        let rest = words.rest();
         if rest.is_empty() {
             return Ok(());
         }
-        if !rest.starts_with('[') {
-            return Err(line.unexpected(rest, "rewards in brackets, or the end of the line"));
-        }
-        let (values, after) = self.rewards(line, rest)?;
-        if !after.trim().is_empty() {
-            return Err(line.unexpected(after.trim(), "the end of the line"));
-        }
+        let (values, _) = self.rewards(line, rest)?;
         for (i, value) in values.into_iter().enumerate() {
             if value != 0.0 {
                 let choices = &mut self.rewards_at(i).choices;

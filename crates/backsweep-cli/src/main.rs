@@ -11,6 +11,7 @@ mod progress;
 mod reproduce;
 mod run;
 mod usage;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ enum Command {
     Watch(backsweep_watch::command::WatchArgs),
     Bench(bench::Arguments),
     Convert(convert::Arguments),
+    Verify(verify::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Watch(arguments) => backsweep_watch::command::run(arguments),
         Command::Bench(arguments) => bench::bench(arguments),
         Command::Convert(arguments) => convert::convert(arguments),
+        Command::Verify(arguments) => verify::verify(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

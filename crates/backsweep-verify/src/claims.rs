@@ -44,7 +44,8 @@ pub fn verify(mdp: &Mdp, result: &ResultFile) -> Report {
         return wrong(problem);
     }
     let slack = SHARE * result.tolerance;
-    let middle = |(lower, upper): (&f64, &f64)| if lower == upper { *lower } else { lower + (upper - lower) / 2.0 };
+    let middle =
+        |(lower, upper): (&f64, &f64)| if lower == upper { *lower } else { lower + (upper - lower) / 2.0 };
     let values: Vec<f64> = result.lower.iter().zip(&result.upper).map(middle).collect();
     let guess = Guess { values: &values, policy: &result.policy, width: slack, budget: BUDGET };
     let truth = match enclose(mdp, result, &guess) {
@@ -55,8 +56,13 @@ pub fn verify(mdp: &Mdp, result: &ResultFile) -> Report {
     let width = gaps.fold(0.0, f64::max);
     let mut verdict = bounds(mdp, result, &truth, slack);
     if result.converged && !matches!(verdict, Verdict::Wrong(_)) {
-        if let Some(state) = (0..mdp.n_states()).find(|&state| result.policy[state].is_none() && must_choose(mdp, result, state)) {
-            return wrong(format!("state {}: the policy takes no choice; expected one", mdp.state_name(state)));
+        if let Some(state) = (0..mdp.n_states())
+            .find(|&state| result.policy[state].is_none() && must_choose(mdp, result, state))
+        {
+            return wrong(format!(
+                "state {}: the policy takes no choice; expected one",
+                mdp.state_name(state)
+            ));
         }
         let own = match enclose(&chain(mdp, &result.policy), result, &guess) {
             Ok(own) => own,
@@ -73,14 +79,19 @@ pub fn verify(mdp: &Mdp, result: &ResultFile) -> Report {
 /// What can be said without looking at values.
 fn well_formed(mdp: &Mdp, result: &ResultFile) -> Result<(), String> {
     let n = mdp.n_states();
-    for (what, found) in [("lower", result.lower.len()), ("upper", result.upper.len()), ("policy", result.policy.len())] {
+    for (what, found) in
+        [("lower", result.lower.len()), ("upper", result.upper.len()), ("policy", result.policy.len())]
+    {
         if found != n {
             return Err(format!("{what} has {found} entries; expected one per state, {n}"));
         }
     }
     let expected = fingerprint(mdp);
     if result.model != expected {
-        return Err(format!("the result is for another model: found fingerprint {}, expected {expected}", result.model));
+        return Err(format!(
+            "the result is for another model: found fingerprint {}, expected {expected}",
+            result.model
+        ));
     }
     if !(result.tolerance > 0.0 && result.tolerance.is_finite()) {
         return Err(format!("the tolerance is {}; expected a number above 0", result.tolerance));
@@ -93,7 +104,10 @@ fn well_formed(mdp: &Mdp, result: &ResultFile) -> Result<(), String> {
         }
         if result.converged && lower != upper && upper - lower > 2.0 * result.tolerance * (1.0 + 1e-9) {
             let width = upper - lower;
-            return Err(format!("state {name}: the bounds are {width:e} apart; the tolerance allows {:e}", 2.0 * result.tolerance));
+            return Err(format!(
+                "state {name}: the bounds are {width:e} apart; the tolerance allows {:e}",
+                2.0 * result.tolerance
+            ));
         }
         if let Some(choice) = result.policy[state]
             && !mdp.choices_of(state).contains(&(choice as usize))
@@ -113,7 +127,8 @@ fn enclose(mdp: &Mdp, result: &ResultFile, guess: &Guess) -> Result<Enclosure, S
                 return Err(format!("the discount is {discount}; expected 0 to below 1"));
             }
             let rewards = rewards(mdp, reward.as_deref())?;
-            let problem = Discounted { mdp, rewards: &rewards, discount: *discount, direction: result.direction };
+            let problem =
+                Discounted { mdp, rewards: &rewards, discount: *discount, direction: result.direction };
             Ok(problem.enclose(guess))
         }
         Objective::Reach { goal, avoid } => {
@@ -141,10 +156,12 @@ fn rewards(mdp: &Mdp, name: Option<&str>) -> Result<Vec<Interval>, String> {
         for choice in mdp.choices_of(state) {
             let own = rewards.choices.get(choice).copied().unwrap_or(0.0);
             let arcs = mdp.arcs_of(choice);
-            let on_arcs = rewards.arcs.get(arcs.clone()).is_some_and(|arcs| arcs.iter().any(|reward| *reward != 0.0));
+            let on_arcs =
+                rewards.arcs.get(arcs.clone()).is_some_and(|arcs| arcs.iter().any(|reward| *reward != 0.0));
             let mut sum = Interval::point(own);
             if of_state != 0.0 {
-                sum = if own == 0.0 { Interval::point(of_state) } else { sum.plus(Interval::point(of_state)) };
+                sum =
+                    if own == 0.0 { Interval::point(of_state) } else { sum.plus(Interval::point(of_state)) };
             }
             if on_arcs {
                 let mut mean = Sum::default();
@@ -162,7 +179,11 @@ fn rewards(mdp: &Mdp, name: Option<&str>) -> Result<Vec<Interval>, String> {
 fn chain(mdp: &Mdp, policy: &[Option<u32>]) -> Mdp {
     let mut chain = Mdp { choices: vec![0], arcs: vec![0], labels: mdp.labels.clone(), ..Mdp::default() };
     chain.initial.clone_from(&mdp.initial);
-    chain.rewards = mdp.rewards.iter().map(|r| backsweep_io::mdp::Rewards { name: r.name.clone(), ..Default::default() }).collect();
+    chain.rewards = mdp
+        .rewards
+        .iter()
+        .map(|r| backsweep_io::mdp::Rewards { name: r.name.clone(), ..Default::default() })
+        .collect();
     for (state, choice) in policy.iter().enumerate() {
         if let Some(choice) = choice {
             let choice = *choice as usize;
@@ -193,14 +214,23 @@ fn bounds(mdp: &Mdp, result: &ResultFile, truth: &Enclosure, slack: f64) -> Verd
         let (lo, hi) = (truth.lo[state], truth.hi[state]);
         let name = || mdp.state_name(state);
         if lower > hi + slack {
-            return Verdict::Wrong(format!("state {}: the lower bound {lower} is above the value, which is at most {hi}", name()));
+            return Verdict::Wrong(format!(
+                "state {}: the lower bound {lower} is above the value, which is at most {hi}",
+                name()
+            ));
         }
         if upper < lo - slack {
-            return Verdict::Wrong(format!("state {}: the upper bound {upper} is below the value, which is at least {lo}", name()));
+            return Verdict::Wrong(format!(
+                "state {}: the upper bound {upper} is below the value, which is at least {lo}",
+                name()
+            ));
         }
         let proven = lower <= lo + slack && upper >= hi - slack;
         if !proven && doubt.is_none() {
-            doubt = Some(format!("state {}: the value is between {lo} and {hi}, the result says {lower} to {upper}", name()));
+            doubt = Some(format!(
+                "state {}: the value is between {lo} and {hi}, the result says {lower} to {upper}",
+                name()
+            ));
         }
     }
     doubt.map_or(Verdict::Proven, |doubt| undecided(doubt, truth))
@@ -215,7 +245,8 @@ fn must_choose(mdp: &Mdp, result: &ResultFile, state: usize) -> bool {
     if mdp.choices_of(state).is_empty() {
         return false;
     }
-    let has = |label: &str| mdp.label(label).is_ok_and(|states| states.binary_search(&(state as u32)).is_ok());
+    let has =
+        |label: &str| mdp.label(label).is_ok_and(|states| states.binary_search(&(state as u32)).is_ok());
     let (lower, upper) = (result.lower[state], result.upper[state]);
     match (&result.objective, result.direction) {
         (Objective::Discounted { .. }, _) => true,
@@ -246,10 +277,17 @@ fn attains(mdp: &Mdp, result: &ResultFile, own: &Enclosure) -> Verdict {
         let name = || mdp.state_name(state);
         if missed {
             let value = format!("the policy's value is between {lo} and {hi}");
-            return Verdict::Wrong(format!("state {}: {value}; expected {goal} within {:e}", name(), result.tolerance));
+            return Verdict::Wrong(format!(
+                "state {}: {value}; expected {goal} within {:e}",
+                name(),
+                result.tolerance
+            ));
         }
         if !attained && doubt.is_none() {
-            doubt = Some(format!("state {}: the policy's value is between {lo} and {hi}; expected {goal}", name()));
+            doubt = Some(format!(
+                "state {}: the policy's value is between {lo} and {hi}; expected {goal}",
+                name()
+            ));
         }
     }
     doubt.map_or(Verdict::Proven, |doubt| undecided(doubt, own))

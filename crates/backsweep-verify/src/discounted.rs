@@ -19,7 +19,8 @@ impl Discounted<'_> {
         let n = self.mdp.n_states();
         let Some(modulus) = self.modulus() else {
             let mut unknown = Enclosure::unknown(n);
-            unknown.remark = Some("the discount times the largest sum of probabilities is not below 1".to_owned());
+            unknown.remark =
+                Some("the discount times the largest sum of probabilities is not below 1".to_owned());
             return unknown;
         };
         let mut w: Vec<f64> = guess.values.iter().map(|v| if v.is_finite() { *v } else { 0.0 }).collect();
@@ -31,7 +32,8 @@ impl Discounted<'_> {
             let (enclosure, width) = self.around(&w, modulus);
             spent += cost;
             let narrower = best.as_ref().is_none_or(|(_, known)| width < *known);
-            stalled = if best.as_ref().is_none_or(|(_, known)| width < 0.9 * known) { 0 } else { stalled + 1 };
+            stalled =
+                if best.as_ref().is_none_or(|(_, known)| width < 0.9 * known) { 0 } else { stalled + 1 };
             if narrower {
                 best = Some((enclosure, width));
             }

@@ -136,10 +136,12 @@ impl<'a> Graph<'a> {
     /// Maximal end components within `set` that use only choices that are allowed: the number of each state's, or `None`.
     pub fn end_components(&self, set: &[bool], allowed: impl Fn(usize) -> bool) -> Vec<Option<u32>> {
         let inside = |choice: usize| {
-            set[self.owner[choice] as usize] && self.targets(choice).iter().all(|&target| set[target as usize])
+            set[self.owner[choice] as usize]
+                && self.targets(choice).iter().all(|&target| set[target as usize])
         };
-        let mut kept: Vec<bool> =
-            (0..self.mdp.n_choices()).map(|choice| !self.ends[choice] && inside(choice) && allowed(choice)).collect();
+        let mut kept: Vec<bool> = (0..self.mdp.n_choices())
+            .map(|choice| !self.ends[choice] && inside(choice) && allowed(choice))
+            .collect();
         loop {
             let component = components(set.len(), |state, visit| {
                 for choice in self.mdp.choices_of(state).filter(|&choice| kept[choice]) {
@@ -149,7 +151,9 @@ impl<'a> Graph<'a> {
             let mut changed = false;
             for choice in 0..kept.len() {
                 let home = component[self.owner[choice] as usize];
-                if kept[choice] && self.targets(choice).iter().any(|&target| component[target as usize] != home) {
+                if kept[choice]
+                    && self.targets(choice).iter().any(|&target| component[target as usize] != home)
+                {
                     kept[choice] = false;
                     changed = true;
                 }

@@ -7,12 +7,22 @@ use crate::problem::Problem;
 /// Components up to this size are solved densely: a million entries, and some 10⁸ operations.
 const DENSE: usize = 400;
 
-/// Solves for a policy (a choice per group) and constants (one per group), beginning with `x`. Large components are swept until
+/// Solves for a policy (a choice per group) and constants (one per group), beginning with `x`, whose last two entries are those
+/// of what is known. Large components are swept until
 /// no value changes by more than `precision` or by more than rounding. `budget` counts arcs down.
-pub fn solve(problem: &Problem, policy: &[u32], constants: &[f64], x: &mut [f64], precision: f64, budget: &mut u64) {
+pub fn solve(
+    problem: &Problem,
+    policy: &[u32],
+    constants: &[f64],
+    x: &mut [f64],
+    precision: f64,
+    budget: &mut u64,
+) {
     let arcs = |group: usize| problem.arcs_of(policy[group] as usize);
     let component = components(policy.len(), |group, visit| {
-        arcs(group).for_each(|arc| visit(problem.targets[arc] as usize));
+        let inside =
+            arcs(group).map(|arc| problem.targets[arc] as usize).filter(|target| *target < policy.len());
+        inside.for_each(visit);
     });
     let n_components = component.iter().max().map_or(0, |most| *most as usize + 1);
     let mut starts = vec![0; n_components + 1];
@@ -24,7 +34,7 @@ pub fn solve(problem: &Problem, policy: &[u32], constants: &[f64], x: &mut [f64]
         members[at[c as usize]] = group;
         at[c as usize] += 1;
     }
-    let mut rank = vec![usize::MAX; policy.len()];
+    let mut rank = vec![usize::MAX; x.len()];
     for c in 0..n_components {
         let states = &members[starts[c]..starts[c + 1]];
         states.iter().enumerate().for_each(|(i, &group)| rank[group] = i);
@@ -47,13 +57,20 @@ struct System<'a> {
 
 /// Elimination without subtraction of probabilities (Grassmann, Taksar and Heyman): what leaves a state is a sum, and therefore
 /// accurate however rarely it happens.
-fn dense(problem: &Problem, policy: &[u32], constants: &[f64], x: &mut [f64], states: &[usize], rank: &[usize]) {
+fn dense(
+    problem: &Problem,
+    policy: &[u32],
+    constants: &[f64],
+    x: &mut [f64],
+    states: &[usize],
+    rank: &[usize],
+) {
     let n = states.len();
     let mut p = vec![0.0; n * n];
     let (mut b, mut exit) = (vec![0.0; n], vec![0.0; n]);
     for (i, &group) in states.iter().enumerate() {
         b[i] = constants[group];
-        exit[i] = problem.exits[policy[group] as usize];
+        exit[i] = problem.missing[policy[group] as usize].hi;
         for arc in problem.arcs_of(policy[group] as usize) {
             let (target, probability) = (problem.targets[arc] as usize, problem.probabilities[arc]);
             if rank[target] == usize::MAX {
@@ -92,7 +109,8 @@ fn dense(problem: &Problem, policy: &[u32], constants: &[f64], x: &mut [f64], st
 /// Sweeps in place until nothing changes by more than rounding, or the budget is spent.
 fn sweeps(system: &System, x: &mut [f64], states: &[usize], precision: f64, budget: &mut u64) {
     let System { problem, policy, constants } = *system;
-    let cost: u64 = states.iter().map(|&group| problem.arcs_of(policy[group] as usize).len() as u64 + 1).sum();
+    let cost: u64 =
+        states.iter().map(|&group| problem.arcs_of(policy[group] as usize).len() as u64 + 1).sum();
     let mut forward = false;
     loop {
         let mut change: f64 = 0.0;

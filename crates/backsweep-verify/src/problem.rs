@@ -1,4 +1,5 @@
-//! What is left when the graph has decided all that it can: states that count as one are one, everything known is a constant.
+//! What is left when the graph has decided all that it can: states that count as one are one, and what is known is one of two
+//! places beside them, worth 0 and 1.
 
 use crate::graph::Graph;
 use crate::rows::{Interval, Sum, divided};
@@ -13,16 +14,23 @@ pub struct Problem {
     pub original: Vec<u32>,
     /// Where the arcs of each choice begin.
     pub arcs: Vec<u32>,
-    /// The group that each arc leads to.
+    /// The group that each arc leads to; the two after the last are known.
     pub targets: Vec<u32>,
     /// Its probability.
     pub probabilities: Vec<f64>,
-    /// The reward of each choice plus what it leads to that is known.
-    pub constants: Vec<Interval>,
-    /// The probability with which each choice leads to what is known, or ends the episode.
-    pub exits: Vec<f64>,
+    /// The reward of each choice.
+    pub rewards: Vec<Interval>,
+    /// The probability with which each choice ends the episode.
+    pub missing: Vec<Interval>,
     /// How far the probabilities of a choice may be off, for [`Sum::interval`].
-    pub off: Vec<f64>,
+    off: Vec<f64>,
+}
+
+/// Values as sums of a large and a small part: differences between nearly equal values keep their digits.
+#[derive(Clone)]
+pub struct Values {
+    pub large: Vec<f64>,
+    pub small: Vec<f64>,
 }
 
 /// What is to be solved.
@@ -32,8 +40,8 @@ pub struct Parts<'a> {
     pub open: &'a [bool],
     /// End components that count as one.
     pub merged: &'a [Option<u32>],
-    /// The values of the others.
-    pub known: &'a [f64],
+    /// Which of the others are worth 1; the rest is worth 0.
+    pub one: &'a [bool],
     /// The reward of each choice.
     pub rewards: &'a [Interval],
 }
@@ -65,10 +73,11 @@ impl Problem {
             arcs: vec![0],
             targets: Vec::new(),
             probabilities: Vec::new(),
-            constants: Vec::new(),
-            exits: Vec::new(),
+            rewards: Vec::new(),
+            missing: Vec::new(),
             off: Vec::new(),
         };
+        let n_groups = members.len() as u32;
         for (at, states) in members.iter().enumerate() {
             for &state in states {
                 for choice in mdp.choices_of(state as usize).filter(|&choice| allowed(choice)) {
@@ -77,7 +86,7 @@ impl Problem {
                     if merged && !graph.ends[choice] && graph.targets(choice).iter().all(stays) {
                         continue;
                     }
-                    problem.add(parts, choice);
+                    problem.add(parts, choice, n_groups);
                 }
             }
             problem.choices.push(problem.original.len() as u32);
@@ -85,32 +94,23 @@ impl Problem {
         problem
     }
 
-    fn add(&mut self, parts: &Parts, choice: usize) {
+    fn add(&mut self, parts: &Parts, choice: usize, n_groups: u32) {
         let mdp = parts.graph.mdp;
         let arcs = mdp.arcs_of(choice);
-        let n = arcs.len();
-        let sum: f64 = mdp.probabilities[arcs.clone()].iter().sum();
-        let (scale, off) = if parts.graph.ends[choice] { (1.0, 0.0) } else { (sum, divided(n)) };
-        let mut known = Sum::default();
-        let mut exit = if parts.graph.ends[choice] { 1.0 - sum } else { 0.0 };
-        let mut any = false;
+        let mut sum = Sum::default();
+        arcs.clone().for_each(|arc| sum.add(mdp.probabilities[arc], 1.0));
+        let sum = sum.interval(0.0);
+        let ends = parts.graph.ends[choice];
+        let (scale, off) =
+            if ends { (1.0, 0.0) } else { (sum.lo + (sum.hi - sum.lo) / 2.0, divided(arcs.len())) };
         for arc in arcs {
-            let (target, p) = (mdp.targets[arc] as usize, mdp.probabilities[arc] / scale);
-            match self.group[target] {
-                Some(group) => {
-                    self.targets.push(group);
-                    self.probabilities.push(p);
-                }
-                None => {
-                    any = true;
-                    exit += p;
-                    known.add(p, parts.known[target]);
-                }
-            }
+            let target = mdp.targets[arc] as usize;
+            self.targets.push(self.group[target].unwrap_or(n_groups + u32::from(parts.one[target])));
+            self.probabilities.push(mdp.probabilities[arc] / scale);
         }
-        let known = if any { known.interval(off) } else { Interval::point(0.0) };
-        self.constants.push(known.plus(parts.rewards[choice]));
-        self.exits.push(exit);
+        let missing = Interval { lo: (1.0 - sum.hi).next_down(), hi: (1.0 - sum.lo).next_up() };
+        self.missing.push(if ends { missing } else { Interval::point(0.0) });
+        self.rewards.push(parts.rewards[choice]);
         self.off.push(off);
         self.original.push(choice as u32);
         self.arcs.push(self.targets.len() as u32);
@@ -128,23 +128,38 @@ impl Problem {
         self.arcs[choice] as usize..self.arcs[choice + 1] as usize
     }
 
-    /// The value of a choice, with rounding counted.
-    pub fn backup(&self, choice: usize, x: &[f64]) -> Interval {
-        self.mean(choice, x).plus(self.constants[choice])
+    /// Whether a choice may lead to what is known, or end the episode.
+    pub fn may_leave(&self, choice: usize) -> bool {
+        let n = self.n_groups() as u32;
+        self.missing[choice].hi > 0.0 || self.arcs_of(choice).any(|arc| self.targets[arc] >= n)
     }
 
-    /// The mean of `x` over the arcs, with rounding counted.
-    pub fn mean(&self, choice: usize, x: &[f64]) -> Interval {
-        let mut sum = Sum::default();
+    /// What a choice of a group is worth beyond the value of the group, with rounding counted.
+    pub fn gain(&self, group: usize, choice: usize, x: &Values) -> Interval {
+        self.drift(group, choice, x).plus(self.rewards[choice])
+    }
+
+    /// The same without the choice's reward.
+    pub fn drift(&self, group: usize, choice: usize, x: &Values) -> Interval {
+        let (mut large, mut small) = (Sum::default(), Sum::default());
+        let own = (x.large[group], x.small[group]);
         for arc in self.arcs_of(choice) {
-            sum.add(self.probabilities[arc], x[self.targets[arc] as usize]);
+            let (target, p) = (self.targets[arc] as usize, self.probabilities[arc]);
+            large.add(p, x.large[target] - own.0);
+            small.add(p, x.small[target] - own.1);
         }
-        sum.interval(self.off[choice])
-    }
-
-    /// The middle of a choice's constant.
-    pub fn constant(&self, choice: usize) -> f64 {
-        let Interval { lo, hi } = self.constants[choice];
-        lo + (hi - lo) / 2.0
+        // Each difference is rounded once more than a plain factor.
+        let off = self.off[choice] + 2.0;
+        let mut drift = large.interval(off).plus(small.interval(off));
+        let missing = self.missing[choice];
+        if missing.hi > 0.0 {
+            // Probabilities and what is missing sum to 1 exactly, so the group's own value is taken off with what is missing.
+            let own = Interval::point(own.0).plus(Interval::point(own.1));
+            let ends = [own.lo * missing.lo, own.lo * missing.hi, own.hi * missing.lo, own.hi * missing.hi];
+            let least = ends.iter().fold(f64::INFINITY, |least, end| least.min(*end)).next_down();
+            let most = ends.iter().fold(f64::NEG_INFINITY, |most, end| most.max(*end)).next_up();
+            drift = drift.plus(Interval { lo: -most, hi: -least });
+        }
+        drift
     }
 }

@@ -140,7 +140,9 @@ mod infinite {
                         Number::Text(text) if text == "inf" => f64::INFINITY,
                         Number::Text(text) if text == "-inf" => f64::NEG_INFINITY,
                         Number::Text(text) => {
-                            return Err(A::Error::custom(format!("found \"{text}\"; expected a number, \"inf\" or \"-inf\"")));
+                            return Err(A::Error::custom(format!(
+                                "found \"{text}\"; expected a number, \"inf\" or \"-inf\""
+                            )));
                         }
                     });
                 }

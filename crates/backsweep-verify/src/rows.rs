@@ -32,6 +32,14 @@ impl Interval {
     }
 }
 
+impl std::ops::Neg for Interval {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self { lo: -self.hi, hi: -self.lo }
+    }
+}
+
 /// A sum of products in the making. The exact sum of n products is within `(n + k) EPS Σ|p v|` of the computed one, where each
 /// factor p may itself be off by a relative `k EPS / 2`; underflow adds less than 1e-300.
 #[derive(Clone, Copy, Default)]

@@ -3,7 +3,7 @@
 use crate::enclosure::{Enclosure, Guess};
 use crate::graph::Graph;
 use crate::linear;
-use crate::problem::{Parts, Problem};
+use crate::problem::{Parts, Problem, Values};
 use crate::result::Direction;
 use crate::rows::Interval;
 
@@ -17,16 +17,16 @@ pub fn reach(graph: &Graph, direction: Direction, guess: &Guess) -> Enclosure {
         true => (graph.may_reach(), graph.can_surely_reach()),
         false => (graph.must_maybe_reach(), graph.must_surely_reach()),
     };
-    let open: Vec<bool> = possible.iter().zip(&certain).map(|(possible, certain)| *possible && !certain).collect();
-    let known: Vec<f64> = certain.iter().map(|certain| f64::from(u8::from(*certain))).collect();
+    let open: Vec<bool> =
+        possible.iter().zip(&certain).map(|(possible, certain)| *possible && !certain).collect();
     // No end component lies in what is open for a minimum: it could be stayed in, and the goal be missed for certain.
     let merged = if maximize { graph.end_components(&open, |_| true) } else { vec![None; open.len()] };
     let rewards = vec![Interval::point(0.0); graph.mdp.n_choices()];
-    let parts = Parts { graph, open: &open, merged: &merged, known: &known, rewards: &rewards };
+    let parts = Parts { graph, open: &open, merged: &merged, one: &certain, rewards: &rewards };
     let problem = Problem::new(&parts, |_| true);
     let mut enclosure = solve(&problem, maximize, guess);
     for state in (0..open.len()).filter(|&state| !open[state]) {
-        enclosure.fix(state, known[state]);
+        enclosure.fix(state, f64::from(u8::from(certain[state])));
     }
     // A probability is one whatever the rounding.
     enclosure.lo.iter_mut().for_each(|lo| *lo = lo.max(0.0));
@@ -46,8 +46,8 @@ pub fn total(graph: &Graph, rewards: &[Interval], direction: Direction, guess: &
     // For a maximum nothing leaves, and there is no end component: every policy reaches the goal.
     let free = |choice: usize| stays(choice) && rewards[choice].is_zero();
     let merged = if maximize { vec![None; n] } else { graph.end_components(&open, free) };
-    let known = vec![0.0; n];
-    let problem = Problem::new(&Parts { graph, open: &open, merged: &merged, known: &known, rewards }, stays);
+    let parts = Parts { graph, open: &open, merged: &merged, one: &vec![false; n], rewards };
+    let problem = Problem::new(&parts, stays);
     let mut enclosure = solve(&problem, maximize, guess);
     for state in (0..n).filter(|&state| !open[state]) {
         enclosure.fix(state, if graph.goal[state] { 0.0 } else { f64::INFINITY });
@@ -58,24 +58,27 @@ pub fn total(graph: &Graph, rewards: &[Interval], direction: Direction, guess: &
 /// Encloses the values of a problem.
 fn solve(problem: &Problem, maximize: bool, guess: &Guess) -> Enclosure {
     let n = problem.n_groups();
-    let mut search = Search { problem, sign: if maximize { 1.0 } else { -1.0 }, budget: guess.budget, width: guess.width };
+    let mut search =
+        Search { problem, sign: if maximize { 1.0 } else { -1.0 }, budget: guess.budget, width: guess.width };
     let mut enclosure = Enclosure::unknown(problem.group.len());
-    let mut w = vec![0.0; n];
+    let mut large = vec![0.0; n + 2];
+    large[n + 1] = 1.0;
     for (state, group) in problem.group.iter().enumerate() {
         if let Some(group) = group {
             let value = guess.values[state];
-            w[*group as usize] = if value.is_finite() { value } else { 0.0 };
+            large[*group as usize] = if value.is_finite() { value } else { 0.0 };
         }
     }
     let Some(mut policy) = search.first_policy(guess.policy) else {
         enclosure.remark = Some("found no policy that leaves the undecided states".to_owned());
         return enclosure;
     };
-    match search.enclose(&mut policy, &mut w) {
-        Ok((lo, hi)) => {
+    match search.enclose(&mut policy, Values { large, small: vec![0.0; n + 2] }) {
+        Ok((x, off)) => {
             for (state, group) in problem.group.iter().enumerate() {
-                if let Some(group) = group {
-                    enclosure.set(state, Interval { lo: lo[*group as usize], hi: hi[*group as usize] });
+                if let Some(group) = group.map(|group| group as usize) {
+                    let value = Interval::point(x.large[group]).plus(Interval::point(x.small[group]));
+                    enclosure.set(state, value.plus(Interval { lo: -off[group], hi: off[group] }));
                 }
             }
         }
@@ -102,12 +105,14 @@ impl Search<'_> {
         }
         let pick = |group: usize| {
             let mut choices = self.problem.choices_of(group);
-            choices.find(|&choice| is_claimed[self.problem.original[choice] as usize]).map(|choice| choice as u32)
+            choices
+                .find(|&choice| is_claimed[self.problem.original[choice] as usize])
+                .map(|choice| choice as u32)
         };
         let policy: Option<Vec<u32>> = (0..self.problem.n_groups()).map(pick).collect();
-        policy.filter(|policy| self.way_out(policy.iter().copied()).is_some()).or_else(|| {
-            self.way_out(0..self.problem.original.len() as u32)
-        })
+        policy
+            .filter(|policy| self.way_out(policy.iter().copied()).is_some())
+            .or_else(|| self.way_out(0..self.problem.original.len() as u32))
     }
 
     /// A policy of these choices that takes every group to an exit with positive probability, and therefore for certain.
@@ -120,10 +125,12 @@ impl Search<'_> {
         let mut queue = Vec::new();
         for choice in choices {
             for arc in self.problem.arcs_of(choice as usize) {
-                incoming[self.problem.targets[arc] as usize].push(choice);
+                if let Some(list) = incoming.get_mut(self.problem.targets[arc] as usize) {
+                    list.push(choice);
+                }
             }
             let group = owner[choice as usize];
-            if self.problem.exits[choice as usize] > 0.0 && policy[group].is_none() {
+            if self.problem.may_leave(choice as usize) && policy[group].is_none() {
                 policy[group] = Some(choice);
                 queue.push(group);
             }
@@ -142,41 +149,52 @@ impl Search<'_> {
         policy.into_iter().collect()
     }
 
-    /// Policy iteration, then a weight, then the proof.
-    fn enclose(&mut self, policy: &mut [u32], w: &mut [f64]) -> Result<(Vec<f64>, Vec<f64>), String> {
+    /// Policy iteration, then a weight, then the proof: values, and how far they may be off.
+    fn enclose(&mut self, policy: &mut [u32], mut x: Values) -> Result<(Values, Vec<f64>), String> {
         let mut precision = self.width / 100.0;
+        let mut best: Result<(Values, Vec<f64>), String> = Err("the budget is spent".to_owned());
+        let mut narrowest = f64::INFINITY;
         for _ in 0..4 {
-            self.improve(policy, w, precision);
-            let h = self.weight(policy, w)?;
-            let most = h.iter().fold(1.0f64, |most, h| most.max(*h));
-            let proven = self.prove(policy, w, &h);
-            match proven {
-                Ok((lo, hi, width)) if width <= self.width || precision == 0.0 || self.budget == 0 => return Ok((lo, hi)),
-                Err(remark) if precision == 0.0 || self.budget == 0 => return Err(remark),
-                _ => {}
+            self.improve(policy, &mut x, precision);
+            self.refine(policy, &mut x, precision);
+            if self.way_out(policy.iter().copied()).is_none() {
+                return Err("the best policy found does not leave the undecided states".to_owned());
             }
-            let needed = self.width / (64.0 * most);
-            precision = if precision <= needed { 0.0 } else { needed };
+            match self.off(policy, &x).and_then(|off| self.prove(policy, &x, off)) {
+                Ok(off) => {
+                    let width = 2.0 * off.iter().fold(0.0f64, |most, off| most.max(*off));
+                    if width < narrowest {
+                        narrowest = width;
+                        best = Ok((x.clone(), off));
+                    }
+                }
+                Err(remark) if best.is_err() => best = Err(remark),
+                Err(_) => {}
+            }
+            if narrowest <= self.width || self.budget == 0 {
+                break;
+            }
+            precision = if precision < 1e-30 { 0.0 } else { precision / 1e4 };
         }
-        Err("the values did not settle".to_owned())
+        best
     }
 
     /// Policy iteration in ordinary arithmetic.
-    fn improve(&mut self, policy: &mut [u32], w: &mut [f64], precision: f64) {
+    fn improve(&mut self, policy: &mut [u32], x: &mut Values, precision: f64) {
         for _ in 0..ROUNDS {
-            let constants: Vec<f64> = policy.iter().map(|&choice| self.problem.constant(choice as usize)).collect();
-            linear::solve(self.problem, policy, &constants, w, precision, &mut self.budget);
+            x.small.fill(0.0);
+            let constants: Vec<f64> =
+                policy.iter().map(|&choice| middle(self.problem.rewards[choice as usize])).collect();
+            linear::solve(self.problem, policy, &constants, &mut x.large, precision, &mut self.budget);
             let mut changed = false;
-            for group in 0..w.len() {
-                let own = self.problem.backup(policy[group] as usize, w);
-                let mut best = if self.sign > 0.0 { own.hi } else { own.lo };
+            for (group, taken) in policy.iter_mut().enumerate() {
+                let mut best = self.best_case(self.problem.gain(group, *taken as usize, x));
                 for choice in self.problem.choices_of(group) {
-                    let value = self.problem.backup(choice, w);
                     // Better beyond doubt, or the policy could go round in circles.
-                    let (safe, margin) = if self.sign > 0.0 { (value.lo, best) } else { (value.hi, best) };
-                    if self.sign * (safe - margin) > 1e-13 * margin.abs() {
-                        policy[group] = choice as u32;
-                        best = safe;
+                    let gain = -self.best_case(-self.problem.gain(group, choice, x));
+                    if gain - best > 1e-13 * x.large[group].abs() {
+                        *taken = choice as u32;
+                        best = gain;
                         changed = true;
                     }
                 }
@@ -187,79 +205,107 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a choice is so nearly best that its weight has to fall.
-    fn is_near(&self, group: usize, choice: usize, w: &[f64]) -> bool {
-        let value = self.problem.backup(choice, w);
-        let middle = value.lo + (value.hi - value.lo) / 2.0;
-        self.sign * (w[group] - middle) <= self.width
+    /// The better end of an interval, with its sign changed for a minimum.
+    fn best_case(&self, gain: Interval) -> f64 {
+        if self.sign > 0.0 { gain.hi } else { -gain.lo }
     }
 
-    /// The largest expected number of steps among policies that are nearly best.
-    fn weight(&mut self, policy: &[u32], w: &[f64]) -> Result<Vec<f64>, String> {
+    /// Finds the small parts: what the policy gains over the large ones, added up along its way.
+    fn refine(&mut self, policy: &[u32], x: &mut Values, precision: f64) {
+        x.small.fill(0.0);
+        let gains: Vec<f64> =
+            (0..policy.len()).map(|g| middle(self.problem.gain(g, policy[g] as usize, x))).collect();
+        let mut small = vec![0.0; x.small.len()];
+        linear::solve(self.problem, policy, &gains, &mut small, precision / 1e3, &mut self.budget);
+        if small.iter().all(|small| small.is_finite()) {
+            x.small = small;
+        }
+    }
+
+    /// How far values may be off: errors per step added up along the way of the slowest policy that is nearly best.
+    fn off(&mut self, policy: &[u32], x: &Values) -> Result<Vec<f64>, String> {
+        let n = policy.len();
+        let size = |gain: Interval| gain.hi.abs().max(gain.lo.abs());
+        let mut errors: Vec<f64> =
+            (0..n).map(|g| size(self.problem.gain(g, policy[g] as usize, x))).collect();
+        let most = errors.iter().fold(1e-290f64, |most, error| most.max(*error));
+        // Large components are swept to a precision that serves the smallest error, so it must not be too small.
+        let least = most / 1e3;
+        errors.iter_mut().for_each(|error| *error = 4.0 * error.max(least));
         let mut slow = policy.to_vec();
-        let mut h = vec![0.0; policy.len()];
-        let ones = vec![1.0; policy.len()];
+        let mut off = vec![0.0; n + 2];
         for _ in 0..ROUNDS {
-            linear::solve(self.problem, &slow, &ones, &mut h, 0.25, &mut self.budget);
-            if h.iter().any(|h| !(h.is_finite() && *h > 0.0)) {
+            linear::solve(self.problem, &slow, &errors, &mut off, least, &mut self.budget);
+            if off.iter().any(|off| !(off.is_finite() && *off >= 0.0)) {
                 return Err("nearly best choices never leave the undecided states".to_owned());
             }
+            let lifted = Values { large: off.clone(), small: vec![0.0; n + 2] };
             let mut changed = false;
-            for group in 0..h.len() {
-                let mut most = h[group];
+            for (group, taken) in slow.iter_mut().enumerate() {
+                let mut most = self.problem.drift(group, *taken as usize, &lifted).hi;
                 for choice in self.problem.choices_of(group) {
-                    let steps = 1.0 + self.problem.mean(choice, &h).hi;
-                    if steps > most + 0.5 && self.is_near(group, choice, w) {
-                        most = steps;
-                        slow[group] = choice as u32;
+                    let rise = self.problem.drift(group, choice, &lifted).hi;
+                    let risky = rise > most && rise > -errors[group] / 2.0;
+                    if risky && self.is_near(group, choice, x, off[group]) {
+                        *taken = choice as u32;
+                        most = rise;
                         changed = true;
                     }
                 }
             }
             if !changed || self.budget == 0 {
-                return Ok(h);
+                off.truncate(n);
+                return Ok(off);
             }
         }
-        Err("the weights did not settle".to_owned())
+        Err("the errors did not settle".to_owned())
     }
 
-    /// Bounds w ± δh that satisfy every inequality that they need, and the widest of them.
-    fn prove(&self, policy: &[u32], w: &[f64], h: &[f64]) -> Result<(Vec<f64>, Vec<f64>, f64), String> {
-        for (group, &choice) in policy.iter().enumerate() {
-            let falls = (h[group] - self.problem.mean(choice as usize, h).hi).next_down();
-            if falls < 0.25 {
-                return Err("found no weight that falls along the policy; it may take very long to leave".to_owned());
-            }
-        }
-        let mut residual: f64 = 0.0;
-        for (group, &choice) in policy.iter().enumerate() {
-            let value = self.problem.backup(choice as usize, w);
-            residual = residual.max(value.hi - w[group]).max(w[group] - value.lo);
-        }
-        let mut delta = 8.0 * residual + 1e-300;
-        for _ in 0..12 {
-            let lo: Vec<f64> = w.iter().zip(h).map(|(w, h)| w - delta * h).collect();
-            let hi: Vec<f64> = w.iter().zip(h).map(|(w, h)| w + delta * h).collect();
-            let own = |x: &[f64], side: f64| {
-                policy.iter().enumerate().all(|(group, &choice)| self.holds(group, choice as usize, x, side))
-            };
-            let all = |x: &[f64], side: f64| {
-                (0..x.len()).all(|group| self.problem.choices_of(group).all(|choice| self.holds(group, choice, x, side)))
+    /// Whether a choice is so nearly best that errors have to be counted along it.
+    fn is_near(&self, group: usize, choice: usize, x: &Values, off: f64) -> bool {
+        let gain = self.problem.gain(group, choice, x);
+        self.best_case(gain) >= -(4.0 * off).max(self.width / 4.0)
+    }
+
+    /// Makes x ± off satisfy every inequality that it needs; returns what is added and taken off.
+    fn prove(&self, policy: &[u32], x: &Values, mut off: Vec<f64>) -> Result<Vec<f64>, String> {
+        let n = policy.len();
+        let lifted = |off: &[f64], sign: f64| {
+            let mut lifted = x.clone();
+            (0..n).for_each(|group| lifted.small[group] += sign * off[group]);
+            lifted
+        };
+        for _ in 0..8 {
+            let (lo, hi) = (lifted(&off, -1.0), lifted(&off, 1.0));
+            let own = |x: &Values, side: f64| (0..n).all(|g| self.holds(g, policy[g] as usize, x, side));
+            let all = |x: &Values, side: f64| {
+                (0..n).all(|group| {
+                    self.problem.choices_of(group).all(|choice| self.holds(group, choice, x, side))
+                })
             };
             // A maximum: the policy from below, every choice from above. A minimum: the other way round.
-            let proven = if self.sign > 0.0 { own(&lo, -1.0) && all(&hi, 1.0) } else { all(&lo, -1.0) && own(&hi, 1.0) };
+            let proven = if self.sign > 0.0 {
+                own(&lo, -1.0) && all(&hi, 1.0)
+            } else {
+                all(&lo, -1.0) && own(&hi, 1.0)
+            };
             if proven {
-                let width = lo.iter().zip(&hi).fold(0.0f64, |width, (lo, hi)| width.max(hi - lo));
-                return Ok((lo, hi, width));
+                // The sums above were rounded: a little more holds them.
+                let more = |g: usize| (off[g] + 4.0 * f64::EPSILON * (off[g] + x.small[g].abs())).next_up();
+                return Ok((0..n).map(more).collect());
             }
-            delta *= 4.0;
+            off.iter_mut().for_each(|off| *off *= 4.0);
         }
         Err("the bounds could not be made to satisfy their inequalities".to_owned())
     }
 
     /// `side` 1: x is at least the value of the choice; −1: at most.
-    fn holds(&self, group: usize, choice: usize, x: &[f64], side: f64) -> bool {
-        let value = self.problem.backup(choice, x);
-        if side > 0.0 { value.hi <= x[group] } else { value.lo >= x[group] }
+    fn holds(&self, group: usize, choice: usize, x: &Values, side: f64) -> bool {
+        let gain = self.problem.gain(group, choice, x);
+        if side > 0.0 { gain.hi <= 0.0 } else { gain.lo >= 0.0 }
     }
+}
+
+fn middle(interval: Interval) -> f64 {
+    interval.lo + (interval.hi - interval.lo) / 2.0
 }

@@ -18,7 +18,8 @@ fn unit(random: &mut Random) -> f64 {
 fn true_result(random: &mut Random, mdp: &Mdp, width: f64) -> (ResultFile, Vec<f64>) {
     let (objective, direction) = random_objective(random);
     let (values, policy) = solve(mdp, &objective, direction);
-    let mut apart = |sign: f64| values.iter().map(|value| value + sign * width * TOLERANCE * unit(random)).collect();
+    let mut apart =
+        |sign: f64| values.iter().map(|value| value + sign * width * TOLERANCE * unit(random)).collect();
     let (lower, upper) = (apart(-1.0), apart(1.0));
     let result = ResultFile {
         model: fingerprint(mdp),
@@ -78,7 +79,8 @@ fn tamper(random: &mut Random, mdp: &Mdp, result: &mut ResultFile, values: &[f64
             Some("infinite bound of a finite value")
         }
         5 if !finite => {
-            *[&mut result.lower, &mut result.upper][below(random, 2)].get_mut(state)? = 10f64.powi(below(random, 9) as i32);
+            *[&mut result.lower, &mut result.upper][below(random, 2)].get_mut(state)? =
+                10f64.powi(below(random, 9) as i32);
             Some("finite bound of an infinite value")
         }
         6 => {
@@ -165,10 +167,10 @@ fn a_chain_that_takes_a_million_steps() {
         model: fingerprint(&mdp),
         objective: Objective::Reach { goal: "goal".to_owned(), avoid: None },
         direction: Direction::Maximize,
-        tolerance: 1e-7,
+        tolerance: 1e-9,
         converged: true,
-        lower: values.iter().map(|value| value - 1e-8).collect(),
-        upper: values.iter().map(|value| value + 1e-8).collect(),
+        lower: values.iter().map(|value| value - 1e-10).collect(),
+        upper: values.iter().map(|value| value + 1e-10).collect(),
         policy: (0..41).map(Some).collect(),
         method: String::new(),
         iterations: 0,
@@ -179,7 +181,7 @@ fn a_chain_that_takes_a_million_steps() {
     // What value iteration would say.
     let mut early = result.clone();
     early.lower[0] = 1e-6;
-    early.upper[0] = 1e-6 + 1e-8;
+    early.upper[0] = 1e-6 + 1e-10;
     assert!(matches!(verify(&mdp, &early).verdict, Verdict::Wrong(_)));
 }
 

@@ -171,10 +171,13 @@ pub fn solve(mdp: &Mdp, objective: &Objective, direction: Direction) -> (Vec<f64
         }
     }
     let best: Vec<f64> = (0..n)
-        .map(|state| all.iter().map(|(values, _)| sign * values[state]).fold(f64::NEG_INFINITY, f64::max) * sign)
+        .map(|state| {
+            all.iter().map(|(values, _)| sign * values[state]).fold(f64::NEG_INFINITY, f64::max) * sign
+        })
         .collect();
     let near = |a: f64, b: f64| a == b || (a - b).abs() < 1e-9 * (1.0 + a.abs());
     let attains = |values: &Vec<f64>| values.iter().zip(&best).all(|(value, best)| near(*value, *best));
-    let policy = all.iter().find(|(values, _)| attains(values)).expect("a policy that is best everywhere").1.clone();
+    let policy =
+        all.iter().find(|(values, _)| attains(values)).expect("a policy that is best everywhere").1.clone();
     (best, policy)
 }

@@ -171,20 +171,21 @@ impl Archive {
     fn build(mut self) -> Result<ReadMdp> {
         let index = self.index.take().ok_or_else(|| Error::new("archive", "found no entry index.json"))?;
         let mut mdp = Mdp { chain: index.chain, ..Mdp::default() };
-        mdp.choices = match self.ids.remove(CHOICES) {
-            Some(offsets) => offsets,
-            None if index.n_states == index.n_choices => (0..=index.n_states as u32).collect(),
-            None => return Err(missing(CHOICES, "the numbers of states and choices differ")),
+        // Targets first: offsets that are left out are as many as they are, and must not be made up for a file without them.
+        mdp.targets = match self.ids.remove(TARGETS) {
+            Some(targets) => targets,
+            None if index.n_branches == 0 => Vec::new(),
+            None => return Err(missing(TARGETS, "the model has branches")),
         };
         mdp.arcs = match self.ids.remove(BRANCHES) {
             Some(offsets) => offsets,
             None if index.n_branches == index.n_choices => (0..=index.n_choices as u32).collect(),
             None => return Err(missing(BRANCHES, "the numbers of choices and branches differ")),
         };
-        mdp.targets = match self.ids.remove(TARGETS) {
-            Some(targets) => targets,
-            None if index.n_branches == 0 => Vec::new(),
-            None => return Err(missing(TARGETS, "the model has branches")),
+        mdp.choices = match self.ids.remove(CHOICES) {
+            Some(offsets) => offsets,
+            None if index.n_states == index.n_choices => (0..=index.n_states as u32).collect(),
+            None => return Err(missing(CHOICES, "the numbers of states and choices differ")),
         };
         mdp.probabilities = match (self.numbers.remove(PROBABILITIES), index.probabilities) {
             (Some(values), _) => values,

@@ -15,7 +15,8 @@ use std::path::Path;
 
 /// Reads a table.
 pub fn read(path: &Path, input: impl BufRead) -> Result<ReadMdp> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(input);
+    let mut reader =
+        csv::ReaderBuilder::new().trim(csv::Trim::Headers).buffer_capacity(1 << 16).from_reader(input);
     let columns = Columns::new(path, reader.headers().map_err(|error| refused(path, &error))?)?;
     let mut table = Table::default();
     let mut record = StringRecord::new();
@@ -27,41 +28,39 @@ pub fn read(path: &Path, input: impl BufRead) -> Result<ReadMdp> {
             Error::new(format!("{}:{line}:{}", path.display(), place + 1), problem)
         };
         let found = |column: usize, expected: &str| {
-            let text = &record[column];
+            let text = record[column].trim();
             at(
                 column,
                 format!("found {}; expected {expected}", if text.is_empty() { "nothing" } else { text }),
             )
         };
-        let probability = number::parse(&record[columns.probability])
+        let probability = number::parse(record[columns.probability].trim())
             .filter(|p| (0.0..=1.0 + super::SUM_SLACK).contains(p))
             .ok_or_else(|| found(columns.probability, "a probability from 0 to 1"))?;
         let reward = match columns.reward {
             None => 0.0,
-            Some(column) => number::parse(&record[column]).ok_or_else(|| found(column, "a reward"))?,
+            Some(column) => number::parse(record[column].trim()).ok_or_else(|| found(column, "a reward"))?,
         };
-        let terminated = match columns.terminated.map(|column| (column, record[column].to_ascii_lowercase()))
-        {
-            None => false,
-            Some((column, text)) => match text.as_str() {
-                "1" | "true" => true,
-                "0" | "false" | "" => false,
-                _ => return Err(found(column, "true, false, 1 or 0")),
-            },
+        let terminated = match columns.terminated.map(|column| (column, record[column].trim())) {
+            None | Some((_, "0" | "")) => false,
+            Some((_, "1")) => true,
+            Some((_, text)) if text.eq_ignore_ascii_case("true") => true,
+            Some((_, text)) if text.eq_ignore_ascii_case("false") => false,
+            Some((column, _)) => return Err(found(column, "true, false, 1 or 0")),
         };
         for column in [columns.state, columns.action] {
-            if record[column].is_empty() {
+            if record[column].trim().is_empty() {
                 return Err(found(column, "a name"));
             }
         }
-        if record[columns.next_state].is_empty() && !terminated {
+        if record[columns.next_state].trim().is_empty() && !terminated {
             return Err(found(columns.next_state, "a name: the row is not terminated"));
         }
         n_zero += u64::from(probability == 0.0);
         let row = Row {
-            state: &record[columns.state],
-            action: &record[columns.action],
-            next: (!terminated).then(|| &record[columns.next_state]),
+            state: record[columns.state].trim(),
+            action: record[columns.action].trim(),
+            next: (!terminated).then(|| record[columns.next_state].trim()),
             probability,
             reward,
         };

@@ -22,6 +22,22 @@ impl<'a> Lines<'a> {
 
     /// The next line, without its end; `None` at the end of the file.
     pub fn read(&mut self) -> Result<Option<Line<'_>>> {
+        if self.fill()? { self.line().map(Some) } else { Ok(None) }
+    }
+
+    /// The next line that is neither empty nor a comment, which begins with `#`.
+    pub fn read_data(&mut self) -> Result<Option<Line<'_>>> {
+        while self.fill()? {
+            match self.bytes.trim_ascii_end().first() {
+                None | Some(b'#') => {}
+                Some(_) => return self.line().map(Some),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes in the bytes of a line; whether there was one.
+    fn fill(&mut self) -> Result<bool> {
         self.bytes.clear();
         self.number += 1;
         let place = || format!("{}:{}", self.path.display(), self.number);
@@ -32,27 +48,15 @@ impl<'a> Lines<'a> {
         if n as u64 == MAX_LINE {
             return Err(Error::new(place(), format!("the line is longer than {MAX_LINE} bytes")));
         }
-        if n == 0 {
-            return Ok(None);
-        }
-        let text = std::str::from_utf8(&self.bytes).map_err(|error| {
-            Error::new(format!("{}:{}", place(), error.valid_up_to() + 1), "the text is not UTF-8")
-        })?;
-        Ok(Some(Line { path: self.path, number: self.number, text: text.trim_end() }))
+        Ok(n > 0)
     }
 
-    /// The next line that is neither empty nor a comment, which begins with `#`.
-    pub fn read_data(&mut self) -> Result<Option<Line<'_>>> {
-        // Asked for again below: the borrow checker does not see that only the last line leaves the loop.
-        loop {
-            match self.read()? {
-                None => return Ok(None),
-                Some(line) if line.text.is_empty() || line.text.starts_with('#') => {}
-                Some(_) => break,
-            }
-        }
-        let text = std::str::from_utf8(&self.bytes).map_or("", str::trim_end);
-        Ok(Some(Line { path: self.path, number: self.number, text }))
+    fn line(&self) -> Result<Line<'_>> {
+        let text = std::str::from_utf8(&self.bytes).map_err(|error| {
+            let place = format!("{}:{}:{}", self.path.display(), self.number, error.valid_up_to() + 1);
+            Error::new(place, "the text is not UTF-8")
+        })?;
+        Ok(Line { path: self.path, number: self.number, text: text.trim_end() })
     }
 
     /// The first byte of the next line.

@@ -56,8 +56,8 @@ fn transitions(mdp: &Mdp, output: &mut dyn Write) -> io::Result<()> {
         writeln!(output, "{} {} {}", mdp.n_states(), mdp.n_choices(), mdp.n_arcs())?;
     }
     each_arc(mdp, |state, within, choice, arc| {
-        let choice_word = if mdp.chain { String::new() } else { format!("{within} ") };
-        write!(output, "{state} {choice_word}{} {:?}", mdp.targets[arc], mdp.probabilities[arc])?;
+        choice_word(mdp, state, within, output)?;
+        write!(output, "{} {:?}", mdp.targets[arc], mdp.probabilities[arc])?;
         match mdp.action_names.get(choice) {
             Some(name) if !mdp.chain && !name.is_empty() => {
                 writeln!(output, " {}", name.replace(['\n', '\r'], " "))
@@ -65,6 +65,11 @@ fn transitions(mdp: &Mdp, output: &mut dyn Write) -> io::Result<()> {
             _ => writeln!(output),
         }
     })
+}
+
+/// The state, and in an MDP the choice.
+fn choice_word(mdp: &Mdp, state: usize, within: usize, output: &mut dyn Write) -> io::Result<()> {
+    if mdp.chain { write!(output, "{state} ") } else { write!(output, "{state} {within} ") }
 }
 
 fn each_arc(
@@ -162,7 +167,7 @@ fn transition_rewards(mdp: &Mdp, i: usize, output: &mut dyn Write) -> io::Result
         if reward == 0.0 {
             return Ok(());
         }
-        let choice_word = if mdp.chain { String::new() } else { format!("{within} ") };
-        writeln!(output, "{state} {choice_word}{} {reward:?}", mdp.targets[arc])
+        choice_word(mdp, state, within, output)?;
+        writeln!(output, "{} {reward:?}", mdp.targets[arc])
     })
 }

@@ -33,10 +33,20 @@ pub struct Table {
 struct Names {
     ids: HashMap<String, u32>,
     names: Vec<String>,
+    last: u32,
 }
 
 impl Names {
     fn id(&mut self, name: &str) -> u32 {
+        // Rows of one state, and of one action, usually stand together.
+        if self.names.get(self.last as usize).is_some_and(|last| last == name) {
+            return self.last;
+        }
+        self.last = self.find(name);
+        self.last
+    }
+
+    fn find(&mut self, name: &str) -> u32 {
         if let Some(&id) = self.ids.get(name) {
             return id;
         }
@@ -66,7 +76,7 @@ impl Table {
         }
         let state = self.states.id(row.state);
         let action = self.actions.id(row.action);
-        let next = row.next.map_or(END, |next| self.states.id(next));
+        let next = row.next.map_or(END, |next| self.states.find(next));
         self.rows.push((state, action, next, row.probability, row.reward));
         Ok(())
     }

@@ -94,8 +94,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Lines such as `$0 : 1/3` up to the next section; this takes the line of the next section only if it is `@model`-like,
-    /// so sections after placeholders are looked at before they are taken.
+    /// Lines such as `$0 : 1/3`, as long as they begin with `$`.
     fn placeholders(&mut self, lines: &mut Lines) -> Result<()> {
         while lines.peek()? == Some(b'$') {
             let Some(line) = lines.read()? else { break };

@@ -135,10 +135,8 @@ fn gauss(mut system: Vec<Vec<f64>>) -> Vec<f64> {
         system.swap(k, pivot);
         for i in (0..n).filter(|&i| i != k) {
             let factor = system[i][k] / system[k][k];
-            for j in k..=n {
-                let above = system[k][j];
-                system[i][j] -= factor * above;
-            }
+            let above = system[k].clone();
+            system[i].iter_mut().zip(&above).skip(k).for_each(|(entry, above)| *entry -= factor * above);
         }
     }
     (0..n).map(|k| system[k][n] / system[k][k]).collect()

@@ -1,7 +1,9 @@
 //! The command line of Backsweep. Every command is one file; every error is one line and exit code 2.
 
 mod bench;
+mod convert;
 mod laboratory;
+mod loading;
 mod memory;
 mod merge;
 mod output;
@@ -9,6 +11,7 @@ mod progress;
 mod reproduce;
 mod run;
 mod usage;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -28,6 +31,8 @@ enum Command {
     Merge(merge::Arguments),
     Watch(backsweep_watch::command::WatchArgs),
     Bench(bench::Arguments),
+    Convert(convert::Arguments),
+    Verify(verify::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +46,8 @@ fn main() -> ExitCode {
         Command::Merge(arguments) => merge::merge(arguments),
         Command::Watch(arguments) => backsweep_watch::command::run(arguments),
         Command::Bench(arguments) => bench::bench(arguments),
+        Command::Convert(arguments) => convert::convert(arguments),
+        Command::Verify(arguments) => verify::verify(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -48,7 +48,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Snapshot> {
 }
 
 /// A name that no other save uses at this moment, in this process or another.
-fn temporary_beside(path: &Path) -> PathBuf {
+pub(crate) fn temporary_beside(path: &Path) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

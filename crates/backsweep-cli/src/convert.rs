@@ -1,0 +1,50 @@
+//! `backsweep convert`: a model from one format to another.
+
+use crate::{loading, output};
+use backsweep_io::mdp::{Compression, Format, write};
+use backsweep_lab::{Error, Result};
+use std::path::PathBuf;
+
+/// Convert a model from one format to another
+///
+/// Formats go by the extension: .umb (Storm, PRISM, Modest), .drn (Storm), .tra with .lab, .srew, .trew and .sta beside it
+/// (PRISM), .csv (state,action,next_state,probability,reward,terminated); .backsweep (a saved learner) is only read.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The model to read
+    #[arg(value_name = "FROM")]
+    input: PathBuf,
+
+    /// The file to write
+    #[arg(value_name = "TO")]
+    output: PathBuf,
+
+    /// The format of FROM, if its extension does not tell it: umb, drn, tra, csv or backsweep
+    #[arg(long, value_name = "FORMAT", value_parser = loading::format)]
+    from: Option<Format>,
+
+    /// The format of TO, if its extension does not tell it: umb, drn, tra or csv
+    #[arg(long, value_name = "FORMAT", value_parser = loading::format)]
+    to: Option<Format>,
+
+    /// Do not compress a .umb file: larger, but faster to read and write
+    #[arg(long)]
+    uncompressed: bool,
+}
+
+/// Carries out the command.
+pub fn convert(arguments: &Arguments) -> Result<()> {
+    let mdp = loading::load(&arguments.input, arguments.from)?;
+    let compression = if arguments.uncompressed { Compression::None } else { Compression::Gzip };
+    let warnings = write(&arguments.output, &mdp, arguments.to, compression);
+    for warning in warnings.map_err(|error| Error::new(error.to_string()))? {
+        loading::warn(&arguments.output, &warning);
+    }
+    let (path, states) = (arguments.output.display(), mdp.n_states());
+    output::result(format_args!(
+        "{path}: {states} states, {} choices, {} arcs",
+        mdp.n_choices(),
+        mdp.n_arcs()
+    ));
+    Ok(())
+}

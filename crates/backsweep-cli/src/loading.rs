@@ -1,0 +1,35 @@
+//! Models from files, with a bar while they are read.
+
+use crate::output;
+use backsweep_io::mdp::{Format, Mdp, read};
+use backsweep_lab::{Error, Result};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::path::Path;
+
+/// Reads a model. What of the file had to be left out is told on standard error.
+pub fn load(path: &Path, format: Option<Format>) -> Result<Mdp> {
+    let on_terminal = std::io::stderr().is_terminal();
+    let target = if on_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(1000), target);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} % · {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar.set_message(format!("reading {}", path.display()));
+    let found = read(path, format, &|fraction| bar.set_position((fraction * 1000.0) as u64));
+    bar.finish_and_clear();
+    let found = found.map_err(|error| Error::new(error.to_string()))?;
+    found.warnings.iter().for_each(|warning| warn(path, warning));
+    Ok(found.mdp)
+}
+
+/// Tells what was left out of a file or put in.
+pub fn warn(path: &Path, warning: &str) {
+    output::note(format_args!("backsweep: {}: note: {warning}", path.display()));
+}
+
+/// A format by its name, for `--from` and `--to`.
+pub fn format(name: &str) -> std::result::Result<Format, String> {
+    let known: Vec<&str> = Format::NAMES.iter().map(|(name, _)| *name).collect();
+    Format::named(name).ok_or_else(|| format!("expected one of: {}", known.join(", ")))
+}

@@ -1,0 +1,46 @@
+//! `backsweep verify`: an independent check of a result.
+
+use crate::{loading, output};
+use backsweep_io::mdp::Format;
+use backsweep_lab::{Error, Result};
+use backsweep_verify::{ResultFile, Verdict, verify as check};
+use std::path::PathBuf;
+
+/// Check a result of 'solve' against its model: bounds, tolerance and policy
+///
+/// Shares no code with the solver and counts every rounding error. Prints 'proven' and succeeds if every claim is true; fails
+/// with exit code 2 if one is wrong, and also, with another message, if one could be neither proven nor refuted.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The model
+    #[arg(value_name = "MODEL")]
+    model: PathBuf,
+
+    /// The result, as 'backsweep solve --json' prints it
+    #[arg(value_name = "RESULT")]
+    result: PathBuf,
+
+    /// The format of MODEL, if its extension does not tell it: umb, drn, tra, csv or backsweep
+    #[arg(long, value_name = "FORMAT", value_parser = loading::format)]
+    from: Option<Format>,
+}
+
+/// Carries out the command.
+pub fn verify(arguments: &Arguments) -> Result<()> {
+    let path = arguments.result.display();
+    let text = std::fs::read_to_string(&arguments.result)
+        .map_err(|error| Error::new(format!("{path}: cannot read the file ({error})")))?;
+    let result = ResultFile::from_json(&text).map_err(|problem| Error::new(format!("{path}:{problem}")))?;
+    let mdp = loading::load(&arguments.model, arguments.from)?;
+    let report = check(&mdp, &result);
+    match report.verdict {
+        Verdict::Proven => {
+            let states = mdp.n_states();
+            let policy = if result.converged { " and the policy" } else { "" };
+            output::result(format_args!("{path}: proven: the bounds of {states} states{policy}"));
+            Ok(())
+        }
+        Verdict::Wrong(problem) => Err(Error::new(format!("{path}: wrong: {problem}"))),
+        Verdict::NotProven(problem) => Err(Error::new(format!("{path}: not proven: {problem}"))),
+    }
+}

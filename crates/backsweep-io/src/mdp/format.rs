@@ -1,0 +1,192 @@
+//! Which format a file has, and the files themselves.
+
+use super::{Error, Mdp, Result, drn, learned, prism, table, umb};
+use crate::file::temporary_beside;
+use std::cell::Cell;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+/// A format of models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Unified Markov Binary, `.umb`: Storm, PRISM, Modest.
+    Umb,
+    /// Storm's direct encoding, `.drn`.
+    Drn,
+    /// PRISM's explicit files, `.tra` with `.lab`, `.srew`, `.trew`, `.sta` beside it.
+    Prism,
+    /// A table of transitions, `.csv`.
+    Table,
+    /// A learner of ours, `.backsweep`; only read.
+    Learner,
+}
+
+impl Format {
+    /// All formats, by the extension of their files.
+    pub const NAMES: [(&'static str, Self); 5] = [
+        ("umb", Self::Umb),
+        ("drn", Self::Drn),
+        ("tra", Self::Prism),
+        ("csv", Self::Table),
+        ("backsweep", Self::Learner),
+    ];
+
+    /// The format with this name, which is its extension.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|&(_, format)| format)
+    }
+
+    /// The format that a file's extension stands for.
+    ///
+    /// # Errors
+    /// If it stands for none.
+    pub fn of(path: &Path) -> Result<Self> {
+        path.extension().and_then(OsStr::to_str).and_then(Self::named).ok_or_else(|| {
+            let known: Vec<String> = Self::NAMES.iter().map(|(name, _)| format!(".{name}")).collect();
+            let found = path
+                .extension()
+                .map_or("no extension".to_owned(), |e| format!("extension '{}'", e.display()));
+            Error::new(
+                path.display(),
+                format!("found {found}; expected one of {}, or say the format", known.join(" ")),
+            )
+        })
+    }
+}
+
+/// How UMB files are compressed. Reading knows them, and bzip2 and xz too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// By gzip, as Storm and `umbi` do.
+    #[default]
+    Gzip,
+    /// Not at all: larger, and several times as fast to read and write.
+    None,
+}
+
+/// A model that was read, and what of its file was left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadMdp {
+    /// The model, which has passed [`Mdp::check`].
+    pub mdp: Mdp,
+    /// What the file says and the model cannot hold, one line each.
+    pub warnings: Vec<String>,
+}
+
+/// Reads a model. Without a format, the extension tells it. `progress` is told the fraction of the file that has been read.
+///
+/// # Errors
+/// If the system refuses, or the file is not right: the message says where, what was found and what was expected.
+pub fn read(path: impl AsRef<Path>, format: Option<Format>, progress: &dyn Fn(f64)) -> Result<ReadMdp> {
+    let path = path.as_ref();
+    let format = format.map_or_else(|| Format::of(path), Ok)?;
+    if format == Format::Learner {
+        let mdp = learned::read(path)?;
+        return Ok(ReadMdp { mdp, warnings: Vec::new() });
+    }
+    let (file, length) = open(path)?;
+    let input = BufReader::with_capacity(1 << 18, Counted { file, length, n: 0, reported: 0, progress });
+    let read = match format {
+        Format::Umb => umb::read(path, input, length)?,
+        Format::Drn => drn::read(path, input)?,
+        Format::Prism => prism::read(path, input)?,
+        Format::Table | Format::Learner => table::read(path, input)?,
+    };
+    read.mdp.check().map_err(|error| error.within(path.display()))?;
+    progress(1.0);
+    Ok(read)
+}
+
+/// Writes a model, and says what of it the format cannot hold. Without a format, the extension tells it. A file is there as a
+/// whole or not at all.
+///
+/// # Errors
+/// If the model does not pass [`Mdp::check`], or the system refuses.
+pub fn write(
+    path: impl AsRef<Path>,
+    mdp: &Mdp,
+    format: Option<Format>,
+    compression: Compression,
+) -> Result<Vec<String>> {
+    let path = path.as_ref();
+    let format = format.map_or_else(|| Format::of(path), Ok)?;
+    mdp.check().map_err(|error| error.within("the model to write"))?;
+    match format {
+        Format::Umb => umb::write(path, mdp, compression),
+        Format::Drn => drn::write(path, mdp),
+        Format::Prism => prism::write(path, mdp),
+        Format::Table => table::write(path, mdp),
+        Format::Learner => Err(Error::new(
+            path.display(),
+            "a learner's file is only read; expected .umb, .drn, .tra or .csv",
+        )),
+    }
+}
+
+/// Opens a regular file, and says how long it is.
+pub fn open(path: &Path) -> Result<(File, u64)> {
+    let refused = |error: io::Error| Error::new(path.display(), format!("cannot open the file ({error})"));
+    let file = File::open(path).map_err(refused)?;
+    let about = file.metadata().map_err(refused)?;
+    if !about.is_file() {
+        return Err(Error::new(path.display(), "this is not a regular file; expected a file with a model"));
+    }
+    Ok((file, about.len()))
+}
+
+/// Writes a file by way of a temporary one beside it.
+pub fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let temporary = temporary_beside(path);
+    let written = File::create(&temporary).and_then(|file| {
+        let mut output = BufWriter::with_capacity(1 << 18, file);
+        fill(&mut output)?;
+        output.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        fs::rename(&temporary, path)
+    });
+    written.map_err(|error| {
+        // Whatever is left of it is of no use; that it cannot be removed is no news beside the first error.
+        let _ = fs::remove_file(&temporary);
+        Error::new(path.display(), format!("cannot write the file ({error})"))
+    })
+}
+
+/// A file that tells how much of it has been read.
+struct Counted<'a> {
+    file: File,
+    length: u64,
+    n: u64,
+    reported: u64,
+    progress: &'a dyn Fn(f64),
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.file.read(buffer)?;
+        self.n += n as u64;
+        if self.n >= self.reported + (1 << 20) {
+            self.reported = self.n;
+            (self.progress)(self.n as f64 / self.length.max(1) as f64);
+        }
+        Ok(n)
+    }
+}
+
+/// Counts what is left out, and says it once.
+#[derive(Default)]
+pub struct Dropped {
+    zero_arcs: Cell<u64>,
+}
+
+impl Dropped {
+    pub fn zero_arc(&self) {
+        self.zero_arcs.set(self.zero_arcs.get() + 1);
+    }
+
+    pub fn say(&self, warnings: &mut Vec<String>) {
+        if self.zero_arcs.get() > 0 {
+            warnings.push(format!("{} transitions of probability 0 were left out", self.zero_arcs.get()));
+        }
+    }
+}

@@ -1,0 +1,490 @@
+//! Files of models: round trips, and what is said of files that are wrong.
+
+use backsweep::{Action, Model, Next, Outcome, Random, State};
+use backsweep_io::mdp::{Compression, Format, Label, Mdp, ReadMdp, Rewards, read, write};
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// A directory that goes away.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("backsweep-models-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn read_quietly(path: &Path) -> ReadMdp {
+    read(path, None, &|_| {}).unwrap()
+}
+
+fn error(path: &Path) -> String {
+    let place = path.parent().unwrap().display().to_string() + "/";
+    read(path, None, &|_| {}).unwrap_err().to_string().replace(&place, "")
+}
+
+fn below(random: &mut Random, n: usize) -> usize {
+    (random.next_u64() % n as u64) as usize
+}
+
+/// A model whose rows sum to 1 and ascend, with everything that formats may hold.
+fn random_mdp(random: &mut Random, chain: bool) -> Mdp {
+    let n = 1 + below(random, 70);
+    let mut mdp = Mdp { choices: vec![0], arcs: vec![0], chain, ..Mdp::default() };
+    for _ in 0..n {
+        for _ in 0..if chain { 1 } else { 1 + below(random, 3) } {
+            let mut row: Vec<u32> = (0..1 + below(random, 4)).map(|_| below(random, n) as u32).collect();
+            row.sort_unstable();
+            row.dedup();
+            let weights: Vec<f64> = row.iter().map(|_| 1.0 + below(random, 1000) as f64).collect();
+            let sum: f64 = weights.iter().sum();
+            mdp.targets.extend(&row);
+            mdp.probabilities.extend(weights.iter().map(|weight| weight / sum));
+            mdp.arcs.push(mdp.targets.len() as u32);
+        }
+        mdp.choices.push(mdp.arcs.len() as u32 - 1);
+    }
+    let mut values =
+        |n: usize| (0..n).map(|_| below(random, 2000) as f64 / 7.0 - 100.0).collect::<Vec<f64>>();
+    let (states, choices) = (values(n), values(mdp.n_choices()));
+    mdp.rewards.push(Rewards { name: "cost".to_owned(), states, choices, ..Rewards::default() });
+    mdp.rewards.push(Rewards {
+        name: "time".to_owned(),
+        choices: vec![1.0; mdp.n_choices()],
+        ..Rewards::default()
+    });
+    mdp.initial = vec![below(random, n) as u32];
+    mdp.labels.push(Label { name: "goal".to_owned(), states: vec![below(random, n) as u32] });
+    mdp.labels.push(Label { name: "two words".to_owned(), states: (0..n as u32).collect() });
+    if !chain && below(random, 2) == 0 {
+        mdp.action_names = (0..mdp.n_choices()).map(|choice| format!("go{}", choice % 5)).collect();
+    }
+    mdp.check().unwrap();
+    mdp
+}
+
+/// Exact to the last bit: UMB, compressed and not, DRN and .tra, one after the other.
+#[test]
+fn models_survive_every_format() {
+    let folder = Folder::new("survive");
+    let mut random = Random::from_seed(5);
+    for i in 0..60 {
+        let mdp = random_mdp(&mut random, i % 3 == 0);
+        let mut current = mdp.clone();
+        for (name, compression) in [
+            ("a.umb", Compression::Gzip),
+            ("b.drn", Compression::None),
+            ("c.umb", Compression::None),
+            ("d.tra", Compression::None),
+        ] {
+            let path = folder.path(name);
+            let warnings = write(&path, &current, None, compression).unwrap();
+            assert_eq!(warnings, Vec::<String>::new(), "{name}");
+            let found = read_quietly(&path);
+            assert_eq!(found.warnings, Vec::<String>::new(), "{name}");
+            current = found.mdp;
+            // Which label comes first is up to the format.
+            current.labels.sort_by(|a, b| a.name.cmp(&b.name));
+            assert_eq!(current, mdp, "{name}, model {i}");
+        }
+    }
+}
+
+#[test]
+fn rewards_of_arcs_survive_where_they_can() {
+    let folder = Folder::new("arcs");
+    let mut random = Random::from_seed(6);
+    let mut mdp = random_mdp(&mut random, false);
+    mdp.rewards.truncate(1);
+    mdp.rewards[0] = Rewards { name: String::new(), ..Rewards::default() };
+    mdp.rewards[0].arcs = (0..mdp.n_arcs()).map(|arc| (arc % 9) as f64).collect();
+    for name in ["a.umb", "a.tra"] {
+        assert_eq!(write(folder.path(name), &mdp, None, Compression::Gzip).unwrap(), Vec::<String>::new());
+        assert_eq!(read_quietly(&folder.path(name)).mdp, mdp, "{name}");
+    }
+    // DRN has rewards of states and choices only, and says so.
+    let warnings = write(folder.path("a.drn"), &mdp, None, Compression::Gzip).unwrap();
+    assert!(warnings.iter().any(|warning| warning.contains("mean per choice")), "{warnings:?}");
+    let drn = read_quietly(&folder.path("a.drn")).mdp;
+    let (found, expected) = (drn.expected_rewards(None).unwrap(), mdp.expected_rewards(None).unwrap());
+    assert_eq!(found, expected);
+}
+
+const TABLE: &str = "\
+action,state,next_state,probability,reward,terminated
+go,hall,kitchen,0.5,1,false
+go,hall,hall,0.25,3,false
+go,hall,hall,0.25,5,0
+stay,hall,hall,1,0,
+cook,kitchen,fire,0.125,-8,TRUE
+cook,kitchen,cellar,0.875,-8,false
+";
+
+#[test]
+fn a_table_of_names() {
+    let folder = Folder::new("table");
+    let mdp = read_quietly(&folder.file("t.csv", TABLE)).mdp;
+    assert_eq!(mdp.state_names, ["hall", "kitchen", "cellar"]);
+    assert_eq!(mdp.action_names, ["go", "stay", "cook"]);
+    assert_eq!((&mdp.choices[..], &mdp.arcs[..]), (&[0, 2, 3, 3][..], &[0, 2, 3, 4][..]));
+    assert_eq!((&mdp.targets[..], &mdp.probabilities[..]), (&[0, 1, 0, 2][..], &[0.5, 0.5, 1.0, 0.875][..]));
+    assert_eq!(mdp.expected_rewards(None).unwrap(), [0.5 + 0.5 * 4.0, 0.0, -8.0]);
+    assert!(mdp.can_end(2) && !mdp.can_end(0));
+    // Written and read again it is the same, and other formats get a state for what ends.
+    write(folder.path("u.csv"), &mdp, None, Compression::Gzip).unwrap();
+    let again = read_quietly(&folder.path("u.csv")).mdp;
+    assert_eq!(again.expected_rewards(None).unwrap(), mdp.expected_rewards(None).unwrap());
+    assert_eq!((&again.targets, &again.probabilities), (&mdp.targets, &mdp.probabilities));
+    let warnings = write(folder.path("u.umb"), &mdp, None, Compression::Gzip).unwrap();
+    assert_eq!(warnings.len(), 3, "{warnings:?}");
+    let whole = read_quietly(&folder.path("u.umb")).mdp;
+    assert_eq!(whole.n_states(), 4);
+    assert_eq!(whole.label("end").unwrap(), [3]);
+    assert_eq!(&whole.targets[whole.arcs_of(2)], [2, 3]);
+    assert_eq!(whole.expected_rewards(None).unwrap(), [2.5, 0.0, -8.0, 0.0, 0.0]);
+}
+
+#[test]
+fn fractions_and_zeros_of_drn() {
+    let folder = Folder::new("drn");
+    let text = "// by hand\n@type: MDP\n@value_type: rational\n@parameters\n\n@placeholders\n$third : 1/3\n@reward_models\ncost\n\
+        @nr_states\n3\n@nr_choices\n3\n@model\nstate 0 [1/2] init\n\taction walk slowly [2]\n\t\t0 : $third\n\t\t1 : 2/3\n\t\t2 : 0\n\
+        state 1 goal \"far away\"\n\taction __NOLABEL__ [0]\n\t\t1 : 1\nstate 2\n\taction x\n\t\t2 : 1\n";
+    let ReadMdp { mdp, warnings } = read_quietly(&folder.file("m.drn", text));
+    assert_eq!(mdp.probabilities, [1.0 / 3.0, 2.0 / 3.0, 1.0, 1.0]);
+    assert_eq!(mdp.action_names, ["walk slowly", "", "x"]);
+    assert_eq!(mdp.expected_rewards(Some("cost")).unwrap(), [2.5, 0.0, 0.0]);
+    assert_eq!((mdp.label("far away").unwrap(), mdp.label("init").unwrap()), (&[1][..], &[0][..]));
+    assert_eq!(warnings, ["1 transitions of probability 0 were left out"]);
+}
+
+#[test]
+fn errors_say_where_what_and_what_else() {
+    let folder = Folder::new("errors");
+    let drn = "@type: MDP\n@nr_states\n2\n@nr_choices\n2\n@model\nstate 0\n\taction a\n\t\t1 : 1\nstate 1\n\taction a\n\t\t1 : 1\n";
+    let cases = [
+        (
+            "a.drn",
+            drn.replace("\t\t1 : 1\nstate 1", "\t\t7 : 1\nstate 1"),
+            "a.drn:9:3: found '7'; expected a state from 0 to 1",
+        ),
+        (
+            "b.drn",
+            drn.replace("1 : 1\nstate 1", "1 : nan\nstate 1"),
+            "b.drn:9:7: found 'nan'; expected a probability from 0 to 1",
+        ),
+        (
+            "c.drn",
+            drn.replace("MDP", "CTMC"),
+            "c.drn:1:8: found 'CTMC'; expected MDP or DTMC: others are not read",
+        ),
+        (
+            "d.drn",
+            drn.replace("state 1", "state 3"),
+            "d.drn:10:7: found '3'; expected state 1: states are numbered from 0 without gaps",
+        ),
+        (
+            "e.drn",
+            drn.replace("@nr_states\n2", "@nr_states\n3"),
+            "e.drn:13: the file ends; expected 3 states as @nr_states says, found 2",
+        ),
+        (
+            "f.drn",
+            drn.replace("1 : 1\nstate 1", "1 : 1.5\nstate 1"),
+            "f.drn:9:7: found '1.5'; expected a probability from 0 to 1",
+        ),
+        (
+            "g.drn",
+            drn.replace("state 0\n", "state 0 {3}\n"),
+            "g.drn:7:9: found '{'; observations (POMDPs) are not read",
+        ),
+        (
+            "a.tra",
+            "2 2 2\n0 0 1 1\n1 0 5 1\n".to_owned(),
+            "a.tra:3:5: found '5'; expected a state from 0 to 1",
+        ),
+        (
+            "b.tra",
+            "2 2 2\n0 0 1 1\n1 1 1 1\n".to_owned(),
+            "b.tra:3:1: found choice 1 of state 1; expected 0: choices have no gaps",
+        ),
+        (
+            "c.tra",
+            "2 2 3\n0 0 1 1\n1 0 1 1\n".to_owned(),
+            "c.tra:4: the file ends; expected 3 transitions as the header says, found 2",
+        ),
+        (
+            "d.tra",
+            "1 1 1\n0 0 0 1/0\n".to_owned(),
+            "d.tra:2:7: found '1/0'; expected a probability from 0 to 1",
+        ),
+        (
+            "a.csv",
+            TABLE.replace("0.875", "often"),
+            "a.csv:7:21: found often; expected a probability from 0 to 1",
+        ),
+        (
+            "b.csv",
+            TABLE.replace("next_state", "then"),
+            "b.csv:1:1: found no column 'next_state' in 'action,state,then,probability,reward,terminated'; expected state,action,next_state,probability and, if you like, reward,terminated",
+        ),
+        (
+            "c.csv",
+            TABLE.replace("0.875", "0.75"),
+            "c.csv: state kitchen, action cook: the probabilities sum to 0.875; expected 1 (rows that end the episode are terminated)",
+        ),
+        (
+            "d.csv",
+            TABLE.replace("go,hall,kitchen,0.5,1,false", "go,hall,kitchen,0.5"),
+            "d.csv:2:1: found 4 fields; expected 6 as in the first line",
+        ),
+        ("e.csv", TABLE.replace("TRUE", "maybe"), "e.csv:6:28: found maybe; expected true, false, 1 or 0"),
+        (
+            "m.xyz",
+            String::new(),
+            "m.xyz: found extension 'xyz'; expected one of .umb .drn .tra .csv .backsweep, or say the format",
+        ),
+        ("a.umb", "not an archive".to_owned(), "a.umb: archive: "),
+    ];
+    for (name, content, expected) in cases {
+        let found = error(&folder.file(name, content));
+        assert!(
+            found == expected || expected.ends_with(": ") && found.starts_with(expected),
+            "{name}: {found}"
+        );
+    }
+}
+
+/// An archive with an index and entries.
+fn archive(index: &str, entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    let mut add = |name: &str, bytes: &[u8]| {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        builder.append_data(&mut header, name, bytes).unwrap();
+    };
+    add("index.json", index.as_bytes());
+    entries.iter().for_each(|(name, bytes)| add(name, bytes));
+    builder.into_inner().unwrap()
+}
+
+fn index(n_states: u64, time: &str, players: u32) -> String {
+    format!(
+        r##"{{"format-version":1,"format-revision":0,"transition-system":{{"time":"{time}","#players":{players},"#states":{n_states},
+        "#initial-states":0,"#choices":{n_states},"#choice-actions":0,"#branches":{n_states},"#branch-actions":0,"#observations":0,
+        "branch-probability-type":{{"type":"double","size":64}}}}}}"##
+    )
+}
+
+#[test]
+fn errors_in_archives_name_entry_and_index() {
+    let folder = Folder::new("archives");
+    let wide = |ids: &[u64]| ids.iter().flat_map(|id| id.to_le_bytes()).collect::<Vec<u8>>();
+    let doubles = |values: &[f64]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    let build = |targets: &[u64], probabilities: &[f64]| {
+        let (t, p) = (wide(targets), doubles(probabilities));
+        archive(&index(2, "discrete", 1), &[("branch-to-target.bin", &t), ("branch-to-probability.bin", &p)])
+    };
+    let good = folder.file("good.umb", build(&[1, 1], &[1.0, 1.0]));
+    assert_eq!(read_quietly(&good).mdp.targets, [1, 1]);
+    let cases = [
+        (build(&[1, 2], &[1.0, 1.0]), "branch-to-target.bin[1]: found state 2; expected one from 0 to 1"),
+        (
+            build(&[1, 1 << 40], &[1.0, 1.0]),
+            "branch-to-target.bin[1]: found 1099511627776; expected a number below 4294967295",
+        ),
+        (build(&[1, 1], &[1.0, 1.25]), "branch-to-probability.bin[1]: found 1.25; expected 0 to 1"),
+        (
+            build(&[1, 1], &[1.0, f64::NAN]),
+            "branch-to-probability.bin[1]: found no finite number; expected one",
+        ),
+        (build(&[1], &[1.0, 1.0]), "branch-to-target.bin: found 8 bytes; expected 16: 2 items of 8 bytes"),
+        (
+            archive(&index(2, "stochastic", 1), &[]),
+            "index.json: transition-system.time: found \"stochastic\"; continuous-time models are not read; expected \"discrete\"",
+        ),
+        (
+            archive(&index(2, "discrete", 2), &[]),
+            "index.json: transition-system.#players: found 2; games are not read",
+        ),
+        (archive("{", &[]), "index.json:1:1: EOF while parsing an object at line 1 column 1; expected JSON"),
+        (
+            archive(&index(2, "discrete", 1), &[]),
+            "branch-to-target.bin: the archive has no such entry; expected one because the model has branches",
+        ),
+    ];
+    for (bytes, expected) in cases {
+        assert_eq!(error(&folder.file("bad.umb", bytes)), format!("bad.umb: {expected}"));
+    }
+}
+
+/// Whatever a file claims, it costs no more time and memory than it has bytes.
+#[test]
+fn small_files_that_claim_much_are_refused_at_once() {
+    let folder = Folder::new("claims");
+    let most = u64::from(u32::MAX) - 2;
+    let header = |n: u64| {
+        format!("@type: MDP\n@nr_states\n{n}\n@nr_choices\n{n}\n@model\nstate 0\n\taction a\n\t\t0 : 1\n")
+    };
+    let mut files = Vec::new();
+    for n in [1 << 60, most, 4_000_000_000] {
+        files.push(folder.file(&format!("{n}.umb"), archive(&index(n, "discrete", 1), &[])));
+        files.push(folder.file(&format!("{n}.drn"), header(n)));
+        files.push(folder.file(&format!("{n}.tra"), format!("{n} {n} {n}\n0 0 1 1\n")));
+        files.push(folder.file(&format!("last{n}.tra"), format!("{n} 1 1\n{} 0 0 1\n", n - 1)));
+    }
+    // An entry that claims more than the archive has.
+    let mut bytes = archive(&index(4_000_000_000, "discrete", 1), &[("branch-to-target.bin", &[0; 8])]);
+    let at = bytes.windows(20).position(|part| part == b"branch-to-target.bin").unwrap();
+    bytes[at + 124..at + 136].copy_from_slice(b"\x80\0\0\0\0\0\0\x07\x73\x59\x40\0");
+    let sum: u64 =
+        (0..512).map(|i| if (148..156).contains(&i) { 32 } else { u64::from(bytes[at + i]) }).sum();
+    bytes[at + 148..at + 156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    files.push(folder.file("entry.umb", bytes));
+    for path in files {
+        let start = Instant::now();
+        let problem = error(&path);
+        assert!(start.elapsed().as_millis() < 500, "{problem} took {:?}", start.elapsed());
+    }
+}
+
+/// Damage of any kind is an error or another model, never a panic.
+#[test]
+fn damaged_files_do_not_panic() {
+    let folder = Folder::new("damage");
+    let mut random = Random::from_seed(8);
+    let mdp = random_mdp(&mut random, false);
+    for (name, compression) in [
+        ("a.umb", Compression::None),
+        ("b.umb", Compression::Gzip),
+        ("a.drn", Compression::None),
+        ("a.tra", Compression::None),
+        ("a.csv", Compression::None),
+    ] {
+        write(folder.path(name), &mdp, None, compression).unwrap();
+        let whole = std::fs::read(folder.path(name)).unwrap();
+        for _ in 0..400 {
+            let mut bytes = whole.clone();
+            for _ in 0..1 + below(&mut random, 3) {
+                let at = below(&mut random, bytes.len());
+                bytes[at] = random.next_u64() as u8;
+            }
+            bytes.truncate(
+                bytes.len() - if below(&mut random, 3) == 0 { below(&mut random, bytes.len()) } else { 0 },
+            );
+            if let Ok(found) = read(folder.file(name, bytes), None, &|_| {}) {
+                found.mdp.check().unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_left_out_is_said() {
+    let folder = Folder::new("left-out");
+    let extra = r##""annotations":{"aps":{"p":{"applies-to":["choices"],"type":{"type":"bool"}}}},"valuations":{"states":{}},"transition-system""##;
+    let text = index(1, "discrete", 1).replace("\"transition-system\"", extra);
+    let (t, p) = (0u64.to_le_bytes(), 1f64.to_le_bytes());
+    let bytes = archive(
+        &text,
+        &[("branch-to-target.bin", &t), ("branch-to-probability.bin", &p), ("notes.txt", b"hello")],
+    );
+    let warnings = read_quietly(&folder.file("m.umb", bytes)).warnings;
+    assert_eq!(warnings.len(), 3, "{warnings:?}");
+    for part in ["aps/p", "valuations of states", "notes.txt"] {
+        assert!(warnings.iter().any(|warning| warning.contains(part)), "{part}: {warnings:?}");
+    }
+}
+
+#[test]
+fn checks_name_state_and_choice() {
+    let mdp = Mdp {
+        choices: vec![0, 1, 3],
+        arcs: vec![0, 1, 2, 4],
+        targets: vec![1, 0, 0, 1],
+        probabilities: vec![1.0, 1.0, 0.5, 0.5],
+        labels: vec![Label { name: "goal".to_owned(), states: vec![1] }],
+        rewards: vec![Rewards { name: "r".to_owned(), choices: vec![1.0, 2.0, 3.0], ..Rewards::default() }],
+        ..Mdp::default()
+    };
+    mdp.check().unwrap();
+    let wrong = |change: &dyn Fn(&mut Mdp)| {
+        let mut other = mdp.clone();
+        change(&mut other);
+        other.check().unwrap_err().to_string()
+    };
+    assert_eq!(
+        wrong(&|m| m.probabilities[2] = 0.75),
+        "state 1, choice 1: the probabilities sum to 1.25; expected at most 1"
+    );
+    assert_eq!(
+        wrong(&|m| m.targets[3] = 9),
+        "state 1, choice 1: leads to state 9; the model has states 0 to 1"
+    );
+    assert!(
+        wrong(&|m| m.probabilities[0] = f64::NAN)
+            .starts_with("state 0, choice 0: the probability of state 1 is NaN")
+    );
+    assert!(wrong(&|m| m.rewards[0].choices[2] = 1e200).starts_with("state 1, choice 1: the reward 'r' is "));
+    assert!(wrong(&|m| m.arcs[1] = 3).starts_with("arcs of choices[2]: found 2 after 3"));
+    assert!(wrong(&|m| m.labels[0].states[0] = 2).starts_with("label 'goal': state 2 does not exist"));
+    let unknown = mdp.label("gaol").unwrap_err().to_string();
+    assert_eq!(unknown, "model: no states are labelled 'gaol'; expected one of: goal");
+    assert_eq!(
+        mdp.expected_rewards(Some("s")).unwrap_err().to_string(),
+        "model: no rewards are called 's'; expected one of: r"
+    );
+}
+
+#[test]
+fn a_learned_model_is_a_model() {
+    let mut model = Model::with_states([2, 1]);
+    let outcomes = [
+        Outcome { probability: 0.75, reward: 4.0, next: Next::On(State(1)) },
+        Outcome { probability: 0.25, reward: 0.0, next: Next::End },
+    ];
+    model.set_outcomes(State(0), Action(1), &outcomes).unwrap();
+    let mdp = Mdp::from_model(&model).unwrap();
+    assert_eq!((&mdp.choices[..], &mdp.arcs[..]), (&[0, 1, 1][..], &[0, 1][..]));
+    assert_eq!((&mdp.targets[..], &mdp.probabilities[..]), (&[1][..], &[0.75][..]));
+    assert_eq!(mdp.expected_rewards(None).unwrap(), [3.0]);
+    // The first action of state 0 was never tried.
+    assert_eq!(mdp.action_name(0), "1");
+    assert!(mdp.can_end(0));
+}
+
+#[test]
+fn progress_grows_to_one() {
+    let folder = Folder::new("progress");
+    let rows: String = (0..200_000).map(|state| format!("{state} 0 {} 1\n", (state + 1) % 200_000)).collect();
+    let path = folder.file("m.tra", format!("200000 200000 200000\n{rows}"));
+    let (last, calls) = (Cell::new(0.0), Cell::new(0));
+    read(&path, Some(Format::Prism), &|fraction| {
+        assert!(fraction >= last.get() && fraction <= 1.0);
+        last.set(fraction);
+        calls.set(calls.get() + 1);
+    })
+    .unwrap();
+    assert_eq!(last.get(), 1.0);
+    assert!(calls.get() > 2);
+}

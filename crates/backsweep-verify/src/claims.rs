@@ -1,0 +1,294 @@
+//! From enclosures to a verdict.
+
+use crate::discounted::Discounted;
+use crate::enclosure::{Enclosure, Guess};
+use crate::graph::Graph;
+use crate::result::{Direction, Objective, ResultFile};
+use crate::rows::{Interval, Sum};
+use crate::{fingerprint, undiscounted};
+use backsweep_io::mdp::Mdp;
+
+/// What the check says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// Every claim is true.
+    Proven,
+    /// A claim is false; says which.
+    Wrong(String),
+    /// Nothing is wrong, but not everything could be proven; says what.
+    NotProven(String),
+}
+
+/// A verdict and how it came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The widest of the check's own enclosures of finite values.
+    pub width: f64,
+}
+
+/// The part of the tolerance by which bounds may be off: room for rounding, here and in the solver.
+const SHARE: f64 = 0.01;
+
+/// So many arcs are looked at before the check gives up; about a minute.
+const BUDGET: u64 = 10_000_000_000;
+
+/// Checks a result against its model.
+pub fn verify(mdp: &Mdp, result: &ResultFile) -> Report {
+    let wrong = |problem: String| Report { verdict: Verdict::Wrong(problem), width: f64::NAN };
+    if let Err(error) = mdp.check() {
+        return wrong(format!("the model: {error}"));
+    }
+    if let Err(problem) = well_formed(mdp, result) {
+        return wrong(problem);
+    }
+    let slack = SHARE * result.tolerance;
+    let middle =
+        |(lower, upper): (&f64, &f64)| if lower == upper { *lower } else { lower + (upper - lower) / 2.0 };
+    let values: Vec<f64> = result.lower.iter().zip(&result.upper).map(middle).collect();
+    let guess = Guess { values: &values, policy: &result.policy, width: slack, budget: BUDGET };
+    let truth = match enclose(mdp, result, &guess) {
+        Ok(truth) => truth,
+        Err(problem) => return wrong(problem),
+    };
+    let gaps = truth.lo.iter().zip(&truth.hi).filter(|(lo, hi)| lo < hi).map(|(lo, hi)| hi - lo);
+    let width = gaps.fold(0.0, f64::max);
+    let mut verdict = bounds(mdp, result, &truth, slack);
+    if result.converged && !matches!(verdict, Verdict::Wrong(_)) {
+        if let Some(state) = (0..mdp.n_states())
+            .find(|&state| result.policy[state].is_none() && must_choose(mdp, result, state))
+        {
+            return wrong(format!(
+                "state {}: the policy takes no choice; expected one",
+                mdp.state_name(state)
+            ));
+        }
+        let own = match enclose(&chain(mdp, &result.policy), result, &guess) {
+            Ok(own) => own,
+            Err(problem) => return wrong(problem),
+        };
+        let attained = attains(mdp, result, &own);
+        if verdict == Verdict::Proven || matches!(attained, Verdict::Wrong(_)) {
+            verdict = attained;
+        }
+    }
+    Report { verdict, width }
+}
+
+/// What can be said without looking at values.
+fn well_formed(mdp: &Mdp, result: &ResultFile) -> Result<(), String> {
+    let n = mdp.n_states();
+    for (what, found) in
+        [("lower", result.lower.len()), ("upper", result.upper.len()), ("policy", result.policy.len())]
+    {
+        if found != n {
+            return Err(format!("{what} has {found} entries; expected one per state, {n}"));
+        }
+    }
+    let expected = fingerprint(mdp);
+    if result.model != expected {
+        return Err(format!(
+            "the result is for another model: found fingerprint {}, expected {expected}",
+            result.model
+        ));
+    }
+    if !(result.tolerance > 0.0 && result.tolerance.is_finite()) {
+        return Err(format!("the tolerance is {}; expected a number above 0", result.tolerance));
+    }
+    for state in 0..n {
+        let (lower, upper) = (result.lower[state], result.upper[state]);
+        let name = mdp.state_name(state);
+        if lower.is_nan() || upper.is_nan() || lower > upper {
+            return Err(format!("state {name}: the bounds are {lower} and {upper}; expected lower <= upper"));
+        }
+        if result.converged && lower != upper && upper - lower > 2.0 * result.tolerance * (1.0 + 1e-9) {
+            let width = upper - lower;
+            return Err(format!(
+                "state {name}: the bounds are {width:e} apart; the tolerance allows {:e}",
+                2.0 * result.tolerance
+            ));
+        }
+        if let Some(choice) = result.policy[state]
+            && !mdp.choices_of(state).contains(&(choice as usize))
+        {
+            let choices = mdp.choices_of(state);
+            return Err(format!("state {name}: the policy takes choice {choice}; the state has {choices:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn enclose(mdp: &Mdp, result: &ResultFile, guess: &Guess) -> Result<Enclosure, String> {
+    let text = |error: backsweep_io::mdp::Error| error.to_string();
+    match &result.objective {
+        Objective::Discounted { discount, reward } => {
+            if !(0.0..1.0).contains(discount) {
+                return Err(format!("the discount is {discount}; expected 0 to below 1"));
+            }
+            let rewards = rewards(mdp, reward.as_deref())?;
+            let problem =
+                Discounted { mdp, rewards: &rewards, discount: *discount, direction: result.direction };
+            Ok(problem.enclose(guess))
+        }
+        Objective::Reach { goal, avoid } => {
+            let avoid = match avoid {
+                Some(avoid) => mdp.label(avoid).map_err(text)?,
+                None => &[],
+            };
+            let graph = Graph::new(mdp, mdp.label(goal).map_err(text)?, avoid);
+            Ok(undiscounted::reach(&graph, result.direction, guess))
+        }
+        Objective::Total { reward, until } => {
+            let rewards = rewards(mdp, reward.as_deref())?;
+            let graph = Graph::new(mdp, mdp.label(until).map_err(text)?, &[]);
+            Ok(undiscounted::total(&graph, &rewards, result.direction, guess))
+        }
+    }
+}
+
+/// The expected reward of every choice, rounding counted.
+fn rewards(mdp: &Mdp, name: Option<&str>) -> Result<Vec<Interval>, String> {
+    let rewards = mdp.rewards(name).map_err(|error| error.to_string())?;
+    let mut expected = Vec::with_capacity(mdp.n_choices());
+    for state in 0..mdp.n_states() {
+        let of_state = rewards.states.get(state).copied().unwrap_or(0.0);
+        for choice in mdp.choices_of(state) {
+            let own = rewards.choices.get(choice).copied().unwrap_or(0.0);
+            let arcs = mdp.arcs_of(choice);
+            let on_arcs =
+                rewards.arcs.get(arcs.clone()).is_some_and(|arcs| arcs.iter().any(|reward| *reward != 0.0));
+            let mut sum = Interval::point(own);
+            if of_state != 0.0 {
+                sum =
+                    if own == 0.0 { Interval::point(of_state) } else { sum.plus(Interval::point(of_state)) };
+            }
+            if on_arcs {
+                let mut mean = Sum::default();
+                arcs.for_each(|arc| mean.add(mdp.probabilities[arc], rewards.arcs[arc]));
+                // The sum of a row may be off by rounding, which dividing by it would mend.
+                sum = sum.plus(mean.interval(8.0 + mdp.arcs_of(choice).len() as f64));
+            }
+            expected.push(sum);
+        }
+    }
+    Ok(expected)
+}
+
+/// The model in which the policy's choices are the only ones.
+fn chain(mdp: &Mdp, policy: &[Option<u32>]) -> Mdp {
+    let mut chain = Mdp { choices: vec![0], arcs: vec![0], labels: mdp.labels.clone(), ..Mdp::default() };
+    chain.initial.clone_from(&mdp.initial);
+    chain.rewards = mdp
+        .rewards
+        .iter()
+        .map(|r| backsweep_io::mdp::Rewards { name: r.name.clone(), ..Default::default() })
+        .collect();
+    for (state, choice) in policy.iter().enumerate() {
+        if let Some(choice) = choice {
+            let choice = *choice as usize;
+            let arcs = mdp.arcs_of(choice);
+            chain.targets.extend_from_slice(&mdp.targets[arcs.clone()]);
+            chain.probabilities.extend_from_slice(&mdp.probabilities[arcs.clone()]);
+            chain.arcs.push(chain.targets.len() as u32);
+            for (new, old) in chain.rewards.iter_mut().zip(&mdp.rewards) {
+                new.choices.extend(old.choices.get(choice));
+                if !old.arcs.is_empty() {
+                    new.arcs.extend_from_slice(&old.arcs[arcs.clone()]);
+                }
+            }
+        }
+        chain.choices.push(chain.arcs.len() as u32 - 1);
+        for (new, old) in chain.rewards.iter_mut().zip(&mdp.rewards) {
+            new.states.extend(old.states.get(state));
+        }
+    }
+    chain
+}
+
+/// Compares the claimed bounds with the check's own.
+fn bounds(mdp: &Mdp, result: &ResultFile, truth: &Enclosure, slack: f64) -> Verdict {
+    let mut doubt = None;
+    for state in 0..mdp.n_states() {
+        let (lower, upper) = (result.lower[state], result.upper[state]);
+        let (lo, hi) = (truth.lo[state], truth.hi[state]);
+        let name = || mdp.state_name(state);
+        if lower > hi + slack {
+            return Verdict::Wrong(format!(
+                "state {}: the lower bound {lower} is above the value, which is at most {hi}",
+                name()
+            ));
+        }
+        if upper < lo - slack {
+            return Verdict::Wrong(format!(
+                "state {}: the upper bound {upper} is below the value, which is at least {lo}",
+                name()
+            ));
+        }
+        let proven = lower <= lo + slack && upper >= hi - slack;
+        if !proven && doubt.is_none() {
+            doubt = Some(format!(
+                "state {}: the value is between {lo} and {hi}, the result says {lower} to {upper}",
+                name()
+            ));
+        }
+    }
+    doubt.map_or(Verdict::Proven, |doubt| undecided(doubt, truth))
+}
+
+fn undecided(doubt: String, enclosure: &Enclosure) -> Verdict {
+    Verdict::NotProven(enclosure.remark.iter().fold(doubt, |doubt, remark| format!("{doubt} ({remark})")))
+}
+
+/// Whether a policy has to say what it does in a state: there is something to choose, and it matters.
+fn must_choose(mdp: &Mdp, result: &ResultFile, state: usize) -> bool {
+    if mdp.choices_of(state).is_empty() {
+        return false;
+    }
+    let has =
+        |label: &str| mdp.label(label).is_ok_and(|states| states.binary_search(&(state as u32)).is_ok());
+    let (lower, upper) = (result.lower[state], result.upper[state]);
+    match (&result.objective, result.direction) {
+        (Objective::Discounted { .. }, _) => true,
+        (Objective::Reach { goal, avoid }, direction) => {
+            // Where even the best policy reaches nothing, and where even the worst does, all are the same.
+            let same = if direction == Direction::Maximize { upper == 0.0 } else { lower == 1.0 };
+            !same && !has(goal) && !avoid.as_deref().is_some_and(has)
+        }
+        (Objective::Total { until, .. }, _) => lower < f64::INFINITY && !has(until),
+    }
+}
+
+/// Compares the value of the policy with the bound that it has to attain.
+fn attains(mdp: &Mdp, result: &ResultFile, own: &Enclosure) -> Verdict {
+    let mut doubt = None;
+    for state in 0..mdp.n_states() {
+        let (lo, hi) = (own.lo[state], own.hi[state]);
+        let (goal, attained, missed) = match result.direction {
+            Direction::Maximize => {
+                let least = result.lower[state] - result.tolerance;
+                (result.lower[state], lo >= least, hi < least)
+            }
+            Direction::Minimize => {
+                let most = result.upper[state] + result.tolerance;
+                (result.upper[state], hi <= most, lo > most)
+            }
+        };
+        let name = || mdp.state_name(state);
+        if missed {
+            let value = format!("the policy's value is between {lo} and {hi}");
+            return Verdict::Wrong(format!(
+                "state {}: {value}; expected {goal} within {:e}",
+                name(),
+                result.tolerance
+            ));
+        }
+        if !attained && doubt.is_none() {
+            doubt = Some(format!(
+                "state {}: the policy's value is between {lo} and {hi}; expected {goal}",
+                name()
+            ));
+        }
+    }
+    doubt.map_or(Verdict::Proven, |doubt| undecided(doubt, own))
+}

@@ -1,0 +1,106 @@
+//! Enclosures of discounted values: any guess, one sweep with rounding counted, and the contraction.
+
+use crate::enclosure::{Enclosure, Guess};
+use crate::result::Direction;
+use crate::rows::{Interval, Sum};
+use backsweep_io::mdp::Mdp;
+
+/// A discounted problem. Here probabilities are taken as they stand.
+pub struct Discounted<'a> {
+    pub mdp: &'a Mdp,
+    pub rewards: &'a [Interval],
+    pub discount: f64,
+    pub direction: Direction,
+}
+
+impl Discounted<'_> {
+    /// Sweeps until the enclosure is narrow enough, no longer gets narrower, or the budget is spent.
+    pub fn enclose(&self, guess: &Guess) -> Enclosure {
+        let n = self.mdp.n_states();
+        let Some(modulus) = self.modulus() else {
+            let mut unknown = Enclosure::unknown(n);
+            unknown.remark =
+                Some("the discount times the largest sum of probabilities is not below 1".to_owned());
+            return unknown;
+        };
+        let mut w: Vec<f64> = guess.values.iter().map(|v| if v.is_finite() { *v } else { 0.0 }).collect();
+        let cost = (self.mdp.n_arcs() + self.mdp.n_choices() + n) as u64;
+        let (mut spent, mut best) = (0, None::<(Enclosure, f64)>);
+        let mut pause = 1;
+        let mut stalled = 0;
+        loop {
+            let (enclosure, width) = self.around(&w, modulus);
+            spent += cost;
+            let narrower = best.as_ref().is_none_or(|(_, known)| width < *known);
+            stalled =
+                if best.as_ref().is_none_or(|(_, known)| width < 0.9 * known) { 0 } else { stalled + 1 };
+            if narrower {
+                best = Some((enclosure, width));
+            }
+            if width <= guess.width || stalled > 8 || spent >= guess.budget {
+                break;
+            }
+            for _ in 0..pause {
+                self.sweep(&mut w);
+                spent += cost;
+            }
+            pause = (pause * 2).min(64);
+        }
+        best.map_or_else(|| Enclosure::unknown(n), |(enclosure, _)| enclosure)
+    }
+
+    /// The discount times the largest sum of probabilities, rounded up; `None` if that is no contraction.
+    fn modulus(&self) -> Option<f64> {
+        let mut most: f64 = 0.0;
+        for choice in 0..self.mdp.n_choices() {
+            let mut sum = Sum::default();
+            self.mdp.arcs_of(choice).for_each(|arc| sum.add(self.mdp.probabilities[arc], 1.0));
+            most = most.max(sum.interval(0.0).hi);
+        }
+        let modulus = (self.discount * most).next_up();
+        (self.discount >= 0.0 && modulus < 1.0).then_some(modulus)
+    }
+
+    /// The value of a choice under `w`.
+    fn backup(&self, choice: usize, w: &[f64]) -> Interval {
+        let mut sum = Sum::default();
+        for arc in self.mdp.arcs_of(choice) {
+            sum.add(self.mdp.probabilities[arc], w[self.mdp.targets[arc] as usize]);
+        }
+        sum.interval(0.0).times(self.discount).plus(self.rewards[choice])
+    }
+
+    /// The best value of a state under `w`; exactly 0 without choices.
+    fn best(&self, state: usize, w: &[f64]) -> Interval {
+        let values = self.mdp.choices_of(state).map(|choice| self.backup(choice, w));
+        let best = match self.direction {
+            Direction::Maximize => values.reduce(|a, b| Interval { lo: a.lo.max(b.lo), hi: a.hi.max(b.hi) }),
+            Direction::Minimize => values.reduce(|a, b| Interval { lo: a.lo.min(b.lo), hi: a.hi.min(b.hi) }),
+        };
+        best.unwrap_or(Interval::point(0.0))
+    }
+
+    /// The enclosure that one sweep proves, and its width.
+    fn around(&self, w: &[f64], modulus: f64) -> (Enclosure, f64) {
+        let (mut down, mut up): (f64, f64) = (0.0, 0.0);
+        for (state, &value) in w.iter().enumerate() {
+            let next = self.best(state, w);
+            down = down.max((value - next.lo).next_up());
+            up = up.max((next.hi - value).next_up());
+        }
+        // T w ≥ w − down, so V ≥ w − down / (1 − modulus); and likewise from above.
+        let left = (1.0 - modulus).next_down();
+        let (down, up) = ((down / left).next_up(), (up / left).next_up());
+        let lo = w.iter().map(|value| (value - down).next_down()).collect();
+        let hi = w.iter().map(|value| (value + up).next_up()).collect();
+        (Enclosure { lo, hi, remark: None }, down + up)
+    }
+
+    /// One sweep in place, in ordinary arithmetic, last state first and then first state first.
+    fn sweep(&self, w: &mut [f64]) {
+        for state in (0..w.len()).rev().chain(0..w.len()) {
+            let next = self.best(state, w);
+            w[state] = next.lo + (next.hi - next.lo) / 2.0;
+        }
+    }
+}

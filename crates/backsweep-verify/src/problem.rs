@@ -1,0 +1,165 @@
+//! What is left when the graph has decided all that it can: states that count as one are one, and what is known is one of two
+//! places beside them, worth 0 and 1.
+
+use crate::graph::Graph;
+use crate::rows::{Interval, Sum, divided};
+
+/// The rest of a problem: groups of states and their choices.
+pub struct Problem {
+    /// The group of each state, if it is undecided.
+    pub group: Vec<Option<u32>>,
+    /// Where the choices of each group begin.
+    pub choices: Vec<u32>,
+    /// The model's number of each choice.
+    pub original: Vec<u32>,
+    /// Where the arcs of each choice begin.
+    pub arcs: Vec<u32>,
+    /// The group that each arc leads to; the two after the last are known.
+    pub targets: Vec<u32>,
+    /// Its probability.
+    pub probabilities: Vec<f64>,
+    /// The reward of each choice.
+    pub rewards: Vec<Interval>,
+    /// The probability with which each choice ends the episode.
+    pub missing: Vec<Interval>,
+    /// How far the probabilities of a choice may be off, for [`Sum::interval`].
+    off: Vec<f64>,
+}
+
+/// Values as sums of a large and a small part: differences between nearly equal values keep their digits.
+#[derive(Clone)]
+pub struct Values {
+    pub large: Vec<f64>,
+    pub small: Vec<f64>,
+}
+
+/// What is to be solved.
+pub struct Parts<'a> {
+    pub graph: &'a Graph<'a>,
+    /// The undecided states.
+    pub open: &'a [bool],
+    /// End components that count as one.
+    pub merged: &'a [Option<u32>],
+    /// Which of the others are worth 1; the rest is worth 0.
+    pub one: &'a [bool],
+    /// The reward of each choice.
+    pub rewards: &'a [Interval],
+}
+
+impl Problem {
+    /// Takes in the choices that are allowed, except those that stay in their group, where nothing happens.
+    pub fn new(parts: &Parts, allowed: impl Fn(usize) -> bool) -> Self {
+        let (graph, mdp) = (parts.graph, parts.graph.mdp);
+        let n = mdp.n_states();
+        let mut group = vec![None; n];
+        let mut members: Vec<Vec<u32>> = Vec::new();
+        let mut of_component = vec![None; n];
+        for state in (0..n).filter(|&state| parts.open[state]) {
+            let known = parts.merged[state].and_then(|component| of_component[component as usize]);
+            let at = known.unwrap_or(members.len() as u32);
+            if known.is_none() {
+                members.push(Vec::new());
+            }
+            if let Some(component) = parts.merged[state] {
+                of_component[component as usize] = Some(at);
+            }
+            members[at as usize].push(state as u32);
+            group[state] = Some(at);
+        }
+        let mut problem = Self {
+            group,
+            choices: vec![0],
+            original: Vec::new(),
+            arcs: vec![0],
+            targets: Vec::new(),
+            probabilities: Vec::new(),
+            rewards: Vec::new(),
+            missing: Vec::new(),
+            off: Vec::new(),
+        };
+        let n_groups = members.len() as u32;
+        for (at, states) in members.iter().enumerate() {
+            for &state in states {
+                for choice in mdp.choices_of(state as usize).filter(|&choice| allowed(choice)) {
+                    let stays = |&target: &u32| problem.group[target as usize] == Some(at as u32);
+                    let merged = parts.merged[state as usize].is_some();
+                    if merged && !graph.ends[choice] && graph.targets(choice).iter().all(stays) {
+                        continue;
+                    }
+                    problem.add(parts, choice, n_groups);
+                }
+            }
+            problem.choices.push(problem.original.len() as u32);
+        }
+        problem
+    }
+
+    fn add(&mut self, parts: &Parts, choice: usize, n_groups: u32) {
+        let mdp = parts.graph.mdp;
+        let arcs = mdp.arcs_of(choice);
+        let mut sum = Sum::default();
+        arcs.clone().for_each(|arc| sum.add(mdp.probabilities[arc], 1.0));
+        let sum = sum.interval(0.0);
+        let ends = parts.graph.ends[choice];
+        let (scale, off) =
+            if ends { (1.0, 0.0) } else { (sum.lo + (sum.hi - sum.lo) / 2.0, divided(arcs.len())) };
+        for arc in arcs {
+            let target = mdp.targets[arc] as usize;
+            self.targets.push(self.group[target].unwrap_or(n_groups + u32::from(parts.one[target])));
+            self.probabilities.push(mdp.probabilities[arc] / scale);
+        }
+        let missing = Interval { lo: (1.0 - sum.hi).next_down(), hi: (1.0 - sum.lo).next_up() };
+        self.missing.push(if ends { missing } else { Interval::point(0.0) });
+        self.rewards.push(parts.rewards[choice]);
+        self.off.push(off);
+        self.original.push(choice as u32);
+        self.arcs.push(self.targets.len() as u32);
+    }
+
+    pub fn n_groups(&self) -> usize {
+        self.choices.len() - 1
+    }
+
+    pub fn choices_of(&self, group: usize) -> std::ops::Range<usize> {
+        self.choices[group] as usize..self.choices[group + 1] as usize
+    }
+
+    pub fn arcs_of(&self, choice: usize) -> std::ops::Range<usize> {
+        self.arcs[choice] as usize..self.arcs[choice + 1] as usize
+    }
+
+    /// Whether a choice may lead to what is known, or end the episode.
+    pub fn may_leave(&self, choice: usize) -> bool {
+        let n = self.n_groups() as u32;
+        self.missing[choice].hi > 0.0 || self.arcs_of(choice).any(|arc| self.targets[arc] >= n)
+    }
+
+    /// What a choice of a group is worth beyond the value of the group, with rounding counted.
+    pub fn gain(&self, group: usize, choice: usize, x: &Values) -> Interval {
+        self.drift(group, choice, x).plus(self.rewards[choice])
+    }
+
+    /// The same without the choice's reward.
+    pub fn drift(&self, group: usize, choice: usize, x: &Values) -> Interval {
+        let (mut large, mut small) = (Sum::default(), Sum::default());
+        let own = (x.large[group], x.small[group]);
+        for arc in self.arcs_of(choice) {
+            let (target, p) = (self.targets[arc] as usize, self.probabilities[arc]);
+            large.add(p, x.large[target] - own.0);
+            small.add(p, x.small[target] - own.1);
+        }
+        // Each difference is rounded once more than a plain factor.
+        let off = self.off[choice] + 2.0;
+        let mut drift = large.interval(off).plus(small.interval(off));
+        let missing = self.missing[choice];
+        if missing.hi > 0.0 {
+            // Probabilities and what is missing sum to 1 exactly, so the group's own value is taken off with what is missing.
+            let own = Interval::point(own.0).plus(Interval::point(own.1));
+            let ends = [own.lo * missing.lo, own.lo * missing.hi, own.hi * missing.lo, own.hi * missing.hi];
+            let least = ends.iter().fold(f64::INFINITY, |least, end| least.min(*end)).next_down();
+            let most = ends.iter().fold(f64::NEG_INFINITY, |most, end| most.max(*end)).next_up();
+            drift = drift.plus(Interval { lo: -most, hi: -least });
+        }
+        drift
+    }
+}

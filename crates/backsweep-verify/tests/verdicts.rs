@@ -1,0 +1,203 @@
+//! True results are proven, and false ones are not.
+
+mod common;
+
+use backsweep::Random;
+use backsweep_io::mdp::{Label, Mdp, Rewards};
+use backsweep_verify::{Direction, Objective, ResultFile, Verdict, fingerprint, verify};
+use common::{below, evaluate, random_mdp, random_objective, solve};
+
+const TOLERANCE: f64 = 1e-6;
+
+/// A number from 0 to 1.
+fn unit(random: &mut Random) -> f64 {
+    random.next_u64() as f64 / u64::MAX as f64
+}
+
+/// A true result with bounds up to `width` tolerances from the values.
+fn true_result(random: &mut Random, mdp: &Mdp, width: f64) -> (ResultFile, Vec<f64>) {
+    let (objective, direction) = random_objective(random);
+    let (values, policy) = solve(mdp, &objective, direction);
+    let mut apart =
+        |sign: f64| values.iter().map(|value| value + sign * width * TOLERANCE * unit(random)).collect();
+    let (lower, upper) = (apart(-1.0), apart(1.0));
+    let result = ResultFile {
+        model: fingerprint(mdp),
+        objective,
+        direction,
+        tolerance: TOLERANCE,
+        converged: true,
+        lower,
+        upper,
+        policy,
+        method: "every policy".to_owned(),
+        iterations: 1,
+        seconds: 0.5,
+        peak_memory: None,
+    };
+    (result, values)
+}
+
+#[test]
+fn true_results_are_proven() {
+    let mut random = Random::from_seed(1);
+    for i in 0..3000 {
+        let mdp = random_mdp(&mut random);
+        let width = [0.0, 0.9][i % 2];
+        let (result, _) = true_result(&mut random, &mdp, width);
+        let report = verify(&mdp, &result);
+        assert_eq!(report.verdict, Verdict::Proven, "{i}: {result:?} {mdp:?}");
+    }
+}
+
+/// Changes one number of a true result so that a claim is false; `None` if this model does not allow the change.
+fn tamper(random: &mut Random, mdp: &Mdp, result: &mut ResultFile, values: &[f64]) -> Option<&'static str> {
+    let state = below(random, mdp.n_states());
+    let far = TOLERANCE * 10f64.powf(4.0 * unit(random)) * 1.1;
+    let finite = values[state].is_finite();
+    match below(random, 8) {
+        0 if finite => {
+            result.lower[state] = values[state] + far;
+            Some("lower bound above the value")
+        }
+        1 if finite => {
+            result.upper[state] = values[state] - far;
+            Some("upper bound below the value")
+        }
+        2 if finite => {
+            // Below the upper bound, so that only the value tells.
+            result.upper[state] = values[state] + 0.9 * TOLERANCE;
+            result.lower[state] = values[state] + 0.5 * TOLERANCE;
+            Some("lower bound a little above the value")
+        }
+        3 if finite => {
+            result.lower[state] = values[state] - 2.0 * TOLERANCE - far;
+            Some("bounds too far apart")
+        }
+        4 if finite => {
+            *[&mut result.lower, &mut result.upper][below(random, 2)].get_mut(state)? = f64::INFINITY;
+            Some("infinite bound of a finite value")
+        }
+        5 if !finite => {
+            *[&mut result.lower, &mut result.upper][below(random, 2)].get_mut(state)? =
+                10f64.powi(below(random, 9) as i32);
+            Some("finite bound of an infinite value")
+        }
+        6 => {
+            let choices = mdp.choices_of(state);
+            let new = (choices.start + below(random, choices.len().max(1))) as u32;
+            if choices.is_empty() {
+                return None;
+            }
+            result.policy[state] = Some(new);
+            let worse = evaluate(mdp, &result.objective, &result.policy);
+            let sign = if result.direction == Direction::Maximize { 1.0 } else { -1.0 };
+            let lost = |(best, now): (&f64, &f64)| best != now && sign * (best - now) > 3.0 * TOLERANCE;
+            values.iter().zip(&worse).any(lost).then_some("a policy that loses")
+        }
+        7 => {
+            let at = below(random, result.model.len());
+            let old = result.model.as_bytes()[at];
+            result.model.replace_range(at..=at, if old == b'0' { "1" } else { "0" });
+            Some("another model")
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn ten_thousand_false_results_are_refused() {
+    let mut random = Random::from_seed(2);
+    let (mut n, mut n_wrong) = (0, 0);
+    let mut kinds = std::collections::BTreeMap::new();
+    while n < 10_000 {
+        let mdp = random_mdp(&mut random);
+        let (truth, values) = true_result(&mut random, &mdp, 0.3);
+        for _ in 0..8 {
+            let mut result = truth.clone();
+            let Some(kind) = tamper(&mut random, &mdp, &mut result, &values) else { continue };
+            let report = verify(&mdp, &result);
+            assert_ne!(report.verdict, Verdict::Proven, "{kind}: {result:?} {mdp:?}");
+            n += 1;
+            n_wrong += usize::from(matches!(report.verdict, Verdict::Wrong(_)));
+            *kinds.entry(kind).or_insert(0) += 1;
+        }
+    }
+    assert!(kinds.len() == 8, "{kinds:?}");
+    assert!(kinds.values().all(|n| *n > 50), "{kinds:?}");
+    // On models this small nothing is left undecided.
+    assert_eq!(n_wrong, n, "{kinds:?}");
+}
+
+/// A chain of 2n + 1 states in which plain value iteration stops far from the answer: each half has to be climbed step by step,
+/// and any step may fall back to the middle.
+fn two_ladders(n: u32) -> Mdp {
+    let mut mdp = Mdp { choices: vec![0], arcs: vec![0], chain: true, ..Mdp::default() };
+    let mut row = |arcs: &[(u32, f64)]| {
+        for &(target, p) in arcs {
+            mdp.targets.push(target);
+            mdp.probabilities.push(p);
+        }
+        mdp.arcs.push(mdp.targets.len() as u32);
+        mdp.choices.push(mdp.arcs.len() as u32 - 1);
+    };
+    row(&[(1, 0.7), (n + 1, 0.3)]);
+    for ladder in [0, n] {
+        for step in 1..n {
+            row(&[(0, 0.5), (ladder + step + 1, 0.5)]);
+        }
+        row(&[(ladder + n, 1.0)]);
+    }
+    mdp.labels.push(Label { name: "goal".to_owned(), states: vec![n] });
+    mdp.rewards.push(Rewards { choices: vec![1.0; 2 * n as usize + 1], ..Rewards::default() });
+    mdp
+}
+
+#[test]
+fn a_chain_that_takes_a_million_steps() {
+    let mdp = two_ladders(20);
+    let mut values = vec![0.7; 41];
+    // From step k of a ladder: up with 2^-(20 - k), otherwise back to the middle.
+    for step in 1..=20u32 {
+        let up = 0.5f64.powi(20 - step as i32);
+        values[step as usize] = up + (1.0 - up) * 0.7;
+        values[20 + step as usize] = (1.0 - up) * 0.7;
+    }
+    let result = ResultFile {
+        model: fingerprint(&mdp),
+        objective: Objective::Reach { goal: "goal".to_owned(), avoid: None },
+        direction: Direction::Maximize,
+        tolerance: 1e-9,
+        converged: true,
+        lower: values.iter().map(|value| value - 1e-10).collect(),
+        upper: values.iter().map(|value| value + 1e-10).collect(),
+        policy: (0..41).map(Some).collect(),
+        method: String::new(),
+        iterations: 0,
+        seconds: 0.0,
+        peak_memory: None,
+    };
+    assert_eq!(verify(&mdp, &result).verdict, Verdict::Proven);
+    // What value iteration would say.
+    let mut early = result.clone();
+    early.lower[0] = 1e-6;
+    early.upper[0] = 1e-6 + 1e-10;
+    assert!(matches!(verify(&mdp, &early).verdict, Verdict::Wrong(_)));
+}
+
+#[test]
+fn results_survive_their_file() {
+    let mut random = Random::from_seed(3);
+    for _ in 0..200 {
+        let mdp = random_mdp(&mut random);
+        let (mut result, _) = true_result(&mut random, &mdp, 0.9);
+        result.lower[0] = f64::NEG_INFINITY;
+        result.policy[0] = None;
+        let text = result.to_json().unwrap();
+        assert_eq!(ResultFile::from_json(&text).unwrap(), result, "{text}");
+    }
+    let error = ResultFile::from_json("{\n \"model\": 3}").unwrap_err();
+    assert!(error.starts_with("2:"), "{error}");
+    let text = "{\"model\":\"\",\"lower\":[\"high\"]";
+    assert!(ResultFile::from_json(text).unwrap_err().contains("found \"high\""), "{text}");
+}

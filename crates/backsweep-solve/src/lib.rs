@@ -6,3 +6,4 @@ mod solution;
 mod undiscounted;
 
 pub use solution::{Direction, Limits, NO_CHOICE, Solution};
+pub use undiscounted::{Objective, solve_undiscounted};

@@ -1,0 +1,302 @@
+//! Solves a reduced problem component by component, successors first.
+
+use super::elimination::Failure;
+use super::howard::improve;
+use super::local::Local;
+use super::proof::{Bounds, around_policy};
+use super::reduced::{Reduced, down, up};
+use super::sweeps::Sweeping;
+use super::view::UNIT;
+use crate::Limits;
+use crate::scc::Components;
+
+/// Components up to this size are eliminated without trying sweeps first: at most a few milliseconds each.
+const SMALL: usize = 300;
+
+/// Multiplications granted to the elimination of a component: a few seconds.
+const WORK: u64 = 2_000_000_000;
+
+/// Bounds and policy of a reduced problem.
+pub(crate) struct Solved {
+    /// The value of each state is at least this, and so is that of the policy.
+    pub lower: Vec<f64>,
+    /// The value of each state is at most this.
+    pub upper: Vec<f64>,
+    /// The choice of each state.
+    pub policy: Vec<u32>,
+    /// Sweeps and eliminations.
+    pub iterations: u64,
+    /// What was done.
+    pub explanation: Vec<String>,
+}
+
+/// How components were solved, for the explanation.
+#[derive(Default)]
+struct Tally {
+    single: usize,
+    eliminated: usize,
+    swept: usize,
+    largest: usize,
+    unproven: usize,
+}
+
+/// Solves to within `limits.tolerance` if rounding allows; `[least, most]` holds for every state beforehand.
+pub(crate) fn solve(reduced: &Reduced, [least, most]: [f64; 2], limits: &Limits) -> Solved {
+    let n = reduced.n();
+    let components = Components::find(
+        n,
+        |_| true,
+        |s| {
+            let choices = reduced.choices_of(s);
+            reduced.arcs[choices.start] as usize..reduced.arcs[choices.end] as usize
+        },
+        |a| reduced.targets[a],
+    );
+    let mut rank = vec![0; n];
+    for component in 0..components.len() {
+        for (i, &s) in components.states_of(component).iter().enumerate() {
+            rank[s as usize] = i as u32;
+        }
+    }
+    let start = reduced.proper_policy();
+    let mut best = Solved {
+        lower: vec![least; n],
+        upper: vec![most; n],
+        policy: start.clone(),
+        iterations: 0,
+        explanation: Vec::new(),
+    };
+    let mut x = vec![0.0; n];
+    // Components pass their widths on, so each aims below the tolerance; lower again if that was not enough.
+    let mut width = limits.tolerance;
+    let mut before = f64::INFINITY;
+    loop {
+        let mut attempt = Attempt {
+            reduced,
+            components: &components,
+            rank: &rank,
+            lower: vec![least; n],
+            upper: vec![most; n],
+            policy: start.clone(),
+            iterations: 0,
+            tally: Tally::default(),
+            width,
+            limits,
+        };
+        attempt.run(&mut x);
+        let iterations = best.iterations + attempt.iterations;
+        let widest = widest(&attempt.lower, &attempt.upper);
+        if widest < before || before == f64::INFINITY {
+            best = attempt.finish(components.len());
+        }
+        best.iterations = iterations;
+        if widest <= 2.0 * limits.tolerance || widest >= 0.9 * before || (limits.stop)() {
+            return best;
+        }
+        before = widest;
+        width /= 64.0;
+    }
+}
+
+/// The largest width of an interval.
+fn widest(lower: &[f64], upper: &[f64]) -> f64 {
+    lower.iter().zip(upper).fold(0.0, |w, (l, u)| f64::max(w, if l == u { 0.0 } else { u - l }))
+}
+
+/// One pass over all components.
+struct Attempt<'a> {
+    reduced: &'a Reduced,
+    components: &'a Components,
+    rank: &'a [u32],
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    policy: Vec<u32>,
+    iterations: u64,
+    tally: Tally,
+    width: f64,
+    limits: &'a Limits<'a>,
+}
+
+impl Attempt<'_> {
+    fn run(&mut self, x: &mut [f64]) {
+        let mut local = Local::default();
+        let mut stopped = false;
+        for component in 0..self.components.len() {
+            let states = self.components.states_of(component);
+            local.cut(self.reduced, self.components, self.rank, component, [&self.lower, &self.upper]);
+            if states.len() == 1 {
+                self.single(&local, states[0] as usize);
+                stopped |= component % 65536 == 65535 && (self.limits.stop)();
+                continue;
+            }
+            stopped = stopped || (self.limits.stop)();
+            self.tally.largest = self.tally.largest.max(states.len());
+            let known = local.gain.iter().all(|g| g[0].is_finite() && g[1].is_finite());
+            if stopped || !known {
+                self.back_up(&local, states);
+                continue;
+            }
+            let mut policy: Vec<u32> = states
+                .iter()
+                .enumerate()
+                .map(|(i, &s)| local.local_choice(i, self.policy[s as usize]))
+                .collect();
+            let mut values: Vec<f64> = states.iter().map(|&s| x[s as usize]).collect();
+            let bounds = self.entangled(&local, &mut policy, &mut values);
+            for (i, &s) in states.iter().enumerate() {
+                let s = s as usize;
+                x[s] = values[i];
+                // What was proven is no worse than what was known beforehand, or is not used.
+                self.lower[s] = self.lower[s].max(bounds.lower[i]);
+                self.upper[s] = self.upper[s].min(bounds.upper[i]);
+                self.policy[s] = local.reduced_choice(i, policy[i]);
+            }
+        }
+    }
+
+    /// A state by itself, perhaps with a loop: each choice is worth its constant over the probability of leaving.
+    fn single(&mut self, local: &Local, state: usize) {
+        let mut best = [f64::NEG_INFINITY; 2];
+        let mut chosen = 0;
+        for c in local.choices_of(0) {
+            let mut bound = local.gain[c];
+            if !local.arcs_of(c).is_empty() {
+                if local.exit[c] <= 0.0 {
+                    continue;
+                }
+                let error = 2.0 * local.error[c] + 8.0 * UNIT;
+                let [low, high] = bound.map(|g| g / local.exit[c]);
+                bound = [
+                    if low == 0.0 { low } else { down(low - low.abs() * error) },
+                    if high == 0.0 { high } else { up(high + high.abs() * error) },
+                ];
+            }
+            if bound[0] > best[0] || best[0] == f64::NEG_INFINITY {
+                (best[0], chosen) = (bound[0], c as u32);
+            }
+            best[1] = best[1].max(bound[1]);
+        }
+        self.tally.single += 1;
+        self.policy[state] = local.reduced_choice(0, chosen);
+        self.lower[state] = self.lower[state].max(best[0]);
+        self.upper[state] = self.upper[state].min(best[1]);
+    }
+
+    /// One backup of the bounds: all that is done for a component after the stop. Largest values are at most what the best
+    /// choice backs the upper bound up to. The lower bound stays, as it belongs to a policy.
+    fn back_up(&mut self, local: &Local, states: &[u32]) {
+        self.tally.unproven += 1;
+        let x: Vec<f64> = states.iter().map(|&s| self.upper[s as usize]).collect();
+        for (i, &s) in states.iter().enumerate() {
+            let backed_up = local
+                .choices_of(i)
+                .map(|c| local.backup_bound(c, local.gain[c][1], &x, 1.0))
+                .fold(f64::NEG_INFINITY, |m, b| if b.is_nan() { f64::INFINITY } else { m.max(b) });
+            self.upper[s as usize] = self.upper[s as usize].min(backed_up);
+        }
+    }
+
+    /// A component with cycles through several states: elimination if it is small or sweeps do not end, sweeps otherwise.
+    fn entangled(&mut self, local: &Local, policy: &mut Vec<u32>, x: &mut [f64]) -> Bounds {
+        let stop: &dyn Fn() -> bool = &|| (self.limits.stop)();
+        let start = policy.clone();
+        let wide = |b: &Bounds| widest(&b.lower, &b.upper);
+        let mut swept = None;
+        if local.n() > SMALL {
+            let mut sweeping = Sweeping { local, width: self.width, sweeps: 2000, stop };
+            let bounds = sweeping.run(x, policy);
+            self.iterations += 2000 - sweeping.sweeps;
+            self.tally.swept += 1;
+            if wide(&bounds) <= gain_width(local) + self.width || stop() {
+                return bounds;
+            }
+            swept = Some(bounds);
+        }
+        let mut work = WORK;
+        let eliminated = improve(
+            local,
+            start,
+            |c| local.gain[c][0] + (local.gain[c][1] - local.gain[c][0]) / 2.0,
+            |_| true,
+            &mut work,
+            stop,
+        )
+        .and_then(|improved| {
+            self.iterations += improved.rounds + 1;
+            let bounds = around_policy(local, &improved.policy, &mut work, stop)?;
+            Ok((improved, bounds.ok_or(Failure::TooMuch)?))
+        });
+        let Ok((improved, bounds)) = eliminated else {
+            return self.sweep_on(local, policy, x, swept);
+        };
+        self.tally.eliminated += 1;
+        x.copy_from_slice(&improved.values);
+        if swept.as_ref().is_some_and(|s| wide(s) <= wide(&bounds)) {
+            return swept.unwrap_or(bounds);
+        }
+        *policy = improved.policy;
+        if bounds.upper.iter().all(|u| u.is_finite()) {
+            return bounds;
+        }
+        // The lower bound is the policy's; an upper one that sweeps proved holds as well.
+        let upper = match swept {
+            Some(s) => s.upper,
+            None => {
+                let mut sweeping = Sweeping { local, width: self.width, sweeps: 20_000, stop };
+                let s = sweeping.run(x, &mut policy.clone());
+                self.iterations += 20_000 - sweeping.sweeps;
+                s.upper
+            }
+        };
+        Bounds { lower: bounds.lower, upper }
+    }
+
+    /// Sweeps for as long as it takes: nothing else can be done.
+    fn sweep_on(
+        &mut self,
+        local: &Local,
+        policy: &mut Vec<u32>,
+        x: &mut [f64],
+        swept: Option<Bounds>,
+    ) -> Bounds {
+        let stop: &dyn Fn() -> bool = &|| (self.limits.stop)();
+        let (mut before, mut at_first) = (policy.clone(), swept);
+        const ALL: u64 = 10_000_000;
+        let mut sweeping = Sweeping { local, width: self.width, sweeps: ALL, stop };
+        let bounds = sweeping.run(x, policy);
+        self.iterations += ALL - sweeping.sweeps;
+        self.tally.swept += 1;
+        match at_first.take() {
+            Some(first) if widest(&first.lower, &first.upper) < widest(&bounds.lower, &bounds.upper) => {
+                std::mem::swap(policy, &mut before);
+                first
+            }
+            _ => bounds,
+        }
+    }
+
+    fn finish(self, n_components: usize) -> Solved {
+        let Tally { single, eliminated, swept, largest, unproven } = self.tally;
+        let mut explanation = vec![format!(
+            "{} undecided states in {n_components} strongly connected components, successors first: {single} single states in \
+             closed form, {eliminated} by policy iteration with elimination, {swept} swept; the largest has {} states",
+            self.lower.len(),
+            largest.max(usize::from(n_components > 0)),
+        )];
+        if unproven > 0 {
+            explanation.push(format!("stopped before {unproven} components were solved"));
+        }
+        Solved {
+            lower: self.lower,
+            upper: self.upper,
+            policy: self.policy,
+            iterations: self.iterations + 1,
+            explanation,
+        }
+    }
+}
+
+/// How wide the constants already are: no method makes a component narrower than that.
+fn gain_width(local: &Local) -> f64 {
+    local.gain.iter().fold(0.0, |w, g| f64::max(w, g[1] - g[0]))
+}

@@ -95,11 +95,6 @@ impl Local {
         self.choices.len() - 1
     }
 
-    /// How many arcs there are inside.
-    pub fn n_arcs(&self) -> usize {
-        self.targets.len()
-    }
-
     /// The choices of a state.
     pub fn choices_of(&self, state: usize) -> Range<usize> {
         self.choices[state] as usize..self.choices[state + 1] as usize

@@ -25,16 +25,14 @@ pub(crate) struct Bounds {
 
 /// Bounds around the exact values of a proper policy: its own from below, and from above the proof that nothing is better.
 ///
-/// From above: let x be the policy's exact value, known within a factor. Its own choices back x up to exactly x. Every other
-/// choice is either proven to be worse, or a tie up to rounding; ties are lifted over with a weight that falls on them and on
-/// the policy's own choices.
+/// From above: let x be the policy's exact value, known within a factor. Its own choices back x up to exactly x. If every
+/// other choice is proven to be no better, x is the value. Ties up to rounding cannot be proven like that and are lifted over.
 pub(crate) fn around_policy(
     local: &Local,
     policy: &[u32],
     work: &mut u64,
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Bounds>, Failure> {
-    let n = local.n();
     let sides = |c: usize| {
         let [low, high] = local.gain[c];
         [low.max(0.0), (-low).max(0.0), high.max(0.0), (-high).max(0.0)]
@@ -54,43 +52,60 @@ pub(crate) fn around_policy(
     let low: Vec<f64> = exact.values.iter().map(|v| difference(v[2], v[3], -1.0)).collect();
     let high: Vec<f64> = exact.values.iter().map(|v| difference(v[2], v[3], 1.0)).collect();
     let mut counted: Vec<bool> = vec![false; local.gain.len()];
-    policy.iter().for_each(|&c| counted[c as usize] = true);
-    let mut weight = vec![0.0; n];
-    let (mut gap, mut upper) = (0.0_f64, high.clone());
-    // Each round counts at least one more choice, so this ends; more than a few rounds mean that the weight is no good.
-    for _ in 0..20 {
-        let mut failed = false;
-        for s in 0..n {
-            for c in local.choices_of(s).filter(|&c| c != policy[s] as usize) {
-                let excess = up(local.backup_bound(c, local.gain[c][1], &high, 1.0) - low[s]);
-                let holds = if counted[c] {
-                    2.0 * excess <= gap
-                } else if gap == 0.0 {
-                    excess <= 0.0
-                } else {
-                    local.backup_bound(c, local.gain[c][1], &upper, 1.0)
-                        <= down(low[s] + down(gap * weight[s]))
-                };
-                if !holds {
-                    failed = true;
-                    counted[c] = true;
-                    gap = gap.max(2.0 * excess);
-                }
-            }
+    let mut ties = false;
+    for s in 0..local.n() {
+        for c in local.choices_of(s) {
+            let worse = || local.backup_bound(c, local.gain[c][1], &high, 1.0) <= low[s];
+            counted[c] = c == policy[s] as usize || !worse();
+            ties |= counted[c] && c != policy[s] as usize;
         }
-        if !failed {
-            return Ok(Some(Bounds { lower, upper }));
-        }
-        let guess = improve(local, policy.to_vec(), |_| 1.0, |c| counted[c], work, stop)?;
-        weight = guess.values;
-        let sound =
-            (0..n).all(|s| local.choices_of(s).filter(|&c| counted[c]).all(|c| falls(local, s, c, &weight)));
-        if !sound {
-            return Ok(Some(Bounds { lower, upper: vec![f64::INFINITY; n] }));
-        }
-        upper = (0..n).map(|s| up(high[s] + up(gap * weight[s]))).collect();
     }
-    Ok(Some(Bounds { lower, upper: vec![f64::INFINITY; n] }))
+    if !ties {
+        return Ok(Some(Bounds { lower, upper: high }));
+    }
+    let middle: Vec<f64> = exact.values.iter().map(|v| v[2] - v[3]).collect();
+    let upper =
+        over_ties(local, policy, &middle, counted, work, stop)?.unwrap_or(vec![f64::INFINITY; local.n()]);
+    Ok(Some(Bounds { lower, upper }))
+}
+
+/// A bound from above close to `x`, where the choices that are `counted` are best up to rounding: x lifted by a weight that
+/// falls on all of these. A choice on which the check fails is counted in the next round.
+fn over_ties(
+    local: &Local,
+    policy: &[u32],
+    x: &[f64],
+    mut counted: Vec<bool>,
+    work: &mut u64,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Vec<f64>>, Failure> {
+    let n = local.n();
+    // Each round counts at least one more choice or a wider gap; more than a few mean that the weight is no good.
+    let mut margin = 2.01;
+    for _ in 0..20 {
+        let weight = improve(local, policy.to_vec(), |_| 1.0, |c| counted[c], work, stop)?.values;
+        let all = |s: usize| local.choices_of(s).map(move |c| (s, c));
+        if !(0..n).flat_map(all).filter(|&(_, c)| counted[c]).all(|(s, c)| falls(local, s, c, &weight)) {
+            return Ok(None);
+        }
+        let excess = |(s, c): (usize, usize)| local.backup_bound(c, local.gain[c][1], x, 1.0) - x[s];
+        let most = (0..n).flat_map(all).filter(|&(_, c)| counted[c]).map(excess).fold(0.0, f64::max);
+        let gap = margin * most;
+        let lifted: Vec<f64> = (0..n).map(|s| up(x[s] + up(gap * weight[s]))).collect();
+        let failed: Vec<usize> = (0..n)
+            .flat_map(all)
+            .filter(|&(s, c)| local.backup_bound(c, local.gain[c][1], &lifted, 1.0) > lifted[s])
+            .map(|(_, c)| c)
+            .collect();
+        if failed.is_empty() {
+            return Ok(Some(lifted));
+        }
+        if failed.iter().all(|&c| counted[c]) {
+            margin *= 2.0;
+        }
+        failed.iter().for_each(|&c| counted[c] = true);
+    }
+    Ok(None)
 }
 
 /// Whether no choice backs `x` up to more than `x`: then `x` is a bound from above.

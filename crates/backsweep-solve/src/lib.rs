@@ -6,4 +6,4 @@ mod solution;
 mod undiscounted;
 
 pub use solution::{Direction, Limits, NO_CHOICE, Solution};
-pub use undiscounted::{Objective, solve_undiscounted};
+pub use undiscounted::{Method as UndiscountedMethod, Objective, solve_undiscounted, solve_undiscounted_by};

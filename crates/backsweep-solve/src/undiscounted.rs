@@ -24,6 +24,7 @@ mod view;
 
 use crate::{Direction, Limits, Solution};
 use backsweep_io::mdp::{Mdp, Rewards};
+use objective::Task;
 use view::View;
 
 /// What to compute without discount (or, for a number of steps, with one).
@@ -75,6 +76,18 @@ pub enum Objective<'a> {
     },
 }
 
+/// How strongly connected components of several states are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Elimination for small components, sweeps for others; elimination again where sweeps take too long.
+    #[default]
+    Automatic,
+    /// Policy iteration, each policy evaluated by elimination without subtractions, however long it takes.
+    Elimination,
+    /// Gauss–Seidel sweeps with bounds guessed and proven from time to time.
+    Sweeps,
+}
+
 /// Solves a model without discount. Intervals are proven whenever this returns, also if `limits.stop` ended the work.
 ///
 /// # Errors
@@ -86,6 +99,21 @@ pub fn solve_undiscounted(
     direction: Direction,
     limits: &Limits,
 ) -> Result<Solution, String> {
+    solve_undiscounted_by(Method::Automatic, mdp, objective, direction, limits)
+}
+
+/// The same by a given method. Graph analysis, a number of steps and the gain of end components know only one.
+///
+/// # Errors
+/// As [`solve_undiscounted`].
+pub fn solve_undiscounted_by(
+    method: Method,
+    mdp: &Mdp,
+    objective: Objective,
+    direction: Direction,
+    limits: &Limits,
+) -> Result<Solution, String> {
+    let task = &Task { tolerance: limits.tolerance, stop: &|| (limits.stop)(), method };
     if !(limits.tolerance > 0.0 && limits.tolerance.is_finite()) {
         return Err(format!("the tolerance is {}; expected a finite number above 0", limits.tolerance));
     }
@@ -99,28 +127,28 @@ pub fn solve_undiscounted(
     let draft = match objective {
         Objective::Reach { goal, avoid } => {
             let (goal, avoid) = goal_and_avoid(goal, avoid)?;
-            reach::reach(&view, &goal, &avoid, direction, limits)
+            reach::reach(&view, &goal, &avoid, direction, task)
         }
         Objective::ReachWithin { goal, avoid, steps } => {
             let (goal, avoid) = goal_and_avoid(goal, avoid)?;
             let nothing = vec![[0.0; 2]; mdp.n_choices()];
             let worth = |s: usize| if goal[s] { Some(1.0) } else { avoid[s].then_some(0.0) };
-            let mut draft = horizon::horizon(&view, &nothing, &worth, steps, 1.0, direction, limits);
+            let mut draft = horizon::horizon(&view, &nothing, &worth, steps, 1.0, direction, task);
             draft.lower.iter_mut().chain(&mut draft.upper).for_each(|x| *x = x.clamp(0.0, 1.0));
             draft
         }
         Objective::RewardUntil { reward, goal } => {
             let goal = view.set(goal, "goal")?;
-            total::until(&view, &goal, &view.rewards(reward)?, direction, limits)
+            total::until(&view, &goal, &view.rewards(reward)?, direction, task)
         }
-        Objective::TotalReward { reward } => total::total(&view, &view.rewards(reward)?, direction, limits),
+        Objective::TotalReward { reward } => total::total(&view, &view.rewards(reward)?, direction, task),
         Objective::Horizon { reward, steps, discount } => {
             if !(0.0..=1.0).contains(&discount) {
                 return Err(format!("the discount is {discount}; expected a number from 0 to 1"));
             }
-            horizon::horizon(&view, &view.rewards(reward)?, &|_| None, steps, discount, direction, limits)
+            horizon::horizon(&view, &view.rewards(reward)?, &|_| None, steps, discount, direction, task)
         }
-        Objective::Average { reward } => average::average(&view, &view.rewards(reward)?, direction, limits),
+        Objective::Average { reward } => average::average(&view, &view.rewards(reward)?, direction, task),
     };
     let narrow = |(l, u): (&f64, &f64)| l == u || u - l <= 2.0 * limits.tolerance;
     let converged = draft.lower.iter().zip(&draft.upper).all(narrow);

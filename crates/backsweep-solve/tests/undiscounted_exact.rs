@@ -3,7 +3,10 @@
 
 mod undiscounted_support;
 
-use backsweep_solve::{Direction, Limits, NO_CHOICE, Objective, Solution, solve_undiscounted};
+use backsweep_solve::{
+    Direction, Limits, NO_CHOICE, Objective, Solution, UndiscountedMethod, solve_undiscounted,
+    solve_undiscounted_by,
+};
 use std::cmp::Ordering;
 use undiscounted_support::exact::{Chain, Model, Number, Value};
 use undiscounted_support::{Random, Signs, random_model, random_model_with, random_set, rounded};
@@ -14,6 +17,11 @@ const BOTH: [Direction; 2] = [Direction::Maximize, Direction::Minimize];
 
 fn limits(tolerance: f64) -> Limits<'static> {
     Limits { tolerance, stop: &|| false, threads: 1 }
+}
+
+/// Elimination and sweeps in turn, whatever would be chosen.
+fn method(seed: u64) -> UndiscountedMethod {
+    [UndiscountedMethod::Automatic, UndiscountedMethod::Sweeps][(seed / 7 % 2) as usize]
 }
 
 fn member(states: &[u32], n: usize) -> Vec<bool> {
@@ -81,7 +89,8 @@ fn reachability() {
         for direction in BOTH {
             let exact = best(model.policies().iter().map(|p| worth(model.chain(p))), direction);
             let objective = Objective::Reach { goal: &goal, avoid: &avoid };
-            let solution = solve_undiscounted(&mdp, objective, direction, &limits(1e-9)).unwrap();
+            let solution =
+                solve_undiscounted_by(method(seed), &mdp, objective, direction, &limits(1e-9)).unwrap();
             let what = format!("seed {seed}, reach {goal:?} avoiding {avoid:?}, {direction:?}");
             assert!(solution.converged, "{what}: {solution:?}");
             check(&exact, &solution, &what, &model);
@@ -115,7 +124,8 @@ fn reward_until_a_goal() {
             }
             let exact = best(model.policies().iter().map(|p| model.chain(p).until(&in_goal)), direction);
             let objective = Objective::RewardUntil { reward: &reward, goal: &goal };
-            let solution = solve_undiscounted(&mdp, objective, direction, &limits(1e-7)).unwrap();
+            let solution =
+                solve_undiscounted_by(method(seed), &mdp, objective, direction, &limits(1e-7)).unwrap();
             let what = format!("seed {seed}, until {goal:?}, {direction:?}");
             assert!(solution.converged, "{what}: {solution:?}");
             check(&exact, &solution, &what, &model);
@@ -159,7 +169,8 @@ fn smallest_reward_of_both_signs_until_a_goal() {
             }
         }
         let objective = Objective::RewardUntil { reward: &reward, goal: &goal };
-        let solution = solve_undiscounted(&mdp, objective, Direction::Minimize, &limits(1e-7)).unwrap();
+        let solution =
+            solve_undiscounted_by(method(seed), &mdp, objective, Direction::Minimize, &limits(1e-7)).unwrap();
         check(&exact, &solution, &format!("seed {seed}, until {goal:?}"), &model);
         proven += usize::from(solution.converged);
         infinite += usize::from(exact.contains(&Value::Minus));
@@ -182,7 +193,8 @@ fn total_reward() {
         let (mdp, reward) = rounded(&model);
         for direction in BOTH {
             let objective = Objective::TotalReward { reward: &reward };
-            let solution = solve_undiscounted(&mdp, objective, direction, &limits(1e-7)).unwrap();
+            let solution =
+                solve_undiscounted_by(method(seed), &mdp, objective, direction, &limits(1e-7)).unwrap();
             let what = format!("seed {seed}, total, {direction:?}");
             let totals: Vec<Vec<Option<Value>>> =
                 model.policies().iter().map(|p| model.chain(p).total()).collect();

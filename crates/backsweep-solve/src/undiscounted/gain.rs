@@ -5,9 +5,9 @@
 //! step, from every state (both by summing over a long run, where v telescopes). Relative value iteration makes the two meet;
 //! half of every step is spent in place, so that periods do no harm.
 
+use super::objective::Task;
 use super::reduced::{down, up};
 use super::view::{UNIT, View};
-use crate::Limits;
 
 /// Bounds of the mean reward, and a policy that earns at least the lower one.
 pub(crate) struct Gain {
@@ -39,13 +39,7 @@ impl Part<'_> {
     /// Bounds at most `width` apart if rounding and time allow; `settled` may end the work earlier.
     ///
     /// `v` is scratch of the size of the model, left at 0 for the members.
-    pub fn gain(
-        &self,
-        v: &mut [f64],
-        width: f64,
-        settled: impl Fn(f64, f64) -> bool,
-        limits: &Limits,
-    ) -> Gain {
+    pub fn gain(&self, v: &mut [f64], width: f64, settled: impl Fn(f64, f64) -> bool, task: &Task) -> Gain {
         let mut best =
             Gain { low: f64::NEG_INFINITY, high: f64::INFINITY, policy: Vec::new(), iterations: 0 };
         let mut next = vec![(f64::NEG_INFINITY, 0_u32, f64::NEG_INFINITY); self.members.len()];
@@ -81,7 +75,7 @@ impl Part<'_> {
             if gap <= width
                 || settled(best.low, best.high)
                 || best.iterations > progress.1 + 10_000
-                || (best.iterations % 16 == 0 && (limits.stop)())
+                || (best.iterations % 16 == 0 && (task.stop)())
             {
                 break;
             }

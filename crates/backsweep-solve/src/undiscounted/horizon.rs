@@ -3,10 +3,10 @@
 //! Exact but for rounding, and a bound at every moment: after k of N steps the rest is worth at most what N − k times the
 //! largest reward is. The policy is the first step's; later ones may differ.
 
-use super::objective::{Draft, sign, signed};
+use super::objective::{Draft, Task, sign, signed};
 use super::reduced::{down, up};
 use super::view::{UNIT, View};
-use crate::{Direction, Limits, NO_CHOICE};
+use crate::{Direction, NO_CHOICE};
 
 /// Total reward of `steps` steps, each worth `discount` times the one before. A run stops at states where `absorbing` holds,
 /// which are worth `value` of them.
@@ -17,7 +17,7 @@ pub(crate) fn horizon(
     steps: u64,
     discount: f64,
     direction: Direction,
-    limits: &Limits,
+    task: &Task,
 ) -> Draft {
     let n = view.n();
     let sign = sign(direction);
@@ -28,7 +28,7 @@ pub(crate) fn horizon(
     let mut next = [draft.lower.clone(), draft.upper.clone()];
     let mut done = 0;
     while done < steps {
-        if done % 16 == 15 && (limits.stop)() {
+        if done % 16 == 15 && (task.stop)() {
             break;
         }
         for s in (0..n).filter(|&s| absorbing(s).is_none() && !view.choices(s).is_empty()) {

@@ -1,11 +1,23 @@
 //! What can be asked about a model without discount, and the way from the question to a reduced problem and back.
 
+use super::Method;
 use super::mec::EndComponents;
 use super::reduced::{Plan, Reduced};
 use super::solver;
 use super::view::View;
 use crate::scc::NONE;
-use crate::{Direction, Limits, NO_CHOICE};
+use crate::{Direction, NO_CHOICE};
+
+/// How far to go, and by which way.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'a> {
+    /// Every value is to be within this of the truth.
+    pub tolerance: f64,
+    /// Ends the work.
+    pub stop: &'a dyn Fn() -> bool,
+    /// How components are solved.
+    pub method: Method,
+}
 
 /// An answer under construction: bounds and policy of every state of the model.
 pub(crate) struct Draft {
@@ -91,7 +103,7 @@ pub(crate) struct Question<'q> {
 impl Question<'_> {
     /// Solves the reduced problem and writes bounds and policy of the undecided states into the draft. States whose policy is
     /// to stay in their group for ever keep the policy that they have.
-    pub fn answer(&self, draft: &mut Draft, limits: &Limits) {
+    pub fn answer(&self, draft: &mut Draft, task: &Task) {
         let view = self.view;
         let mut place = vec![NONE; view.n()];
         let mut groups: Vec<u32> = Vec::new();
@@ -121,7 +133,7 @@ impl Question<'_> {
             },
         };
         let reduced = Reduced::new(view, &plan);
-        let solved = solver::solve(&reduced, self.bounds, limits);
+        let solved = solver::solve(&reduced, self.bounds, task);
         for s in (0..view.n()).filter(|&s| self.undecided[s]) {
             let r = place[s] as usize;
             (draft.lower[s], draft.upper[s]) = (solved.lower[r], solved.upper[r]);

@@ -6,28 +6,22 @@
 
 use super::graph::{can_reach, certain, inevitable, must_reach};
 use super::mec::EndComponents;
-use super::objective::{Draft, Question};
+use super::objective::{Draft, Question, Task};
 use super::view::View;
-use crate::{Direction, Limits, NO_CHOICE};
+use crate::{Direction, NO_CHOICE};
 
-pub(crate) fn reach(
-    view: &View,
-    goal: &[bool],
-    avoid: &[bool],
-    direction: Direction,
-    limits: &Limits,
-) -> Draft {
+pub(crate) fn reach(view: &View, goal: &[bool], avoid: &[bool], direction: Direction, task: &Task) -> Draft {
     let through = |s: usize| !goal[s] && !avoid[s];
     match direction {
-        Direction::Maximize => largest(view, goal, through, limits),
-        Direction::Minimize => smallest(view, goal, through, limits),
+        Direction::Maximize => largest(view, goal, through, task),
+        Direction::Minimize => smallest(view, goal, through, task),
     }
     .unwrap_or_else(|| Draft::stopped(view.n(), [0.0, 1.0]))
 }
 
-fn largest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, limits: &Limits) -> Option<Draft> {
+fn largest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &Task) -> Option<Draft> {
     let n = view.n();
-    let stop: &dyn Fn() -> bool = limits.stop;
+    let stop: &dyn Fn() -> bool = task.stop;
     let possible = can_reach(view, goal, &through, |_| true);
     let sure = certain(view, goal, &through, |_| true, false, stop)?;
     let undecided: Vec<bool> = (0..n).map(|s| possible[s] && !sure.states[s]).collect();
@@ -49,15 +43,15 @@ fn largest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, limits: 
         stay: None,
         bounds: [0.0, 1.0],
     }
-    .answer(&mut draft, limits);
+    .answer(&mut draft, task);
     Some(draft)
 }
 
-fn smallest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, limits: &Limits) -> Option<Draft> {
+fn smallest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &Task) -> Option<Draft> {
     let n = view.n();
     let positive = must_reach(view, goal, &through);
     let sure = inevitable(view, goal, &through);
-    if (limits.stop)() {
+    if (task.stop)() {
         return None;
     }
     let undecided: Vec<bool> = (0..n).map(|s| positive[s] && !sure[s]).collect();
@@ -85,7 +79,7 @@ fn smallest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, limits:
         stay: None,
         bounds: [-1.0, 0.0],
     }
-    .answer(&mut draft, limits);
+    .answer(&mut draft, task);
     draft.negate();
     Some(draft)
 }

@@ -1,13 +1,14 @@
 //! Solves a reduced problem component by component, successors first.
 
+use super::Method;
 use super::elimination::Failure;
 use super::howard::improve;
 use super::local::Local;
+use super::objective::Task;
 use super::proof::{Bounds, around_policy};
 use super::reduced::{Reduced, down, up};
-use super::sweeps::Sweeping;
+use super::sweeps::{Sweeping, widest};
 use super::view::UNIT;
-use crate::Limits;
 use crate::scc::Components;
 
 /// Components up to this size are eliminated without trying sweeps first: at most a few milliseconds each.
@@ -40,8 +41,8 @@ struct Tally {
     unproven: usize,
 }
 
-/// Solves to within `limits.tolerance` if rounding allows; `[least, most]` holds for every state beforehand.
-pub(crate) fn solve(reduced: &Reduced, [least, most]: [f64; 2], limits: &Limits) -> Solved {
+/// Solves to within `task.tolerance` if rounding allows; `[least, most]` holds for every state beforehand.
+pub(crate) fn solve(reduced: &Reduced, [least, most]: [f64; 2], task: &Task) -> Solved {
     let n = reduced.n();
     let components = Components::find(
         n,
@@ -68,7 +69,7 @@ pub(crate) fn solve(reduced: &Reduced, [least, most]: [f64; 2], limits: &Limits)
     };
     let mut x = vec![0.0; n];
     // Components pass their widths on, so each aims below the tolerance; lower again if that was not enough.
-    let mut width = limits.tolerance;
+    let mut width = task.tolerance;
     let mut before = f64::INFINITY;
     loop {
         let mut attempt = Attempt {
@@ -81,7 +82,7 @@ pub(crate) fn solve(reduced: &Reduced, [least, most]: [f64; 2], limits: &Limits)
             iterations: 0,
             tally: Tally::default(),
             width,
-            limits,
+            task,
         };
         attempt.run(&mut x);
         let iterations = best.iterations + attempt.iterations;
@@ -90,17 +91,12 @@ pub(crate) fn solve(reduced: &Reduced, [least, most]: [f64; 2], limits: &Limits)
             best = attempt.finish(components.len());
         }
         best.iterations = iterations;
-        if widest <= 2.0 * limits.tolerance || widest >= 0.9 * before || (limits.stop)() {
+        if widest <= 2.0 * task.tolerance || widest >= 0.9 * before || (task.stop)() {
             return best;
         }
         before = widest;
         width /= 64.0;
     }
-}
-
-/// The largest width of an interval.
-fn widest(lower: &[f64], upper: &[f64]) -> f64 {
-    lower.iter().zip(upper).fold(0.0, |w, (l, u)| f64::max(w, if l == u { 0.0 } else { u - l }))
 }
 
 /// One pass over all components.
@@ -114,7 +110,7 @@ struct Attempt<'a> {
     iterations: u64,
     tally: Tally,
     width: f64,
-    limits: &'a Limits<'a>,
+    task: &'a Task<'a>,
 }
 
 impl Attempt<'_> {
@@ -126,10 +122,10 @@ impl Attempt<'_> {
             local.cut(self.reduced, self.components, self.rank, component, [&self.lower, &self.upper]);
             if states.len() == 1 {
                 self.single(&local, states[0] as usize);
-                stopped |= component % 65536 == 65535 && (self.limits.stop)();
+                stopped |= component % 65536 == 65535 && (self.task.stop)();
                 continue;
             }
-            stopped = stopped || (self.limits.stop)();
+            stopped = stopped || (self.task.stop)();
             self.tally.largest = self.tally.largest.max(states.len());
             let known = local.gain.iter().all(|g| g[0].is_finite() && g[1].is_finite());
             if stopped || !known {
@@ -198,11 +194,12 @@ impl Attempt<'_> {
 
     /// A component with cycles through several states: elimination if it is small or sweeps do not end, sweeps otherwise.
     fn entangled(&mut self, local: &Local, policy: &mut Vec<u32>, x: &mut [f64]) -> Bounds {
-        let stop: &dyn Fn() -> bool = &|| (self.limits.stop)();
+        let stop: &dyn Fn() -> bool = &|| (self.task.stop)();
         let start = policy.clone();
         let wide = |b: &Bounds| widest(&b.lower, &b.upper);
         let mut swept = None;
-        if local.n() > SMALL {
+        let method = self.task.method;
+        if method == Method::Sweeps || (method == Method::Automatic && local.n() > SMALL) {
             let mut sweeping = Sweeping { local, width: self.width, sweeps: 2000, stop };
             let bounds = sweeping.run(x, policy);
             self.iterations += 2000 - sweeping.sweeps;
@@ -212,7 +209,10 @@ impl Attempt<'_> {
             }
             swept = Some(bounds);
         }
-        let mut work = WORK;
+        if method == Method::Sweeps {
+            return self.sweep_on(local, policy, x, swept);
+        }
+        let mut work = if method == Method::Automatic { WORK } else { u64::MAX };
         let eliminated = improve(
             local,
             start,
@@ -259,7 +259,7 @@ impl Attempt<'_> {
         x: &mut [f64],
         swept: Option<Bounds>,
     ) -> Bounds {
-        let stop: &dyn Fn() -> bool = &|| (self.limits.stop)();
+        let stop: &dyn Fn() -> bool = &|| (self.task.stop)();
         let (mut before, mut at_first) = (policy.clone(), swept);
         const ALL: u64 = 10_000_000;
         let mut sweeping = Sweeping { local, width: self.width, sweeps: ALL, stop };

@@ -8,6 +8,9 @@ use super::local::Local;
 use super::proof::{Bounds, falls, is_lower, is_upper};
 use super::reduced::{down, up};
 
+/// Sweeps that follow the policy before each that compares choices.
+const FOLLOWED: u64 = 4;
+
 /// One sweep, last state first (models are usually numbered from their start). Returns the largest change. A policy keeps its
 /// choice unless another is strictly better, so that it stays proper.
 fn sweep(
@@ -54,6 +57,26 @@ fn sweep(
     change
 }
 
+/// A sweep that follows a policy: no comparison of choices, so several times cheaper.
+fn follow(local: &Local, constant: impl Fn(usize) -> f64, policy: &[u32], x: &mut [f64]) {
+    for s in (0..local.n()).rev() {
+        let c = policy[s] as usize;
+        let (mut sum, mut out, mut looped) = (constant(c), local.exit[c], false);
+        for a in local.arcs_of(c) {
+            let (target, p) = (local.targets[a] as usize, local.probabilities[a]);
+            if target != s {
+                sum += p * x[target];
+                out += p;
+            } else {
+                looped = true;
+            }
+        }
+        if out > 0.0 {
+            x[s] = if looped { sum / out } else { sum };
+        }
+    }
+}
+
 /// What sweeping is allowed and told.
 pub(crate) struct Sweeping<'a> {
     /// The local problem.
@@ -66,91 +89,105 @@ pub(crate) struct Sweeping<'a> {
     pub stop: &'a dyn Fn() -> bool,
 }
 
+/// One of the two sides: constants from below or from above, and the values that they lead to.
+struct Side {
+    /// 0: lower, 1: upper.
+    side: usize,
+    x: Vec<f64>,
+    greedy: Vec<u32>,
+    weight: Vec<f64>,
+    /// Sweeps that the next search for a weight may take.
+    patience: u64,
+}
+
 impl Sweeping<'_> {
     /// Bounds around `x`, which is improved in place, and the policy whose value the lower one bounds. Both hold whenever this
     /// returns; infinite where nothing was proven.
     pub fn run(&mut self, x: &mut [f64], policy: &mut Vec<u32>) -> Bounds {
-        let n = self.local.n();
-        let mut bounds = Bounds { lower: vec![f64::NEG_INFINITY; n], upper: vec![f64::INFINITY; n] };
-        let share = self.sweeps / 2;
-        self.sweeps -= share;
-        self.side(x, 1, &mut bounds, policy);
-        self.sweeps += share;
-        self.side(x, 0, &mut bounds, policy);
-        bounds
-    }
-
-    /// Whether to go on; asks `stop` and counts a sweep.
-    fn spend(&mut self) -> bool {
-        self.sweeps = self.sweeps.saturating_sub(1);
-        self.sweeps > 0 && !(self.stop)()
-    }
-
-    /// Sweeps until the bound of one side (1: upper, 0: lower) is proven to be narrow enough, or sweeps run out.
-    fn side(&mut self, x: &mut [f64], side: usize, bounds: &mut Bounds, policy: &mut Vec<u32>) {
         let local = self.local;
         let n = local.n();
-        let mut greedy = policy.clone();
-        let mut weight = vec![0.0; n];
-        let mut goal = f64::INFINITY;
-        let mut near = f64::INFINITY;
+        let mut bounds = Bounds { lower: vec![f64::NEG_INFINITY; n], upper: vec![f64::INFINITY; n] };
+        let side =
+            |side| Side { side, x: x.to_vec(), greedy: policy.clone(), weight: vec![0.0; n], patience: 64 };
+        let mut sides = [side(0), side(1)];
+        let (mut goal, mut near, mut first) = (f64::INFINITY, f64::INFINITY, true);
         loop {
-            let mut change;
-            loop {
-                change = sweep(local, |c| local.gain[c][side], |_| true, x, Some(&mut greedy));
-                if !self.spend() || change <= goal || change == 0.0 {
-                    break;
-                }
-                if goal == f64::INFINITY {
-                    goal = change / 64.0;
+            let mut change = 0.0;
+            let mut scale = 0.0;
+            for i in 0..2 {
+                (change, scale) = self.settle(&mut sides[i], &mut goal);
+                if first {
+                    // The other side is close.
+                    first = false;
+                    (sides[1].x, sides[1].greedy) = (sides[0].x.clone(), sides[0].greedy.clone());
                 }
             }
-            let scale = x.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
-            let out_of_time = self.sweeps == 0 || (self.stop)();
             near = near.min(scale * 0.01);
-            let width = self.prove(x, side, near, &greedy, &mut weight, bounds);
-            if width.is_some_and(|w| w <= self.width / 2.0) {
-                if side == 0 {
-                    *policy = greedy;
-                }
-                return;
+            let out_of_time = self.out_of_time();
+            let [low, high] = &mut sides;
+            if let Some(upper) = self.prove(high, near) {
+                bounds.upper.iter_mut().zip(upper).for_each(|(b, u)| *b = b.min(u));
             }
-            if side == 0 && width.is_some() {
-                *policy = greedy.clone();
+            if let Some(lower) = self.prove(low, near) {
+                // Replaced, not combined: it belongs to one policy.
+                bounds.lower = lower;
+                policy.clone_from(&low.greedy);
             }
-            let floor = scale * 1e-17;
-            if out_of_time || change == 0.0 || goal <= floor {
-                return;
+            let width = widest(&bounds.lower, &bounds.upper);
+            let floor = scale * 1e-16;
+            if width <= self.width || out_of_time || change <= floor {
+                x.copy_from_slice(&low.x);
+                return bounds;
             }
-            match width {
-                // The width is in proportion to the change: aim for what is needed.
-                Some(w) => goal = (goal / 8.0).min(change * self.width / (4.0 * w)),
-                None => {
-                    goal /= 8.0;
-                    near /= 64.0;
-                }
+            // The width is in proportion to the change: aim for what is needed, if that is known.
+            goal = goal.min(change) / 8.0;
+            if width.is_finite() {
+                goal = goal.min(change * self.width / (4.0 * width));
+            } else {
+                near /= 64.0;
             }
             goal = goal.max(floor);
         }
     }
 
-    /// Tries to prove a bound around `x`; returns its largest distance from `x`. `near`: how much worse than the best a
-    /// choice may be and still be counted by the weight.
-    fn prove(
-        &mut self,
-        x: &[f64],
-        side: usize,
-        near: f64,
-        greedy: &[u32],
-        weight: &mut [f64],
-        bounds: &mut Bounds,
-    ) -> Option<f64> {
+    /// Whether no sweep is left.
+    fn out_of_time(&self) -> bool {
+        self.sweeps == 0 || (self.stop)()
+    }
+
+    /// Sweeps until a sweep changes at most `goal`, which is set if it is infinite. Returns the last change and the largest
+    /// value.
+    fn settle(&mut self, side: &mut Side, goal: &mut f64) -> (f64, f64) {
+        let local = self.local;
+        loop {
+            let constant = |c: usize| local.gain[c][side.side];
+            for _ in 0..FOLLOWED {
+                follow(local, constant, &side.greedy, &mut side.x);
+            }
+            let change = sweep(local, constant, |_| true, &mut side.x, Some(&mut side.greedy));
+            self.sweeps = self.sweeps.saturating_sub(1 + FOLLOWED);
+            let scale = side.x.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
+            if *goal == f64::INFINITY {
+                *goal = change / 64.0;
+            }
+            // Below this, only rounding moves.
+            if change <= goal.max(scale * 1e-16) || self.out_of_time() {
+                return (change, scale);
+            }
+        }
+    }
+
+    /// Tries to prove a bound around the values of a side. `near`: how much worse than the best a choice may be and still be
+    /// counted by the weight.
+    fn prove(&mut self, side: &mut Side, near: f64) -> Option<Vec<f64>> {
         let local = self.local;
         let n = local.n();
+        let Side { side, x, greedy, weight, patience } = side;
+        let upper = *side == 1;
         let mut counted = vec![false; local.gain.len()];
         let mut gap = 0.0_f64;
         for s in 0..n {
-            if side == 0 {
+            if !upper {
                 let c = greedy[s] as usize;
                 counted[c] = true;
                 gap = gap.max(x[s] - local.backup_bound(c, local.gain[c][0], x, -1.0));
@@ -167,41 +204,36 @@ impl Sweeping<'_> {
         let falling = |w: &[f64]| {
             (0..n).all(|s| local.choices_of(s).filter(|&c| counted[c]).all(|c| falls(local, s, c, w)))
         };
-        let limit = 64 + (self.sweeps / 4).min(100_000);
         let mut tried = 0;
         while !falling(weight) {
-            for _ in 0..8 {
-                sweep(local, |_| 1.0, |c| counted[c], weight, None);
-                tried += 1;
-                self.spend();
-            }
-            // After the end of time a few more sweeps are granted, so that the bounds reached so far can be told.
-            if tried > limit || (tried > 64 && (self.stop)()) {
+            // A few sweeps are granted after the end of time, so that what was reached can be told.
+            if tried >= *patience || (tried >= 64 && self.out_of_time()) {
+                *patience *= 2;
                 return None;
             }
+            for _ in 0..8 {
+                sweep(local, |_| 1.0, |c| counted[c], weight, None);
+            }
+            tried += 8;
+            self.sweeps = self.sweeps.saturating_sub(8);
         }
-        let largest = weight.iter().fold(0.0_f64, |m, w| m.max(*w));
         // The values lifted are larger than those the gap was measured on, and so is their rounding.
         for _ in 0..6 {
-            let candidate: Vec<f64> = if side == 1 {
+            let candidate: Vec<f64> = if upper {
                 (0..n).map(|s| up(x[s] + up(gap * weight[s]))).collect()
             } else {
                 (0..n).map(|s| down(x[s] - up(gap * weight[s]))).collect()
             };
-            let proven =
-                if side == 1 { is_upper(local, &candidate) } else { is_lower(local, greedy, &candidate) };
-            if proven {
-                let (bound, pick): (_, fn(f64, f64) -> f64) =
-                    if side == 1 { (&mut bounds.upper, f64::min) } else { (&mut bounds.lower, f64::max) };
-                // The lower bound belongs to one policy, so it is replaced, not combined.
-                bound
-                    .iter_mut()
-                    .zip(candidate)
-                    .for_each(|(b, c)| *b = if side == 1 { pick(*b, c) } else { c });
-                return Some(gap * largest);
+            if if upper { is_upper(local, &candidate) } else { is_lower(local, greedy, &candidate) } {
+                return Some(candidate);
             }
             gap = gap * 2.0 + f64::MIN_POSITIVE;
         }
         None
     }
+}
+
+/// The largest width of an interval.
+pub(crate) fn widest(lower: &[f64], upper: &[f64]) -> f64 {
+    lower.iter().zip(upper).fold(0.0, |w, (l, u)| f64::max(w, if l == u { 0.0 } else { u - l }))
 }

@@ -11,10 +11,10 @@
 use super::gain::Part;
 use super::graph::{can_reach, certain, inevitable, must_reach};
 use super::mec::EndComponents;
-use super::objective::{Draft, Question, lead_to, sign, signed};
+use super::objective::{Draft, Question, Task, lead_to, sign, signed};
 use super::view::View;
 use crate::scc::NONE;
-use crate::{Direction, Limits, NO_CHOICE};
+use crate::{Direction, NO_CHOICE};
 
 /// Expected reward until `goal`.
 pub(crate) fn until(
@@ -22,12 +22,12 @@ pub(crate) fn until(
     goal: &[bool],
     rewards: &[[f64; 2]],
     direction: Direction,
-    limits: &Limits,
+    task: &Task,
 ) -> Draft {
     let least = least_total(rewards);
     match direction {
-        Direction::Maximize => largest_until(view, goal, rewards, limits),
-        Direction::Minimize => smallest_until(view, goal, rewards, limits),
+        Direction::Maximize => largest_until(view, goal, rewards, task),
+        Direction::Minimize => smallest_until(view, goal, rewards, task),
     }
     .unwrap_or_else(|| Draft::stopped(view.n(), [least, f64::INFINITY]))
 }
@@ -42,11 +42,11 @@ fn most_total(rewards: &[[f64; 2]]) -> f64 {
     if rewards.iter().all(|r| r[1] <= 0.0) { 0.0 } else { f64::INFINITY }
 }
 
-fn largest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], limits: &Limits) -> Option<Draft> {
+fn largest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Task) -> Option<Draft> {
     let n = view.n();
     let through = |s: usize| !goal[s];
     let sure = inevitable(view, goal, through);
-    if (limits.stop)() {
+    if (task.stop)() {
         return None;
     }
     let mut draft = Draft::unknown(n, [0.0, 0.0]);
@@ -80,13 +80,13 @@ fn largest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], limits: &Limi
         stay: None,
         bounds: [least_total(rewards), most_total(rewards)],
     }
-    .answer(&mut draft, limits);
+    .answer(&mut draft, task);
     Some(draft)
 }
 
-fn smallest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], limits: &Limits) -> Option<Draft> {
+fn smallest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Task) -> Option<Draft> {
     let n = view.n();
-    let stop: &dyn Fn() -> bool = limits.stop;
+    let stop: &dyn Fn() -> bool = task.stop;
     let sure = certain(view, goal, |s| !goal[s], |_| true, false, stop)?;
     let mut draft = Draft::unknown(n, [0.0, 0.0]);
     for s in (0..n).filter(|&s| !sure.states[s]) {
@@ -106,7 +106,7 @@ fn smallest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], limits: &Lim
             && view.ends[c] == 0.0
             && view.targets(c).iter().all(|&t| sure.states[t as usize])
     };
-    let loops = Loops::find(view, &stays, &negated, limits)?;
+    let loops = Loops::find(view, &stays, &negated, task)?;
     loops.mark(view, &stays, &mut undecided, &mut draft);
     let fixed = vec![0.0; n];
     Question {
@@ -119,27 +119,27 @@ fn smallest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], limits: &Lim
         stay: None,
         bounds: [least_total(&negated), most_total(&negated)],
     }
-    .answer(&mut draft, limits);
+    .answer(&mut draft, task);
     draft.negate();
     Some(draft)
 }
 
 /// Expected reward until the episode ends.
-pub(crate) fn total(view: &View, rewards: &[[f64; 2]], direction: Direction, limits: &Limits) -> Draft {
+pub(crate) fn total(view: &View, rewards: &[[f64; 2]], direction: Direction, task: &Task) -> Draft {
     let signed: Vec<[f64; 2]> = rewards.iter().map(|&r| signed(r, sign(direction))).collect();
     let bounds = [least_total(&signed), most_total(&signed)];
     let mut draft =
-        largest_total(view, &signed, bounds, limits).unwrap_or_else(|| Draft::stopped(view.n(), bounds));
+        largest_total(view, &signed, bounds, task).unwrap_or_else(|| Draft::stopped(view.n(), bounds));
     if direction == Direction::Minimize {
         draft.negate();
     }
     draft
 }
 
-fn largest_total(view: &View, rewards: &[[f64; 2]], bounds: [f64; 2], limits: &Limits) -> Option<Draft> {
+fn largest_total(view: &View, rewards: &[[f64; 2]], bounds: [f64; 2], task: &Task) -> Option<Draft> {
     let n = view.n();
-    let stop: &dyn Fn() -> bool = limits.stop;
-    let loops = Loops::find(view, &|_| true, rewards, limits)?;
+    let stop: &dyn Fn() -> bool = task.stop;
+    let loops = Loops::find(view, &|_| true, rewards, task)?;
     let mut undecided = vec![true; n];
     let mut draft = Draft::unknown(n, [0.0, 0.0]);
     loops.mark(view, &|_| true, &mut undecided, &mut draft);
@@ -174,7 +174,7 @@ fn largest_total(view: &View, rewards: &[[f64; 2]], bounds: [f64; 2], limits: &L
         stay: Some(&|_| [0.0; 2]),
         bounds,
     }
-    .answer(&mut draft, limits);
+    .answer(&mut draft, task);
     Some(draft)
 }
 
@@ -216,14 +216,9 @@ struct Loops {
 }
 
 impl Loops {
-    fn find(
-        view: &View,
-        allowed: &dyn Fn(usize) -> bool,
-        rewards: &[[f64; 2]],
-        limits: &Limits,
-    ) -> Option<Self> {
+    fn find(view: &View, allowed: &dyn Fn(usize) -> bool, rewards: &[[f64; 2]], task: &Task) -> Option<Self> {
         let n = view.n();
-        let stop: &dyn Fn() -> bool = limits.stop;
+        let stop: &dyn Fn() -> bool = task.stop;
         let free = EndComponents::find(view, |c| allowed(c) && rewards[c] == [0.0; 2], stop)?;
         let mut found =
             Self { free, earning: vec![false; n], doubtful: vec![false; n], policy: vec![NO_CHOICE; n] };
@@ -244,7 +239,7 @@ impl Loops {
                 continue;
             }
             let part = Part { view, members, inside: &inside, reward: &|c| rewards[c], head: &head };
-            let gain = part.gain(&mut v, 0.0, |low, high| low > 0.0 || high < 0.0, limits);
+            let gain = part.gain(&mut v, 0.0, |low, high| low > 0.0 || high < 0.0, task);
             // Where no reward is negative and one is positive, going round collects it again and again.
             let earns = gain.low > 0.0 || choices().all(|c| rewards[c][0] >= 0.0);
             for (i, &s) in members.iter().enumerate() {

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from fractions import Fraction
 
-TOLERANCE = "1e-8"
+TOLERANCE = "1e-7"
 
 
 def random_model(rng):
@@ -143,8 +143,13 @@ def inside(exact, low, high):
     return below and (float(high) == float("inf") or Fraction(exact) <= Fraction(float(high)))
 
 
+def zero_mean(ours):
+    """Whether we said that rewards of both signs cancel in some loop, which floating point cannot decide."""
+    return any("not told apart from 0" in line for line in ours["explanation"])
+
+
 def compare_random(program, n_models, seed, folder):
-    counts = {question: [0, 0, 0, 0] for question, _ in QUESTIONS}
+    counts = {question: [0, 0, 0, 0, 0] for question, _ in QUESTIONS}
     wrong = 0
     multiprocessing.set_start_method("fork")
     import stormpy  # noqa: F401: loaded once, before the processes fork
@@ -170,17 +175,21 @@ def compare_random(program, n_models, seed, folder):
                 for s, (value, low, high) in enumerate(zip(theirs, ours["lower"], ours["upper"], strict=True))
                 if not inside(value, low, high)
             ]
-            if outside:
+            if outside and direction == "min" and all(high == "-inf" for _, _, _, high in outside):
+                # Storm minimises over policies without memory, which use a loop that pays for ever or never, while going
+                # round once more before leaving is always better.
+                count[4] += 1
+            elif outside:
                 wrong += 1
                 count[3] += 1
                 s, value, low, high = outside[0]
                 print(f"seed {seed + number}: {direction} {question}: Storm {value} in state {s}, ours [{low}, {high}]")
-            elif not ours["converged"]:
+            elif not ours["converged"] and not zero_mean(ours):
                 wrong += 1
                 print(f"seed {seed + number}: {direction} {question}: Storm answers, ours did not converge")
-    print(f"{'question':20} {'asked':>6} {'proven':>7} {'Storm refused':>14} {'outside':>8}")
-    for question, (asked_, proven, refused, outside) in counts.items():
-        print(f"{question:20} {asked_:6} {proven:7} {refused:14} {outside:8}")
+    print(f"{'question':20} {'asked':>6} {'proven':>7} {'Storm silent':>13} {'outside':>8} {'loops that pay':>15}")
+    for question, (n_asked, proven, silent, outside, loops) in counts.items():
+        print(f"{question:20} {n_asked:6} {proven:7} {silent:13} {outside:8} {loops:15}")
     return wrong
 
 

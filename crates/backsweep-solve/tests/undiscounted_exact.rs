@@ -3,11 +3,13 @@
 
 mod undiscounted_support;
 
+use backsweep_io::mdp::Mdp;
 use backsweep_solve::{
     Direction, Limits, NO_CHOICE, Objective, Solution, UndiscountedMethod, solve_undiscounted,
     solve_undiscounted_by,
 };
 use std::cmp::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use undiscounted_support::exact::{Chain, Model, Number, Value};
 use undiscounted_support::{Random, Signs, random_model, random_model_with, random_set, rounded};
 
@@ -22,6 +24,26 @@ fn limits(tolerance: f64) -> Limits<'static> {
 /// Elimination and sweeps in turn, whatever would be chosen.
 fn method(seed: u64) -> UndiscountedMethod {
     [UndiscountedMethod::Automatic, UndiscountedMethod::Sweeps][(seed / 7 % 2) as usize]
+}
+
+/// Solves again, stopped after a few questions: whatever was reached has to hold.
+fn check_stopped(
+    mdp: &Mdp,
+    objective: Objective,
+    direction: Direction,
+    exact: &[Value],
+    seed: u64,
+    what: &str,
+    model: &Model,
+) {
+    let asked = AtomicU64::new(0);
+    let stop = || asked.fetch_add(1, Relaxed) >= seed / 14 % 12;
+    let limits = Limits { tolerance: 1e-9, stop: &stop, threads: 1 };
+    let solution = solve_undiscounted_by(method(seed), mdp, objective, direction, &limits).unwrap();
+    check(exact, &solution, &format!("{what}, stopped"), model);
+    let narrow =
+        |s: usize| solution.lower[s] == solution.upper[s] || solution.upper[s] - solution.lower[s] <= 2e-9;
+    assert_eq!(solution.converged, (0..model.n()).all(narrow), "{what}, stopped");
 }
 
 fn member(states: &[u32], n: usize) -> Vec<bool> {
@@ -94,6 +116,7 @@ fn reachability() {
             let what = format!("seed {seed}, reach {goal:?} avoiding {avoid:?}, {direction:?}");
             assert!(solution.converged, "{what}: {solution:?}");
             check(&exact, &solution, &what, &model);
+            check_stopped(&mdp, objective, direction, &exact, seed, &what, &model);
             check(
                 &worth(chain_of(&model, &solution, &mdp.choices)),
                 &solution,
@@ -129,6 +152,7 @@ fn reward_until_a_goal() {
             let what = format!("seed {seed}, until {goal:?}, {direction:?}");
             assert!(solution.converged, "{what}: {solution:?}");
             check(&exact, &solution, &what, &model);
+            check_stopped(&mdp, objective, direction, &exact, seed, &what, &model);
             let attained = chain_of(&model, &solution, &mdp.choices).until(&in_goal);
             check(&attained, &solution, &format!("{what}, policy"), &model);
             n_undecided += undecided(&exact, model.n());
@@ -214,6 +238,7 @@ fn total_reward() {
             }
             assert!(solution.converged, "{what}: {solution:?} {model:?}");
             check(&exact, &solution, &what, &model);
+            check_stopped(&mdp, objective, direction, &exact, seed, &what, &model);
             let attained: Vec<Value> =
                 chain_of(&model, &solution, &mdp.choices).total().into_iter().map(|v| v.unwrap()).collect();
             check(&attained, &solution, &format!("{what}, policy"), &model);
@@ -238,6 +263,7 @@ fn long_run_average() {
             let what = format!("seed {seed}, average, {direction:?}");
             assert!(solution.converged, "{what}: {solution:?}");
             check(&exact, &solution, &what, &model);
+            check_stopped(&mdp, objective, direction, &exact, seed, &what, &model);
             let attained = finite(chain_of(&model, &solution, &mdp.choices).average());
             check(&attained, &solution, &format!("{what}, policy"), &model);
             n_undecided += undecided(&exact, model.n());

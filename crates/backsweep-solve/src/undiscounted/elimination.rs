@@ -116,9 +116,9 @@ impl<const K: usize> Equations<K> {
                 row.iter().for_each(|&(j, _)| column[j as usize] = 0);
                 rows[i] = row;
                 error = add(&mut exits[i], factor, leaving, error);
-                for side in 0..K {
-                    let added = constants[k][side];
-                    error = add(&mut constants[i][side], factor, added, error);
+                let added = constants[k];
+                for (constant, &added) in constants[i].iter_mut().zip(&added) {
+                    error = add(constant, factor, added, error);
                 }
                 error += 2.0 * (terms + 4.0) * UNIT;
             }
@@ -133,9 +133,8 @@ impl<const K: usize> Equations<K> {
         for &k in order.iter().rev() {
             let mut sum = constants[k];
             for &(j, a) in &rows[k] {
-                for side in 0..K {
-                    let added = values[j as usize][side];
-                    error = add(&mut sum[side], a, added, error);
+                for (sum, &value) in sum.iter_mut().zip(&values[j as usize]) {
+                    error = add(sum, a, value, error);
                 }
             }
             values[k] = sum.map(|s| s / divisors[k]);

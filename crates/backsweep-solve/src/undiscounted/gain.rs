@@ -106,7 +106,7 @@ impl Part<'_> {
             if gap <= width
                 || settled(best.low, best.high)
                 || best.iterations > progress.1 + 10_000
-                || (best.iterations % 16 == 0 && (task.stop)())
+                || (best.iterations.is_multiple_of(16) && (task.stop)())
             {
                 break;
             }
@@ -221,18 +221,18 @@ impl Part<'_> {
             let [low, high] = (self.reward)(c as usize);
             low + (high - low) / 2.0
         };
-        for i in 0..m {
+        for (i, &c) in policy.iter().enumerate() {
             let (mut row, mut exit, mut constants) = (Vec::new(), 1.0, [0.0; 3]);
-            if i != home && policy[i] != NONE {
+            if i != home && c != NONE {
                 exit = 0.0;
-                for (t, p) in arcs(policy[i]).filter(|a| a.0 != i) {
+                for (t, p) in arcs(c).filter(|a| a.0 != i) {
                     match row.iter_mut().find(|(u, _): &&mut (u32, f64)| *u as usize == t) {
                         _ if t == home => exit += p,
                         Some(entry) => entry.1 += p,
                         None => row.push((t as u32, p)),
                     }
                 }
-                constants = [reward(policy[i]).max(0.0), (-reward(policy[i])).max(0.0), 1.0];
+                constants = [reward(c).max(0.0), (-reward(c)).max(0.0), 1.0];
             }
             equations.rows.push(row);
             equations.exits.push(exit);

@@ -89,8 +89,8 @@ pub(crate) fn certain(
         let mut policy = vec![NONE; n];
         let mut queue: Vec<u32> = (0..n as u32).filter(|&s| goal[s as usize]).collect();
         if ends_count {
-            for c in 0..view.owner.len() {
-                let s = view.owner[c] as usize;
+            for (c, &s) in view.owner.iter().enumerate() {
+                let s = s as usize;
                 if view.ends[c] > 0.0 && safe[c] && kept[s] && !states[s] {
                     states[s] = true;
                     policy[s] = c as u32;

@@ -14,13 +14,10 @@ pub(crate) fn evaluate<const K: usize>(
     let n = local.n();
     let mut equations =
         Equations { rows: Vec::with_capacity(n), exits: vec![], constants: vec![], row_errors: 0.0 };
-    for (s, &c) in policy.iter().enumerate() {
+    for &c in policy {
         let c = c as usize;
-        let mut row: Vec<(u32, f64)> = local
-            .arcs_of(c)
-            .map(|a| (local.targets[a], local.probabilities[a]))
-            .filter(|&(t, _)| t as usize != s)
-            .collect();
+        let mut row: Vec<(u32, f64)> =
+            local.arcs_of(c).map(|a| (local.targets[a], local.probabilities[a])).collect();
         row.sort_unstable_by_key(|&(t, _)| t);
         let arcs = row.len() as f64;
         row.dedup_by(|next, kept| {

@@ -1,4 +1,8 @@
-//! One strongly connected component of a reduced problem, with what it reaches outside folded into constants.
+//! One strongly connected component of a reduced problem, with what it reaches outside folded into constants and loops from
+//! a state to itself taken out.
+//!
+//! A choice that comes back to its own state with probability p is worth what the rest of the row is worth, divided by 1 − p:
+//! the sum of the rest. Nothing is subtracted, and fewer steps mean less rounding to lift over in [`super::proof`].
 
 use super::reduced::{Reduced, down, up};
 use super::view::UNIT;
@@ -12,7 +16,7 @@ pub(crate) struct Local {
     choices: Vec<u32>,
     /// Where the arcs of each choice begin.
     arcs: Vec<u32>,
-    /// The local state that each arc leads to.
+    /// The local state that each arc leads to; never the arc's own.
     pub targets: Vec<u32>,
     /// The probability of each arc.
     pub probabilities: Vec<f64>,
@@ -22,10 +26,10 @@ pub(crate) struct Local {
     pub exit: Vec<f64>,
     /// The largest relative error of any of the choice's numbers: its arcs' and `exit`'s.
     pub error: Vec<f64>,
-    /// The first choice's number in the reduced problem, per state.
-    first: Vec<u32>,
-    /// The relative error of the model's probabilities.
-    pub slack: f64,
+    /// The largest relative error of an arc's probability.
+    arc_error: Vec<f64>,
+    /// The choice's number in the reduced problem.
+    origin: Vec<u32>,
 }
 
 impl Local {
@@ -37,57 +41,90 @@ impl Local {
         components: &Components,
         rank: &[u32],
         component: usize,
+        bounds: [&[f64]; 2],
+    ) {
+        self.choices.clear();
+        self.arcs.clear();
+        self.targets.clear();
+        self.probabilities.clear();
+        self.gain.clear();
+        self.exit.clear();
+        self.error.clear();
+        self.arc_error.clear();
+        self.origin.clear();
+        self.choices.push(0);
+        self.arcs.push(0);
+        for &s in components.states_of(component) {
+            for c in reduced.choices_of(s as usize) {
+                self.add(reduced, components, rank, s as usize, c, bounds);
+            }
+            self.choices.push(self.gain.len() as u32);
+        }
+    }
+
+    /// Adds a choice, unless all it does is to stay in its state: no policy that ends needs that.
+    fn add(
+        &mut self,
+        reduced: &Reduced,
+        components: &Components,
+        rank: &[u32],
+        state: usize,
+        c: usize,
         [lower, upper]: [&[f64]; 2],
     ) {
-        let local = self;
-        local.choices.clear();
-        local.arcs.clear();
-        local.targets.clear();
-        local.probabilities.clear();
-        local.gain.clear();
-        local.exit.clear();
-        local.error.clear();
-        local.first.clear();
-        local.slack = reduced.slack;
-        local.choices.push(0);
-        local.arcs.push(0);
-        let states = components.states_of(component);
-        for &s in states {
-            let range = reduced.choices_of(s as usize);
-            local.first.push(range.start as u32);
-            for c in range {
-                let ([mut low, mut high], mut exit, mut terms) = (reduced.gain[c], reduced.exit[c], 2.0);
-                let (mut size_low, mut size_high) = (low.abs(), high.abs());
-                for a in reduced.arcs_of(c) {
-                    let (target, p) = (reduced.targets[a] as usize, reduced.probabilities[a]);
-                    if components.of[target] == component as u32 {
-                        local.targets.push(rank[target]);
-                        local.probabilities.push(p);
-                        continue;
-                    }
-                    terms += 1.0;
-                    exit += p;
-                    low += p * lower[target];
-                    high += p * upper[target];
-                    size_low += p * lower[target].abs();
-                    size_high += p * upper[target].abs();
-                }
-                if terms > 2.0 {
-                    let error = (terms + 4.0) * UNIT + reduced.slack;
-                    low = down(low - size_low * error);
-                    high = up(high + size_high * error);
-                }
-                // Infinity minus infinity, where a bound is unknown: still unknown.
-                local.gain.push([
-                    if low.is_nan() { f64::NEG_INFINITY } else { low },
-                    if high.is_nan() { f64::INFINITY } else { high },
-                ]);
-                local.exit.push(exit);
-                local.error.push(reduced.exit_error[c] + reduced.slack + terms * UNIT);
-                local.arcs.push(local.targets.len() as u32);
+        let ([mut low, mut high], mut exit, mut terms) = (reduced.gain[c], reduced.exit[c], 2.0);
+        let (mut size_low, mut size_high) = (low.abs(), high.abs());
+        let (mut looped, mut inside) = (false, 0.0);
+        let first = self.targets.len();
+        for a in reduced.arcs_of(c) {
+            let (target, p) = (reduced.targets[a] as usize, reduced.probabilities[a]);
+            if target == state {
+                looped = true;
+            } else if components.of[target] == components.of[state] {
+                self.targets.push(rank[target]);
+                self.probabilities.push(p);
+                inside += p;
+            } else {
+                terms += 1.0;
+                exit += p;
+                low += p * lower[target];
+                high += p * upper[target];
+                size_low += p * lower[target].abs();
+                size_high += p * upper[target].abs();
             }
-            local.choices.push(local.gain.len() as u32);
         }
+        if terms > 2.0 {
+            let error = (terms + 4.0) * UNIT + reduced.slack;
+            low = down(low - size_low * error);
+            high = up(high + size_high * error);
+        }
+        let mut arc_error = reduced.slack;
+        let mut error = reduced.exit_error[c] + reduced.slack + terms * UNIT;
+        if looped {
+            let rest = exit + inside;
+            if rest <= 0.0 {
+                return;
+            }
+            // The sum of the rest: relative errors of positive numbers do not grow by adding, but for rounding.
+            let n_terms = terms + (self.targets.len() - first) as f64;
+            let off =
+                reduced.slack + (n_terms + 4.0) * UNIT + reduced.exit_error[c] * (reduced.exit[c] / rest);
+            arc_error += off;
+            error += off;
+            self.probabilities[first..].iter_mut().for_each(|p| *p /= rest);
+            exit /= rest;
+            let scale = |x: f64, sign: f64| {
+                if x == 0.0 { x } else { x / rest + sign * (x / rest).abs() * 1.01 * off }
+            };
+            low = down(scale(low, -1.0));
+            high = up(scale(high, 1.0));
+        }
+        self.gain.push([lower_bound(low), upper_bound(high)]);
+        self.exit.push(exit);
+        self.error.push(error);
+        self.arc_error.push(arc_error);
+        self.origin.push(c as u32);
+        self.arcs.push(self.targets.len() as u32);
     }
 
     /// How many states there are.
@@ -105,14 +142,16 @@ impl Local {
         self.arcs[choice] as usize..self.arcs[choice + 1] as usize
     }
 
-    /// The reduced problem's number of a choice, and back.
-    pub fn reduced_choice(&self, state: usize, choice: u32) -> u32 {
-        self.first[state] + (choice - self.choices[state])
+    /// The reduced problem's number of a choice.
+    pub fn reduced_choice(&self, choice: u32) -> u32 {
+        self.origin[choice as usize]
     }
 
-    /// The local number of a choice of the reduced problem.
+    /// The local number of a choice of the reduced problem; the state's first if it was left out.
     pub fn local_choice(&self, state: usize, reduced_choice: u32) -> u32 {
-        self.choices[state] + (reduced_choice - self.first[state])
+        let range = self.choices_of(state);
+        let found = self.origin[range.clone()].iter().position(|&c| c == reduced_choice);
+        (range.start + found.unwrap_or(0)) as u32
     }
 
     /// A choice's constant plus the mean of `x` over its arcs.
@@ -133,6 +172,29 @@ impl Local {
             size += term.abs();
             terms += 1.0;
         }
-        sum + sign * (size * (terms * UNIT * 1.01 + self.slack) + f64::MIN_POSITIVE)
+        // Zeros are exact.
+        if size == 0.0 {
+            return sum;
+        }
+        sum + sign * (size * (terms * UNIT * 1.01 + self.arc_error[choice]) + f64::MIN_POSITIVE)
     }
 }
+
+/// A lower bound that arithmetic can go on with: what is closer to 0 than any value of interest is rounded outward, so that
+/// products stay in range, and infinity minus infinity (a bound that is unknown) stays unknown.
+fn lower_bound(x: f64) -> f64 {
+    match x {
+        x if x.is_nan() => f64::NEG_INFINITY,
+        x if x > 0.0 && x < SMALLEST => 0.0,
+        x if x < 0.0 && x > -SMALLEST => -SMALLEST,
+        x => x,
+    }
+}
+
+/// The counterpart from above.
+fn upper_bound(x: f64) -> f64 {
+    -lower_bound(-x)
+}
+
+/// No value of interest is closer to 0.
+const SMALLEST: f64 = 1e-200;

@@ -23,34 +23,70 @@ pub(crate) struct Bounds {
     pub upper: Vec<f64>,
 }
 
-/// Bounds around the exact values of a proper policy: its own from below, and from above the proof that nothing is better.
-///
-/// From above: let x be the policy's exact value, known within a factor. Its own choices back x up to exactly x. If every
-/// other choice is proven to be no better, x is the value. Ties up to rounding cannot be proven like that and are lifted over.
-pub(crate) fn around_policy(
+/// The exact values of a proper policy with the constants of one side (0: lower, 1: upper), between bounds, and computed.
+struct Worth {
+    low: Vec<f64>,
+    high: Vec<f64>,
+    middle: Vec<f64>,
+}
+
+/// `None` if elimination lost all digits.
+fn worth(
     local: &Local,
     policy: &[u32],
+    side: usize,
     work: &mut u64,
     stop: &dyn Fn() -> bool,
-) -> Result<Option<Bounds>, Failure> {
-    let sides = |c: usize| {
-        let [low, high] = local.gain[c];
-        [low.max(0.0), (-low).max(0.0), high.max(0.0), (-high).max(0.0)]
-    };
-    let exact = evaluate(local, policy, sides, work, stop)?;
+) -> Result<Option<Worth>, Failure> {
+    let parts = |c: usize| [local.gain[c][side].max(0.0), (-local.gain[c][side]).max(0.0)];
+    let exact = evaluate(local, policy, parts, work, stop)?;
     // Outside this the factor is not worth the name of a bound, and the products below could leave the range of numbers.
     if exact.error.is_nan() || exact.error > 1.0 {
         return Ok(None);
     }
     let (less, more) = ((-exact.error).exp() * (1.0 - 1e-15), exact.error.exp() * (1.0 + 1e-15));
-    let difference = |plus: f64, minus: f64, sign: f64| match (plus, minus) {
+    let difference = |[plus, minus]: [f64; 2], sign: f64| match (plus, minus) {
         (0.0, 0.0) => 0.0,
         (p, m) if sign < 0.0 => down(p * less - m * more),
         (p, m) => up(p * more - m * less),
     };
-    let lower: Vec<f64> = exact.values.iter().map(|v| difference(v[0], v[1], -1.0)).collect();
-    let low: Vec<f64> = exact.values.iter().map(|v| difference(v[2], v[3], -1.0)).collect();
-    let high: Vec<f64> = exact.values.iter().map(|v| difference(v[2], v[3], 1.0)).collect();
+    Ok(Some(Worth {
+        low: exact.values.iter().map(|&v| difference(v, -1.0)).collect(),
+        high: exact.values.iter().map(|&v| difference(v, 1.0)).collect(),
+        middle: exact.values.iter().map(|v| v[0] - v[1]).collect(),
+    }))
+}
+
+/// Bounds by policy iteration from a proper policy, which is improved in place: the policy's own value from below, and from
+/// above the proof that nothing is better.
+///
+/// From above: let x be the exact value of the best policy for the upper constants, known within a factor. Its own choices
+/// back x up to exactly x. If every other choice is proven to be no better, x is the value. Ties up to rounding cannot be
+/// proven like that and are lifted over. Returns the number of evaluations, too.
+pub(crate) fn by_elimination(
+    local: &Local,
+    policy: &mut Vec<u32>,
+    work: &mut u64,
+    stop: &dyn Fn() -> bool,
+) -> Result<(Bounds, u64), Failure> {
+    let low = improve(local, policy.clone(), |c| local.gain[c][0], |_| true, work, stop)?;
+    let high = improve(local, low.policy.clone(), |c| local.gain[c][1], |_| true, work, stop)?;
+    let rounds = low.rounds + high.rounds + 2;
+    let lower = worth(local, &low.policy, 0, work, stop)?.ok_or(Failure::TooMuch)?.low;
+    let best = worth(local, &high.policy, 1, work, stop)?.ok_or(Failure::TooMuch)?;
+    let upper = nothing_better(local, &high.policy, best, work, stop)?;
+    *policy = low.policy;
+    Ok((Bounds { lower, upper: upper.unwrap_or(vec![f64::INFINITY; local.n()]) }, rounds))
+}
+
+/// A bound from above around the value of a policy.
+fn nothing_better(
+    local: &Local,
+    policy: &[u32],
+    Worth { low, high, middle }: Worth,
+    work: &mut u64,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Vec<f64>>, Failure> {
     let mut counted: Vec<bool> = vec![false; local.gain.len()];
     let mut ties = false;
     for s in 0..local.n() {
@@ -60,13 +96,7 @@ pub(crate) fn around_policy(
             ties |= counted[c] && c != policy[s] as usize;
         }
     }
-    if !ties {
-        return Ok(Some(Bounds { lower, upper: high }));
-    }
-    let middle: Vec<f64> = exact.values.iter().map(|v| v[2] - v[3]).collect();
-    let upper =
-        over_ties(local, policy, &middle, counted, work, stop)?.unwrap_or(vec![f64::INFINITY; local.n()]);
-    Ok(Some(Bounds { lower, upper }))
+    if ties { over_ties(local, policy, &middle, counted, work, stop) } else { Ok(Some(high)) }
 }
 
 /// A bound from above close to `x`, where the choices that are `counted` are best up to rounding: x lifted by a weight that

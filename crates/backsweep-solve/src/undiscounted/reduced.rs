@@ -143,8 +143,7 @@ impl Reduced {
         }
         let mut policy = vec![NONE; n];
         let mut queue = Vec::with_capacity(n);
-        for c in 0..self.gain.len() {
-            let s = owner[c];
+        for (c, &s) in owner.iter().enumerate() {
             if self.exit[c] > 0.0 && policy[s as usize] == NONE {
                 policy[s as usize] = c as u32;
                 queue.push(s);

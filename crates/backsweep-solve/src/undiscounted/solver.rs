@@ -1,14 +1,11 @@
 //! Solves a reduced problem component by component, successors first.
 
 use super::Method;
-use super::elimination::Failure;
-use super::howard::improve;
 use super::local::Local;
 use super::objective::Task;
-use super::proof::{Bounds, around_policy};
-use super::reduced::{Reduced, down, up};
+use super::proof::{Bounds, by_elimination};
+use super::reduced::Reduced;
 use super::sweeps::{Sweeping, widest};
-use super::view::UNIT;
 use crate::scc::Components;
 
 /// Components up to this size are eliminated without trying sweeps first: at most a few milliseconds each.
@@ -145,35 +142,24 @@ impl Attempt<'_> {
                 // What was proven is no worse than what was known beforehand, or is not used.
                 self.lower[s] = self.lower[s].max(bounds.lower[i]);
                 self.upper[s] = self.upper[s].min(bounds.upper[i]);
-                self.policy[s] = local.reduced_choice(i, policy[i]);
+                self.policy[s] = local.reduced_choice(policy[i]);
             }
         }
     }
 
-    /// A state by itself, perhaps with a loop: each choice is worth its constant over the probability of leaving.
+    /// A state by itself: each choice is worth its constant.
     fn single(&mut self, local: &Local, state: usize) {
         let mut best = [f64::NEG_INFINITY; 2];
         let mut chosen = 0;
         for c in local.choices_of(0) {
-            let mut bound = local.gain[c];
-            if !local.arcs_of(c).is_empty() {
-                if local.exit[c] <= 0.0 {
-                    continue;
-                }
-                let error = 2.0 * local.error[c] + 8.0 * UNIT;
-                let [low, high] = bound.map(|g| g / local.exit[c]);
-                bound = [
-                    if low == 0.0 { low } else { down(low - low.abs() * error) },
-                    if high == 0.0 { high } else { up(high + high.abs() * error) },
-                ];
+            let [low, high] = local.gain[c];
+            if low > best[0] || best[0] == f64::NEG_INFINITY {
+                (best[0], chosen) = (low, c as u32);
             }
-            if bound[0] > best[0] || best[0] == f64::NEG_INFINITY {
-                (best[0], chosen) = (bound[0], c as u32);
-            }
-            best[1] = best[1].max(bound[1]);
+            best[1] = best[1].max(high);
         }
         self.tally.single += 1;
-        self.policy[state] = local.reduced_choice(0, chosen);
+        self.policy[state] = local.reduced_choice(chosen);
         self.lower[state] = self.lower[state].max(best[0]);
         self.upper[state] = self.upper[state].min(best[1]);
     }
@@ -213,28 +199,17 @@ impl Attempt<'_> {
             return self.sweep_on(local, policy, x, swept);
         }
         let mut work = if method == Method::Automatic { WORK } else { u64::MAX };
-        let eliminated = improve(
-            local,
-            start,
-            |c| local.gain[c][0] + (local.gain[c][1] - local.gain[c][0]) / 2.0,
-            |_| true,
-            &mut work,
-            stop,
-        )
-        .and_then(|improved| {
-            self.iterations += improved.rounds + 1;
-            let bounds = around_policy(local, &improved.policy, &mut work, stop)?;
-            Ok((improved, bounds.ok_or(Failure::TooMuch)?))
-        });
-        let Ok((improved, bounds)) = eliminated else {
+        let mut improved = start;
+        let Ok((bounds, rounds)) = by_elimination(local, &mut improved, &mut work, stop) else {
             return self.sweep_on(local, policy, x, swept);
         };
+        self.iterations += rounds;
         self.tally.eliminated += 1;
-        x.copy_from_slice(&improved.values);
         if swept.as_ref().is_some_and(|s| wide(s) <= wide(&bounds)) {
             return swept.unwrap_or(bounds);
         }
-        *policy = improved.policy;
+        *policy = improved;
+        x.copy_from_slice(&bounds.lower);
         if bounds.upper.iter().all(|u| u.is_finite()) {
             return bounds;
         }

@@ -26,23 +26,10 @@ fn sweep(
         let mut chosen = u32::MAX;
         let incumbent = policy.as_ref().map_or(u32::MAX, |p| p[s]);
         for c in local.choices_of(s).filter(|&c| counted(c)) {
-            let (mut sum, mut out) = (constant(c), local.exit[c]);
-            for a in local.arcs_of(c) {
-                let (target, p) = (local.targets[a] as usize, local.probabilities[a]);
-                if target != s {
-                    sum += p * x[target];
-                    out += p;
-                }
-            }
-            // A choice that only leads back to its state is no way out.
-            if out > 0.0 {
-                // A row without a loop sums to 1 up to rounding, which is not divided out.
-                let value =
-                    if local.arcs_of(c).any(|a| local.targets[a] as usize == s) { sum / out } else { sum };
-                if value > best || (value == best && c as u32 == incumbent) {
-                    best = value;
-                    chosen = c as u32;
-                }
+            let value = local.backup(c, constant(c), x);
+            if value > best || (value == best && c as u32 == incumbent) {
+                best = value;
+                chosen = c as u32;
             }
         }
         if chosen == u32::MAX {
@@ -61,19 +48,7 @@ fn sweep(
 fn follow(local: &Local, constant: impl Fn(usize) -> f64, policy: &[u32], x: &mut [f64]) {
     for s in (0..local.n()).rev() {
         let c = policy[s] as usize;
-        let (mut sum, mut out, mut looped) = (constant(c), local.exit[c], false);
-        for a in local.arcs_of(c) {
-            let (target, p) = (local.targets[a] as usize, local.probabilities[a]);
-            if target != s {
-                sum += p * x[target];
-                out += p;
-            } else {
-                looped = true;
-            }
-        }
-        if out > 0.0 {
-            x[s] = if looped { sum / out } else { sum };
-        }
+        x[s] = local.backup(c, constant(c), x);
     }
 }
 

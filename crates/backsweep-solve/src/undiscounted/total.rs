@@ -148,16 +148,17 @@ fn largest_total(view: &View, rewards: &[[f64; 2]], bounds: [f64; 2], task: &Tas
         (0..n).map(|s| undecided[s] && (view.choices(s).is_empty() || loops.free.of[s] != NONE)).collect();
     let finite = certain(view, &ends, |s| undecided[s], |_| true, true, stop)?;
     let mut losing = 0;
-    for s in 0..n {
-        if undecided[s] && !finite.states[s] {
+    for s in (0..n).filter(|&s| undecided[s]) {
+        if !finite.states[s] {
             losing += 1;
             draft.set(s, f64::NEG_INFINITY);
             draft.policy[s] = view.choices(s).next().map_or(NO_CHOICE, |c| c as u32);
-        } else if undecided[s] && loops.free.of[s] != NONE {
+        } else if loops.free.of[s] != NONE {
             draft.policy[s] = view.choices(s).find(|&c| loops.free.inside[c]).map_or(NO_CHOICE, |c| c as u32);
         }
-        undecided[s] &= finite.states[s] && !view.choices(s).is_empty();
     }
+    let undecided: Vec<bool> =
+        (0..n).map(|s| undecided[s] && finite.states[s] && !view.choices(s).is_empty()).collect();
     draft
         .explanation
         .push(format!("graph analysis: {losing} states where no policy ends with certainty: infinite"));

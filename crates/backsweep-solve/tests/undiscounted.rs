@@ -10,6 +10,7 @@ use backsweep_solve::{
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 use undiscounted_support::Random;
+use undiscounted_support::exact::{Number, Value};
 
 fn limits(tolerance: f64) -> Limits<'static> {
     Limits { tolerance, stop: &|| false, threads: 1 }
@@ -109,6 +110,34 @@ fn the_fair_gambler() {
             assert!(p.lower[k] <= chance && chance <= p.upper[k] + 1e-16, "{method:?}: {k}");
             assert!(until.lower[k] <= steps && steps <= until.upper[k], "{method:?}: {k}");
             assert!(total.lower[k] <= steps && steps <= total.upper[k], "{method:?}: {k}");
+        }
+    }
+}
+
+/// The gambler with a coin of 2/5, in rationals: 2/5 is not a double, and the rounding of many steps adds up to more than the
+/// last digit. With r = 3/2, from k of n the chance is (r^k − 1) / (r^n − 1).
+#[test]
+fn the_unfair_gambler_is_inside_to_the_last_digit() {
+    let n = 80_u32;
+    // Digits that stop early are off by more than a double is, and so are rows that do not sum to 1 exactly.
+    for (win, lose) in [(0.4, 0.6), (0.4 - 3e-12, 0.6), (0.4 * (1.0 + 1e-13), 0.6 * (1.0 + 1e-13))] {
+        let states: Vec<_> = (0..=n)
+            .map(|k| if k == 0 || k == n { vec![] } else { vec![vec![(k - 1, lose), (k + 1, win)]] })
+            .collect();
+        let mdp = model(&states);
+        let ratio = Number::new(3.into(), 2.into());
+        let one = Number::from_integer(1.into());
+        for method in [UndiscountedMethod::Elimination, UndiscountedMethod::Sweeps] {
+            for direction in [Direction::Maximize, Direction::Minimize] {
+                let objective = Objective::Reach { goal: &[n], avoid: &[] };
+                let solution =
+                    solve_undiscounted_by(method, &mdp, objective, direction, &limits(1e-14)).unwrap();
+                for k in 0..=n as usize {
+                    let chance = (ratio.pow(k as i32) - &one) / (ratio.pow(n as i32) - &one);
+                    let inside = Value::Finite(chance).between(solution.lower[k], solution.upper[k]);
+                    assert!(inside, "{win}, {method:?}, {k}: [{}, {}]", solution.lower[k], solution.upper[k]);
+                }
+            }
         }
     }
 }

@@ -112,19 +112,25 @@ pub(crate) fn certain(
                 }
             }
         }
-        let mut changed = false;
-        for s in 0..n {
-            if kept[s] && !states[s] {
-                changed = true;
-                for &c in view.predecessors(s) {
-                    safe[c as usize] = false;
-                }
-            }
-        }
-        if !changed {
+        let mut gone: Vec<u32> = (0..n as u32).filter(|&s| kept[s as usize] && !states[s as usize]).collect();
+        if gone.is_empty() {
             return Some(Certain { states, policy });
         }
         kept = states;
+        // What leads there for sure goes in the same round, or a long chain would take a round per state.
+        while let Some(t) = gone.pop() {
+            for &c in view.predecessors(t as usize) {
+                let s = view.owner[c as usize] as usize;
+                if std::mem::replace(&mut safe[c as usize], false)
+                    && kept[s]
+                    && !goal[s]
+                    && view.choices(s).all(|c| !safe[c])
+                {
+                    kept[s] = false;
+                    gone.push(s as u32);
+                }
+            }
+        }
     }
 }
 

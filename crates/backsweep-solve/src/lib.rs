@@ -1,7 +1,9 @@
 //! Values of known MDPs, each with an interval that is proven to contain it.
 
 mod discounted;
+mod scc;
 mod solution;
 mod undiscounted;
 
 pub use solution::{Direction, Limits, NO_CHOICE, Solution};
+pub use undiscounted::{Method as UndiscountedMethod, Objective, solve_undiscounted, solve_undiscounted_by};

@@ -1,0 +1,171 @@
+//! What can be asked about a model without discount, and the way from the question to a reduced problem and back.
+
+use super::Method;
+use super::mec::EndComponents;
+use super::reduced::{Plan, Reduced};
+use super::solver;
+use super::view::View;
+use crate::scc::NONE;
+use crate::{Direction, NO_CHOICE};
+
+/// How far to go, and by which way.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'a> {
+    /// Every value is to be within this of the truth.
+    pub tolerance: f64,
+    /// Ends the work.
+    pub stop: &'a dyn Fn() -> bool,
+    /// How components are solved.
+    pub method: Method,
+}
+
+/// An answer under construction: bounds and policy of every state of the model.
+pub(crate) struct Draft {
+    /// From below.
+    pub lower: Vec<f64>,
+    /// From above.
+    pub upper: Vec<f64>,
+    /// A choice per state.
+    pub policy: Vec<u32>,
+    /// Sweeps and eliminations.
+    pub iterations: u64,
+    /// What was done.
+    pub explanation: Vec<String>,
+}
+
+impl Draft {
+    /// Nothing known but `least` and `most`.
+    pub fn unknown(n: usize, [least, most]: [f64; 2]) -> Self {
+        Self {
+            lower: vec![least; n],
+            upper: vec![most; n],
+            policy: vec![NO_CHOICE; n],
+            iterations: 0,
+            explanation: Vec::new(),
+        }
+    }
+
+    /// Nothing known, because the work was stopped during graph analysis.
+    pub fn stopped(n: usize, bounds: [f64; 2]) -> Self {
+        let mut draft = Self::unknown(n, bounds);
+        draft.explanation.push("stopped during graph analysis".to_string());
+        draft
+    }
+
+    /// Sets a state's value exactly.
+    pub fn set(&mut self, state: usize, value: f64) {
+        (self.lower[state], self.upper[state]) = (value, value);
+    }
+
+    /// Turns largest values of negated rewards into smallest values.
+    pub fn negate(&mut self) {
+        std::mem::swap(&mut self.lower, &mut self.upper);
+        for x in self.lower.iter_mut().chain(&mut self.upper) {
+            // Plus 0 makes −0 into 0.
+            *x = 0.0 - *x;
+        }
+    }
+}
+
+/// `1` to maximise, `-1` to minimise: what rewards are multiplied with.
+pub(crate) fn sign(direction: Direction) -> f64 {
+    match direction {
+        Direction::Maximize => 1.0,
+        Direction::Minimize => -1.0,
+    }
+}
+
+/// An interval times a sign.
+pub(crate) fn signed([low, high]: [f64; 2], sign: f64) -> [f64; 2] {
+    if sign > 0.0 { [low, high] } else { [0.0 - high, 0.0 - low] }
+}
+
+/// The undecided states of a question, their end components that count as one state, and the rest of the reduced problem.
+pub(crate) struct Question<'q> {
+    /// The model.
+    pub view: &'q View<'q>,
+    /// Which states are undecided.
+    pub undecided: &'q [bool],
+    /// Groups of undecided states that count as one.
+    pub groups: Option<&'q EndComponents>,
+    /// Values of the others, finite wherever allowed choices lead.
+    pub fixed: &'q [f64],
+    /// Which choices of undecided states may be taken; those inside groups never are.
+    pub allowed: &'q dyn Fn(usize) -> bool,
+    /// The reward of each choice, to be maximised.
+    pub reward: &'q dyn Fn(usize) -> [f64; 2],
+    /// What staying in a group for ever is worth, if it is possible.
+    pub stay: Option<&'q dyn Fn(usize) -> [f64; 2]>,
+    /// Bounds that hold beforehand.
+    pub bounds: [f64; 2],
+}
+
+impl Question<'_> {
+    /// Solves the reduced problem and writes bounds and policy of the undecided states into the draft. States whose policy is
+    /// to stay in their group for ever keep the policy that they have.
+    pub fn answer(&self, draft: &mut Draft, task: &Task) {
+        let view = self.view;
+        let mut place = vec![NONE; view.n()];
+        let mut groups: Vec<u32> = Vec::new();
+        let mut place_of_group = vec![NONE; self.groups.map_or(0, |g| g.members.len())];
+        for s in (0..view.n()).filter(|&s| self.undecided[s]) {
+            let group = self.groups.map_or(NONE, |g| g.of[s]);
+            if group != NONE && place_of_group[group as usize] != NONE {
+                place[s] = place_of_group[group as usize];
+                continue;
+            }
+            place[s] = groups.len() as u32;
+            groups.push(group);
+            if group != NONE {
+                place_of_group[group as usize] = place[s];
+            }
+        }
+        let inside = |c: usize| self.groups.is_some_and(|g| g.inside[c]);
+        let plan = Plan {
+            place: &place,
+            n: groups.len(),
+            fixed: self.fixed,
+            allowed: &|c| (self.allowed)(c) && !inside(c),
+            reward: self.reward,
+            stay: &|r| match (self.stay, groups[r]) {
+                (None, _) | (_, NONE) => None,
+                (Some(stay), group) => Some(stay(group as usize)),
+            },
+        };
+        let reduced = Reduced::new(view, &plan);
+        let solved = solver::solve(&reduced, self.bounds, task);
+        for s in (0..view.n()).filter(|&s| self.undecided[s]) {
+            let r = place[s] as usize;
+            (draft.lower[s], draft.upper[s]) = (solved.lower[r], solved.upper[r]);
+            let chosen = solved.policy[r];
+            let origin = if chosen == NONE { NONE } else { reduced.origin[chosen as usize] };
+            if origin != NONE && view.owner[origin as usize] as usize == s {
+                draft.policy[s] = origin;
+                if groups[r] != NONE
+                    && let Some(g) = self.groups
+                {
+                    lead_to(view, s, |c| g.inside[c], &mut draft.policy);
+                }
+            }
+        }
+        draft.iterations += solved.iterations;
+        draft.explanation.extend(solved.explanation);
+    }
+}
+
+/// Lets every state of an end component head for one of them: with these choices it is reached with probability 1.
+pub(crate) fn lead_to(view: &View, target: usize, inside: impl Fn(usize) -> bool, policy: &mut [u32]) {
+    let mut queue = vec![target as u32];
+    let mut seen = std::collections::HashSet::from([target as u32]);
+    let mut next = 0;
+    while next < queue.len() {
+        for &c in view.predecessors(queue[next] as usize) {
+            let s = view.owner[c as usize];
+            if inside(c as usize) && seen.insert(s) {
+                policy[s as usize] = c;
+                queue.push(s);
+            }
+        }
+        next += 1;
+    }
+}

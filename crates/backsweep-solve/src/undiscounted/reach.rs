@@ -1,0 +1,95 @@
+//! The largest and the smallest probability to reach a set of states, avoiding another.
+//!
+//! The graph decides where it is 0 and where it is 1. Largest: end components of the rest count as one state, because from
+//! each of their states every way out can be had, and staying is worth nothing; then every policy leaves. Smallest: the rest
+//! has no end component, because there a policy could stay for ever and the value would be 0.
+
+use super::graph::{can_reach, certain, inevitable, must_reach};
+use super::mec::EndComponents;
+use super::objective::{Draft, Question, Task};
+use super::view::View;
+use crate::{Direction, NO_CHOICE};
+
+pub(crate) fn reach(view: &View, goal: &[bool], avoid: &[bool], direction: Direction, task: &Task) -> Draft {
+    let through = |s: usize| !goal[s] && !avoid[s];
+    match direction {
+        Direction::Maximize => largest(view, goal, through, task),
+        Direction::Minimize => smallest(view, goal, through, task),
+    }
+    .unwrap_or_else(|| Draft::stopped(view.n(), [0.0, 1.0]))
+}
+
+fn largest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &Task) -> Option<Draft> {
+    let n = view.n();
+    let stop: &dyn Fn() -> bool = task.stop;
+    let possible = can_reach(view, goal, &through, |_| true);
+    let sure = certain(view, goal, &through, |_| true, false, stop)?;
+    let undecided: Vec<bool> = (0..n).map(|s| possible[s] && !sure.states[s]).collect();
+    let groups = EndComponents::find(view, |c| undecided[view.owner[c] as usize], stop)?;
+    let mut draft = Draft::unknown(n, [0.0, 0.0]);
+    for s in (0..n).filter(|&s| sure.states[s]) {
+        draft.set(s, 1.0);
+        draft.policy[s] = sure.policy[s];
+    }
+    describe(&mut draft, &possible, &sure.states, Some(groups.members.len()));
+    let fixed = draft.lower.clone();
+    Question {
+        view,
+        undecided: &undecided,
+        groups: Some(&groups),
+        fixed: &fixed,
+        allowed: &|_| true,
+        reward: &|_| [0.0; 2],
+        stay: None,
+        bounds: [0.0, 1.0],
+    }
+    .answer(&mut draft, task);
+    Some(draft)
+}
+
+fn smallest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &Task) -> Option<Draft> {
+    let n = view.n();
+    let positive = must_reach(view, goal, &through);
+    let sure = inevitable(view, goal, &through);
+    if (task.stop)() {
+        return None;
+    }
+    let undecided: Vec<bool> = (0..n).map(|s| positive[s] && !sure[s]).collect();
+    // Signs are changed: the largest of minus the probability.
+    let mut draft = Draft::unknown(n, [0.0, 0.0]);
+    for s in 0..n {
+        if sure[s] {
+            draft.set(s, -1.0);
+        }
+        if through(s) && !undecided[s] {
+            // Either nothing matters (1), or the choice has to stay where the goal is avoided for ever (0).
+            let stays = |c: &usize| sure[s] || view.targets(*c).iter().all(|&t| !positive[t as usize]);
+            draft.policy[s] = view.choices(s).find(stays).map_or(NO_CHOICE, |c| c as u32);
+        }
+    }
+    describe(&mut draft, &positive, &sure, None);
+    let fixed = draft.lower.clone();
+    Question {
+        view,
+        undecided: &undecided,
+        groups: None,
+        fixed: &fixed,
+        allowed: &|_| true,
+        reward: &|_| [0.0; 2],
+        stay: None,
+        bounds: [-1.0, 0.0],
+    }
+    .answer(&mut draft, task);
+    draft.negate();
+    Some(draft)
+}
+
+fn describe(draft: &mut Draft, positive: &[bool], sure: &[bool], groups: Option<usize>) {
+    let count = |set: &[bool]| set.iter().filter(|&&x| x).count();
+    draft.explanation.push(format!(
+        "graph analysis: probability 0 in {} states, 1 in {}{}",
+        positive.len() - count(positive),
+        count(sure),
+        groups.map_or(String::new(), |g| format!("; {g} end components between count as one state each")),
+    ));
+}

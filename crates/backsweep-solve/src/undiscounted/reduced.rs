@@ -1,0 +1,176 @@
+//! What graph analysis leaves over: a problem in which every policy that matters ends.
+//!
+//! Its states are those whose value the graph did not decide; an end component that has to be left is one state. The values
+//! are the largest that a *proper* policy attains (one that leaves the problem with probability 1 from everywhere). Two facts
+//! carry every bound, both by applying a policy's own backup for ever, which for a proper policy ends in its value whatever
+//! one starts from:
+//!
+//! * if no choice backs `x` up to more than `x`, anywhere, then no proper policy is worth more than `x`;
+//! * if the choices of one proper policy back `y` up to no less than `y`, then that policy is worth at least `y`.
+//!
+//! Smallest values are largest ones with all signs changed; see [`super::objective`].
+
+use super::view::{UNIT, View};
+use crate::scc::NONE;
+use std::ops::Range;
+
+/// The undecided part of a model: largest values over proper policies.
+#[derive(Default)]
+pub(crate) struct Reduced {
+    /// Where the choices of each state begin; one more entry than there are states.
+    pub choices: Vec<u32>,
+    /// Where the arcs of each choice begin.
+    pub arcs: Vec<u32>,
+    /// The state of this problem that each arc leads to.
+    pub targets: Vec<u32>,
+    /// The probability of each arc.
+    pub probabilities: Vec<f64>,
+    /// What each choice is worth beside its arcs: its reward and what it reaches outside, lower and upper bound.
+    pub gain: Vec<[f64; 2]>,
+    /// The probability with which each choice leaves the problem.
+    pub exit: Vec<f64>,
+    /// The relative error of `exit`, what the rounding of the model's own probabilities adds included.
+    pub exit_error: Vec<f64>,
+    /// The model's choice behind each of this problem's, or [`NONE`] for staying in an end component for ever.
+    pub origin: Vec<u32>,
+    /// The relative error of the model's probabilities.
+    pub slack: f64,
+}
+
+/// How states and choices of the model enter the reduced problem.
+pub(crate) struct Plan<'p> {
+    /// The reduced state of each state, or [`NONE`] where the graph decided the value.
+    pub place: &'p [u32],
+    /// How many reduced states there are.
+    pub n: usize,
+    /// The decided values; finite wherever an allowed choice leads.
+    pub fixed: &'p [f64],
+    /// Which choices may be taken.
+    pub allowed: &'p dyn Fn(usize) -> bool,
+    /// The reward of each choice.
+    pub reward: &'p dyn Fn(usize) -> [f64; 2],
+    /// What staying in a reduced state for ever is worth, where that is possible.
+    pub stay: &'p dyn Fn(usize) -> Option<[f64; 2]>,
+}
+
+impl Reduced {
+    /// Builds the reduced problem; linear in the model.
+    pub fn new(view: &View, plan: &Plan) -> Self {
+        let mut members: Vec<(u32, u32)> =
+            (0..view.n()).filter(|&s| plan.place[s] != NONE).map(|s| (plan.place[s], s as u32)).collect();
+        members.sort_unstable();
+        let mut reduced = Self { choices: vec![0], arcs: vec![0], slack: view.slack, ..Self::default() };
+        let mut next = 0;
+        for r in 0..plan.n {
+            while next < members.len() && members[next].0 as usize == r {
+                for c in view.choices(members[next].1 as usize).filter(|&c| (plan.allowed)(c)) {
+                    reduced.add(view, plan, c);
+                }
+                next += 1;
+            }
+            if let Some(worth) = (plan.stay)(r) {
+                reduced.gain.push(worth);
+                reduced.exit.push(1.0);
+                reduced.exit_error.push(0.0);
+                reduced.origin.push(NONE);
+                reduced.arcs.push(reduced.targets.len() as u32);
+            }
+            reduced.choices.push(reduced.gain.len() as u32);
+        }
+        reduced
+    }
+
+    fn add(&mut self, view: &View, plan: &Plan, c: usize) {
+        let (mut worth, mut size, mut exit, mut terms) = (0.0, 0.0, 0.0, 0.0);
+        for a in view.arcs(c) {
+            let (target, p) = (view.mdp.targets[a] as usize, view.mdp.probabilities[a]);
+            if plan.place[target] != NONE {
+                self.targets.push(plan.place[target]);
+                self.probabilities.push(p);
+                continue;
+            }
+            terms += 1.0;
+            exit += p;
+            worth += p * plan.fixed[target];
+            size += p * plan.fixed[target].abs();
+        }
+        let error = size * ((terms + 4.0) * UNIT + view.slack);
+        let [low, high] = (plan.reward)(c);
+        self.gain.push([down(low + (worth - error)), up(high + (worth + error))]);
+        // What ends the episode is 1 minus the arcs: its absolute error is theirs.
+        let ends = view.ends[c];
+        let exit = exit + ends;
+        self.exit.push(exit);
+        self.exit_error
+            .push(if ends > 0.0 { (view.slack + 2.0 * UNIT) / exit } else { 0.0 } + (terms + 2.0) * UNIT);
+        self.origin.push(c as u32);
+        self.arcs.push(self.targets.len() as u32);
+    }
+
+    /// How many states there are.
+    pub fn n(&self) -> usize {
+        self.choices.len() - 1
+    }
+
+    /// The choices of a state.
+    pub fn choices_of(&self, state: usize) -> Range<usize> {
+        self.choices[state] as usize..self.choices[state + 1] as usize
+    }
+
+    /// The arcs of a choice.
+    pub fn arcs_of(&self, choice: usize) -> Range<usize> {
+        self.arcs[choice] as usize..self.arcs[choice + 1] as usize
+    }
+
+    /// A proper policy: in every state the first choice found that may come closer to leaving, shortest way first.
+    /// A state without a way out keeps [`NONE`]; the builders of reduced problems leave none.
+    pub fn proper_policy(&self) -> Vec<u32> {
+        let n = self.n();
+        let mut owner = vec![0_u32; self.gain.len()];
+        let mut starts = vec![0_u32; n + 1];
+        for s in 0..n {
+            owner[self.choices_of(s)].fill(s as u32);
+        }
+        self.targets.iter().for_each(|&t| starts[t as usize + 1] += 1);
+        (0..n).for_each(|s| starts[s + 1] += starts[s]);
+        let mut next = starts.clone();
+        let mut predecessors = vec![0_u32; self.targets.len()];
+        for c in 0..self.gain.len() {
+            for &t in &self.targets[self.arcs_of(c)] {
+                predecessors[next[t as usize] as usize] = c as u32;
+                next[t as usize] += 1;
+            }
+        }
+        let mut policy = vec![NONE; n];
+        let mut queue = Vec::with_capacity(n);
+        for (c, &s) in owner.iter().enumerate() {
+            if self.exit[c] > 0.0 && policy[s as usize] == NONE {
+                policy[s as usize] = c as u32;
+                queue.push(s);
+            }
+        }
+        let mut head = 0;
+        while head < queue.len() {
+            let t = queue[head] as usize;
+            head += 1;
+            for &c in &predecessors[starts[t] as usize..starts[t + 1] as usize] {
+                let s = owner[c as usize];
+                if policy[s as usize] == NONE {
+                    policy[s as usize] = c;
+                    queue.push(s);
+                }
+            }
+        }
+        policy
+    }
+}
+
+/// One unit in the last place up, zero kept.
+pub(crate) fn up(x: f64) -> f64 {
+    if x == 0.0 { x } else { x.next_up() }
+}
+
+/// One unit in the last place down, zero kept.
+pub(crate) fn down(x: f64) -> f64 {
+    if x == 0.0 { x } else { x.next_down() }
+}

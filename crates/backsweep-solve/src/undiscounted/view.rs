@@ -1,0 +1,204 @@
+//! The model as the methods without discount see it: checked, with predecessors, and with the mass that ends each choice.
+//!
+//! A probability in a file is a rounded number. The intervals of this module hold for every model whose probabilities are
+//! within a relative `slack` of those stored: the stored ones, the rationals that they were rounded from, and the rows
+//! divided by their sums. A row whose sum is 1 up to rounding is taken to sum to exactly 1; without that rule 0.1 + 0.2 +
+//! 0.7 would leave 1e-16 of every step unaccounted for, no goal would be certain and every cost infinite.
+
+use backsweep_io::mdp::{Mdp, Rewards};
+use std::ops::Range;
+
+/// Half a unit in the last place of 1: the relative error of one rounding.
+pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// A row that misses 1 by at most this is rounded, not meant to end the episode.
+const ROUNDED: f64 = 1e-10;
+
+/// A row that exceeds 1 by more than this is an error.
+const EXCESS: f64 = 1e-6;
+
+/// A checked model with what graph analysis needs beside it.
+pub(crate) struct View<'a> {
+    /// The model itself.
+    pub mdp: &'a Mdp,
+    /// The state of each choice.
+    pub owner: Vec<u32>,
+    /// The probability with which each choice ends the episode; exactly 0 for rows that sum to 1 up to rounding.
+    pub ends: Vec<f64>,
+    /// The largest relative distance between a stored probability and the one it stands for.
+    pub slack: f64,
+    /// Where the predecessors of each state begin in `predecessors`.
+    starts: Vec<u32>,
+    /// The choices with an arc into each state.
+    predecessors: Vec<u32>,
+}
+
+impl<'a> View<'a> {
+    /// Checks the arrays and prepares the view; linear in the model.
+    pub fn new(mdp: &'a Mdp) -> Result<Self, String> {
+        check_shape(mdp)?;
+        let (n, n_choices) = (mdp.n_states(), mdp.n_choices());
+        let mut owner = vec![0; n_choices];
+        for s in 0..n {
+            owner[mdp.choices[s] as usize..mdp.choices[s + 1] as usize].fill(s as u32);
+        }
+        let mut ends = vec![0.0; n_choices];
+        let mut slack = UNIT;
+        let mut starts = vec![0_u32; n + 1];
+        for c in 0..n_choices {
+            let (mut sum, mut lost) = (0.0_f64, 0.0);
+            for a in mdp.arcs[c] as usize..mdp.arcs[c + 1] as usize {
+                let (p, target) = (mdp.probabilities[a], mdp.targets[a] as usize);
+                if !(p > 0.0 && p <= 1.0 + EXCESS) || target >= n {
+                    return Err(format!(
+                        "state {}, choice {}, arc {a}: found probability {p} to state {target}; expected a probability above \
+                         0 and at most 1, and a state below {n}; correct or remove the arc",
+                        owner[c],
+                        c as u32 - mdp.choices[owner[c] as usize],
+                    ));
+                }
+                // Knuth's exact sum of two: what the rounded sum lost is kept, so that the deviation from 1 is known.
+                let next = sum + p;
+                let part = next - sum;
+                lost += (sum - (next - part)) + (p - part);
+                sum = next;
+                starts[target + 1] += 1;
+            }
+            let missing = (1.0 - sum) - lost;
+            if missing < -EXCESS {
+                return Err(format!(
+                    "state {}, choice {}: the probabilities sum to {sum}; expected at most 1; scale them down",
+                    owner[c],
+                    c as u32 - mdp.choices[owner[c] as usize],
+                ));
+            }
+            if missing > ROUNDED {
+                ends[c] = missing;
+            } else {
+                slack = slack.max(UNIT + 2.0 * missing.abs());
+            }
+        }
+        for s in 0..n {
+            starts[s + 1] += starts[s];
+        }
+        let mut next = starts.clone();
+        let mut predecessors = vec![0; mdp.n_arcs()];
+        for c in 0..n_choices {
+            for &target in &mdp.targets[mdp.arcs[c] as usize..mdp.arcs[c + 1] as usize] {
+                predecessors[next[target as usize] as usize] = c as u32;
+                next[target as usize] += 1;
+            }
+        }
+        Ok(Self { mdp, owner, ends, slack, starts, predecessors })
+    }
+
+    /// How many states there are.
+    pub fn n(&self) -> usize {
+        self.mdp.n_states()
+    }
+
+    /// The choices of a state.
+    pub fn choices(&self, state: usize) -> Range<usize> {
+        self.mdp.choices[state] as usize..self.mdp.choices[state + 1] as usize
+    }
+
+    /// The arcs of a choice.
+    pub fn arcs(&self, choice: usize) -> Range<usize> {
+        self.mdp.arcs[choice] as usize..self.mdp.arcs[choice + 1] as usize
+    }
+
+    /// The states that a choice may lead to.
+    pub fn targets(&self, choice: usize) -> &'a [u32] {
+        &self.mdp.targets[self.arcs(choice)]
+    }
+
+    /// The choices with an arc into a state; a choice with two arcs comes twice.
+    pub fn predecessors(&self, state: usize) -> &[u32] {
+        &self.predecessors[self.starts[state] as usize..self.starts[state + 1] as usize]
+    }
+
+    /// Membership by state of a list of states.
+    pub fn set(&self, states: &[u32], what: &str) -> Result<Vec<bool>, String> {
+        let mut set = vec![false; self.n()];
+        for &s in states {
+            *set.get_mut(s as usize).ok_or_else(|| {
+                format!("the {what} contains state {s}; expected states below {}; check the label", self.n())
+            })? = true;
+        }
+        Ok(set)
+    }
+
+    /// The expected reward of every choice as an interval, rounding counted.
+    pub fn rewards(&self, rewards: &Rewards) -> Result<Vec<[f64; 2]>, String> {
+        let mdp = self.mdp;
+        for (name, found, expected) in [
+            ("states", rewards.states.len(), mdp.n_states()),
+            ("choices", rewards.choices.len(), mdp.n_choices()),
+            ("arcs", rewards.arcs.len(), mdp.n_arcs()),
+        ] {
+            if found != 0 && found != expected {
+                return Err(format!(
+                    "reward \"{}\" has {found} entries for {name}; expected {expected} or none",
+                    rewards.name
+                ));
+            }
+        }
+        let all = || rewards.states.iter().chain(&rewards.choices).chain(&rewards.arcs);
+        if let Some(bad) = all().find(|r| !r.is_finite()) {
+            return Err(format!("reward \"{}\" contains {bad}; expected finite numbers", rewards.name));
+        }
+        let mut expected = Vec::with_capacity(mdp.n_choices());
+        for c in 0..mdp.n_choices() {
+            let mut sum = rewards.states.get(self.owner[c] as usize).copied().unwrap_or(0.0);
+            let own = rewards.choices.get(c).copied().unwrap_or(0.0);
+            let mut size = sum.abs() + own.abs();
+            sum += own;
+            let mut terms = 2.0;
+            if !rewards.arcs.is_empty() {
+                for a in self.arcs(c) {
+                    let term = mdp.probabilities[a] * rewards.arcs[a];
+                    sum += term;
+                    size += term.abs();
+                    terms += 1.0;
+                }
+            }
+            if !size.is_finite() {
+                return Err(format!("reward \"{}\" of choice {c} is too large for a number", rewards.name));
+            }
+            // Parts that cancel exactly are a reward of 0.
+            let error = if sum == 0.0 {
+                0.0
+            } else {
+                size * (UNIT * (terms + 4.0) + 2.0 * self.slack) + f64::MIN_POSITIVE
+            };
+            expected.push([sum - error, sum + error]);
+        }
+        Ok(expected)
+    }
+}
+
+/// Lengths and order of the arrays.
+fn check_shape(mdp: &Mdp) -> Result<(), String> {
+    let ascending = |starts: &[u32], last: usize| {
+        starts.first() == Some(&0)
+            && starts.last().is_some_and(|&l| l as usize == last)
+            && starts.windows(2).all(|w| w[0] <= w[1])
+    };
+    if mdp.choices.is_empty() && mdp.arcs.is_empty() {
+        return Err("the model is empty; expected at least one state".to_string());
+    }
+    if mdp.choices.len() < 2 || !ascending(&mdp.choices, mdp.n_choices()) {
+        return Err(format!(
+            "the table of choices is inconsistent; expected ascending starts from 0 to {} for at least one state",
+            mdp.n_choices()
+        ));
+    }
+    if !ascending(&mdp.arcs, mdp.n_arcs()) || mdp.probabilities.len() != mdp.n_arcs() {
+        return Err(format!(
+            "the table of arcs is inconsistent; expected ascending starts from 0 to {} and as many probabilities, found {}",
+            mdp.n_arcs(),
+            mdp.probabilities.len()
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,362 @@
+//! Problems whose answers are known from their definitions, large components, stops, bytes and errors.
+
+mod undiscounted_support;
+
+use backsweep_io::mdp::{Mdp, Rewards};
+use backsweep_solve::{
+    Direction, Limits, NO_CHOICE, Objective, Solution, UndiscountedMethod, solve_undiscounted,
+    solve_undiscounted_by,
+};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+use undiscounted_support::Random;
+use undiscounted_support::exact::{Number, Value};
+
+fn limits(tolerance: f64) -> Limits<'static> {
+    Limits { tolerance, stop: &|| false, threads: 1 }
+}
+
+/// A model from rows: per state its choices, per choice the arcs.
+fn model(states: &[Vec<Vec<(u32, f64)>>]) -> Mdp {
+    let mut mdp = Mdp { choices: vec![0], arcs: vec![0], ..Mdp::default() };
+    for choices in states {
+        for arcs in choices {
+            for &(t, p) in arcs {
+                mdp.targets.push(t);
+                mdp.probabilities.push(p);
+            }
+            mdp.arcs.push(mdp.targets.len() as u32);
+        }
+        mdp.choices.push(mdp.arcs.len() as u32 - 1);
+    }
+    mdp
+}
+
+fn per_step(mdp: &Mdp, reward: f64) -> Rewards {
+    Rewards { choices: vec![reward; mdp.n_choices()], ..Rewards::default() }
+}
+
+fn width(solution: &Solution) -> f64 {
+    let widths = solution.lower.iter().zip(&solution.upper).map(|(l, u)| if l == u { 0.0 } else { u - l });
+    widths.fold(0.0, f64::max)
+}
+
+/// Haddad and Monmege's chain: from the start to one of two lines of `n` states, with probability .7 to the one that ends in
+/// the target; every state of a line goes on or back to the start with probability 1/2.
+fn haddad_monmege(n: u32) -> Mdp {
+    let (target, lost) = (2 * n + 1, 2 * n + 2);
+    let mut states = vec![vec![vec![(1, 0.7), (n + 1, 0.3)]]];
+    for (first, end) in [(1, target), (n + 1, lost)] {
+        for i in 0..n {
+            let on = if i + 1 == n { end } else { first + i + 1 };
+            states.push(vec![vec![(0, 0.5), (on, 0.5)]]);
+        }
+    }
+    states.extend([vec![vec![(target, 1.0)]], vec![vec![(lost, 1.0)]]]);
+    model(&states)
+}
+
+#[test]
+fn haddad_and_monmege_is_seven_tenths_at_once() {
+    for n in [19, 100, 900] {
+        let mdp = haddad_monmege(n);
+        let start = Instant::now();
+        for direction in [Direction::Maximize, Direction::Minimize] {
+            let goal = [2 * n + 1];
+            let objective = Objective::Reach { goal: &goal, avoid: &[] };
+            let solution = solve_undiscounted(&mdp, objective, direction, &limits(1e-9)).unwrap();
+            assert!(solution.converged, "{n}: {:?}", solution.explanation);
+            assert!(solution.lower[0] <= 0.7 && 0.7 <= solution.upper[0], "{n}: {}", solution.value(0));
+            assert!((solution.value(0) - 0.7).abs() <= 1e-9);
+        }
+        assert!(start.elapsed().as_secs_f64() < 1.0, "{n}: {:?}", start.elapsed());
+    }
+    // Every try takes one step to a line and 2 − 2^(1−n) on it, and one in 2^n succeeds: 3 · 2^n − 2 steps.
+    let mdp = haddad_monmege(19);
+    let reward = per_step(&mdp, 1.0);
+    let goal = [39, 40];
+    let objective = Objective::RewardUntil { reward: &reward, goal: &goal };
+    let solution = solve_undiscounted(&mdp, objective, Direction::Minimize, &limits(1e-6)).unwrap();
+    let exact = 3.0 * 2_f64.powi(19) - 2.0;
+    assert!(
+        solution.converged && solution.lower[0] <= exact && exact <= solution.upper[0],
+        "{}",
+        solution.value(0)
+    );
+}
+
+/// The gambler with a fair coin: from k of n, reaching n before 0 has probability k/n and takes k (n − k) steps.
+#[test]
+fn the_fair_gambler() {
+    let n = 60_u32;
+    let states: Vec<_> = (0..=n)
+        .map(|k| if k == 0 || k == n { vec![] } else { vec![vec![(k - 1, 0.5), (k + 1, 0.5)]] })
+        .collect();
+    let mdp = model(&states);
+    let reward = per_step(&mdp, 1.0);
+    for method in [UndiscountedMethod::Automatic, UndiscountedMethod::Elimination, UndiscountedMethod::Sweeps]
+    {
+        let (rich, over) = ([n], [0, n]);
+        let reach = Objective::Reach { goal: &rich, avoid: &[] };
+        let until = Objective::RewardUntil { reward: &reward, goal: &over };
+        let total = Objective::TotalReward { reward: &reward };
+        let solve = |objective| {
+            solve_undiscounted_by(method, &mdp, objective, Direction::Maximize, &limits(1e-7)).unwrap()
+        };
+        let (p, until, total) = (solve(reach), solve(until), solve(total));
+        assert!(p.converged && until.converged && total.converged, "{method:?}");
+        for k in 0..=n as usize {
+            let (chance, steps) = (k as f64 / f64::from(n), (k * (n as usize - k)) as f64);
+            assert!(p.lower[k] <= chance && chance <= p.upper[k] + 1e-16, "{method:?}: {k}");
+            assert!(until.lower[k] <= steps && steps <= until.upper[k], "{method:?}: {k}");
+            assert!(total.lower[k] <= steps && steps <= total.upper[k], "{method:?}: {k}");
+        }
+    }
+}
+
+/// The gambler with a coin of 2/5, in rationals: 2/5 is not a double, and the rounding of many steps adds up to more than the
+/// last digit. With r = 3/2, from k of n the chance is (r^k − 1) / (r^n − 1).
+#[test]
+fn the_unfair_gambler_is_inside_to_the_last_digit() {
+    let n = 80_u32;
+    // Digits that stop early are off by more than a double is, and so are rows that do not sum to 1 exactly.
+    for (win, lose) in [(0.4, 0.6), (0.4 - 3e-12, 0.6), (0.4 * (1.0 + 1e-13), 0.6 * (1.0 + 1e-13))] {
+        let states: Vec<_> = (0..=n)
+            .map(|k| if k == 0 || k == n { vec![] } else { vec![vec![(k - 1, lose), (k + 1, win)]] })
+            .collect();
+        let mdp = model(&states);
+        let ratio = Number::new(3.into(), 2.into());
+        let one = Number::from_integer(1.into());
+        for method in [UndiscountedMethod::Elimination, UndiscountedMethod::Sweeps] {
+            for direction in [Direction::Maximize, Direction::Minimize] {
+                let objective = Objective::Reach { goal: &[n], avoid: &[] };
+                let solution =
+                    solve_undiscounted_by(method, &mdp, objective, direction, &limits(1e-14)).unwrap();
+                for k in 0..=n as usize {
+                    let chance = (ratio.pow(k as i32) - &one) / (ratio.pow(n as i32) - &one);
+                    let inside = Value::Finite(chance).between(solution.lower[k], solution.upper[k]);
+                    assert!(inside, "{win}, {method:?}, {k}: [{}, {}]", solution.lower[k], solution.upper[k]);
+                }
+            }
+        }
+    }
+}
+
+/// A state that may wait for free, at a cost, or pay to leave: waiting never reaches the goal, so it is no way to be cheap.
+#[test]
+fn waiting_for_free_is_not_progress() {
+    // State 0: wait, go to 1 for free, or pay 5; state 1: back for free, or pay 3; state 2 is the goal.
+    let mdp = model(&[
+        vec![vec![(0, 1.0)], vec![(1, 1.0)], vec![(2, 1.0)]],
+        vec![vec![(0, 1.0)], vec![(2, 1.0)]],
+        vec![],
+    ]);
+    let reward = Rewards { choices: vec![0.0, 0.0, 5.0, 0.0, 3.0], ..Rewards::default() };
+    let goal = [2];
+    let objective = Objective::RewardUntil { reward: &reward, goal: &goal };
+    let cheapest = solve_undiscounted(&mdp, objective, Direction::Minimize, &limits(1e-9)).unwrap();
+    assert!((cheapest.value(0) - 3.0).abs() < 1e-12 && (cheapest.value(1) - 3.0).abs() < 1e-12);
+    assert_eq!(cheapest.policy, [1, 4, NO_CHOICE], "leaves by the cheap way instead of waiting");
+    let dearest = solve_undiscounted(&mdp, objective, Direction::Maximize, &limits(1e-9)).unwrap();
+    assert_eq!(dearest.value(0), f64::INFINITY, "waiting for ever misses the goal");
+    let total = Objective::TotalReward { reward: &reward };
+    let least = solve_undiscounted(&mdp, total, Direction::Minimize, &limits(1e-9)).unwrap();
+    assert_eq!((least.lower[0], least.upper[0]), (0.0, 0.0), "without a goal, waiting is free");
+    let most = solve_undiscounted(&mdp, total, Direction::Maximize, &limits(1e-9)).unwrap();
+    assert!((most.value(0) - 5.0).abs() < 1e-12 && (most.value(1) - 5.0).abs() < 1e-12);
+}
+
+/// Probabilities that sum to 1 only up to rounding leave nothing out.
+#[test]
+fn rounding_of_a_row_is_not_an_end() {
+    let mdp = model(&[vec![vec![(0, 0.1), (0, 0.2), (1, 0.7)]], vec![]]);
+    let mut third = model(&[vec![vec![(0, 1.0 / 3.0), (0, 1.0 / 3.0), (1, 1.0 / 3.0)]], vec![]]);
+    third.probabilities[2] = 0.33333333333;
+    for mdp in [mdp, third] {
+        let reward = per_step(&mdp, 1.0);
+        let objective = Objective::RewardUntil { reward: &reward, goal: &[1] };
+        let solution = solve_undiscounted(&mdp, objective, Direction::Minimize, &limits(1e-6)).unwrap();
+        assert!(solution.converged && solution.value(0).is_finite(), "{solution:?}");
+    }
+    let ends = model(&[vec![vec![(0, 0.5), (1, 0.25)]], vec![]]);
+    let reward = per_step(&ends, 1.0);
+    let until = Objective::RewardUntil { reward: &reward, goal: &[1] };
+    assert_eq!(
+        solve_undiscounted(&ends, until, Direction::Minimize, &limits(1e-6)).unwrap().value(0),
+        f64::INFINITY
+    );
+    let total = Objective::TotalReward { reward: &reward };
+    assert!(
+        (solve_undiscounted(&ends, total, Direction::Minimize, &limits(1e-9)).unwrap().value(0) - 2.0).abs()
+            < 1e-9
+    );
+}
+
+/// A square with walls: four directions, .2 to slip aside; the goal in one corner, a pit in another.
+fn square(side: u32, seed: u64) -> Mdp {
+    let mut random = Random(seed);
+    let wall: Vec<bool> =
+        (0..side * side).map(|i| i > 0 && i + 1 < side * side && random.below(5) == 0).collect();
+    let go = |s: u32, d: usize| {
+        let (x, y) = (s % side, s / side);
+        let (x2, y2) = [(x + 1, y), (x, y + 1), (x.wrapping_sub(1), y), (x, y.wrapping_sub(1))][d];
+        let t = if x2 < side && y2 < side { y2 * side + x2 } else { s };
+        if wall[t as usize] { s } else { t }
+    };
+    let states: Vec<_> = (0..side * side)
+        .map(|s| {
+            if s == side - 1 || s + 1 == side * side {
+                return vec![];
+            }
+            (0..4)
+                .map(|d| vec![(go(s, d), 0.8), (go(s, (d + 1) % 4), 0.1), (go(s, (d + 3) % 4), 0.1)])
+                .collect()
+        })
+        .collect();
+    model(&states)
+}
+
+/// Components above the size that is eliminated at once: both methods, and they agree.
+#[test]
+fn large_components_by_either_method() {
+    let side = 30;
+    let mdp = square(side, 3);
+    let reward = per_step(&mdp, 1.0);
+    let (goal, over) = ([side * side - 1], [side - 1, side * side - 1]);
+    let avoid = [side - 1];
+    let objectives = [
+        Objective::Reach { goal: &goal, avoid: &avoid },
+        Objective::RewardUntil { reward: &reward, goal: &over },
+        Objective::TotalReward { reward: &reward },
+    ];
+    for objective in objectives {
+        let solve = |method| {
+            solve_undiscounted_by(method, &mdp, objective, Direction::Minimize, &limits(1e-6)).unwrap()
+        };
+        let [swept, eliminated] = [UndiscountedMethod::Sweeps, UndiscountedMethod::Elimination].map(solve);
+        assert!(swept.converged, "{objective:?}: {} {:?}", width(&swept), swept.explanation);
+        assert!(eliminated.converged, "{objective:?}: {} {:?}", width(&eliminated), eliminated.explanation);
+        for s in 0..mdp.n_states() {
+            let apart = swept.lower[s] > eliminated.upper[s] || eliminated.lower[s] > swept.upper[s];
+            assert!(!apart, "{objective:?}: state {s}");
+        }
+    }
+}
+
+/// Stopped at any moment, the intervals contain the ones that are proven with time; and the same input gives the same bytes.
+#[test]
+fn a_stop_leaves_proven_intervals() {
+    let side = 25;
+    let mdp = square(side, 8);
+    let reward = per_step(&mdp, 1.0);
+    let goal = [side * side - 1];
+    let until = Objective::RewardUntil { reward: &reward, goal: &goal };
+    let reach = Objective::Reach { goal: &goal, avoid: &[] };
+    for (objective, direction) in
+        [(until, Direction::Minimize), (reach, Direction::Minimize), (reach, Direction::Maximize)]
+    {
+        for method in [UndiscountedMethod::Sweeps, UndiscountedMethod::Elimination] {
+            let solve = |stop: &(dyn Fn() -> bool + Sync), threads| {
+                let limits = Limits { tolerance: 1e-7, stop, threads };
+                solve_undiscounted_by(method, &mdp, objective, direction, &limits).unwrap()
+            };
+            let finished = solve(&|| false, 1);
+            assert!(finished.converged);
+            assert_eq!(finished, solve(&|| false, 2), "the same bytes");
+            for after in [0, 1, 2, 3, 5, 8, 13, 30, 60, 100, 200] {
+                let asked = AtomicU64::new(0);
+                let stopped = solve(&|| asked.fetch_add(1, Relaxed) >= after, 1);
+                for s in 0..mdp.n_states() {
+                    assert!(
+                        stopped.lower[s] <= finished.upper[s] && finished.lower[s] <= stopped.upper[s],
+                        "{after}: {s}"
+                    );
+                }
+                assert!(asked.into_inner() < after + 200, "{method:?} goes on after the stop");
+            }
+        }
+    }
+}
+
+/// A tolerance that no double can meet ends all the same, without the claim of having been met.
+#[test]
+fn any_tolerance_ends() {
+    let mdp = square(12, 1);
+    let reward = per_step(&mdp, 1.0 / 3.0);
+    let goal = [143];
+    let objective = Objective::RewardUntil { reward: &reward, goal: &goal };
+    for tolerance in [1e-300, 1e-18, 1e-3, 1e6] {
+        for method in [UndiscountedMethod::Automatic, UndiscountedMethod::Sweeps] {
+            let solution =
+                solve_undiscounted_by(method, &mdp, objective, Direction::Minimize, &limits(tolerance))
+                    .unwrap();
+            assert_eq!(solution.converged, width(&solution) <= 2.0 * tolerance, "{method:?}, {tolerance}");
+            assert_eq!(solution.converged, tolerance > 1e-9, "{method:?}, {tolerance}: {}", width(&solution));
+        }
+    }
+}
+
+#[test]
+fn errors_say_what_and_where() {
+    let good = model(&[vec![vec![(1, 0.5), (0, 0.5)]], vec![]]);
+    let goal = Objective::Reach { goal: &[1], avoid: &[] };
+    let error = |mdp: &Mdp, objective| {
+        solve_undiscounted(mdp, objective, Direction::Maximize, &limits(1e-6)).unwrap_err()
+    };
+    let with = |change: fn(&mut Mdp)| {
+        let mut mdp = good.clone();
+        change(&mut mdp);
+        error(&mdp, goal)
+    };
+    assert!(
+        with(|m| m.probabilities[0] = f64::NAN).contains("state 0, choice 0, arc 0: found probability NaN")
+    );
+    assert!(with(|m| m.probabilities[0] = -0.5).contains("found probability -0.5"));
+    assert!(with(|m| m.probabilities[0] = 0.75).contains("sum to 1.25; expected at most 1"));
+    assert!(with(|m| m.targets[1] = 7).contains("to state 7"));
+    assert!(with(|m| m.arcs = vec![0, 9]).contains("table of arcs"));
+    assert!(with(|m| m.choices = vec![0, 2, 1]).contains("table of choices"));
+    assert!(with(|m| *m = Mdp::default()).contains("empty"));
+    assert!(error(&good, Objective::Reach { goal: &[5], avoid: &[] }).contains("goal contains state 5"));
+    let reward = Rewards { name: "cost".into(), choices: vec![f64::INFINITY], ..Rewards::default() };
+    assert!(
+        error(&good, Objective::TotalReward { reward: &reward }).contains("reward \"cost\" contains inf")
+    );
+    let reward = Rewards { name: "cost".into(), states: vec![1.0], ..Rewards::default() };
+    assert!(
+        error(&good, Objective::Average { reward: &reward }).contains("1 entries for states; expected 2")
+    );
+    let reward = per_step(&good, 1.0);
+    assert!(
+        error(&good, Objective::Horizon { reward: &reward, steps: 3, discount: 1.5 })
+            .contains("discount is 1.5")
+    );
+    let limits = Limits { tolerance: f64::NAN, stop: &|| false, threads: 1 };
+    assert!(solve_undiscounted(&good, goal, Direction::Maximize, &limits).unwrap_err().contains("tolerance"));
+}
+
+/// Many states without a cycle, and a horizon longer than anyone waits.
+#[test]
+fn size_and_length() {
+    let n = 300_000_u32;
+    let states: Vec<_> =
+        (0..n)
+            .map(|s| {
+                if s + 2 >= n { vec![] } else { vec![vec![(s + 1, 0.75), (s + 2, 0.25)], vec![(s + 2, 1.0)]] }
+            })
+            .collect();
+    let mdp = model(&states);
+    let goal = [n - 1];
+    let reach = Objective::Reach { goal: &goal, avoid: &[] };
+    let solution = solve_undiscounted(&mdp, reach, Direction::Minimize, &limits(1e-9)).unwrap();
+    assert!(solution.converged, "{}", width(&solution));
+    let reward = per_step(&mdp, 1.0);
+    let asked = AtomicU64::new(0);
+    let stop = || asked.fetch_add(1, Relaxed) >= 1;
+    let limits = Limits { tolerance: 1e-6, stop: &stop, threads: 1 };
+    let horizon = Objective::Horizon { reward: &reward, steps: u64::MAX, discount: 1.0 };
+    let solution = solve_undiscounted(&mdp, horizon, Direction::Maximize, &limits).unwrap();
+    assert!(
+        !solution.converged && solution.lower[0] <= f64::from(n) && solution.upper[0] >= f64::from(n - 3)
+    );
+}

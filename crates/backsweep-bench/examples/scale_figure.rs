@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             x: Axis::log("states"),
             y: Axis::linear("nanoseconds").between(0.0, 1.1 * rows.iter().map(time).fold(0.0, f64::max)),
             series: vec![
-                curve("exact queue", "heap", blue, Mark::Circle, &time),
+                curve("exact queue", "exact", blue, Mark::Circle, &time),
                 curve("bucket queue", "bucket", orange, Mark::Square, &time),
             ],
         },
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             x: Axis::log("states"),
             y: Axis::linear("share").between(0.0, 1.2),
             series: vec![
-                curve("exact queue", "heap", blue, Mark::Circle, &per_arc),
+                curve("exact queue", "exact", blue, Mark::Circle, &per_arc),
                 curve("bucket queue", "bucket", orange, Mark::Square, &per_arc),
             ],
         },

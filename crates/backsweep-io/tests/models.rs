@@ -458,10 +458,10 @@ fn checks_name_state_and_choice() {
 
 #[test]
 fn a_learned_model_is_a_model() {
-    let mut model = Model::with_states([2, 1]);
+    let mut model = Model::with_states([2, 1]).unwrap();
     let outcomes = [
-        Outcome { probability: 0.75, reward: 4.0, next: Next::On(State(1)) },
-        Outcome { probability: 0.25, reward: 0.0, next: Next::End },
+        Outcome { probability: 0.75, reward: 4.0, next: Next::Continue(State(1)) },
+        Outcome { probability: 0.25, reward: 0.0, next: Next::Terminated },
     ];
     model.set_outcomes(State(0), Action(1), &outcomes).unwrap();
     let mdp = Mdp::from_model(&model).unwrap();

@@ -55,7 +55,7 @@ impl Default for Learning {
             epsilon: 0.05,
             optimism: 0.0,
             threshold: 1e-5,
-            queue: "heap".into(),
+            queue: "exact".into(),
             // No episode of the paper's experiments is near it; without any, an agent that has no reason to end its episode
             // (every step gives a reward) would never end its run.
             max_steps: 1_000_000,

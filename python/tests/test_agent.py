@@ -90,7 +90,7 @@ def test_the_example_by_hand(agent):
     agent.observe("yard", "east", 1.0, "street", terminated=True)
     assert agent.plan(cycles=10) == 2
     assert agent.value("hall") == 0.9 and agent.value("yard") == 1.0
-    assert agent.value("street") == 0.0 and "street" not in agent
+    assert agent.value("street") == 0.0 and "street" not in agent.states
     assert agent.policy() == {"hall": "north", "yard": "east"}
     assert agent.action_values("hall") == {"north": 0.9}
     assert agent.values() == {"hall": 0.9, "yard": 1.0}
@@ -232,7 +232,7 @@ def test_messages_name_state_and_action(agent):
             agent.observe(("a", 1), "go", reward, ("b", 2))
     with pytest.raises(TypeError, match="reward is 'much'; expected a number"):
         agent.observe(("a", 1), "go", "much", ("b", 2))
-    with pytest.raises(ValueError, match=r"reward of action 'go' in state \('a', 1\), or the sum of its rewards, is inf"):
+    with pytest.raises(ValueError, match=r"reward of action 'go' in state \('a', 1\)"):
         for _ in range(3):
             agent.observe(("a", 1), "go", 1.7e308, ("b", 2))
     assert issubclass(backsweep.UnknownName, (KeyError, backsweep.Error))
@@ -266,7 +266,7 @@ def test_objects_that_misbehave(agent):
             agent.plan(cycles=1)
             return 2
 
-    with pytest.raises(RuntimeError, match="[Aa]lready"):
+    with pytest.raises(RuntimeError, match="busy with another call"):
         agent.value(Meddler())
 
     class NoRepr:
@@ -323,7 +323,7 @@ def test_the_interpreter_is_free_while_planning():
             try:
                 agent.value(0)  # before the other thread has begun, or after it has ended
             except RuntimeError as error:  # one thread at a time
-                assert "lready" in str(error)
+                assert "busy with another call" in str(error)
                 refused += 1
         # That this thread found it at work shows that it could run meanwhile. A busy machine may need more than one try.
         if refused > 10:

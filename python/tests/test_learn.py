@@ -8,7 +8,7 @@ import pytest
 from gymnasium import spaces
 
 import backsweep
-from backsweep._learn import _Bar
+from backsweep._progress import Bar
 
 
 class Corridor(gym.Env):
@@ -141,7 +141,7 @@ def test_the_history_and_the_bar(capsys):
     stopped = backsweep.learn(env, agent, 100, on_episode=lambda history: len(history) == 7)
     assert len(stopped) == 7
     stream = io.StringIO()
-    with _Bar(0, True, stream):
+    with Bar(0, True, stream):
         pass
     assert stream.getvalue() == ""
     with pytest.raises(ValueError, match="window is 0"):

@@ -164,7 +164,7 @@ def test_refusals():
     mdp = backsweep.MDP(0.9)
     for outcomes, message in [
         ([(0.5, "t", 0.0, False)], r"probabilities of action 'a' in state 's' sum to 0.5; expected 1"),
-        ([(1.5, "t", 0.0, False), (-0.5, "t", 0.0, False)], "is 1.5; expected 0 to 1"),
+        ([(1.5, "t", 0.0, False), (-0.5, "t", 0.0, False)], "is 1.5; expected a number from 0 to 1"),
         ([(1.0, "t", float("nan"), False)], "reward of action 'a' in state 's' is NaN"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -63,7 +63,7 @@ def test_other_names_ask_for_an_encoder(tmp_path):
     path = tmp_path / "cells.backsweep"
     agent = backsweep.Agent(0.9)
     agent.observe(Cell(1, 2), "go", 1.0, (Cell(3, 4), "inner"))
-    with pytest.raises(TypeError, match=r"name Cell\(x=1, y=2\) of type Cell cannot be stored.*encode="):
+    with pytest.raises(TypeError, match=r"name Cell\(x=1, y=2\) of type Cell cannot be saved.*encode="):
         agent.save(path)
     assert not path.exists()
     agent.save(path, encode=lambda cell: (cell.x, cell.y))
@@ -75,7 +75,7 @@ def test_other_names_ask_for_an_encoder(tmp_path):
         agent.save(path, encode=lambda cell: {cell.x})
     with pytest.raises(ZeroDivisionError):
         agent.save(path, encode=lambda cell: 1 / 0)
-    with pytest.raises(backsweep.FileError, match="is there twice"):
+    with pytest.raises(backsweep.FileError, match="occurs twice"):
         other = backsweep.Agent()
         other.observe(Cell(1, 1), 0, 0.0, Cell(2, 2))
         backsweep.Agent.from_bytes(other.to_bytes(encode=lambda cell: cell.x), decode=lambda x: "same")
@@ -114,7 +114,7 @@ def test_damaged_files_are_refused(tmp_path):
             backsweep.Agent.from_bytes(bytes(spoilt))
     path = tmp_path / "file"
     path.write_bytes(data[:-1])
-    with pytest.raises(ValueError, match=r"file: the file is damaged, header: the file should have \d+ bytes"):
+    with pytest.raises(ValueError, match=r"file: the file is damaged, header: expected a file of \d+ bytes, found \d+"):
         backsweep.Agent.load(path)
     newer = bytearray(data)
     newer[8] = 2

@@ -100,6 +100,15 @@ impl Name {
         })
     }
 
+    /// Whether no part of the name went through the caller's encoder.
+    pub fn is_plain(&self) -> bool {
+        match self {
+            Self::Tuple(names) => names.iter().all(Self::is_plain),
+            Self::Encoded(_) => false,
+            _ => true,
+        }
+    }
+
     /// How deep tuples are nested in it.
     pub(crate) fn depth(&self) -> usize {
         match self {

@@ -33,18 +33,19 @@ pub fn check(what: &str, n_states: u64, n_pairs: u64, n_arcs: u64) -> PyResult<(
     }
 }
 
-/// Memory that can still be had: what the system says, or what is left of the control group's limit. `None` where neither is
-/// known.
+/// Memory that can still be had: the least of what the system has and of what the limits of the control group and of the
+/// process leave. `None` where nothing of it is known, as on other systems than Linux.
 fn available() -> Option<u64> {
-    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-    let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
-        Some(line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
-    });
-    let limit = number("/sys/fs/cgroup/memory.max");
-    let group = limit.map(|limit| limit.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or(0)));
-    match (system, group) {
-        (Some(system), Some(group)) => Some(system.min(group)),
-        (system, group) => system.or(group),
+    /// The number in the first line of a file that begins with a word.
+    fn number(path: &str, word: &str) -> Option<u64> {
+        let text = fs::read_to_string(path).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix(word))?;
+        line.split_ascii_whitespace().next()?.parse().ok()
     }
+    let system = number("/proc/meminfo", "MemAvailable:").map(|kilobytes| kilobytes * 1024);
+    let used = number("/sys/fs/cgroup/memory.current", "").unwrap_or(0);
+    let group = number("/sys/fs/cgroup/memory.max", "").map(|limit| limit.saturating_sub(used));
+    let mapped = number("/proc/self/status", "VmSize:").unwrap_or(0) * 1024;
+    let process = number("/proc/self/limits", "Max address space").map(|limit| limit.saturating_sub(mapped));
+    [system, group, process].into_iter().flatten().min()
 }

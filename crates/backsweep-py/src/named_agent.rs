@@ -194,7 +194,10 @@ impl NamedAgent {
         n_actions: usize,
     ) -> PyResult<u32> {
         if n_actions > MANY {
-            memory::check(&format!("state {}", key.show()), 1, n_actions as u64, 0)?;
+            // Growing may take a second copy of all that there is.
+            let model = self.agent.model();
+            let n_pairs = 2 * model.n_pairs() + n_actions;
+            memory::check(&format!("state {}", key.show()), model.n_states() as u64, n_pairs as u64, 0)?;
         }
         let id = self.states.insert(py, key, "state")?;
         self.agent.add_state(n_actions).map_err(|error| self.explain(py, error))?;

@@ -3,13 +3,16 @@
 use crate::errors;
 use crate::exclusive::Exclusive;
 use crate::flags::flag;
+use crate::name_codec;
 use crate::names::{self, Names};
 use crate::planning::{count, number};
 use crate::settings::seed_or_fresh;
 use backsweep::predict::{Predictor, Selection, SmallBackupPredictor as CorePredictor, StepSize, Td0};
-use backsweep::{Next, State};
+use backsweep::{Next, Snapshot, State};
+use backsweep_io::{decode, decode_names, encode, encode_names};
+use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 const SELECTIONS: [(&str, Selection); 4] = [
     ("most_recent", Selection::MostRecent),
@@ -79,6 +82,45 @@ impl<P: Predictor + Clone> Named<P> {
         Ok(Self { predictor: self.predictor.clone(), names: self.names.copied(py)? })
     }
 
+    /// For pickle: a call of `_restore` of the class `T` with bytes, and the names that are not plain data.
+    fn reduce<'py, T: PyTypeInfo>(
+        &self,
+        py: Python<'py>,
+        mut snapshot: Snapshot,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let others = PyList::empty(py);
+        let mut put_aside = |object: &Bound<'py, PyAny>| {
+            others.append(object)?;
+            Ok((others.len() - 1).into_pyobject(py)?.into_any())
+        };
+        let names =
+            self.names.named().iter().map(|name| name_codec::to_plain(py, name, Some(&mut put_aside)));
+        let names = encode_names(&names.collect::<PyResult<Vec<_>>>()?);
+        snapshot.put("names.states", names.map_err(|error| errors::from_io(py, error))?);
+        let restore = py.get_type::<T>().getattr("_restore")?;
+        (restore, (PyBytes::new(py, &encode(&snapshot)), others)).into_pyobject(py)
+    }
+
+    /// The inverse of [`reduce`](Self::reduce).
+    fn unreduce<'py>(
+        py: Python<'py>,
+        data: &[u8],
+        others: &Bound<'py, PyList>,
+        restore: fn(&Snapshot) -> backsweep::Result<P>,
+    ) -> PyResult<Self> {
+        let damaged = |error: backsweep_io::Error| errors::from_io(py, error);
+        let snapshot = decode(data).map_err(damaged)?;
+        let predictor = restore(&snapshot).map_err(|error| damaged(error.into()))?;
+        let bytes = snapshot.bytes("names.states").map_err(|error| damaged(error.into()))?;
+        let mut names = Names::default();
+        for name in decode_names("section 'names.states'", bytes).map_err(damaged)? {
+            let mut take_back = |index: &Bound<'py, PyAny>| others.get_item(index.extract::<usize>()?);
+            let object = name_codec::to_object(py, &name, Some(&mut take_back))?;
+            names.id_or_insert(py, names::key(&object, "state")?, "state")?;
+        }
+        Ok(Self { predictor, names })
+    }
+
     fn deep_copied<'py>(&self, py: Python<'py>, memo: &Bound<'py, PyAny>) -> PyResult<Self> {
         Ok(Self { predictor: self.predictor.clone(), names: self.names.deep_copied(py, memo, "state")? })
     }
@@ -139,6 +181,16 @@ macro_rules! predictor {
 
             fn __deepcopy__<'py>(&self, py: Python<'py>, memo: Bound<'py, PyAny>) -> PyResult<Self> {
                 Ok(Self(Exclusive::new(self.0.lock()?.deep_copied(py, &memo)?)))
+            }
+
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+                let named = self.0.lock()?;
+                named.reduce::<Self>(py, named.predictor.store())
+            }
+
+            #[staticmethod]
+            fn _restore<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
+                Ok(Self(Exclusive::new(Named::unreduce(py, data, others, <$core>::restore)?)))
             }
 
             fn __len__(&self) -> PyResult<usize> {

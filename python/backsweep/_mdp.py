@@ -73,10 +73,18 @@ class MDP:
 
     @classmethod
     def _from_columns(cls, columns: _tables.Columns, discount: float, planner: str | Planner | None) -> MDP:
-        n_states, states, actions, starts, next_states, probabilities, rewards = columns
-        whole = [np.ascontiguousarray(column, np.int64) for column in (states, actions, starts, next_states)]
-        numbers = [np.ascontiguousarray(column, np.float64) for column in (probabilities, rewards)]
-        return cls._of(Solver.from_rows(discount, planner, n_states, *whole, *numbers))
+        solver = Solver.from_rows(
+            discount,
+            planner,
+            columns.n_states,
+            np.ascontiguousarray(columns.states, np.int64),
+            np.ascontiguousarray(columns.actions, np.int64),
+            np.ascontiguousarray(columns.starts, np.int64),
+            np.ascontiguousarray(columns.next_states, np.int64),
+            np.ascontiguousarray(columns.probabilities, np.float64),
+            np.ascontiguousarray(columns.rewards, np.float64),
+        )
+        return cls._of(solver)
 
     @classmethod
     def from_gymnasium(

@@ -296,17 +296,17 @@ def test_plan_arguments(agent):
 
 def test_planning_by_time():
     agent = backsweep.Agent(discount=1.0)
-    agent.observe(0, 0, 1.0, 0)  # its value grows for ever, so there is always work
+    agent.observe(0, 0, 1.0, 0)  # its value grows forever, so there is always work
     for microseconds in (50, 30_000):
         cycles, took = 0, []
-        # A busy machine may stop the process just then and for as long: then the time is over without a cycle.
+        # A busy machine may suspend the process for that long: then the time is over without a cycle.
         while not cycles and len(took) < 100:
             start = time.perf_counter()
             cycles = agent.plan(microseconds=microseconds)
             took.append(time.perf_counter() - start)
             assert took[-1] >= microseconds / 1e6
         assert cycles > 0
-        print(f"asked for {microseconds} us, took {1e6 * took[-1]:.0f} us")
+        print(f"requested {microseconds} us, took {1e6 * took[-1]:.0f} us")
         if TIMED:
             assert took[-1] < microseconds / 1e6 + 0.2
     assert agent.plan(microseconds=0) == 0
@@ -325,10 +325,10 @@ def test_the_interpreter_is_free_while_planning():
             except RuntimeError as error:  # one thread at a time
                 assert "busy with another call" in str(error)
                 refused += 1
-        # That this thread found it at work shows that it could run meanwhile. A busy machine may need more than one try.
+        # This thread found the other at work, so it could run meanwhile. A busy machine may need more than one attempt.
         if refused > 10:
             return
-    pytest.fail(f"it could run {refused} times while the other planned")
+    pytest.fail(f"this thread ran only {refused} times while the other planned")
 
 
 def test_the_model_as_sparse_matrices(agent):

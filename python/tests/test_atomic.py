@@ -77,7 +77,7 @@ def test_one_wrong_row_and_nothing_is_learned(name, column, value, problem, row)
     with pytest.raises((TypeError, ValueError, KeyError), match=f"^row {row}: .*{problem}.*; nothing was learned$"):
         agent.observe_many(*data, cycles=1)
     assert agent.to_bytes() == before
-    # A second try, with the row put right, counts nothing twice.
+    # A second attempt, with the row corrected, counts nothing twice.
     data[column][row] = right
     agent.observe_many(*data)
     assert agent.model.visits.sum() == N + 1
@@ -137,7 +137,8 @@ def test_ctrl_c_says_how_much_was_learned():
 
 
 def test_pandas_columns():
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     data = columns("numbers")
     frame = pandas.DataFrame(dict(zip(["s", "a", "r", "t", "end"], data)))
     one, other = backsweep.Agent(0.9, seed=0), backsweep.Agent(0.9, seed=0)

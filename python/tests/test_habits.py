@@ -63,9 +63,9 @@ def test_evaluate_learns_nothing():
 
 def test_a_notebook_shows_a_bar(tmp_path):
     """In a real kernel: the bar is one output that is updated, although the error stream is not a terminal."""
-    nbclient = pytest.importorskip("nbclient")
-    nbformat = pytest.importorskip("nbformat")
-    pytest.importorskip("ipykernel")
+    import nbclient
+    import nbformat
+
     code = (
         "import backsweep, gymnasium as gym\n"
         "agent = backsweep.Agent(seed=0)\n"
@@ -198,7 +198,7 @@ def steps(predictor, n, seed):
 
 @pytest.mark.parametrize("make", PREDICTORS)
 def test_predictors_are_pickled_and_copied(make):
-    """A copy goes on bit for bit as the original."""
+    """A copy continues bit for bit as the original."""
     predictor = make()
     for n in (0, 1, 300):
         steps(predictor, n, seed=n)

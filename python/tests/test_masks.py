@@ -1,4 +1,4 @@
-"""Flags and masks: what is not a flag is refused, a mask is told from a list, and found where the ecosystem puts it."""
+"""Flags and masks: what is not a flag is refused; a mask is distinguished from a list, and found where the ecosystem puts it."""
 
 import math
 

@@ -59,7 +59,7 @@ def test_frozen_lake_without_discount_is_14_17ths():
 
 def test_undefined_values_are_refused():
     mdp = backsweep.MDP.from_gymnasium(gym.make("Taxi-v4"), discount=1.0)
-    with pytest.raises(ValueError, match="discount is 1, but from state .* a policy can go on for ever"):
+    with pytest.raises(ValueError, match="discount is 1, but from state .* a policy can continue forever"):
         mdp.solve()
     with pytest.raises(ValueError, match="tolerance is 0"):
         mdp.solve(0.0)

@@ -1,4 +1,4 @@
-"""Pictures: that they show what they should; how they look was looked at."""
+"""Pictures show what they should. How they look was checked by eye."""
 
 import gymnasium as gym
 import numpy as np

@@ -84,7 +84,7 @@ def test_ties_that_rounding_breaks():
 
 
 def test_a_promise_that_only_some_ways_keep():
-    """A tied action that may fall into a pit is not one that attains the value; one that may wait for ever is not either."""
+    """A tied action that may fall into a pit is not one that attains the value; one that may wait forever is not either."""
     table = {
         ("a", "loop"): [(1.0, "b", 0.0, False)],
         ("a", "risk"): [(0.5, "goal", 1.0, True), (0.5, "pit", 0.0, False)],

@@ -204,11 +204,11 @@ def test_damaged_files_are_refused(tmp_path):
             backsweep.Agent.from_bytes(bytes(spoilt))
     path = tmp_path / "file"
     path.write_bytes(data[:-1])
-    with pytest.raises(ValueError, match=r"file: the file is damaged, header: expected a file of \d+ bytes, found \d+"):
+    with pytest.raises(ValueError, match=r"file: the file is damaged: header: expected a file of \d+ bytes, found \d+"):
         backsweep.Agent.load(path)
     newer = bytearray(data)
-    newer[8] = 2
-    with pytest.raises(backsweep.FileError, match="version 2, and this program knows versions up to 1; upgrade"):
+    newer[8] = 99
+    with pytest.raises(backsweep.FileError, match=r"version 99, but this program reads versions up to \d+; upgrade"):
         backsweep.Agent.from_bytes(bytes(newer))
 
 

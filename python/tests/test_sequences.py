@@ -1,5 +1,5 @@
-"""Ten thousand random sequences of calls, with right and wrong arguments: only documented exceptions, and an agent that
-stays whole."""
+"""Ten thousand random sequences of calls with valid and invalid arguments: only documented exceptions, and an agent that stays
+consistent."""
 
 import copy
 import math
@@ -96,7 +96,7 @@ def test_random_sequences(arguments, sequence):
                 getattr(agent, name)(*positional, **named)
         except DOCUMENTED:
             pass
-    # Whatever was refused, the agent is whole: every value is a number and the model's relation holds.
+    # Whatever was refused, the agent is consistent: every value is a number and the model's relation holds.
     values = agent.values()
     assert len(values) == len(agent) == agent.stats.n_states
     assert all(math.isfinite(value) for value in values.values()) or any(abs(r) > 1e300 for r in agent.model.mean_rewards)

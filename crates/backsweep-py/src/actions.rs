@@ -1,4 +1,4 @@
-//! Lists of actions and masks, told apart; choosing among some of a state's actions.
+//! Distinguishing lists of actions from masks; choosing among some of a state's actions.
 
 use crate::columns::{array_kind, plain};
 use crate::errors::{self, show};
@@ -11,7 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyList, PyString, PyTuple};
 
-/// The actions in any iterable except text, whose letters are hardly meant.
+/// The actions in any iterable except text, whose letters are hardly what the user means.
 pub fn keys_of<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Vec<Key<'py>>> {
     if actions.is_instance_of::<PyString>() || actions.is_instance_of::<PyBytes>() {
         return Err(errors::wrong_type(format!(
@@ -29,7 +29,7 @@ pub fn keys_of<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Vec<Key<'py>>> {
     items.map(|action| names::key(&action?, "action")).collect()
 }
 
-/// Whether a list of actions is a mask in fact: an array of booleans or of bytes that are 0 or 1, as Gymnasium has it, or a list
+/// Whether what was passed as a list of actions is a mask: an array of booleans or of bytes that are 0 or 1, as Gymnasium has it, or a list
 /// of booleans.
 fn is_mask(actions: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(array) = actions.cast::<PyUntypedArray>() {
@@ -52,7 +52,7 @@ fn is_mask(actions: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(actions.cast::<PyTuple>().is_ok_and(|tuple| all_flags(tuple.iter())))
 }
 
-/// Zeros and ones with repetitions cannot be a list of actions, and are not surely a mask.
+/// Refuses zeros and ones with repetitions: not a list of actions, but not certainly a mask.
 fn refuse_ambiguous(actions: &Bound<'_, PyAny>, keys: &[Key<'_>]) -> PyResult<()> {
     let n_of = |bit| keys.iter().filter(|key| matches!(key, Key::Int(number, _) if *number == bit)).count();
     let (zeros, ones) = (n_of(0), n_of(1));

@@ -222,8 +222,8 @@ impl Agent {
         self.lock()?.action_values(state)
     }
 
-    /// The best action in a state; None if no action is known there. Among equally good ones the first, or with discount 1
-    /// one that leads to an end (which then takes a look at the whole model).
+    /// The best action in a state; None if no action is known there. Among equally good actions it is the first, or with
+    /// discount 1 one that leads to an end (which takes a pass over the model).
     ///
     /// Args:
     ///     state: a known state.
@@ -250,7 +250,7 @@ impl Agent {
         self.lock()?.action_names(state)
     }
 
-    /// The states that steps left or went on from, in the order in which they were met.
+    /// The states that steps left, or reached without ending, in the order in which they were met.
     #[getter]
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.lock()?.states.list(py)
@@ -384,7 +384,7 @@ impl Agent {
         Ok(self.lock()?.states.len())
     }
 
-    /// An agent is true, also before it knows a state.
+    /// An agent is true even if it knows no state.
     fn __bool__(&self) -> bool {
         true
     }

@@ -1,15 +1,15 @@
-//! Refusing what would not fit into memory before any of it is allocated: a failed allocation would end the whole process.
+//! Refuses what would not fit into memory before any of it is allocated: a failed allocation would abort the process.
 
 use crate::errors;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use std::fs;
 
-/// What the engine and the names take, roughly: a state without actions, an action of a state, a successor of an action.
+/// Roughly what the engine and the names take for a state without actions, an action of a state, a successor of an action.
 const STATE_BYTES: u64 = 120;
 const PAIR_BYTES: u64 = 80;
 const ARC_BYTES: u64 = 60;
-/// Less than this is not looked at.
+/// Less than this is not checked.
 const SMALL: u64 = 64 << 20;
 
 /// # Errors
@@ -33,8 +33,8 @@ pub fn check(what: &str, n_states: u64, n_pairs: u64, n_arcs: u64) -> PyResult<(
     }
 }
 
-/// Memory that can still be had: the least of what the system has and of what the limits of the control group and of the
-/// process leave. `None` where nothing of it is known, as on other systems than Linux.
+/// Memory that is still available: the least of what the system has left and what the limits of the control group and of the
+/// process leave. `None` where none of these is known, as on systems other than Linux.
 fn available() -> Option<u64> {
     /// The number in the first line of a file that begins with a word.
     fn number(path: &str, word: &str) -> Option<u64> {

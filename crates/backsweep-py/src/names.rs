@@ -70,7 +70,7 @@ fn key_of_other<'py>(object: &Bound<'py, PyAny>, role: Role) -> PyResult<Key<'py
         if number.is_nan() {
             return Err(nan(object, role));
         }
-        // Every float within these bounds that is whole is equal to exactly one int.
+        // Within these bounds, every whole float equals exactly one int.
         if number.trunc() == number && number.abs() < 9e15 {
             return Ok(Key::Int(number as i64, Some(object.clone())));
         }
@@ -231,7 +231,7 @@ impl Names {
         }
     }
 
-    /// The id of a small whole number, without a look at the `dict`; for loops over columns.
+    /// The id of a small whole number, without a lookup in the `dict`; for loops over columns.
     #[inline]
     pub fn dense_id(&self, number: i64) -> Option<u32> {
         let id = *self.dense.get(usize::try_from(number).ok()?)?;

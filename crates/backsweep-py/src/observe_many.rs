@@ -64,6 +64,7 @@ struct Batch {
 }
 
 /// The id of a name, known or new; the `i`-th new name gets the id that it will have once those before it were added.
+#[cold]
 fn id_of(py: Python<'_>, known: &mut Names, new: &mut Names, key: Key<'_>, role: Role) -> PyResult<u32> {
     match known.id(py, &key, role)? {
         Some(id) => Ok(id),
@@ -91,12 +92,13 @@ impl<'a, 'py> Ids<'a, 'py> {
         Self { column, numbers, role, by_code: vec![None; n_codes] }
     }
 
-    #[inline]
+    #[inline(always)]
     fn get(&mut self, py: Python<'py>, row: usize, known: &mut Names, new: &mut Names) -> PyResult<u32> {
         match self.column {
             NameColumn::Ints(_) => {
                 let number = self.numbers[row];
-                match known.dense_id(number) {
+                let new_id = || Some(known.len() as u32 + new.dense_id(number)?);
+                match known.dense_id(number).or_else(new_id) {
                     Some(id) => Ok(id),
                     None => id_of(py, known, new, Key::Int(number, None), self.role),
                 }

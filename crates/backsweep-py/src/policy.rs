@@ -1,9 +1,9 @@
 //! The policy that values stand for.
 //!
-//! With a discount below 1 every action of the highest value will do. Without discount it will not: a step that stays where
-//! it is for nothing is worth as much as the step to the goal, since the goal is still there afterwards, and a policy that
-//! always stays never gets there. So ties are broken toward ending: among the actions that attain a state's value, one is taken
-//! that leads on along a shortest way to an end, and never to a state from which the end cannot be reached in this way.
+//! With a discount below 1, any action of the highest value will do. Without discount it will not: staying in place for nothing
+//! is worth as much as stepping to the goal, since the goal is still there afterwards, but a policy that always stays never
+//! gets there. So ties are broken toward ending: among the actions that attain a state's value, the policy takes one that
+//! follows a shortest way to an end, and never risks a state from which no such way leads on.
 
 use backsweep::{Action, Agent, Model, Pair, State, Values};
 
@@ -56,7 +56,7 @@ fn toward_ends(model: &Model, values: &Values, mut chosen: Vec<Option<Action>>) 
         };
         settle(model, attains, &mut is_settled, &mut chosen);
         if tolerance == 0.0 {
-            // Nothing is promised in these states, so that nothing is lost by staying there.
+            // These states promise nothing, so nothing is lost by staying there.
             for state in model.states().filter(|&state| values.value(state).abs() <= ROUNDING * largest) {
                 is_settled[state.index()] = true;
             }

@@ -197,7 +197,7 @@ macro_rules! predictor {
                 Ok(self.0.lock()?.names.len())
             }
 
-            /// A predictor is true, also before it has met a state.
+            /// A predictor is true even if it has met no state.
             fn __bool__(&self) -> bool {
                 true
             }

@@ -12,7 +12,7 @@ use pyo3::types::{PyInt, PyString};
 /// More declared actions than this are refused.
 const MAX_ACTIONS: u32 = 1 << 24;
 
-/// The settings of a planner, given by its name or as one of the classes in `backsweep`.
+/// The settings of a planner, given by name or as an instance of one of the classes in `backsweep`.
 pub fn planner_settings(
     planner: Option<&Bound<'_, PyAny>>,
     discount: f64,

@@ -45,7 +45,7 @@ class Agent:
 
         Args:
             state: the state.
-            actions: its actions; the declared ones if not given.
+            actions: its actions, as a list or mask (see act); the declared ones if not given.
         """
     def observe(
         self,

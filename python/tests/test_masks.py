@@ -90,6 +90,15 @@ def test_a_mask_given_by_position_is_a_mask(mask, declared):
     assert agent.act("s", action_mask=mask) == 1
 
 
+def test_a_mask_given_to_add_state_is_a_mask():
+    agent = backsweep.Agent()
+    for i, mask in enumerate(MASKS):
+        agent.add_state(i, mask)
+        assert agent.actions(i) == [1]
+    with pytest.raises(ValueError, match="looks like a mask"):
+        agent.add_state("s", [0, 1, 1])
+
+
 @pytest.mark.parametrize("mask", [[0, 1, 0], np.array([0, 1, 0]), (1, 1), np.array([1.0, 0.0, 1.0]), [1, 1, 0]])
 def test_what_may_be_a_mask_or_a_list_is_refused(mask):
     agent = backsweep.Agent()

@@ -87,6 +87,16 @@ fn allowed_by<'py>(learner: &NamedAgent, mask: &Bound<'py, PyAny>) -> PyResult<V
     }
 }
 
+/// The actions in a list, or those that a mask allows if that is what was passed.
+pub fn keys_or_mask<'py>(learner: &NamedAgent, actions: &Bound<'py, PyAny>) -> PyResult<Vec<Key<'py>>> {
+    if is_mask(actions)? {
+        return allowed_by(learner, actions);
+    }
+    let keys = keys_of(actions)?;
+    refuse_ambiguous(actions, &keys)?;
+    Ok(keys)
+}
+
 /// Chooses an action by the policy, among all that the state has or among those given.
 ///
 /// # Complexity
@@ -118,12 +128,7 @@ pub fn act<'py>(
             return Err(errors::wrong_type("actions and action_mask are both given; expected one of them"));
         }
         (None, Some(mask)) => allowed_by(learner, mask)?,
-        (Some(actions), None) if is_mask(actions)? => allowed_by(learner, actions)?,
-        (Some(actions), None) => {
-            let keys = keys_of(actions)?;
-            refuse_ambiguous(actions, &keys)?;
-            keys
-        }
+        (Some(actions), None) => keys_or_mask(learner, actions)?,
     };
     if allowed.is_empty() {
         let problem = if mask.is_some() { "action_mask allows no action" } else { "actions is empty" };

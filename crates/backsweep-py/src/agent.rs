@@ -90,12 +90,12 @@ impl Agent {
     ///
     /// Args:
     ///     state: the state.
-    ///     actions: its actions; the declared ones if not given.
+    ///     actions: its actions, as a list or mask (see act); the declared ones if not given.
     #[pyo3(signature = (state, actions=None))]
     fn add_state(&self, state: &Bound<'_, PyAny>, actions: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let py = state.py();
         let mut learner = self.lock()?;
-        let keys = actions.map(actions::keys_of).transpose()?;
+        let keys = actions.map(|actions| actions::keys_or_mask(&learner, actions)).transpose()?;
         let key = names::key(state, "state")?;
         learner.states.id(py, &key, "state")?;
         let row = keys.map(|keys| learner.action_ids(py, keys)).transpose()?;

@@ -61,8 +61,18 @@ fn not_a_column(error: PyErr, column: &Bound<'_, PyAny>, name: &str) -> PyErr {
     }
 }
 
+/// No reward is larger than this, so that no sum of rewards overflows.
+const MAX_REWARD: f64 = 1e150;
+/// What a reward should be, for messages.
+pub const A_REWARD: &str = "a finite number of at most 1e150 in magnitude";
+
+#[inline]
+pub fn is_reward(number: f64) -> bool {
+    number.abs() <= MAX_REWARD
+}
+
 /// A column of rewards, each checked; errors say which row is wrong.
-pub fn rewards(column: &Bound<'_, PyAny>, limit: f64) -> PyResult<Vec<f64>> {
+pub fn rewards(column: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let py = column.py();
     let rewards: Vec<f64> = match array_kind(column) {
         Some(b'f' | b'i' | b'u' | b'b') => {
@@ -76,12 +86,11 @@ pub fn rewards(column: &Bound<'_, PyAny>, limit: f64) -> PyResult<Vec<f64>> {
             each.collect::<PyResult<_>>()?
         }
     };
-    match rewards.iter().position(|reward| !(reward.abs() <= limit)) {
+    match rewards.iter().position(|&reward| !is_reward(reward)) {
         None => Ok(rewards),
-        Some(row) => Err(errors::value(format!(
-            "row {row}: reward is {:?}; expected a finite number from -{limit:e} to {limit:e}",
-            rewards[row]
-        ))),
+        Some(row) => {
+            Err(errors::value(format!("row {row}: reward is {:?}; expected {A_REWARD}", rewards[row])))
+        }
     }
 }
 

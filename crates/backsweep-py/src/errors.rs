@@ -1,7 +1,7 @@
 //! From errors of the engine to exceptions that name things as the user wrote them.
 
 use pyo3::PyTypeInfo;
-use pyo3::exceptions::{PyKeyError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -53,7 +53,7 @@ pub fn with_context(py: Python<'_>, error: PyErr, before: &str, after: &str) -> 
     let class = error.get_type(py);
     let ours = class.is(PyValueError::type_object(py))
         || class.is(PyTypeError::type_object(py))
-        || (error.is_instance_of::<PyKeyError>(py) && class.name().is_ok_and(|name| name == "UnknownName"));
+        || class.module().is_ok_and(|module| module == "backsweep");
     if ours {
         return PyErr::from_type(class, format!("{before}{}{after}", error.value(py)));
     }

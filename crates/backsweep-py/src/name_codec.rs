@@ -1,7 +1,7 @@
 //! Names between Python and files: plain data natively, other objects through the caller's encoder. Never a pickle.
 
 use crate::errors::{self, show, type_name};
-use crate::names::{Named, is_numpy_scalar};
+use crate::names::{Named, is_numpy_scalar, is_time};
 use backsweep_io::Name;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString, PyTuple};
@@ -67,7 +67,7 @@ fn object_to_plain<'py>(
         }
         return Ok(Name::Tuple(names));
     }
-    if is_numpy_scalar(object)? {
+    if is_numpy_scalar(object)? && !is_time(object)? {
         let item = object.call_method0("item")?;
         if !is_numpy_scalar(&item)? {
             return object_to_plain(&item, encode, depth);

@@ -5,6 +5,7 @@
 //! value and not 0, as a state without actions is; its first action takes that pair over.
 
 use crate::action_row::ActionRow;
+use crate::columns::{A_REWARD, is_reward};
 use crate::errors::{self, show};
 use crate::memory;
 use crate::names::{self, Key, Names};
@@ -272,9 +273,9 @@ impl NamedAgent {
         let state_key = names::key(state, "state")?;
         let action_key = names::key(action, "action")?;
         let next_key = names::key(next_state, "next_state")?;
-        if !reward.is_finite() {
+        if !is_reward(reward) {
             return Err(errors::value(format!(
-                "reward of action {} in state {} is {reward:?}; expected a finite number",
+                "reward of action {} in state {} is {reward:?}; expected {A_REWARD}",
                 action_key.show(),
                 state_key.show()
             )));
@@ -331,11 +332,8 @@ impl NamedAgent {
                 pair()
             )));
         }
-        if let Some((_, _, reward, _)) = outcomes.iter().find(|outcome| !outcome.2.is_finite()) {
-            return Err(errors::value(format!(
-                "reward of {} is {reward:?}; expected a finite number",
-                pair()
-            )));
+        if let Some((_, _, reward, _)) = outcomes.iter().find(|outcome| !is_reward(outcome.2)) {
+            return Err(errors::value(format!("reward of {} is {reward:?}; expected {A_REWARD}", pair())));
         }
         let state_key = names::key(state, "state")?;
         self.states.id(py, &state_key, "state")?;

@@ -80,6 +80,9 @@ fn key_of_other<'py>(object: &Bound<'py, PyAny>, role: Role) -> PyResult<Key<'py
         return array_key(array, role);
     }
     if is_numpy_scalar(object)? {
+        if is_time(object)? {
+            return Ok(Key::Object(object.clone()));
+        }
         let item = object.call_method0("item")?;
         // A few scalars (long double, datetime) have no counterpart in Python: `item` returns the scalar itself.
         return if is_numpy_scalar(&item)? { Ok(Key::Object(item)) } else { key(&item, role) };
@@ -109,6 +112,15 @@ fn tupled<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         }
         Err(_) => Ok(object.clone()),
     }
+}
+
+/// Times are not taken for the numbers (or, if they are not a time, for the `None`) that `item` makes of them.
+pub fn is_time(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static DATE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    static SPAN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = object.py();
+    Ok(object.is_instance(DATE.import(py, "numpy", "datetime64")?)?
+        || object.is_instance(SPAN.import(py, "numpy", "timedelta64")?)?)
 }
 
 pub fn is_numpy_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {

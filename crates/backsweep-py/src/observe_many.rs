@@ -20,8 +20,6 @@ use pyo3::prelude::*;
 const STRIDE: usize = 4096;
 /// Update cycles between two checks.
 const MAX_CYCLES: u64 = 16_384;
-/// No reward is larger than this, so that no sum of rewards overflows.
-const MAX_REWARD: f64 = 1e150;
 
 type Column<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
@@ -139,7 +137,7 @@ impl Batch {
             return Err(errors::wrong_type("a column is missing"));
         };
         let n_rows = n_rows.unwrap_or(0);
-        let rewards = columns::rewards(rewards, MAX_REWARD)?;
+        let rewards = columns::rewards(rewards)?;
         let terminated = flags::column(terminated.as_ref(), "terminated")?;
         let truncated = flags::column(truncated.as_ref(), "truncated")?;
         let states = NameColumn::read(states, "states")?;

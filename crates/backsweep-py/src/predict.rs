@@ -1,5 +1,6 @@
 //! `backsweep.SmallBackupPredictor` and `backsweep.TD0`: values of the policy that acts, from its steps.
 
+use crate::columns::{A_REWARD, is_reward};
 use crate::errors;
 use crate::exclusive::Exclusive;
 use crate::flags::flag;
@@ -39,9 +40,9 @@ impl<P: Predictor + Clone> Named<P> {
         let reward = number(reward, "reward")?;
         let state_key = names::key(state, "state")?;
         let next_key = names::key(next_state, "next_state")?;
-        if !reward.is_finite() {
+        if !is_reward(reward) {
             return Err(errors::value(format!(
-                "reward in state {} is {reward}; expected a finite number",
+                "reward in state {} is {reward:?}; expected {A_REWARD}",
                 state_key.show()
             )));
         }

@@ -101,6 +101,18 @@ def test_what_is_refused():
     assert len(agent) == 0
 
 
+@pytest.mark.parametrize("flag", ["False", None, 0.5, float("nan")])
+def test_environments_with_wrong_flags(flag):
+    class Wrong(Corridor):
+        def step(self, action):
+            observation, reward, _, _, info = super().step(action)
+            return observation, reward, False, flag, info
+
+    agent = backsweep.Agent()
+    with pytest.raises(TypeError, match="the environment returned truncated = .*; expected True or False"):
+        backsweep.learn(Wrong(spaces.Discrete(6), int), agent, 1)
+
+
 def test_limits_do_not_end():
     """A corridor cut after three steps: the room where it was cut is worth what lies beyond."""
     env = Corridor(spaces.Discrete(6), lambda i: i)

@@ -1,4 +1,4 @@
-//! The actions of a state in the order of the core's action ids, found by hash once there are more than a few.
+//! The actions of a state in the order of the core's action ids, found in constant time.
 
 use backsweep::Action;
 use rustc_hash::FxHashMap;
@@ -6,12 +6,20 @@ use rustc_hash::FxHashMap;
 /// Up to this many actions a scan is faster than a hash.
 const FEW: usize = 16;
 
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct ActionRow {
     /// `actions[i]` is the name id of the state's action `i`; each once.
     actions: Vec<u32>,
-    /// The inverse of `actions` if there are more than [`FEW`], otherwise empty.
+    /// Whether `actions[i]` is `i` throughout, as it is for declared actions unless others were met before.
+    is_range: bool,
+    /// The inverse of `actions` if they are not a range and more than [`FEW`], otherwise empty.
     places: FxHashMap<u32, u32>,
+}
+
+impl Default for ActionRow {
+    fn default() -> Self {
+        Self { actions: Vec::new(), is_range: true, places: FxHashMap::default() }
+    }
 }
 
 impl ActionRow {
@@ -36,6 +44,9 @@ impl ActionRow {
     /// O(1).
     #[inline]
     pub fn find(&self, action: u32) -> Option<Action> {
+        if self.is_range {
+            return ((action as usize) < self.actions.len()).then_some(Action(action));
+        }
         let place = if self.actions.len() <= FEW {
             self.actions.iter().position(|&id| id == action).map(|i| i as u32)
         } else {
@@ -49,13 +60,16 @@ impl ActionRow {
         if self.find(action).is_some() {
             return false;
         }
+        let place = self.actions.len() as u32;
         self.actions.push(action);
-        match self.actions.len() {
-            n if n <= FEW => {}
-            n if n == FEW + 1 => self.places = (0..).zip(&self.actions).map(|(i, &id)| (id, i)).collect(),
-            n => {
-                self.places.insert(action, n as u32 - 1);
-            }
+        self.is_range &= action == place;
+        if self.is_range || self.actions.len() <= FEW {
+            return true;
+        }
+        if self.places.is_empty() {
+            self.places = (0..).zip(&self.actions).map(|(i, &id)| (id, i)).collect();
+        } else {
+            self.places.insert(action, place);
         }
         true
     }

@@ -127,6 +127,9 @@ impl Solver {
         let mut model = learner.agent.model().clone();
         let (mut place, mut outcomes) = (0, Vec::new());
         for (row, &state) in states.iter().enumerate() {
+            if row % STRIDE as usize == STRIDE as usize - 1 {
+                py.check_signals()?;
+            }
             place = if row > 0 && states[row - 1] == state { place + 1 } else { 0 };
             outcomes.clear();
             let range = usize::try_from(starts[row]).ok().zip(usize::try_from(starts[row + 1]).ok());

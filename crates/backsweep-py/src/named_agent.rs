@@ -24,8 +24,6 @@ pub struct NamedAgent {
     pub ends: Names,
     /// The actions of every new state; `None` if actions are discovered as they come.
     pub(crate) declared: Option<ActionRow>,
-    /// Whether the ids of the declared actions are 0, 1, 2 …, so that an action's id is its place in the row.
-    pub(crate) ids_are_places: bool,
     pub(crate) rows: Vec<Option<ActionRow>>,
 }
 
@@ -39,7 +37,7 @@ pub enum Found {
 impl NamedAgent {
     pub fn new(agent: Agent, random: Random) -> Self {
         let (states, actions, ends) = Default::default();
-        Self { agent, random, states, actions, ends, declared: None, ids_are_places: false, rows: Vec::new() }
+        Self { agent, random, states, actions, ends, declared: None, rows: Vec::new() }
     }
 
     /// The id of an action; an unknown one is added unless actions are declared.
@@ -122,7 +120,6 @@ impl NamedAgent {
                 self.place(py, state, id)?;
             }
         }
-        self.ids_are_places = row.as_slice().iter().copied().eq(0..row.len() as u32);
         self.declared = Some(row);
         Ok(())
     }
@@ -251,11 +248,7 @@ impl NamedAgent {
     /// The place of an action among the declared ones.
     #[inline]
     pub fn find_declared(&self, action: u32) -> Option<Action> {
-        let declared = self.declared.as_ref()?;
-        if self.ids_are_places {
-            return ((action as usize) < declared.len()).then_some(Action(action));
-        }
-        declared.find(action)
+        self.declared.as_ref()?.find(action)
     }
 
     /// Learns from one step. Nothing has changed if it fails.

@@ -22,7 +22,6 @@ impl NamedAgent {
             actions: self.actions.copied(py)?,
             ends: self.ends.copied(py)?,
             declared: self.declared.clone(),
-            ids_are_places: self.ids_are_places,
             rows: self.rows.clone(),
         })
     }
@@ -65,15 +64,13 @@ impl NamedAgent {
         let states = loaded(py, &names.states, reborrow(&mut decode), "state")?;
         let actions = loaded(py, &names.actions, reborrow(&mut decode), "action")?;
         let ends = loaded(py, &names.ends, decode, "end")?;
-        let default = names.default_actions;
         Ok(Self {
             states,
             actions,
             ends,
             agent: learner.agent,
             random: learner.random,
-            ids_are_places: default.iter().flatten().copied().eq(0..default.iter().flatten().count() as u32),
-            declared: default.map(ActionRow::new),
+            declared: names.default_actions.map(ActionRow::new),
             rows: names.rows.into_iter().map(|row| row.map(ActionRow::new)).collect(),
         })
     }

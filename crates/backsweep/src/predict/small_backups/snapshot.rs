@@ -1,11 +1,14 @@
 //! The whole predictor as named arrays: one that is restored continues bit for bit.
 
 use super::{Arc, Selection, SmallBackupPredictor};
+use crate::predict::snapshot::{counts, numbers};
 use crate::predict::{MOST_STATES, check_settings};
 use crate::queue::{ExactQueue, Queue};
 use crate::{Random, Result, Snapshot, State};
 
 const KIND: &[u8] = b"small_backups";
+/// More iterations per step than this are not meant.
+const MOST_ITERATIONS: u64 = 1_000_000;
 const SELECTIONS: [Selection; 4] =
     [Selection::MostRecent, Selection::RoundRobin, Selection::Random, Selection::Largest];
 
@@ -55,7 +58,11 @@ impl SmallBackupPredictor {
         if n_states > MOST_STATES as usize || u32::try_from(n_arcs).is_err() {
             return Err(wrong("predictor.v", "there are too many states or arcs"));
         }
-        if turn > n_arcs as u64 || refresh_state >= n_states.max(1) as u64 {
+        if iterations > MOST_ITERATIONS
+            || turn > n_arcs as u64
+            || refresh_state >= n_states.max(1) as u64
+            || refresh_count > 1000 * (1 + n_arcs as u64)
+        {
             return Err(wrong("predictor.counts", "an item is out of range"));
         }
         let &selection = usize::try_from(selection)
@@ -69,10 +76,10 @@ impl SmallBackupPredictor {
             selection,
             iterations: iterations as usize,
             random: random.ok_or_else(|| wrong("predictor.random", "it is not the state of a generator"))?,
-            v: snapshot.finite("predictor.v", n_states)?.to_vec(),
-            n: Snapshot::sized("predictor.n", snapshot.u64s("predictor.n")?, n_states)?.to_vec(),
-            reward_sum: snapshot.finite("predictor.reward_sum", n_states)?.to_vec(),
-            peaks: snapshot.finite("predictor.peaks", n_states)?.to_vec(),
+            v: numbers(snapshot, "predictor.v", n_states)?.to_vec(),
+            n: counts(snapshot, "predictor.n", n_states)?.to_vec(),
+            reward_sum: numbers(snapshot, "predictor.reward_sum", n_states)?.to_vec(),
+            peaks: numbers(snapshot, "predictor.peaks", n_states)?.to_vec(),
             arcs: Vec::with_capacity(n_arcs),
             out: vec![Vec::new(); n_states],
             into: if selection == Selection::Largest { vec![Vec::new(); n_states] } else { Vec::new() },
@@ -83,11 +90,11 @@ impl SmallBackupPredictor {
         };
         let states = Snapshot::sized("arcs.state", snapshot.u32s("arcs.state")?, n_arcs)?;
         let nexts = Snapshot::sized("arcs.next", snapshot.u32s("arcs.next")?, n_arcs)?;
-        let counts = Snapshot::sized("arcs.n", snapshot.u64s("arcs.n")?, n_arcs)?;
-        let seen = snapshot.finite("arcs.u", n_arcs)?;
+        let visits = counts(snapshot, "arcs.n", n_arcs)?;
+        let seen = numbers(snapshot, "arcs.u", n_arcs)?;
         let mut left = predictor.n.clone();
         for i in 0..n_arcs {
-            let arc = Arc { state: states[i], next: nexts[i], n: counts[i], u: seen[i] };
+            let arc = Arc { state: states[i], next: nexts[i], n: visits[i], u: seen[i] };
             predictor.restore_arc(arc, &mut left)?;
         }
         predictor.restore_queue();

@@ -2,6 +2,7 @@
 
 use super::{StepSize, Td0};
 use crate::predict::MOST_STATES;
+use crate::predict::snapshot::{counts, numbers};
 use crate::{Result, Snapshot};
 
 const KIND: &[u8] = b"td0";
@@ -43,8 +44,8 @@ impl Td0 {
             return Err(Snapshot::problem("predictor.v", "there are too many states"));
         }
         let mut predictor = Self::new(discount, step_size, initial_value)?;
-        predictor.v = snapshot.finite("predictor.v", n_states)?.to_vec();
-        predictor.visits = Snapshot::sized("predictor.n", snapshot.u64s("predictor.n")?, n_states)?.to_vec();
+        predictor.v = numbers(snapshot, "predictor.v", n_states)?.to_vec();
+        predictor.visits = counts(snapshot, "predictor.n", n_states)?.to_vec();
         Ok(predictor)
     }
 }

@@ -279,7 +279,7 @@ def test_objects_that_misbehave(agent):
             agent.plan(cycles=1)
             return 2
 
-    with pytest.raises(RuntimeError, match="busy with another call"):
+    with pytest.raises(RuntimeError, match="this object is busy"):
         agent.value(Meddler())
 
     class NoRepr:
@@ -336,7 +336,7 @@ def test_the_interpreter_is_free_while_planning():
             try:
                 agent.value(0)  # before the other thread has begun, or after it has ended
             except RuntimeError as error:  # one thread at a time
-                assert "busy with another call" in str(error)
+                assert "this object is busy" in str(error)
                 refused += 1
         # This thread found the other at work, so it could run meanwhile. A busy machine may need more than one attempt.
         if refused > 10:

@@ -74,7 +74,9 @@ def test_a_notebook_shows_a_bar(tmp_path):
         "history"
     )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code), nbformat.v4.new_code_cell("agent")])
-    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of Jupyter's own packages
+        nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     bar, result = notebook.cells[0].outputs
     assert bar.output_type == "display_data" and '<progress value="300" max="300">' in bar.data["text/html"]
     assert "300/300 episodes" in bar.data["text/html"]

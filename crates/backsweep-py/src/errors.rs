@@ -57,7 +57,8 @@ pub fn with_context(py: Python<'_>, error: PyErr, before: &str, after: &str) -> 
     if ours {
         return PyErr::from_type(class, format!("{before}{}{after}", error.value(py)));
     }
-    noted(py, error, &format!("{before}{}", after.trim_start_matches("; ")))
+    let note = [before.trim_end_matches(": "), after.trim_start_matches("; ")];
+    noted(py, error, &note.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": "))
 }
 
 /// The same exception with a note, which Python prints beneath its message.

@@ -19,8 +19,8 @@ impl<T> Exclusive<T> {
     pub fn lock(&self) -> PyResult<MutexGuard<'_, T>> {
         self.0.try_lock().map_err(|refused| match refused {
             TryLockError::WouldBlock => PyRuntimeError::new_err(
-                "this object is busy with another call, made by another thread or by the call that is now hashing or \
-                 comparing a name; expected one call at a time: give each thread its own copy, or guard it with a lock",
+                "this object is busy: another thread is inside a call of it, or the __hash__ or __eq__ of a name called it \
+                 back; expected one call at a time: give each thread its own copy, or guard it with a lock",
             ),
             TryLockError::Poisoned(_) => errors::broken(),
         })

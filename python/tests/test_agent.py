@@ -255,11 +255,22 @@ def test_messages_name_state_and_action(agent):
 def test_a_refused_step_changes_nothing(agent):
     before = agent.to_bytes()
     for state, action, reward, next_state in [
-        ("s", "a", math.nan, "t"), ("s", "a", 1e200, "t"), ("s", "a", 0.0, []), ("s", [], 0.0, "t"), ([], "a", 0.0, "t"), ("s", "a", None, "t"),
+        ("s", "a", math.nan, "t"), ("s", "a", 1e200, "t"), ("s", "a", 0.0, []), ("s", "a", 0.0, (1, math.nan)), ("s", (math.nan,), 0.0, "t"), ("s", [], 0.0, "t"), ([], "a", 0.0, "t"), ("s", "a", None, "t"),
     ]:  # fmt: skip
         with pytest.raises((TypeError, ValueError)):
             agent.observe(state, action, reward, next_state)
     assert agent.to_bytes() == before and len(agent) == 0
+    with pytest.raises(ValueError):
+        agent.act("s", ["fine", (math.nan,)])
+    with pytest.raises(ValueError):
+        agent.add_state((math.nan,), ["fine"])
+    agent.declare_actions(["a"])
+    before = agent.to_bytes()
+    with pytest.raises(ValueError, match="cannot be changed"):
+        agent.declare_actions(["b"])
+    with pytest.raises(KeyError, match="not one of the declared"):
+        agent.observe("s", "b", 0.0, "t")
+    assert agent.to_bytes() == before
 
 
 def test_objects_that_misbehave(agent):

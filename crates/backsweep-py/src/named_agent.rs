@@ -45,7 +45,7 @@ impl NamedAgent {
         match self.actions.id(py, &key, "action")? {
             Some(id) => Ok(id),
             None if self.declared.is_some() => Err(self.not_declared(py, &key.show())),
-            None => self.actions.insert(py, key, "action"),
+            None => self.actions.insert(py, key),
         }
     }
 
@@ -104,17 +104,10 @@ impl NamedAgent {
         if actions.len() == 0 {
             return Err(errors::value("actions is empty; expected at least one action"));
         }
-        let row = self.name_actions(py, actions)?;
-        match &self.declared {
-            Some(declared) if declared.as_slice() == row.as_slice() => return Ok(()),
-            Some(_) => {
-                return Err(errors::value(format!(
-                    "the agent's actions are declared as [{}] and cannot be changed to others",
-                    self.show_declared(py)
-                )));
-            }
-            None => {}
+        if self.declared.is_some() {
+            return self.check_same(py, actions);
         }
+        let row = self.name_actions(py, actions)?;
         for state in 0..self.rows.len() as u32 {
             for &id in row.as_slice() {
                 self.place(py, state, id)?;
@@ -122,6 +115,31 @@ impl NamedAgent {
         }
         self.declared = Some(row);
         Ok(())
+    }
+
+    /// Refuses actions other than those that are declared already.
+    fn check_same<'py>(&mut self, py: Python<'py>, actions: impl Iterator<Item = Key<'py>>) -> PyResult<()> {
+        let mut row = ActionRow::default();
+        for key in actions {
+            row.insert(self.actions.id(py, &key, "action")?.unwrap_or(u32::MAX));
+        }
+        match &self.declared {
+            Some(declared) if declared.as_slice() == row.as_slice() => Ok(()),
+            _ => Err(errors::value(format!(
+                "the agent's actions are declared as [{}] and cannot be changed to others",
+                self.show_declared(py)
+            ))),
+        }
+    }
+
+    /// Whether a state, known or new, may take an action: if actions are declared it must be one of them, or the state must have
+    /// its own.
+    #[inline]
+    pub fn may_take(&self, state: u32, action: u32) -> bool {
+        self.declared.is_none()
+            || self.find_declared(action).is_some()
+            || ((action as usize) < self.actions.len()
+                && matches!(self.rows.get(state as usize), Some(Some(_))))
     }
 
     /// The actions of a state, in the order of the core's ids.
@@ -197,7 +215,7 @@ impl NamedAgent {
             let n_pairs = 2 * model.n_pairs() + n_actions;
             memory::check(&format!("state {}", key.show()), model.n_states() as u64, n_pairs as u64, 0)?;
         }
-        let id = self.states.insert(py, key, "state")?;
+        let id = self.states.insert(py, key)?;
         self.agent.add_state(n_actions).map_err(|error| self.explain(py, error))?;
         self.rows.push(row);
         Ok(id)
@@ -276,6 +294,9 @@ impl NamedAgent {
         // All names are looked up before anything is added, so that one that cannot be a name changes nothing.
         let known_state = self.states.id(py, &state_key, "state")?;
         let known_action = self.actions.id(py, &action_key, "action")?;
+        if !self.may_take(known_state.unwrap_or(u32::MAX), known_action.unwrap_or(u32::MAX)) {
+            return Err(self.not_declared(py, &action_key.show()));
+        }
         let table = if terminated { &mut self.ends } else { &mut self.states };
         let known_next = table.id(py, &next_key, "next_state")?;
         let action_id = match known_action {
@@ -290,7 +311,7 @@ impl NamedAgent {
         let next = match known_next {
             Some(_) if terminated => Next::Terminated,
             None if terminated => {
-                self.ends.insert(py, next_key, "next_state")?;
+                self.ends.insert(py, next_key)?;
                 Next::Terminated
             }
             Some(id) => to_state(id, truncated),

@@ -182,12 +182,13 @@ impl Names {
     fn object_id(&self, object: &Bound<'_, PyAny>, role: Role) -> PyResult<Option<u32>> {
         let Some(objects) = &self.objects else {
             // There is nothing to find, but an object that cannot be a name must not pass as a new one.
-            return object.hash().map(|_| None).map_err(|error| unhashable(error, object, role));
+            object.hash().map_err(|error| unhashable(error, object, role))?;
+            return refuse_nan(object, role).map(|()| None);
         };
         let found = objects.bind(object.py()).get_item(object);
         match found.map_err(|error| unhashable(error, object, role))? {
             Some(id) => Ok(Some(id.extract()?)),
-            None => Ok(None),
+            None => refuse_nan(object, role).map(|()| None),
         }
     }
 
@@ -203,8 +204,8 @@ impl Names {
         Ok(())
     }
 
-    /// Gives an unknown name the next id.
-    pub fn insert(&mut self, py: Python<'_>, key: Key<'_>, role: Role) -> PyResult<u32> {
+    /// Gives the next id to a name that [`id`](Self::id) did not find.
+    pub fn insert(&mut self, py: Python<'_>, key: Key<'_>) -> PyResult<u32> {
         let id = self.names.len() as u32;
         match key {
             Key::Int(number, object) => {
@@ -222,7 +223,6 @@ impl Names {
                 self.names.push(object.map_or(Named::Int(number), |object| Named::Object(object.unbind())));
             }
             Key::Object(object) => {
-                refuse_nan(&object, role)?;
                 let objects = self.objects.get_or_insert_with(|| PyDict::new(py).unbind());
                 objects.bind(py).set_item(&object, id)?;
                 if self.n_synced == self.names.len() {
@@ -239,7 +239,7 @@ impl Names {
     pub fn id_or_insert(&mut self, py: Python<'_>, key: Key<'_>, role: Role) -> PyResult<(u32, bool)> {
         match self.id(py, &key, role)? {
             Some(id) => Ok((id, false)),
-            None => Ok((self.insert(py, key, role)?, true)),
+            None => Ok((self.insert(py, key)?, true)),
         }
     }
 

@@ -167,7 +167,7 @@ impl Batch {
             let mut check_row = || {
                 let action = action_ids.get(py, row, &mut learner.actions, &mut batch.new_actions)?;
                 let state = state_ids.get(py, row, &mut learner.states, &mut batch.new_states)?;
-                if learner.declared.is_some() && !is_declared(learner, state, action) {
+                if !learner.may_take(state, action) {
                     return Err(learner.not_declared(py, &actions.key(row, "action")?.show()));
                 }
                 let next = match is_set(&batch.terminated, row) {
@@ -192,14 +192,6 @@ impl Batch {
 #[inline]
 fn is_set(flags: &Option<Vec<bool>>, row: usize) -> bool {
     flags.as_ref().is_some_and(|flags| flags[row])
-}
-
-/// Whether a state may take an action although actions are declared: it is one of them, or the state has its own.
-#[inline]
-fn is_declared(learner: &NamedAgent, state: u32, action: u32) -> bool {
-    learner.find_declared(action).is_some()
-        || ((action as usize) < learner.actions.len()
-            && matches!(learner.rows.get(state as usize), Some(Some(_))))
 }
 
 /// Learns from a batch in order, planning after each row; counts the rows.
@@ -229,7 +221,7 @@ fn learn(
                 run(py, learner, &mut steps, cycles, heavy, learned)?;
                 if action as usize >= learner.actions.len() {
                     let key = batch.new_actions.key(py, action as usize - n_actions, "action")?;
-                    learner.actions.insert(py, key, "action")?;
+                    learner.actions.insert(py, key)?;
                 }
                 if state as usize >= learner.states.len() {
                     learner.add(py, batch.new_states.key(py, state as usize - n_states, "state")?, None)?;
@@ -237,7 +229,7 @@ fn learn(
                 let place = learner.place(py, state, action)?;
                 if terminated && next as usize >= learner.ends.len() {
                     let key = batch.new_ends.key(py, next as usize - n_ends, "next_state")?;
-                    learner.ends.insert(py, key, "next_state")?;
+                    learner.ends.insert(py, key)?;
                 } else if !terminated && next as usize >= learner.states.len() {
                     let key = batch.new_states.key(py, next as usize - n_states, "next_state")?;
                     learner.add(py, key, None)?;

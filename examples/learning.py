@@ -1,4 +1,4 @@
-"""How many steps does it take to learn? Backsweep beside tabular Q-learning and Dyna-Q, written here for the comparison.
+"""How many steps does it take to learn? Backsweep compared with tabular Q-learning and Dyna-Q, which are written here.
 
     python examples/learning.py [--runs 5] [--out learning.png]
 
@@ -6,9 +6,10 @@ Every few steps the greedy policy of each learner is evaluated exactly, by a lin
 expected discounted return (0.99) from the start. "Reached" is the first of three evaluations in a row with at least 95 % of the
 optimal return. All learners explore by optimism (what they have not tried seems good) and by random actions now and then.
 
-The settings were searched for by hand, on two or three of the seeds that are also reported, and not equally far. FrozenLake: 26
+The settings were tuned by hand on two or three of the seeds that are also reported, and not equally far. FrozenLake: 26
 settings of Backsweep, of which two were then run on all ten seeds and the better one kept; 3 of Dyna-Q (step size 0.02) and
-4 of Q-learning (0.02 and 0.05). Taxi: 8 of Backsweep, 8 of Dyna-Q, 6 of Q-learning (step sizes 0.2 to 1). So on FrozenLake the comparison is kinder to Backsweep.
+4 of Q-learning (0.02 and 0.05). Taxi: 8 of Backsweep, 8 of Dyna-Q, 6 of Q-learning (step sizes 0.2 to 1). So the comparison on
+FrozenLake favours Backsweep.
 """
 
 import argparse
@@ -48,7 +49,7 @@ class QLearning:
 
 
 class DynaQ(QLearning):
-    """Sutton (1990): after each step so many updates from remembered steps, drawn at random."""
+    """Sutton (1990): after each step, ``planning`` updates from remembered steps drawn at random."""
 
     def __init__(self, *arguments, planning=10, **named):
         super().__init__(*arguments, **named)
@@ -68,7 +69,7 @@ class DynaQ(QLearning):
 
 
 class Backsweep:
-    """The agent of this package, with so many update cycles a step."""
+    """The agent of this package, with a number of update cycles per step."""
 
     def __init__(self, n_states, n_actions, optimism, min_visits, epsilon, cycles, seed):
         optimism = backsweep.Optimism(optimism, min_visits)
@@ -97,14 +98,14 @@ class Judge:
         self.p, self.r = model.probabilities, model.mean_rewards
 
     def score(self, policy):
-        """The policy's return as a part of the optimal one."""
+        """The policy's return as a fraction of the optimal one."""
         rows = np.arange(self.n_states) * self.n_actions + policy
         matrix = sparse.eye_array(self.n_states, format="csr") - DISCOUNT * self.p[rows]
         return float(self.start @ spsolve(matrix.tocsc(), self.r[rows])) / self.optimum
 
 
 def run(env, judge, learner, steps, every, seed):
-    """The score of the greedy policy every so many steps."""
+    """The score of the greedy policy, every ``every`` steps."""
     scores = []
     state, _ = env.reset(seed=seed)
     for step in range(1, steps + 1):
@@ -115,12 +116,12 @@ def run(env, judge, learner, steps, every, seed):
         if step % every == 0:
             scores.append(judge.score(learner.greedy()))
             if len(scores) >= 20 and min(scores[-20:]) >= 0.95:
-                break  # it is not going to get lost again
+                break  # the policy is stable
     return scores
 
 
 def reached(scores, every, steps):
-    """The number of steps at which 95 % was reached, infinite if it was not."""
+    """The number of steps at which 95 % was reached; infinite if it never was."""
     for i in range(len(scores) - 2):
         if min(scores[i : i + 3]) >= 0.95:
             return (i + 1) * every
@@ -184,7 +185,7 @@ def draw(results, path):
     for ax, (task, learners) in zip(np.atleast_1d(axes), results.items()):
         every = TASKS[task]["every"]
         for name, (curves, _) in learners.items():
-            # A run that stopped early had reached its last score for good.
+            # A run that stopped early keeps its last score.
             length = max(map(len, curves))
             padded = np.array([curve + [curve[-1]] * (length - len(curve)) for curve in curves])
             x = every * np.arange(1, length + 1)
@@ -202,7 +203,7 @@ def draw(results, path):
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
     first = np.atleast_1d(axes)[0]
-    first.set_ylabel("return of the greedy policy,\npart of the optimum", color="#22313f")
+    first.set_ylabel("return of the greedy policy,\nfraction of the optimum", color="#22313f")
     np.atleast_1d(axes)[-1].legend(frameon=False, loc="center left")
     figure.savefig(path, dpi=150)
     pyplot.close(figure)

@@ -39,7 +39,7 @@ def record(steps, seed=0):
 
 
 def seconds(call):
-    """The processor time of a call: what other programs do meanwhile does not count."""
+    """The processor time of a call, so that other programs do not count."""
     start = time.thread_time()
     call()
     return time.thread_time() - start
@@ -87,7 +87,7 @@ def pure_steps(columns):
 
 
 def pairs(one, other, columns, repeats):
-    """Nanoseconds a step of two runs, one right after the other, so that both meet the same machine."""
+    """Nanoseconds per step of two runs, one right after the other, so that both see the machine in the same state."""
     steps = len(columns[0])
     return np.array([(one(columns), other(columns)) for _ in range(repeats)]) / steps * 1e9
 
@@ -112,7 +112,7 @@ def measure(steps, repeats):
 def main():
     steps = int(sys.argv[1]) if len(sys.argv) > 1 else 200_000
     ns = measure(steps, repeats=15)
-    print(f"{steps} steps, {N_STATES} states, {N_ACTIONS} actions; nanoseconds of processor time a step, medians of 15 pairs")
+    print(f"{steps} steps, {N_STATES} states, {N_ACTIONS} actions; nanoseconds of processor time per step, medians of 15 pairs")
     print(f"  observe + plan(cycles=1) + act, Rust              {ns['rust_steps']:8.0f}")
     print(f"  the same from Python                              {ns['python_steps']:8.0f}")
     print(f"    over Rust                                       {ns['over']:8.0f}")

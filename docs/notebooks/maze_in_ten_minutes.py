@@ -1,9 +1,9 @@
 # %% [markdown]
 # # A maze in ten minutes
 #
-# An agent that knows nothing is put into a maze. It keeps counts of what it saw (a model) and values of what it expects, and
-# after every step it passes a change of value on to where it matters most. Run the cells in order; in plain Python
-# the whole file runs as it is.
+# An agent that knows nothing starts in a maze. It counts what it sees (a model) and keeps values of what it expects; after
+# every step it passes changes of value on to where they matter most. Run the cells in order, or run the file as a plain
+# Python script.
 
 # %%
 import random
@@ -26,7 +26,7 @@ GOAL = next(cell for cell, letter in CELLS.items() if letter == "G")
 MOVES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 
 # %% [markdown]
-# The world: a move goes where it should nine times out of ten, otherwise anywhere. Every step costs 1.
+# The world: nine moves out of ten go where they should, the others in a random direction. Every step costs 1.
 
 # %%
 rng = random.Random(0)
@@ -42,9 +42,9 @@ def step(cell, move):
 
 
 # %% [markdown]
-# The agent: states are the cells, as tuples, actions are words. Nothing has to be numbered or declared beforehand, but all states here
-# have the same actions, so we say so. `Optimism(0.0, 2)` means: an action tried fewer than two times is worth 0, which is more than
-# anything can be worth here, so the agent tries it.
+# The agent: states are cells, as tuples; actions are words. Nothing has to be numbered or declared beforehand, but all states here
+# have the same actions, so we say so. `Optimism(0.0, 2)` means that an action tried fewer than twice is treated as worth 0. That is
+# more than anything can be worth here, so the agent tries it.
 
 # %%
 agent = backsweep.Agent(discount=0.98, actions=MOVES, optimism=backsweep.Optimism(value=0.0, min_visits=2), seed=0)
@@ -65,8 +65,8 @@ print("steps of the last five episodes: ", lengths[-5:])
 assert sum(lengths[-10:]) < sum(lengths[:10]) / 2
 
 # %% [markdown]
-# What does it know now? `audit` recomputes everything from the model: the values are exact for what was seen, and no value is further
-# from the model's optimum than `error_bound`.
+# What does it know now? `audit` recomputes everything from the model: the values are exact for what was seen, and no value is
+# further from the model's optimum than `error_bound`.
 
 # %%
 agent.plan(until=1e-9)
@@ -76,7 +76,7 @@ print(agent.audit())
 assert agent.audit().error_bound < 1e-5
 
 # %% [markdown]
-# The way it would go, and a picture of it (if matplotlib is there).
+# The way it would go, and a picture of it (if matplotlib is installed).
 
 # %%
 cell, way = START, [START]
@@ -96,8 +96,8 @@ except ImportError as error:
     print(error)
 
 # %% [markdown]
-# A wall falls. The agent finds out by itself: it goes on learning, and what it learned before stays. Here we tell it by
-# acting on: the cell (1, 4) opens the short way.
+# A wall falls: the cell (1, 4) opens a shortcut. Nobody tells the agent. It keeps acting and learning, finds the shortcut, and
+# keeps what it learned before.
 
 # %%
 CELLS[1, 4] = "."
@@ -105,7 +105,7 @@ before = agent.value(START)
 for episode in range(60):
     cell, done = START, False
     while not done:
-        # One step in five is a look around.
+        # One step in five explores.
         move = rng.choice(list(MOVES)) if rng.random() < 0.2 else agent.act(cell)
         next_cell, reward, done = step(cell, move)
         agent.observe(cell, move, reward, next_cell, terminated=done)
@@ -115,7 +115,7 @@ print("value of the start, before and after:", round(before, 2), round(agent.val
 assert agent.value(START) > before
 
 # %% [markdown]
-# Keep it for tomorrow. A loaded agent goes on bit for bit as this one would.
+# Keep it for tomorrow. A loaded agent continues bit for bit as this one would.
 
 # %%
 agent.save("maze.backsweep")

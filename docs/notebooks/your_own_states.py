@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Your own states
 #
-# States and actions are any hashable objects. This page takes a small shop with a frozen dataclass as its state, with actions
-# that differ from state to state; learns it from steps; solves it as a known problem; and saves it.
+# States and actions are any hashable objects. This page models a small shop: its state is a frozen dataclass, and its actions differ
+# from state to state. We learn it from steps, solve it as a known problem, and save it.
 
 # %%
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ import backsweep
 
 @dataclass(frozen=True)
 class Shop:
-    """How many boxes are on the shelf, and whether a delivery is under way."""
+    """How many boxes are on the shelf, and whether a delivery is on its way."""
 
     stock: int
     ordered: bool = False
@@ -25,7 +25,7 @@ SELL = {0: 0.3, 1: 0.4, 2: 0.3}  # how many customers come
 
 
 # %% [markdown]
-# What may be done depends on the state: ordering is only possible if nothing is ordered and there is room.
+# What can be done depends on the state: ordering is possible only if nothing is on order and there is room.
 
 # %%
 def actions(shop):
@@ -45,7 +45,7 @@ def outcomes(shop, action):
 
 # %% [markdown]
 # ## Learning from steps
-# `act` is told which actions there are; it adds what is new. Nothing else has to be declared.
+# `act` takes the actions that are possible and adds the new ones. Nothing else has to be declared.
 
 # %%
 rng = np.random.default_rng(0)
@@ -83,7 +83,7 @@ print("what was learned from 20000 steps is off by at most", round(off, 2), "of 
 assert off < 4
 
 # %% [markdown]
-# Ordering gets dearer. Only what changes is computed again, from where the values stood.
+# Ordering becomes more expensive. Only what changes is recomputed, starting from the old values.
 
 # %%
 for stock in range(ROOM):
@@ -104,7 +104,7 @@ assert np.allclose(model.probabilities.sum(axis=1), model.visits > 0)
 
 # %% [markdown]
 # ## Saving names of your own
-# Files hold plain data only, never pickles. A dataclass needs a function that turns it into plain data, and one back.
+# Files hold plain data only, never pickles. A dataclass needs a function that turns it into plain data, and one that turns it back.
 
 # %%
 try:

@@ -9,7 +9,7 @@
     >>> agent.value("hall")
     0.9
 
-``Agent`` learns from steps, ``learn`` runs it in a Gymnasium environment, ``MDP`` solves known problems, and
+``Agent`` learns from steps; ``learn`` and ``evaluate`` run it in a Gymnasium environment; ``MDP`` solves known problems;
 ``SmallBackupPredictor`` and ``TD0`` learn the values of a policy.
 """
 
@@ -17,7 +17,7 @@ from importlib.metadata import version as _version
 
 from ._backsweep import TD0, Agent, SmallBackupPredictor
 from ._errors import Error, FileError, UnknownName
-from ._learn import History, learn
+from ._learn import Evaluation, History, evaluate, learn
 from ._mdp import MDP, Solution
 from ._plot import plot_policy, plot_values
 from ._spaces import name_of
@@ -39,6 +39,7 @@ __all__ = [
     "Agent",
     "Audit",
     "Error",
+    "Evaluation",
     "FileError",
     "History",
     "MDP",
@@ -56,6 +57,7 @@ __all__ = [
     "UnknownName",
     "ValueIteration",
     "WieringSchmidhuber",
+    "evaluate",
     "learn",
     "name_of",
     "plot_policy",

@@ -11,7 +11,17 @@ __all__ = ["Agent", "SmallBackupPredictor", "Solver", "TD0", "rust_loop"]
 
 @final
 class Agent:
-    """A learner that keeps a model of what it saw and values of it, exact after every step."""
+    """A learner that keeps a model of what it saw and the values that follow from it, exact after every step.
+
+    Args:
+        discount: how much a reward one step later counts, from 0 to 1.
+        planner: the name of a planner, or an object such as ``SmallBackups(queue="bucket")``.
+        optimism: ``Optimism(value, min_visits)``: an action seen fewer than ``min_visits`` times is worth ``value``.
+        epsilon: the probability that ``act`` takes a random action.
+        actions: the actions of every state: a number n for 0 to n-1, or a list. Without it, actions are discovered.
+        seed: seeds the agent's random generator; None draws a fresh seed.
+        freeze_at: after this many visits an action is no longer learned (R-max).
+    """
 
     def __new__(
         cls,
@@ -24,8 +34,19 @@ class Agent:
         seed: int | None = None,
         freeze_at: int | None = None,
     ) -> Agent: ...
-    def declare_actions(self, actions: int | Iterable[Hashable]) -> None: ...
-    def add_state(self, state: Any, actions: Iterable[Any] | None = None) -> None: ...
+    def declare_actions(self, actions: int | Iterable[Hashable]) -> None:
+        """Declare the actions of every state; states that are known already get the ones they lack.
+
+        Args:
+            actions: a number n for the actions 0 to n-1, or a list of actions.
+        """
+    def add_state(self, state: Any, actions: Iterable[Any] | None = None) -> None:
+        """Add a state before it is visited, or actions to a known state.
+
+        Args:
+            state: the state.
+            actions: its actions, as a list or mask (see act); the declared ones if not given.
+        """
     def observe(
         self,
         state: Any,
@@ -34,64 +55,173 @@ class Agent:
         next_state: Any,
         terminated: bool = False,
         truncated: bool = False,
-    ) -> None: ...
+    ) -> None:
+        """Learn from one step; the values are exact for it at once.
+
+        Args:
+            state: the state before the step.
+            action: the action that was taken.
+            reward: the reward, a finite number.
+            next_state: the state after the step.
+            terminated: whether the episode ended there, so that nothing comes after.
+            truncated: whether the episode was cut there, by a time limit say; next_state keeps its value.
+        """
     def observe_many(
         self,
         states: Sequence[Any] | NDArray[Any],
         actions: Sequence[Any] | NDArray[Any],
         rewards: Sequence[float] | NDArray[Any],
         next_states: Sequence[Any] | NDArray[Any],
-        terminated: Sequence[bool] | NDArray[Any] | None = None,
-        truncated: Sequence[bool] | NDArray[Any] | None = None,
+        terminated: Sequence[Any] | NDArray[Any] | None = None,
+        truncated: Sequence[Any] | NDArray[Any] | None = None,
         *,
         cycles: int | None = None,
-    ) -> int: ...
+    ) -> int:
+        """Learn from many steps given as columns: from all of them, or from none if one is refused.
+
+        Ctrl-C stops between two rows; a note of the exception says how many were learned.
+
+        Args:
+            states: the state before each step.
+            actions: the action of each step.
+            rewards: the reward of each step.
+            next_states: the state after each step.
+            terminated: whether each step ended its episode.
+            truncated: whether each step was cut.
+            cycles: update cycles after each step; none if not given.
+
+        Returns:
+            The number of steps.
+        """
     def plan(
         self, cycles: int | None = None, *, microseconds: float | None = None, until: float | None = None
-    ) -> int: ...
-    def act(self, state: Any, actions: Iterable[Any] | None = None, *, action_mask: Iterable[Any] | None = None) -> Any: ...
-    def value(self, state: Any) -> float: ...
-    def action_values(self, state: Any) -> dict[Any, float]: ...
-    def best_action(self, state: Any) -> Any: ...
-    def policy(self) -> dict[Any, Any]: ...
-    def values(self) -> dict[Any, float]: ...
-    def actions(self, state: Any) -> list[Any]: ...
+    ) -> int:
+        """Plan: pass changes of values on to where they matter most. Give cycles, microseconds, or until (with cycles as a limit).
+
+        Args:
+            cycles: update cycles at most.
+            microseconds: the time to plan for.
+            until: plan until no priority is above this.
+
+        Returns:
+            The number of update cycles; fewer than allowed if nothing was left to do.
+        """
+    def act(self, state: Any, actions: Iterable[Any] | None = None, *, action_mask: Iterable[Any] | None = None) -> Any:
+        """Choose an action: the best one, ties broken at random; with probability epsilon any.
+
+        Args:
+            state: the state to act in.
+            actions: the actions that are possible; new ones are added. A list of booleans, or an array of booleans or bytes
+                that are 0 or 1, is taken for a mask.
+            action_mask: a flag for each declared action, or for 0, 1, 2, ... if none are declared: whether it is possible.
+        """
+    def value(self, state: Any) -> float:
+        """The value of a state; 0 for one that episodes only ended in.
+
+        Args:
+            state: a known state.
+        """
+    def action_values(self, state: Any) -> dict[Any, float]:
+        """The values of a state's actions, as a dict.
+
+        Args:
+            state: a known state.
+        """
+    def best_action(self, state: Any) -> Any:
+        """The best action in a state; None if no action is known there. Among equally good actions it is the first, or with
+        discount 1 one that leads to an end (which takes a pass over the model).
+
+        Args:
+            state: a known state.
+        """
+    def policy(self) -> dict[Any, Any]:
+        """The best action of every state with actions, as a dict."""
+    def values(self) -> dict[Any, float]:
+        """The value of every state, as a dict."""
+    def actions(self, state: Any) -> list[Any]:
+        """The actions known in a state, as a list.
+
+        Args:
+            state: a known state.
+        """
     @property
-    def states(self) -> list[Any]: ...
+    def states(self) -> list[Any]:
+        """The states that steps left, or reached without ending, in the order in which they were met."""
     @property
-    def model(self) -> Model: ...
+    def model(self) -> Model:
+        """What was seen, as counts and probabilities."""
     @property
-    def stats(self) -> Stats: ...
-    def audit(self) -> Audit: ...
-    def save(self, path: str | PathLike[str], *, encode: Callable[[Any], Hashable] | None = None) -> None: ...
+    def stats(self) -> Stats:
+        """What was done so far: cycles, backups, queue length, idle pops and more."""
+    def audit(self) -> Audit:
+        """Recompute everything from the model: how exact the values are, and a bound of their distance from the optimum."""
+    def save(self, path: str | PathLike[str], *, encode: Callable[[Any], Hashable] | None = None) -> None:
+        """Write the whole agent to a file, in place of the one that was there.
+
+        Args:
+            path: the file; a device or pipe is refused.
+            encode: a function that turns names other than plain data into plain data, each into its own.
+        """
     @staticmethod
-    def load(path: str | PathLike[str], *, decode: Callable[[Any], Hashable] | None = None) -> Agent: ...
-    def to_bytes(self, *, encode: Callable[[Any], Hashable] | None = None) -> bytes: ...
+    def load(path: str | PathLike[str], *, decode: Callable[[Any], Hashable] | None = None) -> Agent:
+        """The agent in a file: it continues bit for bit as the saved one would have.
+
+        Args:
+            path: a file that save wrote.
+            decode: the inverse of the encode that it was saved with.
+        """
+    def to_bytes(self, *, encode: Callable[[Any], Hashable] | None = None) -> bytes:
+        """The bytes that save would write.
+
+        Args:
+            encode: as for save.
+        """
     @staticmethod
-    def from_bytes(data: bytes, *, decode: Callable[[Any], Hashable] | None = None) -> Agent: ...
+    def from_bytes(data: bytes, *, decode: Callable[[Any], Hashable] | None = None) -> Agent:
+        """The agent in bytes of to_bytes or of a file.
+
+        Args:
+            data: the bytes.
+            decode: as for load.
+        """
     @staticmethod
     def _restore(data: bytes, others: list[Any]) -> Agent: ...
     @property
-    def discount(self) -> float: ...
+    def discount(self) -> float:
+        """The discount."""
     @property
-    def planner(self) -> str: ...
+    def planner(self) -> str:
+        """The name of the planner."""
     @property
-    def optimism(self) -> Optimism: ...
+    def optimism(self) -> Optimism:
+        """What an action is worth before it has been seen often enough."""
     @property
-    def epsilon(self) -> float: ...
+    def epsilon(self) -> float:
+        """The probability of a random action."""
     @epsilon.setter
     def epsilon(self, value: float, /) -> None: ...
     @property
-    def declared_actions(self) -> list[Any] | None: ...
+    def declared_actions(self) -> list[Any] | None:
+        """The declared actions, or None if actions are discovered."""
     def __len__(self) -> int: ...
+    def __bool__(self) -> bool: ...
     def __contains__(self, key: object, /) -> bool: ...
+    def _repr_html_(self) -> str: ...
     def __copy__(self) -> Agent: ...
     def __deepcopy__(self, memo: Any) -> Agent: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class SmallBackupPredictor:
-    """Prediction with small backups: no step size, exact for what was seen."""
+    """Prediction with small backups: no step size, exact for what was seen.
+
+    Args:
+        discount: how much a reward one step later counts, from 0 to 1.
+        initial_value: the value of a state before it is left for the first time.
+        selection: which value is backed up: "most_recent", "round_robin", "random" or "largest".
+        iterations: small backups per step; 1 if not given.
+        seed: seeds selection="random"; None draws a fresh seed.
+    """
 
     def __new__(
         cls,
@@ -104,16 +234,45 @@ class SmallBackupPredictor:
     ) -> SmallBackupPredictor: ...
     def observe(
         self, state: Any, reward: SupportsFloat, next_state: Any, terminated: bool = False, truncated: bool = False
-    ) -> None: ...
-    def value(self, state: Any) -> float: ...
-    def values(self) -> dict[Any, float]: ...
-    def deviation(self) -> float: ...
+    ) -> None:
+        """Learn from one step.
+
+        Args:
+            state: the state before the step.
+            reward: the reward, a finite number.
+            next_state: the state after the step.
+            terminated: whether the episode ended there, so that nothing comes after.
+            truncated: whether the episode was cut there; next_state keeps its value.
+        """
+    def value(self, state: Any) -> float:
+        """The value of a state that was met.
+
+        Args:
+            state: a known state.
+        """
+    def values(self) -> dict[Any, float]:
+        """The value of every state that was met, as a dict."""
+    def deviation(self) -> float:
+        """How far rounding has carried the values from what was seen."""
+    @staticmethod
+    def _restore(data: bytes, others: list[Any]) -> SmallBackupPredictor: ...
     def __len__(self) -> int: ...
+    def __bool__(self) -> bool: ...
+    def __contains__(self, key: object, /) -> bool: ...
     def __copy__(self) -> SmallBackupPredictor: ...
+    def __deepcopy__(self, memo: Any) -> SmallBackupPredictor: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class TD0:
-    """TD(0), with a constant step size or one that decays as 1 / (decay (visits - 1) + 1)."""
+    """TD(0), with a constant step size or one that decays with the visits of a state.
+
+    Args:
+        discount: how much a reward one step later counts, from 0 to 1.
+        step_size: a constant step size, from 0 to 1; 0.1 if neither it nor decay is given.
+        decay: the rate d of a step size 1 / (d (visits - 1) + 1), from 0 to 1.
+        initial_value: the value of a state before it is left for the first time.
+    """
 
     def __new__(
         cls,
@@ -125,15 +284,36 @@ class TD0:
     ) -> TD0: ...
     def observe(
         self, state: Any, reward: SupportsFloat, next_state: Any, terminated: bool = False, truncated: bool = False
-    ) -> None: ...
-    def value(self, state: Any) -> float: ...
-    def values(self) -> dict[Any, float]: ...
+    ) -> None:
+        """Learn from one step.
+
+        Args:
+            state: the state before the step.
+            reward: the reward, a finite number.
+            next_state: the state after the step.
+            terminated: whether the episode ended there, so that nothing comes after.
+            truncated: whether the episode was cut there; next_state keeps its value.
+        """
+    def value(self, state: Any) -> float:
+        """The value of a state that was met.
+
+        Args:
+            state: a known state.
+        """
+    def values(self) -> dict[Any, float]:
+        """The value of every state that was met, as a dict."""
+    @staticmethod
+    def _restore(data: bytes, others: list[Any]) -> TD0: ...
     def __len__(self) -> int: ...
+    def __bool__(self) -> bool: ...
+    def __contains__(self, key: object, /) -> bool: ...
     def __copy__(self) -> TD0: ...
+    def __deepcopy__(self, memo: Any) -> TD0: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
 class Solver:
-    """A known model and its values. Users see ``backsweep.MDP``."""
+    """A known model and its values. Users see `backsweep.MDP`."""
 
     def __new__(cls, discount: float, planner: str | Planner | None = None) -> Solver: ...
     @staticmethod
@@ -148,14 +328,17 @@ class Solver:
         probabilities: NDArray[np.float64],
         rewards: NDArray[np.float64],
     ) -> Solver: ...
-    def set_outcomes(self, state: Any, action: Any, outcomes: Iterable[tuple[Any, ...]]) -> None: ...
+    def set_outcomes(self, state: Any, action: Any, outcomes: Iterable[tuple[Any, ...]], normalize: bool = False) -> None: ...
     def solve(self, tolerance: float) -> tuple[float | None, bool, int]: ...
-    def values(self) -> NDArray[np.float64]: ...
-    def policy(self) -> list[Any]: ...
+    def value_array(self) -> NDArray[np.float64]: ...
+    def policy_list(self) -> list[Any]: ...
+    def values(self) -> dict[Any, float]: ...
+    def policy(self) -> dict[Any, Any]: ...
     def states(self) -> list[Any]: ...
     def value(self, state: Any) -> float: ...
     def best_action(self, state: Any) -> Any: ...
     def action_values(self, state: Any) -> dict[Any, float]: ...
+    def actions(self, state: Any) -> list[Any]: ...
     def contains(self, state: Any) -> bool: ...
     def n_states(self) -> int: ...
     def discount(self) -> float: ...
@@ -163,6 +346,13 @@ class Solver:
     def model(self) -> Model: ...
     def stats(self) -> Stats: ...
     def audit(self) -> Audit: ...
+    def save(self, path: str | PathLike[str], encode: Callable[[Any], Hashable] | None = None) -> None: ...
+    @staticmethod
+    def load(path: str | PathLike[str], decode: Callable[[Any], Hashable] | None = None) -> Solver: ...
+    def to_bytes(self, encode: Callable[[Any], Hashable] | None = None) -> bytes: ...
+    @staticmethod
+    def from_bytes(data: bytes, decode: Callable[[Any], Hashable] | None = None) -> Solver: ...
+    def html(self) -> str: ...
     @staticmethod
     def _restore(data: bytes, others: list[Any]) -> Solver: ...
     def __copy__(self) -> Solver: ...

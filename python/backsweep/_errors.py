@@ -10,7 +10,7 @@ class Error(Exception):
 
 
 class UnknownName(Error, KeyError):
-    """A state or an action that is not known. Also a ``KeyError``."""
+    """An unknown state or action. Also a ``KeyError``."""
 
     __module__ = "backsweep"
 

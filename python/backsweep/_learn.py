@@ -1,25 +1,28 @@
-"""The loop between a Gymnasium environment and an agent."""
+"""Learning and evaluation in a Gymnasium environment."""
 
 from __future__ import annotations
 
-import sys
+import math
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Callable, TextIO
+from typing import TYPE_CHECKING, Any, Callable, Hashable
 
 import numpy as np
 
-from ._spaces import actions_of, observer
+from ._progress import Bar
+from ._repr import table
+from ._world import Place, World, check_count
 
 if TYPE_CHECKING:
     from ._backsweep import Agent
+    from ._mdp import MDP
 
-__all__ = ["History", "learn"]
+__all__ = ["Evaluation", "History", "evaluate", "learn"]
 
 
-@dataclass
+@dataclass(repr=False)
 class History:
-    """What happened in each episode."""
+    """What happened in each episode of ``learn``."""
 
     returns: list[float] = field(default_factory=list)
     """The sum of rewards of each episode."""
@@ -29,6 +32,8 @@ class History:
     """The time each episode spent on learning and planning."""
     terminated: list[bool] = field(default_factory=list)
     """Whether the episode ended by itself; otherwise it was cut."""
+    interrupted: bool = False
+    """Whether Ctrl-C stopped learning. The steps of the last, unfinished episode were learned but are not listed here."""
 
     def __len__(self) -> int:
         return len(self.returns)
@@ -39,7 +44,11 @@ class History:
         return sum(self.lengths)
 
     def smoothed(self, window: int = 100) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """The mean return of each episode and up to ``window - 1`` before it."""
+        """The running mean of the returns.
+
+        Args:
+            window: each mean is that of an episode and up to ``window - 1`` before it.
+        """
         if window < 1:
             raise ValueError(f"window is {window}; expected 1 or more")
         sums = np.concatenate([[0.0], np.cumsum(self.returns)])
@@ -48,10 +57,79 @@ class History:
         return np.asarray((sums[ends] - sums[starts]) / (ends - starts))
 
     def plot(self, *, window: int = 100, ax: Any = None) -> Any:
-        """Draw the returns over the episodes; returns the axes. Needs matplotlib."""
+        """Draw the returns over the episodes. Needs matplotlib.
+
+        Args:
+            window: how many episodes the running mean covers.
+            ax: matplotlib axes to draw on; new ones by default.
+
+        Returns:
+            The axes.
+        """
         from ._plot import plot_history
 
         return plot_history(self, window=window, ax=ax)
+
+    def _recent(self) -> str:
+        """The mean return of the last episodes, as text."""
+        n = min(len(self), 100)
+        return f"return {np.mean(self.returns[-n:]):.4g} (mean of last {n})" if n else "no return yet"
+
+    def __repr__(self) -> str:
+        stopped = ", interrupted" if self.interrupted else ""
+        return f"<backsweep.History: {len(self)} episodes, {self.n_steps} steps, {self._recent()}{stopped}>"
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [("episodes", len(self)), ("steps", self.n_steps)]
+        if self.returns:
+            rows += [
+                ("mean return, last 100", f"{np.mean(self.returns[-100:]):.4g}"),
+                ("best return", f"{max(self.returns):.4g}"),
+                ("terminated", f"{100 * np.mean(self.terminated):.0f} %"),
+                ("learning and planning", f"{sum(self.planning_seconds):.3g} s"),
+            ]
+        return table("backsweep.History" + (" (interrupted)" if self.interrupted else ""), rows)
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation:
+    """What ``evaluate`` measured."""
+
+    returns: list[float]
+    """The sum of rewards of each episode."""
+    lengths: list[int]
+    """The number of steps of each episode."""
+    terminated: list[bool]
+    """Whether the episode ended by itself; otherwise it was cut."""
+
+    def __len__(self) -> int:
+        return len(self.returns)
+
+    @property
+    def mean(self) -> float:
+        """The mean return."""
+        return float(np.mean(self.returns))
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the mean return; NaN for a single episode."""
+        n = len(self)
+        return float(np.std(self.returns, ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+
+    def __repr__(self) -> str:
+        return (
+            f"<backsweep.Evaluation: mean return {self.mean:.4g} ± {self.standard_error:.2g} (standard error), "
+            f"{len(self)} episodes, {sum(self.lengths)} steps>"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("mean return", f"{self.mean:.4g} ± {self.standard_error:.2g}"),
+            ("episodes", len(self)),
+            ("steps", sum(self.lengths)),
+            ("terminated", f"{100 * np.mean(self.terminated):.0f} %"),
+        ]
+        return table("backsweep.Evaluation", rows)
 
 
 def learn(
@@ -66,113 +144,140 @@ def learn(
     progress: bool | None = None,
     on_episode: Callable[[History], object] | None = None,
 ) -> History:
-    """Let an agent learn in a Gymnasium environment for a number of episodes.
+    """Let an agent learn in a Gymnasium environment.
 
-    After each step the agent plans for ``cycles`` update cycles, or for so many ``microseconds``. ``max_steps`` cuts
-    episodes, as a time limit does: the last step then leads on to the state that was reached, and is no end. ``seed``
-    seeds the environment's first reset. ``progress`` shows a bar (by default if the error stream is a terminal).
-    ``on_episode`` is called after each episode; if it returns ``True``, learning stops.
+    The actions of the environment are declared to the agent, unless the environment gives an ``action_mask`` in its info or
+    inside a Dict observation: then each state has the actions that its mask allows.
 
-    The actions of the environment are declared to the agent, unless the environment gives an ``action_mask`` in its info:
-    then each state has the actions that its mask allows.
+    Ctrl-C stops learning and returns the history so far, with ``interrupted`` set.
+
+    Args:
+        env: a single Gymnasium environment.
+        agent: the agent.
+        episodes: the number of episodes.
+        cycles: update cycles after each step.
+        microseconds: the time to plan after each step, instead of ``cycles``.
+        max_steps: truncates episodes, as a time limit does: the state that was reached keeps its value.
+        seed: seeds the environment's first reset.
+        progress: whether to show a bar; by default in a terminal or notebook.
+        on_episode: called with the history after each episode; learning stops if it returns ``True``.
+
+    Returns:
+        The history.
     """
-    _refuse_vector(env)
-    for name, number in (("episodes", episodes), ("cycles", cycles), ("max_steps", max_steps)):
-        if number is not None and (isinstance(number, bool) or not isinstance(number, (int, np.integer))):
-            raise TypeError(f"{name} is {number!r}; expected a whole number")
-        if number is not None and number < 0:
-            raise ValueError(f"{name} is {number}; expected 0 or more")
-    observe_name = observer(env.observation_space)
-    names, to_env = actions_of(env.action_space)
-    plan_arguments = {"cycles": cycles} if microseconds is None else {"microseconds": microseconds}
+    world = World(env)
+    check_count("episodes", episodes)
+    check_count("cycles", cycles)
+    if max_steps is not None:
+        check_count("max_steps", max_steps)
+    plan = {"cycles": cycles} if microseconds is None else {"microseconds": microseconds}
     history = History()
-    declared = False
-    with _Bar(episodes, progress) as bar:
-        for episode in range(episodes):
-            observation, info = env.reset(seed=seed if episode == 0 else None)
-            state = observe_name(observation)
-            mask = info.get("action_mask")
-            if mask is None and not declared:
-                agent.declare_actions(names)
-                declared = True
-            total, steps, seconds = 0.0, 0, 0.0
-            terminated = truncated = False
-            while not (terminated or truncated):
-                action = agent.act(state) if mask is None else agent.act(state, _allowed(names, mask))
-                observation, reward, terminated, truncated, info = env.step(to_env(action))
-                next_state = observe_name(observation)
-                mask = info.get("action_mask")
-                steps += 1
-                total += float(reward)
-                if steps == max_steps:
-                    truncated = True
-                start = time.perf_counter()
-                if mask is not None and not terminated:
-                    agent.add_state(next_state, _allowed(names, mask))
-                agent.observe(state, action, reward, next_state, bool(terminated), bool(truncated))
-                agent.plan(**plan_arguments)
-                seconds += time.perf_counter() - start
-                state = next_state
-            history.returns.append(total)
-            history.lengths.append(steps)
-            history.planning_seconds.append(seconds)
-            history.terminated.append(bool(terminated))
-            bar.show(history)
-            if on_episode is not None and on_episode(history) is True:
-                break
+    with Bar(episodes, progress) as bar:
+        try:
+            for episode in range(episodes):
+                _learn_episode(world, agent, history, plan, max_steps, seed if episode == 0 else None)
+                bar.show(len(history), history._recent())
+                if on_episode is not None and on_episode(history) is True:
+                    break
+        except KeyboardInterrupt:
+            history.interrupted = True
     return history
 
 
-def _allowed(names: list[Any], mask: Any) -> list[Any]:
-    flags = np.asarray(mask).ravel()
-    if len(flags) != len(names):
-        raise ValueError(f"action_mask has {len(flags)} flags; expected one for each of the {len(names)} actions")
-    return [names[i] for i in np.flatnonzero(flags)]
+def _learn_episode(
+    world: World, agent: Agent, history: History, plan: dict[str, Any], max_steps: int | None, seed: int | None
+) -> None:
+    place = world.reset(seed)
+    if place.actions is None and not world.is_declared:
+        agent.declare_actions(world.actions)
+        world.is_declared = True
+    total, steps, seconds = 0.0, 0, 0.0
+    terminated = truncated = False
+    while not (terminated or truncated):
+        action = agent.act(place.state, place.actions)
+        next_place, reward, terminated, truncated = world.step(action)
+        steps += 1
+        total += float(reward)
+        if steps == max_steps:
+            truncated = True
+        start = time.perf_counter()
+        if next_place.actions is not None and not terminated:
+            agent.add_state(next_place.state, next_place.actions)
+        agent.observe(place.state, action, reward, next_place.state, terminated, truncated)
+        agent.plan(**plan)
+        seconds += time.perf_counter() - start
+        place = next_place
+    history.returns.append(total)
+    history.lengths.append(steps)
+    history.planning_seconds.append(seconds)
+    history.terminated.append(terminated)
 
 
-def _refuse_vector(env: Any) -> None:
-    if hasattr(env, "num_envs"):
-        raise TypeError(
-            f"env is a vector environment ({type(env).__name__}); expected a single one; run it alone with gym.make, or feed "
-            "the agent yourself with agent.observe or agent.observe_many"
-        )
-    for need in ("reset", "step", "observation_space", "action_space"):
-        if not hasattr(env, need):
-            raise TypeError(f"env is {env!r}, which has no {need}; expected a Gymnasium environment")
+def evaluate(
+    env: Any,
+    agent: Agent | MDP,
+    episodes: int = 100,
+    *,
+    max_steps: int | None = None,
+    seed: int | None = None,
+    progress: bool | None = None,
+) -> Evaluation:
+    """Measure the mean return of an agent's greedy policy in a Gymnasium environment. The agent learns nothing from it.
+
+    In a state that the agent does not know, a random action is taken.
+
+    Args:
+        env: a single Gymnasium environment.
+        agent: an Agent or an MDP.
+        episodes: the number of episodes, at least 1.
+        max_steps: truncates episodes.
+        seed: seeds the environment's first reset and the random actions.
+        progress: whether to show a bar; by default in a terminal or notebook.
+
+    Returns:
+        The returns, with their mean and standard error.
+    """
+    world = World(env)
+    check_count("episodes", episodes, least=1)
+    if max_steps is not None:
+        check_count("max_steps", max_steps, least=1)
+    policy = agent.policy()
+    rng = np.random.default_rng(seed)
+    result = Evaluation([], [], [])
+    with Bar(episodes, progress) as bar:
+        for episode in range(episodes):
+            place = world.reset(seed if episode == 0 else None)
+            total, steps = 0.0, 0
+            terminated = truncated = False
+            while not (terminated or truncated):
+                action = _greedy(agent, policy, world, place, rng)
+                place, reward, terminated, truncated = world.step(action)
+                steps += 1
+                total += float(reward)
+                truncated = truncated or steps == max_steps
+            result.returns.append(total)
+            result.lengths.append(steps)
+            result.terminated.append(terminated)
+            bar.show(len(result), f"mean return {result.mean:.4g}")
+    return result
 
 
-class _Bar:
-    """One line that says how far the work is, redrawn at most ten times a second."""
+def _greedy(
+    agent: Agent | MDP, policy: dict[Any, Any], world: World, place: Place, rng: np.random.Generator
+) -> Hashable:
+    """The policy's action, the best of those that a mask allows, or a random one where nothing is known."""
+    possible = world.actions if place.actions is None else place.actions
+    action: Hashable = policy.get(place.state, _NOTHING)
+    if action is not _NOTHING and (place.actions is None or action in possible):
+        return action
+    if action is not _NOTHING:
+        values = agent.action_values(place.state)
+        known = [action for action in possible if action in values]
+        if known:
+            return max(known, key=values.__getitem__)
+    if not possible:
+        raise ValueError(f"action_mask allows no action in state {place.state!r}; expected at least one action")
+    return possible[int(rng.integers(len(possible)))]
 
-    def __init__(self, total: int, wanted: bool | None, stream: TextIO | None = None) -> None:
-        self.total = total
-        self.stream = stream if stream is not None else sys.stderr
-        self.on = self.stream.isatty() if wanted is None else wanted
-        self.start = time.perf_counter()
-        self.last = 0.0
-        self.drawn = False
 
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.drawn:
-            self.stream.write("\n")
-            self.stream.flush()
-
-    def show(self, history: History) -> None:
-        now = time.perf_counter()
-        done = len(history)
-        if not self.on or (done < self.total and now - self.last < 0.1):
-            return
-        self.last = now
-        self.drawn = True
-        width = 24
-        filled = width * done // max(self.total, 1)
-        left = (now - self.start) / done * (self.total - done)
-        recent = float(np.mean(history.returns[-100:]))
-        self.stream.write(
-            f"\r[{'█' * filled}{'·' * (width - filled)}] {done}/{self.total} episodes, "
-            f"return {recent:.4g} (mean of last {min(done, 100)}), {left:.0f} s left \x1b[K"
-        )
-        self.stream.flush()
+_NOTHING = object()

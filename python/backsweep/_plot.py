@@ -14,15 +14,13 @@ __all__ = ["plot_policy", "plot_values"]
 INK = "#22313f"
 FAINT = "#9fb3c1"
 ACCENT = "#0b7285"
-# Words for directions, as (right, down).
+# Words for directions, as (right, down). Single letters are not among them: "s" may be south, stay or start.
 WORDS = {
-    "left": (-1, 0), "west": (-1, 0), "l": (-1, 0), "w": (-1, 0), "←": (-1, 0),
-    "right": (1, 0), "east": (1, 0), "r": (1, 0), "e": (1, 0), "→": (1, 0),
-    "up": (0, -1), "north": (0, -1), "u": (0, -1), "n": (0, -1), "↑": (0, -1),
-    "down": (0, 1), "south": (0, 1), "d": (0, 1), "s": (0, 1), "↓": (0, 1),
+    "left": (-1, 0), "west": (-1, 0), "←": (-1, 0),
+    "right": (1, 0), "east": (1, 0), "→": (1, 0),
+    "up": (0, -1), "north": (0, -1), "↑": (0, -1),
+    "down": (0, 1), "south": (0, 1), "↓": (0, 1),
 }  # fmt: skip
-# Gymnasium's FrozenLake: left, down, right, up.
-FROZEN_LAKE = {0: "left", 1: "down", 2: "right", 3: "up"}
 
 
 def _pyplot() -> Any:
@@ -42,7 +40,7 @@ def _axes(ax: Any, size: tuple[float, float]) -> Any:
 def _grid(
     agent: Any, shape: tuple[int, int], state_at: Callable[[int, int], Hashable] | None
 ) -> tuple[np.ndarray[Any, np.dtype[np.float64]], list[list[Any]]]:
-    """The value and the best action of each cell; nan and ``None`` where the state is not known."""
+    """The value and the best action of each cell; NaN and ``None`` where the state is unknown."""
     rows, columns = shape
     if rows < 1 or columns < 1:
         raise ValueError(f"shape is {shape}; expected (rows, columns) of at least 1")
@@ -62,7 +60,7 @@ def _draw_values(ax: Any, values: Any, cmap: str, colorbar: bool) -> Any:
     colours = pyplot.get_cmap(cmap).with_extremes(bad="#eef1f3")
     image = ax.imshow(np.ma.masked_invalid(values), cmap=colours, interpolation="nearest")
     rows, columns = values.shape
-    # Minor ticks where a major one stands would be dropped, and their grid lines with them.
+    # Matplotlib drops a minor tick where there is a major one, and its grid line with it.
     ax.set_xticks([])
     ax.set_yticks([])
     ax.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
@@ -80,9 +78,9 @@ def _draw_values(ax: Any, values: Any, cmap: str, colorbar: bool) -> Any:
 
 
 def _ink_on(image: Any, value: float) -> str:
-    """Dark or light, whichever can be read on the colour of a value."""
+    """Dark or light, whichever is readable on the colour of a value."""
     red, green, blue = (np.asarray(image.cmap(image.norm(value))[:3]) ** 2.2).tolist()
-    # About the luminance at which white and INK can be read equally well.
+    # About the luminance at which white and INK are equally readable.
     return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.28 else "white"
 
 
@@ -96,10 +94,20 @@ def plot_values(
     title: str = "Values",
     ax: Any = None,
 ) -> Any:
-    """Draw the values of an agent or MDP on a grid of (rows, columns); returns the axes.
+    """Draw the values of an agent or MDP on a grid.
 
-    Cell (row, column) is state ``row * columns + column``, or what ``state_at(row, column)`` says. Cells whose state is not
-    known, such as walls and ends, are grey. ``numbers`` writes the values into the cells (by default if they fit).
+    Args:
+        agent: an Agent, an MDP, or anything else with ``value``, ``best_action`` and ``in``.
+        shape: (rows, columns) of the grid.
+        state_at: ``state_at(row, column)`` is the state of a cell; by default it is ``row * columns + column``. Cells whose
+            state is unknown, such as walls, are grey.
+        numbers: whether to write the values into the cells; by default if they fit.
+        cmap: the name of a matplotlib colour map.
+        title: the title of the picture.
+        ax: matplotlib axes to draw on; new ones by default.
+
+    Returns:
+        The axes.
     """
     values, _ = _grid(agent, shape, state_at)
     rows, columns = shape
@@ -124,11 +132,21 @@ def plot_policy(
     title: str = "Policy",
     ax: Any = None,
 ) -> Any:
-    """Draw the best action of each cell as an arrow on the heat map of values; returns the axes.
+    """Draw the best action of each cell on the heat map of values.
 
-    ``arrows`` gives the direction of each action: a word such as "left" or "north", or a pair (right, down). Actions that are such
-    words themselves need none; the numbers 0 to 3 are by default those of FrozenLake: left, down, right, up. Actions
-    without a direction are written as text.
+    Args:
+        agent: an Agent, an MDP, or anything else with ``value``, ``best_action`` and ``in``.
+        shape: (rows, columns) of the grid.
+        arrows: the direction of each action: a word such as "left" or "north", or a pair (right, down). For FrozenLake:
+            ``{0: "left", 1: "down", 2: "right", 3: "up"}``. Actions that are such words themselves need no entry. Nothing is
+            guessed: an action without a direction is written as text.
+        state_at: as for ``plot_values``.
+        cmap: the name of a matplotlib colour map.
+        title: the title of the picture.
+        ax: matplotlib axes to draw on; new ones by default.
+
+    Returns:
+        The axes.
     """
     values, best = _grid(agent, shape, state_at)
     rows, columns = shape
@@ -157,13 +175,12 @@ def plot_policy(
 
 
 def _direction(action: Any, arrows: Mapping[Any, Any] | None) -> tuple[float, float] | None:
-    given: Any = action
-    if arrows is not None:
-        given = arrows.get(action)
-    elif isinstance(action, (int, np.integer)) and not isinstance(action, bool):
-        given = FROZEN_LAKE.get(int(action))
+    given = arrows.get(action) if arrows is not None else action
     if isinstance(given, str):
-        return WORDS.get(given.lower())
+        direction = WORDS.get(given.lower())
+        if direction is None and arrows is not None:
+            raise ValueError(f"arrows gives {given!r} for action {action!r}; expected a word such as 'left', or (right, down)")
+        return direction
     if isinstance(given, (tuple, list)) and len(given) == 2 and arrows is not None:
         right, down = (float(part) for part in given)
         length = float(np.hypot(right, down))
@@ -172,7 +189,7 @@ def _direction(action: Any, arrows: Mapping[Any, Any] | None) -> tuple[float, fl
 
 
 def plot_history(history: History, *, window: int = 100, ax: Any = None) -> Any:
-    """Draw the return of each episode faintly and their running mean strongly."""
+    """Draw the return of each episode as a faint dot, and the running mean as a line."""
     ax = _axes(ax, (7.0, 3.8))
     episodes = np.arange(1, len(history) + 1)
     ax.plot(episodes, history.returns, ".", markersize=2.5, color=FAINT, alpha=0.6, label="episode", rasterized=True)

@@ -7,7 +7,7 @@ from typing import Any, Callable, Hashable
 
 import numpy as np
 
-# More actions than this are not listed: no tabular method would get through them.
+# Lists of more actions than this are refused: no tabular method would get through them.
 MAX_ACTIONS = 100_000
 
 
@@ -15,15 +15,23 @@ def _kind(space: Any) -> str:
     return type(space).__name__
 
 
-def name_of(observation: Any, space: Any = None) -> Hashable:
-    """The name under which ``learn`` gives an observation to the agent.
+# The key under which RLlib, PettingZoo and others put a mask beside an observation.
+MASK = "action_mask"
 
-    A number stays a number; an array of whole numbers becomes a tuple; a tuple a tuple of names; a dict the tuple of the
-    names of its values in the order of its keys in ``space`` (without one: in the order of its sorted keys).
+
+def name_of(observation: Any, space: Any = None) -> Hashable:
+    """The name under which ``learn`` and ``evaluate`` know an observation.
+
+    A number stays a number; an array of whole numbers becomes a tuple; a tuple becomes a tuple of names; a dict becomes the
+    tuple of the names of its values, without its ``action_mask``.
+
+    Args:
+        observation: what the environment returned.
+        space: its observation space, which gives the order of a dict's keys; without it, they are sorted.
     """
     if isinstance(observation, dict):
         spaces = getattr(space, "spaces", None)
-        keys = list(spaces) if spaces is not None else sorted(observation)
+        keys = [key for key in (spaces if spaces is not None else sorted(observation)) if key != MASK]
         return tuple(name_of(observation[key], spaces[key] if spaces is not None else None) for key in keys)
     if isinstance(observation, tuple):
         spaces = getattr(space, "spaces", None) or [None] * len(observation)
@@ -40,17 +48,39 @@ def name_of(observation: Any, space: Any = None) -> Hashable:
     return observation  # type: ignore[no-any-return]
 
 
+def mask_of(observation: Any, info: Any) -> Any:
+    """The action mask that came with an observation, in its info or inside it; ``None`` if there is none."""
+    mask = info.get(MASK) if isinstance(info, dict) else None
+    if mask is None and isinstance(observation, dict):
+        mask = observation.get(MASK)
+    return mask
+
+
+def allowed(names: list[Hashable], mask: Any) -> list[Hashable]:
+    """The actions that a mask allows."""
+    if isinstance(mask, np.ma.MaskedArray) and np.ma.getmaskarray(mask).any():
+        raise ValueError("action_mask has masked entries; expected a flag for every action")
+    flags = np.asarray(mask)
+    if flags.dtype.kind not in "biuf" or not np.isin(flags, (0, 1)).all():
+        raise ValueError(f"action_mask is {mask!r}; expected True or False (or 1 or 0) for every action")
+    flags = flags.ravel()
+    if len(flags) != len(names):
+        raise ValueError(f"action_mask has {len(flags)} flags; expected one for each of the {len(names)} actions")
+    return [names[i] for i in np.flatnonzero(flags)]
+
+
 def _tupled(value: Any) -> Hashable:
     name: Hashable = tuple(map(_tupled, value)) if isinstance(value, list) else value
     return name
 
 
 def check_observations(space: Any) -> None:
-    """Refuse spaces that have no names."""
+    """Refuse spaces whose observations cannot be names."""
     kind = _kind(space)
     if kind == "Dict":
-        for part in space.spaces.values():
-            check_observations(part)
+        for key, part in space.spaces.items():
+            if key != MASK:
+                check_observations(part)
     elif kind == "Tuple":
         for part in space.spaces:
             check_observations(part)
@@ -63,7 +93,7 @@ def check_observations(space: Any) -> None:
         )
 
 
-def observer(space: Any) -> Callable[[Any], Hashable]:
+def namer(space: Any) -> Callable[[Any], Hashable]:
     """The function that names the observations of a space."""
     check_observations(space)
     if _kind(space) == "Discrete":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Hashable, NamedTuple
@@ -25,28 +26,35 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Optimism:
-    """A pair is worth ``value`` until it has been seen ``min_visits`` times."""
+    """An action is treated as worth ``value`` until it has been seen ``min_visits`` times."""
 
     value: float = 0.0
+    """What an action is worth until then."""
     min_visits: int = 1
+    """From this many visits on, an action is worth what was seen of it."""
 
 
 @dataclass(frozen=True)
 class Planner:
-    """What all planners share: which priorities are worth queueing, and the kind of queue.
-
-    ``queue`` is "heap" (exact order) or "bucket" (order right within a factor of 1.125, constant time).
-    """
+    """What all planners share: which priorities are worth queueing, and the kind of queue."""
 
     name: ClassVar[str]
     threshold: float = 1e-9
-    queue: str = "heap"
+    """Priorities at or below this are not queued."""
+    queue: str = "exact"
+    """"exact" (exact order) or "bucket" (order right within a factor of 1.125, constant time)."""
     tolerance: float = field(default=1e-6, kw_only=True)
+    """Sweeps stop when no value changes by more than this."""
+
+    def __post_init__(self) -> None:
+        if self.queue == "heap":
+            warnings.warn('the queue "heap" is now called "exact"', DeprecationWarning, stacklevel=3)
+            object.__setattr__(self, "queue", "exact")
 
 
 @dataclass(frozen=True)
 class ReversedFullBackups(Planner):
-    """The default: every pop tells all predecessors of a state its new value."""
+    """The default: every cycle passes one state's new value on to all its predecessors."""
 
     name: ClassVar[str] = "reversed_full_backups"
 
@@ -90,32 +98,39 @@ class Stats(NamedTuple):
     """What an agent has done so far."""
 
     cycles: int
+    """Update cycles (sweeps, for value iteration)."""
     backups: int
+    """Backups of both kinds."""
     small_backups: int
+    """Backups from one successor."""
     full_backups: int
+    """Backups from all successors."""
     idle_pops: int
     """Cycles whose state turned out to change nothing."""
     refreshes: int
-    """Exact recomputations that take rounding errors out."""
+    """Exact recomputations, which remove rounding errors."""
     queue_length: int
+    """States (or transitions) that wait for an update cycle."""
     n_states: int
     n_pairs: int
+    """Actions of all states together."""
     n_arcs: int
+    """Successors of all actions together."""
 
 
 class Audit(NamedTuple):
     """How exact the values are; recomputed from the model."""
 
     relation: float
-    """The largest difference of an action's value from what its model says it should be."""
+    """The largest difference between an action's value and what the model says it should be."""
     relative_relation: float
     """The same, relative to the largest value."""
     maximum: float
-    """The largest difference of a state's value from its best action's."""
+    """The largest difference between a state's value and that of its best action."""
     residual: float
     """The Bellman residual: what one more backup of everything would change."""
     rounding: float
-    """How far rounding can have carried the computed residual from the true one, at the most."""
+    """An upper bound of the rounding error in the residual."""
     error_bound: float | None
     """No value is further from the optimum than this; ``None`` if the discount is 1."""
 
@@ -136,7 +151,7 @@ class Model:
     action_index: np.ndarray[Any, np.dtype[np.int32]]
     """Row ``i`` belongs to ``action_names[action_index[i]]``."""
     visits: np.ndarray[Any, np.dtype[np.float64]]
-    """How often each row was seen; 1 if its probabilities were given."""
+    """How often each row was seen; 1 if its outcomes were set."""
     mean_rewards: np.ndarray[Any, np.dtype[np.float64]]
     """The mean reward of each row."""
     row_starts: np.ndarray[Any, np.dtype[np.int32]]
@@ -159,12 +174,12 @@ class Model:
 
     @cached_property
     def probabilities(self) -> Any:
-        """With which probability each row leads to each state; what is missing to 1 ends."""
+        """The probability that each row leads to each state; the rest, up to 1, ends the episode."""
         return self._matrix(self.probability_data)
 
     @property
     def end_probabilities(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """With which probability each row ends the episode; 0 for rows never seen."""
+        """The probability that each row ends the episode; 0 for rows that were never seen."""
         sums = np.zeros(len(self.visits))
         if len(self.probability_data):
             filled = np.diff(self.row_starts) > 0

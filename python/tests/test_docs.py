@@ -1,9 +1,12 @@
-"""Documents and examples run, and say what is true."""
+"""Documents and examples run, and what they say is true."""
 
+import ast
 import doctest
+import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -61,7 +64,23 @@ def test_every_public_name_is_documented():
     for name in backsweep.__all__:
         assert getattr(backsweep, name).__doc__, name
         assert name in guide, f"{name} is not in docs/python.md"
-    methods = [name for name in dir(backsweep.Agent) if not name.startswith("_")]
-    for name in methods:
-        assert getattr(backsweep.Agent, name).__doc__, name
-        assert name in guide, f"Agent.{name} is not in docs/python.md"
+    for kind in (backsweep.Agent, backsweep.MDP):
+        for name in dir(kind):
+            if not name.startswith("_"):
+                assert getattr(kind, name).__doc__, name
+                assert name in guide, f"{kind.__name__}.{name} is not in docs/python.md"
+
+
+def test_the_stub_says_what_help_says():
+    """Editors show the docstrings of the stub, ``help()`` those of the module: they are the same."""
+    stub = ast.parse((Path(backsweep.__file__).parent / "_backsweep.pyi").read_text(encoding="utf-8"))
+    compared = 0
+    for kind in (node for node in stub.body if isinstance(node, ast.ClassDef) and node.name != "Solver"):
+        runtime = getattr(backsweep, kind.name)
+        assert ast.get_docstring(kind) == inspect.getdoc(runtime), kind.name
+        for method in (node for node in kind.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")):
+            if any(isinstance(mark, ast.Attribute) for mark in method.decorator_list):
+                continue  # the setter of a property
+            assert ast.get_docstring(method) == inspect.getdoc(getattr(runtime, method.name)), f"{kind.name}.{method.name}"
+            compared += 1
+    assert compared > 30

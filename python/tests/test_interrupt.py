@@ -1,4 +1,4 @@
-"""Ctrl-C stops every long call, and the agent can go on. How soon is printed; 200 ms are asserted if BACKSWEEP_TIMED is 1."""
+"""Ctrl-C stops every long call, and the agent can continue. The delay is printed; 200 ms are asserted if BACKSWEEP_TIMED is 1."""
 
 import faulthandler
 import os
@@ -14,7 +14,7 @@ import backsweep
 
 
 def endless():
-    """An agent that always has work to do: without discount its value grows for ever."""
+    """An agent that always has work to do: without discount its value grows forever."""
     agent = backsweep.Agent(discount=1.0, actions=1)
     for state in range(1000):
         agent.observe(state, 0, 1.0, (state + 1) % 1000)
@@ -22,7 +22,7 @@ def endless():
 
 
 def endless_mdp():
-    """A ring that is left with probability 1e-6 a step: proving a bound takes very long."""
+    """A ring that is left with probability 1e-6 per step: proving a bound takes very long."""
     mdp = backsweep.MDP(1.0)
     for state in range(2000):
         mdp.set_outcomes(state, 0, [(1 - 1e-6, (state + 1) % 2000, -1.0, False), (1e-6, 0, 1.0, True)])
@@ -71,7 +71,7 @@ def interrupted(call, agent):
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
-    # Most of the calls would go on for ever: if nobody looks for the signal, the tests end after two minutes.
+    # Most of the calls would run forever: if the signal is not noticed, the tests end after two minutes.
     faulthandler.dump_traceback_later(120, exit=True)
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -95,7 +95,7 @@ def test_ctrl_c(name, capsys):
     if TIMED:
         # The median: the system itself may be late once.
         assert sorted(delays)[1] < 0.2, delays
-    # It is whole and can go on.
+    # The agent is consistent and can continue.
     assert np.isfinite(agent.value(0))
     if name != "solve":
         agent.plan(cycles=5)

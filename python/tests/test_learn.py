@@ -8,7 +8,7 @@ import pytest
 from gymnasium import spaces
 
 import backsweep
-from backsweep._learn import _Bar
+from backsweep._progress import Bar
 
 
 class Corridor(gym.Env):
@@ -101,6 +101,18 @@ def test_what_is_refused():
     assert len(agent) == 0
 
 
+@pytest.mark.parametrize("flag", ["False", None, 0.5, float("nan")])
+def test_environments_with_wrong_flags(flag):
+    class Wrong(Corridor):
+        def step(self, action):
+            observation, reward, _, _, info = super().step(action)
+            return observation, reward, False, flag, info
+
+    agent = backsweep.Agent()
+    with pytest.raises(TypeError, match="the environment returned truncated = .*; expected True or False"):
+        backsweep.learn(Wrong(spaces.Discrete(6), int), agent, 1)
+
+
 def test_limits_do_not_end():
     """A corridor cut after three steps: the room where it was cut is worth what lies beyond."""
     env = Corridor(spaces.Discrete(6), lambda i: i)
@@ -141,7 +153,7 @@ def test_the_history_and_the_bar(capsys):
     stopped = backsweep.learn(env, agent, 100, on_episode=lambda history: len(history) == 7)
     assert len(stopped) == 7
     stream = io.StringIO()
-    with _Bar(0, True, stream):
+    with Bar(0, True, stream):
         pass
     assert stream.getvalue() == ""
     with pytest.raises(ValueError, match="window is 0"):

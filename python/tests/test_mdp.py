@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import dataclass
 
 import gymnasium as gym
 import numpy as np
@@ -10,6 +11,12 @@ import scipy.sparse
 from conftest import DATA, reference, table
 
 import backsweep
+
+
+@dataclass(frozen=True)
+class Cell:
+    x: int
+
 
 ENVIRONMENTS = {
     "FrozenLake-4x4-slippery": ("FrozenLake-v1", {"map_name": "4x4"}),
@@ -52,7 +59,7 @@ def test_frozen_lake_without_discount_is_14_17ths():
 
 def test_undefined_values_are_refused():
     mdp = backsweep.MDP.from_gymnasium(gym.make("Taxi-v4"), discount=1.0)
-    with pytest.raises(ValueError, match="discount is 1, but from state .* a policy can go on for ever"):
+    with pytest.raises(ValueError, match="discount is 1, but from state .* a policy can continue forever"):
         mdp.solve()
     with pytest.raises(ValueError, match="tolerance is 0"):
         mdp.solve(0.0)
@@ -164,7 +171,7 @@ def test_refusals():
     mdp = backsweep.MDP(0.9)
     for outcomes, message in [
         ([(0.5, "t", 0.0, False)], r"probabilities of action 'a' in state 's' sum to 0.5; expected 1"),
-        ([(1.5, "t", 0.0, False), (-0.5, "t", 0.0, False)], "is 1.5; expected 0 to 1"),
+        ([(1.5, "t", 0.0, False), (-0.5, "t", 0.0, False)], "is 1.5; expected a number from 0 to 1"),
         ([(1.0, "t", float("nan"), False)], "reward of action 'a' in state 's' is NaN"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -195,3 +202,142 @@ def test_a_state_without_actions_is_worth_nothing():
     solution = mdp.solve()
     assert solution.values.tolist() == [-5, 0] and solution.policy == [0, None]
     assert mdp.audit().residual == 0 and repr(mdp) == "<backsweep.MDP: 2 states, discount 0.9>"
+
+
+def scrambled():
+    """A sparse problem in a form that is legal but not canonical: indices unsorted, entries that must be summed."""
+    data, indices, starts = np.array([0.25, 0.5, 0.25, 1.0]), np.array([1, 0, 1, 1]), np.array([0, 3, 4])
+    return scipy.sparse.csr_matrix((data, indices, starts), shape=(2, 2))
+
+
+@pytest.mark.parametrize("form", ["one", "list", "rewards"])
+def test_the_caller_keeps_his_matrices(form):
+    matrix = scrambled()
+    rewards = scipy.sparse.csr_matrix((np.array([1.0, 1.0, 2.0]), np.array([1, 0, 1]), np.array([0, 3, 3])), shape=(2, 2))
+    before = [part.copy() for m in (matrix, rewards) for part in (m.data, m.indices, m.indptr)]
+    mdp = backsweep.MDP.from_scipy(
+        [matrix] if form == "list" else matrix, [rewards] if form == "rewards" else [1.0, 0.0], discount=0.5
+    )
+    assert mdp.model.probabilities.toarray().tolist() == [[0.5, 0.5], [0, 1]]
+    mdp.solve()
+    # Half of 1 for staying, half of 1 + 2 (entries that must be summed), or 1 by state.
+    assert mdp.value(0) == pytest.approx((2.0 if form == "rewards" else 1.0) / 0.75)
+    after = [part for m in (matrix, rewards) for part in (m.data, m.indices, m.indptr)]
+    assert all(np.array_equal(a, b) for a, b in zip(before, after))
+
+
+@pytest.mark.parametrize("index", [-1, 2, 1000])
+def test_indices_out_of_range_are_refused(index):
+    matrix = scipy.sparse.csr_array((np.array([1.0, 1.0]), np.array([0, 1]), np.array([0, 1, 2])), shape=(2, 2))
+    matrix.indices[1] = index
+    for form in (matrix, [matrix]):
+        with pytest.raises(ValueError, match=f"transitions has the column index {index}; expected 0 to 1"):
+            backsweep.MDP.from_scipy(form, [0.0, 0.0], discount=0.5)
+
+
+def test_negative_numbers_are_names_like_any_other():
+    class World:
+        P = {0: {0: [(1.0, -1, 1.0, False)]}, -1: {0: [(1.0, 0, 5.0, True)]}}
+
+    mdp = backsweep.MDP.from_gymnasium(World(), discount=0.5)
+    mdp.solve()
+    assert mdp.value(0) == 3.5 and mdp.value(-1) == 5.0
+
+    class Words:
+        P = {0: {"go": [(1.0, 1, 1.0, False)]}, 1: {"stop": [(1.0, None, 5.0, True)]}}
+
+    mdp = backsweep.MDP.from_gymnasium(Words(), discount=0.5)
+    assert mdp.solve().values.tolist() == [3.5, 5.0] and mdp.policy() == {0: "go", 1: "stop"}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_models_in_single_precision(dtype):
+    """Rows that sum to 1 as well as their type allows are accepted; others are refused."""
+    rng = np.random.default_rng(0)
+    p = rng.random((30, 2, 30))
+    p = (p / p.sum(axis=2, keepdims=True)).astype(dtype)
+    sums = p.astype(float).sum(axis=2)
+    assert np.abs(sums - 1).max() > 1e-9  # in double precision it would be refused
+    sparse = [scipy.sparse.csr_array(p[:, a].astype(np.float32)) for a in range(2)]
+    models = [backsweep.MDP.from_arrays(p, np.ones(30), discount=0.5)]
+    if dtype is np.float32:
+        models.append(backsweep.MDP.from_scipy(sparse, np.ones(30), discount=0.5))
+    for mdp in models:
+        assert mdp.solve().values == pytest.approx(np.full(30, 2.0), abs=1e-9)
+    with pytest.raises(ValueError, match="sum to .*; expected 1"):
+        backsweep.MDP.from_arrays(p.astype(np.float64), np.ones(30), discount=0.5)
+    wrong = p.copy()
+    wrong[3, 1] *= dtype(0.9)
+    with pytest.raises(ValueError, match="action 1 in state 3 sum to 0.(9|89)"):
+        backsweep.MDP.from_arrays(wrong, np.ones(30), discount=0.5)
+
+    class World:
+        P = {0: {0: [(dtype(p[0, 0, t]), t, 1.0, False) for t in range(30)]}, **{s: {0: [(1.0, s, 1.0, False)]} for s in range(1, 30)}}
+
+    mixed = World.P
+    if dtype is np.float32:
+        mixed = {s: {0: [(dtype(q), t, r, end) for q, t, r, end in rows[0]]} for s, rows in World.P.items()}
+    World.P = mixed
+    if dtype is np.float32:
+        assert backsweep.MDP.from_gymnasium(World(), discount=0.5).solve().values == pytest.approx(np.full(30, 2.0))
+
+
+def test_normalize():
+    p = np.array([[[2.0, 2.0]], [[0.0, 0.5]]])
+    mdp = backsweep.MDP.from_arrays(p, [1.0, 0.0], discount=0.5, normalize=True, end=[[0.0], [0.5]])
+    assert mdp.model.probabilities.toarray().tolist() == [[0.5, 0.5], [0, 0.5]]
+    mdp = backsweep.MDP.from_scipy([scipy.sparse.csr_array(p[:, 0])], [1.0, 0.0], discount=0.5, normalize=True)
+    assert mdp.model.probabilities.toarray().tolist() == [[0.5, 0.5], [0, 1]]
+    mdp.set_outcomes(0, 0, [(3, 0, 1.0, False), (1, 1, 1.0, False)], normalize=True)
+    assert mdp.model.probabilities.toarray()[0].tolist() == [0.75, 0.25]
+    for wrong in ([(0.0, 0, 1.0, False)], [(-1.0, 0, 1.0, False), (2.0, 1, 1.0, False)], [(np.inf, 0, 1.0, False)], []):
+        with pytest.raises(ValueError, match="cannot be normalized|expected a number from 0 to 1"):
+            mdp.set_outcomes(0, 0, wrong, normalize=True)
+
+    class World:
+        P = {0: {0: [(1, 0, 1.0, False), (3, 1, 1.0, True)]}}
+
+    assert backsweep.MDP.from_gymnasium(World(), discount=0.5, normalize=True).model.end_probabilities.tolist() == [0.75]
+
+
+@pytest.mark.parametrize("state", [2**31 - 1, 2**31, 2**40])
+def test_a_huge_number_among_few_is_refused(state):
+    class World:
+        P = {0: {0: [(1.0, state, 0.0, False)]}}
+
+    with pytest.raises(ValueError, match=f"the table has 2 states with numbers up to {state}; expected numbers without large gaps"):
+        backsweep.MDP.from_gymnasium(World(), discount=0.5)
+    mdp = backsweep.MDP(0.5)
+    mdp.set_outcomes(0, 0, World.P[0][0])
+    assert len(mdp) == 2
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_tried():
+    """25 million states of four actions would need some 14 GB; a billion of states would need more than any machine has."""
+    from backsweep._backsweep import Solver
+
+    none, some = np.zeros(0, np.int64), np.zeros(0)
+    with pytest.raises(MemoryError, match=r"the model would take about \d+ [GT]B of memory \(4000000000 states"):
+        Solver.from_rows(0.9, None, 4_000_000_000, none, none, np.zeros(1, np.int64), none, some, some)
+
+
+def test_an_mdp_is_saved_and_loaded(tmp_path):
+    path = tmp_path / "lake.backsweep"
+    mdp = backsweep.MDP.from_gymnasium(gym.make("FrozenLake-v1"), discount=0.99)
+    solution = mdp.solve()
+    mdp.save(path)
+    for other in (backsweep.MDP.load(path), backsweep.MDP.from_bytes(mdp.to_bytes())):
+        assert isinstance(other, backsweep.MDP) and other.values() == mdp.values() and other.policy() == mdp.policy()
+        assert other.solve().cycles == 0
+    assert mdp.values() == dict(zip(solution.states, solution.values.tolist()))
+    assert mdp.policy() == dict(zip(solution.states, solution.policy)) and mdp.actions(0) == [0, 1, 2, 3]
+    named = backsweep.MDP(0.9)
+    named.set_outcomes(Cell(1), "go", [(1.0, Cell(2), 1.0, False)])
+    with pytest.raises(TypeError, match="encode="):
+        named.save(path)
+    named.save(path, encode=lambda cell: cell.x)
+    assert backsweep.MDP.load(path, decode=Cell).states == [Cell(1), Cell(2)]
+    agent = backsweep.Agent(0.5)
+    agent.observe("a", 0, 1.0, "a")
+    agent.save(path)
+    assert backsweep.MDP.load(path).solve().values == pytest.approx([2.0])

@@ -1,4 +1,4 @@
-"""Pictures: that they show what they should; how they look was looked at."""
+"""Pictures show what they should. How they look was checked by eye."""
 
 import gymnasium as gym
 import numpy as np
@@ -25,7 +25,7 @@ def test_values_and_policy(tmp_path):
     ax = backsweep.plot_values(mdp, shape=(4, 4))
     assert np.allclose(ax.images[0].get_array(), [[mdp.value(4 * r + c) for c in range(4)] for r in range(4)])
     assert [t.get_text() for t in ax.texts][:2] == ["0.59", "0.656"]
-    ax = backsweep.plot_policy(mdp, shape=(4, 4))
+    ax = backsweep.plot_policy(mdp, shape=(4, 4), arrows={0: "left", 1: "down", 2: "right", 3: "up"})
     assert arrows(ax)[2, 3] == [1, 0]  # beside the goal: right
     ax.figure.savefig(tmp_path / "policy.png")
     assert (tmp_path / "policy.png").stat().st_size > 1000

@@ -1,11 +1,15 @@
 """Save and resume, pickle and copy."""
 
 import copy
+import math
 import os
 import pickle
+import stat
+import struct
 import subprocess
 import sys
 import time
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +67,7 @@ def test_other_names_ask_for_an_encoder(tmp_path):
     path = tmp_path / "cells.backsweep"
     agent = backsweep.Agent(0.9)
     agent.observe(Cell(1, 2), "go", 1.0, (Cell(3, 4), "inner"))
-    with pytest.raises(TypeError, match=r"name Cell\(x=1, y=2\) of type Cell cannot be stored.*encode="):
+    with pytest.raises(TypeError, match=r"name Cell\(x=1, y=2\) of type Cell cannot be saved.*encode="):
         agent.save(path)
     assert not path.exists()
     agent.save(path, encode=lambda cell: (cell.x, cell.y))
@@ -75,10 +79,96 @@ def test_other_names_ask_for_an_encoder(tmp_path):
         agent.save(path, encode=lambda cell: {cell.x})
     with pytest.raises(ZeroDivisionError):
         agent.save(path, encode=lambda cell: 1 / 0)
-    with pytest.raises(backsweep.FileError, match="is there twice"):
+    with pytest.raises(backsweep.FileError, match="occurs twice"):
         other = backsweep.Agent()
         other.observe(Cell(1, 1), 0, 0.0, Cell(2, 2))
         backsweep.Agent.from_bytes(other.to_bytes(encode=lambda cell: cell.x), decode=lambda x: "same")
+
+
+def test_an_encoder_that_is_not_one_to_one_is_refused(tmp_path):
+    """It would overwrite a good file with one that cannot be read."""
+    path = tmp_path / "cells.backsweep"
+    agent = backsweep.Agent(0.9, seed=0)
+    agent.observe(Cell(1, 2), "go", 1.0, Cell(1, 3))
+    agent.save(path, encode=lambda cell: (cell.x, cell.y))
+    good = path.read_bytes()
+    with pytest.raises(ValueError, match=r"states Cell\(x=1, y=2\) and Cell\(x=1, y=3\) would be saved alike, as 1; .*nothing was saved"):
+        agent.save(path, encode=lambda cell: cell.x)
+    with pytest.raises(ValueError, match="would be saved alike"):
+        agent.to_bytes(encode=lambda cell: "x")
+    assert path.read_bytes() == good and list(tmp_path.iterdir()) == [path]
+    # The same name as a state and as an action is fine.
+    agent.observe(Cell(1, 2), Cell(1, 2), 1.0, Cell(1, 3), terminated=True)
+    agent.save(path, encode=lambda cell: (cell.x, cell.y))
+
+
+def test_names_that_are_nan_make_a_damaged_file():
+    """Such a file cannot be written by this version; one that holds NaN is refused as a file, not as an argument."""
+    agent = backsweep.Agent(seed=0)
+    agent.observe(1.25, 0, 0.0, (2.5,))
+    data = agent.to_bytes()
+    for name, problem in [(1.25, "nan cannot be a name"), (2.5, "nan cannot be a name")]:
+        spoilt = data.replace(struct.pack("<d", name), struct.pack("<d", math.nan))
+        assert spoilt != data
+        with pytest.raises(backsweep.FileError, match=problem):
+            backsweep.Agent.from_bytes(resealed(spoilt))
+    twice = data.replace(struct.pack("<d", 2.5), struct.pack("<d", 3.5))
+    assert backsweep.Agent.from_bytes(resealed(twice)).states == [1.25, (3.5,)]
+    with pytest.raises(ValueError, match="state nan cannot be a name") as raised:
+        backsweep.Agent.from_bytes(agent_bytes_of(Cell(1, 2)), decode=lambda _: math.nan)
+    assert not isinstance(raised.value, backsweep.FileError)
+
+
+def agent_bytes_of(name):
+    agent = backsweep.Agent()
+    agent.observe(name, 0, 0.0, name)
+    return agent.to_bytes(encode=lambda cell: cell.x)
+
+
+def resealed(data):
+    """The same file with checksums that fit (docs/FORMAT.md)."""
+    data = bytearray(data)
+    n_sections, table_bytes = struct.unpack_from("<IQ", data, 12)
+    place, section = 32, 32 + table_bytes + 8
+    for _ in range(n_sections):
+        (length,) = struct.unpack_from("<I", data, place)
+        kind, n_items = struct.unpack_from("<IQ", data, place + 4 + length)
+        size = -(-n_items * (8, 4, 8, 1)[kind] // 8) * 8
+        struct.pack_into("<I", data, place + 16 + length, zlib.crc32(data[section : section + size]))
+        place, section = place + 20 + length, section + size
+    struct.pack_into("<Q", data, 32 + table_bytes, zlib.crc32(data[: 32 + table_bytes]))
+    return bytes(data)
+
+
+def test_devices_pipes_and_modes(tmp_path):
+    pipe, path = tmp_path / "pipe", tmp_path / "agent"
+    os.mkfifo(pipe)
+    agent = backsweep.Agent(seed=0)
+    for odd in (pipe, "/dev/null"):
+        with pytest.raises(OSError, match="expected a regular file"):
+            agent.save(odd)
+        with pytest.raises(OSError, match="expected a regular file"):
+            backsweep.Agent.load(odd)
+    assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+    agent.save(path)
+    os.chmod(path, 0o600)
+    agent.save(path)
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+
+
+def test_errors_name_the_file_that_was_asked_for(tmp_path):
+    path = tmp_path / "no" / "agent.backsweep"
+    with pytest.raises(FileNotFoundError) as raised:
+        backsweep.Agent().save(path)
+    assert raised.value.filename == str(path)
+
+
+def test_what_killed_processes_left_is_swept(tmp_path):
+    orphan, other = tmp_path / ".agent.999999-7.backsweep-tmp", tmp_path / ".agent.swp"
+    orphan.write_bytes(b"half a file")
+    other.write_bytes(b"not ours")
+    backsweep.Agent().save(tmp_path / "another")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".agent.swp", "another"]
 
 
 def test_files_never_hold_a_pickle():
@@ -114,11 +204,11 @@ def test_damaged_files_are_refused(tmp_path):
             backsweep.Agent.from_bytes(bytes(spoilt))
     path = tmp_path / "file"
     path.write_bytes(data[:-1])
-    with pytest.raises(ValueError, match=r"file: the file is damaged, header: the file should have \d+ bytes"):
+    with pytest.raises(ValueError, match=r"file: the file is damaged: header: expected a file of \d+ bytes, found \d+"):
         backsweep.Agent.load(path)
     newer = bytearray(data)
-    newer[8] = 2
-    with pytest.raises(backsweep.FileError, match="version 2, and this program knows versions up to 1; upgrade"):
+    newer[8] = 99
+    with pytest.raises(backsweep.FileError, match=r"version 99, but this program reads versions up to \d+; upgrade"):
         backsweep.Agent.from_bytes(bytes(newer))
 
 

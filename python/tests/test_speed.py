@@ -1,4 +1,4 @@
-"""The comparison of speeds runs and compares like with like. Speeds themselves are reported, not asserted: machines differ."""
+"""The comparison of speeds runs, and compares like with like. Speeds are printed, not asserted: machines differ."""
 
 import sys
 
@@ -12,7 +12,7 @@ def test_speed(capsys):
     ns = speed.measure(100_000, repeats=5)
     with capsys.disabled():
         print(
-            f"\nspeed, ns a step: Rust {ns['rust_steps']:.0f}, Python {ns['python_steps']:.0f} (over: {ns['over']:.0f}), "
+            f"\nspeed, ns per step: Rust {ns['rust_steps']:.0f}, Python {ns['python_steps']:.0f} (over: {ns['over']:.0f}), "
             f"pure Python {ns['pure_steps']:.0f}; observe_many {ns['observe_many']:.0f} = {ns['ratio']:.2f} x Rust"
         )
     assert all(ns[name] > 0 for name in ("rust_steps", "python_steps", "pure_steps", "observe_many", "ratio"))

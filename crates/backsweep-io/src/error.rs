@@ -28,7 +28,7 @@ pub enum Error {
         /// The newest version that this program reads.
         known: u32,
     },
-    /// The bytes are not what was written.
+    /// The bytes are not those that were written.
     Damaged {
         /// The part: header or a section.
         part: String,
@@ -61,15 +61,15 @@ impl fmt::Display for Error {
         match self {
             Self::System { doing, path, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
             Self::NotBacksweep => {
-                write!(f, "this is not a Backsweep file; expected one written by save")
+                write!(f, "this is not a Backsweep file; expected one that save wrote")
             }
             Self::Newer { found, known } => write!(
                 f,
-                "the file has format version {found}, and this program knows versions up to {known}; \
+                "the file has format version {found}, but this program reads versions up to {known}; \
                  upgrade backsweep to read it"
             ),
             Self::Damaged { part, problem } => {
-                write!(f, "the file is damaged, {part}: {problem}; use another copy of it")
+                write!(f, "the file is damaged: {part}: {problem}; use another copy of it")
             }
             Self::Core(error) => write!(f, "the file does not describe a learner: {error}"),
             Self::InFile { path, problem } => write!(f, "{}: {problem}", path.display()),

@@ -6,19 +6,20 @@
 use crate::{Error, Result};
 use backsweep::{Array, Snapshot};
 
-/// The first eight bytes of every file. The first is no text, and line ends break it: damage by text tools shows.
+/// The first eight bytes of every file. The first is not text, and changed line ends break the rest, so that damage by text tools
+/// shows.
 pub const MAGIC: [u8; 8] = *b"\x89BSW\r\n\x1a\n";
 /// The version that is written, and the newest that is read.
 pub const VERSION: u32 = 1;
 
 /// Magic, version, number of sections, bytes of the table, bytes of the file.
-const FIXED: usize = 8 + 4 + 4 + 8 + 8;
+pub(crate) const HEADER: usize = 8 + 4 + 4 + 8 + 8;
 /// An entry of the table without its name: length of the name, type, number of items, checksum.
 const ENTRY: usize = 4 + 4 + 8 + 4;
 /// Sections begin at multiples of this.
 const ALIGN: usize = 8;
 
-/// The types of items, by the number that stands for them in a file.
+/// The types of items, by their tag in a file.
 const KINDS: [(&str, usize); 4] = [("f64", 8), ("u32", 4), ("u64", 8), ("bytes", 1)];
 
 fn kind_of(array: &Array) -> u32 {
@@ -47,7 +48,7 @@ fn padded(length: usize) -> usize {
 pub fn encode(snapshot: &Snapshot) -> Vec<u8> {
     let table_bytes = padded(snapshot.iter().map(|(name, _)| ENTRY + name.len()).sum::<usize>());
     let sizes = snapshot.iter().map(|(_, array)| padded(len_of(array) * KINDS[kind_of(array) as usize].1));
-    let file_bytes = FIXED + table_bytes + 8 + sizes.sum::<usize>();
+    let file_bytes = HEADER + table_bytes + 8 + sizes.sum::<usize>();
 
     let mut sections = Vec::with_capacity(file_bytes);
     let mut table = Vec::with_capacity(table_bytes);
@@ -104,13 +105,15 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The arrays in the bytes of a file.
-///
-/// # Errors
-/// If the bytes are not exactly those of a file that this version knows. No memory is asked for beyond the size of `bytes`.
-pub fn decode(bytes: &[u8]) -> Result<Snapshot> {
+/// What the first bytes of a file say.
+struct Header {
+    n_sections: u32,
+    table_bytes: u64,
+}
+
+/// Reads the header of a file of this length.
+fn header(reader: &mut Reader<'_>, length: u64) -> Result<Header> {
     let cut = || Error::damaged("header", "it ends too early");
-    let mut reader = Reader(bytes);
     if reader.array() != Some(MAGIC) {
         return Err(Error::NotBacksweep);
     }
@@ -124,15 +127,30 @@ pub fn decode(bytes: &[u8]) -> Result<Snapshot> {
     let n_sections = reader.u32().ok_or_else(cut)?;
     let table_bytes = reader.u64().ok_or_else(cut)?;
     let file_bytes = reader.u64().ok_or_else(cut)?;
-    if file_bytes != bytes.len() as u64 {
-        let problem = format!("the file should have {file_bytes} bytes and has {}", bytes.len());
+    if file_bytes != length {
+        let problem = format!("expected a file of {file_bytes} bytes, found {length}");
         return Err(Error::damaged("header", problem));
     }
+    Ok(Header { n_sections, table_bytes })
+}
+
+/// Checks the first [`HEADER`] bytes of a file (or all of a shorter one) and its length, which is what is left to be read.
+pub(crate) fn declared_length(bytes: &[u8], length: u64) -> Result<u64> {
+    header(&mut Reader(bytes), length).map(|_| length)
+}
+
+/// The arrays in the bytes of a file.
+///
+/// # Errors
+/// If the bytes are not exactly those of a file that this version knows. No memory is allocated beyond the size of `bytes`.
+pub fn decode(bytes: &[u8]) -> Result<Snapshot> {
+    let mut reader = Reader(bytes);
+    let Header { n_sections, table_bytes } = header(&mut reader, bytes.len() as u64)?;
     let table = usize::try_from(table_bytes).ok().and_then(|n| reader.take(n)).ok_or_else(|| {
-        Error::damaged("header", format!("its table of {table_bytes} bytes is longer than the file"))
+        Error::damaged("header", format!("its table claims {table_bytes} bytes, more than the file has"))
     })?;
-    let checksum = reader.u64().ok_or_else(cut)?;
-    if checksum != u64::from(crc32fast::hash(&bytes[..FIXED + table.len()])) {
+    let checksum = reader.u64().ok_or_else(|| Error::damaged("header", "it ends too early"))?;
+    if checksum != u64::from(crc32fast::hash(&bytes[..HEADER + table.len()])) {
         return Err(Error::damaged("header", "its checksum is wrong"));
     }
 
@@ -142,12 +160,12 @@ pub fn decode(bytes: &[u8]) -> Result<Snapshot> {
         let (name, array) = section(&mut table, &mut reader)
             .map_err(|problem| Error::damaged(&format!("section {i} of {n_sections}"), problem))?;
         if snapshot.get(&name).is_some() {
-            return Err(Error::damaged(&format!("section '{name}'"), "it is there twice"));
+            return Err(Error::damaged(&format!("section '{name}'"), "it occurs twice"));
         }
         snapshot.put(&name, array);
     }
     if table.0.len() >= ALIGN || table.0.iter().any(|&byte| byte != 0) || !reader.0.is_empty() {
-        return Err(Error::damaged("header", "there is more in the file than its table says"));
+        return Err(Error::damaged("header", "the file holds more than its table lists"));
     }
     Ok(snapshot)
 }
@@ -160,8 +178,9 @@ fn section(table: &mut Reader<'_>, data: &mut Reader<'_>) -> std::result::Result
     };
     let (name, kind, n_items, checksum) = entry().ok_or("the table ends too early")?;
     let name = std::str::from_utf8(name).map_err(|_| "its name is not UTF-8")?;
-    let &(kind, size) =
-        KINDS.get(kind as usize).ok_or_else(|| format!("'{name}' has a type of number {kind}"))?;
+    let &(kind, size) = KINDS
+        .get(kind as usize)
+        .ok_or_else(|| format!("'{name}' has unknown type tag {kind}; expected 0 to 3"))?;
     let left = data.0.len();
     let items = usize::try_from(n_items)
         .ok()
@@ -169,13 +188,13 @@ fn section(table: &mut Reader<'_>, data: &mut Reader<'_>) -> std::result::Result
         .filter(|&length| length <= left)
         .and_then(|length| Some((length, data.take(padded(length))?)));
     let Some((length, items)) = items else {
-        return Err(format!("'{name}' claims {n_items} items of type {kind}, and {left} bytes are left"));
+        return Err(format!("'{name}' claims {n_items} items of type {kind}, but only {left} bytes remain"));
     };
     if crc32fast::hash(items) != checksum {
         return Err(format!("'{name}' has a wrong checksum"));
     }
     if items[length..].iter().any(|&byte| byte != 0) {
-        return Err(format!("'{name}' is followed by bytes other than 0"));
+        return Err(format!("'{name}' is padded with bytes other than 0"));
     }
     let items = &items[..length];
     fn numbers<const N: usize, T>(items: &[u8], number: fn([u8; N]) -> T) -> Vec<T> {

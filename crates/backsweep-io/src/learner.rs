@@ -13,12 +13,12 @@ pub struct LearnerNames {
     pub states: Vec<Name>,
     /// The names of actions.
     pub actions: Vec<Name>,
-    /// The actions that new states have, as indices into `actions`; `None` if actions are discovered as they come.
+    /// The actions of new states, as indices into `actions`; `None` if actions are discovered as they come.
     pub default_actions: Option<Vec<u32>>,
     /// `rows[s]` are the actions of state `s`, as indices into `actions`; `None` stands for the default ones. The row of a
     /// state with one action may be empty: the action has no name yet.
     pub rows: Vec<Option<Vec<u32>>>,
-    /// Names of what episodes ended in.
+    /// Names of the states that episodes ended in.
     pub ends: Vec<Name>,
 }
 
@@ -27,7 +27,7 @@ pub struct LearnerNames {
 pub struct Learner {
     /// Model, planner (values, queue, settings) and policy.
     pub agent: Agent,
-    /// Where the random generator stands.
+    /// The random generator in its present state.
     pub random: Random,
     /// Names, if there are any.
     pub names: Option<LearnerNames>,
@@ -110,7 +110,7 @@ impl LearnerNames {
     fn restore(agent: &Agent, snapshot: &Snapshot) -> Result<Self> {
         let names = |part: &str| decode_names(&format!("section '{part}'"), snapshot.bytes(part)?);
         let (states, actions, ends) = (names("names.states")?, names("names.actions")?, names("names.ends")?);
-        let wrong = |problem: &str| Err(Error::damaged("names", problem));
+        let wrong = |problem: String| Err(Error::damaged("names", problem));
         let is_row = |row: &[u32]| {
             let mut sorted = row.to_vec();
             sorted.sort_unstable();
@@ -120,12 +120,19 @@ impl LearnerNames {
         let default_actions = match snapshot.get("names.default_actions") {
             None => None,
             Some(Array::U32(row)) if is_row(row) => Some(row.clone()),
-            Some(_) => return wrong("the default actions are not among the actions"),
+            Some(_) => {
+                return wrong("expected default actions that are among the actions, each once".to_owned());
+            }
         };
         let model = agent.model();
         let lengths = snapshot.u32s("names.row_length")?;
         if states.len() != model.n_states() || lengths.len() != model.n_states() {
-            return wrong("there are not as many as states in the model");
+            return wrong(format!(
+                "expected names and rows of {} states, found {} and {}",
+                model.n_states(),
+                states.len(),
+                lengths.len()
+            ));
         }
         let mut left = snapshot.u32s("names.rows")?;
         let mut rows = Vec::new();
@@ -133,22 +140,27 @@ impl LearnerNames {
             let n_actions = model.n_actions(State(state as u32));
             if length == DEFAULT_ROW {
                 if default_actions.as_ref().map(Vec::len) != Some(n_actions) {
-                    return wrong(&format!("state {state} has not the default actions"));
+                    return wrong(format!(
+                        "state {state} has {n_actions} actions; expected the default actions"
+                    ));
                 }
                 rows.push(None);
                 continue;
             }
             let Some((row, rest)) = left.split_at_checked(length as usize) else {
-                return wrong("the rows of actions end too early");
+                return wrong(format!("the rows of actions end before that of state {state}"));
             };
             if !(row.len() == n_actions || (row.is_empty() && n_actions == 1)) || !is_row(row) {
-                return wrong(&format!("the row of state {state} has not actions of that state"));
+                return wrong(format!(
+                    "the row of state {state} names {} actions; expected {n_actions} different ones",
+                    row.len()
+                ));
             }
             rows.push(Some(row.to_vec()));
             left = rest;
         }
         if !left.is_empty() {
-            return wrong("there are more rows of actions than states");
+            return wrong(format!("{} items remain after the rows of all states", left.len()));
         }
         Ok(Self { states, actions, default_actions, rows, ends })
     }

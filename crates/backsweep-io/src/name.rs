@@ -21,11 +21,11 @@ pub enum Name {
     Bytes(Vec<u8>),
     /// Several names in order.
     Tuple(Vec<Name>),
-    /// What the caller's encoder made of a name that is none of the above; the caller's decoder makes it a name again.
+    /// What the caller's encoder returned for a name that is none of the above; the caller's decoder turns it back.
     Encoded(Box<Name>),
 }
 
-/// Tuples nested deeper than this are refused: reading them back would need as much stack.
+/// Tuples nested deeper than this are refused: reading them would need too much stack.
 pub(crate) const MAX_DEPTH: usize = 100;
 
 impl Name {
@@ -63,7 +63,7 @@ impl Name {
         }
     }
 
-    /// Takes a name from the front of bytes; `None` if they do not begin with one.
+    /// Takes a name from the front of bytes; `None` if they do not start with one.
     fn read(bytes: &mut &[u8], depth: usize) -> Option<Self> {
         fn take<'a>(bytes: &mut &'a [u8], n: usize) -> Option<&'a [u8]> {
             let (taken, rest) = bytes.split_at_checked(n)?;
@@ -91,13 +91,22 @@ impl Name {
             b'b' => Self::Bytes(sized(bytes)?),
             b't' => {
                 let n = u64::from_le_bytes(word(bytes)?);
-                // Each name takes a byte at least, so that a false length ends soon and reserves nothing.
+                // Each name takes at least a byte, so that a false length fails soon and reserves nothing.
                 let names = (0..n).map(|_| Self::read(bytes, depth + 1)).collect::<Option<Vec<_>>>()?;
                 Self::Tuple(names)
             }
             b'e' => Self::Encoded(Box::new(Self::read(bytes, depth + 1)?)),
             _ => return None,
         })
+    }
+
+    /// Whether no part of the name went through the caller's encoder.
+    pub fn is_plain(&self) -> bool {
+        match self {
+            Self::Tuple(names) => names.iter().all(Self::is_plain),
+            Self::Encoded(_) => false,
+            _ => true,
+        }
     }
 
     /// How deep tuples are nested in it.
@@ -133,7 +142,7 @@ pub fn encode_names(names: &[Name]) -> Result<Vec<u8>> {
 pub fn decode_names(part: &str, mut bytes: &[u8]) -> Result<Vec<Name>> {
     let all = bytes.len();
     let Some((count, rest)) = bytes.split_first_chunk() else {
-        return Err(Error::damaged(part, "it has no length"));
+        return Err(Error::damaged(part, "it is too short to hold a length"));
     };
     bytes = rest;
     let count = u64::from_le_bytes(*count);
@@ -141,10 +150,12 @@ pub fn decode_names(part: &str, mut bytes: &[u8]) -> Result<Vec<Name>> {
     for i in 0..count {
         let place = all - bytes.len();
         let name = Name::read(&mut bytes, 0);
-        names.push(name.ok_or_else(|| Error::damaged(part, format!("name {i}, byte {place}, is none")))?);
+        names.push(name.ok_or_else(|| {
+            Error::damaged(part, format!("name {i} of {count}, at byte {place}, is not a valid name"))
+        })?);
     }
     if !bytes.is_empty() {
-        return Err(Error::damaged(part, "there is more than its names"));
+        return Err(Error::damaged(part, format!("{} bytes remain after its {count} names", bytes.len())));
     }
     Ok(names)
 }

@@ -1,4 +1,4 @@
-//! A resumed learner is the one that was never interrupted.
+//! A resumed learner continues as one that was never interrupted.
 
 mod common;
 
@@ -30,7 +30,7 @@ fn resuming_is_bit_for_bit() {
     }
 }
 
-/// Written by version 1, never to be changed: every later version must read the same from it, and go on.
+/// Written by version 1 and never to be changed: every later version must read the same from it, and continue.
 #[test]
 fn the_golden_file_of_version_1_is_read() {
     let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
@@ -69,38 +69,38 @@ fn refusals_name_the_file() {
     let missing = directory.join("missing").join("file");
     let learner = common::learner(PlannerKind::SmallBackups, QueueKind::Exact, 2, 5);
     for error in [Learner::load(&missing).unwrap_err(), learner.save(&missing).unwrap_err()] {
-        assert!(matches!(error, Error::System { .. }), "{error}");
-        assert!(error.to_string().contains("missing"), "{error}");
+        // The file that the user named, not the temporary one.
+        assert!(matches!(&error, Error::System { path, .. } if *path == missing), "{error}");
     }
     assert!(Learner::load(&directory).unwrap_err().to_string().contains("refusals"));
     let path = directory.join("text");
     std::fs::write(&path, "hello").unwrap();
     assert!(Learner::load(&path).unwrap_err().to_string().contains("not a Backsweep file"));
-    // A save that fails at the last step leaves no temporary file behind.
+    // A save that fails leaves no temporary file behind.
     assert!(learner.save(&directory).is_err());
     let left: Vec<_> = std::fs::read_dir(directory.parent().unwrap()).unwrap().flatten().collect();
-    assert!(left.iter().all(|entry| !entry.file_name().to_string_lossy().ends_with(".tmp")));
+    assert!(left.iter().all(|entry| !entry.file_name().to_string_lossy().ends_with("tmp")));
 }
 
 /// Not a test by itself: saves two learners in turn until it is killed.
 #[test]
-fn save_for_ever() {
-    let Some(path) = std::env::var_os("BACKSWEEP_SAVE_FOR_EVER") else { return };
+fn save_forever() {
+    let Some(path) = std::env::var_os("BACKSWEEP_SAVE_FOREVER") else { return };
     let learners = [50, 51].map(|n| common::learner(PlannerKind::SmallBackups, QueueKind::Exact, n, 100));
     loop {
         learners.iter().for_each(|learner| learner.save(&path).unwrap());
     }
 }
 
-/// A process that is killed while saving, at any moment, leaves one of the two files.
+/// A process that is killed at any moment of a save leaves one of the two files.
 #[test]
 fn a_crash_leaves_the_old_file_or_the_new_one() {
     let path = scratch("crash").join("learner.backsweep");
     let mut seen = [0, 0];
     for round in 0..40u64 {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "save_for_ever"])
-            .env("BACKSWEEP_SAVE_FOR_EVER", &path)
+            .args(["--exact", "save_forever"])
+            .env("BACKSWEEP_SAVE_FOREVER", &path)
             .stdout(Stdio::null())
             .spawn()
             .unwrap();

@@ -1,61 +1,52 @@
 //! `backsweep.Agent`.
 
-use crate::choice::{self, actions_of};
+use crate::actions;
 use crate::errors;
+use crate::exclusive::Exclusive;
+use crate::files::{call, from_bytes, load, save, to_bytes, translate};
+use crate::flags::flag;
 use crate::named_agent::NamedAgent;
-use crate::names::{self, Names};
+use crate::names;
 use crate::planning::{self, Amount, count, number};
+use crate::policy;
 use crate::results::{audit_object, optimism_object, stats_object};
-use crate::settings::{build, declared_list, planner_settings};
-use crate::stored::Translate;
-use backsweep::{EpsilonGreedy, Model, PlannerKind, Random, State};
-use backsweep_io::Learner;
+use crate::settings::{build, declare, planner_settings, seed_or_fresh};
+use backsweep::{EpsilonGreedy, Model, PlannerKind, Random};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::path::PathBuf;
+use std::sync::MutexGuard;
 
-/// Cycles of planners that go over the whole model are long if it has more arcs than this.
+/// Sweeps over a model with more arcs than this take long.
 const LONG_SWEEP: usize = 20_000;
 
-/// A learner that keeps a model of what it saw and values of it, exact after every step.
-#[pyclass(module = "backsweep", name = "Agent", weakref)]
-pub struct Agent {
-    pub learner: NamedAgent,
-    /// Whether a cycle is a sweep over all states.
-    sweeps: bool,
-}
+/// A learner that keeps a model of what it saw and the values that follow from it, exact after every step.
+///
+/// Args:
+///     discount: how much a reward one step later counts, from 0 to 1.
+///     planner: the name of a planner, or an object such as ``SmallBackups(queue="bucket")``.
+///     optimism: ``Optimism(value, min_visits)``: an action seen fewer than ``min_visits`` times is worth ``value``.
+///     epsilon: the probability that ``act`` takes a random action.
+///     actions: the actions of every state: a number n for 0 to n-1, or a list. Without it, actions are discovered.
+///     seed: seeds the agent's random generator; None draws a fresh seed.
+///     freeze_at: after this many visits an action is no longer learned (R-max).
+#[pyclass(module = "backsweep", name = "Agent", weakref, frozen)]
+pub struct Agent(Exclusive<NamedAgent>);
 
 impl Agent {
     fn new(learner: NamedAgent) -> Self {
-        let sweeps = learner.agent.planner().kind() == Some(PlannerKind::ValueIteration);
-        Self { learner, sweeps }
+        Self(Exclusive::new(learner))
     }
 
-    fn is_heavy(&self) -> bool {
-        self.sweeps && self.learner.agent.model().n_arcs() > LONG_SWEEP
-    }
-
-    fn from_learner<'py>(
-        py: Python<'py>,
-        learner: backsweep_io::Result<Learner>,
-        decode: Option<Translate<'_, 'py>>,
-    ) -> PyResult<Self> {
-        let learner = learner.map_err(|error| errors::from_io(py, error))?;
-        Ok(Self::new(NamedAgent::restore(py, learner, decode)?))
+    #[inline]
+    fn lock(&self) -> PyResult<MutexGuard<'_, NamedAgent>> {
+        self.0.lock()
     }
 }
 
-/// A callable as a translation of names.
-fn call<'py>(
-    function: Option<Bound<'py, PyAny>>,
-) -> Option<impl FnMut(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>> {
-    function.map(|function| move |object: &Bound<'py, PyAny>| function.call1((object,)))
-}
-
-macro_rules! translate {
-    ($function:expr) => {
-        $function.as_mut().map(|function| function as &mut dyn FnMut(&Bound<'py, PyAny>) -> PyResult<_>)
-    };
+/// Whether a cycle is a sweep over all states.
+fn sweeps(learner: &NamedAgent) -> bool {
+    learner.agent.planner().kind() == Some(PlannerKind::ValueIteration)
 }
 
 #[pymethods]
@@ -80,48 +71,85 @@ impl Agent {
             model = model.frozen_at(u32::try_from(visits).unwrap_or(u32::MAX));
         }
         let agent = build(model, kind, settings, epsilon)?;
-        let seed = seed.map_or(Ok(0), |seed| count(seed, "seed"))?;
-        let mut learner = NamedAgent::new(agent, Random::from_seed(seed));
+        let mut learner = NamedAgent::new(agent, Random::from_seed(seed_or_fresh(py, seed)?));
         if let Some(actions) = actions {
-            learner.declare(py, &declared_list(actions)?)?;
+            declare(&mut learner, actions)?;
         }
         Ok(Self::new(learner))
     }
 
-    /// Declare the actions of every state: a number n for 0 .. n-1, or a list. States already known get those they lack.
-    fn declare_actions(&mut self, actions: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.learner.declare(actions.py(), &declared_list(actions)?)
+    /// Declare the actions of every state; states that are known already get the ones they lack.
+    ///
+    /// Args:
+    ///     actions: a number n for the actions 0 to n-1, or a list of actions.
+    fn declare_actions(&self, actions: &Bound<'_, PyAny>) -> PyResult<()> {
+        declare(&mut *self.lock()?, actions)
     }
 
-    /// Add a state with its own actions before it is visited, or actions to a known state.
+    /// Add a state before it is visited, or actions to a known state.
+    ///
+    /// Args:
+    ///     state: the state.
+    ///     actions: its actions, as a list or mask (see act); the declared ones if not given.
     #[pyo3(signature = (state, actions=None))]
-    fn add_state(&mut self, state: &Bound<'_, PyAny>, actions: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let actions = actions.map(actions_of).transpose()?;
+    fn add_state(&self, state: &Bound<'_, PyAny>, actions: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let py = state.py();
+        let mut learner = self.lock()?;
+        let keys = actions.map(|actions| actions::keys_or_mask(&learner, actions)).transpose()?;
         let key = names::key(state, "state")?;
-        self.learner.add_state(state.py(), key, actions.as_deref())?;
+        learner.states.id(py, &key, "state")?;
+        let row = keys.map(|keys| learner.action_ids(py, keys)).transpose()?;
+        learner.add_state(py, key, row)?;
         Ok(())
     }
 
-    /// Learn from one step. A terminated step has nothing after it; a truncated one goes on from next_state.
-    #[pyo3(signature = (state, action, reward, next_state, terminated=false, truncated=false))]
+    /// Learn from one step; the values are exact for it at once.
+    ///
+    /// Args:
+    ///     state: the state before the step.
+    ///     action: the action that was taken.
+    ///     reward: the reward, a finite number.
+    ///     next_state: the state after the step.
+    ///     terminated: whether the episode ended there, so that nothing comes after.
+    ///     truncated: whether the episode was cut there, by a time limit say; next_state keeps its value.
+    #[pyo3(
+        signature = (state, action, reward, next_state, terminated=None, truncated=None),
+        text_signature = "($self, state, action, reward, next_state, terminated=False, truncated=False)"
+    )]
     fn observe(
-        &mut self,
+        &self,
         state: &Bound<'_, PyAny>,
         action: &Bound<'_, PyAny>,
         reward: &Bound<'_, PyAny>,
         next_state: &Bound<'_, PyAny>,
-        terminated: bool,
-        truncated: bool,
+        terminated: Option<&Bound<'_, PyAny>>,
+        truncated: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let reward = number(reward, "reward")?;
-        self.learner.observe(state, action, reward, next_state, terminated, truncated)
+        let (terminated, truncated) = (flag(terminated, "terminated")?, flag(truncated, "truncated")?);
+        self.lock()?.observe(state, action, reward, next_state, terminated, truncated)
     }
 
-    /// Learn from many steps given as columns; after each, plan for so many cycles.
+    /// Learn from many steps given as columns: from all of them, or from none if one is refused.
+    ///
+    /// Ctrl-C stops between two rows; a note of the exception says how many were learned.
+    ///
+    /// Args:
+    ///     states: the state before each step.
+    ///     actions: the action of each step.
+    ///     rewards: the reward of each step.
+    ///     next_states: the state after each step.
+    ///     terminated: whether each step ended its episode.
+    ///     truncated: whether each step was cut.
+    ///     cycles: update cycles after each step; none if not given.
+    ///
+    /// Returns:
+    ///     The number of steps.
     #[pyo3(signature = (states, actions, rewards, next_states, terminated=None, truncated=None, *, cycles=None))]
     #[allow(clippy::too_many_arguments, reason = "one for each column")]
     fn observe_many(
-        &mut self,
+        &self,
+        py: Python<'_>,
         states: &Bound<'_, PyAny>,
         actions: &Bound<'_, PyAny>,
         rewards: &Bound<'_, PyAny>,
@@ -131,142 +159,147 @@ impl Agent {
         cycles: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
         let cycles = cycles.map_or(Ok(0), |cycles| count(cycles, "cycles"))?;
+        let mut learner = self.lock()?;
         // The model may grow on the way: a sweep may be short now and long at the end.
-        let heavy = self.sweeps;
+        let heavy = sweeps(&learner);
         let columns = [Some(states), Some(actions), Some(rewards), Some(next_states), terminated, truncated];
-        crate::columns::observe_many(&mut self.learner, columns, cycles, heavy)
+        crate::observe_many::observe_many(py, &mut learner, columns, cycles, heavy)
     }
 
-    /// Plan: so many update cycles, so many microseconds, or until no priority is above a tolerance. Returns the cycles.
+    /// Plan: pass changes of values on to where they matter most. Give cycles, microseconds, or until (with cycles as a limit).
+    ///
+    /// Args:
+    ///     cycles: update cycles at most.
+    ///     microseconds: the time to plan for.
+    ///     until: plan until no priority is above this.
+    ///
+    /// Returns:
+    ///     The number of update cycles; fewer than allowed if nothing was left to do.
     #[pyo3(signature = (cycles=None, *, microseconds=None, until=None))]
     fn plan(
-        &mut self,
+        &self,
         py: Python<'_>,
         cycles: Option<&Bound<'_, PyAny>>,
         microseconds: Option<&Bound<'_, PyAny>>,
         until: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
         let amount = Amount::new(cycles, microseconds, until)?;
-        let heavy = self.is_heavy();
-        planning::run(py, &mut self.learner.agent, amount, heavy)
+        let mut learner = self.lock()?;
+        let heavy = sweeps(&learner) && learner.agent.model().n_arcs() > LONG_SWEEP;
+        planning::run(py, &mut learner.agent, amount, heavy)
     }
 
-    /// Choose an action: the best, with probability epsilon a random one. actions or action_mask say which are possible.
+    /// Choose an action: the best one, ties broken at random; with probability epsilon any.
+    ///
+    /// Args:
+    ///     state: the state to act in.
+    ///     actions: the actions that are possible; new ones are added. A list of booleans, or an array of booleans or bytes
+    ///         that are 0 or 1, is taken for a mask.
+    ///     action_mask: a flag for each declared action, or for 0, 1, 2, ... if none are declared: whether it is possible.
     #[pyo3(signature = (state, actions=None, *, action_mask=None))]
     fn act<'py>(
-        &mut self,
+        &self,
         state: &Bound<'py, PyAny>,
         actions: Option<&Bound<'py, PyAny>>,
         action_mask: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        choice::act(&mut self.learner, state, actions, action_mask)
+        actions::act(&mut *self.lock()?, state, actions, action_mask)
     }
 
-    /// The value of a state; 0 for one in which episodes ended.
-    fn value(&mut self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
-        let py = state.py();
-        let key = names::key(state, "state")?;
-        if let Some(id) = self.learner.states.id(py, &key, "state")? {
-            return Ok(self.learner.agent.value(State(id)));
-        }
-        match self.learner.ends.id(py, &key, "state")? {
-            Some(_) => Ok(0.0),
-            None => Err(self
-                .learner
-                .known(state)
-                .map_or_else(|error| error, |_| errors::error(py, String::new()))),
-        }
+    /// The value of a state; 0 for one that episodes only ended in.
+    ///
+    /// Args:
+    ///     state: a known state.
+    fn value(&self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
+        self.lock()?.value(state)
     }
 
     /// The values of a state's actions, as a dict.
-    fn action_values<'py>(&mut self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        let py = state.py();
-        let id = self.learner.known(state)?;
-        let values = self.learner.agent.planner().values();
-        let found = PyDict::new(py);
-        for (&action, pair) in
-            self.learner.row(id).iter().zip(values.row(self.learner.agent.model(), State(id)))
-        {
-            found.set_item(self.learner.actions.object(py, action)?, pair.value())?;
-        }
-        Ok(found)
+    ///
+    /// Args:
+    ///     state: a known state.
+    fn action_values<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        self.lock()?.action_values(state)
     }
 
-    /// The best action as it now seems, the first of equally good ones; None if no action is known.
-    fn best_action<'py>(&mut self, state: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let id = self.learner.known(state)?;
-        self.best(state.py(), id)
+    /// The best action in a state; None if no action is known there. Among equally good actions it is the first, or with
+    /// discount 1 one that leads to an end (which takes a pass over the model).
+    ///
+    /// Args:
+    ///     state: a known state.
+    fn best_action<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.lock()?.best_action(state)
     }
 
     /// The best action of every state with actions, as a dict.
     fn policy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = PyDict::new(py);
-        for state in 0..self.learner.states.len() as u32 {
-            if let Some(action) = self.best(py, state)? {
-                found.set_item(self.learner.states.object(py, state)?, action)?;
-            }
-        }
-        Ok(found)
+        let learner = self.lock()?;
+        learner.policy(py, &policy::policy(&learner.agent))
     }
 
     /// The value of every state, as a dict.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = PyDict::new(py);
-        for state in 0..self.learner.states.len() as u32 {
-            found.set_item(self.learner.states.object(py, state)?, self.learner.agent.value(State(state)))?;
-        }
-        Ok(found)
+        self.lock()?.values(py)
     }
 
-    /// The actions known in a state.
-    fn actions<'py>(&mut self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let py = state.py();
-        let id = self.learner.known(state)?;
-        let row = self.learner.row(id).iter().map(|&action| self.learner.actions.object(py, action));
-        PyList::new(py, row.collect::<PyResult<Vec<_>>>()?)
+    /// The actions known in a state, as a list.
+    ///
+    /// Args:
+    ///     state: a known state.
+    fn actions<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        self.lock()?.action_names(state)
     }
 
-    /// All known states, in the order in which they were met.
+    /// The states that steps left, or reached without ending, in the order in which they were met.
     #[getter]
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.learner.states.list(py)
+        self.lock()?.states.list(py)
     }
 
     /// What was seen, as counts and probabilities.
     #[getter]
     fn model<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        crate::model_view::model_object(py, &self.learner)
+        crate::model_view::model_object(py, &*self.lock()?)
     }
 
     /// What was done so far: cycles, backups, queue length, idle pops and more.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        stats_object(py, &self.learner.agent)
+        stats_object(py, &self.lock()?.agent)
     }
 
-    /// Recompute everything from the model: how exact the values are, and how far from the optimum at the most.
+    /// Recompute everything from the model: how exact the values are, and a bound of their distance from the optimum.
     fn audit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        audit_object(py, &self.learner.agent)
+        audit_object(py, &self.lock()?.agent)
     }
 
-    /// Write the whole agent to a file. encode turns names other than plain data into plain data.
+    /// Write the whole agent to a file, in place of the one that was there.
+    ///
+    /// Args:
+    ///     path: the file; a device or pipe is refused.
+    ///     encode: a function that turns names other than plain data into plain data, each into its own.
     #[pyo3(signature = (path, *, encode=None))]
     fn save<'py>(&self, py: Python<'py>, path: PathBuf, encode: Option<Bound<'py, PyAny>>) -> PyResult<()> {
         let mut encode = call(encode);
-        let learner = self.learner.store(py, translate!(encode))?;
-        py.detach(|| learner.save(&path)).map_err(|error| errors::from_io(py, error))
+        save(py, &*self.lock()?, path, translate!(encode))
     }
 
-    /// The agent in a file: it goes on bit for bit as the one that was saved would have.
+    /// The agent in a file: it continues bit for bit as the saved one would have.
+    ///
+    /// Args:
+    ///     path: a file that save wrote.
+    ///     decode: the inverse of the encode that it was saved with.
     #[staticmethod]
     #[pyo3(signature = (path, *, decode=None))]
     fn load<'py>(py: Python<'py>, path: PathBuf, decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
         let mut decode = call(decode);
-        let learner = py.detach(|| Learner::load(&path));
-        Self::from_learner(py, learner, translate!(decode))
+        Ok(Self::new(load(py, path, translate!(decode))?))
     }
 
     /// The bytes that save would write.
+    ///
+    /// Args:
+    ///     encode: as for save.
     #[pyo3(signature = (*, encode=None))]
     fn to_bytes<'py>(
         &self,
@@ -274,21 +307,23 @@ impl Agent {
         encode: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let mut encode = call(encode);
-        let learner = self.learner.store(py, translate!(encode))?;
-        let bytes = learner.to_bytes().map_err(|error| errors::from_io(py, error))?;
-        Ok(PyBytes::new(py, &bytes))
+        to_bytes(py, &*self.lock()?, translate!(encode))
     }
 
     /// The agent in bytes of to_bytes or of a file.
+    ///
+    /// Args:
+    ///     data: the bytes.
+    ///     decode: as for load.
     #[staticmethod]
     #[pyo3(signature = (data, *, decode=None))]
     fn from_bytes<'py>(py: Python<'py>, data: &[u8], decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
         let mut decode = call(decode);
-        Self::from_learner(py, Learner::from_bytes(data), translate!(decode))
+        Ok(Self::new(from_bytes(py, data, translate!(decode))?))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.learner.reduce::<Self>(py)
+        self.lock()?.reduce::<Self>(py)
     }
 
     #[staticmethod]
@@ -297,117 +332,93 @@ impl Agent {
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
-        Ok(Self { learner: self.learner.copied(py)?, sweeps: self.sweeps })
+        Ok(Self::new(self.lock()?.copied(py)?))
     }
 
     /// Names are copied as copy.deepcopy copies them.
     fn __deepcopy__<'py>(&self, py: Python<'py>, memo: Bound<'py, PyAny>) -> PyResult<Self> {
-        let deepcopy = py.import("copy")?.getattr("deepcopy")?;
-        let mut learner = self.learner.copied(py)?;
-        for (table, word) in
-            [(&mut learner.states, "state"), (&mut learner.actions, "action"), (&mut learner.ends, "end")]
-        {
-            let mut copied = Names::default();
-            for name in table.named() {
-                let object = deepcopy.call1((name.object(py)?, &memo))?;
-                copied.id_or_insert(py, names::key(&object, word)?, word)?;
-            }
-            if copied.len() != table.len() {
-                return Err(errors::error(py, format!("copies of different {word}s are equal")));
-            }
-            *table = copied;
-        }
-        Ok(Self { learner, sweeps: self.sweeps })
+        Ok(Self::new(self.lock()?.deep_copied(py, &memo)?))
     }
 
     /// The discount.
     #[getter]
-    fn discount(&self) -> f64 {
-        self.learner.agent.planner().settings().discount
+    fn discount(&self) -> PyResult<f64> {
+        Ok(self.lock()?.discount())
     }
 
     /// The name of the planner.
     #[getter]
-    fn planner(&self) -> &'static str {
-        self.learner.agent.planner().kind().map_or("", PlannerKind::name)
+    fn planner(&self) -> PyResult<&'static str> {
+        Ok(self.lock()?.planner_name())
     }
 
-    /// What a pair is worth before it has been seen often enough.
+    /// What an action is worth before it has been seen often enough.
     #[getter]
     fn optimism<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        optimism_object(py, &self.learner.agent)
+        optimism_object(py, &self.lock()?.agent)
     }
 
     /// The probability of a random action.
     #[getter]
-    fn epsilon(&self) -> f64 {
-        self.learner.agent.policy().epsilon()
+    fn epsilon(&self) -> PyResult<f64> {
+        Ok(self.lock()?.agent.policy().epsilon())
     }
 
     #[setter]
-    fn set_epsilon(&mut self, epsilon: f64) -> PyResult<()> {
+    fn set_epsilon(&self, epsilon: f64) -> PyResult<()> {
         let policy = EpsilonGreedy::new(epsilon).map_err(|error| errors::value(error.to_string()))?;
-        self.learner.agent.set_policy(policy);
+        self.lock()?.agent.set_policy(policy);
         Ok(())
     }
 
-    /// The declared actions, or None if they are discovered as they come.
+    /// The declared actions, or None if actions are discovered.
     #[getter]
     fn declared_actions<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
-        let Some(declared) = self.learner.declared() else { return Ok(None) };
-        let objects = declared.iter().map(|&id| self.learner.actions.object(py, id));
+        let learner = self.lock()?;
+        let Some(declared) = &learner.declared else { return Ok(None) };
+        let objects = declared.as_slice().iter().map(|&id| learner.actions.object(py, id));
         Ok(Some(PyList::new(py, objects.collect::<PyResult<Vec<_>>>()?)?))
     }
 
-    fn __len__(&self) -> usize {
-        self.learner.states.len()
+    fn __len__(&self) -> PyResult<usize> {
+        Ok(self.lock()?.states.len())
     }
 
-    /// Whether the state was met.
-    fn __contains__(&mut self, state: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let key = names::key(state, "state")?;
-        Ok(self.learner.states.id(state.py(), &key, "state")?.is_some())
+    /// An agent is true even if it knows no state.
+    fn __bool__(&self) -> bool {
+        true
     }
 
-    fn __repr__(&self) -> String {
-        let (agent, model) = (&self.learner.agent, self.learner.agent.model());
-        format!(
+    /// Whether the state is known: then value, best_action, actions and action_values answer.
+    fn __contains__(&self, state: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.lock()?.contains(state)
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let learner = self.lock()?;
+        let model = learner.agent.model();
+        Ok(format!(
             "<backsweep.Agent: {}, discount {}, {} states, {} arcs, {} queued>",
-            agent.planner().kind().map_or("", PlannerKind::name),
-            self.discount(),
+            learner.planner_name(),
+            learner.discount(),
             model.n_states(),
             model.n_arcs(),
-            agent.planner().queue_length()
-        )
+            learner.agent.planner().queue_length()
+        ))
+    }
+
+    fn _repr_html_(&self) -> PyResult<String> {
+        Ok(self.lock()?.html("backsweep.Agent"))
     }
 
     fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {
-        for names in [&self.learner.states, &self.learner.actions, &self.learner.ends] {
-            names.traverse(&visit)?;
-        }
-        Ok(())
+        self.0.traverse(|learner| learner.traverse(&visit))
     }
 
-    /// Called on garbage only: what is left is an agent without states.
-    fn __clear__(&mut self) {
-        let settings = self.learner.agent.planner().settings();
-        if let Ok(agent) = build(
-            Model::new(),
-            self.learner.agent.planner().kind().unwrap_or_default(),
-            settings,
-            self.epsilon(),
-        ) {
-            self.learner = NamedAgent::new(agent, self.learner.random.clone());
-        }
-    }
-}
-
-impl Agent {
-    fn best<'py>(&self, py: Python<'py>, state: u32) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let row = self.learner.row(state);
-        match self.learner.agent.best_action(State(state)).and_then(|action| row.get(action.index())) {
-            Some(&action) => Ok(Some(self.learner.actions.object(py, action)?)),
-            None => Ok(None),
+    /// Called on garbage only: what is left is an agent without names.
+    fn __clear__(&self) {
+        if let Ok(mut learner) = self.lock() {
+            learner.clear();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The same loop in Rust, for comparing numbers and times with Python's in one run.
+//! The loop of `examples/speed.py` in Rust, to compare numbers and times with Python's in one run.
 
 use crate::errors;
 use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State, Transition};
@@ -6,8 +6,8 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::time::Instant;
 
-/// Replays columns in Rust: after each step `cycles` update cycles and, if asked, the choice of an action in the next state.
-/// Returns the seconds it took, the values of all states and the last chosen actions added up.
+/// Replays columns in Rust: after each step it runs `cycles` update cycles and, if `act` is set, chooses an action in the next
+/// state. Returns the seconds it took, the values of all states and the sum of the chosen actions.
 #[pyfunction]
 #[pyo3(signature = (states, actions, rewards, next_states, terminated, *, n_actions, cycles, act, discount=0.99, seed=0))]
 #[allow(clippy::too_many_arguments, reason = "one for each column")]
@@ -25,7 +25,7 @@ pub fn rust_loop<'py>(
     seed: u64,
 ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>, u64)> {
     let wrong = |error: backsweep::Error| errors::value(error.to_string());
-    let columns = "columns must be contiguous";
+    let columns = "a column is not contiguous; expected contiguous columns";
     let states = states.as_slice().map_err(|_| errors::value(columns))?;
     let actions = actions.as_slice().map_err(|_| errors::value(columns))?;
     let rewards = rewards.as_slice().map_err(|_| errors::value(columns))?;
@@ -33,15 +33,15 @@ pub fn rust_loop<'py>(
     let terminated = terminated.as_slice().map_err(|_| errors::value(columns))?;
     let n = states.len();
     if [actions.len(), rewards.len(), next_states.len(), terminated.len()] != [n; 4] {
-        return Err(errors::value("columns must have the same length"));
+        return Err(errors::value("columns have different lengths; expected the same length"));
     }
     if states.iter().chain(next_states).any(|state| !(0..1 << 24).contains(state)) {
-        return Err(errors::value("states must be whole numbers from 0 to 16777215"));
+        return Err(errors::value("a state is out of range; expected whole numbers from 0 to 16777215"));
     }
     let mut agent =
         Agent::new(PlannerKind::ReversedFullBackups, Settings { discount, ..Settings::default() })
             .map_err(wrong)?;
-    // States are whole numbers; their ids are in the order in which they are met, as in Python.
+    // Ids are given in the order in which states are met, as in Python.
     let mut ids = vec![u32::MAX; 1 + states.iter().chain(next_states).copied().max().unwrap_or(0) as usize];
     let mut random = Random::from_seed(seed);
     let mut sum = 0;

@@ -1,7 +1,7 @@
 //! From errors of the engine to exceptions that name things as the user wrote them.
 
 use pyo3::PyTypeInfo;
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -14,7 +14,7 @@ fn raise(py: Python<'_>, cell: &'static PyOnceLock<Py<PyType>>, name: &str, mess
     }
 }
 
-/// `backsweep.Error`: what is neither a wrong value nor an unknown name.
+/// `backsweep.Error`: neither a wrong value nor an unknown name.
 pub fn error(py: Python<'_>, message: String) -> PyErr {
     static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     raise(py, &CELL, "Error", message)
@@ -38,6 +38,34 @@ pub fn value(message: impl Into<String>) -> PyErr {
 
 pub fn wrong_type(message: impl Into<String>) -> PyErr {
     PyTypeError::new_err(message.into())
+}
+
+/// An earlier call of the same object panicked: a bug of ours, and nothing of the object can be trusted.
+pub fn broken() -> PyErr {
+    PyRuntimeError::new_err(
+        "an earlier call of this object failed inside the engine, so its contents cannot be trusted; load a saved copy, and \
+         please report the first error",
+    )
+}
+
+/// The same exception with words before and after its message if it is one of ours; with a note if it is not.
+pub fn with_context(py: Python<'_>, error: PyErr, before: &str, after: &str) -> PyErr {
+    let class = error.get_type(py);
+    let ours = class.is(PyValueError::type_object(py))
+        || class.is(PyTypeError::type_object(py))
+        || class.module().is_ok_and(|module| module == "backsweep");
+    if ours {
+        return PyErr::from_type(class, format!("{before}{}{after}", error.value(py)));
+    }
+    let note = [before.trim_end_matches(": "), after.trim_start_matches("; ")];
+    noted(py, error, &note.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": "))
+}
+
+/// The same exception with a note, which Python prints beneath its message.
+pub fn noted(py: Python<'_>, error: PyErr, note: &str) -> PyErr {
+    // An exception that takes no notes is raised without one.
+    let _ = error.value(py).call_method1("add_note", (note,));
+    error
 }
 
 /// An error of saving or loading.
@@ -68,4 +96,20 @@ pub fn show(object: &Bound<'_, PyAny>) -> String {
 
 pub fn type_name(object: &Bound<'_, PyAny>) -> String {
     object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// A number of bytes as people say it.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["MB", "GB", "TB", "PB"];
+    let mut amount = bytes as f64 / 1e6;
+    let mut unit = 0;
+    while amount >= 1000.0 && unit + 1 < UNITS.len() {
+        amount /= 1000.0;
+        unit += 1;
+    }
+    if amount < 10.0 {
+        format!("{amount:.1} {}", UNITS[unit])
+    } else {
+        format!("{amount:.0} {}", UNITS[unit])
+    }
 }

@@ -19,7 +19,7 @@ impl NamedAgent {
         match error {
             Error::Setting { .. } | Error::Unknown { .. } => errors::value(error.to_string()),
             Error::Reward { state, action, found } => errors::value(format!(
-                "reward of {}, or the sum of its rewards, is {found:?}; expected a finite number",
+                "reward of {}, or the sum of its rewards, is {found:?}; expected a number of at most 1e150 in magnitude",
                 pair(state, action)
             )),
             Error::NoSuchAction { state, action, .. } => {
@@ -30,21 +30,21 @@ impl NamedAgent {
                 format!("no actions are known in state {}; pass actions=[...]", state_name(state)),
             ),
             Error::Probability { state, action, found } => errors::value(format!(
-                "probability of an outcome of {} is {found}; expected 0 to 1",
+                "probability of an outcome of {} is {found}; expected a number from 0 to 1",
                 pair(state, action)
             )),
             Error::ProbabilitySum { state, action, found } => errors::value(format!(
-                "probabilities of the outcomes of {} sum to {found}; expected 1 (within 1e-9)",
+                "probabilities of the outcomes of {} sum to {found}; expected 1 (within 1e-9), or normalize=True",
                 pair(state, action)
             )),
             Error::Undiscounted { state } => errors::value(format!(
-                "discount is 1, but from state {} a policy can go on for ever and rewards have both signs, so values \
+                "discount is 1, but from state {} a policy can continue forever and rewards have both signs, so values \
                  are not defined; expected a discount below 1, rewards of one sign, or a model in which every policy ends",
                 state_name(state)
             )),
             Error::Unbounded { state } => errors::value(format!(
-                "discount is 1, and the value of state {} has no bound: rewards go on for ever from there; expected a \
-                 discount below 1, or a model in which rewards come to an end",
+                "discount is 1, but the value of state {} has no bound: rewards from there never stop; expected a \
+                 discount below 1, or a model in which rewards stop",
                 state_name(state)
             )),
             other => errors::error(py, other.to_string()),

@@ -4,26 +4,43 @@
 //! object ──key──▶ Names ──id──▶ NamedAgent (names + backsweep::Agent) ──▶ Agent, Solver: what Python sees
 //! ```
 //!
-//! Each mutable thing has one writer here too: all of an agent is changed through [`named_agent::NamedAgent`]. No call of
-//! the engine can panic: what enters is checked, and errors become exceptions that name states and actions as the user
-//! wrote them ([`errors`]).
+//! Each mutable thing has one writer here too: an agent is changed only through [`named_agent::NamedAgent`]. No call can make the
+//! engine panic: what enters is checked, and errors become exceptions that name states and actions as the user wrote them
+//! ([`errors`], [`explain`]).
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what Python sees | [`agent`], [`solver`] (behind `backsweep.MDP`), [`predict`] |
+//! | names to ids and back | [`names`], [`action_row`]; to files and back: [`name_codec`], [`persistence`] |
+//! | learning from columns | [`columns`], [`flags`], [`observe_many`] |
+//! | acting, and the policy that values stand for | [`actions`], [`policy`] |
+//! | planning that answers Ctrl-C | [`planning`] |
+//! | one call at a time, and no more memory than there is | [`exclusive`], [`memory`] |
 
+mod action_row;
+mod actions;
 mod agent;
 mod benchmark;
-mod choice;
 mod columns;
 mod errors;
+mod exclusive;
 mod explain;
+mod files;
+mod flags;
+mod memory;
 mod model_view;
+mod name_codec;
 mod named_agent;
 mod names;
+mod observe_many;
+mod persistence;
 mod planning;
+mod policy;
 mod predict;
+mod reading;
 mod results;
-mod saved;
 mod settings;
 mod solver;
-mod stored;
 
 /// The native module.
 #[pyo3::pymodule]

@@ -1,4 +1,4 @@
-//! The model as arrays that NumPy and SciPy use without copying.
+//! The model as arrays that NumPy and SciPy share.
 
 use crate::named_agent::NamedAgent;
 use backsweep::State;

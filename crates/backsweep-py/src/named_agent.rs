@@ -1,187 +1,235 @@
 //! The engine's agent together with the names of its states and actions and its random generator.
 //!
 //! Invariants: `rows[s]` lists the actions of state `s` in the order of the core's action ids, `None` standing for the
-//! default ones. A state whose actions are not known yet has one pair without a name in the core, so that it is worth the
-//! optimistic value and not 0, as a state without actions is; its first action takes that pair over.
+//! declared ones. A state whose actions are not known yet has one unnamed pair in the core, so that it is worth the optimistic
+//! value and not 0, as a state without actions is; its first action takes that pair over.
 
+use crate::action_row::ActionRow;
+use crate::columns::{A_REWARD, is_reward};
 use crate::errors::{self, show};
+use crate::memory;
 use crate::names::{self, Key, Names};
 use backsweep::{Action, Agent, Next, Outcome, Random, State, Transition};
 use pyo3::prelude::*;
+
+/// Ctrl-C is checked once per this many names, and a state with more actions is checked against the memory there is.
+const MANY: usize = 1 << 16;
 
 pub struct NamedAgent {
     pub agent: Agent,
     pub random: Random,
     pub states: Names,
     pub actions: Names,
-    /// What episodes ended in, so that its value can be asked for: 0, unless it is a state as well.
+    /// The states that episodes ended in: worth 0 and without actions, unless they are in `states` as well.
     pub ends: Names,
-    /// The actions of every new state, as ids; `None` if they are discovered as they come.
-    pub(crate) default: Option<Vec<u32>>,
-    /// Whether the default actions are 0, 1, 2 … as ids, so that an action's id is its place in the row.
-    pub(crate) identity: bool,
-    pub(crate) rows: Vec<Option<Vec<u32>>>,
+    /// The actions of every new state; `None` if actions are discovered as they come.
+    pub(crate) declared: Option<ActionRow>,
+    pub(crate) rows: Vec<Option<ActionRow>>,
+}
+
+/// A state as a user may name it.
+pub enum Found {
+    State(u32),
+    /// Known only as the end of episodes.
+    End,
 }
 
 impl NamedAgent {
     pub fn new(agent: Agent, random: Random) -> Self {
         let (states, actions, ends) = Default::default();
-        Self { agent, random, states, actions, ends, default: None, identity: false, rows: Vec::new() }
+        Self { agent, random, states, actions, ends, declared: None, rows: Vec::new() }
     }
 
-    /// The id of an action, a new one if it is new and actions are not declared.
+    /// The id of an action; an unknown one is added unless actions are declared.
     pub fn action_id(&mut self, py: Python<'_>, key: Key<'_>) -> PyResult<u32> {
         match self.actions.id(py, &key, "action")? {
             Some(id) => Ok(id),
-            None if self.default.is_some() => Err(self.not_declared(py, &key.show())),
+            None if self.declared.is_some() => Err(self.not_declared(py, &key.show())),
             None => self.actions.insert(py, key),
         }
     }
 
-    /// The ids of actions, new ones if they are new; each once.
-    fn action_ids(&mut self, py: Python<'_>, actions: &[Bound<'_, PyAny>]) -> PyResult<Vec<u32>> {
-        let keys = actions.iter().map(|action| names::key(action, "action")).collect::<PyResult<Vec<_>>>()?;
-        let mut ids = Vec::with_capacity(keys.len());
-        for key in keys {
-            let id = self.action_id(py, key)?;
-            if !ids.contains(&id) {
-                ids.push(id);
+    /// The ids of actions, each once; unknown ones are added unless actions are declared. Nothing is added if one of them
+    /// cannot be.
+    pub fn action_ids(&mut self, py: Python<'_>, keys: Vec<Key<'_>>) -> PyResult<ActionRow> {
+        for key in &keys {
+            if self.actions.id(py, key, "action")?.is_none() && self.declared.is_some() {
+                return Err(self.not_declared(py, &key.show()));
             }
         }
-        Ok(ids)
+        self.name_actions(py, keys.into_iter())
     }
 
-    fn not_declared(&self, py: Python<'_>, action: &str) -> PyErr {
-        let declared: Vec<_> =
-            (0..self.actions.len().min(20)).map(|id| self.actions.show(py, id as u32)).collect();
-        let more = if self.actions.len() > 20 { ", …" } else { "" };
+    /// The ids of actions, each once; unknown ones are added.
+    fn name_actions<'py>(
+        &mut self,
+        py: Python<'py>,
+        keys: impl Iterator<Item = Key<'py>>,
+    ) -> PyResult<ActionRow> {
+        let mut row = ActionRow::default();
+        for (i, key) in keys.enumerate() {
+            row.insert(self.actions.id_or_insert(py, key, "action")?.0);
+            if i % MANY == MANY - 1 {
+                py.check_signals()?;
+            }
+        }
+        Ok(row)
+    }
+
+    pub fn not_declared(&self, py: Python<'_>, action: &str) -> PyErr {
         errors::unknown(
             py,
             format!(
-                "action {action} is not one of the declared actions [{}{more}]; declare all of them: Agent(actions=...)",
-                declared.join(", ")
+                "action {action} is not one of the declared actions [{}]; declare all of them: Agent(actions=...)",
+                self.show_declared(py)
             ),
         )
     }
 
-    /// Declares the actions of all states that are met from now on; states already met get those that they lack.
-    pub fn declare(&mut self, py: Python<'_>, actions: &[Bound<'_, PyAny>]) -> PyResult<()> {
-        let unknown_before = self.default.take();
-        let ids = self.action_ids(py, actions);
-        self.default = unknown_before;
-        let ids = ids?;
-        if ids.is_empty() {
-            return Err(errors::value("actions is empty; expected one action at least"));
+    fn show_declared(&self, py: Python<'_>) -> String {
+        let declared = self.declared.as_ref().map_or(&[][..], ActionRow::as_slice);
+        let mut shown: Vec<_> = declared.iter().take(20).map(|&id| self.actions.show(py, id)).collect();
+        if declared.len() > 20 {
+            shown.push("…".to_owned());
         }
-        match &self.default {
-            Some(default) if *default == ids => return Ok(()),
-            Some(default) => {
-                let first: Vec<_> = default.iter().take(20).map(|&id| self.actions.show(py, id)).collect();
-                return Err(errors::value(format!(
-                    "the agent was declared with the actions [{}]; they cannot be changed to others",
-                    first.join(", ")
-                )));
-            }
-            None => {}
+        shown.join(", ")
+    }
+
+    /// Declares the actions of all states that are added from now on; known states get the ones they lack.
+    pub fn declare<'py>(
+        &mut self,
+        py: Python<'py>,
+        actions: impl ExactSizeIterator<Item = Key<'py>>,
+    ) -> PyResult<()> {
+        if actions.len() == 0 {
+            return Err(errors::value("actions is empty; expected at least one action"));
         }
+        if self.declared.is_some() {
+            return self.check_same(py, actions);
+        }
+        let row = self.name_actions(py, actions)?;
         for state in 0..self.rows.len() as u32 {
-            for &id in &ids {
+            for &id in row.as_slice() {
                 self.place(py, state, id)?;
             }
         }
-        self.identity = ids.iter().enumerate().all(|(i, &id)| i as u32 == id);
-        self.default = Some(ids);
+        self.declared = Some(row);
         Ok(())
     }
 
-    /// The declared actions.
-    pub fn declared(&self) -> Option<&[u32]> {
-        self.default.as_deref()
+    /// Refuses actions other than those that are declared already.
+    fn check_same<'py>(&mut self, py: Python<'py>, actions: impl Iterator<Item = Key<'py>>) -> PyResult<()> {
+        let mut row = ActionRow::default();
+        for key in actions {
+            row.insert(self.actions.id(py, &key, "action")?.unwrap_or(u32::MAX));
+        }
+        match &self.declared {
+            Some(declared) if declared.as_slice() == row.as_slice() => Ok(()),
+            _ => Err(errors::value(format!(
+                "the agent's actions are declared as [{}] and cannot be changed to others",
+                self.show_declared(py)
+            ))),
+        }
+    }
+
+    /// Whether a state, known or new, may take an action: if actions are declared it must be one of them, or the state must have
+    /// its own.
+    #[inline]
+    pub fn may_take(&self, state: u32, action: u32) -> bool {
+        self.declared.is_none()
+            || self.find_declared(action).is_some()
+            || ((action as usize) < self.actions.len()
+                && matches!(self.rows.get(state as usize), Some(Some(_))))
     }
 
     /// The actions of a state, in the order of the core's ids.
     pub fn row(&self, state: u32) -> &[u32] {
         match self.rows.get(state as usize) {
-            Some(Some(row)) => row,
-            Some(None) => self.default.as_deref().unwrap_or_default(),
+            Some(Some(row)) => row.as_slice(),
+            Some(None) => self.declared.as_ref().map_or(&[], ActionRow::as_slice),
             None => &[],
         }
     }
 
-    /// The id of a state that is known.
-    pub fn known(&mut self, state: &Bound<'_, PyAny>) -> PyResult<u32> {
+    /// A state that is known, if only as an end.
+    pub fn find(&mut self, py: Python<'_>, key: &Key<'_>) -> PyResult<Option<Found>> {
+        if let Some(id) = self.states.id(py, key, "state")? {
+            return Ok(Some(Found::State(id)));
+        }
+        Ok(self.ends.id(py, key, "state")?.map(|_| Found::End))
+    }
+
+    /// A state that is known, if only as an end; an error if it is not.
+    pub fn known(&mut self, state: &Bound<'_, PyAny>) -> PyResult<Found> {
         let py = state.py();
         let key = names::key(state, "state")?;
-        match self.states.id(py, &key, "state")? {
-            Some(id) => Ok(id),
-            None => Err(errors::unknown(
+        self.find(py, &key)?.ok_or_else(|| {
+            errors::unknown(
                 py,
                 format!(
-                    "state {} is not known: it was neither left nor reached by a step that went on; \
-                     {} states are known",
+                    "state {} is not known: no step left it or reached it; {} states are known",
                     key.show(),
                     self.states.len()
                 ),
-            )),
-        }
+            )
+        })
     }
 
-    /// The id of a state; a new one gets the default actions.
+    /// The id of a state; a new one gets the declared actions.
     #[inline]
-    pub fn meet(&mut self, py: Python<'_>, key: Key<'_>) -> PyResult<u32> {
+    pub fn state_id(&mut self, py: Python<'_>, key: Key<'_>) -> PyResult<u32> {
         match self.states.id(py, &key, "state")? {
             Some(id) => Ok(id),
             None => self.add(py, key, None),
         }
     }
 
-    /// Adds a state that is not known, with these actions or the default ones.
-    pub fn add(&mut self, py: Python<'_>, key: Key<'_>, row: Option<Vec<u32>>) -> PyResult<u32> {
-        let row = match (row, &self.default) {
-            (Some(row), Some(default)) if row == *default => None,
+    /// Adds an unknown state, with these actions or the declared ones.
+    pub fn add(&mut self, py: Python<'_>, key: Key<'_>, row: Option<ActionRow>) -> PyResult<u32> {
+        let row = match (row, &self.declared) {
+            (Some(row), Some(declared)) if row.as_slice() == declared.as_slice() => None,
             (Some(row), _) => Some(row),
             (None, Some(_)) => None,
-            (None, None) => Some(Vec::new()),
+            (None, None) => Some(ActionRow::default()),
         };
-        let n_actions = match &row {
-            Some(row) => row.len().max(1),
-            None => self.default.as_ref().map_or(1, Vec::len),
-        };
+        let n_actions = row.as_ref().or(self.declared.as_ref()).map_or(1, |row| row.len().max(1));
+        self.add_row(py, key, row, n_actions)
+    }
+
+    /// Adds a state of a known model: it has these actions and will get no others, so without any it is an end, worth 0.
+    pub fn add_known(&mut self, py: Python<'_>, key: Key<'_>, row: ActionRow) -> PyResult<u32> {
+        let n_actions = row.len();
+        self.add_row(py, key, Some(row), n_actions)
+    }
+
+    fn add_row(
+        &mut self,
+        py: Python<'_>,
+        key: Key<'_>,
+        row: Option<ActionRow>,
+        n_actions: usize,
+    ) -> PyResult<u32> {
+        if n_actions > MANY {
+            // Growing may take a second copy of all that there is.
+            let model = self.agent.model();
+            let n_pairs = 2 * model.n_pairs() + n_actions;
+            memory::check(&format!("state {}", key.show()), model.n_states() as u64, n_pairs as u64, 0)?;
+        }
         let id = self.states.insert(py, key)?;
         self.agent.add_state(n_actions).map_err(|error| self.explain(py, error))?;
         self.rows.push(row);
         Ok(id)
     }
 
-    /// Adds a state of a known model: it has these actions and will get no others, so without any it is an end, worth 0.
-    pub fn add_known(&mut self, py: Python<'_>, key: Key<'_>, row: Vec<u32>) -> PyResult<u32> {
-        let id = self.states.insert(py, key)?;
-        self.agent.add_state(row.len()).map_err(|error| self.explain(py, error))?;
-        self.rows.push(Some(row));
-        Ok(id)
-    }
-
     /// Adds a state with its own actions, or adds to a known one those that it lacks.
-    pub fn add_state(
-        &mut self,
-        py: Python<'_>,
-        key: Key<'_>,
-        actions: Option<&[Bound<'_, PyAny>]>,
-    ) -> PyResult<u32> {
-        let known = self.states.id(py, &key, "state")?;
-        let row = match actions {
-            Some(actions) => Some(self.action_ids(py, actions)?),
-            None => None,
+    pub fn add_state(&mut self, py: Python<'_>, key: Key<'_>, row: Option<ActionRow>) -> PyResult<u32> {
+        let Some(state) = self.states.id(py, &key, "state")? else {
+            return self.add(py, key, row);
         };
-        match (known, row) {
-            (None, row) => self.add(py, key, row),
-            (Some(state), row) => {
-                for id in row.unwrap_or_default() {
-                    self.place(py, state, id)?;
-                }
-                Ok(state)
-            }
+        for &id in row.unwrap_or_default().as_slice() {
+            self.place(py, state, id)?;
         }
+        Ok(state)
     }
 
     /// The place of an action in the row of a state; it is added if it is not there.
@@ -198,34 +246,27 @@ impl NamedAgent {
             self.agent.add_action(State(state)).map_err(|error| self.explain(py, error))?;
         }
         if let Some(Some(row)) = self.rows.get_mut(state as usize) {
-            row.push(action);
+            row.insert(action);
         }
         Ok(Action(place as u32))
     }
 
     /// The place of an action in the row of a state.
+    ///
+    /// # Complexity
+    /// O(1).
     #[inline]
     pub fn find_place(&self, state: u32, action: u32) -> Option<Action> {
         match self.rows.get(state as usize)? {
-            None if self.identity => {
-                let n = self.default.as_ref().map_or(0, Vec::len);
-                ((action as usize) < n).then_some(Action(action))
-            }
-            _ => self.row(state).iter().position(|&id| id == action).map(|i| Action(i as u32)),
+            Some(row) => row.find(action),
+            None => self.find_declared(action),
         }
     }
 
-    /// The place of an action that the state is known to have.
-    pub fn known_place(&mut self, state: u32, action: &Bound<'_, PyAny>) -> PyResult<Action> {
-        let py = action.py();
-        let key = names::key(action, "action")?;
-        let id = self.actions.id(py, &key, "action")?;
-        id.and_then(|id| self.find_place(state, id)).ok_or_else(|| {
-            errors::unknown(
-                py,
-                format!("action {} is not known in state {}", key.show(), self.states.show(py, state)),
-            )
-        })
+    /// The place of an action among the declared ones.
+    #[inline]
+    pub fn find_declared(&self, action: u32) -> Option<Action> {
+        self.declared.as_ref()?.find(action)
     }
 
     /// Learns from one step. Nothing has changed if it fails.
@@ -243,9 +284,9 @@ impl NamedAgent {
         let state_key = names::key(state, "state")?;
         let action_key = names::key(action, "action")?;
         let next_key = names::key(next_state, "next_state")?;
-        if !reward.is_finite() {
+        if !is_reward(reward) {
             return Err(errors::value(format!(
-                "reward of action {} in state {} is {reward:?}; expected a finite number",
+                "reward of action {} in state {} is {reward:?}; expected {A_REWARD}",
                 action_key.show(),
                 state_key.show()
             )));
@@ -253,6 +294,9 @@ impl NamedAgent {
         // All names are looked up before anything is added, so that one that cannot be a name changes nothing.
         let known_state = self.states.id(py, &state_key, "state")?;
         let known_action = self.actions.id(py, &action_key, "action")?;
+        if !self.may_take(known_state.unwrap_or(u32::MAX), known_action.unwrap_or(u32::MAX)) {
+            return Err(self.not_declared(py, &action_key.show()));
+        }
         let table = if terminated { &mut self.ends } else { &mut self.states };
         let known_next = table.id(py, &next_key, "next_state")?;
         let action_id = match known_action {
@@ -270,18 +314,16 @@ impl NamedAgent {
                 self.ends.insert(py, next_key)?;
                 Next::Terminated
             }
-            Some(id) if truncated => Next::Truncated(State(id)),
-            Some(id) => Next::Continue(State(id)),
+            Some(id) => to_state(id, truncated),
             // Looked up again: it may be the state that has just been added.
-            None if truncated => Next::Truncated(State(self.meet(py, next_key)?)),
-            None => Next::Continue(State(self.meet(py, next_key)?)),
+            None => to_state(self.state_id(py, next_key)?, truncated),
         };
         let transition = Transition { state: State(state_id), action, reward, next };
         self.agent.observe(&transition).map_err(|error| self.explain(py, error))?;
         Ok(())
     }
 
-    /// Sets the known outcomes of a pair: (probability, next state, reward, terminated), as in Gymnasium's tables.
+    /// Sets the known outcomes of an action: (probability, next state, reward, terminated), as in Gymnasium's tables.
     pub fn set_outcomes(
         &mut self,
         state: &Bound<'_, PyAny>,
@@ -293,33 +335,35 @@ impl NamedAgent {
         let wrong = outcomes.iter().find(|outcome| !(0.0..=1.0).contains(&outcome.0));
         let pair = || format!("action {} in state {}", show(action), show(state));
         if let Some((probability, ..)) = wrong {
-            let message =
-                format!("probability of an outcome of {} is {probability}; expected 0 to 1", pair());
-            return Err(errors::value(message));
+            return Err(errors::value(format!(
+                "probability of an outcome of {} is {probability:?}; expected a number from 0 to 1",
+                pair()
+            )));
         }
         if (sum - 1.0).abs() > 1e-9 {
-            let message = format!("probabilities of {} sum to {sum}; expected 1 (within 1e-9)", pair());
-            return Err(errors::value(message));
+            return Err(errors::value(format!(
+                "probabilities of {} sum to {sum}; expected 1 (within 1e-9), or normalize=True",
+                pair()
+            )));
         }
-        if let Some((_, _, reward, _)) = outcomes.iter().find(|outcome| !outcome.2.is_finite()) {
-            let message = format!("reward of {} is {reward:?}; expected a finite number", pair());
-            return Err(errors::value(message));
+        if let Some((_, _, reward, _)) = outcomes.iter().find(|outcome| !is_reward(outcome.2)) {
+            return Err(errors::value(format!("reward of {} is {reward:?}; expected {A_REWARD}", pair())));
         }
         let state_key = names::key(state, "state")?;
         self.states.id(py, &state_key, "state")?;
-        let mut nexts = Vec::with_capacity(outcomes.len());
+        let mut next_keys = Vec::with_capacity(outcomes.len());
         for (_, next, _, terminated) in &outcomes {
             let key = names::key(next, "next_state")?;
             self.states.id(py, &key, "next_state")?;
-            nexts.push((!terminated).then_some(key));
+            next_keys.push((!terminated).then_some(key));
         }
-        let action_id = self.action_ids(py, std::slice::from_ref(action))?[0];
-        let state_id = self.meet(py, state_key)?;
+        let action_id = self.action_ids(py, vec![names::key(action, "action")?])?.as_slice()[0];
+        let state_id = self.state_id(py, state_key)?;
         let place = self.place(py, state_id, action_id)?;
         let mut rows = Vec::with_capacity(outcomes.len());
-        for ((probability, _, reward, _), next) in outcomes.iter().zip(nexts) {
+        for ((probability, _, reward, _), next) in outcomes.iter().zip(next_keys) {
             let next = match next {
-                Some(key) => Next::Continue(State(self.meet(py, key)?)),
+                Some(key) => Next::Continue(State(self.state_id(py, key)?)),
                 None => Next::Terminated,
             };
             rows.push(Outcome { probability: *probability, reward: *reward, next });
@@ -327,4 +371,9 @@ impl NamedAgent {
         self.agent.set_outcomes(State(state_id), place, &rows).map_err(|error| self.explain(py, error))?;
         Ok(())
     }
+}
+
+#[inline]
+pub fn to_state(id: u32, truncated: bool) -> Next {
+    if truncated { Next::Truncated(State(id)) } else { Next::Continue(State(id)) }
 }

@@ -2,7 +2,7 @@
 //!
 //! Two names are the same if Python says that they are equal, as in a `dict` (so 1, 1.0 and True are one name). Whole numbers
 //! never reach Python's hashing: small ones are looked up in a table, others in a hash map. A `dict` holds the rest; whole
-//! numbers are put into it only when it is asked for an object that might be equal to one.
+//! numbers are added to it only when an object that might equal one is looked up.
 
 use crate::errors::{self, show};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -19,7 +19,7 @@ const ALWAYS_DENSE: usize = 1 << 20;
 
 /// What a name is looked up by.
 pub enum Key<'py> {
-    /// It equals this whole number. The object, if it is not that `int` itself, is what the user should see.
+    /// A whole number, or an object equal to one. The object, if it is not an `int`, is what the user should see.
     Int(i64, Option<Bound<'py, PyAny>>),
     Object(Bound<'py, PyAny>),
 }
@@ -44,21 +44,21 @@ pub struct Names {
 }
 
 /// What the object is called in messages: "state" or "action".
-pub type Word = &'static str;
+pub type Role = &'static str;
 
 /// Turns an object into what it is looked up by.
 #[inline]
-pub fn key<'py>(object: &Bound<'py, PyAny>, word: Word) -> PyResult<Key<'py>> {
+pub fn key<'py>(object: &Bound<'py, PyAny>, role: Role) -> PyResult<Key<'py>> {
     if object.is_exact_instance_of::<PyInt>() {
         return Ok(match object.extract::<i64>() {
             Ok(number) => Key::Int(number, None),
             Err(_) => Key::Object(object.clone()),
         });
     }
-    key_of_other(object, word)
+    key_of_other(object, role)
 }
 
-fn key_of_other<'py>(object: &Bound<'py, PyAny>, word: Word) -> PyResult<Key<'py>> {
+fn key_of_other<'py>(object: &Bound<'py, PyAny>, role: Role) -> PyResult<Key<'py>> {
     if object.is_exact_instance_of::<PyString>() || object.is_exact_instance_of::<PyTuple>() {
         return Ok(Key::Object(object.clone()));
     }
@@ -68,39 +68,40 @@ fn key_of_other<'py>(object: &Bound<'py, PyAny>, word: Word) -> PyResult<Key<'py
     if let Ok(number) = object.cast_exact::<PyFloat>() {
         let number = number.value();
         if number.is_nan() {
-            return Err(errors::value(format!(
-                "{word} nan cannot be a name: it is not equal to itself; use None or a string instead"
-            )));
+            return Err(nan(object, role));
         }
-        // Every float within these bounds that is whole is equal to exactly one int.
+        // Within these bounds, every whole float equals exactly one int.
         if number.trunc() == number && number.abs() < 9e15 {
             return Ok(Key::Int(number as i64, Some(object.clone())));
         }
         return Ok(Key::Object(object.clone()));
     }
     if let Ok(array) = object.cast::<PyUntypedArray>() {
-        return array_key(array, word);
+        return array_key(array, role);
     }
     if is_numpy_scalar(object)? {
+        if is_time(object)? {
+            return Ok(Key::Object(object.clone()));
+        }
         let item = object.call_method0("item")?;
-        // A few scalars (long double, datetime) have no counterpart in Python and are their own item.
-        return if is_numpy_scalar(&item)? { Ok(Key::Object(item)) } else { key(&item, word) };
+        // A few scalars (long double, datetime) have no counterpart in Python: `item` returns the scalar itself.
+        return if is_numpy_scalar(&item)? { Ok(Key::Object(item)) } else { key(&item, role) };
     }
     Ok(Key::Object(object.clone()))
 }
 
 /// An array of whole numbers, flags or text becomes a tuple; others are refused.
-fn array_key<'py>(array: &Bound<'py, PyUntypedArray>, word: Word) -> PyResult<Key<'py>> {
+fn array_key<'py>(array: &Bound<'py, PyUntypedArray>, role: Role) -> PyResult<Key<'py>> {
     let kind = array.dtype().kind();
     if !matches!(kind, b'i' | b'u' | b'b' | b'U' | b'S') {
         return Err(errors::wrong_type(format!(
-            "{word} is an array of {}: {}; expected a hashable object; round it to whole numbers (array.astype(int)) \
+            "{role} is an array of {}: {}; expected a hashable object; round it to whole numbers (array.astype(int)) \
              or pass tuple(array.tolist())",
             array.dtype(),
             show(array.as_any())
         )));
     }
-    key(&tupled(&array.call_method0("tolist")?)?, word)
+    key(&tupled(&array.call_method0("tolist")?)?, role)
 }
 
 fn tupled<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -111,6 +112,15 @@ fn tupled<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         }
         Err(_) => Ok(object.clone()),
     }
+}
+
+/// Times are not taken for the numbers (or, if they are not a time, for the `None`) that `item` makes of them.
+pub fn is_time(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static DATE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    static SPAN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = object.py();
+    Ok(object.is_instance(DATE.import(py, "numpy", "datetime64")?)?
+        || object.is_instance(SPAN.import(py, "numpy", "timedelta64")?)?)
 }
 
 pub fn is_numpy_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -139,7 +149,7 @@ impl Names {
 
     /// The id of a name that is known.
     #[inline]
-    pub fn id(&mut self, py: Python<'_>, key: &Key<'_>, word: Word) -> PyResult<Option<u32>> {
+    pub fn id(&mut self, py: Python<'_>, key: &Key<'_>, role: Role) -> PyResult<Option<u32>> {
         match key {
             Key::Int(number, _) => {
                 if let Some(&id) = usize::try_from(*number).ok().and_then(|i| self.dense.get(i))
@@ -147,16 +157,16 @@ impl Names {
                 {
                     return Ok(Some(id));
                 }
-                self.sparse_id(py, *number, word)
+                self.sparse_id(py, *number, role)
             }
             Key::Object(object) => {
                 self.sync(py)?;
-                self.object_id(object, word)
+                self.object_id(object, role)
             }
         }
     }
 
-    fn sparse_id(&self, py: Python<'_>, number: i64, word: Word) -> PyResult<Option<u32>> {
+    fn sparse_id(&self, py: Python<'_>, number: i64, role: Role) -> PyResult<Option<u32>> {
         if !self.sparse.is_empty()
             && let Some(&id) = self.sparse.get(&number)
         {
@@ -165,23 +175,24 @@ impl Names {
         match &self.objects {
             None => Ok(None),
             // An object may be equal to the number: Fraction(2, 1), say.
-            Some(_) => self.object_id(&number.into_pyobject(py)?.into_any(), word),
+            Some(_) => self.object_id(&number.into_pyobject(py)?.into_any(), role),
         }
     }
 
-    fn object_id(&self, object: &Bound<'_, PyAny>, word: Word) -> PyResult<Option<u32>> {
+    fn object_id(&self, object: &Bound<'_, PyAny>, role: Role) -> PyResult<Option<u32>> {
         let Some(objects) = &self.objects else {
-            // There is nothing to find, but an object that cannot be a name should not pass for one that is new.
-            return object.hash().map(|_| None).map_err(|error| unhashable(error, object, word));
+            // There is nothing to find, but an object that cannot be a name must not pass as a new one.
+            object.hash().map_err(|error| unhashable(error, object, role))?;
+            return refuse_nan(object, role).map(|()| None);
         };
         let found = objects.bind(object.py()).get_item(object);
-        match found.map_err(|error| unhashable(error, object, word))? {
+        match found.map_err(|error| unhashable(error, object, role))? {
             Some(id) => Ok(Some(id.extract()?)),
-            None => Ok(None),
+            None => refuse_nan(object, role).map(|()| None),
         }
     }
 
-    /// Puts the whole numbers that the `dict` lacks into it.
+    /// Adds to the `dict` the whole numbers that it lacks.
     fn sync(&mut self, py: Python<'_>) -> PyResult<()> {
         if self.n_synced < self.names.len() {
             let objects = self.objects.get_or_insert_with(|| PyDict::new(py).unbind()).bind(py);
@@ -193,7 +204,7 @@ impl Names {
         Ok(())
     }
 
-    /// Gives a name that is not known the next id.
+    /// Gives the next id to a name that [`id`](Self::id) did not find.
     pub fn insert(&mut self, py: Python<'_>, key: Key<'_>) -> PyResult<u32> {
         let id = self.names.len() as u32;
         match key {
@@ -223,16 +234,16 @@ impl Names {
         Ok(id)
     }
 
-    /// The id of a name, a new one if it is new; the flag says whether it is.
+    /// The id of a name, and whether the name is new.
     #[inline]
-    pub fn id_or_insert(&mut self, py: Python<'_>, key: Key<'_>, word: Word) -> PyResult<(u32, bool)> {
-        match self.id(py, &key, word)? {
+    pub fn id_or_insert(&mut self, py: Python<'_>, key: Key<'_>, role: Role) -> PyResult<(u32, bool)> {
+        match self.id(py, &key, role)? {
             Some(id) => Ok((id, false)),
             None => Ok((self.insert(py, key)?, true)),
         }
     }
 
-    /// A whole number whose id is in the table; for loops over columns.
+    /// The id of a small whole number, without a lookup in the `dict`; for loops over columns.
     #[inline]
     pub fn dense_id(&self, number: i64) -> Option<u32> {
         let id = *self.dense.get(usize::try_from(number).ok()?)?;
@@ -245,6 +256,15 @@ impl Names {
         match self.names.get(id as usize) {
             Some(name) => name.object(py),
             None => Err(errors::error(py, format!("no name has the id {id}"))),
+        }
+    }
+
+    /// What the name is looked up by in another table.
+    pub fn key<'py>(&self, py: Python<'py>, id: usize, role: Role) -> PyResult<Key<'py>> {
+        match self.names.get(id) {
+            Some(Named::Int(number)) => Ok(Key::Int(*number, None)),
+            Some(Named::Object(object)) => key(object.bind(py), role),
+            None => Err(errors::error(py, format!("no {role} has the id {id}"))),
         }
     }
 
@@ -278,6 +298,23 @@ impl Names {
         })
     }
 
+    /// A copy with deep copies of the objects.
+    pub fn deep_copied<'py>(&self, py: Python<'py>, memo: &Bound<'py, PyAny>, role: Role) -> PyResult<Self> {
+        let deepcopy = py.import("copy")?.getattr("deepcopy")?;
+        let mut copy = Self::default();
+        for name in &self.names {
+            let object = deepcopy.call1((name.object(py)?, memo))?;
+            copy.id_or_insert(py, key(&object, role)?, role)?;
+        }
+        if copy.len() != self.len() {
+            return Err(errors::error(
+                py,
+                format!("deep copies of different {role}s are equal; expected names that stay different"),
+            ));
+        }
+        Ok(copy)
+    }
+
     /// For Python's garbage collector.
     pub fn traverse(&self, visit: &pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {
         if let Some(objects) = &self.objects {
@@ -302,13 +339,37 @@ impl Named {
     }
 }
 
+/// A name must equal itself, or it would never be found again. Python takes the same NaN inside two tuples for equal, so
+/// tuples are searched.
+fn refuse_nan(object: &Bound<'_, PyAny>, role: Role) -> PyResult<()> {
+    let mut open = vec![object.clone()];
+    while let Some(object) = open.pop() {
+        if object.is_exact_instance_of::<PyString>() || object.is_exact_instance_of::<PyInt>() {
+            continue;
+        }
+        if let Ok(items) = object.cast::<PyTuple>() {
+            open.extend(items.iter());
+        } else if !object.eq(&object).unwrap_or(true) {
+            return Err(nan(&object, role));
+        }
+    }
+    Ok(())
+}
+
+fn nan(object: &Bound<'_, PyAny>, role: Role) -> PyErr {
+    errors::value(format!(
+        "{role} {} cannot be a name: it is not equal to itself; use None or a string instead",
+        show(object)
+    ))
+}
+
 /// Python's own complaint, with advice.
-fn unhashable(error: PyErr, object: &Bound<'_, PyAny>, word: Word) -> PyErr {
+fn unhashable(error: PyErr, object: &Bound<'_, PyAny>, role: Role) -> PyErr {
     if !error.is_instance_of::<PyTypeError>(object.py()) {
         return error;
     }
     errors::wrong_type(format!(
-        "{word} {} cannot be a name: {}; expected a hashable object such as an int, a string or a tuple",
+        "{role} {} cannot be a name: {}; expected a hashable object such as an int, a string or a tuple",
         show(object),
         error.value(object.py())
     ))

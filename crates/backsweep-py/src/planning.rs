@@ -1,4 +1,4 @@
-//! Planning without holding the interpreter, in slices between which Ctrl-C is looked for.
+//! Planning without holding the interpreter, in slices between which Ctrl-C is checked.
 
 use crate::errors;
 use backsweep::{Agent, Budget, Solution};
@@ -6,11 +6,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt};
 use std::time::{Duration, Instant};
 
-/// So few cycles are done without letting go of the interpreter: a step of learning must not wait for other threads.
+/// Up to this many cycles are run without releasing the interpreter: a step of learning must not wait for other threads.
 const FEW_CYCLES: u64 = 32;
-/// So short a time is planned without letting go of it.
+/// Up to this time is planned without releasing the interpreter.
 const SHORT: Duration = Duration::from_micros(100);
-/// How long a slice should take; Ctrl-C waits for one slice at the most.
+/// How long a slice should take; Ctrl-C waits for at most one.
 const SLICE: Duration = Duration::from_millis(20);
 
 /// How much planning to do, checked.
@@ -49,16 +49,16 @@ impl Amount {
                 Ok(Self::Until { tolerance, max_cycles })
             }
             (None, None, None) => Err(errors::wrong_type(
-                "how much to plan is missing; expected cycles=, microseconds= or until=",
+                "nothing says how much to plan; expected cycles=, microseconds= or until=",
             )),
             _ => Err(errors::wrong_type(
-                "microseconds cannot be combined with cycles or until; give one of them",
+                "microseconds is given together with cycles or until; expected only one of them",
             )),
         }
     }
 }
 
-/// A whole number, 0 or more. Larger ones than fit are as good as the largest.
+/// A whole number, 0 or more. Numbers that do not fit become the largest that does.
 #[inline]
 pub fn count(object: &Bound<'_, PyAny>, name: &str) -> PyResult<u64> {
     if object.is_exact_instance_of::<PyInt>()
@@ -103,7 +103,7 @@ pub fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<f64> {
     })
 }
 
-/// Plans; returns the number of cycles. `heavy` says that even one cycle may take long.
+/// Plans; returns the number of cycles. `heavy` means that even one cycle may take long.
 #[inline]
 pub fn run(py: Python<'_>, agent: &mut Agent, amount: Amount, heavy: bool) -> PyResult<u64> {
     match amount {
@@ -137,7 +137,8 @@ pub fn run(py: Python<'_>, agent: &mut Agent, amount: Amount, heavy: bool) -> Py
     }
 }
 
-/// Runs up to `most` cycles in slices of about [`SLICE`] each: the same cycles as in one piece, so the same numbers.
+/// Runs up to `most` cycles in slices of about [`SLICE`] each. The cycles are the same as without slices, and so are the
+/// numbers.
 fn in_slices(py: Python<'_>, most: u64, mut slice: impl FnMut(u64) -> (u64, bool) + Send) -> PyResult<u64> {
     let (mut cycles, mut size) = (0, 1u64);
     loop {
@@ -151,7 +152,7 @@ fn in_slices(py: Python<'_>, most: u64, mut slice: impl FnMut(u64) -> (u64, bool
         py.check_signals()?;
         let took = start.elapsed();
         if took < SLICE / 2 {
-            // Planners differ by five orders of magnitude in what a cycle takes, so the size grows fast while that is safe.
+            // The time of a cycle differs by five orders of magnitude between planners, so the size grows fast while that is safe.
             size = size.saturating_mul(if took < SLICE / 64 { 16 } else { 2 });
         } else if took > SLICE {
             size = (size / 2).max(1);
@@ -159,7 +160,7 @@ fn in_slices(py: Python<'_>, most: u64, mut slice: impl FnMut(u64) -> (u64, bool
     }
 }
 
-/// Solves, looking for Ctrl-C now and then.
+/// Solves, checking for Ctrl-C now and then.
 pub fn solve(py: Python<'_>, agent: &mut Agent, tolerance: f64) -> PyResult<backsweep::Result<Solution>> {
     py.detach(|| {
         let mut last = Instant::now();
@@ -177,7 +178,7 @@ pub fn solve(py: Python<'_>, agent: &mut Agent, tolerance: f64) -> PyResult<back
             (Ok(Some(solution)), None) => Ok(Ok(solution)),
             (Ok(None), None) => Ok(Err(backsweep::Error::Snapshot {
                 part: "solve".into(),
-                problem: "it was stopped without a reason".into(),
+                problem: "it stopped without a reason".into(),
             })),
             (Err(error), None) => Ok(Err(error)),
         }

@@ -1,12 +1,19 @@
 //! `backsweep.SmallBackupPredictor` and `backsweep.TD0`: values of the policy that acts, from its steps.
 
+use crate::columns::{A_REWARD, is_reward};
 use crate::errors;
+use crate::exclusive::Exclusive;
+use crate::flags::flag;
+use crate::name_codec;
 use crate::names::{self, Names};
 use crate::planning::{count, number};
+use crate::settings::seed_or_fresh;
 use backsweep::predict::{Predictor, Selection, SmallBackupPredictor as CorePredictor, StepSize, Td0};
-use backsweep::{Next, State};
+use backsweep::{Next, Snapshot, State};
+use backsweep_io::{decode, decode_names, encode, encode_names};
+use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 const SELECTIONS: [(&str, Selection); 4] = [
     ("most_recent", Selection::MostRecent),
@@ -15,100 +22,207 @@ const SELECTIONS: [(&str, Selection); 4] = [
     ("largest", Selection::Largest),
 ];
 
-fn observe(
-    predictor: &mut impl Predictor,
-    names: &mut Names,
-    state: &Bound<'_, PyAny>,
-    reward: &Bound<'_, PyAny>,
-    next_state: &Bound<'_, PyAny>,
-    terminated: bool,
-) -> PyResult<()> {
-    let py = state.py();
-    let reward = number(reward, "reward")?;
-    let state_key = names::key(state, "state")?;
-    let next_key = names::key(next_state, "next_state")?;
-    if !reward.is_finite() {
-        return Err(errors::value(format!(
-            "reward in state {} is {reward}; expected a finite number",
-            state_key.show()
-        )));
-    }
-    // Looked up before anything is added, so that one that cannot be a name changes nothing.
-    names.id(py, &next_key, "next_state")?;
-    let (state, _) = names.id_or_insert(py, state_key, "state")?;
-    let next = match terminated {
-        true => Next::Terminated,
-        false => Next::Continue(State(names.id_or_insert(py, next_key, "next_state")?.0)),
-    };
-    predictor.observe(State(state), reward, next).map_err(|error| errors::value(error.to_string()))
+/// A predictor and the names of its states.
+struct Named<P> {
+    predictor: P,
+    names: Names,
 }
 
-fn value(predictor: &impl Predictor, names: &mut Names, state: &Bound<'_, PyAny>) -> PyResult<f64> {
-    let key = names::key(state, "state")?;
-    match names.id(state.py(), &key, "state")? {
-        Some(id) => Ok(predictor.value(State(id))),
-        None => {
-            Err(errors::unknown(state.py(), format!("state {} is not known: it was never met", key.show())))
+impl<P: Predictor + Clone> Named<P> {
+    fn observe(
+        &mut self,
+        state: &Bound<'_, PyAny>,
+        reward: &Bound<'_, PyAny>,
+        next_state: &Bound<'_, PyAny>,
+        terminated: bool,
+    ) -> PyResult<()> {
+        let py = state.py();
+        let reward = number(reward, "reward")?;
+        let state_key = names::key(state, "state")?;
+        let next_key = names::key(next_state, "next_state")?;
+        if !is_reward(reward) {
+            return Err(errors::value(format!(
+                "reward in state {} is {reward:?}; expected {A_REWARD}",
+                state_key.show()
+            )));
+        }
+        // Looked up before anything is added, so that one that cannot be a name changes nothing.
+        self.names.id(py, &next_key, "next_state")?;
+        let (state, _) = self.names.id_or_insert(py, state_key, "state")?;
+        let next = match terminated {
+            true => Next::Terminated,
+            false => Next::Continue(State(self.names.id_or_insert(py, next_key, "next_state")?.0)),
+        };
+        self.predictor.observe(State(state), reward, next).map_err(|error| errors::value(error.to_string()))
+    }
+
+    fn value(&mut self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
+        let key = names::key(state, "state")?;
+        match self.names.id(state.py(), &key, "state")? {
+            Some(id) => Ok(self.predictor.value(State(id))),
+            None => Err(errors::unknown(
+                state.py(),
+                format!(
+                    "state {} is not known: no step left it or reached it; {} states are known",
+                    key.show(),
+                    self.names.len()
+                ),
+            )),
         }
     }
-}
 
-fn values<'py>(py: Python<'py>, predictor: &impl Predictor, names: &Names) -> PyResult<Bound<'py, PyDict>> {
-    let found = PyDict::new(py);
-    for id in 0..names.len() as u32 {
-        found.set_item(names.object(py, id)?, predictor.value(State(id)))?;
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(py);
+        for id in 0..self.names.len() as u32 {
+            found.set_item(self.names.object(py, id)?, self.predictor.value(State(id)))?;
+        }
+        Ok(found)
     }
-    Ok(found)
+
+    fn copied(&self, py: Python<'_>) -> PyResult<Self> {
+        Ok(Self { predictor: self.predictor.clone(), names: self.names.copied(py)? })
+    }
+
+    /// For pickle: a call of `_restore` of the class `T` with bytes, and the names that are not plain data.
+    fn reduce<'py, T: PyTypeInfo>(
+        &self,
+        py: Python<'py>,
+        mut snapshot: Snapshot,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let others = PyList::empty(py);
+        let mut put_aside = |object: &Bound<'py, PyAny>| {
+            others.append(object)?;
+            Ok((others.len() - 1).into_pyobject(py)?.into_any())
+        };
+        let names =
+            self.names.named().iter().map(|name| name_codec::to_plain(py, name, Some(&mut put_aside)));
+        let names = encode_names(&names.collect::<PyResult<Vec<_>>>()?);
+        snapshot.put("names.states", names.map_err(|error| errors::from_io(py, error))?);
+        let restore = py.get_type::<T>().getattr("_restore")?;
+        (restore, (PyBytes::new(py, &encode(&snapshot)), others)).into_pyobject(py)
+    }
+
+    /// The inverse of [`reduce`](Self::reduce).
+    fn unreduce<'py>(
+        py: Python<'py>,
+        data: &[u8],
+        others: &Bound<'py, PyList>,
+        restore: fn(&Snapshot) -> backsweep::Result<P>,
+    ) -> PyResult<Self> {
+        let damaged = |error: backsweep_io::Error| errors::from_io(py, error);
+        let snapshot = decode(data).map_err(damaged)?;
+        let predictor = restore(&snapshot).map_err(|error| damaged(error.into()))?;
+        let bytes = snapshot.bytes("names.states").map_err(|error| damaged(error.into()))?;
+        let mut names = Names::default();
+        for name in decode_names("section 'names.states'", bytes).map_err(damaged)? {
+            let mut take_back = |index: &Bound<'py, PyAny>| others.get_item(index.extract::<usize>()?);
+            let object = name_codec::to_object(py, &name, Some(&mut take_back))?;
+            names.id_or_insert(py, names::key(&object, "state")?, "state")?;
+        }
+        Ok(Self { predictor, names })
+    }
+
+    fn deep_copied<'py>(&self, py: Python<'py>, memo: &Bound<'py, PyAny>) -> PyResult<Self> {
+        Ok(Self { predictor: self.predictor.clone(), names: self.names.deep_copied(py, memo, "state")? })
+    }
 }
 
 macro_rules! predictor {
     ($(#[$doc:meta])* $name:ident, $core:ty, { $($more:tt)* }) => {
         $(#[$doc])*
-        #[pyclass(module = "backsweep")]
-        pub struct $name {
-            predictor: $core,
-            names: Names,
-        }
+        #[pyclass(module = "backsweep", weakref, frozen)]
+        pub struct $name(Exclusive<Named<$core>>);
 
         #[pymethods]
         impl $name {
             $($more)*
 
             /// Learn from one step.
-            #[pyo3(signature = (state, reward, next_state, terminated=false, truncated=false))]
+            ///
+            /// Args:
+            ///     state: the state before the step.
+            ///     reward: the reward, a finite number.
+            ///     next_state: the state after the step.
+            ///     terminated: whether the episode ended there, so that nothing comes after.
+            ///     truncated: whether the episode was cut there; next_state keeps its value.
+            #[pyo3(
+                signature = (state, reward, next_state, terminated=None, truncated=None),
+                text_signature = "($self, state, reward, next_state, terminated=False, truncated=False)"
+            )]
             fn observe(
-                &mut self,
+                &self,
                 state: &Bound<'_, PyAny>,
                 reward: &Bound<'_, PyAny>,
                 next_state: &Bound<'_, PyAny>,
-                terminated: bool,
-                truncated: bool,
+                terminated: Option<&Bound<'_, PyAny>>,
+                truncated: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<()> {
-                // A time limit is no end: what comes after counts all the same.
-                let _ = truncated;
-                observe(&mut self.predictor, &mut self.names, state, reward, next_state, terminated)
+                // A time limit is not an end: what comes after counts all the same.
+                flag(truncated, "truncated")?;
+                let terminated = flag(terminated, "terminated")?;
+                self.0.lock()?.observe(state, reward, next_state, terminated)
             }
 
             /// The value of a state that was met.
-            fn value(&mut self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
-                value(&self.predictor, &mut self.names, state)
+            ///
+            /// Args:
+            ///     state: a known state.
+            fn value(&self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
+                self.0.lock()?.value(state)
             }
 
             /// The value of every state that was met, as a dict.
             fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-                values(py, &self.predictor, &self.names)
+                self.0.lock()?.values(py)
             }
 
             fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
-                Ok(Self { predictor: self.predictor.clone(), names: self.names.copied(py)? })
+                Ok(Self(Exclusive::new(self.0.lock()?.copied(py)?)))
             }
 
-            fn __len__(&self) -> usize {
-                self.names.len()
+            fn __deepcopy__<'py>(&self, py: Python<'py>, memo: Bound<'py, PyAny>) -> PyResult<Self> {
+                Ok(Self(Exclusive::new(self.0.lock()?.deep_copied(py, &memo)?)))
+            }
+
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+                let named = self.0.lock()?;
+                named.reduce::<Self>(py, named.predictor.store())
+            }
+
+            #[staticmethod]
+            fn _restore<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
+                Ok(Self(Exclusive::new(Named::unreduce(py, data, others, <$core>::restore)?)))
+            }
+
+            fn __len__(&self) -> PyResult<usize> {
+                Ok(self.0.lock()?.names.len())
+            }
+
+            /// A predictor is true even if it has met no state.
+            fn __bool__(&self) -> bool {
+                true
+            }
+
+            /// Whether the state was met: then value answers.
+            fn __contains__(&self, state: &Bound<'_, PyAny>) -> PyResult<bool> {
+                let key = names::key(state, "state")?;
+                Ok(self.0.lock()?.names.id(state.py(), &key, "state")?.is_some())
+            }
+
+            fn __repr__(&self) -> PyResult<String> {
+                let n = self.0.lock()?.names.len();
+                Ok(format!("<backsweep.{}: {n} states>", stringify!($name)))
             }
 
             fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {
-                self.names.traverse(&visit)
+                self.0.traverse(|named| named.names.traverse(&visit))
+            }
+
+            /// Called on garbage only.
+            fn __clear__(&self) {
+                if let Ok(mut named) = self.0.lock() {
+                    named.names = Names::default();
+                }
             }
         }
     };
@@ -116,10 +230,18 @@ macro_rules! predictor {
 
 predictor!(
     /// Prediction with small backups: no step size, exact for what was seen.
+    ///
+    /// Args:
+    ///     discount: how much a reward one step later counts, from 0 to 1.
+    ///     initial_value: the value of a state before it is left for the first time.
+    ///     selection: which value is backed up: "most_recent", "round_robin", "random" or "largest".
+    ///     iterations: small backups per step; 1 if not given.
+    ///     seed: seeds selection="random"; None draws a fresh seed.
     SmallBackupPredictor, CorePredictor, {
     #[new]
     #[pyo3(signature = (discount=0.99, *, initial_value=0.0, selection="most_recent", iterations=None, seed=None))]
     fn new(
+        py: Python<'_>,
         discount: f64,
         initial_value: f64,
         selection: &str,
@@ -134,20 +256,26 @@ predictor!(
         if iterations > 1_000_000 {
             return Err(errors::value(format!("iterations is {iterations}; expected at most 1000000")));
         }
-        let seed = seed.map_or(Ok(0), |seed| count(seed, "seed"))?;
+        let seed = seed_or_fresh(py, seed)?;
         let predictor = CorePredictor::new(discount, initial_value, *kind, iterations as usize, seed)
             .map_err(|error| errors::value(error.to_string()))?;
-        Ok(Self { predictor, names: Names::default() })
+        Ok(Self(Exclusive::new(Named { predictor, names: Names::default() })))
     }
 
-    /// How far rounding has carried the values from their defining relation.
-    fn deviation(&self) -> f64 {
-        self.predictor.deviation()
+    /// How far rounding has carried the values from what was seen.
+    fn deviation(&self) -> PyResult<f64> {
+        Ok(self.0.lock()?.predictor.deviation())
     }
 });
 
 predictor!(
-    /// TD(0), with a constant step size or one that decays as 1 / (decay (visits - 1) + 1).
+    /// TD(0), with a constant step size or one that decays with the visits of a state.
+    ///
+    /// Args:
+    ///     discount: how much a reward one step later counts, from 0 to 1.
+    ///     step_size: a constant step size, from 0 to 1; 0.1 if neither it nor decay is given.
+    ///     decay: the rate d of a step size 1 / (d (visits - 1) + 1), from 0 to 1.
+    ///     initial_value: the value of a state before it is left for the first time.
     TD0, Td0, {
     #[new]
     #[pyo3(signature = (discount=0.99, *, step_size=None, decay=None, initial_value=0.0))]
@@ -161,6 +289,6 @@ predictor!(
         };
         let predictor =
             Td0::new(discount, step_size, initial_value).map_err(|error| errors::value(error.to_string()))?;
-        Ok(Self { predictor, names: Names::default() })
+        Ok(Self(Exclusive::new(Named { predictor, names: Names::default() })))
     }
 });

@@ -1,14 +1,18 @@
 //! Settings from Python, checked where they enter.
 
-use crate::choice::actions_of;
+use crate::actions::keys_of;
 use crate::errors;
-use crate::names;
+use crate::named_agent::NamedAgent;
+use crate::names::{self, Key};
 use crate::planning::{count, number};
 use backsweep::{Agent as CoreAgent, EpsilonGreedy, Model, Optimism, PlannerKind, Settings};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
-/// The settings of a planner, given by its name or as one of the classes in `backsweep`.
+/// More declared actions than this are refused.
+const MAX_ACTIONS: u32 = 1 << 24;
+
+/// The settings of a planner, given by name or as an instance of one of the classes in `backsweep`.
 pub fn planner_settings(
     planner: Option<&Bound<'_, PyAny>>,
     discount: f64,
@@ -59,14 +63,23 @@ pub fn build(model: Model, kind: PlannerKind, settings: Settings, epsilon: f64) 
     Ok(CoreAgent::from_parts(model, planner, EpsilonGreedy::new(epsilon).map_err(wrong)?))
 }
 
-/// A number n stands for the actions 0 .. n-1.
-pub fn declared_list<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+/// Declares an agent's actions: a number n stands for 0 to n-1.
+pub fn declare(learner: &mut NamedAgent, actions: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = actions.py();
     if !actions.is_instance_of::<PyInt>() && !names::is_numpy_scalar(actions)? {
-        return actions_of(actions);
+        return learner.declare(py, keys_of(actions)?.into_iter());
     }
     let n = count(actions, "actions")?;
-    if n > 1 << 24 {
-        return Err(errors::value(format!("actions is {n}; expected at most {} actions", 1 << 24)));
+    if n > u64::from(MAX_ACTIONS) {
+        return Err(errors::value(format!("actions is {n}; expected at most {MAX_ACTIONS} actions")));
     }
-    (0..n).map(|action| Ok(action.into_pyobject(actions.py())?.into_any())).collect()
+    learner.declare(py, (0..n as u32).map(|action| Key::Int(i64::from(action), None)))
+}
+
+/// A seed that was given, or a fresh one from the system.
+pub fn seed_or_fresh(py: Python<'_>, seed: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+    match seed {
+        Some(seed) => count(seed, "seed"),
+        None => Ok(u64::from_le_bytes(py.import("os")?.call_method1("urandom", (8,))?.extract()?)),
+    }
 }

@@ -1,24 +1,62 @@
 //! The engine behind `backsweep.MDP`: a known model that is solved, changed and solved again.
 
-use crate::errors;
-use crate::named_agent::NamedAgent;
-use crate::names::{self, Key};
-use crate::planning;
+use crate::action_row::ActionRow;
+use crate::errors::{self, show};
+use crate::exclusive::Exclusive;
+use crate::files::{call, from_bytes, load, save, to_bytes, translate};
+use crate::flags::flag;
+use crate::memory;
+use crate::named_agent::{Found, NamedAgent};
+use crate::names::Key;
+use crate::planning::{self, number};
+use crate::policy;
 use crate::results::{audit_object, stats_object};
 use crate::settings::{build, planner_settings};
-use backsweep::{Action, Model, Next, Outcome, PlannerKind, Random, State};
+use backsweep::{Action, Model, Next, Outcome, Random, State};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use std::path::PathBuf;
+use std::sync::MutexGuard;
 
 /// A known model and its values. Users see `backsweep.MDP`.
-#[pyclass(module = "backsweep._backsweep")]
-pub struct Solver {
+#[pyclass(module = "backsweep._backsweep", frozen)]
+pub struct Solver(Exclusive<Solved>);
+
+struct Solved {
     learner: NamedAgent,
+    /// The policy for the values as they are, once it was needed.
+    policy: Option<Vec<Option<Action>>>,
+}
+
+impl Solved {
+    fn policy(&mut self) -> &[Option<Action>] {
+        self.policy.get_or_insert_with(|| policy::policy(&self.learner.agent))
+    }
+}
+
+impl Solver {
+    fn of(learner: NamedAgent) -> Self {
+        Self(Exclusive::new(Solved { learner, policy: None }))
+    }
+
+    fn lock(&self) -> PyResult<MutexGuard<'_, Solved>> {
+        self.0.lock()
+    }
 }
 
 /// An outcome as in Gymnasium's tables: (probability, next state, reward, terminated).
 type Row<'py> = (f64, Bound<'py, PyAny>, f64, bool);
+
+fn row_of<'py>(outcome: &Bound<'py, PyAny>) -> PyResult<Option<Row<'py>>> {
+    type Four<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+    let Ok((probability, next, reward, terminated)) = outcome.extract::<Four<'py>>() else { return Ok(None) };
+    let probability = number(&probability, "probability")?;
+    Ok(Some((probability, next, number(&reward, "reward")?, flag(Some(&terminated), "terminated")?)))
+}
+
+/// States between two checks for Ctrl-C.
+const STRIDE: i64 = 1 << 16;
 
 #[pymethods]
 impl Solver {
@@ -27,11 +65,11 @@ impl Solver {
     fn new(discount: f64, planner: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let (kind, settings) = planner_settings(planner, discount, None)?;
         let agent = build(Model::new(), kind, settings, 0.0)?;
-        Ok(Self { learner: NamedAgent::new(agent, Random::from_seed(0)) })
+        Ok(Self::of(NamedAgent::new(agent, Random::from_seed(0))))
     }
 
     /// A model of whole numbers: row i is action `actions[i]` of state `states[i]`, with the outcomes from `starts[i]` to
-    /// `starts[i + 1]`; a next state of -1 is the end. States are 0 .. n_states-1; rows are in the order of their states.
+    /// `starts[i + 1]`; a next state of -1 is the end. States are 0 to n_states-1; rows are in the order of their states.
     #[staticmethod]
     #[allow(clippy::too_many_arguments, reason = "one for each column")]
     fn from_rows(
@@ -61,37 +99,45 @@ impl Solver {
             || next_states.len() != probabilities.len()
             || next_states.len() != rewards.len()
         {
-            return Err(errors::value("the columns do not have lengths that fit"));
+            return Err(errors::value("the columns do not have matching lengths"));
         }
+        memory::check("the model", u64::from(n_states), states.len() as u64, next_states.len() as u64)?;
         let mut row = 0;
         for state in 0..i64::from(n_states) {
-            let mut ids = Vec::new();
+            let mut ids = ActionRow::default();
             while row < states.len() && states[row] == state {
                 let id = learner.action_id(py, Key::Int(actions[row], None))?;
-                if ids.contains(&id) {
+                if !ids.insert(id) {
                     return Err(errors::value(format!(
-                        "action {} of state {state} is there twice",
+                        "action {} occurs twice in state {state}; expected each action once",
                         actions[row]
                     )));
                 }
-                ids.push(id);
                 row += 1;
+            }
+            if state % STRIDE == STRIDE - 1 {
+                py.check_signals()?;
             }
             learner.add_known(py, Key::Int(state, None), ids)?;
         }
         if row < states.len() {
             return Err(errors::value(format!("state {} is out of order or out of range", states[row])));
         }
-        // The planner takes in all pairs at once when the model is complete: that is one pass, not one for each pair.
+        // The planner takes in the whole model at once: that is one pass, not one for each pair.
         let mut model = learner.agent.model().clone();
         let (mut place, mut outcomes) = (0, Vec::new());
         for (row, &state) in states.iter().enumerate() {
+            if row % STRIDE as usize == STRIDE as usize - 1 {
+                py.check_signals()?;
+            }
             place = if row > 0 && states[row - 1] == state { place + 1 } else { 0 };
             outcomes.clear();
             let range = usize::try_from(starts[row]).ok().zip(usize::try_from(starts[row + 1]).ok());
             let range = range.filter(|(start, end)| start <= end && *end <= next_states.len());
             let Some((start, end)) = range else {
-                return Err(errors::value(format!("the outcomes of row {row} are out of range")));
+                return Err(errors::value(format!(
+                    "the outcomes of row {row} are out of range of the columns"
+                )));
             };
             for i in start..end {
                 let next = match next_states[i] {
@@ -111,141 +157,192 @@ impl Solver {
             })?;
         }
         learner.agent = build(model, kind, settings, 0.0)?;
-        Ok(Self { learner })
+        Ok(Self::of(learner))
     }
 
     /// Set the outcomes of an action: (probability, next state, reward, terminated) each.
+    #[pyo3(signature = (state, action, outcomes, normalize=false))]
     fn set_outcomes(
-        &mut self,
+        &self,
         state: &Bound<'_, PyAny>,
         action: &Bound<'_, PyAny>,
         outcomes: &Bound<'_, PyAny>,
+        normalize: bool,
     ) -> PyResult<()> {
+        let py = state.py();
+        let pair = || format!("action {} in state {}", show(action), show(state));
         let wrong = |found: &Bound<'_, PyAny>| {
             errors::wrong_type(format!(
-                "outcomes of action {} in state {}: {} found; expected (probability, next_state, reward, terminated)",
-                errors::show(action),
-                errors::show(state),
-                errors::show(found)
+                "an outcome of {} is {}; expected (probability, next_state, reward, terminated)",
+                pair(),
+                show(found)
             ))
         };
         let mut rows: Vec<Row<'_>> = Vec::new();
         for outcome in outcomes.try_iter().map_err(|_| wrong(outcomes))? {
             let outcome = outcome?;
-            rows.push(outcome.extract().map_err(|_| wrong(&outcome))?);
+            let row = row_of(&outcome)
+                .map_err(|error| errors::with_context(py, error, &format!("outcome of {}: ", pair()), ""))?;
+            rows.push(row.ok_or_else(|| wrong(&outcome))?);
         }
-        self.learner.set_outcomes(state, action, rows)
+        if normalize {
+            let sum: f64 = rows.iter().map(|row| row.0).sum();
+            if !(sum > 0.0 && sum.is_finite()) {
+                return Err(errors::value(format!(
+                    "probabilities of {} sum to {sum}, which cannot be normalized; expected a sum above 0",
+                    pair()
+                )));
+            }
+            rows.iter_mut().for_each(|row| row.0 /= sum);
+        }
+        let mut solved = self.lock()?;
+        solved.policy = None;
+        solved.learner.set_outcomes(state, action, rows)
     }
 
     /// (error bound or None, converged, cycles).
-    fn solve(&mut self, py: Python<'_>, tolerance: f64) -> PyResult<(Option<f64>, bool, u64)> {
-        let solved = planning::solve(py, &mut self.learner.agent, tolerance)?;
-        let solution = solved.map_err(|error| self.learner.explain(py, error))?;
+    fn solve(&self, py: Python<'_>, tolerance: f64) -> PyResult<(Option<f64>, bool, u64)> {
+        let mut solved = self.lock()?;
+        solved.policy = None;
+        let solution = planning::solve(py, &mut solved.learner.agent, tolerance)?;
+        let solution = solution.map_err(|error| solved.learner.explain(py, error))?;
         Ok((solution.error_bound, solution.converged, solution.cycles))
     }
 
-    /// The value of every state.
-    fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let values: Vec<f64> = (0..self.learner.states.len() as u32)
-            .map(|state| self.learner.agent.value(State(state)))
-            .collect();
-        values.into_pyarray(py)
+    /// The value of every state, in the order of states.
+    fn value_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.lock()?.learner.state_values().into_pyarray(py))
     }
 
-    /// The best action of every state, None where there is none.
-    fn policy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let list = PyList::empty(py);
-        for state in 0..self.learner.states.len() as u32 {
-            list.append(self.best(py, state)?)?;
-        }
-        Ok(list)
+    /// The best action of every state, in the order of states; None where there is none.
+    fn policy_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut solved = self.lock()?;
+        let chosen = solved.policy().to_vec();
+        let names = (0..).zip(chosen).map(|(state, action)| solved.learner.action_name(py, state, action));
+        PyList::new(py, names.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.lock()?.learner.values(py)
+    }
+
+    fn policy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut solved = self.lock()?;
+        let chosen = solved.policy().to_vec();
+        solved.learner.policy(py, &chosen)
     }
 
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.learner.states.list(py)
+        self.lock()?.learner.states.list(py)
     }
 
-    fn value(&mut self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
-        let id = self.learner.known(state)?;
-        Ok(self.learner.agent.value(State(id)))
+    fn value(&self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
+        self.lock()?.learner.value(state)
     }
 
-    fn best_action<'py>(&mut self, state: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let id = self.learner.known(state)?;
-        self.best(state.py(), id)
+    fn best_action<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let mut solved = self.lock()?;
+        let Found::State(id) = solved.learner.known(state)? else { return Ok(None) };
+        let action = solved.policy().get(id as usize).copied().flatten();
+        solved.learner.action_name(state.py(), id, action)
     }
 
-    fn action_values<'py>(&mut self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        let py = state.py();
-        let id = self.learner.known(state)?;
-        let found = PyDict::new(py);
-        let values = self.learner.agent.planner().values().row(self.learner.agent.model(), State(id));
-        for (&action, pair) in self.learner.row(id).iter().zip(values) {
-            found.set_item(self.learner.actions.object(py, action)?, pair.value())?;
-        }
-        Ok(found)
+    fn action_values<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        self.lock()?.learner.action_values(state)
     }
 
-    fn contains(&mut self, state: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let key = names::key(state, "state")?;
-        Ok(self.learner.states.id(state.py(), &key, "state")?.is_some())
+    fn actions<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        self.lock()?.learner.action_names(state)
     }
 
-    fn n_states(&self) -> usize {
-        self.learner.states.len()
+    fn contains(&self, state: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.lock()?.learner.contains(state)
     }
 
-    fn discount(&self) -> f64 {
-        self.learner.agent.planner().settings().discount
+    fn n_states(&self) -> PyResult<usize> {
+        Ok(self.lock()?.learner.states.len())
     }
 
-    fn planner(&self) -> &'static str {
-        self.learner.agent.planner().kind().map_or("", PlannerKind::name)
+    fn discount(&self) -> PyResult<f64> {
+        Ok(self.lock()?.learner.discount())
+    }
+
+    fn planner(&self) -> PyResult<&'static str> {
+        Ok(self.lock()?.learner.planner_name())
     }
 
     fn model<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        crate::model_view::model_object(py, &self.learner)
+        crate::model_view::model_object(py, &self.lock()?.learner)
     }
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        stats_object(py, &self.learner.agent)
+        stats_object(py, &self.lock()?.learner.agent)
     }
 
     fn audit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        audit_object(py, &self.learner.agent)
+        audit_object(py, &self.lock()?.learner.agent)
+    }
+
+    #[pyo3(signature = (path, encode=None))]
+    fn save<'py>(&self, py: Python<'py>, path: PathBuf, encode: Option<Bound<'py, PyAny>>) -> PyResult<()> {
+        let mut encode = call(encode);
+        save(py, &self.lock()?.learner, path, translate!(encode))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (path, decode=None))]
+    fn load<'py>(py: Python<'py>, path: PathBuf, decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
+        let mut decode = call(decode);
+        Ok(Self::of(load(py, path, translate!(decode))?))
+    }
+
+    #[pyo3(signature = (encode=None))]
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        encode: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let mut encode = call(encode);
+        to_bytes(py, &self.lock()?.learner, translate!(encode))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (data, decode=None))]
+    fn from_bytes<'py>(py: Python<'py>, data: &[u8], decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
+        let mut decode = call(decode);
+        Ok(Self::of(from_bytes(py, data, translate!(decode))?))
+    }
+
+    /// A table for notebooks.
+    fn html(&self) -> PyResult<String> {
+        Ok(self.lock()?.learner.html("backsweep.MDP"))
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
-        Ok(Self { learner: self.learner.copied(py)? })
+        Ok(Self::of(self.lock()?.learner.copied(py)?))
     }
 
-    fn __deepcopy__(&self, py: Python<'_>, memo: Bound<'_, PyAny>) -> PyResult<Self> {
-        // Names are hashable, so there is nothing in them to be changed through the copy.
-        let _ = memo;
-        self.__copy__(py)
+    fn __deepcopy__<'py>(&self, py: Python<'py>, memo: Bound<'py, PyAny>) -> PyResult<Self> {
+        Ok(Self::of(self.lock()?.learner.deep_copied(py, &memo)?))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.learner.reduce::<Self>(py)
+        self.lock()?.learner.reduce::<Self>(py)
     }
 
     #[staticmethod]
     fn _restore<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
-        Ok(Self { learner: NamedAgent::unreduce(py, data, others)? })
+        Ok(Self::of(NamedAgent::unreduce(py, data, others)?))
     }
 
     fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {
-        self.learner.states.traverse(&visit)?;
-        self.learner.actions.traverse(&visit)
+        self.0.traverse(|solved| solved.learner.traverse(&visit))
     }
-}
 
-impl Solver {
-    fn best<'py>(&self, py: Python<'py>, state: u32) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let row = self.learner.row(state);
-        match self.learner.agent.best_action(State(state)).and_then(|action| row.get(action.index())) {
-            Some(&action) => Ok(Some(self.learner.actions.object(py, action)?)),
-            None => Ok(None),
+    /// Called on garbage only.
+    fn __clear__(&self) {
+        if let Ok(mut solved) = self.lock() {
+            solved.learner.clear();
         }
     }
 }

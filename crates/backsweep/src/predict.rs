@@ -1,6 +1,7 @@
 //! Prediction: the value of each state under the policy that produced the transitions.
 
 mod small_backups;
+mod snapshot;
 mod td0;
 
 pub use small_backups::{Selection, SmallBackupPredictor};

@@ -1,7 +1,7 @@
 //! Which format a file has, and the files themselves.
 
 use super::{Error, Mdp, Result, drn, learned, prism, table, umb};
-use crate::file::temporary_beside;
+use crate::file::create_temporary;
 use std::cell::Cell;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -138,17 +138,17 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
 
 /// Writes a file by way of a temporary one beside it.
 pub fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let temporary = temporary_beside(path);
-    let written = File::create(&temporary).and_then(|file| {
-        let mut output = BufWriter::with_capacity(1 << 18, file);
-        fill(&mut output)?;
+    let refused = |error: io::Error| Error::new(path.display(), format!("cannot write the file ({error})"));
+    let (temporary, file) = create_temporary(path, false).map_err(refused)?;
+    let mut output = BufWriter::with_capacity(1 << 18, file);
+    let written = fill(&mut output).and_then(|()| {
         output.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
         fs::rename(&temporary, path)
     });
     written.map_err(|error| {
         // Whatever is left of it is of no use; that it cannot be removed is no news beside the first error.
         let _ = fs::remove_file(&temporary);
-        Error::new(path.display(), format!("cannot write the file ({error})"))
+        refused(error)
     })
 }
 

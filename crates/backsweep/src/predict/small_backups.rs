@@ -8,6 +8,8 @@
 //!
 //! Line numbers are those of Algorithm 1.
 
+mod snapshot;
+
 use super::{Predictor, check, check_settings};
 use crate::{Next, PriorityQueue, QueueKind, Random, Result, State};
 use rustc_hash::FxHashMap;

@@ -2,6 +2,8 @@
 //!
 //! Cost of a step: O(1).
 
+mod snapshot;
+
 use super::{Predictor, check, check_settings};
 use crate::{Error, Next, Result, State};
 

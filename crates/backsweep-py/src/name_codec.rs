@@ -1,25 +1,34 @@
 //! Names between Python and files: plain data natively, other objects through the caller's encoder. Never a pickle.
 
 use crate::errors::{self, show, type_name};
-use crate::names::{Named, is_numpy_scalar};
+use crate::names::{Named, is_numpy_scalar, is_time};
 use backsweep_io::Name;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString, PyTuple};
 
-/// A function of one argument that turns other objects into plain data, or plain data into objects again.
+/// A function that turns other objects into plain data, or plain data back into objects.
 pub type Translate<'a, 'py> = &'a mut dyn FnMut(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>;
 
-/// As deep as files may nest tuples.
+/// How deep files may nest tuples.
 const MAX_DEPTH: usize = 100;
 
-pub fn store<'py>(py: Python<'py>, name: &Named, encode: Option<Translate<'_, 'py>>) -> PyResult<Name> {
-    match name {
-        Named::Int(number) => Ok(Name::Int(*number)),
-        Named::Object(object) => store_object(object.bind(py), encode, 0),
+/// The same function for one call of several.
+pub fn reborrow<'a, 'py>(translate: &'a mut Option<Translate<'_, 'py>>) -> Option<Translate<'a, 'py>> {
+    match translate {
+        Some(translate) => Some(&mut **translate),
+        None => None,
     }
 }
 
-fn store_object<'py>(
+/// A name as plain data.
+pub fn to_plain<'py>(py: Python<'py>, name: &Named, encode: Option<Translate<'_, 'py>>) -> PyResult<Name> {
+    match name {
+        Named::Int(number) => Ok(Name::Int(*number)),
+        Named::Object(object) => object_to_plain(object.bind(py), encode, 0),
+    }
+}
+
+fn object_to_plain<'py>(
     object: &Bound<'py, PyAny>,
     encode: Option<Translate<'_, 'py>>,
     depth: usize,
@@ -54,36 +63,34 @@ fn store_object<'py>(
         let mut names = Vec::with_capacity(tuple.len());
         let mut encode = encode;
         for item in tuple.iter() {
-            let encode: Option<Translate<'_, 'py>> = match &mut encode {
-                Some(encode) => Some(&mut **encode),
-                None => None,
-            };
-            names.push(store_object(&item, encode, depth + 1)?);
+            names.push(object_to_plain(&item, reborrow(&mut encode), depth + 1)?);
         }
         return Ok(Name::Tuple(names));
     }
-    if is_numpy_scalar(object)? {
+    if is_numpy_scalar(object)? && !is_time(object)? {
         let item = object.call_method0("item")?;
         if !is_numpy_scalar(&item)? {
-            return store_object(&item, encode, depth);
+            return object_to_plain(&item, encode, depth);
         }
     }
     match encode {
         Some(encode) => {
             let plain = encode(object)?;
-            store_object(&plain, None, depth + 1).map(|name| Name::Encoded(Box::new(name))).map_err(|error| {
-                let message = format!(
-                    "encode({}) gave {}, which cannot be stored either: {}",
-                    show(object),
-                    show(&plain),
-                    error.value(object.py())
-                );
-                errors::wrong_type(message)
-            })
+            object_to_plain(&plain, None, depth + 1).map(|name| Name::Encoded(Box::new(name))).map_err(
+                |error| {
+                    let message = format!(
+                        "encode({}) gave {}, which cannot be saved either: {}",
+                        show(object),
+                        show(&plain),
+                        error.value(object.py())
+                    );
+                    errors::wrong_type(message)
+                },
+            )
         }
         None => Err(errors::wrong_type(format!(
-            "name {} of type {} cannot be stored: files hold int, float, str, bytes, bool, None and tuples of them; pass \
-             encode=, a function that turns it into one of these (and decode= when loading)",
+            "name {} of type {} cannot be saved: files hold int, float, str, bytes, bool, None and tuples of them; pass \
+             encode=, a function that turns the name into one of these (and decode= when loading)",
             show(object),
             type_name(object)
         ))),
@@ -98,7 +105,8 @@ fn big_int(object: &Bound<'_, PyAny>) -> PyResult<Name> {
     Ok(Name::BigInt(bytes.extract()?))
 }
 
-pub fn restore<'py>(
+/// The object that plain data stands for.
+pub fn to_object<'py>(
     py: Python<'py>,
     name: &Name,
     decode: Option<Translate<'_, 'py>>,
@@ -120,22 +128,18 @@ pub fn restore<'py>(
             let mut decode = decode;
             let mut items = Vec::with_capacity(names.len());
             for name in names {
-                let decode: Option<Translate<'_, 'py>> = match &mut decode {
-                    Some(decode) => Some(&mut **decode),
-                    None => None,
-                };
-                items.push(restore(py, name, decode)?);
+                items.push(to_object(py, name, reborrow(&mut decode))?);
             }
             PyTuple::new(py, items)?.into_any()
         }
         Name::Encoded(name) => {
-            let plain = restore(py, name, None)?;
+            let plain = to_object(py, name, None)?;
             match decode {
                 Some(decode) => decode(&plain)?,
                 None => {
                     return Err(errors::wrong_type(format!(
-                        "a name was saved through an encoder, as {}; pass decode=, the function that turns it into \
-                         what it was",
+                        "a name was saved through an encoder, as {}; pass decode=, the function that turns it back into \
+                         the name",
                         show(&plain)
                     )));
                 }

@@ -1,0 +1,51 @@
+//! Refuses what would not fit into memory before any of it is allocated: a failed allocation would abort the process.
+
+use crate::errors;
+use pyo3::exceptions::PyMemoryError;
+use pyo3::prelude::*;
+use std::fs;
+
+/// Roughly what the engine and the names take for a state without actions, an action of a state, a successor of an action.
+const STATE_BYTES: u64 = 120;
+const PAIR_BYTES: u64 = 80;
+const ARC_BYTES: u64 = 60;
+/// Less than this is not checked.
+const SMALL: u64 = 64 << 20;
+
+/// # Errors
+/// `MemoryError` if a model of this size would need more memory than is available.
+pub fn check(what: &str, n_states: u64, n_pairs: u64, n_arcs: u64) -> PyResult<()> {
+    let bytes = n_states
+        .saturating_mul(STATE_BYTES)
+        .saturating_add(n_pairs.saturating_mul(PAIR_BYTES))
+        .saturating_add(n_arcs.saturating_mul(ARC_BYTES));
+    if bytes <= SMALL {
+        return Ok(());
+    }
+    match available() {
+        Some(available) if bytes > available => Err(PyMemoryError::new_err(format!(
+            "{what} would take about {} of memory ({n_states} states, {n_pairs} actions of states, {n_arcs} successors), and {} \
+             are available; expected a smaller model",
+            errors::size(bytes),
+            errors::size(available)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Memory that is still available: the least of what the system has left and what the limits of the control group and of the
+/// process leave. `None` where none of these is known, as on systems other than Linux.
+fn available() -> Option<u64> {
+    /// The number in the first line of a file that begins with a word.
+    fn number(path: &str, word: &str) -> Option<u64> {
+        let text = fs::read_to_string(path).ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix(word))?;
+        line.split_ascii_whitespace().next()?.parse().ok()
+    }
+    let system = number("/proc/meminfo", "MemAvailable:").map(|kilobytes| kilobytes * 1024);
+    let used = number("/sys/fs/cgroup/memory.current", "").unwrap_or(0);
+    let group = number("/sys/fs/cgroup/memory.max", "").map(|limit| limit.saturating_sub(used));
+    let mapped = number("/proc/self/status", "VmSize:").unwrap_or(0) * 1024;
+    let process = number("/proc/self/limits", "Max address space").map(|limit| limit.saturating_sub(mapped));
+    [system, group, process].into_iter().flatten().min()
+}

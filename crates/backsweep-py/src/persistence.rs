@@ -1,0 +1,183 @@
+//! Named agents as copies, as files and as pickles.
+
+use crate::action_row::ActionRow;
+use crate::errors::{self, show};
+use crate::name_codec::{self, Translate, reborrow};
+use crate::named_agent::NamedAgent;
+use crate::names::{self, Names, Role};
+use backsweep::Agent;
+use backsweep_io::{Learner, LearnerNames, Name, encode_names};
+use pyo3::PyTypeInfo;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyTuple};
+use rustc_hash::FxHashMap;
+
+impl NamedAgent {
+    /// A copy that shares the names.
+    pub fn copied(&self, py: Python<'_>) -> PyResult<Self> {
+        Ok(Self {
+            agent: self.agent.clone(),
+            random: self.random.clone(),
+            states: self.states.copied(py)?,
+            actions: self.actions.copied(py)?,
+            ends: self.ends.copied(py)?,
+            declared: self.declared.clone(),
+            rows: self.rows.clone(),
+        })
+    }
+
+    /// A copy whose names are deep copies.
+    pub fn deep_copied<'py>(&self, py: Python<'py>, memo: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let mut copy = self.copied(py)?;
+        copy.states = self.states.deep_copied(py, memo, "state")?;
+        copy.actions = self.actions.deep_copied(py, memo, "action")?;
+        copy.ends = self.ends.deep_copied(py, memo, "end")?;
+        Ok(copy)
+    }
+
+    /// What is saved.
+    ///
+    /// # Errors
+    /// If a name cannot be stored, or if two names would be stored alike: no program could load that file.
+    pub fn to_learner<'py>(
+        &self,
+        py: Python<'py>,
+        mut encode: Option<Translate<'_, 'py>>,
+    ) -> PyResult<Learner> {
+        let names = LearnerNames {
+            states: stored(py, &self.states, reborrow(&mut encode), "state")?,
+            actions: stored(py, &self.actions, reborrow(&mut encode), "action")?,
+            ends: stored(py, &self.ends, encode, "end")?,
+            default_actions: self.declared.as_ref().map(|row| row.as_slice().to_vec()),
+            rows: self.rows.iter().map(|row| row.as_ref().map(|row| row.as_slice().to_vec())).collect(),
+        };
+        Ok(Learner { agent: self.agent.clone(), random: self.random.clone(), names: Some(names) })
+    }
+
+    /// What was saved. A learner without names gets whole numbers.
+    pub fn from_learner<'py>(
+        py: Python<'py>,
+        learner: Learner,
+        mut decode: Option<Translate<'_, 'py>>,
+    ) -> PyResult<Self> {
+        let names = learner.names.unwrap_or_else(|| whole_numbers(&learner.agent));
+        let states = loaded(py, &names.states, reborrow(&mut decode), "state")?;
+        let actions = loaded(py, &names.actions, reborrow(&mut decode), "action")?;
+        let ends = loaded(py, &names.ends, decode, "end")?;
+        Ok(Self {
+            states,
+            actions,
+            ends,
+            agent: learner.agent,
+            random: learner.random,
+            declared: names.default_actions.map(ActionRow::new),
+            rows: names.rows.into_iter().map(|row| row.map(ActionRow::new)).collect(),
+        })
+    }
+
+    /// For Python's garbage collector.
+    pub fn traverse(&self, visit: &pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {
+        [&self.states, &self.actions, &self.ends].into_iter().try_for_each(|names| names.traverse(visit))
+    }
+
+    /// Drops all names; what is left is never used again.
+    pub fn clear(&mut self) {
+        (self.states, self.actions, self.ends) = Default::default();
+        self.declared = None;
+        self.rows = Vec::new();
+    }
+
+    /// For pickle: a call of `_restore` of the class `T` with the bytes of a file and the names that are not plain data, which
+    /// pickle handles itself.
+    pub fn reduce<'py, T: PyTypeInfo>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let others = PyList::empty(py);
+        let mut encode = |object: &Bound<'py, PyAny>| {
+            others.append(object)?;
+            Ok((others.len() - 1).into_pyobject(py)?.into_any())
+        };
+        let learner = self.to_learner(py, Some(&mut encode))?;
+        let bytes = learner.to_bytes().map_err(|error| errors::from_io(py, error))?;
+        let restore = py.get_type::<T>().getattr("_restore")?;
+        (restore, (PyBytes::new(py, &bytes), others)).into_pyobject(py)
+    }
+
+    /// The inverse of [`reduce`](Self::reduce).
+    pub fn unreduce<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
+        let mut decode = |index: &Bound<'py, PyAny>| others.get_item(index.extract::<usize>()?);
+        let learner = Learner::from_bytes(data).map_err(|error| errors::from_io(py, error))?;
+        Self::from_learner(py, learner, Some(&mut decode))
+    }
+}
+
+/// The names of a table as they are saved, all different.
+fn stored<'py>(
+    py: Python<'py>,
+    names: &Names,
+    mut encode: Option<Translate<'_, 'py>>,
+    role: Role,
+) -> PyResult<Vec<Name>> {
+    let mut stored = Vec::with_capacity(names.len());
+    let mut seen: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
+    for (id, name) in names.named().iter().enumerate() {
+        let plain = name_codec::to_plain(py, name, reborrow(&mut encode))?;
+        // Only what was converted can collide: plain names are saved as they are, and differ already.
+        if !matches!(plain, Name::Int(_) | Name::Text(_)) {
+            let bytes =
+                encode_names(std::slice::from_ref(&plain)).map_err(|error| errors::from_io(py, error))?;
+            if let Some(other) = seen.insert(bytes, id) {
+                return Err(errors::value(format!(
+                    "{role}s {} and {} would be saved alike, as {}; expected encode to give different names for \
+                     different objects; nothing was saved",
+                    names.show(py, other as u32),
+                    names.show(py, id as u32),
+                    name_codec::to_object(
+                        py,
+                        &plain,
+                        Some(&mut |plain: &Bound<'_, PyAny>| Ok(plain.clone()))
+                    )
+                    .map_or_else(|_| "the same name".to_owned(), |object| show(&object))
+                )));
+            }
+        }
+        stored.push(plain);
+    }
+    Ok(stored)
+}
+
+/// The names that were saved. What is wrong with them is wrong with the file, unless `decode` made it.
+fn loaded<'py>(
+    py: Python<'py>,
+    names: &[Name],
+    mut decode: Option<Translate<'_, 'py>>,
+    role: Role,
+) -> PyResult<Names> {
+    let mut table = Names::default();
+    for name in names {
+        let object = name_codec::to_object(py, name, reborrow(&mut decode))?;
+        let key = names::key(&object, role);
+        let inserted = key.and_then(|key| table.id_or_insert(py, key, role)).map_err(|error| {
+            if name.is_plain() { errors::file(py, error.value(py).to_string()) } else { error }
+        });
+        if !inserted?.1 {
+            return Err(errors::file(
+                py,
+                format!("{role} {} occurs twice; expected different names", show(&object)),
+            ));
+        }
+    }
+    Ok(table)
+}
+
+/// Whole numbers as names, for a learner that was saved from Rust without names.
+fn whole_numbers(agent: &Agent) -> LearnerNames {
+    let ints = |n: usize| (0..n as i64).map(Name::Int).collect();
+    let model = agent.model();
+    let n_actions = || model.states().map(|state| model.n_actions(state));
+    LearnerNames {
+        states: ints(model.n_states()),
+        actions: ints(n_actions().max().unwrap_or(0)),
+        default_actions: None,
+        rows: n_actions().map(|n| Some((0..n as u32).collect())).collect(),
+        ends: Vec::new(),
+    }
+}

@@ -1,0 +1,129 @@
+//! The policy that values stand for.
+//!
+//! With a discount below 1, any action of the highest value will do. Without discount it will not: staying in place for nothing
+//! is worth as much as stepping to the goal, since the goal is still there afterwards, but a policy that always stays never
+//! gets there. So ties are broken toward ending: among the actions that attain a state's value, the policy takes one that
+//! follows a shortest way to an end, and never risks a state from which no such way leads on.
+
+use backsweep::{Action, Agent, Model, Pair, State, Values};
+
+/// How far below the best an action may be and still count as tied, relative to the state's value. Each state uses the
+/// first of these with which it can end, since values that are still off by a little break exact ties.
+const TOLERANCES: [f64; 7] = [0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5, WIDEST];
+const WIDEST: f64 = 1e-3;
+/// Mass of a pair below this is what rounding leaves of probabilities that sum to 1, and not an end.
+const ROUNDING: f64 = 1e-12;
+
+/// The action to take in each state; `None` where there is none.
+///
+/// # Complexity
+/// O(pairs), and O(arcs) per round without discount: rarely more than a handful of rounds.
+pub fn policy(agent: &Agent) -> Vec<Option<Action>> {
+    let greedy = agent.model().states().map(|state| agent.best_action(state)).collect();
+    if agent.planner().settings().discount < 1.0 {
+        return greedy;
+    }
+    toward_ends(agent.model(), agent.planner().values(), greedy)
+}
+
+/// The action to take in one state, the one of [`policy`].
+///
+/// # Complexity
+/// O(actions), unless there is no discount and actions are tied: then that of [`policy`].
+pub fn best_action(agent: &Agent, state: State) -> Option<Action> {
+    let best = agent.best_action(state)?;
+    if agent.planner().settings().discount < 1.0 {
+        return Some(best);
+    }
+    let row = agent.planner().values().row(agent.model(), state);
+    let highest = row[best.index()].value();
+    let tied = row.iter().filter(|pair| pair.value() >= highest - WIDEST * highest.abs()).count();
+    if tied == 1 { Some(best) } else { policy(agent).get(state.index()).copied().flatten() }
+}
+
+fn toward_ends(model: &Model, values: &Values, mut chosen: Vec<Option<Action>>) -> Vec<Option<Action>> {
+    let row_max =
+        |state| values.row(model, state).iter().map(|q| q.value()).fold(f64::NEG_INFINITY, f64::max);
+    let best: Vec<f64> = model.states().map(row_max).collect();
+    let largest = model.states().map(|state| values.value(state).abs()).fold(0.0, f64::max);
+    // A state without actions, or all of whose actions are unknown, is worth a constant: as good as an end.
+    let mut is_settled: Vec<bool> =
+        model.states().map(|state| model.pairs(state).all(|pair| !values.is_known(model, pair))).collect();
+    for tolerance in TOLERANCES {
+        let attains = |pair: Pair| {
+            let best = best[model.state_of(pair).index()];
+            values.is_known(model, pair) && values.action_value(pair) >= best - tolerance * best.abs()
+        };
+        settle(model, attains, &mut is_settled, &mut chosen);
+        if tolerance == 0.0 {
+            // These states promise nothing, so nothing is lost by staying there.
+            for state in model.states().filter(|&state| values.value(state).abs() <= ROUNDING * largest) {
+                is_settled[state.index()] = true;
+            }
+            settle(model, attains, &mut is_settled, &mut chosen);
+        }
+        if is_settled.iter().all(|&settled| settled) {
+            break;
+        }
+    }
+    chosen
+}
+
+/// Settles every state from which `allowed` pairs reach an end or a settled state with probability 1, and chooses such pairs.
+///
+/// Finds the largest set of states in which each has a pair that stays in the set and is a step nearer to an end or to a
+/// settled state: a policy of such pairs comes nearer with a probability above 0 from anywhere and never leaves, so it
+/// arrives.
+fn settle(
+    model: &Model,
+    allowed: impl Fn(Pair) -> bool,
+    is_settled: &mut [bool],
+    chosen: &mut [Option<Action>],
+) {
+    let mut in_set = vec![true; model.n_states()];
+    loop {
+        let stays = |pair: Pair| {
+            allowed(pair)
+                && model.successors(pair).all(|next| next.weight <= 0.0 || in_set[next.state.index()])
+        };
+        let mut pairs: Vec<Option<Pair>> = vec![None; model.n_states()];
+        let mut reached = is_settled.to_vec();
+        let mut open: Vec<State> = model.states().filter(|state| reached[state.index()]).collect();
+        for state in model.states().filter(|state| in_set[state.index()]) {
+            let ending = model.pairs(state).find(|&pair| may_end(model, pair) && stays(pair));
+            if !reached[state.index()] && ending.is_some() {
+                pairs[state.index()] = ending;
+                reached[state.index()] = true;
+                open.push(state);
+            }
+        }
+        // Breadth first, so that ways are short.
+        let mut first = 0;
+        while let Some(&state) = open.get(first) {
+            first += 1;
+            for before in model.predecessors(state).filter(|before| before.weight > 0.0) {
+                let from = model.state_of(before.pair).index();
+                if in_set[from] && !reached[from] && stays(before.pair) {
+                    pairs[from] = Some(before.pair);
+                    reached[from] = true;
+                    open.push(State(from as u32));
+                }
+            }
+        }
+        if reached == in_set {
+            for (state, pair) in pairs.into_iter().enumerate() {
+                if let Some(pair) = pair {
+                    chosen[state] = Some(model.action_of(pair));
+                }
+            }
+            is_settled.copy_from_slice(&in_set);
+            return;
+        }
+        in_set = reached;
+    }
+}
+
+fn may_end(model: &Model, pair: Pair) -> bool {
+    let carried: f64 = model.successors(pair).map(|next| next.weight).sum();
+    model.weight(pair) - carried > ROUNDING * model.weight(pair)
+}

@@ -62,7 +62,7 @@ fn not_a_column(error: PyErr, column: &Bound<'_, PyAny>, name: &str) -> PyErr {
 }
 
 /// No reward is larger than this, so that no sum of rewards overflows.
-const MAX_REWARD: f64 = 1e150;
+use backsweep::MAX_REWARD;
 /// What a reward should be, for messages.
 pub const A_REWARD: &str = "a finite number of at most 1e150 in magnitude";
 

@@ -3,7 +3,7 @@
 use super::{Arc, Selection, SmallBackupPredictor};
 use crate::predict::snapshot::{counts, numbers};
 use crate::predict::{MOST_STATES, check_settings};
-use crate::queue::{ExactQueue, Queue};
+use crate::{PriorityQueue, QueueKind};
 use crate::{Random, Result, Snapshot, State};
 
 const KIND: &[u8] = b"small_backups";
@@ -85,7 +85,7 @@ impl SmallBackupPredictor {
             into: if selection == Selection::Largest { vec![Vec::new(); n_states] } else { Vec::new() },
             index: Default::default(),
             next_in_turn: turn as usize,
-            queue: ExactQueue::new(),
+            queue: PriorityQueue::new(QueueKind::Exact),
             refresh: (refresh_state as usize, refresh_count as usize),
         };
         let states = Snapshot::sized("arcs.state", snapshot.u32s("arcs.state")?, n_arcs)?;

@@ -4,7 +4,7 @@
 use backsweep::{PriorityQueue, QueueKind, Random};
 use orx_priority_queue::{BinaryHeapWithMap, PriorityQueue as _, PriorityQueueDecKey};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Priorities of many sizes, often equal.
 fn any_priority(random: &mut Random) -> f64 {
@@ -160,6 +160,35 @@ fn the_exact_queue_is_a_sorted_list_where_priorities_crowd() {
     }
 }
 
+/// A crowd is split by the bits in which its keys differ at that time; keys that come later differ in others.
+#[test]
+fn keys_that_join_a_split_crowd_keep_the_order() {
+    const CROWD: u32 = 3000;
+    for seed in 0..100 {
+        let mut random = Random::from_seed(seed);
+        let mut queue = PriorityQueue::new(QueueKind::Exact);
+        queue.grow(CROWD as usize + 100);
+        let common = 1.0 + 2f64.powi(-(10 + random.below(40) as i32));
+        let mut expected = BTreeSet::new();
+        for key in 0..CROWD {
+            queue.set(key, common);
+            expected.insert((Reverse(common.to_bits()), key));
+        }
+        for key in CROWD..CROWD + 100 {
+            let popped = queue.pop().unwrap();
+            assert_eq!(expected.pop_first().map(|(_, first)| first), Some(popped), "seed {seed}");
+            let distance = 2f64.powi(-(8 + random.below(44) as i32));
+            let priority = if random.chance(0.5) { common + distance } else { common - distance };
+            queue.set(key, priority);
+            expected.insert((Reverse(priority.to_bits()), key));
+        }
+        while let Some(popped) = queue.pop() {
+            assert_eq!(expected.pop_first().map(|(_, first)| first), Some(popped), "seed {seed}");
+        }
+        assert!(expected.is_empty(), "seed {seed}");
+    }
+}
+
 #[test]
 fn the_bucket_queue_is_a_sorted_list_within_its_factor() {
     for seed in 0..200 {
@@ -171,27 +200,27 @@ fn the_bucket_queue_is_a_sorted_list_within_its_factor() {
 fn the_exact_queue_pops_what_orx_priority_queue_pops() {
     for seed in 0..50 {
         let mut random = Random::from_seed(seed);
-        let mut heap = PriorityQueue::new(QueueKind::Exact);
+        let mut exact = PriorityQueue::new(QueueKind::Exact);
         // That queue pops the smallest: the order is reversed.
         let mut orx: BinaryHeapWithMap<u32, Reverse<u64>> = BinaryHeapWithMap::default();
-        heap.grow(500);
+        exact.grow(500);
         for _ in 0..5000 {
             let key = random.below(500);
             // Positive numbers are ordered as their bits; all different, so that there is one right answer.
             let priority = f64::from_bits((random.next_u64() >> 12) | 0x3FF0_0000_0000_0000);
             match random.below(3) {
                 0 => {
-                    heap.set(key, priority);
+                    exact.set(key, priority);
                     orx.update_key_or_push(&key, Reverse(priority.to_bits()));
                 }
                 1 => {
-                    heap.promote(key, priority);
+                    exact.promote(key, priority);
                     orx.try_decrease_key_or_push(&key, Reverse(priority.to_bits()));
                 }
-                _ => assert_eq!(heap.pop(), orx.pop_node(), "seed {seed}"),
+                _ => assert_eq!(exact.pop(), orx.pop_node(), "seed {seed}"),
             }
-            assert_eq!(heap.top().map(f64::to_bits), orx.peek().map(|(_, key)| key.0), "seed {seed}");
-            assert_eq!(heap.len(), orx.len(), "seed {seed}");
+            assert_eq!(exact.top().map(f64::to_bits), orx.peek().map(|(_, key)| key.0), "seed {seed}");
+            assert_eq!(exact.len(), orx.len(), "seed {seed}");
         }
     }
 }

@@ -241,7 +241,7 @@ const STRIDE: usize = 8;
 
 /// The one planning loop: runs update cycles within a budget. A cycle that an earlier call had to cut is finished first.
 pub fn plan(planner: &mut dyn Planner, model: &Model, budget: Budget<'_>) -> Planned {
-    let mut cycles = 0;
+    let mut cycles = 0; // l.13, by three kinds of budget
     let converged = match budget {
         Budget::Cycles(n) => loop {
             if cycles >= n {

@@ -1,5 +1,5 @@
 //! Whatever happened before, in whatever order, a planner ends at the optimum of the model that is left: every planner and
-//! queue after random histories of observations, transitions taken back, rows given anew, states and actions added, planning
+//! queue after random histories of observations, transitions taken back, rows replaced, states and actions added, planning
 //! in between; compared with policy iteration on the test's own counts.
 
 mod common;
@@ -15,7 +15,7 @@ struct History {
     agent: Agent,
     book: Book,
     recorded: Vec<Transition>,
-    /// With discount 1 every step leads to a higher state or to the end, so that every policy ends.
+    /// With discount 1 every step leads to a higher state or to the end, so that every policy terminates.
     only_up: bool,
 }
 
@@ -124,7 +124,7 @@ fn every_planner_ends_at_the_optimum_of_what_is_left() {
     }
 }
 
-/// A pair with more successors than are looked up by a scan, in a row that moves on the way.
+/// A pair with too many successors to be found by a scan, in a row that moves on the way.
 #[test]
 fn long_rows_are_found_again() {
     for kind in PlannerKind::ALL {
@@ -192,7 +192,7 @@ fn takes_hardly_more_than_restored(agent: &Agent) {
     assert!(found < restored * 5 / 4, "{name}: {found} bytes, restored {restored}");
 }
 
-/// The planners that keep rows of successors, each with so many states and actions.
+/// Agents whose planners cache the successors of pairs, with this many states and actions.
 fn with_rows(n_states: usize, n_actions: usize) -> impl Iterator<Item = Agent> {
     [
         PlannerKind::PengWilliams,

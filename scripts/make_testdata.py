@@ -721,7 +721,7 @@ have other tables.
 The Gymnasium tables were made from Gymnasium {version} (`env.unwrapped.P`), which
 is under the MIT licence: `LICENSE.gymnasium`. The book is R. S. Sutton and
 A. G. Barto, *Reinforcement Learning: An Introduction*, 2nd edition, MIT Press,
-2018; its problems were written down anew from their definitions.
+2018; its problems were written from their definitions.
 """
 
 

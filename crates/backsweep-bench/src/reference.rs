@@ -1,7 +1,8 @@
-//! The algorithms in their simplest form: what the engine must beat, and what it must agree with.
+//! The algorithms in their simplest form: the place to begin reading, what the engine must beat, and what it must agree with.
 //!
-//! Both versions of the paper's Algorithm 2 with a binary heap, a vector of predecessors a state and counts as integers. On
-//! the same observations the cycles and backups are those of any other plain program with a binary heap.
+//! Both versions of the paper's Algorithm 2 with a binary heap, a vector of predecessors per state and counts as integers. Line
+//! numbers are those of Algorithm 2. On the same observations the cycles and backups are those of any other plain program with
+//! a binary heap.
 
 use crate::clock::{peak_megabytes, reset_peak_memory, thread_time};
 use crate::fixed_point::rmse;
@@ -146,11 +147,11 @@ impl Reference {
         Self {
             version,
             threshold,
-            q: vec![0.0; n_states * N_ACTIONS],
-            q_prev: vec![0.0; n_states * N_ACTIONS],
-            v: vec![0.0; n_states],
+            q: vec![0.0; n_states * N_ACTIONS],      // l.2
+            q_prev: vec![0.0; n_states * N_ACTIONS], // l.2
+            v: vec![0.0; n_states],                  // l.1
             u: vec![0.0; n_states],
-            n: vec![0; n_states * N_ACTIONS],
+            n: vec![0; n_states * N_ACTIONS], // l.3
             best: (0..n_states).map(|s| s * N_ACTIONS).collect(),
             predecessors: (0..n_states).map(|_| Vec::new()).collect(),
             heap: Heap::new(n_states),
@@ -187,13 +188,13 @@ impl Reference {
         match self.version {
             Version::Reversed if pair == self.best[s] || self.q[pair] > self.v[s] => {
                 (self.best[s], self.v[s]) = self.row_maximum(s);
-                self.heap.set(s as u32, (self.v[s] - self.u[s]).abs(), self.threshold);
+                self.heap.set(s as u32, (self.v[s] - self.u[s]).abs(), self.threshold); // l.11, 12, 21, 22
             }
             Version::Reversed => {}
             Version::Small => {
-                let priority = (self.q[pair] - self.q_prev[pair]).abs();
+                let priority = (self.q[pair] - self.q_prev[pair]).abs(); // l.11, 21
                 if priority > self.threshold {
-                    self.heap.promote(s as u32, priority);
+                    self.heap.promote(s as u32, priority); // l.12, 22
                 }
             }
         }
@@ -202,35 +203,35 @@ impl Reference {
     /// Learns from one step.
     pub fn observe(&mut self, step: Observation) {
         let pair = step.pair();
-        self.n[pair] += 1;
+        self.n[pair] += 1; // l.9
         let mut value = 0.0;
         if !step.terminated {
             let next = step.next as usize;
             let list = &mut self.predecessors[next];
             match list.iter_mut().find(|p| p.pair == pair as u32) {
-                Some(found) => found.n += 1,
+                Some(found) => found.n += 1, // l.9
                 None => list.push(Predecessor { pair: pair as u32, n: 1 }),
             }
             value = DISCOUNT * if self.version == Version::Reversed { self.u[next] } else { self.v[next] };
         }
         let n = f64::from(self.n[pair]);
         // Fused, as the compilers of other languages do it, so that counts can be compared to the last cycle.
-        self.q[pair] = (self.q[pair].mul_add(n - 1.0, REWARD) + value) / n;
-        self.touch(pair);
+        self.q[pair] = (self.q[pair].mul_add(n - 1.0, REWARD) + value) / n; // l.10
+        self.touch(pair); // l.11, 12
     }
 
     /// One update cycle; `false` if the queue was empty.
     pub fn update_cycle(&mut self) -> bool {
-        let Some(state) = self.heap.pop() else { return false };
+        let Some(state) = self.heap.pop() else { return false }; // l.14
         let s = state as usize;
         self.cycles += 1;
         let delta = match self.version {
-            Version::Reversed => self.v[s] - std::mem::replace(&mut self.u[s], self.v[s]),
+            Version::Reversed => self.v[s] - std::mem::replace(&mut self.u[s], self.v[s]), // l.16, 17, 18, with U for V
             Version::Small => {
                 let row = s * N_ACTIONS..(s + 1) * N_ACTIONS;
-                self.q_prev[row.clone()].copy_from_slice(&self.q[row]);
-                let v = self.row_maximum(s).1;
-                v - std::mem::replace(&mut self.v[s], v)
+                self.q_prev[row.clone()].copy_from_slice(&self.q[row]); // l.15
+                let v = self.row_maximum(s).1; // l.17
+                v - std::mem::replace(&mut self.v[s], v) // l.16, 18
             }
         };
         if let Some(tape) = &mut self.tape {
@@ -239,12 +240,12 @@ impl Reference {
         if delta == 0.0 {
             return true;
         }
-        let list = std::mem::take(&mut self.predecessors[s]);
+        let list = std::mem::take(&mut self.predecessors[s]); // l.19
         self.backups += list.len() as u64;
         for &Predecessor { pair, n } in &list {
             let pair = pair as usize;
-            self.q[pair] += DISCOUNT * delta * f64::from(n) / f64::from(self.n[pair]);
-            self.touch(pair);
+            self.q[pair] += DISCOUNT * delta * f64::from(n) / f64::from(self.n[pair]); // l.20
+            self.touch(pair); // l.21, 22
         }
         self.predecessors[s] = list;
         true
@@ -255,6 +256,7 @@ impl Reference {
         for &step in walk {
             self.observe(step);
             for _ in 0..cycles {
+                // l.13
                 if !self.update_cycle() {
                     break;
                 }

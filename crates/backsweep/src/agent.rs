@@ -184,8 +184,8 @@ impl Agent {
         random: &mut Random,
     ) -> Result<Transition> {
         self.meet(environment, state)?;
-        let action = self.act(state, random)?;
-        let Step { reward, next } = environment.step(state, action, random);
+        let action = self.act(state, random)?; // l.7
+        let Step { reward, next } = environment.step(state, action, random); // l.8
         if let Some(next) = next.state() {
             self.meet(environment, next)?;
         }
@@ -301,12 +301,12 @@ pub fn run_episode(
     watch: &mut dyn FnMut(&Agent, &Transition),
 ) -> Result<Episode> {
     let discount = agent.planner.settings().discount;
-    let mut state = environment.start(random);
+    let mut state = environment.start(random); // l.4, 5: the loop over episodes is the caller's
     let mut episode =
         Episode { steps: 0, total_reward: 0.0, discounted_return: 0.0, end: EpisodeEnd::Truncated };
     let mut factor = 1.0;
     while max_steps.is_none_or(|most| episode.steps < most) {
-        let mut transition = agent.step(environment, state, budget, random)?;
+        let mut transition = agent.step(environment, state, budget, random)?; // l.6
         episode.steps += 1;
         episode.total_reward += transition.reward;
         episode.discounted_return += factor * transition.reward;
@@ -316,10 +316,10 @@ pub fn run_episode(
         }
         watch(agent, &transition);
         match transition.next {
-            Next::Continue(next) => state = next,
+            Next::Continue(next) => state = next, // l.25
             Next::Truncated(_) => break,
             Next::Terminated => {
-                episode.end = EpisodeEnd::Terminated;
+                episode.end = EpisodeEnd::Terminated; // l.26
                 break;
             }
         }

@@ -192,7 +192,7 @@ impl Model {
             return Err(Error::Full { what: "state-action pairs", limit: u64::from(u32::MAX - 1) });
         }
         let state = State(self.states.len() as u32);
-        self.pairs.resize(first_pair + n_actions, PairRow::NEW);
+        self.pairs.resize(first_pair + n_actions, PairRow::NEW); // l.3
         self.pair_states.push(state.0, first_pair, n_actions);
         self.states.push(StateRow {
             first_pair: first_pair as u32,

@@ -253,7 +253,7 @@ const STRIDE: usize = 8;
 
 /// The one planning loop: runs update cycles within a budget. A cycle that an earlier call had to cut is finished first.
 pub fn plan(planner: &mut dyn Planner, model: &Model, budget: Budget<'_>) -> Planned {
-    let (mut cycles, mut stalled) = (0, false);
+    let (mut cycles, mut stalled) = (0, false); // l.13, by three kinds of budget
     let converged = loop {
         let (is_over, limit) = match budget {
             Budget::Cycles(n) => (cycles >= n, usize::MAX),

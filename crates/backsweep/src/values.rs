@@ -109,10 +109,10 @@ impl Values {
         if self.n_pairs() == model.n_pairs() && self.v.len() == model.n_states() {
             return false;
         }
-        self.pairs.resize(model.n_pairs() + 1, self.unknown());
+        self.pairs.resize(model.n_pairs() + 1, self.unknown()); // l.2
         for state in self.v.len()..model.n_states() {
             let is_terminal = model.pair_range(state as u32).is_empty();
-            self.v.push(if is_terminal { 0.0 } else { self.optimism.value });
+            self.v.push(if is_terminal { 0.0 } else { self.optimism.value }); // l.1
         }
         true
     }
@@ -158,7 +158,7 @@ impl Values {
     #[inline]
     pub fn small_backup(&mut self, pair: Pair, weight: f64, delta: f64) {
         let value = &mut self.pairs[pair.index() + 1];
-        value.q += value.scale.abs() * (weight * delta);
+        value.q += value.scale.abs() * (weight * delta); // l.20
     }
 
     /// Recomputes Q of a pair from the values that `u` gives for its successors.

@@ -18,7 +18,7 @@ fn agent(planner: PlannerKind, queue: QueueKind, discount: f64) -> Agent {
     Agent::new(planner, Settings { discount, queue, ..Settings::default() }).unwrap()
 }
 
-/// Whether [`backsweep::solve`] takes the problem without discount, by what it documents.
+/// Whether [`backsweep::solve`] accepts the problem without discount, by its documentation.
 fn is_defined_undiscounted(problem: &Problem, every_policy_ends: bool) -> bool {
     let rewards: Vec<f64> = problem.book().rows.iter().flatten().map(|row| row.reward_sum).collect();
     every_policy_ends || rewards.iter().all(|&r| r >= 0.0) || rewards.iter().all(|&r| r <= 0.0)
@@ -44,7 +44,7 @@ fn a_solved_planner_keeps_its_settings() {
             let place = format!("{planner}, {queue:?}, {threshold}");
             let mut agent = Agent::new(planner, settings).unwrap();
             problem.give(&mut agent);
-            // Stopped, it goes on at the next call.
+            // After a stop, the next call resumes.
             let (model, mut planner) = (agent.model(), agent.planner().boxed_clone());
             assert_eq!(solve_unless(&mut *planner, model, 1e-9, &mut || true).unwrap(), None, "{place}");
             assert_eq!(planner.settings(), settings, "{place}");
@@ -108,7 +108,7 @@ fn known_models_are_solved_by_every_planner() {
     }
 }
 
-/// What rounding in the reference itself may amount to.
+/// The rounding error that the reference itself may have.
 fn reference_error(values: &[f64], discount: f64) -> f64 {
     let largest = values.iter().fold(1.0f64, |a, v| a.max(v.abs()));
     16.0 * f64::EPSILON * largest / (1.0 - discount).max(1e-3)
@@ -158,7 +158,7 @@ fn learned_models_are_solved_by_every_planner() {
     let mut random = Random::from_seed(7);
     for problem in problems() {
         let discount = 0.95;
-        // Steps from anywhere, so that every part of the table is met; a third of them are "cut", which changes nothing.
+        // Steps from anywhere, so that every part of the table is seen; a third of them are truncated, which changes nothing.
         let n_steps = 20 * problem.n_states().min(200);
         let mut book = Book::new(problem.n_actions());
         let mut steps = Vec::new();
@@ -202,7 +202,7 @@ fn learned_models_are_solved_by_every_planner() {
     }
 }
 
-/// The chosen action's worth equals the state's value (ties make actions themselves not comparable).
+/// The value of the chosen action equals that of the state (with ties, the actions themselves cannot be compared).
 fn check_best_actions(agent: &Agent, book: &Book, discount: f64, optimism: f64, min_visits: u32) {
     for state in agent.model().states() {
         let rows = &book.rows[state.index()];
@@ -304,10 +304,10 @@ fn without_discount_what_has_no_value_is_refused() {
     }
 }
 
-/// Without discount, with loops and rewards of one sign: what has a bound is solved, what has none is refused. Compared on
-/// random models with plain value iteration from 0, which grows without end exactly where there is no bound.
+/// Without discount, with loops and rewards of one sign: bounded values are solved for, unbounded ones are refused. Compared on
+/// random models with plain value iteration from 0, which grows for ever exactly where there is no bound.
 #[test]
-fn without_discount_bounded_values_are_told_from_unbounded_ones() {
+fn without_discount_bounded_values_are_distinguished_from_unbounded_ones() {
     let (mut n_solved, mut n_refused) = (0, 0);
     for seed in 0..3000 {
         let mut random = Random::from_seed(seed);
@@ -364,7 +364,7 @@ fn without_discount_bounded_values_are_told_from_unbounded_ones() {
     assert!(n_solved > 300 && n_refused > 300, "{n_solved} solved, {n_refused} refused");
 }
 
-/// Values left from before a change can solve the equations and be wrong: the loop below keeps what it was once promised.
+/// Values left over from before a change can solve the equations and be wrong: the loop below keeps the value it once had.
 #[test]
 fn without_discount_a_wrong_solution_is_not_called_converged() {
     for (planner, queue) in planners() {

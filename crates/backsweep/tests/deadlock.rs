@@ -10,7 +10,7 @@ use backsweep::{
 };
 use common::{QUEUES, on, step};
 
-/// A grid of SIDE × SIDE cells, four moves, −1 a step, from one corner to the other.
+/// A grid of SIDE × SIDE cells, four moves, −1 per step, from one corner to the other.
 struct Grid;
 
 const SIDE: u32 = 6;
@@ -92,7 +92,7 @@ fn values_leave_the_optimistic_value_at_the_last_visit_that_it_covers() {
     }
 }
 
-/// With the optimistic value above what the best known action gives, the maximum is the optimistic one.
+/// If the optimistic value is above that of the best known action, it is the maximum.
 #[test]
 fn the_maximum_sees_the_optimistic_value() {
     for kind in PlannerKind::ALL {
@@ -120,7 +120,7 @@ fn the_maximum_sees_the_optimistic_value() {
     }
 }
 
-/// The start value is no pseudo-count: the first visit overwrites it.
+/// The start value is not a pseudo-count: the first visit overwrites it.
 #[test]
 fn the_first_visit_overwrites_the_start_value() {
     for kind in PlannerKind::ALL {

@@ -1,8 +1,8 @@
-//! docs/PAPER.md and the sources must list the same departures from the paper.
+//! docs/PAPER.md and the sources must agree: on the departures from the paper, and on where each line of its algorithms is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The numbers after "Departure" or "Departures", as in "Departure 3" and "Departures 3 and 5".
 fn numbers(text: &str) -> BTreeSet<u32> {
@@ -20,34 +20,102 @@ fn numbers(text: &str) -> BTreeSet<u32> {
     found
 }
 
-fn in_sources(folder: &Path, found: &mut BTreeSet<u32>) {
+/// All Rust files below a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            in_sources(&path, found);
+            found.extend(sources(&path));
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.extend(numbers(&fs::read_to_string(path).unwrap()));
+            found.push(path);
         }
     }
+    found
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A section of docs/PAPER.md, by how its title begins.
+fn section(title: &str) -> String {
+    let paper = fs::read_to_string(root().join("docs/PAPER.md")).unwrap();
+    let start = paper.split(&format!("\n## {title}")).nth(1).unwrap();
+    start.split("\n## ").next().unwrap().to_owned()
 }
 
 #[test]
 fn the_document_and_the_sources_list_the_same_departures() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let paper = fs::read_to_string(root.join("docs/PAPER.md")).unwrap();
-    let section = paper.split("## Departures").nth(1).unwrap().split("\n## ").next().unwrap();
-    let listed: BTreeSet<u32> = section
+    let listed: BTreeSet<u32> = section("Departures")
         .lines()
         .filter_map(|line| line.split_once(". **").and_then(|(number, _)| number.parse().ok()))
         .collect();
     assert_eq!(listed, (1..=listed.len() as u32).collect(), "the document's numbers must be consecutive");
 
     let mut marked = BTreeSet::new();
-    for entry in fs::read_dir(root.join("crates")).unwrap() {
-        let sources = entry.unwrap().path().join("src");
-        if sources.is_dir() {
-            in_sources(&sources, &mut marked);
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        let folder = entry.unwrap().path().join("src");
+        if folder.is_dir() {
+            let texts = sources(&folder).into_iter().map(|path| fs::read_to_string(path).unwrap());
+            marked.extend(texts.flat_map(|text| numbers(&text)));
         }
     }
     assert_eq!(listed, marked, "docs/PAPER.md lists the left numbers, the sources mark the right ones");
+}
+
+/// The numbers of "1, 2" and "19–22".
+fn lines_named(cell: &str) -> Vec<u32> {
+    let ranges = cell.split(',').filter_map(|part| {
+        let (first, last) = part.split_once('–').unwrap_or((part, part));
+        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
+    });
+    ranges.flatten().collect()
+}
+
+/// The numbers after a tag in a source line, as in "// l.11, 21" and "// l.16, 17: U for V".
+fn lines_tagged(line: &str) -> Vec<u32> {
+    let Some((_, tag)) = line.split_once("// l.") else { return Vec::new() };
+    tag.split(',')
+        .map_while(|part| part.split([':', ' ']).find(|word| !word.is_empty())?.parse().ok())
+        .collect()
+}
+
+#[test]
+fn the_document_and_the_sources_place_the_same_lines() {
+    // The tables name files of the core, and the plain reference of the benchmarks.
+    let core = root().join("crates/backsweep/src");
+    let mut files: BTreeMap<String, PathBuf> = sources(&core)
+        .into_iter()
+        .map(|path| (path.strip_prefix(&core).unwrap().display().to_string().replace('\\', "/"), path))
+        .collect();
+    files.insert("reference.rs".into(), root().join("crates/backsweep-bench/src/reference.rs"));
+
+    let mut named = BTreeSet::new();
+    // The other lines of each algorithm only end a loop.
+    for (table, expected) in
+        [("Algorithm 1", Vec::from_iter(1..=12)), ("Algorithm 2", (1..=22).chain([25, 26]).collect())]
+    {
+        let text = section(table);
+        let mut all: Vec<u32> = Vec::new();
+        for row in text.lines().filter(|line| line.starts_with('|')) {
+            let mut cells = row.split('|').skip(1);
+            let lines = lines_named(cells.next().unwrap());
+            all.extend(&lines);
+            for word in cells.flat_map(|cell| cell.split('`')).filter(|word| word.ends_with(".rs")) {
+                assert!(files.contains_key(word), "docs/PAPER.md: there is no file {word}: {row}");
+                named.extend(lines.iter().map(|&line| (word.to_owned(), line)));
+            }
+        }
+        assert_eq!(all, expected, "the lines in the table of {table}");
+    }
+    let mut tagged = BTreeSet::new();
+    for (name, path) in files {
+        let text = fs::read_to_string(path).unwrap();
+        tagged.extend(text.lines().flat_map(lines_tagged).map(|line| (name.clone(), line)));
+    }
+    let only_named: Vec<_> = named.difference(&tagged).collect();
+    let only_tagged: Vec<_> = tagged.difference(&named).collect();
+    assert!(only_named.is_empty(), "docs/PAPER.md places lines where no tag stands: {only_named:?}");
+    assert!(only_tagged.is_empty(), "tags of lines that docs/PAPER.md does not place there: {only_tagged:?}");
 }

@@ -11,7 +11,7 @@ use common::{on, step};
 const N_BACKUPS: u64 = 100_000_000;
 
 /// A small dense world: every action leads to any state. Its rewards change sign and size with time, so that values never
-/// come to rest and every cycle has work.
+/// settle and every cycle has work.
 fn run(name: PlannerKind, start_value: f64, n_backups: u64, mut check: impl FnMut(&Model, &dyn Planner)) {
     let optimism = Optimism { value: start_value, min_visits: 1 };
     let settings = Settings { discount: 0.99, threshold: 0.0, optimism, ..Settings::default() };

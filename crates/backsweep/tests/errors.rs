@@ -55,7 +55,7 @@ fn settings_out_of_range() {
     says(&"stack".parse::<QueueKind>().unwrap_err(), &["queue", "'stack'", "exact, bucket"]);
 }
 
-/// An agent that has seen a little, with a queue that is not empty.
+/// An agent that has made a few observations, with a queue that is not empty.
 fn agent(planner: PlannerKind, queue: QueueKind) -> Agent {
     let mut agent = Agent::new(planner, Settings { queue, ..Settings::default() }).unwrap();
     for n_actions in [2, 1, 0] {
@@ -95,7 +95,7 @@ fn attempts() -> Vec<(Attempt, Vec<&'static str>)> {
         (observe(0, 0, 1.0, end, f64::NAN), vec!["action 0", "state 0", "NaN"]),
         (observe(0, 0, 1.0, end, f64::INFINITY), vec!["action 0", "state 0"]),
         (observe(0, 0, 0.0, end, 1e16), vec!["observations of one pair", "9007199254740992"]),
-        // Taken back without having been recorded: another next state, more than once, an end of a pair that never ended.
+        // Taken back although never recorded: another next state, one time too many, an end of a pair that never ended.
         (observe(0, 0, 1.0, on(0), -1.0), vec!["take back", "1", "action 0", "state 0", "0 was recorded"]),
         (observe(0, 0, 1.0, on(1), -2.0), vec!["take back", "2", "only 1"]),
         (observe(1, 0, 1.0, end, -1.0), vec!["take back", "state 1", "only 0"]),

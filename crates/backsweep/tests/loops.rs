@@ -42,7 +42,7 @@ fn budgets_are_kept() {
         assert!(agent.plan(Budget::Until { tolerance: 1e-11, max_cycles: u64::MAX }).converged, "{name}");
         assert!(worst(&values(&agent), &answers).0 < 1e-8, "{name}");
         agent.solve(1e-9).unwrap();
-        // What is left is below the tolerance, yet above this agent's own threshold of 0.
+        // What is left is below the tolerance, but above this agent's own threshold of 0.
         assert!(agent.plan(Budget::exhaust()).converged, "{name}");
         let planned = agent.plan(Budget::exhaust());
         assert_eq!((planned.cycles, planned.converged), (0, true), "{name}: nothing is left");
@@ -50,7 +50,7 @@ fn budgets_are_kept() {
 }
 
 #[test]
-fn a_deadline_is_asked_for_within_a_long_cycle() {
+fn a_deadline_is_checked_within_a_long_cycle() {
     for name in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups] {
         let mut agent = Agent::new(name, Settings::default()).unwrap();
         for _ in 0..5001 {
@@ -79,7 +79,7 @@ fn a_deadline_is_asked_for_within_a_long_cycle() {
     }
 }
 
-/// States 0 to n − 1 in a line; action 1 goes on, action 0 stays; the last step ends with 1.
+/// States 0 to n − 1 in a line; action 1 moves on, action 0 stays; the last step terminates with reward 1.
 struct Line {
     n: u32,
     reward: f64,
@@ -132,7 +132,7 @@ fn an_episode_adds_up_and_ends() {
 }
 
 #[test]
-fn a_limit_cuts_and_does_not_end() {
+fn a_limit_truncates_and_does_not_terminate() {
     let settings = Settings { discount: 0.5, ..Settings::default() };
     let mut agent = Agent::new(PlannerKind::ReversedFullBackups, settings).unwrap();
     let mut random = Random::from_seed(1);
@@ -145,10 +145,13 @@ fn a_limit_cuts_and_does_not_end() {
     let last = last.unwrap();
     let Next::Truncated(next) = last.next else { panic!("the last step is {last:?}") };
     let pair = agent.model().pair(last.state, last.action).unwrap();
-    assert!(agent.model().successors(pair).any(|s| s.state == next), "a cut step leads on in the model");
+    assert!(
+        agent.model().successors(pair).any(|s| s.state == next),
+        "a truncated step has its arc in the model"
+    );
     let none = run_episode(&line, &mut agent, Budget::Cycles(1), Some(0), &mut random, &mut |_, _| {});
     assert_eq!(none.unwrap().steps, 0);
-    // A limit that falls on the last step is an end.
+    // An episode that terminates at the limit has terminated.
     let short = Line { n: 1, reward: 1.0 };
     let mut agent = Agent::new(PlannerKind::SmallBackups, settings).unwrap();
     let mut ends = 0;
@@ -197,7 +200,7 @@ fn the_same_seed_gives_the_same_run() {
 }
 
 /// Small backups of the size of rounding errors, kept alive by rounding: a change of one unit in the last place, times γ, is
-/// rounded to one unit again, so that the value would walk on for ever.
+/// rounded to one unit again, so that the value would move for ever.
 #[test]
 fn planning_comes_to_rest_although_values_are_large() {
     for kind in PlannerKind::ALL.into_iter().filter(|&kind| kind != PlannerKind::ValueIteration) {

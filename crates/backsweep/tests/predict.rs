@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const SELECTIONS: [Selection; 4] =
     [Selection::MostRecent, Selection::RoundRobin, Selection::Random, Selection::Largest];
 
-/// The test's own Algorithm 1, in its plainest form: relation (6) is computed afresh, never corrected.
+/// The test's own Algorithm 1, in its plainest form: relation (6) is recomputed, never corrected.
 struct Plain {
     discount: f64,
     initial_value: f64,
@@ -97,7 +97,7 @@ fn theorems_hold_after_every_step() {
                         turn = turn % plain.order.len() + 1;
                         Some(arc)
                     }
-                    // These are followed by what the predictor says it did, and checked.
+                    // For these, the test follows what the predictor reports, and checks it.
                     Selection::Random | Selection::Largest => {
                         changed_arc(&plain, &predictor, selection, k, iterations, &place)
                     }
@@ -134,7 +134,7 @@ fn theorems_hold_after_every_step() {
                     assert!(close(found, u, 1.0), "{place}: U({s},{t}) is {found}, not {u}");
                 }
             }
-            // For longer runs of these two only the relation is followed; U is taken over.
+            // In longer runs of these two only the relation is checked; U is the predictor's.
             if iterations > 1 && matches!(selection, Selection::Random | Selection::Largest) {
                 for (&(s, t), u) in &mut plain.u {
                     *u = predictor.seen(State(s), State(t)).unwrap();
@@ -179,7 +179,7 @@ fn changed_arc(
 }
 
 #[test]
-fn each_selection_comes_to_the_fixed_point() {
+fn each_selection_reaches_the_fixed_point() {
     // Two states in turn, rewards 1 and 0, γ = ½: V(0) = 1 + ½V(1), V(1) = ½V(0), so 4/3 and 2/3.
     for selection in SELECTIONS {
         let mut predictor = SmallBackupPredictor::new(0.5, 100.0, selection, 4, 0).unwrap();
@@ -263,7 +263,7 @@ fn td0_counts_this_visit_in_its_step_size() {
         td0.observe(State(0), reward, Next::Terminated).unwrap();
         assert!((td0.value(State(0)) - expected).abs() < 1e-15);
     }
-    // A cut step bootstraps from its next state, an end does not.
+    // A truncated step bootstraps from its next state, a terminated one does not.
     let mut td0 = Td0::new(0.5, StepSize::Constant(1.0), 8.0).unwrap();
     td0.observe(State(0), 1.0, Next::Truncated(State(1))).unwrap();
     td0.observe(State(2), 1.0, Next::Terminated).unwrap();

@@ -4,7 +4,7 @@
 use backsweep::{PriorityQueue, QueueKind, Random};
 use orx_priority_queue::{BinaryHeapWithMap, PriorityQueue as _, PriorityQueueDecKey};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Priorities of many sizes, often equal.
 fn any_priority(random: &mut Random) -> f64 {
@@ -28,7 +28,7 @@ impl Plain {
         self.entries.values().copied().reduce(f64::max)
     }
 
-    /// Whether `found` is `exact` as far as the queue tells priorities apart.
+    /// Whether `found` is `exact`, as far as the queue distinguishes priorities.
     fn agrees(&self, found: f64, exact: f64) -> bool {
         let (tiny, huge) = (2f64.powi(-64), 2f64.powi(63));
         found == exact
@@ -37,8 +37,8 @@ impl Plain {
                 && (found <= exact * self.factor || exact < tiny && found <= 2.0 * tiny || exact >= huge)
     }
 
-    /// A popped key is the lowest of those with the highest priority, or within the factor as urgent; the ends of the scale share
-    /// a bucket.
+    /// A popped key is the lowest of those with the highest priority, or its priority is within the factor of it; each end of the
+    /// scale shares one bucket.
     fn may_pop(&self, key: u32) -> bool {
         let (highest, priority) = (self.highest().unwrap(), self.entries[&key]);
         priority == highest && self.entries.iter().all(|(&other, &p)| p < highest || other >= key)
@@ -53,7 +53,7 @@ fn compare(queue: PriorityQueue, factor: f64, seed: u64, n_keys: u32, n_operatio
     compare_with(queue, factor, any_priority, seed, 1, n_keys, n_operations);
 }
 
-/// Operations at random on a queue that has `grown` keys to begin with and `n_keys` at the end.
+/// Random operations on a queue that has `grown` keys to begin with and `n_keys` at the end.
 fn compare_with(
     mut queue: PriorityQueue,
     factor: f64,
@@ -73,7 +73,7 @@ fn compare_with(
         }
         let key = random.below(grown);
         let place = format!("seed {seed}, operation {i}");
-        // Now and then a piece of the work before a pop, as those do who may have to stop.
+        // Now and then part of the work before a pop, as for a caller who may have to stop.
         if random.chance(0.3) {
             queue.prepare(3);
         }
@@ -137,7 +137,7 @@ fn the_exact_queue_is_a_sorted_list() {
     }
 }
 
-/// Priorities so near to each other that whole crowds of keys have nearly the same one.
+/// Priorities so close to each other that whole crowds of keys share a bucket.
 fn crowded_priority(random: &mut Random) -> f64 {
     let level = [1.0, 1.01, 1.5, 3.0][random.below(4) as usize];
     // Equal for half of them, and different in the last bits for the others.
@@ -146,7 +146,7 @@ fn crowded_priority(random: &mut Random) -> f64 {
 
 #[test]
 fn the_exact_queue_is_a_sorted_list_where_priorities_crowd() {
-    // Crowds of some dozens of keys are moved when their turn comes; crowds of more than a thousand at once.
+    // Crowds that are split once, and crowds that are split again and again.
     for (seed, n_keys, n_operations) in [(1, 300, 6000), (2, 600, 8000), (3, 20_000, 20_000)] {
         compare_with(
             PriorityQueue::new(QueueKind::Exact),
@@ -157,6 +157,35 @@ fn the_exact_queue_is_a_sorted_list_where_priorities_crowd() {
             n_keys,
             n_operations,
         );
+    }
+}
+
+/// A crowd is split by the bits in which its keys differ at that time; keys that come later differ in others.
+#[test]
+fn keys_that_join_a_split_crowd_keep_the_order() {
+    const CROWD: u32 = 3000;
+    for seed in 0..100 {
+        let mut random = Random::from_seed(seed);
+        let mut queue = PriorityQueue::new(QueueKind::Exact);
+        queue.grow(CROWD as usize + 100);
+        let common = 1.0 + 2f64.powi(-(10 + random.below(40) as i32));
+        let mut expected = BTreeSet::new();
+        for key in 0..CROWD {
+            queue.set(key, common);
+            expected.insert((Reverse(common.to_bits()), key));
+        }
+        for key in CROWD..CROWD + 100 {
+            let popped = queue.pop().unwrap();
+            assert_eq!(expected.pop_first().map(|(_, first)| first), Some(popped), "seed {seed}");
+            let distance = 2f64.powi(-(8 + random.below(44) as i32));
+            let priority = if random.chance(0.5) { common + distance } else { common - distance };
+            queue.set(key, priority);
+            expected.insert((Reverse(priority.to_bits()), key));
+        }
+        while let Some(popped) = queue.pop() {
+            assert_eq!(expected.pop_first().map(|(_, first)| first), Some(popped), "seed {seed}");
+        }
+        assert!(expected.is_empty(), "seed {seed}");
     }
 }
 
@@ -171,27 +200,27 @@ fn the_bucket_queue_is_a_sorted_list_within_its_factor() {
 fn the_exact_queue_pops_what_orx_priority_queue_pops() {
     for seed in 0..50 {
         let mut random = Random::from_seed(seed);
-        let mut heap = PriorityQueue::new(QueueKind::Exact);
+        let mut exact = PriorityQueue::new(QueueKind::Exact);
         // That queue pops the smallest: the order is reversed.
         let mut orx: BinaryHeapWithMap<u32, Reverse<u64>> = BinaryHeapWithMap::default();
-        heap.grow(500);
+        exact.grow(500);
         for _ in 0..5000 {
             let key = random.below(500);
-            // Positive numbers are ordered as their bits; all different, so that there is one right answer.
+            // Positive numbers are ordered like their bits; all are different, so that there is one right answer.
             let priority = f64::from_bits((random.next_u64() >> 12) | 0x3FF0_0000_0000_0000);
             match random.below(3) {
                 0 => {
-                    heap.set(key, priority);
+                    exact.set(key, priority);
                     orx.update_key_or_push(&key, Reverse(priority.to_bits()));
                 }
                 1 => {
-                    heap.promote(key, priority);
+                    exact.promote(key, priority);
                     orx.try_decrease_key_or_push(&key, Reverse(priority.to_bits()));
                 }
-                _ => assert_eq!(heap.pop(), orx.pop_node(), "seed {seed}"),
+                _ => assert_eq!(exact.pop(), orx.pop_node(), "seed {seed}"),
             }
-            assert_eq!(heap.top().map(f64::to_bits), orx.peek().map(|(_, key)| key.0), "seed {seed}");
-            assert_eq!(heap.len(), orx.len(), "seed {seed}");
+            assert_eq!(exact.top().map(f64::to_bits), orx.peek().map(|(_, key)| key.0), "seed {seed}");
+            assert_eq!(exact.len(), orx.len(), "seed {seed}");
         }
     }
 }

@@ -15,7 +15,7 @@ fn the_stream_is_that_of_xoshiro256_plus_plus() {
 }
 
 #[test]
-fn a_stream_goes_on_from_its_state() {
+fn a_stream_resumes_from_its_state() {
     let mut random = Random::from_seed(9);
     for _ in 0..100 {
         random.next_u64();

@@ -1,4 +1,4 @@
-//! A stored agent goes on bit for bit as the other would have, for every planner and both queues, at any moment; and
+//! A restored agent continues bit for bit like the one that was stored, for every planner and both queues, at any moment; and
 //! nothing in a snapshot is trusted: however it is damaged, the answer is an error or an agent, never a panic.
 
 mod common;
@@ -51,7 +51,7 @@ fn start(planner: PlannerKind, queue: QueueKind) -> Agent {
 }
 
 #[test]
-fn a_restored_agent_goes_on_bit_for_bit() {
+fn a_restored_agent_continues_bit_for_bit() {
     for kind in PlannerKind::ALL {
         for queue in QUEUES {
             let mut n_cut = 0;
@@ -143,7 +143,7 @@ fn a_cycle_cut_at_every_block_is_stored() {
                 let mut model_again = Model::restore(&snapshot).unwrap();
                 let mut again = name.restore(settings(queue), &model_again, &snapshot).unwrap();
                 let mut here = (model.clone(), planner.clone());
-                // A new predecessor of the state that is being told about, then to the end.
+                // A new predecessor of the state whose cycle is under way; then the rest of the cycle.
                 let step = common::step(1, 0, 1.0, Next::Continue(State(n_cuts as u32 % 40)));
                 let finish = |model: &mut Model, planner: &mut Box<dyn Planner>| {
                     let change = model.record(&step).unwrap().unwrap();
@@ -275,7 +275,7 @@ fn refusals_name_the_part() {
     }
 }
 
-/// A pair whose state was damaged away would be queued as a state that does not exist.
+/// A pair that lost its state to damage would queue a state that does not exist.
 #[test]
 fn a_pair_without_a_state_is_refused() {
     for kind in PlannerKind::ALL {

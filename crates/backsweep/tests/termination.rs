@@ -1,4 +1,4 @@
-//! Planning comes to an end even if the threshold asks for the last bit: the rounding of running sums must not keep values in
+//! Planning ends even if the threshold asks for the last bit: the rounding of running sums must not keep values in
 //! motion for ever.
 
 use backsweep::planner::plan;

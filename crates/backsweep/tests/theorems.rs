@@ -1,8 +1,8 @@
 //! The paper's theorems for control (3.3 and 3.4) as properties, checked after every step of random sequences; those for
 //! prediction (3.1 and 3.2) are in `predict.rs`.
 //!
-//! Worlds are random: self-loops, terminal states, ends, cuts, uneven action sets, states and actions added on the way,
-//! transitions taken back, rows given anew, cycles cut at every possible place with observations in between. The relation
+//! Worlds are random: self-loops, terminal states, ends, truncations, uneven action sets, states and actions added on the way,
+//! transitions taken back, rows replaced, cycles cut at every possible place with observations in between. The relation
 //!
 //! > Q(s,a) = R̂ + γ Σ P̂ U(s')   (relation 11)
 //!
@@ -33,7 +33,7 @@ struct Sequence<P> {
     recorded: Vec<Transition>,
     /// The test's own U by arc.
     seen: Seen,
-    /// The test's own U by state: what a new predecessor of the state will see.
+    /// The test's own U by state: what a new predecessor of the state will use.
     u: Vec<f64>,
     /// The cycle under way: its state.
     under_way: Option<usize>,
@@ -47,7 +47,7 @@ trait Follow: Planner + Sized {
     fn priorities(sequence: &Sequence<Self>) -> Vec<f64>;
     /// V of a state when it is popped.
     fn popped_value(sequence: &Sequence<Self>, state: usize) -> f64;
-    /// Checks what holds of V at all times.
+    /// Checks what must hold for V at all times.
     fn check_values(sequence: &Sequence<Self>);
     /// The state was popped.
     fn popped(_sequence: &mut Sequence<Self>, _state: usize) {}
@@ -111,7 +111,7 @@ impl Follow for SmallBackups {
             }
             let highest = pairs().map(q_prev).fold(f64::NEG_INFINITY, f64::max);
             assert_eq!(sequence.v(s), highest, "{}: V({s}) is not max Q_prev", sequence.place);
-            // V moves only when its state is popped, and all predecessors see V: U and V are one.
+            // V moves only when its state is popped, and all predecessors use V: U and V are the same.
             assert_eq!(sequence.v(s), sequence.u[s], "{}: V({s}) moved without a pop", sequence.place);
             // Whatever changed is queued, at least that high.
             let q = |pair| sequence.planner.values().action_value(pair);
@@ -175,7 +175,7 @@ impl<P: Follow> Sequence<P> {
         (0..n_actions).map(|a| self.q(state, a)).reduce(f64::max).unwrap_or(0.0)
     }
 
-    /// The heap knows priorities exactly; the bucket queue gives a bound within its factor.
+    /// The exact queue knows priorities exactly; the bucket queue gives a bound within its factor.
     fn check_priority(&self, state: usize, found: f64, priority: f64) {
         match self.settings().queue {
             QueueKind::Exact => assert_eq!(found, priority, "{}: state {state}", self.place),
@@ -230,7 +230,7 @@ impl<P: Follow> Sequence<P> {
         self.planner.observe(&self.model, &change);
     }
 
-    /// A new arc sees the state's U, but one that joins the block a cut cycle has yet to reach may hold the old one; the
+    /// A new arc uses the state's U, but one that joins a block that a cut cycle has yet to reach may use the old one; the
     /// planner says which, and nothing else is accepted.
     fn see_new_arc(&mut self, s: usize, a: usize, t: usize) {
         if self.seen.contains_key(&(s, a, t)) {
@@ -270,7 +270,7 @@ impl<P: Follow> Sequence<P> {
         }
     }
 
-    /// Gives a row by its probabilities, in place of all that was recorded for it.
+    /// Sets the outcomes of a pair, in place of all that was recorded for it.
     fn set_outcomes(&mut self) {
         let Some((s, a)) = self.any_pair() else { return };
         let outcomes: Vec<Outcome> = (0..4)
@@ -306,7 +306,7 @@ impl<P: Follow> Sequence<P> {
             assert!(queued.iter().all(|&priority| priority == 0.0) && self.under_way.is_none());
             return;
         }
-        // Which arcs were told?
+        // Which arcs were backed up?
         let arcs: Vec<(usize, usize, usize)> = self.seen.keys().copied().collect();
         let changed: Vec<_> = arcs
             .iter()
@@ -320,7 +320,7 @@ impl<P: Follow> Sequence<P> {
                     let is_gone = |&s: &usize| {
                         queued[s] > 0.0 && self.planner.priority(&self.model, State(s as u32)) == 0.0
                     };
-                    // A pop of small backups that changes nothing may leave several candidates that left nothing behind.
+                    // After a pop that changed nothing there may be several states that could have been popped.
                     (0..self.u.len()).find(is_gone)
                 });
                 let Some(state) = popped else { panic!("{}: nothing was popped", self.place) };
@@ -394,7 +394,7 @@ impl<P: Follow> Sequence<P> {
         assert!(found.relative_relation <= 1e-12, "{}: {found:?}", self.place);
     }
 
-    /// The model is the book.
+    /// The model agrees with the book.
     fn check_row(&self, s: usize, a: usize, row: &common::Row) {
         let pair = self.model.pair(State(s as u32), Action(a as u32)).unwrap();
         assert_eq!(self.model.weight(pair), row.weight, "{}", self.place);
@@ -465,7 +465,7 @@ fn every_planner_takes_in_new_actions() {
     }
 }
 
-/// Peng & Williams' planner keeps, after every step of random sequences: the relation, each U its own; V = max Q; and in its queue
+/// Peng & Williams' planner keeps, after every step of random sequences: the relation, with a U per arc; V = max Q; and in its queue
 /// exactly the triples whose residual γP̂|V(s') − U| is above the threshold, the highest first.
 #[test]
 fn the_invariants_of_peng_and_williams_hold_after_every_step() {

@@ -72,7 +72,7 @@ fn settings() -> Settings {
 #[test]
 fn reversed_full_backups_by_hand() {
     let mut t = Trace::new(ReversedFullBackups::new(settings()).unwrap());
-    // Nothing was seen.
+    // Nothing has been observed.
     t.is(Line { v: [0.0, 0.0, 0.0], q: [0.0, 0.0, 0.0, 0.0], priority: [0.0, 0.0, 0.0] });
 
     // Observe A,x → B, r = 2. N(A,x) = 1. Q(A,x) = [0·0 + 2 + ½·U(B)]/1 = 2 (the start value has weight 0).
@@ -80,7 +80,7 @@ fn reversed_full_backups_by_hand() {
     t.observe(A, X, 2.0, on(B));
     t.is(Line { v: [2.0, 0.0, 0.0], q: [2.0, 0.0, 0.0, 0.0], priority: [2.0, 0.0, 0.0] });
 
-    // Observe B → C, r = 4. Q(B) = 4 + ½·U(C) = 4. V(B) = 4, priority |4 − 0| = 4. A is not told: Q(A,x) stays.
+    // Observe B → C, r = 4. Q(B) = 4 + ½·U(C) = 4. V(B) = 4, priority |4 − 0| = 4. A is not backed up: Q(A,x) stays.
     t.observe(B, 0, 4.0, on(C));
     t.is(Line { v: [2.0, 4.0, 0.0], q: [2.0, 0.0, 4.0, 0.0], priority: [2.0, 4.0, 0.0] });
 
@@ -116,7 +116,7 @@ fn reversed_full_backups_by_hand() {
     t.is(Line { v: [5.0, 5.0, 3.5], q: [2.5, 5.0, 5.0, 3.5], priority: [0.0, 1.0, 1.5] });
 
     // Observe A,y → end, r = −3. N(A,y) = 2. Q(A,y) = [5·1 − 3 + ½·0]/2 = 1: the end is worth 0. The greedy action got
-    // worse, so the maximum is looked for: V(A) = max(2½, 1) = 2½. Priority |2½ − 5| = 2½.
+    // worse, so the maximum is searched for: V(A) = max(2½, 1) = 2½. Priority |2½ − 5| = 2½.
     t.observe(A, Y, -3.0, Next::Terminated);
     t.is(Line { v: [2.5, 5.0, 3.5], q: [2.5, 1.0, 5.0, 3.5], priority: [2.5, 1.0, 1.5] });
 
@@ -144,7 +144,7 @@ fn reversed_full_backups_by_hand() {
     assert!((q - (3.0 + 1.0 / 12.0)).abs() < 1e-15);
     t.is(Line { v: [q, 5.25, 2.5], q: [q, 1.25, 5.25, 2.5], priority: [q - 3.0, 0.25, 0.0] });
 
-    // Predecessors told in the eight cycles: B·1, A·1, C·2, A·1, A·1, B·2, A·1, C·2. No pop was idle.
+    // Predecessors backed up in the eight cycles: B·1, A·1, C·2, A·1, A·1, B·2, A·1, C·2. No pop was idle.
     let counters = t.planner.counters();
     assert_eq!((counters.cycles, counters.small_backups, counters.idle_pops), (8, 11, 0));
 }

@@ -120,7 +120,7 @@ impl Model {
         self.weight_low.set(pair.index(), weight_after.low);
         self.reward_low.set(pair.index(), reward_sum.low);
         let row = &mut self.pairs[pair.index()];
-        let weight_before = std::mem::replace(&mut row.weight, weight_after.high);
+        let weight_before = std::mem::replace(&mut row.weight, weight_after.high); // l.9
         row.reward_sum = reward_sum.high;
         if weight_after.high == 0.0 {
             row.set_given(false);

@@ -377,7 +377,7 @@ impl SweepState<Reversed> {
     #[inline(always)]
     fn set_priority(&self, queue: &mut impl Queue, state: u32) {
         let (v, u) = (self.values.v[state as usize], self.own.states[state as usize].u);
-        queue.set_above(self.threshold, state, (v - u).abs());
+        queue.set_above(self.threshold, state, (v - u).abs()); // l.11, 12, 21, 22
     }
 
     /// Finds the best pair of a state and the second; among equally good ones `favoured` comes first, then the order of

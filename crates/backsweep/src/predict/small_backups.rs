@@ -135,8 +135,8 @@ impl SmallBackupPredictor {
     fn meet(&mut self, state: State) {
         if self.v.len() <= state.index() {
             let n = state.index() + 1;
-            self.v.resize(n, self.initial_value);
-            self.n.resize(n, 0);
+            self.v.resize(n, self.initial_value); // l.1
+            self.n.resize(n, 0); // l.3
             self.reward_sum.resize(n, 0.0);
             self.peaks.resize(n, 0.0);
             self.out.resize(n, Vec::new());
@@ -151,7 +151,7 @@ impl SmallBackupPredictor {
         let new = self.arcs.len() as u32;
         let arc = *self.index.entry((state.0, next.0)).or_insert(new);
         if arc == new {
-            self.arcs.push(Arc { state: state.0, next: next.0, n: 0, u: self.v[next.index()] });
+            self.arcs.push(Arc { state: state.0, next: next.0, n: 0, u: self.v[next.index()] }); // l.2, 3
             self.out[state.index()].push(arc);
             if self.selection == Selection::Largest {
                 self.into[next.index()].push(arc);
@@ -224,7 +224,7 @@ impl SmallBackupPredictor {
 
 impl Predictor for SmallBackupPredictor {
     fn observe(&mut self, state: State, reward: f64, next: Next) -> Result<()> {
-        check(state, reward, next)?; // l.5
+        check(state, reward, next)?; // l.4, 5: the loop over steps is the caller's
         self.meet(state);
         let mut most_recent = None;
         let mut u = 0.0;
@@ -243,7 +243,7 @@ impl Predictor for SmallBackupPredictor {
         let v = self.kept_exact(s, v, self.n[s].is_power_of_two());
         self.set_value(s, v);
         for _ in 0..self.iterations {
-            let Some(arc) = self.select(most_recent) else { break }; // l.9
+            let Some(arc) = self.select(most_recent) else { break }; // l.8, 9
             self.small_backup(arc);
         }
         Ok(())

@@ -326,7 +326,7 @@ impl Arcs {
     pub fn count_once(&mut self, arc: ArcId) -> bool {
         let code = &mut self.blocks[(arc.0 / LANES) as usize].codes[(arc.0 % LANES) as usize];
         let is_count = *code < WIDE - 1; // codes of wide weights are higher
-        *code += u32::from(is_count);
+        *code += u32::from(is_count); // l.9
         is_count
     }
 

@@ -9,12 +9,12 @@ use std::path::Path;
 
 pub const QUEUES: [QueueKind; 2] = [QueueKind::Exact, QueueKind::Bucket];
 
-/// What was seen of one pair, in the plainest form there is.
+/// What was observed of one pair, in the plainest form.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     pub weight: f64,
     pub reward_sum: f64,
-    /// Weight by next state; what is missing to `weight` ended.
+    /// Weight by next state; the rest of `weight` ended.
     pub next: BTreeMap<usize, f64>,
     pub given: bool,
 }
@@ -31,7 +31,7 @@ impl Row {
     }
 }
 
-/// The state that follows, as the test reads it: a cut is no end.
+/// The state that follows, as the test reads it: a truncated step is not an end.
 pub fn after(next: Next) -> Option<State> {
     match next {
         Next::Continue(state) => Some(state),
@@ -103,7 +103,7 @@ impl Book {
                     let row = &self.rows[s][a];
                     if row.is_known(min_visits) { row.expectation(discount, |t| v[t]) } else { optimism }
                 };
-                // Only a true improvement changes the policy, so that rounding among ties cannot go round in circles.
+                // Only a true improvement changes the policy, so that rounding among ties cannot cycle for ever.
                 for a in 0..self.rows[s].len() {
                     if q(a) > q(*chosen) + 1e-13 * q(*chosen).abs().max(1e-6) {
                         *chosen = a;
@@ -293,8 +293,8 @@ pub fn on(state: u32) -> Next {
     Next::Continue(State(state))
 }
 
-/// A random change of the world, which may be taken back, or a bit of planning. Most steps lead to state 0, whose predecessors soon fill more than the
-/// 8 backups after which a deadline is asked for, so that planning is cut within a cycle.
+/// A random change of the world, which may be taken back, or a bit of planning. Most steps lead to state 0, which soon has more predecessors than the
+/// 8 backups between two checks of a deadline, so that planning is cut within a cycle.
 pub fn act(agent: &mut Agent, random: &mut Random) {
     let n_states = agent.model().n_states() as u32;
     let state = State(random.below(n_states));

@@ -48,7 +48,7 @@ impl Kept for Small {
         self.floor.resize(model.n_states(), threshold);
         for slot in self.q_prev.len()..=model.n_pairs() {
             // New pairs start as worth what their state is.
-            self.q_prev.push(values.value(State(model.state_of_slot(slot))));
+            self.q_prev.push(values.value(State(model.state_of_slot(slot)))); // l.2
         }
     }
 

@@ -20,6 +20,7 @@
 mod kept;
 mod partial_cycle;
 mod planner;
+mod touched;
 
 pub use kept::{Reversed, Small};
 pub use planner::Sweeping;
@@ -30,6 +31,7 @@ use crate::refresh::RefreshSchedule;
 use crate::{ArcId, Change, Model, Pair, PairValue, State, Values};
 use kept::Kept;
 use partial_cycle::PartialCycle;
+use touched::Touched;
 
 /// Reversed full backups, as in the paper's ICML version: the planner to use unless there is a reason for another.
 ///
@@ -251,40 +253,6 @@ impl<V: Variant> SweepState<V> {
         partial
             .and_then(|cycle| cycle.stale_value(state, arc))
             .unwrap_or_else(|| V::published_value(self, state.0))
-    }
-}
-
-/// Pairs whose state must be looked at, gathered so that the loop over lanes has no branch: whether one must is a coin toss
-/// to the processor.
-struct Touched {
-    slots: [u32; Self::SIZE],
-    n: usize,
-    n_blocks: usize,
-}
-
-impl Touched {
-    const SIZE: usize = 64;
-    /// The blocks after which they are looked at: always the same number, so that the order of work does not depend on how
-    /// many were gathered.
-    const BLOCKS: usize = Self::SIZE / 7;
-
-    #[inline(always)]
-    fn push(&mut self, slot: usize, is_touched: bool) {
-        self.slots[self.n % Self::SIZE] = slot as u32;
-        self.n += usize::from(is_touched);
-    }
-
-    /// Counts a block; whether it is the last for which there is surely room.
-    #[inline(always)]
-    fn is_complete(&mut self) -> bool {
-        self.n_blocks += 1;
-        self.n_blocks == Self::BLOCKS
-    }
-}
-
-impl Default for Touched {
-    fn default() -> Self {
-        Self { slots: [0; Self::SIZE], n: 0, n_blocks: 0 }
     }
 }
 

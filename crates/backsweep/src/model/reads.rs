@@ -1,0 +1,87 @@
+//! What planners read of a model in their loops.
+
+use super::{Change, Model, PairRow};
+use crate::store::{Cursor, NONE, Predecessors, Sparse};
+use crate::{ArcId, Pair, State};
+
+impl Model {
+    /// All pair ids with their rows, those of rows that were moved included.
+    pub(crate) fn rows(&self) -> &[PairRow] {
+        &self.pairs
+    }
+
+    /// The row of a pair that exists.
+    #[inline(always)]
+    pub(crate) fn row(&self, pair: Pair) -> &PairRow {
+        &self.pairs[pair.index()]
+    }
+
+    /// The ids of the pairs of a state that exists.
+    #[inline(always)]
+    pub(crate) fn pair_range(&self, state: u32) -> std::ops::Range<usize> {
+        let row = &self.states[state as usize];
+        row.first_pair as usize..(row.first_pair + row.n_actions) as usize
+    }
+
+    /// The state of the pair in a slot (see [`crate::store`]); NONE if its row was moved.
+    #[inline(always)]
+    pub(crate) fn state_of_slot(&self, slot: usize) -> u32 {
+        self.pair_states.of_slot(slot)
+    }
+
+    /// Whether a pair id belongs to a state: it does not if its row was moved.
+    #[inline]
+    pub(crate) fn is_in_use(&self, pair: Pair) -> bool {
+        self.state_of_slot(pair.index() + 1) != NONE
+    }
+
+    /// The start of a state's predecessors.
+    #[inline(always)]
+    pub(crate) fn first_predecessor(&self, state: u32) -> Cursor {
+        self.states[state as usize].into.start()
+    }
+
+    /// The predecessors of a state from a cursor on, seven lanes at a time.
+    #[inline(always)]
+    pub(crate) fn predecessors_from(&self, state: u32, cursor: Cursor) -> Predecessors<'_> {
+        self.arcs.predecessors(&self.states[state as usize].into, cursor)
+    }
+
+    /// The cursor that a file holds for a state's predecessors.
+    pub(crate) fn stored_cursor(&self, state: u32, number: u64) -> Option<Cursor> {
+        self.arcs.cursor(&self.states[state as usize].into, number)
+    }
+
+    /// The state that an arc leads to; the pair that it leaves. `None` if there is no such arc.
+    #[inline]
+    pub(crate) fn ends_of(&self, arc: ArcId) -> Option<(Pair, State)> {
+        Some((self.arcs.pair(arc)?, self.arcs.target(arc)))
+    }
+
+    /// Prefetches the predecessors of a state, which need not exist: an update cycle for it is likely to come.
+    #[inline(always)]
+    pub(crate) fn expect_cycle(&self, state: u32) {
+        if let Some(row) = self.states.get(state as usize) {
+            self.arcs.prefetch(&row.into);
+        }
+    }
+
+    /// The weight of the arc that a change was about; 0 after an end.
+    pub(crate) fn arc_weight(&self, change: &Change) -> f64 {
+        change.next.map_or(0.0, |(_, arc)| self.arcs.weight(arc))
+    }
+
+    /// Bytes in use for arcs.
+    pub(crate) fn arc_bytes(&self) -> usize {
+        self.arcs.bytes()
+    }
+
+    /// Bytes in use for states and pairs.
+    pub(crate) fn row_bytes(&self) -> usize {
+        let columns = self.ended.iter().chain([&self.weight_low, &self.reward_low]);
+        size_of_val(&self.states[..])
+            + size_of_val(&self.pairs[..])
+            + self.pair_states.bytes()
+            + columns.map(Sparse::bytes).sum::<usize>()
+    }
+}

@@ -57,11 +57,6 @@ impl Block {
     fn next(&self) -> u32 {
         self.next_wide >> 1
     }
-
-    #[inline(always)]
-    fn is_wide(&self) -> bool {
-        self.next_wide & 1 == 1
-    }
 }
 
 /// Seven predecessors of a state: the slots of their pairs and the weights of their arcs. An unfilled lane has slot 0 and
@@ -272,7 +267,7 @@ impl Arcs {
     /// The weights of a block's arcs.
     #[inline(always)]
     fn weights(&self, block: &Block) -> [f64; LANES as usize] {
-        if block.is_wide() {
+        if block.next_wide & 1 == 1 {
             return block.codes.map(|code| self.decode(code));
         }
         // Below 2³¹ the signed conversion is the same, and it is one instruction where the unsigned one is two.

@@ -22,10 +22,10 @@ pub fn reset_peak_memory() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// The most memory held since the last reset, in megabytes (2²⁰ bytes); `None` where the system does not tell.
-pub fn peak_megabytes() -> Option<f64> {
+/// The most memory that the process has held since the last reset, in bytes, as Linux reports it; `None` elsewhere.
+pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes / 1024.0)
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
 }

@@ -102,7 +102,7 @@ impl BenchOptions {
     }
 
     /// The planners and queues asked for. Value iteration has no queue and comes once.
-    pub(crate) fn engine_rows(&self) -> Result<Vec<(PlannerKind, Option<QueueKind>)>, String> {
+    pub(crate) fn planner_rows(&self) -> Result<Vec<(PlannerKind, Option<QueueKind>)>, String> {
         let mut planners = Vec::new();
         for name in &self.planner {
             match name.as_str() {

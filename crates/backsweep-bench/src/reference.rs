@@ -3,10 +3,10 @@
 //! Both versions of the paper's Algorithm 2 with a binary heap, a vector of predecessors a state and counts as integers. On
 //! the same observations the cycles and backups are those of any other plain program with a binary heap.
 
-use crate::clock::{peak_megabytes, reset_peak_memory, thread_time};
+use crate::clock::{peak_memory, reset_peak_memory, thread_time};
 use crate::fixed_point::rmse;
 use crate::world::{DISCOUNT, N_ACTIONS, Observation, REWARD};
-use crate::{BenchOptions, Row};
+use crate::{BenchOptions, Speed};
 
 const NONE: u32 = u32::MAX;
 
@@ -270,14 +270,14 @@ impl Reference {
         observations: usize,
         seconds: f64,
         rmse: Option<f64>,
-    ) -> Row {
+    ) -> Speed {
         let n_arcs = self.n_arcs();
         let list = size_of::<Vec<Predecessor>>();
         let arcs: usize =
             self.predecessors.iter().map(|p| list + p.capacity() * size_of::<Predecessor>()).sum();
         // Q, Q_prev, N of a pair; V, U, best, place and priority of a state.
         let others = self.n.len() * (8 + 8 + 4) + self.v.len() * (8 + 8 + 8 + 4 + 8);
-        Row {
+        Speed {
             planner: planner.to_owned(),
             queue: queue.to_owned(),
             side,
@@ -290,7 +290,7 @@ impl Reference {
             arcs: n_arcs,
             bytes_per_arc: arcs as f64 / n_arcs.max(1) as f64,
             bytes_per_pair: others as f64 / self.n.len() as f64,
-            peak_mb: peak_megabytes(),
+            peak_mb: peak_memory().map(|bytes| bytes as f64 / f64::from(1 << 20)),
             rmse,
         }
     }
@@ -314,7 +314,7 @@ impl Reference {
 }
 
 /// Both versions and the floor, timed on a walk.
-pub fn run_references(options: &BenchOptions, walk: &[Observation], exact: Option<&[f64]>) -> Vec<Row> {
+pub fn run_references(options: &BenchOptions, walk: &[Observation], exact: Option<&[f64]>) -> Vec<Speed> {
     let n_states = options.side * options.side;
     let mut rows = Vec::new();
     for (name, version) in [("reference reversed", Version::Reversed), ("reference small", Version::Small)] {

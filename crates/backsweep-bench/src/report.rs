@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 /// What one planner with one queue took.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct Speed {
     /// The planner, `reference small`, `reference reversed` or `floor`.
     pub planner: String,
     /// The queue, `none` if there is none.
@@ -36,7 +36,7 @@ pub struct Row {
     pub rmse: Option<f64>,
 }
 
-impl Row {
+impl Speed {
     /// Takes over the times of a repetition if it was faster.
     pub(crate) fn keep_faster(&mut self, again: &Self) {
         if again.us_per_observation < self.us_per_observation {
@@ -54,7 +54,7 @@ pub(crate) fn write_json(result: &impl Serialize, out: &mut dyn Write) -> io::Re
 }
 
 /// Writes rows as a table.
-pub(crate) fn write_table(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_table(rows: &[Speed], out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{:<22} {:<11} {:>5} {:>12} {:>12} {:>13} {:>9} {:>10} {:>8} {:>9} {:>10} {:>9} {:>9}",

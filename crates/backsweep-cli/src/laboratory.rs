@@ -1,12 +1,11 @@
 //! What the commands that run experiments share: their options, and the way from experiments to results on disk.
 
-use crate::memory;
 use crate::output;
 use crate::progress::Progress;
 use backsweep_lab::experiment::{Changes, Experiment};
 use backsweep_lab::manifest::Manifest;
 use backsweep_lab::result::Results;
-use backsweep_lab::runner::{Selection, Shard, all_settings, run};
+use backsweep_lab::runner::{SettingFilter, Shard, all_settings, run};
 use backsweep_lab::store::Store;
 use backsweep_lab::{Error, Result, figures, report, verdict};
 use std::path::{Path, PathBuf};
@@ -63,8 +62,8 @@ impl Options {
 pub fn carry_out(experiments: &[Experiment], options: &Options, default_out: &Path) -> Result<()> {
     let begin = Instant::now();
     let shard = options.shard.as_deref().map(str::parse::<Shard>).transpose()?;
-    let selection = Selection { only: options.only.clone(), shard };
-    let places = selection.places(&all_settings(experiments))?;
+    let filter = SettingFilter { only: options.only.clone(), shard };
+    let places = filter.places(&all_settings(experiments))?;
     if options.list {
         let settings = all_settings(experiments);
         places.iter().for_each(|&place| output::result(settings[place].key.name()));
@@ -74,19 +73,25 @@ pub fn carry_out(experiments: &[Experiment], options: &Options, default_out: &Pa
     let folder = options.out.as_deref().unwrap_or(default_out);
     let mut store = Store::open(folder, Manifest::new(experiments)?)?;
     let progress = Progress::new();
-    let done = threads.install(|| run(experiments, &selection, &mut store, &progress));
+    let done = threads.install(|| run(experiments, &filter, &mut store, &progress));
     progress.finish();
     done?;
     store.finish()?;
     let facts = [
         ("time of this command".to_owned(), format!("{:.1} s", begin.elapsed().as_secs_f64())),
         ("threads".to_owned(), threads.current_num_threads().to_string()),
-        ("peak memory".to_owned(), memory::describe()),
+        ("peak memory".to_owned(), peak_memory()),
     ];
     present(&store, options.json, &facts)?;
     let seconds = begin.elapsed().as_secs_f64();
-    output::note(format_args!("{seconds:.1} s, peak memory {}", memory::describe()));
+    output::note(format_args!("{seconds:.1} s, peak memory {}", peak_memory()));
     Ok(())
+}
+
+/// The peak memory of this process in words.
+fn peak_memory() -> String {
+    let bytes = backsweep_bench::peak_memory();
+    bytes.map_or("unknown on this system".to_owned(), |bytes| format!("{:.0} MB", bytes as f64 / 1e6))
 }
 
 /// Writes figures and report if every setting is there, and prints what was found.

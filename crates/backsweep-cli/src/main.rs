@@ -2,7 +2,6 @@
 
 mod bench;
 mod laboratory;
-mod memory;
 mod merge;
 mod output;
 mod progress;

@@ -12,7 +12,6 @@ use crate::setting::{Setting, Work};
 use crate::{Error, Law, MazeTask, Result, fnv1a};
 use backsweep::predict::StepSize;
 use backsweep::{Optimism, PlannerKind, Settings};
-pub(crate) use file::CostTable;
 use file::{File, MazeTable, MethodTable, OneOrMany};
 use std::collections::HashSet;
 use std::path::Path;

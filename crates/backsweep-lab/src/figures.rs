@@ -1,7 +1,7 @@
 //! Figures as SVG and PNG files, drawn from results alone: the same results give the same bytes.
 //!
 //! ```text
-//! results ──pick──▶ chart (panels, axes, series) ──draw──▶ SVG ──raster──▶ PNG
+//! results ──query──▶ chart (panels, axes, series) ──draw──▶ SVG ──raster──▶ PNG
 //! ```
 //!
 //! The pictures are drawn here and not by a plotting library: those that were tried number their clip paths by a
@@ -9,16 +9,14 @@
 
 pub mod chart;
 mod control;
-pub mod cost;
+mod cost;
 pub mod draw;
 #[cfg(test)]
 pub mod made_up;
 mod maze_picture;
 mod own_maze;
 pub mod palette;
-pub mod pick;
 mod prediction;
-pub mod published;
 pub mod raster;
 mod scale;
 #[cfg(test)]
@@ -27,11 +25,10 @@ pub mod text;
 mod user;
 
 use crate::result::Results;
-use crate::{Error, Maze, PAPER_MAZE, Result};
+use crate::{Error, Maze, PAPER_MAZE, Result, query};
 use std::path::{Path, PathBuf};
 
 pub use maze_picture::{Solved, maze_svg};
-pub use scale::number;
 
 /// A picture, and the files that hold it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +80,7 @@ pub fn pictures(results: &Results) -> Vec<Figure> {
             figures.push(Figure { id, title, caption: caption.to_string(), svg, files: Vec::new() });
         }
     };
-    let has = |experiment: &str| pick::has(results, experiment);
+    let has = |experiment: &str| query::has(results, experiment);
     add(has("fig1").then(|| prediction::fixed_instance(results)), FIGURE_1);
     add(has("fig1_band").then(|| prediction::band(results)), FIGURE_1_BAND);
     add(control::against_cycles(results), FIGURE_3_CYCLES);

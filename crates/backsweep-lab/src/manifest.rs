@@ -24,12 +24,12 @@ pub struct Manifest {
     /// The experiments, in order.
     pub experiments: Vec<ExperimentInfo>,
     /// All settings, in order, which is the order of the result files.
-    pub settings: Vec<Entry>,
+    pub settings: Vec<ManifestSetting>,
 }
 
 /// A setting of a manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct ManifestSetting {
     /// The setting.
     #[serde(flatten)]
     pub key: SettingKey,
@@ -61,7 +61,7 @@ impl Manifest {
             version: VERSION.to_owned(),
             seed: first.seed,
             experiments: experiments.iter().map(Experiment::info).collect(),
-            settings: settings.map(|s| Entry { key: s.key.clone(), runs: s.runs }).collect(),
+            settings: settings.map(|s| ManifestSetting { key: s.key.clone(), runs: s.runs }).collect(),
         })
     }
 

@@ -2,7 +2,7 @@
 //! transition, divided by the initial error, averaged.
 
 use crate::circle::{Circle, FIXED_INSTANCE, N_STATES};
-use crate::setting::{Outcome, Work};
+use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
 use backsweep::predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 use backsweep::{Random, State};
@@ -59,7 +59,7 @@ impl Prediction {
 }
 
 impl Work for Prediction {
-    fn run(&self, seed: u64, run: u32) -> Result<Outcome> {
+    fn run(&self, seed: u64, run: u32) -> Result<RunResult> {
         let circle = self.circle(seed, run)?;
         let exact = circle.values(self.discount);
         let initial = root_mean_square(exact);
@@ -84,7 +84,12 @@ impl Work for Prediction {
         }
         let microseconds = begin.elapsed().as_secs_f64() * 1e6 / f64::from(self.steps);
         let score = sum / f64::from(self.steps);
-        Ok(Outcome { score, steps: u64::from(self.steps), samples: vec![microseconds], ..Outcome::default() })
+        Ok(RunResult {
+            score,
+            steps: u64::from(self.steps),
+            samples: vec![microseconds],
+            ..RunResult::default()
+        })
     }
 }
 

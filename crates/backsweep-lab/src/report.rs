@@ -102,12 +102,12 @@ fn verdict_table(page: &mut String, verdicts: &[Verdict]) {
                 escape(part)
             );
         }
-        let class = verdict.outcome.words().replace(' ', "-");
+        let class = verdict.finding.words().replace(' ', "-");
         let _ = writeln!(
             page,
             "<tr id=\"claim-{}\"><td><span class=\"badge {class}\">{}</span></td><td>{} <span class=\"place\">({})</span></td><td class=\"figures\">{}</td></tr>",
             escape(&verdict.id),
-            verdict.outcome.words(),
+            verdict.finding.words(),
             escape(verdict.claim),
             escape(verdict.place),
             escape(&verdict.numbers)

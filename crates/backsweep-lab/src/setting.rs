@@ -6,7 +6,7 @@ use std::fmt;
 
 /// What one run gave.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct RunResult {
     /// What is plotted.
     pub score: f64,
     /// Episodes done.
@@ -22,7 +22,7 @@ pub struct Outcome {
 /// Work that can be done run by run, in any order and on any thread.
 pub trait Work: Send + Sync {
     /// Does one run.
-    fn run(&self, seed: u64, run: u32) -> Result<Outcome>;
+    fn run(&self, seed: u64, run: u32) -> Result<RunResult>;
 }
 
 /// One point of one curve.

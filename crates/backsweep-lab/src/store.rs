@@ -118,7 +118,7 @@ impl Store {
     /// The names of settings that are not done.
     pub fn missing(&self) -> Vec<String> {
         let settings = self.manifest.settings.iter().enumerate();
-        settings.filter(|(place, _)| !self.is_done(*place)).map(|(_, entry)| entry.key.name()).collect()
+        settings.filter(|(place, _)| !self.is_done(*place)).map(|(_, setting)| setting.key.name()).collect()
     }
 
     /// Writes a setting that was done.
@@ -201,7 +201,7 @@ impl Store {
     /// Reads what is done. Settings of which a row or the timing is missing are not.
     fn load(&mut self, folder: &Path) -> Result<()> {
         let places: HashMap<String, usize> =
-            self.manifest.settings.iter().enumerate().map(|(i, entry)| (entry.key.name(), i)).collect();
+            self.manifest.settings.iter().enumerate().map(|(i, setting)| (setting.key.name(), i)).collect();
         let place = |key: &SettingKey, file: &str| {
             places.get(&key.name()).copied().ok_or_else(|| {
                 let line = format!("setting {} does not belong to this experiment", key.name());

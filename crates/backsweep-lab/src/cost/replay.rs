@@ -6,7 +6,7 @@
 
 use super::clock_cost;
 use crate::control::{Control, PlannerChoice, Planning};
-use crate::setting::Outcome;
+use crate::setting::RunResult;
 use crate::{Law, Maze, MazeTask, PAPER_MAZE, Result, fnv1a};
 use backsweep::{Budget, Model, Optimism, PlannerKind, Settings, Transition, plan, run_episode};
 use std::sync::Arc;
@@ -33,14 +33,14 @@ pub struct Replay {
 }
 
 impl Replay {
-    pub(super) fn measure(&self, seed: u64, run: u32) -> Result<Outcome> {
+    pub(super) fn measure(&self, seed: u64, run: u32) -> Result<RunResult> {
         let task = Arc::new(MazeTask::new(Maze::parse(PAPER_MAZE)?, Law::Fifteen, -1.0)?);
         let tolerance = self.tolerance.unwrap_or(1e-3);
         let optimism = Optimism { value: 0.0, min_visits: 4 };
         let settings = Settings { optimism, threshold: 1e-5, tolerance, ..Settings::default() };
         let transitions = observations(&task, settings, seed, run)?;
         let clock = clock_cost();
-        let mut outcome = Outcome { steps: transitions.len() as u64, ..Outcome::default() };
+        let mut result = RunResult { steps: transitions.len() as u64, ..RunResult::default() };
         let n_replays = if self.tolerance.is_some() { 1 } else { REPLAYS };
         let window = transitions.len() / WINDOWS;
         let timed = (self.timed as usize / WINDOWS).clamp(1, window.saturating_sub(CATCH_UP).max(1));
@@ -74,10 +74,10 @@ impl Replay {
                 n_backups = planner.counters().backups();
             }
             let n_units: u64 = timings.iter().map(|(_, units)| units).sum();
-            outcome.score = n_backups as f64 / n_units.max(1) as f64;
-            outcome.samples.push(microseconds_a_unit(&mut timings));
+            result.score = n_backups as f64 / n_units.max(1) as f64;
+            result.samples.push(microseconds_a_unit(&mut timings));
         }
-        Ok(outcome)
+        Ok(result)
     }
 }
 

@@ -16,7 +16,7 @@
 //! meets the stated number of predecessors, and for one leaf in as many as there are actions the pair is the greedy one.
 
 use super::{MEASURED_FOR, clock_cost};
-use crate::setting::Outcome;
+use crate::setting::RunResult;
 use crate::{Error, Result};
 use backsweep::{Action, Budget, Model, Next, Planner, PlannerKind, Settings, State, plan};
 use std::time::Instant;
@@ -29,7 +29,7 @@ const MOST_ARCS: u64 = 1 << 22;
 
 /// The sizes of a made-up model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct ModelShape {
     /// Successors of a pair.
     pub successors: u32,
     /// Actions of a state.
@@ -40,7 +40,7 @@ pub struct Shape {
     pub states: u32,
 }
 
-impl Shape {
+impl ModelShape {
     /// The sizes that stay as they are while one grows.
     pub const BASE: Self = Self { successors: 8, actions: 4, predecessors: 16, states: 1000 };
 
@@ -120,7 +120,7 @@ impl Shape {
     }
 
     /// Times the cycles of a planner.
-    pub(super) fn measure(&self, planner: PlannerKind) -> Result<Outcome> {
+    pub(super) fn measure(&self, planner: PlannerKind) -> Result<RunResult> {
         let mut model = self.build()?;
         // A sweep must not be followed by others: any change counts as small enough.
         let settings = Settings { discount: 0.9, tolerance: 1e9, ..Settings::default() };
@@ -128,7 +128,7 @@ impl Shape {
         planner.grow(&model);
         plan(&mut *planner, &model, Budget::exhaust());
         let clock = clock_cost();
-        let mut outcome = Outcome::default();
+        let mut result = RunResult::default();
         let begin = Instant::now();
         for round in 0.. {
             let n_cycles = self.change_all(&mut *planner, &mut model, round)?;
@@ -140,17 +140,17 @@ impl Shape {
             let elapsed = cycles.elapsed().saturating_sub(clock);
             // The first rounds warm the caches up.
             if round == 2 {
-                outcome.score = (planner.counters().backups() - backups) as f64 / n_cycles as f64;
+                result.score = (planner.counters().backups() - backups) as f64 / n_cycles as f64;
             }
             if round >= 2 {
-                outcome.samples.push(elapsed.as_secs_f64() * 1e6 / n_cycles as f64);
+                result.samples.push(elapsed.as_secs_f64() * 1e6 / n_cycles as f64);
             }
-            if outcome.samples.len() >= 5 && begin.elapsed() >= MEASURED_FOR {
+            if result.samples.len() >= 5 && begin.elapsed() >= MEASURED_FOR {
                 break;
             }
             plan(&mut *planner, &model, Budget::exhaust());
         }
-        Ok(outcome)
+        Ok(result)
     }
 
     /// Changes one state of several groups; returns how many cycles deal with that.

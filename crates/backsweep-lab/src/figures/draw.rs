@@ -2,8 +2,9 @@
 //! page may restyle them for dark; alone, the file is drawn on white.
 
 use super::chart::{Chart, Line, Mark, Paint, Panel, Point, Series, Shape};
-use super::scale::{Scale, breadths, heights, number};
+use super::scale::{Scale, breadths, heights};
 use super::text::{FAMILY, escape, width};
+use crate::number::number;
 use std::fmt::Write;
 
 const INK: &str = "#1b1f24";

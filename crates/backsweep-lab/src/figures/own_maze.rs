@@ -1,9 +1,10 @@
 //! The maze of a user's own experiment, with what an agent can learn in it at best.
 
+use super::Figure;
 use super::maze_picture::{Solved, maze_svg};
-use super::scale::number;
 use super::user::file_name;
-use super::{Figure, pick};
+use crate::number::number;
+use crate::query;
 use crate::result::{MazeInfo, Results};
 use crate::{Kind, Maze, MazeTask};
 use backsweep::{Action, PlannerKind, Settings, State, solve_unless};
@@ -19,7 +20,7 @@ const TOLERANCE: f64 = 1e-6;
 /// The picture of a maze; `None` if it is too large.
 pub fn figure(results: &Results, experiment: &str, info: &MazeInfo) -> Option<Figure> {
     let task = info.task().ok().filter(|task| task.maze().cells().count() <= MOST_CELLS)?;
-    let title = pick::task_title(results, experiment, &info.task);
+    let title = query::task_title(results, experiment, &info.task);
     let id = format!("{}-maze-{}", file_name(experiment), file_name(&info.task));
     let solved = solved(&task, info.discount).unwrap_or_default();
     let mut caption = rewards(task.maze(), info.step_reward);

@@ -133,7 +133,7 @@ fn a_method_looks_the_same_everywhere_and_no_two_look_alike() {
     }
     assert_eq!(palette::look("small_backup").paint, palette::look("small_backups").paint);
     assert_eq!(palette::look("my_planner"), palette::look("my_planner"));
-    assert_eq!(palette::title("my_planner"), "My planner");
+    assert_eq!(crate::method::title("my_planner"), "My planner");
 }
 
 /// An experiment of a user, with names that try to break the page.

@@ -2,7 +2,8 @@
 
 use super::evidence::{Measured, curve, decide, name, score};
 use super::{Claim, Judged, Subject};
-use crate::figures::{number, pick};
+use crate::number::number;
+use crate::query;
 use crate::result::{Results, SettingKey};
 
 const PART: &str = "Figure 3";
@@ -168,7 +169,7 @@ fn peng_williams_worse(results: &Results, about: Subject) -> Judged {
 fn more_cycles(results: &Results, about: Subject) -> Judged {
     let mut compared = 0;
     let mut worst: Option<(f64, String)> = None;
-    for method in pick::methods(results, about.experiment, about.task) {
+    for method in query::methods(results, about.experiment, about.task) {
         let Ok(points) = curve(results, about.experiment, about.task, &method) else { continue };
         for pair in points.windows(2) {
             let [(fewer, before), (more, after)] = [pair[0], pair[1]];

@@ -2,8 +2,9 @@
 
 use super::evidence::{name, time};
 use super::{Claim, Judged, Subject};
-use crate::figures::cost::{SIZES, exponent, power};
-use crate::figures::{number, pick};
+use crate::growth::{SIZES, exponent, power};
+use crate::number::number;
+use crate::query;
 use crate::result::Results;
 
 const PART: &str = "Table 1 and times";
@@ -124,8 +125,8 @@ fn complexity(results: &Results, about: Subject) -> Judged {
 
 /// The exponent with which the number of backups of a cycle grows: the same on every machine.
 fn backups(results: &Results, task: &str, method: &str) -> Result<f64, String> {
-    let curve = pick::curve(results, "table1", task, method);
-    let points = curve.iter().filter_map(|summary| Some((pick::place(&summary.key)?, summary.mean)));
+    let curve = query::curve(results, "table1", task, method);
+    let points = curve.iter().filter_map(|summary| Some((query::place(&summary.key)?, summary.mean)));
     let points: Vec<(f64, f64)> = points.filter(|(size, backups)| *size > 0.0 && *backups > 0.0).collect();
     power(&points).ok_or_else(|| format!("fewer than three counts of backups of table1/{task}/{method}"))
 }
@@ -187,7 +188,7 @@ fn step_cost(results: &Results, about: Subject) -> Judged {
 }
 
 fn fitted(results: &Results, task: &str, method: &str) -> Result<f64, String> {
-    let times = pick::times(results, "table1", task, method);
+    let times = query::times(results, "table1", task, method);
     exponent(&times).ok_or_else(|| format!("fewer than three sizes of table1/{task}/{method}"))
 }
 

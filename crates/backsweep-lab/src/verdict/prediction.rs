@@ -2,9 +2,9 @@
 
 use super::evidence::{Measured, curve, decide, measured, score};
 use super::{Claim, Judged, Subject};
-use crate::figures::number;
-use crate::figures::pick;
-use crate::figures::published::{PublishedError, figure_1};
+use crate::number::number;
+use crate::published::{PublishedError, figure_1};
+use crate::query;
 use crate::result::Results;
 
 const PART: &str = "Figure 1";
@@ -220,14 +220,14 @@ fn band(results: &Results, about: Subject) -> Judged {
     let mut numbers = Vec::new();
     for (method, published) in TD {
         let (mut all, mut inside, mut middle) = (0, 0, 0);
-        for summary in pick::curve(results, "fig1_band", about.task, method) {
+        for summary in query::curve(results, "fig1_band", about.task, method) {
             measured(summary)?;
-            let x = pick::place(&summary.key).unwrap_or(f64::NAN);
+            let x = query::place(&summary.key).unwrap_or(f64::NAN);
             // Step size 0 is 1 by definition and says nothing about instances.
             let theirs = published_at(about.number, x).map(|point| published(&point));
             let Some(theirs) = theirs.filter(|_| method != "td_constant" || x != 0.0) else { continue };
             let (low, high) =
-                pick::range(results, &summary.key).ok_or(format!("no rows of {}", summary.key.name()))?;
+                query::range(results, &summary.key).ok_or(format!("no rows of {}", summary.key.name()))?;
             all += 1;
             inside += usize::from(low <= theirs && theirs <= high);
             middle += usize::from(summary.quantile_10 <= theirs && theirs <= summary.quantile_90);

@@ -2,8 +2,8 @@
 
 use super::evidence::{name, reach, score};
 use super::{Claim, Judged, Subject};
-use crate::figures::number;
-use crate::figures::published::figure_3;
+use crate::number::number;
+use crate::published::figure_3;
 use crate::result::Results;
 
 const PART: &str = "Published scores";

@@ -1,6 +1,6 @@
 //! The verdict as a table for a terminal, or as plain lines for a pipe.
 
-use super::{Outcome, Verdict, count};
+use super::{Finding, Verdict, count};
 use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use std::io::IsTerminal;
 
@@ -37,8 +37,8 @@ pub fn terminal(verdicts: &[Verdict], style: Style) -> String {
         Some(width) => format!("{}\n{counts}", table(verdicts, width.clamp(60, 220), style.color)),
         None => {
             let lines = verdicts.iter().map(|verdict| {
-                let Verdict { id, claim, place, outcome, numbers, .. } = verdict;
-                format!("{:<13}  {id}: {claim} [{place}]: {numbers}\n", outcome.words())
+                let Verdict { id, claim, place, finding, numbers, .. } = verdict;
+                format!("{:<13}  {id}: {claim} [{place}]: {numbers}\n", finding.words())
             });
             lines.collect::<String>() + &counts
         }
@@ -65,14 +65,14 @@ fn table(verdicts: &[Verdict], width: u16, color: bool) -> String {
         ColumnConstraint::LowerBoundary(Width::Fixed(20)),
     ]);
     for verdict in verdicts {
-        let paint = match verdict.outcome {
-            Outcome::Holds => Color::Green,
-            Outcome::DoesNotHold => Color::Red,
-            Outcome::NotMeasured => Color::DarkGrey,
+        let paint = match verdict.finding {
+            Finding::Holds => Color::Green,
+            Finding::DoesNotHold => Color::Red,
+            Finding::NotMeasured => Color::DarkGrey,
         };
         let claim = format!("{} [{}]", verdict.claim, verdict.place);
-        let outcome = Cell::new(verdict.outcome.words()).fg(paint);
-        table.add_row([outcome, Cell::new(claim), Cell::new(&verdict.numbers)]);
+        let finding = Cell::new(verdict.finding.words()).fg(paint);
+        table.add_row([finding, Cell::new(claim), Cell::new(&verdict.numbers)]);
     }
     table.to_string()
 }

@@ -48,6 +48,9 @@ pub struct Figure {
 /// The experiments that the paper's own pictures show.
 const BUILT_IN: [&str; 7] = ["fig1", "fig1_band", "fig3", "fig3_icml", "choice_of_m", "table1", "check"];
 
+/// How much larger a PNG is than its SVG says: sharp on screens with small pixels.
+const ZOOM: f32 = 2.0;
+
 /// Draws every picture for which there are results and writes it to `folder` as SVG and as PNG.
 ///
 /// # Errors
@@ -55,7 +58,7 @@ const BUILT_IN: [&str; 7] = ["fig1", "fig1_band", "fig3", "fig3_icml", "choice_o
 pub fn draw_all(results: &Results, folder: &Path) -> Result<Vec<Figure>> {
     let mut figures = pictures(results);
     for figure in &mut figures {
-        let png = raster::png(&figure.svg)
+        let png = raster::png(&figure.svg, ZOOM)
             .map_err(|error| Error::new(format!("{}.png: cannot be drawn: {error}", figure.id)))?;
         for (ending, bytes) in [("svg", figure.svg.as_bytes()), ("png", &png)] {
             let path = folder.join(format!("{}.{ending}", figure.id));

@@ -2,8 +2,7 @@
 
 use crate::engine::Engine;
 use crate::engine::frame::{AgentFrame, Frame};
-use crate::engine::learner::best_actions;
-use crate::palette::{Colour, colour, rgb};
+use crate::palette::{Colour, colour, is_dark, rgb};
 use crate::world::World;
 use backsweep::State;
 use backsweep_lab::{Kind, Result};
@@ -96,12 +95,12 @@ pub fn picture(frame: &Frame, colours: Colours, (columns, _): (usize, usize)) ->
         text.push('\n');
     };
     line(&mut text, &|agent| agent.planner.title().to_owned());
+    let spans: Vec<(f64, f64)> = frame.agents.iter().map(AgentFrame::span).collect();
     for row in 0..world.n_rows() {
-        for agent in &frame.agents {
-            let (low, high) = span(agent);
+        for (agent, span) in frame.agents.iter().zip(&spans) {
             for column in 0..world.n_columns() {
                 let cell = row * world.n_columns() + column;
-                let look = look(agent, cell, world.kind(State(cell as u32)), (low, high));
+                let look = look(agent, cell, world.kind(State(cell as u32)), *span);
                 draw(&mut text, look, colours, wide);
             }
             text.push_str("  ");
@@ -128,30 +127,19 @@ pub fn picture(frame: &Frame, colours: Colours, (columns, _): (usize, usize)) ->
     Ok(text)
 }
 
-/// The lowest and highest value of a cell that is known.
-pub fn span(agent: &AgentFrame) -> (f64, f64) {
-    let known = || agent.values.iter().zip(&agent.known).filter(|(_, known)| **known).map(|(v, _)| *v);
-    let low = known().fold(0.0, f64::min);
-    (low, known().fold(f64::NEG_INFINITY, f64::max).max(low))
-}
-
 /// How a cell looks: its sign, and its colour if it has one.
 #[derive(Clone, Copy)]
-struct Look {
+struct CellLook {
     sign: char,
     back: Colour,
 }
 
-fn look(agent: &AgentFrame, cell: usize, kind: Kind, (low, high): (f64, f64)) -> Look {
+fn look(agent: &AgentFrame, cell: usize, kind: Kind, span: (f64, f64)) -> CellLook {
     if kind == Kind::Wall {
-        return Look { sign: '█', back: rgb(0x3a465c) };
+        return CellLook { sign: '█', back: rgb(0x3a465c) };
     }
-    let back = if agent.known[cell] {
-        colour((agent.values[cell] - low) / if high > low { high - low } else { 1.0 })
-    } else {
-        rgb(0x161c29)
-    };
-    let best = best_actions(&agent.q[4 * cell..4 * cell + 4]);
+    let back = if agent.known[cell] { colour(agent.share(cell, span)) } else { rgb(0x161c29) };
+    let best = agent.best_actions(cell);
     let sign = match kind {
         _ if agent.position as usize == cell => '●',
         Kind::Goal => '★',
@@ -160,18 +148,17 @@ fn look(agent: &AgentFrame, cell: usize, kind: Kind, (low, high): (f64, f64)) ->
         Kind::Start => 'S',
         _ => '·',
     };
-    Look { sign, back }
+    CellLook { sign, back }
 }
 
-fn draw(text: &mut String, Look { sign, back }: Look, colours: Colours, wide: bool) {
+fn draw(text: &mut String, CellLook { sign, back }: CellLook, colours: Colours, wide: bool) {
     if sign == '█' && colours == Colours::None {
         text.push_str(if wide { "██" } else { "█" });
         return;
     }
     let sign = if sign == '█' { ' ' } else { sign };
     let space = if wide { " " } else { "" };
-    let light = 0.299 * f64::from(back[0]) + 0.587 * f64::from(back[1]) + 0.114 * f64::from(back[2]) > 128.0;
-    let front = if sign == '●' || !light { [255, 255, 255] } else { [0, 0, 0] };
+    let front = if sign == '●' || is_dark(back) { [255, 255, 255] } else { [0, 0, 0] };
     let _ = match colours {
         Colours::None => write!(text, "{sign}{space}"),
         Colours::Few => {

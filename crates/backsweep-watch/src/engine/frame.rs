@@ -1,7 +1,6 @@
 //! What is seen at one moment, and how it is sent.
 
 use super::history::History;
-use super::learner::best_actions;
 use crate::scene::Scene;
 use backsweep::PlannerKind;
 use backsweep::planner::Counters;
@@ -60,6 +59,28 @@ pub struct AgentFrame {
     pub returns: History,
     /// Backups in every step.
     pub backups: History,
+}
+
+impl AgentFrame {
+    /// The lowest and highest value of a known cell; 0 counts as known. The others are still worth what optimism says.
+    pub fn span(&self) -> (f64, f64) {
+        let known = || self.values.iter().zip(&self.known).filter(|(_, known)| **known).map(|(v, _)| *v);
+        let low = known().fold(0.0, f64::min);
+        (low, known().fold(f64::NEG_INFINITY, f64::max).max(low))
+    }
+
+    /// Where the value of a cell lies in the [span](Self::span), from 0 to 1.
+    pub fn share(&self, cell: usize, (low, high): (f64, f64)) -> f64 {
+        ((self.values[cell] - low) / if high > low { high - low } else { 1.0 }).clamp(0.0, 1.0)
+    }
+
+    /// The actions of a cell that seem best, as bits; 0 if all seem equally good.
+    pub fn best_actions(&self, cell: usize) -> u8 {
+        let q = &self.q[4 * cell..4 * cell + 4];
+        let highest = q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let bits = q.iter().enumerate().filter(|(_, q)| **q == highest).fold(0, |bits, (i, _)| bits | 1 << i);
+        if bits == 15 { 0 } else { bits }
+    }
 }
 
 /// What is seen at one moment.
@@ -152,16 +173,12 @@ fn level(number: f64, low: f64, high: f64) -> u8 {
 }
 
 fn agent_json(agent: &AgentFrame) -> serde_json::Value {
-    // The colours span the values of the cells that are known; the others are still worth what optimism says.
-    let known = || agent.values.iter().zip(&agent.known).filter(|(_, known)| **known).map(|(v, _)| *v);
-    let low = known().fold(0.0, f64::min);
-    let high = known().fold(f64::NEG_INFINITY, f64::max).max(low);
-    let span = if high > low { high - low } else { 1.0 };
+    let (low, high) = agent.span();
     let mut cells = Vec::with_capacity(CELL_BYTES * agent.values.len());
-    for (i, &value) in agent.values.iter().enumerate() {
+    for i in 0..agent.values.len() {
         let row = 4 * i..4 * i + 4;
-        let v = (65535.0 * ((value - low) / span).clamp(0.0, 1.0)) as u16;
-        let mut flags = best_actions(&agent.q[row.clone()]);
+        let v = (65535.0 * agent.share(i, (low, high))) as u16;
+        let mut flags = agent.best_actions(i);
         if agent.known[i] {
             flags |= KNOWN;
         }

@@ -4,7 +4,7 @@ use super::frame::{AgentFrame, CycleReport};
 use super::history::History;
 use crate::scene::Scene;
 use crate::world::World;
-use backsweep::{Action, Agent, Budget, Environment, EpsilonGreedy, Model, Next, PlannerKind, Random, State};
+use backsweep::{Agent, Budget, Environment, EpsilonGreedy, Model, Next, PlannerKind, Random, State};
 use backsweep_lab::Result;
 use std::time::Instant;
 
@@ -232,16 +232,4 @@ fn believed_predecessors(agent: &Agent, state: State) -> Vec<u32> {
     cells.sort_unstable();
     cells.dedup();
     cells
-}
-
-/// The actions that are the best as it now seems, as bits; 0 if all are equally good.
-pub fn best_actions(q: &[f64]) -> u8 {
-    let highest = q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let bits = q.iter().enumerate().filter(|(_, q)| **q == highest).fold(0, |bits, (i, _)| bits | 1 << i);
-    if bits == 15 { 0 } else { bits }
-}
-
-/// The directions of actions as (down, right).
-pub fn direction(action: Action) -> (i32, i32) {
-    [(-1, 0), (0, 1), (1, 0), (0, -1)][action.index() % 4]
 }

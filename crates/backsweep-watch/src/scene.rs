@@ -86,6 +86,19 @@ impl Scene {
         Ok(self)
     }
 
+    /// This scene with some settings changed, by name.
+    ///
+    /// # Errors
+    /// If there is no such setting or it cannot have that value.
+    pub fn with(&self, settings: &serde_json::Map<String, serde_json::Value>) -> Result<Self> {
+        let invalid = |error: serde_json::Error| Error::new(format!("invalid setting: {error}"));
+        let mut all = serde_json::to_value(self).map_err(invalid)?;
+        for (name, value) in settings {
+            all[name] = value.clone();
+        }
+        serde_json::from_value(all).map_err(invalid)
+    }
+
     /// The outcome law.
     ///
     /// # Errors

@@ -35,9 +35,7 @@ impl Running {
 
     fn order(&self, order: Order) -> Arc<Frame> {
         let done = self.runtime.block_on(self.engine.order(order)).unwrap();
-        let frame = self.engine.frame();
-        assert!(frame.number >= done.number);
-        frame
+        self.wait(|frame| frame.number >= done.number && !frame.busy)
     }
 
     /// The first frame of which something holds. A machine may be slow; an engine that never gets there fails.
@@ -158,27 +156,27 @@ fn single_cycles_of_every_planner_are_reported() {
 fn the_engine_obeys() {
     let running = Running::start(Scene { speed: None, ..small(PlannerKind::ReversedFullBackups) }, true);
     running.wait(|frame| frame.agents[0].steps > 0);
-    let paused = running.order(Order::Pause);
+    let paused = running.order(Order::Pause {});
     assert!(!paused.running && paused.agents[0].steps > 0);
     // Long enough to see it if it went on.
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(running.engine.frame().agents[0].steps, paused.agents[0].steps, "pause stops");
     let stepped = running.order(Order::Step { count: 3 });
     assert_eq!(stepped.agents[0].steps, paused.agents[0].steps + 3);
-    let reset = running.order(Order::Reset);
+    let reset = running.order(Order::Reset {});
     assert_eq!((reset.agents[0].steps, reset.life), (0, paused.life + 1));
     assert!(reset.agents[0].values.iter().all(|&value| value == 0.0));
     let again = running.order(Order::Step { count: 50 });
-    running.order(Order::Reset);
+    running.order(Order::Reset {});
     let once_more = running.order(Order::Step { count: 50 });
     assert_eq!(again.agents[0].q, once_more.agents[0].q, "the same seed, the same course");
-    assert!(running.order(Order::Run).running);
+    assert!(running.order(Order::Run {}).running);
     // A faulty scene changes nothing.
     let revision = running.engine.frame().revision;
     let faulty = Box::new(Scene { epsilon: 2.0, ..small(PlannerKind::SmallBackups) });
-    assert!(running.refused(Order::Scene { scene: faulty, anew: false }).contains("epsilon is 2"));
+    assert!(running.refused(Order::Scene { scene: faulty, restart: false }).contains("epsilon is 2"));
     let faulty = Box::new(Scene { maze: "S..".into(), ..small(PlannerKind::SmallBackups) });
-    assert!(running.refused(Order::Scene { scene: faulty, anew: false }).contains("no goal"));
+    assert!(running.refused(Order::Scene { scene: faulty, restart: false }).contains("no goal"));
     assert_eq!(running.engine.frame().revision, revision);
 }
 
@@ -204,7 +202,7 @@ fn it_goes_by_itself_and_never_faster_than_asked() {
 fn settings_change_while_it_learns() {
     let running = Running::start(small(PlannerKind::ReversedFullBackups), false);
     let learned = running.order(Order::Step { count: 2000 });
-    let change = |change: Scene| running.order(Order::Scene { scene: Box::new(change), anew: false });
+    let change = |change: Scene| running.order(Order::Scene { scene: Box::new(change), restart: false });
     let policy = change(Scene { epsilon: 0.2, cycles: 3, ..(*learned.scene).clone() });
     assert_eq!((policy.agents[0].steps, policy.life), (2000, learned.life), "ε and cycles change at once");
     let planned = change(Scene { discount: 0.5, ..(*policy.scene).clone() });
@@ -212,7 +210,7 @@ fn settings_change_while_it_learns() {
     let planned = running.order(Order::Cycle { count: 2000 });
     let lowest = planned.agents[0].values.iter().copied().fold(0.0, f64::min);
     assert!((-2.0..-1.5).contains(&lowest), "values follow the new discount: {lowest}");
-    let same = running.order(Order::Scene { scene: Box::new((*planned.scene).clone()), anew: true });
+    let same = running.order(Order::Scene { scene: Box::new((*planned.scene).clone()), restart: true });
     assert_eq!(same.agents[0].steps, 2000, "the scene that is shown already goes on");
     let anew = change(Scene { planner: PlannerKind::MooreAtkeson, ..(*planned.scene).clone() });
     assert_eq!((anew.agents[0].steps, anew.life), (0, planned.life + 1), "a new planner begins anew");
@@ -229,7 +227,7 @@ fn agents_in_a_race_see_the_same_random_numbers() {
         assert_eq!(frame.agents[0].q, frame.agents[1].q);
     }
     let other = Scene { rival: Some(PlannerKind::ValueIteration), ..small(PlannerKind::ReversedFullBackups) };
-    let frame = running.order(Order::Scene { scene: Box::new(other), anew: false });
+    let frame = running.order(Order::Scene { scene: Box::new(other), restart: false });
     assert_eq!(frame.agents[1].planner, PlannerKind::ValueIteration);
     let frame = running.order(Order::Step { count: 500 });
     assert_eq!(frame.agents[0].steps, frame.agents[1].steps);

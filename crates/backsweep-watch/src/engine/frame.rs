@@ -94,8 +94,14 @@ pub struct Frame {
     pub life: u64,
     /// The scene; its maze is as painted.
     pub scene: Arc<Scene>,
-    /// Whether it runs by itself.
+    /// Whether it runs without being asked for each step.
     pub running: bool,
+    /// Whether steps or cycles that were asked for are still being done.
+    pub busy: bool,
+    /// Whether any order has been carried out since the engine started.
+    pub touched: bool,
+    /// Why it stopped, if it could not continue.
+    pub problem: Option<String>,
     /// What the best policy is worth in this world; `None` while it is being computed.
     pub optimum: Option<f64>,
     /// One agent, or two in a race.
@@ -121,6 +127,7 @@ impl Frame {
             let agents: Vec<_> = self.agents.iter().map(agent_json).collect();
             let frame = json!({
                 "number": self.number, "revision": self.revision, "life": self.life, "running": self.running,
+                "busy": self.busy, "touched": self.touched, "problem": self.problem,
                 "optimum": self.optimum, "agents": agents,
                 "cycles": self.cycles.iter().map(|report| json!({
                     "popped": report.popped, "predecessors": report.predecessors, "changed": report.changed,

@@ -16,7 +16,7 @@ if (command.length === 0) throw new Error("BACKSWEEP_WATCH must hold the command
 /** Whether times are asserted and not only reported (docs/TESTING.md). */
 export const timed = process.env.BACKSWEEP_TIMED === "1";
 /** How long anything may take that does happen, in milliseconds: machines may be slow and busy. */
-export const PATIENCE = 120_000;
+export const PATIENCE = Number(process.env.BACKSWEEP_PATIENCE ?? 120) * 1000;
 
 /** Starts `backsweep watch` and resolves to its address. */
 export async function startServer(...settings) {
@@ -32,6 +32,7 @@ export async function startServer(...settings) {
   const ended = new Promise((resolve) => child.on("exit", (code, signal) => resolve({ code, signal })));
   return {
     url,
+    signal: (name) => child.kill(name),
     async end() {
       child.kill("SIGINT");
       return ended;

@@ -211,7 +211,7 @@ describe("controls", () => {
     await until("its name is shown", async () => (await page.locator("#name-0").innerText()) === "Small backups");
     await page.locator("#m").fill("0");
     await page.locator("#m").press("Tab");
-    await until("it says what is wrong", async () => /expected 1 to/.test(await page.locator("#problem").textContent()));
+    await until("it says what is wrong", async () => /expected a number from 1 to/.test(await page.locator("#problem").textContent()));
     await until("the old number is back", async () => (await page.locator("#m").inputValue()) === "4");
   });
 
@@ -256,7 +256,7 @@ describe("controls", () => {
     await page.locator("#run").click();
     await until("paused", async () => (await page.locator("#run").innerText()) === "Run");
     assert.equal(await number(page, "Steps", 0), await number(page, "Steps", 1));
-    assert.ok((await number(page, "Backups a step", 1)) > 10 * (await number(page, "Backups a step", 0)));
+    assert.ok((await number(page, "Backups per step", 1)) > 10 * (await number(page, "Backups per step", 0)));
     await shot(page, "race");
   });
 });
@@ -423,7 +423,7 @@ describe("everywhere", () => {
       context = opened.context;
       const { code } = await server.end();
       assert.equal(code, 0);
-      await until("it says so", async () => (await opened.page.locator("#state").innerText()) === "link lost");
+      await until("it says so", async () => (await opened.page.locator("#state").innerText()) === "disconnected");
     } finally {
       await context?.close();
       await server.end();

@@ -2,9 +2,10 @@
 
 import { Chart } from "/chart.js";
 import { Controls, speedText } from "/controls.js";
-import { about, cell as askCell, listen, order } from "/link.js";
+import { about, cell as askCell, isTyped, order } from "/link.js";
 import { MazeView, ramp } from "/maze.js";
-import { fromQuery, toQuery } from "/scene.js";
+import { fromQuery, isSame, toQuery } from "/scene.js";
+import { listen } from "/stream.js";
 
 const $ = (id) => document.getElementById(id);
 const ACTIONS = ["north", "east", "south", "west"];
@@ -22,7 +23,10 @@ let scene = null;
 let frame = null;
 let life = 0;
 let theme = new URLSearchParams(location.search).get("theme");
-let lost = false;
+// The state of the stream of frames: connecting, open, hidden, crowded, full or lost.
+let link = "connecting";
+// Whether the address still holds a scene that was not decided on, and must not be overwritten.
+let undecided = false;
 // Orders go one after the other, so that the engine sees them in the order of the clicks.
 let orders = Promise.resolve();
 
@@ -38,17 +42,19 @@ function say(text) {
   $("live").textContent = text;
 }
 
-// `make` is asked for the order when its turn comes. The next one waits until the page has seen what this one led to: frames
-// come on a connection of their own, and an order made from an older scene would undo this one.
-function send(make, refused) {
+// `make` is asked for the order when its turn comes. The next order waits until the page has seen what this one led to, since
+// frames come on a connection of their own.
+function send(make, { done, refused } = {}) {
   orders = orders.then(async () => {
     try {
       await seen((await order(make())).number);
+      done?.();
     } catch (error) {
       problem(error.message);
       refused?.();
     }
   });
+  return orders;
 }
 
 let waiting = null;
@@ -59,29 +65,30 @@ function seen(number) {
   });
 }
 
-// Without a link no frame will come.
+// Without an open stream no frame will come.
 function release() {
-  if (waiting === null || !(lost || frame?.number >= waiting.number)) return;
+  if (waiting === null || !(link !== "open" || frame?.number >= waiting.number)) return;
   waiting.resolve();
   waiting = null;
 }
 
-// Sliders send many changes: while one is under way only the last of the others is kept.
+// Sliders send many changes: while one is under way, later ones are gathered. Only what was changed is sent, so that another
+// viewer's change of another setting stays.
 let wanted = null;
-function change(patch) {
+function change(settings) {
   const waits = wanted !== null;
-  wanted = { ...(wanted ?? {}), ...patch };
+  wanted = { ...(wanted ?? {}), ...settings };
   if (waits) return;
   const make = () => {
-    const next = { ...scene, ...wanted };
+    const settings = wanted;
     wanted = null;
-    return { do: "scene", scene: next };
+    return { do: "change", settings };
   };
-  send(make, () => scene && controls.show(scene));
+  send(make, { refused: () => scene && controls.show(scene) });
 }
 
 function act(what) {
-  if (what === "toggle") send(() => ({ do: frame?.running ? "pause" : "run" }));
+  if (what === "toggle") send(() => ({ do: frame?.running || frame?.busy ? "pause" : "run" }));
   else if (what === "reset") send(() => ({ do: "reset" }));
   else send(() => ({ do: what, count: 1 }));
 }
@@ -91,7 +98,6 @@ const controls = new Controls(known, { change, act, problem });
 // Frames.
 
 function onScene(event) {
-  lost = false;
   scene = event.scene;
   views.forEach((view) => view.setMaze(scene.maze));
   $("figure-1").hidden = scene.rival === null;
@@ -102,18 +108,18 @@ function onScene(event) {
 }
 
 function onFrame(next) {
-  const wasRunning = frame?.running;
+  const wasActive = frame && (frame.running || frame.busy);
+  const isActive = next.running || next.busy;
   const fresh = next.life !== life;
   const hadReport = frame?.cycles.length > 0;
-  lost = false;
   frame = next;
   life = next.life;
   next.agents.forEach((agent, k) => views[k].setAgent(agent, next.cycles[k] ?? null, fresh));
   returns.set(next.agents.map((agent) => agent.returns), next.optimum);
   work.set(next.agents.map((agent) => agent.work), null);
-  if (wasRunning !== next.running) {
-    $("run").textContent = next.running ? "Pause" : "Run";
-    say(next.running ? `Running, ${speedText(scene.speed)}` : `Paused after ${next.agents[0].steps} steps`);
+  if (wasActive !== isActive) {
+    $("run").textContent = isActive ? "Pause" : "Run";
+    say(next.running ? `Running, ${speedText(scene.speed)}` : next.busy ? "Working" : `Paused after ${next.agents[0].steps} steps`);
     showAddress();
   }
   if (next.cycles.length > 0) showReport(next);
@@ -121,6 +127,7 @@ function onFrame(next) {
   if (!next.running || fresh || performance.now() - showNumbers.last > 120) showNumbers();
   document.body.dataset.frame = next.number;
   document.body.dataset.life = next.life;
+  showNotice();
   release();
 }
 
@@ -146,13 +153,13 @@ function showNumbers() {
   if (!frame) return;
   frame.agents.forEach((agent, k) => {
     $(`name-${k}`).textContent = titles[agent.planner];
-    $(`tags-${k}`).textContent = `${frame.running ? `${count(agent.speed)} steps a second` : "paused"}`;
+    $(`tags-${k}`).textContent = `${link !== "open" ? "–" : frame.running ? `${count(agent.speed)} steps per second` : frame.busy ? "working" : "paused"}`;
     const numbers = {
       Episodes: count(agent.episodes),
       Steps: count(agent.steps),
       "Last return": fixed(agent.last, 1),
       "Mean return": fixed(agent.mean, 1),
-      "Backups a step": agent.steps ? (agent.backups / agent.steps).toFixed(1) : "–",
+      "Backups per step": agent.steps ? (agent.backups / agent.steps).toFixed(1) : "–",
       "On the queue": count(agent.queue),
     };
     const list = $(`numbers-${k}`);
@@ -171,10 +178,6 @@ function showNumbers() {
   });
   $("low").textContent = fixed(frame.agents[0].low, 0);
   $("high").textContent = fixed(frame.agents[0].high, 0);
-  const pill = $("state");
-  const text = lost ? "link lost" : frame.running ? "learning" : "paused";
-  if (pill.textContent !== text) pill.textContent = text;
-  pill.className = `pill ${lost ? "lost" : frame.running ? "live" : ""}`;
   const last = frame.agents.map((agent) => `${titles[agent.planner]}: episode ${agent.episodes}, last return ${fixed(agent.last, 1)}`);
   $("returns").setAttribute("aria-label", `Return per episode. ${last.join("; ")}. The optimum is ${fixed(frame.optimum, 1)}.`);
   const load = frame.agents.map((agent) => `${titles[agent.planner]}: ${(agent.backups / Math.max(1, agent.steps)).toFixed(1)}`);
@@ -182,16 +185,57 @@ function showNumbers() {
 }
 showNumbers.last = 0;
 
-function onLost() {
-  lost = true;
+const NOTICES = {
+  crowded: "This browser already shows the page in four other tabs or windows. Close or hide one of them, and this one continues.",
+  full: `${known.max_viewers} viewers are watching, which is the limit. This page tries again every few seconds.`,
+  lost: "The server does not answer: it has ended or was stopped. This page tries again every few seconds; the scene is kept in the address.",
+};
+const STATES = { connecting: "connecting", hidden: "connecting", crowded: "waiting", full: "server full", lost: "disconnected" };
+
+function showNotice() {
+  const text = NOTICES[link] ?? frame?.problem ?? "";
+  if ($("notice").textContent !== text) $("notice").textContent = text;
+  $("notice").hidden = text === "";
+  const state = STATES[link] ?? (frame?.running ? "learning" : frame?.busy ? "working" : "paused");
+  if ($("state").textContent !== state) $("state").textContent = state;
+  $("state").className = `pill ${link === "open" ? (frame?.running ? "live" : "") : "lost"}`;
+}
+
+function onState(state) {
+  link = state;
+  document.body.dataset.link = state;
+  showNotice();
   showNumbers();
   release();
 }
 
+// The server was restarted: its new page has its new token, and the address still holds the scene.
+function onRestart() {
+  location.reload();
+}
+
 function showAddress() {
-  if (!scene || !frame) return;
-  const query = toQuery(scene, { running: frame.running, theme, mazes: known.mazes });
-  if (`?${query}` !== location.search) history.replaceState(null, "", `?${query}`);
+  if (!scene || !frame || undecided) return;
+  const query = `?${toQuery(scene, { running: frame.running, theme, mazes: known.mazes })}`;
+  if (query !== location.search) history.replaceState(null, "", query);
+  remember(query);
+}
+
+// What the address of this tab was when the page last wrote it: a reload comes with the same one. Some browsers forbid it.
+function remember(query) {
+  try {
+    sessionStorage.setItem("backsweep-address", query);
+  } catch {
+    // Then the page asks once more than it must.
+  }
+}
+
+function isRemembered(query) {
+  try {
+    return sessionStorage.getItem("backsweep-address") === query;
+  } catch {
+    return false;
+  }
 }
 
 // Drawing.
@@ -312,9 +356,9 @@ function point(view, cell, speak) {
 let stroke = null;
 
 function paint(view, cell, brush) {
-  send(() => ({ do: "paint", cell, brush }));
-  const names = { wall: "wall", free: "free", start: "start", goal: "goal" };
-  say(`${cellName(cell)} is now ${names[brush]}`);
+  const names = { wall: "a wall", free: "free", start: "the start", goal: "the goal" };
+  const name = cellName(cell);
+  send(() => ({ do: "paint", cell, brush }), { done: () => say(`${name} is now ${names[brush]}`) });
 }
 
 function press(view, cell) {
@@ -328,6 +372,7 @@ function press(view, cell) {
 views.forEach((view) => {
   const { canvas } = view;
   canvas.addEventListener("pointermove", (event) => {
+    if (event.pointerType === "touch") return; // It scrolls; a tap shows the label.
     const cell = view.at(event.clientX, event.clientY);
     if (cell !== tip.cell) point(view, cell, false);
     if (stroke && stroke.view === view && cell !== null && cell !== stroke.last && (stroke.kind === "wall" || stroke.kind === "free")) {
@@ -352,6 +397,8 @@ views.forEach((view) => {
   canvas.addEventListener("blur", () => point(view, null, false));
 });
 window.addEventListener("pointerup", () => (stroke = null));
+// The label belongs to a place on the screen, which scrolling moves away.
+window.addEventListener("scroll", () => tip.cell !== null && point(tip.view, null, false), { passive: true });
 
 // Keys.
 
@@ -365,7 +412,7 @@ function moveCursor(view, [down, right]) {
 }
 
 window.addEventListener("keydown", (event) => {
-  if (!frame || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!frame || $("ask").open || event.ctrlKey || event.metaKey || event.altKey) return;
   const tag = event.target.tagName;
   if (tag === "INPUT" || tag === "SELECT" || tag === "TEXTAREA") return;
   const view = views[1].canvas === document.activeElement ? views[1] : views[0];
@@ -398,7 +445,7 @@ $("share").addEventListener("click", async () => {
     $("share").textContent = "Copied";
     setTimeout(() => ($("share").textContent = "Copy link"), 1500);
   } catch {
-    problem("the browser does not let the page copy; take the link from the address bar");
+    problem("The browser does not let the page copy. Copy the link from the address bar.");
   }
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", restyle);
@@ -415,15 +462,56 @@ ramp(known.colours).forEach(({ css }, i) => {
 
 if (theme !== "light" && theme !== "dark") theme = null;
 restyle();
+
+// The scene of the address. If it came from elsewhere and would replace what somebody is watching, the user decides.
+
+let shared = null;
+const asked = location.search;
+const run = new URLSearchParams(asked).get("run");
 try {
-  const shared = fromQuery(location.search, known);
-  const run = new URLSearchParams(location.search).get("run");
-  // Paused first, so that a paused scene is seen from its first step.
-  if (shared && run === "0") await order({ do: "pause" });
-  if (shared) await order({ do: "scene", scene: shared, anew: true });
-  if (shared && run === "1") await order({ do: "run" });
+  shared = fromQuery(asked, known);
 } catch (error) {
   problem(error.message);
 }
-listen({ onScene, onFrame, onLost });
+undecided = shared !== null;
+
+function showShared() {
+  // Paused first, so that a paused scene is seen from its first step.
+  if (run === "0") send(() => ({ do: "pause" }));
+  send(() => ({ do: "scene", scene: shared, restart: true }));
+  if (run === "1") send(() => ({ do: "run" }));
+  decide();
+}
+
+function decide() {
+  orders.then(() => {
+    undecided = false;
+    showAddress();
+  });
+}
+
+function onFirstFrame() {
+  const isOwn = isTyped || isRemembered(asked);
+  if (isSame(shared, scene)) decide();
+  else if (isOwn && !frame.touched) showShared();
+  else {
+    const steps = frame.agents[0].steps;
+    $("ask-text").textContent = `It would replace the scene that is running here, and what was learned in ${steps.toLocaleString("en")} step${steps === 1 ? "" : "s"} would be lost.`;
+    $("ask").showModal();
+  }
+}
+$("ask-show").addEventListener("click", () => $("ask").close("show"));
+$("ask-keep").addEventListener("click", () => $("ask").close("keep"));
+$("ask").addEventListener("close", () => ($("ask").returnValue === "show" ? showShared() : decide()));
+
+listen({
+  onScene,
+  onFrame: (next) => {
+    const isFirst = frame === null;
+    onFrame(next);
+    if (isFirst && undecided) onFirstFrame();
+  },
+  onState,
+  onRestart,
+});
 requestAnimationFrame(tick);

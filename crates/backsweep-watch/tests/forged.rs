@@ -334,6 +334,7 @@ fn every_answer_is_protected() {
         "/chart.js",
         "/controls.js",
         "/link.js",
+        "/stream.js",
         "/style.css",
         "/icon.svg",
         "/api/about",
@@ -379,7 +380,7 @@ fn names_and_mazes_arrive_escaped() {
     assert_eq!(server.order(&body).status, 200);
     assert_eq!(server.engine.frame().scene.maze, maze);
     assert!(!server.get("/").body.contains("&'>"), "the page itself holds no maze");
-    let event = server.engine.frame().scene_event();
+    let event = server.engine.frame().scene_event("0");
     assert_eq!(event.lines().count(), 3, "a maze cannot end the line of an event: {event}");
 }
 

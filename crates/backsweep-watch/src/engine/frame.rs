@@ -138,9 +138,9 @@ impl Frame {
         self.event.get_or_init(encode).clone()
     }
 
-    /// The scene as a server-sent event.
-    pub fn scene_event(&self) -> String {
-        let scene = json!({ "revision": self.revision, "scene": &*self.scene });
+    /// The scene as a server-sent event, with the name of the server's run.
+    pub fn scene_event(&self, session: &str) -> String {
+        let scene = json!({ "session": session, "revision": self.revision, "scene": &*self.scene });
         format!("event: scene\ndata: {scene}\n\n")
     }
 

@@ -21,7 +21,7 @@ const STRETCH: Duration = Duration::from_millis(4);
 const WORK: u64 = 4096;
 /// Steps and cycles that take longer than this are answered while they are still being done. A pause waits this long for the
 /// end of the step under way; what is left of it is done when the engine runs again.
-const PROMPT: Duration = Duration::from_millis(40);
+const PROMPT: Duration = Duration::from_millis(25);
 /// The most steps or cycles in one order.
 const MAX_COUNT: u64 = 100_000;
 
@@ -135,10 +135,11 @@ impl Workshop {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            let (was_running, was_busy) = (self.running, self.counted.is_some());
+            let was_running = self.running;
             let has_worked = self.work_a_stretch();
-            let is_over = was_running != self.running || was_busy && self.finish_counted(publish);
-            if is_over || has_worked && published.elapsed() >= FRAME {
+            if self.finish_counted(publish) {
+                published = Instant::now();
+            } else if was_running != self.running || has_worked && published.elapsed() >= FRAME {
                 publish.send_replace(self.frame());
                 published = Instant::now();
             }
@@ -242,43 +243,46 @@ impl Workshop {
         }
     }
 
-    /// Answers an order of steps or cycles when it is done or takes long. Returns whether it is over.
+    /// Answers an order of steps or cycles when it is done or takes long. Returns whether a frame was shown.
     fn finish_counted(&mut self, publish: &watch::Sender<Arc<Frame>>) -> bool {
         let is_planning = self.learners.iter().any(Learner::is_planning);
-        let Some(counted) = &mut self.counted else { return true };
+        let Some(counted) = &mut self.counted else { return false };
         let is_done = counted.left == 0 && !is_planning;
-        if !is_done && counted.since.elapsed() < PROMPT {
+        if !is_done && (counted.answer.is_none() || counted.since.elapsed() < PROMPT) {
             return false;
         }
         let answer = counted.answer.take();
         if is_done {
             self.counted = None;
         }
-        self.answer(answer, Ok(()), publish);
-        is_done
+        publish.send_replace(self.frame());
+        self.answer(answer, Ok(()));
+        true
     }
 
-    /// Shows what an order led to and tells whoever gave it, who may have left.
-    fn answer(&mut self, answer: Option<Answer>, outcome: Result<()>, publish: &watch::Sender<Arc<Frame>>) {
-        let Some(answer) = answer else { return };
-        publish.send_replace(self.frame());
+    /// Tells whoever gave an order, if still there, in which frame its result is seen.
+    fn answer(&self, answer: Option<Answer>, outcome: Result<()>) {
         let done = Done { number: self.number, revision: self.revision };
-        let _ = answer.send(outcome.map(|()| done));
+        if let Some(answer) = answer {
+            let _ = answer.send(outcome.map(|()| done));
+        }
     }
 
     fn carry_out(&mut self, order: Order, answer: Answer, publish: &watch::Sender<Arc<Frame>>) {
         // A new order ends the steps or cycles of an earlier one.
-        if let Some(Counted { answer: earlier, .. }) = self.counted.take() {
-            self.answer(earlier, Ok(()), publish);
-        }
+        let earlier = self.counted.take().and_then(|counted| counted.answer);
         let outcome = self.obey(order);
         if outcome.is_ok() {
             self.touched = true;
             self.problem = None;
         }
+        if self.counted.is_none() || earlier.is_some() {
+            publish.send_replace(self.frame());
+        }
+        self.answer(earlier, Ok(()));
         match &mut self.counted {
             Some(counted) => counted.answer = Some(answer),
-            None => self.answer(Some(answer), outcome, publish),
+            None => self.answer(Some(answer), outcome),
         }
     }
 
@@ -335,7 +339,9 @@ impl Workshop {
 
     fn show(&mut self, scene: Scene, restart: bool) -> Result<()> {
         let scene = scene.check()?;
-        let world = World::new(&scene)?;
+        let is_same_world =
+            |a: &Scene, b: &Scene| (&a.maze, &a.law, a.intended) == (&b.maze, &b.law, b.intended);
+        let world = if is_same_world(&scene, &self.scene) { self.world.clone() } else { World::new(&scene)? };
         let scene = Scene { maze: world.text(), ..scene };
         if scene == *self.scene {
             return Ok(());

@@ -193,6 +193,20 @@ fn no_report_is_left_beside_rows_that_it_does_not_tell_of() {
 }
 
 #[test]
+fn a_score_that_is_not_a_number_is_not_resumed_from() {
+    let folder = folder("nan");
+    succeeds(&folder, &["run", "my.toml", "--out", "own"]);
+    let path = folder.join("own/rows.csv");
+    let rows = fs::read_to_string(&path).unwrap();
+    let second: Vec<&str> = rows.lines().nth(1).unwrap().split(',').collect();
+    for bad in ["NaN", "inf", "-inf"] {
+        fs::write(&path, rows.replacen(second[6], bad, 1)).unwrap();
+        let expected = format!("rows.csv: line 2: score is '{bad}'; expected a finite number");
+        refuses(&folder, &["run", "my.toml", "--out", "own"], &expected);
+    }
+}
+
+#[test]
 fn one_setting_can_be_run_alone_and_again() {
     let folder = folder("only");
     succeeds(&folder, &["run", "my.toml", "--out", "whole"]);
@@ -266,6 +280,15 @@ fn bad_input_gets_one_line_and_nothing_is_touched() {
     write("zero.toml", &changed("cycles = [1, 3]", "cycles = [0]"));
     write("name.toml", &changed("name = \"small\"", "name = \"a/b\""));
     write("twice.toml", &changed("[1, 3]\n\n[[methods]]\nname", "[1, 1]\n\n[[methods]]\nname"));
+    write("huge.toml", &changed("runs = 5", "runs = 99999999999999999999"));
+    let long = "n".repeat(5000);
+    write("long.toml", &changed("name = \"small\"", &format!("name = \"{long}\"")));
+    write("long-task.toml", &changed("name = \"corner\"", &format!("name = \"{long}\"")));
+    write("long-method.toml", &changed("name = \"value_iteration\"", &format!("name = \"{long}\"")));
+    write("blanks.txt", "S....\n.##.. \n....G\n");
+    write("blanks.toml", &changed("maze.txt", "blanks.txt"));
+    write("all-blanks.txt", "S.... \n.##.. \n....G \n");
+    write("all-blanks.toml", &changed("maze.txt", "all-blanks.txt"));
     write("no-maze.toml", &changed("maze.txt", "nowhere.txt"));
     write("no-goal.txt", "S..\n...\n");
     write("no-goal.toml", &changed("maze.txt", "no-goal.txt"));
@@ -298,6 +321,12 @@ fn bad_input_gets_one_line_and_nothing_is_touched() {
         (&["run", "cycles.toml"], "cycles is an empty list"),
         (&["run", "zero.toml"], "cycles is 0"),
         (&["run", "name.toml"], "name is 'a/b'"),
+        (&["run", "huge.toml"], "runs is 99999999999999999999; expected a whole number from 0 to 4294967295"),
+        (&["run", "long.toml"], "name is 'nnnnnnnnnnnnnnnnnnnn…' with 5000 characters; expected at most 80"),
+        (&["run", "long-task.toml"], "mazes.name is 'nnnnnnnnnnnnnnnnnnnn…' with 5000 characters"),
+        (&["run", "long-method.toml"], "with 5000 characters; expected at most 80"),
+        (&["run", "blanks.toml"], "blanks.txt: line 2, column 6: the row ends in blanks; remove them"),
+        (&["run", "all-blanks.toml"], "all-blanks.txt: line 1, column 6: the row ends in blanks"),
         (&["run", "twice.toml"], "small/corner/moore_atkeson/1 is there twice"),
         (&["run", "no-maze.toml"], "nowhere.txt: no such file"),
         (&["run", "no-goal.toml"], "no-goal.txt: lines 1 to 2: the maze has no goal"),

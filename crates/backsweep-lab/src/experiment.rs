@@ -33,6 +33,9 @@ const MOST_SETTINGS: usize = 10_000;
 /// Runs of all settings of an experiment. Their rows are kept in memory, some 300 bytes each.
 const MOST_ROWS: u64 = 1_000_000;
 
+/// Characters of a name. A figure's file is called after the experiment and the task, and file systems allow 255 bytes.
+const LONGEST_NAME: usize = 80;
+
 /// What the caller changes of an experiment.
 #[derive(Clone, Copy, Default)]
 pub struct Changes {
@@ -462,8 +465,15 @@ fn expected_seconds(control: &Control) -> f64 {
     f64::from(control.episodes) * 130.0 * microseconds * 1e-6
 }
 
-/// Names are parts of settings' names and fields of CSV files.
+/// Names are parts of settings' names, fields of CSV files and parts of file names.
 fn check_name(what: &str, name: &str) -> Result<()> {
+    if name.len() > LONGEST_NAME {
+        let start: String = name.chars().take(20).collect();
+        return Err(Error::new(format!(
+            "{what} is '{start}…' with {} characters; expected at most {LONGEST_NAME}: figures are files of that name",
+            name.chars().count()
+        )));
+    }
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if !name.is_empty() && name.chars().all(fits) {
         return Ok(());

@@ -274,6 +274,17 @@ impl<'a> Fields<'a> {
         field.parse().map_err(|_| Error::new(format!("{name} is '{field}'; expected a number")))
     }
 
+    /// A number that is neither NaN nor infinite.
+    fn finite(&mut self, name: &'static str) -> Result<f64> {
+        let number: f64 = self.number(name)?;
+        if number.is_finite() {
+            return Ok(number);
+        }
+        Err(Error::new(format!(
+            "{name} is '{number}'; expected a finite number; delete the rows of this setting to run it again"
+        )))
+    }
+
     fn perhaps<T: std::str::FromStr>(&mut self, name: &'static str) -> Result<Option<T>> {
         let before = self.rest;
         if self.text(name)?.is_empty() {
@@ -308,7 +319,7 @@ impl Record for Row {
         Ok(Self {
             key: fields.key()?,
             run: fields.number("run")?,
-            score: fields.number("score")?,
+            score: fields.finite("score")?,
             episodes: fields.number("episodes")?,
             steps: fields.number("steps")?,
             capped: fields.number("capped")?,

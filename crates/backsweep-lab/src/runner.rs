@@ -124,7 +124,13 @@ impl Job<'_> {
         let setting = self.settings[place];
         let result = setting.work.run(self.seed, run);
         self.observer.run_done(setting, setting.seconds);
-        result.map_err(|error| error.at(format!("{}, run {run}", setting.key.name())))
+        let finite = result.and_then(|result| match result.score {
+            score if score.is_finite() => Ok(result),
+            score => Err(Error::new(format!(
+                "the score is {score}; expected a finite number: are the rewards too large?"
+            ))),
+        });
+        finite.map_err(|error| error.at(format!("{}, run {run}", setting.key.name())))
     }
 
     fn finish_setting(&self, place: usize, results: Vec<RunResult>) -> Result<()> {

@@ -1,4 +1,4 @@
-//! What the parser of experiment files finds wrong, in the words of one who writes them.
+//! Errors of the parser of experiment files, in the words of those who write such files.
 
 use crate::Error;
 
@@ -51,7 +51,8 @@ fn shown(found: &str) -> &str {
         "map" => "a table",
         "sequence" => "a list",
         _ => match found.split_once('`') {
-            Some((_, number)) => number.trim_end_matches('`'),
+            // Such as "integer `7` as i128": the type is of no interest to whoever wrote the file.
+            Some((_, number)) => number.split('`').next().unwrap_or(number),
             None => found.strip_prefix("string ").unwrap_or(found),
         },
     }

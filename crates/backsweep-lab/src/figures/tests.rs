@@ -52,7 +52,7 @@ fn complete_results_give_every_picture_whole() {
 fn the_same_results_give_the_same_bytes() {
     let (one, other) = (pictures(&complete()), pictures(&complete()));
     assert_eq!(one, other);
-    assert_eq!(raster::png(&one[0].svg).unwrap(), raster::png(&other[0].svg).unwrap());
+    assert_eq!(raster::png(&one[0].svg, ZOOM).unwrap(), raster::png(&other[0].svg, ZOOM).unwrap());
 }
 
 #[test]

@@ -201,22 +201,22 @@ fn no_text_holds_a_number_that_is_none() {
 }
 
 #[test]
-fn plain_lines_have_one_line_a_claim_and_no_colour() {
-    let verdicts = judge(&complete());
-    let text = terminal(&verdicts, Style::PLAIN);
-    assert_eq!(text.lines().count(), verdicts.len() + 1);
-    assert!(!text.contains('\u{1b}'));
-    assert!(text.ends_with("46 claims: 46 hold, 0 do not hold, 0 not measured\n"), "{text}");
-}
-
-#[test]
-fn tables_keep_to_the_width_and_to_the_wish_for_no_colour() {
+fn the_verdict_is_folded_to_the_width_with_the_word_first_and_the_numbers_beneath() {
     let verdicts = judge(&complete());
     for width in [60, 80, 120, 200] {
-        let text = terminal(&verdicts, Style { table: Some(width), color: false });
+        let text = terminal(&verdicts, Style { width, color: false });
         assert!(!text.contains('\u{1b}'));
         let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
-        assert!(longest <= usize::from(width), "{longest} > {width}");
+        assert!(longest <= width, "{longest} > {width}");
+        assert_eq!(text.lines().filter(|line| line.starts_with("holds ")).count(), verdicts.len());
+        for verdict in &verdicts {
+            let first = verdict.numbers.split_whitespace().next().unwrap();
+            let start = text.find(&format!("holds          {}: ", verdict.id)).unwrap();
+            let lines = text[start..].lines().skip(1).take_while(|line| line.starts_with(' '));
+            assert!(lines.into_iter().any(|line| line.trim_start().starts_with(first)), "{}", verdict.id);
+        }
     }
-    assert!(terminal(&verdicts, Style { table: Some(100), color: true }).contains('\u{1b}'));
+    assert!(terminal(&verdicts, Style { width: 100, color: true }).contains('\u{1b}'));
+    let text = terminal(&verdicts, Style::PLAIN);
+    assert!(text.ends_with("46 claims: 46 hold, 0 do not hold, 0 not measured\n"), "{text}");
 }

@@ -89,7 +89,7 @@ export const atRest = (page, number = 0) =>
     number,
   );
 
-/** The settings in the address, as the page itself sees it: the browser tells of a change a little later. */
+/** The settings in the address, as the page itself sees it: the browser reports a change a little later. */
 export const address = async (page) => new URLSearchParams(await page.evaluate(() => location.search));
 
 /** Asks the server from within the page. */

@@ -124,7 +124,7 @@ describe("many viewers", () => {
 });
 
 describe("the server ends", () => {
-  test("gone, and stopped", ["--speed", "500"], async (show, server) => {
+  test("stopped, and ended", ["--speed", "500"], async (show, server) => {
     const page = await show();
     await until("it learns", async () => (await page.locator("#state").textContent()) === "learning");
     server.signal("SIGSTOP");
@@ -186,7 +186,7 @@ describe("links", () => {
       assert.match(await page.locator("#ask-text").textContent(), /what was learned in [\d,]+ steps would be lost/);
       assert.equal(await page.evaluate(() => document.body.dataset.life), life, "nothing is lost while it asks");
       await page.locator("#ask-keep").click();
-      await until("the address is that of the scene that goes on", async () => (await address(page)).get("maze") === "paper");
+      await until("the address is that of the scene that continues", async () => (await address(page)).get("maze") === "paper");
       assert.equal(await page.evaluate(() => document.body.dataset.life), life);
       assert.ok((await steps(page)) > 200);
       await follow();

@@ -13,7 +13,7 @@ it("mazes survive the address, whatever their characters", () => {
   }
 });
 
-it("what is no maze is refused", () => {
+it("what is not a maze is refused", () => {
   for (const code of ["", "x", "3x1-sfq", "3x1-4f", "3x1-2f", "200x200-40000f", "9999x9999-s", "3x1-sfg-zz", "3x1-99999999999999999999f", "<script>", "3x1-sfg-7e_5x", "3x1-sfg-7e_", "3x1-sfg-"]) assert.equal(decodeMaze(code), null, code);
 });
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Processor time of this thread where the system tells it, so that other work on the machine counts less; else the clock.
+/// Processor time of this thread where the system provides it, so that other work on the machine counts less; else the clock.
 #[cfg(unix)]
 pub fn thread_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -16,7 +16,7 @@ pub fn thread_time() -> Duration {
     START.get_or_init(std::time::Instant::now).elapsed()
 }
 
-/// Forgets the largest amount of memory held so far, where the system can (Linux); elsewhere it goes on growing.
+/// Resets the peak memory, where the system can (Linux); elsewhere the peak keeps growing.
 pub fn reset_peak_memory() {
     // The result does not matter: without it, a later row reports the peak of all rows so far.
     let _ = std::fs::write("/proc/self/clear_refs", "5");

@@ -1,4 +1,4 @@
-//! The speed of the update cycle: the engine's planners on one fixed stream of observations, beside a plain reference and a
+//! The speed of the update cycle: the library's planners on one fixed stream of observations, beside a plain reference and a
 //! floor, all in one run; and how well a planning call keeps its deadline.
 //!
 //! Arguments → rows → table or JSON. Every row is a plain struct; printing reads only those.
@@ -36,7 +36,7 @@ pub fn run(options: &BenchOptions, out: &mut dyn Write) -> Result<(), String> {
         let rows = measure(options)?;
         if options.json { report::write_json(&rows, out) } else { report::write_table(&rows, out) }
     };
-    // A reader that stops listening (`| head`) is no failure.
+    // A reader that stops listening (`| head`) is not a failure.
     written.or_else(|error| {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Ok(())
@@ -52,7 +52,7 @@ fn measure(options: &BenchOptions) -> Result<Vec<Speed>, String> {
     let walk = draw(options.side, options.observations, options.seed);
     let exact = (!options.no_rmse).then(|| fixed_point(&walk, options.side * options.side));
     let mut rows: Vec<Speed> = Vec::new();
-    // Repetitions go round all rows, so that a slow minute of the machine hits all alike; the fastest of each counts.
+    // Repetitions are interleaved, so that a slow minute of the machine affects all rows alike; the fastest of each counts.
     for repetition in 0..options.repeat {
         let mut round = Vec::new();
         for (planner, queue) in options.planner_rows()? {

@@ -1,4 +1,4 @@
-//! The engine, used as its users use it: an agent that observes and plans.
+//! The library as its users use it: an agent that observes and plans.
 
 use crate::clock::{peak_memory, reset_peak_memory, thread_time};
 use crate::fixed_point::rmse;
@@ -12,7 +12,7 @@ const SWEEPS: u64 = 50;
 /// Learns the walk with a planner and a queue, and reports what it took.
 ///
 /// Value iteration is different: the walk is learned without planning, then single sweeps over the whole model are timed;
-/// its backups are transitions, its cycles sweeps, and its time an observation is the time of one sweep.
+/// its backups are transitions, its cycles sweeps, and its time per observation is the time of one sweep.
 ///
 /// # Errors
 /// If the planner refuses a setting.

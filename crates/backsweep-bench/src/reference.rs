@@ -1,6 +1,6 @@
-//! The algorithms in their simplest form: what the engine must beat, and what it must agree with.
+//! The algorithms in their simplest form: what the library must beat, and what it must agree with.
 //!
-//! Both versions of the paper's Algorithm 2 with a binary heap, a vector of predecessors a state and counts as integers. On
+//! Both versions of the paper's Algorithm 2 with a binary heap, a vector of predecessors per state and integer counts. On
 //! the same observations the cycles and backups are those of any other plain program with a binary heap.
 
 use crate::clock::{peak_memory, reset_peak_memory, thread_time};
@@ -132,7 +132,7 @@ pub struct Reference {
     best: Vec<usize>,
     predecessors: Vec<Vec<Predecessor>>,
     heap: Heap,
-    /// What every cycle did, for the floor: the state and the change of its value. Kept only if asked for.
+    /// What every cycle did, for the floor: the state and the change of its value. Kept only on request.
     pub tape: Option<Vec<(u32, f64)>>,
     /// Update cycles done.
     pub cycles: u64,

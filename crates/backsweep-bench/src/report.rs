@@ -18,17 +18,17 @@ pub struct Speed {
     pub cycles: u64,
     /// Backups (transitions of value iteration).
     pub backups: u64,
-    /// Microseconds an observation, with the cycles after it (a sweep of value iteration).
+    /// Microseconds per observation, with the cycles after it (a sweep of value iteration).
     pub us_per_observation: f64,
-    /// Microseconds a cycle, with the observations before them.
+    /// Microseconds per cycle, with the observations before them.
     pub us_per_cycle: f64,
-    /// Nanoseconds a backup, with all else that was done.
+    /// Nanoseconds per backup, with all other work.
     pub ns_per_backup: f64,
     /// Different (state, action, next state) that were seen.
     pub arcs: usize,
-    /// Bytes that the lists of arcs take, in both directions and with what is unfilled, by the number of arcs.
+    /// Bytes per arc of the lists of arcs, in both directions and with unfilled places.
     pub bytes_per_arc: f64,
-    /// Bytes that all the rest takes, states and queue included, by the number of pairs.
+    /// Bytes per pair of everything else, states and queue included.
     pub bytes_per_pair: f64,
     /// The most memory that the process held while it learned, the observations included; megabytes of 2²⁰ bytes.
     pub peak_mb: Option<f64>,

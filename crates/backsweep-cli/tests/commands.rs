@@ -98,7 +98,7 @@ fn a_run_leaves_tables_figures_and_a_report() {
     assert_eq!(rows.lines().count(), 1 + 5 * 5);
 }
 
-/// Runs the experiment anew and kills it as soon as some rows are there. False if all of them were.
+/// Runs the experiment from the start and kills it as soon as some rows are there. False if all of them were.
 fn is_killed_on_the_way(folder: &Path, rows: &Path) -> bool {
     let n_rows = || fs::read_to_string(rows).map_or(0, |text| text.lines().count());
     let _ = fs::remove_dir_all(folder.join("killed"));
@@ -123,7 +123,7 @@ fn a_killed_command_goes_on_where_it_was() {
     fs::write(folder.join("my.toml"), long).unwrap();
     succeeds(&folder, &["run", "my.toml", "--out", "whole"]);
     let rows = folder.join("killed/rows.csv");
-    // On a busy machine it may be done before it is killed: then once more.
+    // On a busy machine it may be done before it is killed: then try again.
     assert!((0..20).any(|_| is_killed_on_the_way(&folder, &rows)), "it was always done before it was killed");
     // What a kill in the middle of writing would leave.
     let torn = fs::read_to_string(&rows).unwrap() + "small,corner,moore_atkeson,3,,0,-1";
@@ -342,10 +342,10 @@ fn bad_input_gets_one_line_and_nothing_is_touched() {
         (&["run", "fig3", "--out", "done"], "small (5 runs), seed 7; expected fig3 (100 runs), seed 1"),
         (
             &["run", "my.toml", "--out", "foreign"],
-            "the folder is not empty and holds no results of backsweep",
+            "the folder is not empty and contains no backsweep results",
         ),
         (&["run", "my.toml", "--out", "maze.txt"], "this is a file, not a folder"),
-        (&["merge", "foreign", "--out", "new"], "holds no results of backsweep"),
+        (&["merge", "foreign", "--out", "new"], "contains no backsweep results"),
         (&["merge", "nowhere", "--out", "new"], "no results of backsweep there"),
         (&["merge", "--out", "new"], "required arguments were not provided"),
         (&["reproduce", "--runs", "0"], "runs is 0"),
@@ -411,7 +411,7 @@ fn errors_in_experiment_files_name_the_field_what_was_found_and_what_is_expected
             "planner is missing; expected a line 'planner = …' in this table",
         ),
         (EXPERIMENT, "seed = 7", "seed = -7", "seed is -7; expected a whole number, 0 or more"),
-        (EXPERIMENT, "seed = 7", "seed = 7\nseed = 8", "line 6, column 1: seed is given twice"),
+        (EXPERIMENT, "seed = 7", "seed = 7\nseed = 8", "line 6, column 1: seed occurs twice"),
         (EXPERIMENT, "\"small\"", "5", "name is 5; expected text in quotes"),
         (EXPERIMENT, "0.8", "\"0.8\"", "intended is \"0.8\"; expected a number"),
         (

@@ -21,7 +21,7 @@ impl Work for Comparison {
     fn run(&self, seed: u64, run: u32) -> Result<RunResult> {
         let control = &self.control;
         let Planning::Until(tolerance) = control.planning else {
-            return Err(Error::new("a comparison with plain sweeps needs a method with 'until'"));
+            return Err(Error::new("compare_with_sweeps needs a tolerance; add 'until' to the method"));
         };
         let mut random = control.random(seed, run);
         let mut agent = control.agent()?;
@@ -55,7 +55,7 @@ impl Work for Comparison {
     }
 }
 
-/// Tells a planner what the model has already recorded.
+/// Informs a planner of what the model has already recorded.
 fn tell(planner: &mut dyn Planner, model: &backsweep::Model, transition: &Transition) {
     planner.grow(model);
     let Ok(pair) = model.pair(transition.state, transition.action) else { return };

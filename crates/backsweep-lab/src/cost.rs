@@ -44,7 +44,7 @@ pub const TASKS: [(&str, &str); 6] = [
     ("circle", "a step of prediction on the circle"),
 ];
 
-/// How long each point is measured at least.
+/// The least time for which each point is measured.
 const MEASURED_FOR: Duration = Duration::from_millis(40);
 
 /// One thing to be timed.
@@ -69,7 +69,7 @@ impl Measurement {
         }
     }
 
-    /// About how long it takes, for the estimate of the time left only.
+    /// About how long it takes, only to estimate the remaining time.
     pub fn seconds(&self) -> f64 {
         match self {
             Self::Replay(Replay { tolerance: Some(tolerance), timed, .. }) => {
@@ -146,7 +146,7 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
     Ok(all)
 }
 
-/// A step of prediction, without the reckoning of errors that the experiment does around it.
+/// A step of prediction, without computing errors as the experiment does.
 fn measure_step(method: Method, seed: u64) -> Result<RunResult> {
     let circle = crate::circle::Circle::task(1, crate::circle::FIXED_INSTANCE)?;
     let trajectory = circle.trajectory(10_000, &mut Random::stream(seed, &[0]));
@@ -163,7 +163,7 @@ fn measure_step(method: Method, seed: u64) -> Result<RunResult> {
     Ok(RunResult { score: 1.0, steps: trajectory.len() as u64, samples, ..RunResult::default() })
 }
 
-/// What reading the clock twice costs, to be taken off.
+/// What reading the clock twice costs, to be subtracted.
 fn clock_cost() -> Duration {
     let mut costs: Vec<Duration> = (0..201).map(|_| Instant::now().elapsed()).collect();
     costs.sort();

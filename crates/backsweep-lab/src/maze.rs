@@ -55,7 +55,7 @@ pub struct Maze {
     kinds: Vec<Kind>,
     /// The reward of landing on each cell, if it has its own.
     rewards: Vec<Option<f64>>,
-    /// The line of the text in which each row stands, counted from 1, for messages.
+    /// The line of the text that holds each row, counted from 1, for messages.
     lines: Vec<usize>,
 }
 

@@ -65,7 +65,7 @@ fn head(page: &mut String, title: &str, results: &Results, judged: bool, verdict
     if judged {
         let _ = writeln!(
             page,
-            "<p class=\"lead\">Every figure and table of van Seijen &amp; Sutton (2013), measured anew and laid over the \
+            "<p class=\"lead\">Every figure and table of van Seijen &amp; Sutton (2013), measured again and laid over the \
              published numbers. Backsweep {version}, seed {seed}.</p>"
         );
         let [holds, fails, open] = count(verdicts);

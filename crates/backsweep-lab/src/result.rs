@@ -33,7 +33,7 @@ pub struct SettingKey {
     pub task: String,
     /// The method, such as `moore_atkeson`.
     pub method: String,
-    /// Update cycles a step; `None` where the method has none, or as many as it takes.
+    /// Update cycles per step; `None` where the method has none, or as many as it takes.
     pub cycles: Option<u32>,
     /// The number on the x axis where that is not cycles: a step size, a decay rate, M, a size, a tolerance.
     pub parameter: Option<f64>,
@@ -130,7 +130,7 @@ pub struct Timing {
     /// What was timed: `step` (act, environment, model, planning), `observation` (model and planning only), `cycle` (one
     /// update cycle) or `sweep`.
     pub unit: String,
-    /// Microseconds a unit: the median over runs, or, of a measurement in rounds (`table1`), the tenth percentile, since what
+    /// Microseconds per unit: the median over runs, or, of a measurement in rounds (`table1`), the tenth percentile, since what
     /// others do on the machine only ever adds.
     pub microseconds: f64,
     /// The lower quartile over runs, or the fastest round.

@@ -60,7 +60,7 @@ impl SettingFilter {
             places.retain(|&place| settings[place].key.matches(pattern));
             if places.is_empty() {
                 return Err(Error::new(format!(
-                    "no setting matches '{pattern}'; --list prints their names, such as {}",
+                    "no setting matches '{pattern}'; expected a name that --list prints, such as {}",
                     settings.first().map_or(String::new(), |setting| setting.key.name())
                 )));
             }
@@ -72,11 +72,11 @@ impl SettingFilter {
     }
 }
 
-/// Is told what happens, on any thread.
+/// Receives events, on any thread.
 pub trait Observer: Sync {
     /// Work begins: settings to do, settings done earlier, and about how many seconds of work (of one core) lie ahead.
     fn begin(&self, n_settings: usize, n_done: usize, seconds: f64);
-    /// A run is done, of about so many seconds of work.
+    /// A run is done; it was about this many seconds of work.
     fn run_done(&self, setting: &Setting, seconds: f64);
     /// A setting is done and its rows are written.
     fn setting_done(&self, setting: &Setting, rows: &[Row]);

@@ -15,7 +15,7 @@ pub struct RunResult {
     pub steps: u64,
     /// Episodes that the limit of steps cut.
     pub capped: u64,
-    /// Measured microseconds a unit. All but these depend on the setting, the seed and the run alone.
+    /// Measured microseconds per unit. All but these depend on the setting, the seed and the run alone.
     pub samples: Vec<f64>,
 }
 
@@ -35,7 +35,7 @@ pub struct Setting {
     pub unit: &'static str,
     /// Whether runs must have the machine for themselves, because their times are the result.
     pub alone: bool,
-    /// About how many seconds a run takes, for the estimate of the time left only.
+    /// About how many seconds a run takes, only to estimate the remaining time.
     pub seconds: f64,
     /// What a run does.
     pub work: Box<dyn Work>,

@@ -52,7 +52,7 @@ pub struct Verdict {
     pub part: &'static str,
     /// The claim in plain words.
     pub claim: &'static str,
-    /// Where in the paper it stands.
+    /// Where the paper says it.
     pub place: &'static str,
     /// What became of it.
     pub finding: Finding,

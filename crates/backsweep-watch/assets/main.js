@@ -2,17 +2,13 @@
 
 import { Chart } from "/chart.js";
 import { Controls, speedText } from "/controls.js";
-import { about, cell as askCell, isTyped, order } from "/link.js";
+import { Label, count, fixed } from "/label.js";
+import { about, isTyped, order } from "/link.js";
 import { MazeView, ramp } from "/maze.js";
 import { fromQuery, isSame, toQuery } from "/scene.js";
 import { listen } from "/stream.js";
 
 const $ = (id) => document.getElementById(id);
-const ACTIONS = ["north", "east", "south", "west"];
-const ARROWS = ["↑", "→", "↓", "←"];
-const minus = (text) => String(text).replace("-", "−");
-const fixed = (number, digits) => (number === null || number === undefined ? "–" : minus(number.toFixed(digits)));
-const count = (number) => (number >= 1e6 ? `${(number / 1e6).toFixed(number >= 1e8 ? 0 : 1)}M` : Math.round(number).toLocaleString("en"));
 
 const known = await about();
 const titles = Object.fromEntries(known.planners.map(({ name, title }) => [name, title]));
@@ -226,7 +222,7 @@ function remember(query) {
   try {
     sessionStorage.setItem("backsweep-address", query);
   } catch {
-    // Then the page asks once more than it must.
+    // Then the page asks when it would not have to.
   }
 }
 
@@ -278,77 +274,16 @@ function tell() {
   if (dataset.still !== String(still)) dataset.still = still;
 }
 
-// The label of a cell.
+// The cell that is pointed at.
 
-const tip = { cell: null, view: null, asked: 0, busy: false };
-
-function element(tag, text, name) {
-  const made = document.createElement(tag);
-  if (text !== undefined) made.textContent = text;
-  if (name) made.className = name;
-  return made;
-}
-
-function showTip(detail) {
-  if (tip.cell === null || !detail || detail.cell !== tip.cell) return;
-  const kind = { "#": "wall", S: "start", G: "goal" }[views[0].cells[tip.cell]] ?? "";
-  const sections = detail.agents.map((agent, k) => {
-    const part = element("section");
-    const head = element("header");
-    head.append(element("span", k === 0 ? cellName(tip.cell) : titles[frame.agents[k].planner]), element("span", k === 0 ? kind : ""));
-    const table = element("table");
-    const titlesRow = element("tr");
-    titlesRow.append(element("th", "action"), element("th", "Q"), element("th", "visits"));
-    table.append(titlesRow);
-    const best = Math.max(...agent.q);
-    agent.q.forEach((q, a) => {
-      const row = element("tr", undefined, q === best ? "best" : "");
-      row.append(element("td", `${ARROWS[a]} ${ACTIONS[a]}`), element("td", fixed(q, 3)), element("td", count(agent.visits[a])));
-      table.append(row);
-    });
-    const priority = agent.priority === "first" ? "priority: first" : agent.priority > 0 ? `priority ${agent.priority.toPrecision(3)}` : "not on the queue";
-    part.append(head, element("div", `V ${fixed(agent.value, 3)}`, "v"), table, element("div", priority + (agent.known ? "" : " · not known yet"), "foot"));
-    return part;
-  });
-  $("tip").replaceChildren(...sections);
-  $("tip").hidden = false;
-  const box = tip.view.box(tip.cell);
-  const size = $("tip").getBoundingClientRect();
-  const left = box.left + box.side + 12 + size.width < window.innerWidth ? box.left + box.side + 12 : box.left - size.width - 12;
-  $("tip").style.left = `${Math.max(6, Math.min(left, window.innerWidth - size.width - 6))}px`;
-  $("tip").style.top = `${Math.max(6, Math.min(box.top - 20, window.innerHeight - size.height - 6))}px`;
-  if (tip.speak) {
-    tip.speak = false;
-    const agent = detail.agents[0];
-    const best = agent.q.map((q, a) => [q, ACTIONS[a]]).sort((a, b) => b[0] - a[0])[0][1];
-    say(`${cellName(tip.cell)}${kind ? `, ${kind}` : ""}. Value ${fixed(agent.value, 2)}, best action ${best}.`);
-  }
-}
-
-async function refreshTip() {
-  if (tip.cell === null || tip.busy) return;
-  tip.busy = true;
-  const cell = tip.cell;
-  try {
-    showTip(await askCell(cell));
-  } catch {
-    // The link is lost; the page says so elsewhere.
-  }
-  tip.busy = false;
-  if (tip.cell !== null && tip.cell !== cell) refreshTip();
-}
-setInterval(refreshTip, 120);
+const label = new Label({ cellName, title: (k) => titles[frame.agents[k].planner], say });
 
 function point(view, cell, speak) {
   views.forEach((other) => {
     other.cursor = other === view || scene?.rival ? cell : null;
     other.dirty = true;
   });
-  tip.cell = cell;
-  tip.view = view;
-  tip.speak = speak;
-  if (cell === null) $("tip").hidden = true;
-  else refreshTip();
+  label.point(view, cell, speak);
 }
 
 // Painting: the first cell decides whether a stroke builds or tears down.
@@ -374,7 +309,7 @@ views.forEach((view) => {
   canvas.addEventListener("pointermove", (event) => {
     if (event.pointerType === "touch") return; // It scrolls; a tap shows the label.
     const cell = view.at(event.clientX, event.clientY);
-    if (cell !== tip.cell) point(view, cell, false);
+    if (cell !== label.cell) point(view, cell, false);
     if (stroke && stroke.view === view && cell !== null && cell !== stroke.last && (stroke.kind === "wall" || stroke.kind === "free")) {
       stroke.last = cell;
       if (!"SG".includes(view.cells[cell])) paint(view, cell, stroke.kind);
@@ -398,7 +333,7 @@ views.forEach((view) => {
 });
 window.addEventListener("pointerup", () => (stroke = null));
 // The label belongs to a place on the screen, which scrolling moves away.
-window.addEventListener("scroll", () => tip.cell !== null && point(tip.view, null, false), { passive: true });
+window.addEventListener("scroll", () => label.cell !== null && point(label.view, null, false), { passive: true });
 
 // Keys.
 

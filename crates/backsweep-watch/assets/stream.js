@@ -6,7 +6,7 @@
 import { about, session } from "/link.js";
 
 const PLACES = 4;
-const SILENCE = 6000; // milliseconds without a sign of life after which the server counts as gone
+const SILENCE = 6000; // milliseconds without a sign of life after which the server counts as lost
 const DEAD = 30000; // milliseconds after which the connection itself is given up
 const RETRY = 1500; // milliseconds between attempts
 

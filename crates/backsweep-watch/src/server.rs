@@ -44,6 +44,7 @@ const ASSETS: &[(&str, &str, &str)] = &[
     ("/style.css", "text/css; charset=utf-8", include_str!("../assets/style.css")),
     ("/icon.svg", "image/svg+xml", include_str!("../assets/icon.svg")),
     ("/main.js", "text/javascript; charset=utf-8", include_str!("../assets/main.js")),
+    ("/label.js", "text/javascript; charset=utf-8", include_str!("../assets/label.js")),
     ("/stream.js", "text/javascript; charset=utf-8", include_str!("../assets/stream.js")),
     ("/scene.js", "text/javascript; charset=utf-8", include_str!("../assets/scene.js")),
     ("/maze.js", "text/javascript; charset=utf-8", include_str!("../assets/maze.js")),

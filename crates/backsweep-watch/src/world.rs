@@ -119,15 +119,11 @@ impl World {
     /// The world with one cell painted.
     ///
     /// # Errors
-    /// If there is no such cell, or no start or no goal would be left. The world is then as it was.
+    /// If there is no such cell, or no start or no goal would be left. The world is then unchanged.
     pub fn painted(&self, state: State, brush: Brush, scene: &Scene) -> Result<Self> {
         let n_cells = self.state_of.len();
         if state.index() >= n_cells {
-            return Err(Error::new(format!(
-                "there is no cell {}; expected one of 0 to {}",
-                state.0,
-                n_cells - 1
-            )));
+            return Err(Error::new(format!("no cell {}; expected 0 to {}", state.0, n_cells - 1)));
         }
         let (row, column) = (state.index() / self.n_columns(), state.index() % self.n_columns());
         let mut rows = self.rows.clone();

@@ -334,6 +334,7 @@ fn every_answer_is_protected() {
         "/chart.js",
         "/controls.js",
         "/link.js",
+        "/label.js",
         "/stream.js",
         "/style.css",
         "/icon.svg",

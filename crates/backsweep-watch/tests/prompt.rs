@@ -82,7 +82,7 @@ fn a_change_from_cheap_to_costly_steps_does_not_freeze() {
 }
 
 #[test]
-fn long_steps_go_on_after_they_are_answered_and_end_with_the_next_order() {
+fn long_steps_continue_after_they_are_answered_and_end_with_the_next_order() {
     let (engine, thread) = Engine::start(large(PlannerKind::ValueIteration, 100), false).unwrap();
     assert_prompt("step", order(&engine, Order::Step { count: 100_000 }));
     let frame = engine.frame();

@@ -2,7 +2,7 @@
 //!
 //! Value iteration at every observation takes too long for the whole run, so it is timed in windows of consecutive observations
 //! that lie evenly over the run. In a window it sweeps after every observation from the values of the one before; the first
-//! observations of a window, which make up for what lies between windows, are not timed.
+//! observations of a window, which catch up on what lies between windows, are not timed.
 
 use super::clock_cost;
 use crate::control::{Control, PlannerChoice, Planning};
@@ -81,8 +81,8 @@ impl Replay {
     }
 }
 
-/// The mean cost of a unit. Observations that took twenty times the median and more are left out: there the system gave the
-/// core to others for a while.
+/// The mean cost of a unit. Observations that took at least twenty times the median are omitted: the system gave the core to
+/// another process for a while.
 fn microseconds_a_unit(timings: &mut Vec<(Duration, u64)>) -> f64 {
     timings.sort();
     let median = timings.get(timings.len() / 2).map_or(Duration::ZERO, |(elapsed, _)| *elapsed);
@@ -92,7 +92,7 @@ fn microseconds_a_unit(timings: &mut Vec<(Duration, u64)>) -> f64 {
     elapsed.as_secs_f64() * 1e6 / n_units.max(1) as f64
 }
 
-/// What an agent sees that learns with one cycle of reversed full backups a step.
+/// The observations of an agent that learns with one cycle of reversed full backups per step.
 fn observations(task: &Arc<MazeTask>, settings: Settings, seed: u64, run: u32) -> Result<Vec<Transition>> {
     let control = Control {
         task: Arc::clone(task),

@@ -14,7 +14,7 @@ pub fn one_line(text: &str, error: &toml::de::Error) -> Error {
 
 fn in_plain_words(message: &str, before: &str, after: &str) -> String {
     if message == "duplicate key" {
-        return format!("{} is given twice; keep one of the two", word(after));
+        return format!("{} occurs twice; keep one of the two", word(after));
     }
     if let Some(field) = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
         let place = if before.is_empty() { "the part of the file above all tables" } else { "this table" };
@@ -45,7 +45,7 @@ fn word(text: &str) -> &str {
     &text[..text.find(|c| !fits(c)).unwrap_or(text.len())]
 }
 
-/// What was found, as it stands in the file.
+/// What was found, as written in the file.
 fn shown(found: &str) -> &str {
     match found {
         "map" => "a table",

@@ -15,9 +15,9 @@ const SCORE: &str = "mean discounted return";
 /// How far below the best score the close view reaches.
 const CLOSE: f64 = 3.5;
 
-/// Score against update cycles a step: the whole range above, the best scores below.
+/// Score against update cycles per step: the whole range above, the best scores below.
 pub fn against_cycles(results: &Results) -> Option<Chart> {
-    let x = || Axis::log("update cycles a step").between(0.84, 13.0).ticked(&CYCLES);
+    let x = || Axis::log("update cycles per step").between(0.84, 13.0).ticked(&CYCLES);
     two_views(
         results,
         "fig3-cycles",
@@ -26,7 +26,7 @@ pub fn against_cycles(results: &Results) -> Option<Chart> {
         |experiment, task, number| {
             let mut series = levels(results, experiment, task, number, 12.2);
             for (index, method) in planners(results, experiment, task).iter().enumerate() {
-                // Methods stand a little apart, so that error bars on one number of cycles can be told apart.
+                // Methods are shifted a little, so that error bars at the same number of cycles can be told apart.
                 let aside = 1.0 + 0.025 * (index as f64 - 2.0);
                 let summaries = query::curve(results, experiment, task, method);
                 let ours = summaries
@@ -41,14 +41,14 @@ pub fn against_cycles(results: &Results) -> Option<Chart> {
     )
 }
 
-/// Score against the measured time of an observation.
+/// Score against the measured time per step.
 pub fn against_time(results: &Results) -> Option<Chart> {
     let timed =
         TASKS.iter().any(|(experiment, ..)| results.timings.iter().any(|t| t.key.experiment == *experiment));
     if !timed {
         return None;
     }
-    let x = || Axis::log("measured time a step (µs)");
+    let x = || Axis::log("measured time per step (µs)");
     two_views(results, "fig3-time", "Figure 3: score against measured time", x, |experiment, task, number| {
         let mut series = levels(results, experiment, task, number, f64::NAN);
         for method in planners(results, experiment, task) {
@@ -92,7 +92,7 @@ pub fn choice_of_m(results: &Results) -> Option<Chart> {
         );
         panels.push(Panel {
             title: query::task_title(results, "choice_of_m", &task),
-            x: Axis::linear("M: visits below which a pair is taken to be worth 0").ticked(&ticks),
+            x: Axis::linear("M: visits below which a pair counts as worth 0").ticked(&ticks),
             y: Axis::linear(SCORE),
             series,
         });
@@ -144,7 +144,7 @@ fn method_series(method: &str, ours: Vec<Point>, theirs: Vec<Point>) -> [Series;
     ]
 }
 
-/// The methods without cycles as lines through the panel; their published score as a hollow sign at `sign_x`.
+/// The methods without cycles as lines through the panel; their published score as a hollow mark at `sign_x`.
 fn levels(results: &Results, experiment: &str, task: &str, number: u32, sign_x: f64) -> Vec<Series> {
     let mut series = Vec::new();
     for method in ["value_iteration", "r_max"] {

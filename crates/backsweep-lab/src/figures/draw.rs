@@ -292,7 +292,7 @@ fn stroke_paint(paint: Paint) -> (&'static str, &'static str) {
     }
 }
 
-/// The legend's entries, one a label, broken into rows that fit.
+/// The legend's entries, one per label, broken into rows that fit.
 fn legend_rows(chart: &Chart, room: f64) -> Vec<Vec<&Series>> {
     let mut entries: Vec<&Series> = Vec::new();
     let drawn =

@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 /// Larger mazes make files that no reader opens.
 const MOST_CELLS: usize = 10_000;
-/// How often the solver may ask whether to go on, about two seconds: a report does not wait for values close to no discount.
+/// How often the solver may ask whether to stop, about two seconds: with a discount close to 1 a report would wait too long.
 const MOST_QUESTIONS: u32 = 50_000;
 /// Values are this exact, and actions that differ by less are equally good.
 const TOLERANCE: f64 = 1e-6;

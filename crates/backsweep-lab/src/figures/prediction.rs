@@ -1,4 +1,4 @@
-//! Figure 1: TD(0) against one small backup a step, on the fixed instance and over many random ones.
+//! Figure 1: TD(0) against one small backup per step, on the fixed instance and over many random ones.
 
 use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
 use super::palette::look;
@@ -106,7 +106,7 @@ fn curves(results: &Results, number: u32, task: &str, relative: bool) -> Vec<Ser
     series
 }
 
-/// The published curve: dashed, with a hollow sign at every fifth point.
+/// The published curve: dashed, with a hollow mark at every fifth point.
 fn published_curve(
     number: u32,
     paint: Paint,

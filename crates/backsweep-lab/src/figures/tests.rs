@@ -10,7 +10,7 @@ fn ids(results: &Results) -> Vec<String> {
     pictures(results).into_iter().map(|figure| figure.id).collect()
 }
 
-/// Every picture parses, holds no number that is none, and no text leaves it.
+/// Every picture parses, holds finite numbers only, and no text exceeds it.
 fn check(results: &Results) {
     for figure in pictures(results) {
         let name = &figure.id;

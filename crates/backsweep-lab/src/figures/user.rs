@@ -7,7 +7,7 @@ use crate::method::title;
 use crate::query;
 use crate::result::{Results, Summary};
 
-/// One panel a task, one curve a method; methods without cycles are lines through the panel.
+/// One panel per task, one curve per method; methods without cycles are lines through the panel.
 pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
     let panel = |task: &str| {
         let mut places: Vec<f64> = Vec::new();
@@ -18,7 +18,7 @@ pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
             places.extend(summaries.iter().filter_map(|summary| query::place(&summary.key)));
         }
         let x = axis(&mut places, cycles);
-        // Methods stand a little apart, so that error bars on one number of cycles can be told apart.
+        // Methods are shifted a little, so that error bars at the same number of cycles can be told apart.
         let apart = if x.log { 0.02 } else { 0.0 };
         let series = curves(results, experiment, task, |summary, index| {
             Some(query::place(&summary.key)? * (1.0 + apart * index as f64))
@@ -46,7 +46,7 @@ pub fn against_time(results: &Results, experiment: &str) -> Option<Chart> {
         .find(|s| s.key.experiment == experiment && s.key.cycles.is_some() && time(s).is_some())?;
     let panel = |task: &str| Panel {
         title: query::task_title(results, experiment, task),
-        x: Axis::log("measured time a step (µs)"),
+        x: Axis::log("measured time per step (µs)"),
         y: score_axis(results, experiment),
         series: curves(results, experiment, task, |summary, _| time(summary)),
     };
@@ -100,10 +100,10 @@ fn axis(places: &mut Vec<f64>, cycles: bool) -> Axis {
     places.dedup();
     match (places.first(), places.last()) {
         (Some(first), Some(last)) if cycles && *first > 0.0 => {
-            let axis = Axis::log("update cycles a step").between(first * 0.84, last * 1.25);
+            let axis = Axis::log("update cycles per step").between(first * 0.84, last * 1.25);
             if places.len() <= 12 { axis.ticked(places) } else { axis }
         }
-        _ if cycles => Axis::linear("update cycles a step"),
+        _ if cycles => Axis::linear("update cycles per step"),
         _ => Axis::linear("parameter"),
     }
 }

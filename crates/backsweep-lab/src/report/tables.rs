@@ -47,7 +47,7 @@ pub fn summaries(page: &mut String, results: &Results) {
         let of: Vec<&Summary> = results.summaries.iter().filter(|s| s.key.experiment == experiment).collect();
         let name = query::info(results, &experiment).map(|info| info.title.clone()).unwrap_or_default();
         let open = if of.len() <= 80 { " open" } else { "" };
-        // A column that would be empty throughout is left out.
+        // A column that would be empty is omitted.
         let place = if of.iter().any(|s| s.key.cycles.is_some()) { "cycles" } else { "parameter" };
         let both = place == "cycles" && of.iter().any(|s| s.key.parameter.is_some());
         let with_published = of.iter().any(|summary| published(&summary.key).is_some());

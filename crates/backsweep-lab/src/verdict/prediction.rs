@@ -1,4 +1,4 @@
-//! Claims about Figure 1: one small backup a step against TD(0) on the two circles.
+//! Claims about Figure 1: one small backup per step against TD(0) on the two circles.
 
 use super::evidence::{Measured, curve, decide, measured, score};
 use super::{Claim, Judged, Subject};
@@ -21,7 +21,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "similar-to-tuned-td-1",
         part: PART,
-        text: "Task 1: one small backup a step does about as well as TD(0) with the best step size (at most 0.02 worse)",
+        text: "Task 1: one small backup per step does about as well as TD(0) with the best step size (at most 0.02 worse)",
         place: SECTION,
         about: on("circle1", 1.0),
         judge: similar,
@@ -29,7 +29,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "similar-to-tuned-td-2",
         part: PART,
-        text: "Task 2: one small backup a step does about as well as TD(0) with the best step size (at most 0.02 worse)",
+        text: "Task 2: one small backup per step does about as well as TD(0) with the best step size (at most 0.02 worse)",
         place: SECTION,
         about: on("circle2", 2.0),
         judge: similar,
@@ -213,8 +213,8 @@ fn shape(results: &Results, about: Subject) -> Judged {
     Ok((holds, numbers.join("; ")))
 }
 
-/// The published curve is one instance, so that it may well lie outside the middle 80 % of them; hardly so outside the
-/// range of a hundred.
+/// The published curve is one instance, so it may well lie outside the middle 80 % of them, but hardly outside the range
+/// of a hundred.
 fn band(results: &Results, about: Subject) -> Judged {
     let mut holds = true;
     let mut numbers = Vec::new();

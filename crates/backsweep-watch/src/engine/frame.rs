@@ -20,7 +20,7 @@ pub struct CycleReport {
     pub changed: Vec<u32>,
 }
 
-/// What is seen of one agent. Lists go by cells, or by pairs: four to a cell.
+/// What is seen of one agent. Lists are indexed by cell, or by pair: four per cell.
 #[derive(Clone, Debug)]
 pub struct AgentFrame {
     /// The planner.
@@ -53,8 +53,8 @@ pub struct AgentFrame {
     pub counters: Counters,
     /// How many elements are queued.
     pub queue_length: usize,
-    /// How fast it goes at the moment.
-    pub steps_a_second: f64,
+    /// Its current speed.
+    pub steps_per_second: f64,
     /// The return of every episode.
     pub returns: History,
     /// Backups in every step.
@@ -201,7 +201,7 @@ fn agent_json(agent: &AgentFrame) -> serde_json::Value {
         "position": agent.position, "trail": agent.trail,
         "steps": agent.steps, "episodes": agent.episodes, "last": agent.last_return, "mean": agent.mean_return,
         "cycles": agent.counters.cycles, "backups": agent.counters.backups(), "idle": agent.counters.idle_pops,
-        "queue": agent.queue_length, "speed": agent.steps_a_second.round(),
+        "queue": agent.queue_length, "speed": agent.steps_per_second.round(),
         "returns": curve(&agent.returns), "work": curve(&agent.backups),
     })
 }

@@ -1,4 +1,4 @@
-//! One agent in the world: where it stands, what it did, and what is to be seen of it.
+//! One agent in the world: where it stands, what it did, and what can be seen of it.
 
 use super::frame::{AgentFrame, CycleReport};
 use super::history::History;
@@ -13,7 +13,7 @@ use std::time::Instant;
 const TRAIL: usize = 24;
 /// Steps per point of the curve of backups, at first.
 const STEPS_PER_POINT: u64 = 64;
-/// Update cycles between two chances to stop. A sweep of value iteration is much work, so it stands alone.
+/// Update cycles between two chances to stop. A sweep of value iteration is a lot of work, so it gets a slice of its own.
 const SLICE: u64 = 16;
 
 /// An agent at work. It steps where [`backsweep::run_episode`] would run whole episodes, because it is watched, paused and
@@ -42,7 +42,7 @@ pub struct Learner {
     /// Q at the last sample, to see what was backed up since.
     q_sampled: Vec<f64>,
     sampled: (Instant, u64),
-    steps_a_second: f64,
+    steps_per_second: f64,
 }
 
 /// What has happened in the episode under way.
@@ -87,7 +87,7 @@ impl Learner {
             trail_end: 0,
             q_sampled,
             sampled: (Instant::now(), 0),
-            steps_a_second: 0.0,
+            steps_per_second: 0.0,
         })
     }
 
@@ -203,8 +203,8 @@ impl Learner {
         self.steps
     }
 
-    /// Looks where it stands after the world has changed: an agent on which a wall was built goes back to the start, and its
-    /// episode does not count.
+    /// Reacts to a change of the world: an agent on which a wall was built returns to the start, and its episode does not
+    /// count.
     pub fn look_around(&mut self, world: &World) {
         if !world.is_open(self.state) {
             self.episode = BEGINNING;
@@ -225,12 +225,12 @@ impl Learner {
         CycleReport { popped: popped.map(|state| state.0), predecessors, changed }
     }
 
-    /// What is to be seen of it now.
+    /// What can be seen of it now.
     pub fn sample(&mut self) -> AgentFrame {
         let now = Instant::now();
         let seconds = now.duration_since(self.sampled.0).as_secs_f64();
         if seconds > 0.25 {
-            self.steps_a_second = (self.steps - self.sampled.1) as f64 / seconds;
+            self.steps_per_second = (self.steps - self.sampled.1) as f64 / seconds;
             self.sampled = (now, self.steps);
         }
         let (model, planner) = (self.agent.model(), self.agent.planner());
@@ -259,7 +259,7 @@ impl Learner {
             mean_return: (self.episodes > 0).then(|| self.sum_of_returns / self.episodes as f64),
             counters: planner.counters(),
             queue_length: planner.queue_length(),
-            steps_a_second: self.steps_a_second,
+            steps_per_second: self.steps_per_second,
             returns: self.returns.clone(),
             backups: self.backups.clone(),
         }
@@ -268,7 +268,7 @@ impl Learner {
     /// Forgets how fast it was, as after a pause.
     pub fn rest(&mut self) {
         self.sampled = (Instant::now(), self.steps);
-        self.steps_a_second = 0.0;
+        self.steps_per_second = 0.0;
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) struct Workshop {
     pace: Pace,
 }
 
-/// An order of so many steps or cycles, being carried out.
+/// An order of a number of steps or cycles, being carried out.
 struct Counted {
     unit: Unit,
     left: u64,

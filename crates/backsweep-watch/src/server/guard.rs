@@ -49,7 +49,7 @@ impl Guard {
         &self.token
     }
 
-    /// The name of this run of the server. It is no secret: a page compares it to notice that the server was restarted.
+    /// The name of this run of the server. It is not secret: a page compares it to notice that the server was restarted.
     pub fn session(&self) -> &str {
         &self.session
     }

@@ -27,7 +27,7 @@ pub(super) struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// The best way to draw a maze in so many columns and lines.
+    /// The best way to draw a maze in this many columns and lines.
     pub fn fit(world: &'a World, colours: Colours, (columns, lines): (usize, usize)) -> Self {
         let halves = world.n_rows() > lines && colours != Colours::None;
         let wide = !halves && 2 * world.n_columns() + 2 <= columns + 2;

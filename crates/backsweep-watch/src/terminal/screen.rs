@@ -2,7 +2,7 @@
 
 use super::print;
 
-/// The other screen, without a cursor. Dropped, it is gone.
+/// The other screen, without a cursor. Dropping it restores the main one.
 pub(super) struct Screen {
     #[cfg(unix)]
     suspend: Option<tokio::signal::unix::Signal>,
@@ -30,7 +30,7 @@ impl Screen {
             None => std::future::pending().await,
         };
         leave();
-        // The signal that cannot be caught stops the process here; it goes on when the shell says so.
+        // The signal that cannot be caught stops the process here; it continues when the shell resumes it.
         let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP);
         enter();
     }

@@ -50,6 +50,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     let svg = draw::svg(&Chart::new("scale", "Cost against the size of the model", 2, panels));
     std::fs::write(format!("{out}.svg"), &svg)?;
-    std::fs::write(format!("{out}.png"), raster::png(&svg)?)?;
+    std::fs::write(format!("{out}.png"), raster::png(&svg, 2.0)?)?;
     Ok(())
 }

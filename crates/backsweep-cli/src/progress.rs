@@ -44,7 +44,7 @@ impl Observer for Progress {
         self.n_settings.store(n_settings, Ordering::Relaxed);
         self.bar.set_length((seconds * UNITS_PER_SECOND).ceil() as u64);
         if n_done > 0 {
-            output::note(format_args!("{n_done} settings are already done, {n_settings} remain"));
+            output::note(format_args!("{n_done} of {} settings are already done", n_done + n_settings));
         }
     }
 

@@ -117,7 +117,7 @@ fn is_killed_on_the_way(folder: &Path, rows: &Path) -> bool {
 }
 
 #[test]
-fn a_killed_command_goes_on_where_it_was() {
+fn a_killed_command_resumes_where_it_stopped() {
     let folder = folder("kill");
     let long = EXPERIMENT.replace("episodes = 30", "episodes = 20000");
     fs::write(folder.join("my.toml"), long).unwrap();
@@ -130,7 +130,7 @@ fn a_killed_command_goes_on_where_it_was() {
     fs::write(&rows, torn).unwrap();
     let output = backsweep(&folder, &["run", "my.toml", "--out", "killed"]);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && told.contains("done already"), "{told}");
+    assert!(output.status.success() && told.contains("already done"), "{told}");
     assert_eq!(bytes(&folder.join("whole")), bytes(&folder.join("killed")));
 }
 
@@ -141,7 +141,7 @@ fn shards_merge_to_the_same_bytes() {
     for shard in ["0/3", "1/3", "2/3"] {
         succeeds(&folder, &["run", "my.toml", "--shard", shard, "--out", &shard.replace('/', "-")]);
     }
-    refuses(&folder, &["merge", "0-3", "2-3", "--out", "merged"], "2 settings are in none of the folders");
+    refuses(&folder, &["merge", "0-3", "2-3", "--out", "merged"], "2 settings are missing from all folders");
     assert!(!folder.join("merged").exists());
     succeeds(&folder, &["merge", "2-3", "0-3", "1-3", "--out", "merged"]);
     assert_eq!(bytes(&folder.join("whole")), bytes(&folder.join("merged")));
@@ -150,7 +150,7 @@ fn shards_merge_to_the_same_bytes() {
     refuses(&folder, &["merge", "0-3", "other", "--out", "both"], "another experiment");
     let changed = fs::read_to_string(folder.join("1-3/rows.csv")).unwrap().replacen(",-", ",-1", 1);
     fs::write(folder.join("1-3/rows.csv"), changed).unwrap();
-    refuses(&folder, &["merge", "whole", "1-3", "--out", "both"], "differ from those of another folder");
+    refuses(&folder, &["merge", "whole", "1-3", "--out", "both"], "differ from those in another folder");
     assert!(!folder.join("both").exists());
 }
 
@@ -327,7 +327,7 @@ fn bad_input_gets_one_line_and_nothing_is_touched() {
         (&["run", "long-method.toml"], "with 5000 characters; expected at most 80"),
         (&["run", "blanks.toml"], "blanks.txt: line 2, column 6: the row ends in blanks; remove them"),
         (&["run", "all-blanks.toml"], "all-blanks.txt: line 1, column 6: the row ends in blanks"),
-        (&["run", "twice.toml"], "small/corner/moore_atkeson/1 is there twice"),
+        (&["run", "twice.toml"], "small/corner/moore_atkeson/1 occurs twice"),
         (&["run", "no-maze.toml"], "nowhere.txt: no such file"),
         (&["run", "no-goal.toml"], "no-goal.txt: lines 1 to 2: the maze has no goal"),
         (&["run", "walled.toml"], "walled.txt: line 1, column 1: no goal can be reached from this start"),
@@ -346,7 +346,7 @@ fn bad_input_gets_one_line_and_nothing_is_touched() {
         ),
         (&["run", "my.toml", "--out", "maze.txt"], "this is a file, not a folder"),
         (&["merge", "foreign", "--out", "new"], "contains no backsweep results"),
-        (&["merge", "nowhere", "--out", "new"], "no results of backsweep there"),
+        (&["merge", "nowhere", "--out", "new"], "contains no backsweep results"),
         (&["merge", "--out", "new"], "required arguments were not provided"),
         (&["reproduce", "--runs", "0"], "runs is 0"),
         (&["rum"], "unrecognized subcommand 'rum'"),
@@ -489,9 +489,9 @@ fn errors_in_experiment_files_name_the_field_what_was_found_and_what_is_expected
             EXPERIMENT,
             "runs = 5",
             "runs = 4000000000",
-            "which makes 20000000000 for 5 settings; expected at most 1000000",
+            "which makes 20000000000 runs of 5 settings; expected at most 1000000",
         ),
-        (PREDICTION, "runs = 2", "runs = 400000", "runs is 400000, which makes 1200000 for 3 settings"),
+        (PREDICTION, "runs = 2", "runs = 400000", "runs is 400000, which makes 1200000 runs of 3 settings"),
         (
             PREDICTION,
             "points = 3",

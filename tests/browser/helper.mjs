@@ -16,7 +16,7 @@ if (command.length === 0) throw new Error("BACKSWEEP_WATCH must hold the command
 /** Whether times are asserted and not only reported (docs/TESTING.md). */
 export const timed = process.env.BACKSWEEP_TIMED === "1";
 /** How long anything may take that does happen, in milliseconds: machines may be slow and busy. */
-export const PATIENCE = 120_000;
+export const PATIENCE = Number(process.env.BACKSWEEP_PATIENCE ?? 120) * 1000;
 
 /** Starts `backsweep watch` and resolves to its address. */
 export async function startServer(...settings) {
@@ -32,6 +32,7 @@ export async function startServer(...settings) {
   const ended = new Promise((resolve) => child.on("exit", (code, signal) => resolve({ code, signal })));
   return {
     url,
+    signal: (name) => child.kill(name),
     async end() {
       child.kill("SIGINT");
       return ended;
@@ -88,7 +89,7 @@ export const atRest = (page, number = 0) =>
     number,
   );
 
-/** The settings in the address, as the page itself sees it: the browser tells of a change a little later. */
+/** The settings in the address, as the page itself sees it: the browser reports a change a little later. */
 export const address = async (page) => new URLSearchParams(await page.evaluate(() => location.search));
 
 /** Asks the server from within the page. */

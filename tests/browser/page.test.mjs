@@ -90,7 +90,7 @@ describe("what is seen", () => {
 
   scene("keeps drawing at full speed", { settings: ["--speed", "max"] }, async (page) => {
     await until("it learns", async () => (await number(page, "Episodes")) > 500);
-    // The frames that were drawn and the times between pictures, over so many pictures.
+    // The frames that were drawn and the times between pictures, over this many pictures.
     const look = (pictures) =>
       page.evaluate(
         (pictures) =>
@@ -120,12 +120,12 @@ describe("what is seen", () => {
     console.log(line);
     await until("more frames are drawn", async () => drawn.push(...(await look(20)).drawn) && new Set(drawn).size > 30);
     assert.ok(drawn.every((number, i) => i === 0 || number >= drawn[i - 1]), "later frames are drawn later");
-    if (timed) assert.ok(best < 17.5, `the median time between frames is ${best} ms; 60 frames a second are 16.7 ms`);
+    if (timed) assert.ok(best < 17.5, `the median time between frames is ${best} ms; 60 frames per second are 16.7 ms`);
   });
 });
 
 describe("controls", () => {
-  scene("pause stops, run goes on", { settings: ["--speed", "500"] }, async (page) => {
+  scene("pause stops, run continues", { settings: ["--speed", "500"] }, async (page) => {
     await until("it runs", async () => (await steps(page)) > 50);
     await page.locator("#run").click();
     await until("it says so", async () => (await page.locator("#run").innerText()) === "Run");
@@ -137,13 +137,13 @@ describe("controls", () => {
     assert.deepEqual((await ask(page, "/api/values")).agents, agents);
     assert.equal(await page.locator("#state").innerText(), "paused");
     await page.locator("#run").click();
-    await until("it goes on", async () => (await steps(page)) > stopped + 50);
-    // Clicks in quick succession each go by what the one before led to: stop, run, begin anew.
+    await until("it continues", async () => (await steps(page)) > stopped + 50);
+    // Clicks in quick succession each depend on what the one before led to: stop, run, reset.
     const life = await page.evaluate(() => {
       for (const id of ["run", "run", "reset"]) document.getElementById(id).click();
       return document.body.dataset.life;
     });
-    await until("it began anew", async () => (await page.evaluate(() => document.body.dataset.life)) !== life);
+    await until("it was reset", async () => (await page.evaluate(() => document.body.dataset.life)) !== life);
     assert.equal(await page.locator("#run").innerText(), "Pause");
   });
 
@@ -178,7 +178,7 @@ describe("controls", () => {
       assert.notEqual(report.popped, null);
       assert.deepEqual(changed, report.predecessors, `cycle ${n}`);
       await atRest(page, values.number);
-      assert.equal(await steps(page), 150, "a cycle is no step");
+      assert.equal(await steps(page), 150, "a cycle is not a step");
       const popped = await colour(page, report.popped, 9, [0.5, 0.045]);
       assert.ok(popped[0] > 170 && popped[2] > 120 && popped[1] < 160, `the popped cell has a ring: ${popped}`);
       for (const cell of changed.filter((cell) => cell !== report.popped)) {
@@ -211,7 +211,7 @@ describe("controls", () => {
     await until("its name is shown", async () => (await page.locator("#name-0").innerText()) === "Small backups");
     await page.locator("#m").fill("0");
     await page.locator("#m").press("Tab");
-    await until("it says what is wrong", async () => /expected 1 to/.test(await page.locator("#problem").textContent()));
+    await until("it says what is wrong", async () => /expected a number from 1 to/.test(await page.locator("#problem").textContent()));
     await until("the old number is back", async () => (await page.locator("#m").inputValue()) === "4");
   });
 
@@ -221,7 +221,7 @@ describe("controls", () => {
     await page.keyboard.press("Space");
     await until("space pauses", async () => (await page.locator("#run").innerText()) === "Run");
     await page.keyboard.press("r");
-    await until("r begins anew", async () => (await steps(page)) === 0);
+    await until("r resets", async () => (await steps(page)) === 0);
     await page.keyboard.press("s");
     await until("s steps", async () => (await steps(page)) === 1);
     await page.keyboard.press("c");
@@ -256,7 +256,7 @@ describe("controls", () => {
     await page.locator("#run").click();
     await until("paused", async () => (await page.locator("#run").innerText()) === "Run");
     assert.equal(await number(page, "Steps", 0), await number(page, "Steps", 1));
-    assert.ok((await number(page, "Backups a step", 1)) > 10 * (await number(page, "Backups a step", 0)));
+    assert.ok((await number(page, "Backups per step", 1)) > 10 * (await number(page, "Backups per step", 0)));
     await shot(page, "race");
   });
 });
@@ -276,7 +276,7 @@ describe("painting", () => {
     await until("south, the way that is left", async () => (await best()) === 2);
     await shot(page, "painted");
     await page.mouse.click(x, y);
-    await until("the wall is gone", async () => (await address(page)).get("maze") === ways);
+    await until("the wall is removed", async () => (await address(page)).get("maze") === ways);
   });
 
   scene("start and goal move", { query: "?run=0", expected: ["422"] }, async (page) => {
@@ -300,7 +300,7 @@ describe("painting", () => {
     await until("it says why", async () => /no goal/.test(await page.locator("#problem").textContent()));
   });
 
-  scene("a maze from a file, and a file that is none", { query: "?run=0", expected: ["422"] }, async (page) => {
+  scene("a maze from a file, and a file that is not one", { query: "?run=0", expected: ["422"] }, async (page) => {
     const file = (text) => ({ name: "maze.txt", mimeType: "text/plain", buffer: Buffer.from(text) });
     await page.locator("#file").setInputFiles(file("S..~\n.#.G\n~ = -5\n"));
     await until("it is in the address", async () => (await address(page)).get("maze").startsWith("4x2-"));
@@ -352,7 +352,7 @@ describe("sharing", () => {
     }
   });
 
-  scene("an address that is no scene is reported", { query: "?maze=9x9-zzz&cycles=many" }, async (page) => {
+  scene("an address that is not a scene is reported", { query: "?maze=9x9-zzz&cycles=many" }, async (page) => {
     await until("it says so", async () => (await page.locator("#problem").textContent()).length > 10);
     await until("it learns all the same", async () => (await steps(page)) > 10);
   });
@@ -371,7 +371,7 @@ describe("sharing", () => {
     );
     assert.equal(others.length, 19);
     const before = await steps(page);
-    await until("the page goes on", async () => (await steps(page)) > before);
+    await until("the page continues", async () => (await steps(page)) > before);
   });
 });
 
@@ -415,7 +415,7 @@ describe("everywhere", () => {
     assert.equal(await page.locator("main").count(), 1);
   });
 
-  it("a page says when its server has gone", LIMIT, async () => {
+  it("a page says when its server has ended", LIMIT, async () => {
     const server = await startServer();
     let context;
     try {
@@ -423,7 +423,7 @@ describe("everywhere", () => {
       context = opened.context;
       const { code } = await server.end();
       assert.equal(code, 0);
-      await until("it says so", async () => (await opened.page.locator("#state").innerText()) === "link lost");
+      await until("it says so", async () => (await opened.page.locator("#state").innerText()) === "disconnected");
     } finally {
       await context?.close();
       await server.end();

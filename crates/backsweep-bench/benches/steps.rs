@@ -1,5 +1,5 @@
 //! What one observation costs with five update cycles after it, planner by planner and queue by queue, and what one sweep of value
-//! iteration over the paper's maze costs a transition: `cargo bench -p backsweep-bench`.
+//! iteration over the paper's maze costs per transition: `cargo bench -p backsweep-bench`.
 //!
 //! Criterion compares with its last run. The machine's noise is in it; `scripts/bench-instructions` counts instead, and
 //! `scripts/bench-yardstick` compares programs side by side.
@@ -16,7 +16,7 @@ const SIDE: usize = 50;
 const LEARNED: usize = 100_000;
 const TIMED: usize = 2_000;
 
-/// An agent that has learned for a while, and goes on.
+/// An agent that has learned for a while and continues.
 fn steps(c: &mut Criterion) {
     let walk = observations(SIDE, LEARNED + TIMED, 12345);
     let (before, timed) = walk.split_at(LEARNED);
@@ -43,7 +43,7 @@ fn steps(c: &mut Criterion) {
     group.finish();
 }
 
-/// Sweeps over the true model of the paper's maze, with 15 successors an action.
+/// Sweeps over the true model of the paper's maze, with 15 successors per action.
 fn sweeps(c: &mut Criterion) {
     let maze = Maze::parse(PAPER_MAZE).expect("the paper's maze is one");
     let task = MazeTask::new(maze, Law::Fifteen, -1.0).expect("it has a start and a goal");

@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             ],
         },
         Panel {
-            title: "Memory, as a share of 24 bytes an arc and 40 a pair".into(),
+            title: "Memory, as a share of 24 bytes per arc and 40 per pair".into(),
             x: Axis::log("states"),
             y: Axis::linear("share").between(0.0, 1.2),
             series: vec![
@@ -50,6 +50,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     let svg = draw::svg(&Chart::new("scale", "Cost against the size of the model", 2, panels));
     std::fs::write(format!("{out}.svg"), &svg)?;
-    std::fs::write(format!("{out}.png"), raster::png(&svg)?)?;
+    std::fs::write(format!("{out}.png"), raster::png(&svg, 2.0)?)?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Processor time of this thread where the system tells it, so that other work on the machine counts less; else the clock.
+/// Processor time of this thread where the system provides it, so that other work on the machine counts less; else the clock.
 #[cfg(unix)]
 pub fn thread_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -16,16 +16,16 @@ pub fn thread_time() -> Duration {
     START.get_or_init(std::time::Instant::now).elapsed()
 }
 
-/// Forgets the largest amount of memory held so far, where the system can (Linux); elsewhere it goes on growing.
+/// Resets the peak memory, where the system can (Linux); elsewhere the peak keeps growing.
 pub fn reset_peak_memory() {
     // The result does not matter: without it, a later row reports the peak of all rows so far.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// The most memory held since the last reset, in megabytes (2²⁰ bytes); `None` where the system does not tell.
-pub fn peak_megabytes() -> Option<f64> {
+/// The most memory that the process has held since the last reset, in bytes, as Linux reports it; `None` elsewhere.
+pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes / 1024.0)
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
 }

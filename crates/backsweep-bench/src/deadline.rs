@@ -1,7 +1,7 @@
 //! How well planning calls keep their time budget on a state with very many predecessors.
 //!
-//! The world: a hub, to which every other state leads (action 0, reward −1) and which has two actions of its own with
-//! random rewards that lead away from it. Every observation of the hub changes its value, and a cycle must then tell
+//! The world: a hub, to which every other state leads (action 0, reward −1) and which has two actions with
+//! random rewards that lead away from it. Every observation of the hub changes its value, and a cycle must then update
 //! all its predecessors. Between any two planning calls there is an observation, one in four of the hub.
 
 use crate::clock::thread_time;
@@ -32,8 +32,8 @@ pub struct Deadline {
     pub p9999_us: f64,
     /// The longest call.
     pub max_us: f64,
-    /// Calls that do nothing but ask for the time until the budget is used up, one after each planning call: what the machine adds, whatever
-    /// the program. 99 % of them.
+    /// Calls that only read the clock until the budget is used up, one after each planning call: what the machine adds to any
+    /// program. 99 % of them.
     pub machine_p99_us: f64,
     /// 99.9 % of them.
     pub machine_p999_us: f64,

@@ -8,7 +8,7 @@ const TOLERANCE: f64 = 1e-9;
 /// The optimal values of the maximum-likelihood model of the observations; a pair never seen is worth 0.
 pub fn fixed_point(walk: &[Observation], n_states: usize) -> Vec<f64> {
     let n_pairs = n_states * N_ACTIONS;
-    // Sorted by pair and next state, equal observations stand side by side and are counted in one pass.
+    // Sorted by pair and next state, equal observations are adjacent and are counted in one pass.
     let mut steps: Vec<(u32, u32)> =
         walk.iter().map(|o| (o.pair() as u32, if o.terminated { u32::MAX } else { o.next })).collect();
     steps.sort_unstable();

@@ -1,23 +1,24 @@
-//! The speed of the update cycle: the engine's planners on one fixed stream of observations, beside a plain reference and a
+//! The speed of the update cycle: the library's planners on one fixed stream of observations, beside a plain reference and a
 //! floor, all in one run; and how well a planning call keeps its deadline.
 //!
 //! Arguments → rows → table or JSON. Every row is a plain struct; printing reads only those.
 
 mod clock;
 mod deadline;
-mod engine;
 mod fixed_point;
 mod options;
+mod planners;
 mod reference;
 mod report;
 mod world;
 
+pub use clock::peak_memory;
 pub use deadline::{Deadline, measure_deadline};
-pub use engine::run_engine;
 pub use fixed_point::{fixed_point, rmse};
 pub use options::{BenchOptions, parse_duration};
+pub use planners::run_planner;
 pub use reference::{Reference, Version};
-pub use report::Row;
+pub use report::Speed;
 pub use world::{Observation, observations, scattered_observations};
 
 use std::io::{self, Write};
@@ -35,7 +36,7 @@ pub fn run(options: &BenchOptions, out: &mut dyn Write) -> Result<(), String> {
         let rows = measure(options)?;
         if options.json { report::write_json(&rows, out) } else { report::write_table(&rows, out) }
     };
-    // A reader that stops listening (`| head`) is no failure.
+    // A reader that stops listening (`| head`) is not a failure.
     written.or_else(|error| {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Ok(())
@@ -46,16 +47,16 @@ pub fn run(options: &BenchOptions, out: &mut dyn Write) -> Result<(), String> {
 }
 
 /// The rows of the table, in the order in which they were measured.
-fn measure(options: &BenchOptions) -> Result<Vec<Row>, String> {
+fn measure(options: &BenchOptions) -> Result<Vec<Speed>, String> {
     let draw = if options.scattered { scattered_observations } else { observations };
     let walk = draw(options.side, options.observations, options.seed);
     let exact = (!options.no_rmse).then(|| fixed_point(&walk, options.side * options.side));
-    let mut rows: Vec<Row> = Vec::new();
-    // Repetitions go round all rows, so that a slow minute of the machine hits all alike; the fastest of each counts.
+    let mut rows: Vec<Speed> = Vec::new();
+    // Repetitions are interleaved, so that a slow minute of the machine affects all rows alike; the fastest of each counts.
     for repetition in 0..options.repeat {
         let mut round = Vec::new();
-        for (planner, queue) in options.engine_rows()? {
-            round.push(run_engine(options, planner, queue, &walk, exact.as_deref())?);
+        for (planner, queue) in options.planner_rows()? {
+            round.push(run_planner(options, planner, queue, &walk, exact.as_deref())?);
         }
         if !options.no_reference {
             round.extend(reference::run_references(options, &walk, exact.as_deref()));

@@ -19,31 +19,31 @@ pub struct BenchOptions {
     /// Observations
     #[arg(long, default_value_t = 200_000)]
     pub observations: usize,
-    /// Begin every step in a random state, not where the last one led: for grids too large for a walk
+    /// Start every step in a random state instead of where the last one led, for grids too large for a walk
     #[arg(long)]
     pub scattered: bool,
     /// Update cycles after every observation
     #[arg(long, default_value_t = 5)]
     pub cycles: u64,
-    /// Learn without planning, then time this many update cycles and nothing else; counts and times are those of the cycles
+    /// Learn without planning, then time only this many update cycles; counts and times are those of the cycles
     #[arg(long, value_name = "CYCLES")]
     pub afterwards: Option<u64>,
-    /// Priorities at or below this are not queued
+    /// Priorities at or below this value are not queued
     #[arg(long, default_value_t = 1e-5)]
     pub threshold: f64,
     /// The seed of the observations
     #[arg(long, default_value_t = 12345)]
     pub seed: u64,
-    /// Measure everything this many times, in turn, and report the fastest
+    /// Measure everything this many times, interleaved, and report the fastest
     #[arg(long, default_value_t = 1)]
     pub repeat: usize,
-    /// Leave out the plain reference and the floor
+    /// Omit the plain reference and the floor
     #[arg(long)]
     pub no_reference: bool,
-    /// Leave out the error to the fixed point, which takes long on large grids
+    /// Omit the error against the fixed point, which takes long on large grids
     #[arg(long)]
     pub no_rmse: bool,
-    /// Measure instead how planning calls with this time budget (100us, 1ms) keep it, on a state with many predecessors
+    /// Measure instead how well planning calls keep this time budget (100us, 1ms), on a state with many predecessors
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub deadline: Option<Duration>,
     /// Predecessors of the state in the deadline measurement
@@ -101,8 +101,8 @@ impl BenchOptions {
         Ok(())
     }
 
-    /// The planners and queues asked for. Value iteration has no queue and comes once.
-    pub(crate) fn engine_rows(&self) -> Result<Vec<(PlannerKind, Option<QueueKind>)>, String> {
+    /// The planners and queues to measure. Value iteration has no queue and comes once.
+    pub(crate) fn planner_rows(&self) -> Result<Vec<(PlannerKind, Option<QueueKind>)>, String> {
         let mut planners = Vec::new();
         for name in &self.planner {
             match name.as_str() {

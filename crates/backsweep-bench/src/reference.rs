@@ -4,10 +4,10 @@
 //! numbers are those of Algorithm 2. On the same observations the cycles and backups are those of any other plain program with
 //! a binary heap.
 
-use crate::clock::{peak_megabytes, reset_peak_memory, thread_time};
+use crate::clock::{peak_memory, reset_peak_memory, thread_time};
 use crate::fixed_point::rmse;
 use crate::world::{DISCOUNT, N_ACTIONS, Observation, REWARD};
-use crate::{BenchOptions, Row};
+use crate::{BenchOptions, Speed};
 
 const NONE: u32 = u32::MAX;
 
@@ -133,7 +133,7 @@ pub struct Reference {
     best: Vec<usize>,
     predecessors: Vec<Vec<Predecessor>>,
     heap: Heap,
-    /// What every cycle did, for the floor: the state and the change of its value. Kept only if asked for.
+    /// What every cycle did, for the floor: the state and the change of its value. Kept only on request.
     pub tape: Option<Vec<(u32, f64)>>,
     /// Update cycles done.
     pub cycles: u64,
@@ -272,14 +272,14 @@ impl Reference {
         observations: usize,
         seconds: f64,
         rmse: Option<f64>,
-    ) -> Row {
+    ) -> Speed {
         let n_arcs = self.n_arcs();
         let list = size_of::<Vec<Predecessor>>();
         let arcs: usize =
             self.predecessors.iter().map(|p| list + p.capacity() * size_of::<Predecessor>()).sum();
         // Q, Q_prev, N of a pair; V, U, best, place and priority of a state.
         let others = self.n.len() * (8 + 8 + 4) + self.v.len() * (8 + 8 + 8 + 4 + 8);
-        Row {
+        Speed {
             planner: planner.to_owned(),
             queue: queue.to_owned(),
             side,
@@ -292,7 +292,7 @@ impl Reference {
             arcs: n_arcs,
             bytes_per_arc: arcs as f64 / n_arcs.max(1) as f64,
             bytes_per_pair: others as f64 / self.n.len() as f64,
-            peak_mb: peak_megabytes(),
+            peak_mb: peak_memory().map(|bytes| bytes as f64 / f64::from(1 << 20)),
             rmse,
         }
     }
@@ -316,7 +316,7 @@ impl Reference {
 }
 
 /// Both versions and the floor, timed on a walk.
-pub fn run_references(options: &BenchOptions, walk: &[Observation], exact: Option<&[f64]>) -> Vec<Row> {
+pub fn run_references(options: &BenchOptions, walk: &[Observation], exact: Option<&[f64]>) -> Vec<Speed> {
     let n_states = options.side * options.side;
     let mut rows = Vec::new();
     for (name, version) in [("reference reversed", Version::Reversed), ("reference small", Version::Small)] {

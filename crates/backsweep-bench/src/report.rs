@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 /// What one planner with one queue took.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct Speed {
     /// The planner, `reference small`, `reference reversed` or `floor`.
     pub planner: String,
     /// The queue, `none` if there is none.
@@ -18,17 +18,17 @@ pub struct Row {
     pub cycles: u64,
     /// Backups (transitions of value iteration).
     pub backups: u64,
-    /// Microseconds an observation, with the cycles after it (a sweep of value iteration).
+    /// Microseconds per observation, with the cycles after it (a sweep of value iteration).
     pub us_per_observation: f64,
-    /// Microseconds a cycle, with the observations before them.
+    /// Microseconds per cycle, with the observations before them.
     pub us_per_cycle: f64,
-    /// Nanoseconds a backup, with all else that was done.
+    /// Nanoseconds per backup, with all other work.
     pub ns_per_backup: f64,
     /// Different (state, action, next state) that were seen.
     pub arcs: usize,
-    /// Bytes that the lists of arcs take, in both directions and with what is unfilled, by the number of arcs.
+    /// Bytes per arc of the lists of arcs, in both directions and with unfilled places.
     pub bytes_per_arc: f64,
-    /// Bytes that all the rest takes, states and queue included, by the number of pairs.
+    /// Bytes per pair of everything else, states and queue included.
     pub bytes_per_pair: f64,
     /// The most memory that the process held while it learned, the observations included; megabytes of 2²⁰ bytes.
     pub peak_mb: Option<f64>,
@@ -36,7 +36,7 @@ pub struct Row {
     pub rmse: Option<f64>,
 }
 
-impl Row {
+impl Speed {
     /// Takes over the times of a repetition if it was faster.
     pub(crate) fn keep_faster(&mut self, again: &Self) {
         if again.us_per_observation < self.us_per_observation {
@@ -54,7 +54,7 @@ pub(crate) fn write_json(result: &impl Serialize, out: &mut dyn Write) -> io::Re
 }
 
 /// Writes rows as a table.
-pub(crate) fn write_table(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_table(rows: &[Speed], out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{:<22} {:<11} {:>5} {:>12} {:>12} {:>13} {:>9} {:>10} {:>8} {:>9} {:>10} {:>9} {:>9}",

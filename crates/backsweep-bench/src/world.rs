@@ -1,9 +1,9 @@
-//! The world of the measurements: an open grid with 15 outcomes an action, and one fixed stream of random observations.
+//! The world of the measurements: an open grid with 15 outcomes per action, and one fixed stream of random observations.
 //!
 //! Any program can regenerate the stream from its seed: state = y × side + x; actions 0 to 3 are north, east, south, west;
 //! an action has 15 equally likely outcomes, forward d = 1, 2, 3 with lateral −d … d, in that order, clamped to the grid.
 //! Start (2, side − 3), goal (side − 3, 2), reward −1. Behaviour is uniformly random, from SplitMix64: action = next() ≫ 62,
-//! outcome = (next() ≫ 32) mod 15. After the goal the walk begins again.
+//! outcome = (next() ≫ 32) mod 15. After the goal the walk restarts.
 
 use backsweep::{Action, Next, State, Transition};
 
@@ -32,7 +32,7 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// The observation as the engine takes it.
+    /// The observation as the library takes it.
     #[inline]
     pub fn transition(self) -> Transition {
         Transition {
@@ -68,7 +68,7 @@ pub fn observations(side: usize, n: usize, seed: u64) -> Vec<Observation> {
     steps(side, n, seed, false)
 }
 
-/// The same, but every step begins in a state drawn anew, (next() ≫ 32) mod states: a walk would not get around on a large grid.
+/// The same, but every step begins in a newly drawn state, (next() ≫ 32) mod states: a walk would not cover a large grid.
 pub fn scattered_observations(side: usize, n: usize, seed: u64) -> Vec<Observation> {
     steps(side, n, seed, true)
 }

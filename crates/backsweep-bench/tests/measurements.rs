@@ -39,7 +39,7 @@ fn learn(planner: PlannerKind, queue: QueueKind, side: usize, n: usize) -> Agent
     agent
 }
 
-/// The engine, with either queue, gets as near to the fixed point as the plain reference, and to the fixed point itself.
+/// The library, with either queue, gets as near to the fixed point as the plain reference, and to the fixed point itself.
 #[test]
 fn both_queues_lead_to_the_same_fixed_point() {
     let (side, n) = (20, 30_000);
@@ -66,7 +66,7 @@ fn both_queues_lead_to_the_same_fixed_point() {
     }
 }
 
-/// Memory: 24 bytes an arc and 40 a pair, all told, with what is unfilled.
+/// Memory: 24 bytes per arc and 40 per pair, in all, with unfilled places.
 #[test]
 fn memory_is_within_its_bound() {
     for (side, n) in [(50, 200_000), (100, 250_000)] {
@@ -79,7 +79,7 @@ fn memory_is_within_its_bound() {
     }
 }
 
-/// Where every pair has one successor the shares of states and of unfilled blocks weigh most: 74 bytes a pair with its arc, beside the
+/// Where every pair has one successor the shares of states and of unfilled blocks weigh most: 74 bytes per pair with its arc, beside the
 /// queue's buckets, which are always there.
 #[test]
 fn memory_of_a_world_without_chance() {

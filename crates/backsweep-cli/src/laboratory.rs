@@ -1,12 +1,11 @@
 //! What the commands that run experiments share: their options, and the way from experiments to results on disk.
 
-use crate::memory;
 use crate::output;
 use crate::progress::Progress;
 use backsweep_lab::experiment::{Changes, Experiment};
 use backsweep_lab::manifest::Manifest;
 use backsweep_lab::result::Results;
-use backsweep_lab::runner::{Selection, Shard, all_settings, run};
+use backsweep_lab::runner::{SettingFilter, Shard, all_settings, run};
 use backsweep_lab::store::Store;
 use backsweep_lab::{Error, Result, figures, report, verdict};
 use std::path::{Path, PathBuf};
@@ -15,35 +14,35 @@ use std::time::Instant;
 /// The options of commands that run experiments.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Options {
-    /// The folder for results; a command that was stopped goes on where it was in the same folder
+    /// Folder for results; a stopped command resumes in the same folder
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 
-    /// Runs of each setting, in place of what the experiment says
+    /// Runs per setting, instead of what the experiment says
     #[arg(long, value_name = "N")]
     pub runs: Option<u32>,
 
-    /// The seed, in place of what the experiment says
+    /// Seed, instead of what the experiment says
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
-    /// Threads; results are the same for any number [default: all cores]
+    /// Number of threads; results do not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
 
-    /// Fewer runs, the same figures
+    /// Fewer runs for the same figures
     #[arg(long)]
     pub quick: bool,
 
-    /// Run only the settings with this name, again if they are done; parts may be left out, as in fig3/moore_atkeson/5
+    /// Run only the settings with this name, even if they are done; parts may be omitted, as in fig3/moore_atkeson/5
     #[arg(long, value_name = "NAME")]
     pub only: Option<String>,
 
-    /// Run only part I of N (from 0 to N - 1); 'backsweep merge' puts the parts together
+    /// Run only part I of N (0 to N - 1); 'backsweep merge' joins the parts
     #[arg(long, value_name = "I/N")]
     pub shard: Option<String>,
 
-    /// Print the names of the settings and run nothing
+    /// Print the names of the settings without running them
     #[arg(long)]
     pub list: bool,
 
@@ -63,8 +62,8 @@ impl Options {
 pub fn carry_out(experiments: &[Experiment], options: &Options, default_out: &Path) -> Result<()> {
     let begin = Instant::now();
     let shard = options.shard.as_deref().map(str::parse::<Shard>).transpose()?;
-    let selection = Selection { only: options.only.clone(), shard };
-    let places = selection.places(&all_settings(experiments))?;
+    let filter = SettingFilter { only: options.only.clone(), shard };
+    let places = filter.places(&all_settings(experiments))?;
     if options.list {
         let settings = all_settings(experiments);
         places.iter().for_each(|&place| output::result(settings[place].key.name()));
@@ -74,19 +73,25 @@ pub fn carry_out(experiments: &[Experiment], options: &Options, default_out: &Pa
     let folder = options.out.as_deref().unwrap_or(default_out);
     let mut store = Store::open(folder, Manifest::new(experiments)?)?;
     let progress = Progress::new();
-    let done = threads.install(|| run(experiments, &selection, &mut store, &progress));
+    let done = threads.install(|| run(experiments, &filter, &mut store, &progress));
     progress.finish();
     done?;
     store.finish()?;
     let facts = [
         ("time of this command".to_owned(), format!("{:.1} s", begin.elapsed().as_secs_f64())),
         ("threads".to_owned(), threads.current_num_threads().to_string()),
-        ("peak memory".to_owned(), memory::describe()),
+        ("peak memory".to_owned(), peak_memory()),
     ];
     present(&store, options.json, &facts)?;
     let seconds = begin.elapsed().as_secs_f64();
-    output::note(format_args!("{seconds:.1} s, peak memory {}", memory::describe()));
+    output::note(format_args!("{seconds:.1} s, peak memory {}", peak_memory()));
     Ok(())
+}
+
+/// The peak memory of this process in words.
+fn peak_memory() -> String {
+    let bytes = backsweep_bench::peak_memory();
+    bytes.map_or("unknown on this system".to_owned(), |bytes| format!("{:.0} MB", bytes as f64 / 1e6))
 }
 
 /// Writes figures and report if every setting is there, and prints what was found.
@@ -99,11 +104,11 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
             let figures = figures::draw_all(&results, store.folder())?;
             let path = store.report();
             std::fs::write(&path, report::html(&results, &figures, &verdicts, facts))
-                .map_err(|error| Error::new(format!("{}: cannot write it ({error})", path.display())))?;
+                .map_err(|error| Error::new(format!("{}: cannot be written: {error}", path.display())))?;
         }
         Some(first) => {
             output::note(format_args!(
-                "settings not done yet: {}, the first is {first}; so no figures and no report",
+                "{} settings are unfinished (first: {first}); figures and report were skipped",
                 missing.len()
             ));
         }
@@ -112,7 +117,7 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
     if capped > 0 {
         let episodes: u64 = results.rows.iter().map(|row| row.episodes).sum();
         output::note(format_args!(
-            "{capped} of {episodes} episodes were cut at max_steps, before they ended (column capped of summary.csv)"
+            "{capped} of {episodes} episodes were cut at max_steps before they ended (column capped in summary.csv)"
         ));
     }
     if json {
@@ -128,7 +133,7 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
     Ok(())
 }
 
-/// More lines than this tell a reader of a terminal nothing; they are in summary.csv and in the report.
+/// More lines than this do not help anybody in a terminal; they are in summary.csv and in the report.
 const MOST_LINES: usize = 60;
 
 fn print_summary(results: &Results) {
@@ -141,15 +146,15 @@ fn print_summary(results: &Results) {
     }
 }
 
-/// More threads than any machine has cores only take memory.
+/// More threads than any machine has cores would only cost memory.
 const MOST_THREADS: usize = 1024;
 
 fn thread_pool(n_threads: Option<usize>) -> Result<rayon::ThreadPool> {
     if let Some(n) = n_threads
         && !(1..=MOST_THREADS).contains(&n)
     {
-        return Err(Error::new(format!("--threads is {n}; expected a number from 1 to {MOST_THREADS}")));
+        return Err(Error::new(format!("--threads is {n}; expected 1 to {MOST_THREADS}")));
     }
     let builder = rayon::ThreadPoolBuilder::new().num_threads(n_threads.unwrap_or(0));
-    builder.build().map_err(|error| Error::new(format!("cannot start threads ({error})")))
+    builder.build().map_err(|error| Error::new(format!("cannot start threads: {error}")))
 }

@@ -4,7 +4,6 @@ mod bench;
 mod convert;
 mod laboratory;
 mod loading;
-mod memory;
 mod merge;
 mod output;
 mod progress;

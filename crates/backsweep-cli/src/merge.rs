@@ -5,14 +5,14 @@ use backsweep_lab::store::{Store, expect_manifest};
 use backsweep_lab::{Error, Result};
 use std::path::PathBuf;
 
-/// Put the folders of shards together: the same bytes as from one machine
+/// Join the folders of shards: the same bytes as from one machine
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The folders of the shards
+    /// Folders of the shards
     #[arg(required = true, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
 
-    /// The folder for the whole
+    /// Folder for the joined results
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
 
@@ -32,7 +32,7 @@ pub fn merge(arguments: &Arguments) -> Result<()> {
     let missing = merged.missing();
     if let Some(first) = missing.first() {
         return Err(Error::new(format!(
-            "{} settings are in none of the folders, the first is {first}; run the missing shards first",
+            "{} settings are missing from all folders (first: {first}); run the missing shards first",
             missing.len()
         )));
     }

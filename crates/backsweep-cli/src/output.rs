@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::io::{ErrorKind, Write, stderr, stdout};
 
-/// Prints results on standard output. When the reader has gone there is nobody to tell, so the rest is left out; any other
-/// failure is reported once.
+/// Prints results on standard output. When the reader has closed the pipe, the rest is dropped; any other failure
+/// is reported.
 pub fn result(text: impl Display) {
     if let Err(error) = writeln!(stdout(), "{text}")
         && error.kind() != ErrorKind::BrokenPipe
@@ -13,7 +13,7 @@ pub fn result(text: impl Display) {
     }
 }
 
-/// Prints a remark on standard error, if anybody listens.
+/// Prints a remark on standard error, if anybody reads it.
 pub fn note(text: impl Display) {
     let _ = writeln!(stderr(), "{text}");
 }

@@ -1,5 +1,5 @@
-//! Tells how far a command is: a bar with the time left on a terminal, a line for each setting otherwise. All on standard
-//! error, so that standard output holds results only.
+//! Reports progress: a bar with the remaining time on a terminal, a line per setting otherwise. All of it goes to standard
+//! error, so that standard output holds only results.
 
 use crate::output;
 use backsweep_lab::result::Row;
@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The bar counts in thousandths of a second of expected work, so that the time left is right though settings differ.
+/// The bar counts in thousandths of a second of expected work, so that the remaining time is right although settings differ.
 const UNITS_PER_SECOND: f64 = 1000.0;
 
 /// Prints progress.
@@ -26,7 +26,7 @@ impl Progress {
         let on_terminal = std::io::stderr().is_terminal();
         let target = if on_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(0), target);
-        let form = "{bar:30} {percent:>3} % · {elapsed} gone, {eta} left · {wide_msg}";
+        let form = "{bar:30} {percent:>3} % · {elapsed} elapsed, {eta} remaining · {wide_msg}";
         if let Ok(style) = ProgressStyle::with_template(form) {
             bar.set_style(style);
         }
@@ -44,7 +44,7 @@ impl Observer for Progress {
         self.n_settings.store(n_settings, Ordering::Relaxed);
         self.bar.set_length((seconds * UNITS_PER_SECOND).ceil() as u64);
         if n_done > 0 {
-            output::note(format_args!("{n_done} settings are done already, {n_settings} are left"));
+            output::note(format_args!("{n_done} of {} settings are already done", n_done + n_settings));
         }
     }
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub fn explain(error: &clap::Error) -> ExitCode {
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if asked_for || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // Help that cannot be printed, as into a closed pipe, helps nobody: there is nobody to tell either.
+        // If help cannot be printed, as into a closed pipe, there is nobody to tell.
         let _ = error.print();
         return if asked_for { ExitCode::SUCCESS } else { ExitCode::from(2) };
     }
@@ -15,6 +15,6 @@ pub fn explain(error: &clap::Error) -> ExitCode {
     let first_part: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
     let line = first_part.join(" ");
     let line = line.strip_prefix("error: ").unwrap_or(&line);
-    crate::output::note(format_args!("backsweep: {line}; --help tells what is expected"));
+    crate::output::note(format_args!("backsweep: {line}; see --help for what is expected"));
     ExitCode::from(2)
 }

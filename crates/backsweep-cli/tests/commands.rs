@@ -98,7 +98,7 @@ fn a_run_leaves_tables_figures_and_a_report() {
     assert_eq!(rows.lines().count(), 1 + 5 * 5);
 }
 
-/// Runs the experiment anew and kills it as soon as some rows are there. False if all of them were.
+/// Runs the experiment from the start and kills it as soon as some rows are there. False if all of them were.
 fn is_killed_on_the_way(folder: &Path, rows: &Path) -> bool {
     let n_rows = || fs::read_to_string(rows).map_or(0, |text| text.lines().count());
     let _ = fs::remove_dir_all(folder.join("killed"));
@@ -117,20 +117,20 @@ fn is_killed_on_the_way(folder: &Path, rows: &Path) -> bool {
 }
 
 #[test]
-fn a_killed_command_goes_on_where_it_was() {
+fn a_killed_command_resumes_where_it_stopped() {
     let folder = folder("kill");
     let long = EXPERIMENT.replace("episodes = 30", "episodes = 20000");
     fs::write(folder.join("my.toml"), long).unwrap();
     succeeds(&folder, &["run", "my.toml", "--out", "whole"]);
     let rows = folder.join("killed/rows.csv");
-    // On a busy machine it may be done before it is killed: then once more.
+    // On a busy machine it may be done before it is killed: then try again.
     assert!((0..20).any(|_| is_killed_on_the_way(&folder, &rows)), "it was always done before it was killed");
     // What a kill in the middle of writing would leave.
     let torn = fs::read_to_string(&rows).unwrap() + "small,corner,moore_atkeson,3,,0,-1";
     fs::write(&rows, torn).unwrap();
     let output = backsweep(&folder, &["run", "my.toml", "--out", "killed"]);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && told.contains("done already"), "{told}");
+    assert!(output.status.success() && told.contains("already done"), "{told}");
     assert_eq!(bytes(&folder.join("whole")), bytes(&folder.join("killed")));
 }
 
@@ -141,7 +141,7 @@ fn shards_merge_to_the_same_bytes() {
     for shard in ["0/3", "1/3", "2/3"] {
         succeeds(&folder, &["run", "my.toml", "--shard", shard, "--out", &shard.replace('/', "-")]);
     }
-    refuses(&folder, &["merge", "0-3", "2-3", "--out", "merged"], "2 settings are in none of the folders");
+    refuses(&folder, &["merge", "0-3", "2-3", "--out", "merged"], "2 settings are missing from all folders");
     assert!(!folder.join("merged").exists());
     succeeds(&folder, &["merge", "2-3", "0-3", "1-3", "--out", "merged"]);
     assert_eq!(bytes(&folder.join("whole")), bytes(&folder.join("merged")));
@@ -150,7 +150,7 @@ fn shards_merge_to_the_same_bytes() {
     refuses(&folder, &["merge", "0-3", "other", "--out", "both"], "another experiment");
     let changed = fs::read_to_string(folder.join("1-3/rows.csv")).unwrap().replacen(",-", ",-1", 1);
     fs::write(folder.join("1-3/rows.csv"), changed).unwrap();
-    refuses(&folder, &["merge", "whole", "1-3", "--out", "both"], "differ from those of another folder");
+    refuses(&folder, &["merge", "whole", "1-3", "--out", "both"], "differ from those in another folder");
     assert!(!folder.join("both").exists());
 }
 
@@ -190,6 +190,20 @@ fn no_report_is_left_beside_rows_that_it_does_not_tell_of() {
     succeeds(&folder, &["run", "my.toml"]);
     assert_eq!(written(), [true, true]);
     assert_eq!(fs::read_to_string(&rows).unwrap(), all);
+}
+
+#[test]
+fn a_score_that_is_not_a_number_is_not_resumed_from() {
+    let folder = folder("nan");
+    succeeds(&folder, &["run", "my.toml", "--out", "own"]);
+    let path = folder.join("own/rows.csv");
+    let rows = fs::read_to_string(&path).unwrap();
+    let second: Vec<&str> = rows.lines().nth(1).unwrap().split(',').collect();
+    for bad in ["NaN", "inf", "-inf"] {
+        fs::write(&path, rows.replacen(second[6], bad, 1)).unwrap();
+        let expected = format!("rows.csv: line 2: score is '{bad}'; expected a finite number");
+        refuses(&folder, &["run", "my.toml", "--out", "own"], &expected);
+    }
 }
 
 #[test]
@@ -266,6 +280,15 @@ fn bad_input_gets_one_line_and_nothing_is_touched() {
     write("zero.toml", &changed("cycles = [1, 3]", "cycles = [0]"));
     write("name.toml", &changed("name = \"small\"", "name = \"a/b\""));
     write("twice.toml", &changed("[1, 3]\n\n[[methods]]\nname", "[1, 1]\n\n[[methods]]\nname"));
+    write("huge.toml", &changed("runs = 5", "runs = 99999999999999999999"));
+    let long = "n".repeat(5000);
+    write("long.toml", &changed("name = \"small\"", &format!("name = \"{long}\"")));
+    write("long-task.toml", &changed("name = \"corner\"", &format!("name = \"{long}\"")));
+    write("long-method.toml", &changed("name = \"value_iteration\"", &format!("name = \"{long}\"")));
+    write("blanks.txt", "S....\n.##.. \n....G\n");
+    write("blanks.toml", &changed("maze.txt", "blanks.txt"));
+    write("all-blanks.txt", "S.... \n.##.. \n....G \n");
+    write("all-blanks.toml", &changed("maze.txt", "all-blanks.txt"));
     write("no-maze.toml", &changed("maze.txt", "nowhere.txt"));
     write("no-goal.txt", "S..\n...\n");
     write("no-goal.toml", &changed("maze.txt", "no-goal.txt"));
@@ -298,7 +321,13 @@ fn bad_input_gets_one_line_and_nothing_is_touched() {
         (&["run", "cycles.toml"], "cycles is an empty list"),
         (&["run", "zero.toml"], "cycles is 0"),
         (&["run", "name.toml"], "name is 'a/b'"),
-        (&["run", "twice.toml"], "small/corner/moore_atkeson/1 is there twice"),
+        (&["run", "huge.toml"], "runs is 99999999999999999999; expected a whole number from 0 to 4294967295"),
+        (&["run", "long.toml"], "name is 'nnnnnnnnnnnnnnnnnnnn…' with 5000 characters; expected at most 80"),
+        (&["run", "long-task.toml"], "mazes.name is 'nnnnnnnnnnnnnnnnnnnn…' with 5000 characters"),
+        (&["run", "long-method.toml"], "with 5000 characters; expected at most 80"),
+        (&["run", "blanks.toml"], "blanks.txt: line 2, column 6: the row ends in blanks; remove them"),
+        (&["run", "all-blanks.toml"], "all-blanks.txt: line 1, column 6: the row ends in blanks"),
+        (&["run", "twice.toml"], "small/corner/moore_atkeson/1 occurs twice"),
         (&["run", "no-maze.toml"], "nowhere.txt: no such file"),
         (&["run", "no-goal.toml"], "no-goal.txt: lines 1 to 2: the maze has no goal"),
         (&["run", "walled.toml"], "walled.txt: line 1, column 1: no goal can be reached from this start"),
@@ -313,11 +342,11 @@ fn bad_input_gets_one_line_and_nothing_is_touched() {
         (&["run", "fig3", "--out", "done"], "small (5 runs), seed 7; expected fig3 (100 runs), seed 1"),
         (
             &["run", "my.toml", "--out", "foreign"],
-            "the folder is not empty and holds no results of backsweep",
+            "the folder is not empty and contains no backsweep results",
         ),
         (&["run", "my.toml", "--out", "maze.txt"], "this is a file, not a folder"),
-        (&["merge", "foreign", "--out", "new"], "holds no results of backsweep"),
-        (&["merge", "nowhere", "--out", "new"], "no results of backsweep there"),
+        (&["merge", "foreign", "--out", "new"], "contains no backsweep results"),
+        (&["merge", "nowhere", "--out", "new"], "contains no backsweep results"),
         (&["merge", "--out", "new"], "required arguments were not provided"),
         (&["reproduce", "--runs", "0"], "runs is 0"),
         (&["rum"], "unrecognized subcommand 'rum'"),
@@ -382,7 +411,7 @@ fn errors_in_experiment_files_name_the_field_what_was_found_and_what_is_expected
             "planner is missing; expected a line 'planner = …' in this table",
         ),
         (EXPERIMENT, "seed = 7", "seed = -7", "seed is -7; expected a whole number, 0 or more"),
-        (EXPERIMENT, "seed = 7", "seed = 7\nseed = 8", "line 6, column 1: seed is given twice"),
+        (EXPERIMENT, "seed = 7", "seed = 7\nseed = 8", "line 6, column 1: seed occurs twice"),
         (EXPERIMENT, "\"small\"", "5", "name is 5; expected text in quotes"),
         (EXPERIMENT, "0.8", "\"0.8\"", "intended is \"0.8\"; expected a number"),
         (
@@ -460,9 +489,9 @@ fn errors_in_experiment_files_name_the_field_what_was_found_and_what_is_expected
             EXPERIMENT,
             "runs = 5",
             "runs = 4000000000",
-            "which makes 20000000000 for 5 settings; expected at most 1000000",
+            "which makes 20000000000 runs of 5 settings; expected at most 1000000",
         ),
-        (PREDICTION, "runs = 2", "runs = 400000", "runs is 400000, which makes 1200000 for 3 settings"),
+        (PREDICTION, "runs = 2", "runs = 400000", "runs is 400000, which makes 1200000 runs of 3 settings"),
         (
             PREDICTION,
             "points = 3",

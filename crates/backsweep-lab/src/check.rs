@@ -5,7 +5,7 @@
 //! are within γτ/(1 − γ) of the optimum of the model, so a score above twice that would be a fault.
 
 use crate::control::{Control, Planning};
-use crate::setting::{Outcome, Work};
+use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
 use backsweep::{Change, EpisodeEnd, Next, Planner, PlannerKind, Transition, run_episode};
 use std::time::Instant;
@@ -18,16 +18,16 @@ pub struct Comparison {
 }
 
 impl Work for Comparison {
-    fn run(&self, seed: u64, run: u32) -> Result<Outcome> {
+    fn run(&self, seed: u64, run: u32) -> Result<RunResult> {
         let control = &self.control;
         let Planning::Until(tolerance) = control.planning else {
-            return Err(Error::new("a comparison with plain sweeps needs a method with 'until'"));
+            return Err(Error::new("compare_with_sweeps needs a tolerance; add 'until' to the method"));
         };
         let mut random = control.random(seed, run);
         let mut agent = control.agent()?;
         let settings = backsweep::Settings { tolerance, ..control.settings };
         let mut sweeps = PlannerKind::ValueIteration.build(settings)?;
-        let mut outcome = Outcome::default();
+        let mut result = RunResult::default();
         let begin = Instant::now();
         for _ in 0..control.episodes {
             let mut compare = |agent: &backsweep::Agent, transition: &Transition| {
@@ -35,7 +35,7 @@ impl Work for Comparison {
                 backsweep::plan(&mut *sweeps, agent.model(), backsweep::Budget::exhaust());
                 for state in agent.model().states() {
                     let difference = (agent.value(state) - sweeps.values().value(state)).abs();
-                    outcome.score = outcome.score.max(difference);
+                    result.score = result.score.max(difference);
                 }
             };
             let episode = run_episode(
@@ -46,16 +46,16 @@ impl Work for Comparison {
                 &mut random,
                 &mut compare,
             )?;
-            outcome.episodes += 1;
-            outcome.steps += episode.steps;
-            outcome.capped += u64::from(episode.end == EpisodeEnd::Truncated);
+            result.episodes += 1;
+            result.steps += episode.steps;
+            result.capped += u64::from(episode.end == EpisodeEnd::Truncated);
         }
-        outcome.samples = vec![begin.elapsed().as_secs_f64() * 1e6 / outcome.steps as f64];
-        Ok(outcome)
+        result.samples = vec![begin.elapsed().as_secs_f64() * 1e6 / result.steps as f64];
+        Ok(result)
     }
 }
 
-/// Tells a planner what the model has already recorded.
+/// Informs a planner of what the model has already recorded.
 fn tell(planner: &mut dyn Planner, model: &backsweep::Model, transition: &Transition) {
     planner.grow(model);
     let Ok(pair) = model.pair(transition.state, transition.action) else { return };

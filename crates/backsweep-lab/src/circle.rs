@@ -35,7 +35,7 @@ impl Circle {
     /// Task 1 or 2 of the paper on an instance.
     ///
     /// # Errors
-    /// If there is no such task or a probability is not from 0 to 1.
+    /// If there is no such task or a probability is not between 0 and 1.
     pub fn task(number: u32, counter_clockwise: [f64; N_STATES]) -> Result<Self> {
         let clockwise_reward = match number {
             1 => -1.0,

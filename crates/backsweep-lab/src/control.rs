@@ -1,6 +1,6 @@
 //! Learning to act: an agent in a maze, episode by episode. The score is the mean discounted return of an episode.
 
-use crate::setting::{Outcome, Work};
+use crate::setting::{RunResult, Work};
 use crate::{MazeTask, Result};
 use backsweep::{
     Agent, Budget, EpisodeEnd, EpsilonGreedy, Model, Optimism, Planner, PlannerKind, Random, Settings,
@@ -95,10 +95,10 @@ impl Control {
 }
 
 impl Work for Control {
-    fn run(&self, seed: u64, run: u32) -> Result<Outcome> {
+    fn run(&self, seed: u64, run: u32) -> Result<RunResult> {
         let mut random = self.random(seed, run);
         let mut agent = self.agent()?;
-        let mut outcome = Outcome::default();
+        let mut result = RunResult::default();
         let mut sum = 0.0;
         let begin = Instant::now();
         for _ in 0..self.episodes {
@@ -111,12 +111,12 @@ impl Work for Control {
                 &mut |_, _| {},
             )?;
             sum += episode.discounted_return;
-            outcome.episodes += 1;
-            outcome.steps += episode.steps;
-            outcome.capped += u64::from(episode.end == EpisodeEnd::Truncated);
+            result.episodes += 1;
+            result.steps += episode.steps;
+            result.capped += u64::from(episode.end == EpisodeEnd::Truncated);
         }
-        outcome.score = sum / f64::from(self.episodes);
-        outcome.samples = vec![begin.elapsed().as_secs_f64() * 1e6 / outcome.steps as f64];
-        Ok(outcome)
+        result.score = sum / f64::from(self.episodes);
+        result.samples = vec![begin.elapsed().as_secs_f64() * 1e6 / result.steps as f64];
+        Ok(result)
     }
 }

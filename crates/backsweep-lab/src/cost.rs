@@ -7,15 +7,32 @@ mod replay;
 mod shape;
 
 pub use replay::Replay;
-pub use shape::Shape;
+pub use shape::ModelShape;
 
-use crate::experiment::CostTable;
 use crate::prediction::Method;
-use crate::setting::{Outcome, Work};
+use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
 use backsweep::predict::StepSize;
 use backsweep::{PlannerKind, Random};
+use serde::Deserialize;
 use std::time::{Duration, Instant};
+
+/// `[cost]`: the measurements of Table 1.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub struct CostTable {
+    pub planners: Vec<String>,
+    pub successors: Vec<u32>,
+    pub actions: Vec<u32>,
+    pub predecessors: Vec<u32>,
+    pub states: Vec<u32>,
+    /// Tolerances of value iteration on the maze.
+    pub tolerances: Vec<f64>,
+    /// At how many observations of a run in the maze value iteration is timed.
+    pub observations: u64,
+    /// The same in a quick command.
+    pub quick_observations: u64,
+}
 
 /// Names and titles of the tasks.
 pub const TASKS: [(&str, &str); 6] = [
@@ -27,14 +44,14 @@ pub const TASKS: [(&str, &str); 6] = [
     ("circle", "a step of prediction on the circle"),
 ];
 
-/// How long each point is measured at least.
+/// The least time for which each point is measured.
 const MEASURED_FOR: Duration = Duration::from_millis(40);
 
 /// One thing to be timed.
 #[derive(Clone, Debug)]
 pub enum Measurement {
     /// An update cycle of a planner on a made-up model of a given shape.
-    Cycle(PlannerKind, Shape),
+    Cycle(PlannerKind, ModelShape),
     /// An update cycle, or the whole planning, of a planner on a run in the maze.
     Replay(Replay),
     /// A step of a predictor.
@@ -52,7 +69,7 @@ impl Measurement {
         }
     }
 
-    /// About how long it takes, for the estimate of the time left only.
+    /// About how long it takes, only to estimate the remaining time.
     pub fn seconds(&self) -> f64 {
         match self {
             Self::Replay(Replay { tolerance: Some(tolerance), timed, .. }) => {
@@ -64,7 +81,7 @@ impl Measurement {
 }
 
 impl Work for Measurement {
-    fn run(&self, seed: u64, run: u32) -> Result<Outcome> {
+    fn run(&self, seed: u64, run: u32) -> Result<RunResult> {
         match self {
             Self::Cycle(planner, shape) => shape.measure(*planner),
             Self::Replay(replay) => replay.measure(seed, run),
@@ -74,23 +91,23 @@ impl Work for Measurement {
 }
 
 /// A measurement and its place: task, method, parameter.
-type Point = (&'static str, String, Option<f64>, Measurement);
+type CostPoint = (&'static str, String, Option<f64>, Measurement);
 
 /// All measurements of a table.
-pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<Point>> {
+pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
     if timed == 0 {
         return Err(Error::new(
             "cost.observations (or cost.quick_observations) is 0; expected a number above 0",
         ));
     }
     let mut all = Vec::new();
-    let base = Shape::BASE;
-    type Reshape = fn(Shape, u32) -> Shape;
+    let base = ModelShape::BASE;
+    type Reshape = fn(ModelShape, u32) -> ModelShape;
     let axes: [(&'static str, &[u32], Reshape); 4] = [
-        ("successors", &table.successors, |shape, successors| Shape { successors, ..shape }),
-        ("actions", &table.actions, |shape, actions| Shape { actions, ..shape }),
-        ("predecessors", &table.predecessors, |shape, predecessors| Shape { predecessors, ..shape }),
-        ("states", &table.states, |shape, states| Shape { states, ..shape }),
+        ("successors", &table.successors, |shape, successors| ModelShape { successors, ..shape }),
+        ("actions", &table.actions, |shape, actions| ModelShape { actions, ..shape }),
+        ("predecessors", &table.predecessors, |shape, predecessors| ModelShape { predecessors, ..shape }),
+        ("states", &table.states, |shape, states| ModelShape { states, ..shape }),
     ];
     let planners = table.planners.iter().map(|name| name.parse());
     let planners: Vec<PlannerKind> =
@@ -129,8 +146,8 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<Point>> {
     Ok(all)
 }
 
-/// A step of prediction, without the reckoning of errors that the experiment does around it.
-fn measure_step(method: Method, seed: u64) -> Result<Outcome> {
+/// A step of prediction, without computing errors as the experiment does.
+fn measure_step(method: Method, seed: u64) -> Result<RunResult> {
     let circle = crate::circle::Circle::task(1, crate::circle::FIXED_INSTANCE)?;
     let trajectory = circle.trajectory(10_000, &mut Random::stream(seed, &[0]));
     let mut samples = Vec::new();
@@ -143,10 +160,10 @@ fn measure_step(method: Method, seed: u64) -> Result<Outcome> {
         }
         samples.push(begin.elapsed().as_secs_f64() * 1e6 / trajectory.len() as f64);
     }
-    Ok(Outcome { score: 1.0, steps: trajectory.len() as u64, samples, ..Outcome::default() })
+    Ok(RunResult { score: 1.0, steps: trajectory.len() as u64, samples, ..RunResult::default() })
 }
 
-/// What reading the clock twice costs, to be taken off.
+/// What reading the clock twice costs, to be subtracted.
 fn clock_cost() -> Duration {
     let mut costs: Vec<Duration> = (0..201).map(|_| Instant::now().elapsed()).collect();
     costs.sort();

@@ -5,9 +5,9 @@ use std::fmt;
 /// A `Result` with the laboratory's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What was wrong with an input, in one line: the place, what was found, what is expected, how to mend it.
+/// What was wrong with an input, in one line: the place, what was found, what is expected, how to fix it.
 ///
-/// Nobody mends such errors in code: they are for the one who wrote the file or the command, so the line is all there is.
+/// No code handles such errors: they are for whoever wrote the file or the command, so a line is enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(String);
 

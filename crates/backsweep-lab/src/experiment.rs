@@ -12,7 +12,6 @@ use crate::setting::{Setting, Work};
 use crate::{Error, Law, MazeTask, Result, fnv1a};
 use backsweep::predict::StepSize;
 use backsweep::{Optimism, PlannerKind, Settings};
-pub(crate) use file::CostTable;
 use file::{File, MazeTable, MethodTable, OneOrMany};
 use std::collections::HashSet;
 use std::path::Path;
@@ -29,10 +28,13 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("table1", include_str!("../experiments/table1.toml")),
 ];
 
-/// Every setting is a point of a figure: nobody can tell more of them apart.
+/// Every setting is a point of a figure; nobody could tell more of them apart.
 const MOST_SETTINGS: usize = 10_000;
-/// Runs of all settings of an experiment. Their rows are kept in memory, some 300 bytes each.
+/// The most runs of all settings of an experiment. Their rows are kept in memory, about 300 bytes each.
 const MOST_ROWS: u64 = 1_000_000;
+
+/// Characters of a name. A figure's file is called after the experiment and the task, and file systems allow 255 bytes.
+const LONGEST_NAME: usize = 80;
 
 /// What the caller changes of an experiment.
 #[derive(Clone, Copy, Default)]
@@ -101,7 +103,8 @@ impl Experiment {
         let experiment = Self::parse(&text, folder, changes).map_err(|error| error.at(path.display()))?;
         // The pictures of built-in experiments show published points, which belong to no other.
         if BUILT_IN.iter().any(|(name, own)| *name == experiment.name && *own != text) {
-            let line = format!("name '{}' is that of a built-in experiment; choose another", experiment.name);
+            let line =
+                format!("'{}' is the name of a built-in experiment; choose another name", experiment.name);
             return Err(Error::new(line).at(path.display()));
         }
         Ok(experiment)
@@ -138,7 +141,7 @@ impl Experiment {
         experiment.add_prediction(&file)?;
         if let Some(table) = &file.cost {
             let timed = if changes.quick { table.quick_observations } else { table.observations };
-            // Times of fewer observations are another experiment's.
+            // With fewer observations it is another experiment.
             experiment.text += &format!("\n# timed: {timed}\n");
             experiment.tasks.extend(cost::TASKS.map(|(name, title)| (name.to_owned(), title.to_owned())));
             for (task, method, parameter, measurement) in cost::measurements(table, timed)? {
@@ -162,7 +165,7 @@ impl Experiment {
         let mut names = HashSet::new();
         if let Some(twice) = self.settings.iter().find(|setting| !names.insert(setting.key.name())) {
             return Err(Error::new(format!(
-                "setting {} is there twice; give one of the two methods a name of its own (name = \"…\")",
+                "setting {} occurs twice; give one of the two methods another name (name = \"…\")",
                 twice.key.name()
             )));
         }
@@ -170,14 +173,14 @@ impl Experiment {
         let n_rows = n_settings as u64 * u64::from(runs);
         if n_rows > MOST_ROWS {
             return Err(Error::new(format!(
-                "runs is {runs}, which makes {n_rows} for {n_settings} settings; expected at most {MOST_ROWS} in all, whose \
-                 rows are kept in memory; take fewer runs"
+                "runs is {runs}, which makes {n_rows} runs of {n_settings} settings; expected at most {MOST_ROWS} in all, since \
+                 their rows are kept in memory; lower runs"
             )));
         }
         Ok(())
     }
 
-    /// What reports tell of the experiment.
+    /// What reports say about the experiment.
     pub fn info(&self) -> ExperimentInfo {
         ExperimentInfo {
             name: self.name.clone(),
@@ -209,8 +212,8 @@ impl Experiment {
     ) -> Result<()> {
         if self.settings.len() == MOST_SETTINGS {
             return Err(Error::new(format!(
-                "the experiment has more than {MOST_SETTINGS} settings; expected no more, each a point of a figure; shorten \
-                 the lists"
+                "the experiment has more than {MOST_SETTINGS} settings, each a point of a figure; expected no more; shorten the \
+                 lists"
             )));
         }
         self.settings.push(Setting { key, runs: self.runs, unit, alone, seconds, work });
@@ -244,7 +247,7 @@ impl Experiment {
             ("four", Some(intended)) => Law::Four { intended },
             ("fifteen", Some(_)) => {
                 return Err(Error::new(format!(
-                    "maze {}: the law 'fifteen' takes no 'intended'",
+                    "maze {}: the law 'fifteen' has no probability; remove 'intended'",
                     table.name
                 )));
             }
@@ -289,7 +292,7 @@ impl Experiment {
         let plannings: Vec<Planning> = match (&method.cycles, method.until) {
             (Some(cycles), None) => cycles.list().iter().copied().map(Planning::Cycles).collect(),
             (None, Some(_)) if file.learning.discount >= 1.0 => {
-                // Values that grow for ever keep planning at work for ever.
+                // Values that grow without bound would keep planning busy forever.
                 return Err(Error::new(
                     "until with learning.discount 1 may never end; expected a discount below 1, or 'cycles' in place of 'until'",
                 ));
@@ -422,7 +425,7 @@ fn predictor_points(table: &file::PredictorTable) -> Result<Vec<(Method, Option<
     let step_size: fn(f64) -> StepSize = match (table.method.as_str(), table.points) {
         ("small_backup", None) => return Ok(vec![(Method::SmallBackup, None)]),
         ("small_backup", Some(_)) => {
-            return Err(Error::new("predictor small_backup: it has no parameter; take out 'points'"));
+            return Err(Error::new("predictor small_backup: this method has no parameter; remove 'points'"));
         }
         ("td_constant", _) => StepSize::Constant,
         ("td_decaying", _) => StepSize::Decaying,
@@ -451,7 +454,7 @@ fn method_name(method: &MethodTable) -> &str {
     method.name.as_deref().unwrap_or(&method.planner)
 }
 
-/// About how long a run takes, from measurements in the paper's maze; for the estimate of the time left only.
+/// About how long a run takes, from measurements in the paper's maze; only to estimate the remaining time.
 fn expected_seconds(control: &Control) -> f64 {
     let is_slow = matches!(control.planner, PlannerChoice::Library(PlannerKind::WieringSchmidhuber));
     let microseconds = match control.planning {
@@ -463,8 +466,15 @@ fn expected_seconds(control: &Control) -> f64 {
     f64::from(control.episodes) * 130.0 * microseconds * 1e-6
 }
 
-/// Names are parts of settings' names and fields of CSV files.
+/// Names are parts of settings' names, fields of CSV files and parts of file names.
 fn check_name(what: &str, name: &str) -> Result<()> {
+    if name.len() > LONGEST_NAME {
+        let start: String = name.chars().take(20).collect();
+        return Err(Error::new(format!(
+            "{what} is '{start}…' with {} characters; expected at most {LONGEST_NAME}: figures are files of that name",
+            name.chars().count()
+        )));
+    }
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     if !name.is_empty() && name.chars().all(fits) {
         return Ok(());

@@ -1,24 +1,22 @@
 //! Figures as SVG and PNG files, drawn from results alone: the same results give the same bytes.
 //!
 //! ```text
-//! results ──pick──▶ chart (panels, axes, series) ──draw──▶ SVG ──raster──▶ PNG
+//! results ──query──▶ chart (panels, axes, series) ──draw──▶ SVG ──raster──▶ PNG
 //! ```
 //!
 //! The pictures are drawn here and not by a plotting library: those that were tried number their clip paths by a
-//! global counter (so that no two calls give the same bytes), or cannot draw a hollow sign in PNG.
+//! global counter (so that no two calls give the same bytes), or cannot draw a hollow mark in PNG.
 
 pub mod chart;
 mod control;
-pub mod cost;
+mod cost;
 pub mod draw;
 #[cfg(test)]
 pub mod made_up;
 mod maze_picture;
 mod own_maze;
 pub mod palette;
-pub mod pick;
 mod prediction;
-pub mod published;
 pub mod raster;
 mod scale;
 #[cfg(test)]
@@ -27,11 +25,10 @@ pub mod text;
 mod user;
 
 use crate::result::Results;
-use crate::{Error, Maze, PAPER_MAZE, Result};
+use crate::{Error, Maze, PAPER_MAZE, Result, query};
 use std::path::{Path, PathBuf};
 
 pub use maze_picture::{Solved, maze_svg};
-pub use scale::number;
 
 /// A picture, and the files that hold it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +48,9 @@ pub struct Figure {
 /// The experiments that the paper's own pictures show.
 const BUILT_IN: [&str; 7] = ["fig1", "fig1_band", "fig3", "fig3_icml", "choice_of_m", "table1", "check"];
 
+/// How much larger a PNG is than its SVG says: sharp on screens with small pixels.
+const ZOOM: f32 = 2.0;
+
 /// Draws every picture for which there are results and writes it to `folder` as SVG and as PNG.
 ///
 /// # Errors
@@ -58,13 +58,13 @@ const BUILT_IN: [&str; 7] = ["fig1", "fig1_band", "fig3", "fig3_icml", "choice_o
 pub fn draw_all(results: &Results, folder: &Path) -> Result<Vec<Figure>> {
     let mut figures = pictures(results);
     for figure in &mut figures {
-        let png = raster::png(&figure.svg)
+        let png = raster::png(&figure.svg, ZOOM)
             .map_err(|error| Error::new(format!("{}.png: cannot be drawn: {error}", figure.id)))?;
         for (ending, bytes) in [("svg", figure.svg.as_bytes()), ("png", &png)] {
             let path = folder.join(format!("{}.{ending}", figure.id));
             std::fs::write(&path, bytes).map_err(|error| {
                 Error::new(format!(
-                    "{}: cannot be written: {error}; choose a folder you may write to",
+                    "{}: cannot be written: {error}; choose a folder that you can write to",
                     path.display()
                 ))
             })?;
@@ -83,7 +83,7 @@ pub fn pictures(results: &Results) -> Vec<Figure> {
             figures.push(Figure { id, title, caption: caption.to_string(), svg, files: Vec::new() });
         }
     };
-    let has = |experiment: &str| pick::has(results, experiment);
+    let has = |experiment: &str| query::has(results, experiment);
     add(has("fig1").then(|| prediction::fixed_instance(results)), FIGURE_1);
     add(has("fig1_band").then(|| prediction::band(results)), FIGURE_1_BAND);
     add(control::against_cycles(results), FIGURE_3_CYCLES);
@@ -97,7 +97,7 @@ pub fn pictures(results: &Results) -> Vec<Figure> {
             user::scores(results, experiment),
             "Error bars are 95 % bootstrap intervals of the mean over runs.",
         );
-        add(user::against_time(results, experiment), "The same scores against the measured time of a step.");
+        add(user::against_time(results, experiment), "The same scores against the measured time per step.");
     }
     let own = results.experiments.iter().filter(|info| !BUILT_IN.contains(&info.name.as_str()));
     for info in own {
@@ -118,17 +118,17 @@ pub fn pictures(results: &Results) -> Vec<Figure> {
 const FIGURE_1: &str = "Top: normalised error for each step size; published curves dashed. The published random \
     instance is not known and levels differ widely between instances, so the bottom row divides each curve by the \
     small backup of its own instance: there the shapes can be compared.";
-const FIGURE_1_BAND: &str = "Each instance draws its transition probabilities anew. Where the dashed published curve \
+const FIGURE_1_BAND: &str = "Each instance draws new transition probabilities. Where the dashed published curve \
     stays inside the band, it is what this experiment gives on some instance.";
 const FIGURE_2: &str = "Left: the paper's maze. Right: how likely 'north' (up) ends on each cell, in fifteenths, in \
     the four surroundings the paper prints; the ring is the agent. The numbers come from the outcome law in use.";
-const FIGURE_3_CYCLES: &str = "Full signs are ours, with 95 % intervals; hollow signs are published. Value iteration \
-    and R-max have no cycles and are lines; their published scores are the hollow signs at the right. The published \
+const FIGURE_3_CYCLES: &str = "Filled marks are ours, with 95 % intervals; hollow marks are published. Value iteration \
+    and R-max have no cycles and are lines; their published scores are the hollow marks on the right. The published \
     4-successor points are laid over both readings of that task: 0.8 is what the text says, 0.6 what its figure fits.";
-const FIGURE_3_TIME: &str = "The same scores against the measured time of a step. Published times are those of the \
+const FIGURE_3_TIME: &str = "The same scores against the measured time per step. Published times are those of the \
     authors' machine in 2013, so only the order of methods along the axis compares.";
 const CHOICE_OF_M: &str =
     "Score of value iteration for each M. The paper optimised M in this way and chose 4.";
 const TABLE_1: &str = "One size grows and the others stay. The exponent is fitted over the upper half of the sizes, \
     where the fixed cost of a cycle no longer hides its growth. Large models outgrow the caches, which bends curves up; \
-    the number of backups of a cycle in the tables below is free of that.";
+    the number of backups per cycle in the tables below does not depend on that.";

@@ -24,10 +24,10 @@ pub enum Law {
 }
 
 impl Law {
-    /// The law if its number is in its range.
+    /// The law, if its probability is in range.
     ///
     /// # Errors
-    /// If `intended` is not from 0 to 1.
+    /// If `intended` is not between 0 and 1.
     pub fn check(self) -> Result<Self> {
         match self {
             Self::Four { intended } if !(0.0..=1.0).contains(&intended) => {
@@ -62,9 +62,14 @@ impl Law {
             }
             Self::Four { intended } => {
                 let neighbour = |direction| maze.neighbour(cell, direction).unwrap_or(cell);
-                add(&mut outcomes, neighbour(DIRECTIONS[facing]), intended);
+                let ahead = neighbour(DIRECTIONS[facing]);
+                add(&mut outcomes, ahead, 0.0);
                 for direction in DIRECTIONS {
-                    add(&mut outcomes, neighbour(direction), (1.0 - intended) / 4.0);
+                    add(&mut outcomes, neighbour(direction), 0.25);
+                }
+                // Quarters add up without rounding, so that a cell that all four lead to gets exactly what is left.
+                for (cell, p) in &mut outcomes {
+                    *p = *p * (1.0 - intended) + if *cell == ahead { intended } else { 0.0 };
                 }
             }
         }
@@ -95,4 +100,28 @@ fn displaced(maze: &Maze, mut cell: Cell, facing: usize, lateral: i32, forward: 
         }
     }
     cell
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_cell_is_left_with_probability_0_and_no_row_exceeds_1() {
+        let closed = Maze::parse("S##\n##G").unwrap();
+        let open = Maze::parse("S..\n..G").unwrap();
+        for k in 0..=1000 {
+            let law = Law::Four { intended: f64::from(k) / 1000.0 };
+            for action in (0..4).map(Action) {
+                let start = Cell { row: 0, column: 0 };
+                assert_eq!(law.outcomes(&closed, start, action), [(start, 1.0)], "{law:?}");
+                for cell in open.cells() {
+                    let outcomes = law.outcomes(&open, cell, action);
+                    assert!(outcomes.iter().all(|(_, p)| *p <= 1.0), "{law:?}: {outcomes:?}");
+                    let sum: f64 = outcomes.iter().map(|(_, p)| p).sum();
+                    assert!((sum - 1.0).abs() < 1e-15, "{law:?}: {sum}");
+                }
+            }
+        }
+    }
 }

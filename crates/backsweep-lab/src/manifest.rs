@@ -5,14 +5,14 @@ use crate::result::{ExperimentInfo, SettingKey};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// The version of the form of output folders.
+/// The version of the format of output folders.
 const FORM: u32 = 1;
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The identity of an output folder. Two commands may share a folder, and two folders may be merged, if and only if their
-/// manifests are equal. Threads, shards and selections are not part of it. The version of the program is: another one may give
-/// other numbers, and a folder that holds both would tell so nowhere.
+/// manifests are equal. Threads, shards and filters are not part of it. The version of the program is: another one may give
+/// other numbers, and a folder that held both would not show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     form: u32,
@@ -24,12 +24,12 @@ pub struct Manifest {
     /// The experiments, in order.
     pub experiments: Vec<ExperimentInfo>,
     /// All settings, in order, which is the order of the result files.
-    pub settings: Vec<Entry>,
+    pub settings: Vec<ManifestSetting>,
 }
 
 /// A setting of a manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct ManifestSetting {
     /// The setting.
     #[serde(flatten)]
     pub key: SettingKey,
@@ -43,10 +43,15 @@ impl Manifest {
     /// # Errors
     /// If there are none, or two have the same name or different seeds.
     pub fn new(experiments: &[Experiment]) -> Result<Self> {
-        let Some(first) = experiments.first() else { return Err(Error::new("no experiment to run")) };
+        let Some(first) = experiments.first() else {
+            return Err(Error::new("no experiment to run; name one"));
+        };
         for (i, experiment) in experiments.iter().enumerate() {
             if experiments[..i].iter().any(|earlier| earlier.name == experiment.name) {
-                return Err(Error::new(format!("experiment {} is given twice", experiment.name)));
+                return Err(Error::new(format!(
+                    "experiment {} is given twice; name each once",
+                    experiment.name
+                )));
             }
             if experiment.seed != first.seed {
                 return Err(Error::new(format!(
@@ -61,7 +66,7 @@ impl Manifest {
             version: VERSION.to_owned(),
             seed: first.seed,
             experiments: experiments.iter().map(Experiment::info).collect(),
-            settings: settings.map(|s| Entry { key: s.key.clone(), runs: s.runs }).collect(),
+            settings: settings.map(|s| ManifestSetting { key: s.key.clone(), runs: s.runs }).collect(),
         })
     }
 
@@ -74,13 +79,15 @@ impl Manifest {
     /// Reads the text of the file.
     ///
     /// # Errors
-    /// If it is not a manifest of this form.
+    /// If it is not a manifest of this format.
     pub fn from_text(text: &str) -> Result<Self> {
         let manifest: Self = serde_json::from_str(text)
-            .map_err(|error| Error::new(format!("not a list of settings of backsweep ({error})")))?;
+            .map_err(|error| Error::new(format!("not a backsweep list of settings: {error}")))?;
         if manifest.form != FORM {
             let found = manifest.form;
-            return Err(Error::new(format!("form {found} of results; this version reads form {FORM}")));
+            return Err(Error::new(format!(
+                "results of format {found}; expected format {FORM}; use the version of backsweep that wrote them"
+            )));
         }
         Ok(manifest)
     }
@@ -90,7 +97,7 @@ impl Manifest {
         if self.version.is_empty() { "before it told its version" } else { &self.version }
     }
 
-    /// Why results of this manifest, found in a folder, cannot stand together with those of the expected one; `None` if they can.
+    /// Why results of this manifest, found in a folder, cannot be combined with those of the expected one; `None` if they can.
     pub fn differs_from(&self, expected: &Self) -> Option<String> {
         let with_version = |version: &str| Self { version: version.to_owned(), ..self.clone() };
         if self == expected {

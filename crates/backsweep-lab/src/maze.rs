@@ -7,11 +7,11 @@
 //! ~ = -5
 //! ```
 //!
-//! `#` is a wall, `.` or a space a free cell, `S` a start, `G` a goal. Any other character is a free cell with a reward of its
-//! own for landing on it, in place of the reward of a step: a line `character = reward` below the maze says which. With
-//! `character = reward end` landing there also ends the episode. `G = reward` and `S = reward` give goals and starts a reward
-//! of their own; a goal ends the episode anyway, a start cannot. Every character that is given a reward stands in the maze. A
-//! line that begins with `;` is a comment. All rows are equally long; the edges of the grid are walls.
+//! `#` is a wall, `.` a free cell (a space too, but not at the end of a row), `S` a start, `G` a goal. Any other character is a
+//! free cell with its own reward for landing on it, instead of the step reward: a line `character = reward` below the maze
+//! gives it. With `character = reward end`, landing there also ends the episode. `G = reward` and `S = reward` give goals and
+//! starts their own rewards; a goal ends the episode anyway, a start cannot. Every character with a reward must occur in the
+//! maze. A line that begins with `;` is a comment. All rows have the same length; the edges of the grid are walls.
 
 use crate::{Error, Result};
 
@@ -55,7 +55,7 @@ pub struct Maze {
     kinds: Vec<Kind>,
     /// The reward of landing on each cell, if it has its own.
     rewards: Vec<Option<f64>>,
-    /// The line of the text in which each row stands, counted from 1, for messages.
+    /// The line of the text that holds each row, counted from 1, for messages.
     lines: Vec<usize>,
 }
 
@@ -76,7 +76,8 @@ impl Maze {
         let mut rows: Vec<(usize, Vec<char>)> = Vec::new();
         let mut legend: Vec<LegendLine> = Vec::new();
         let mut gap = None;
-        for (i, line) in text.lines().enumerate() {
+        // Some editors put a byte-order mark before the first character.
+        for (i, line) in text.strip_prefix('\u{feff}').unwrap_or(text).lines().enumerate() {
             let number = i + 1;
             if line.starts_with(';') {
                 continue;
@@ -84,7 +85,7 @@ impl Maze {
             if let Some(entry) = legend_line(line, number)? {
                 if let Some(earlier) = legend.iter().find(|e| e.character == entry.character) {
                     return Err(Error::new(format!(
-                        "line {number}: '{}' was given a reward in line {} already; keep one of the two lines",
+                        "line {number}: '{}' already has a reward in line {}; keep one of the two lines",
                         entry.character, earlier.line
                     )));
                 }
@@ -93,12 +94,18 @@ impl Maze {
                 gap = gap.or((!rows.is_empty()).then_some(number));
             } else if !legend.is_empty() {
                 return Err(Error::new(format!(
-                    "line {number}: a row of the maze after the line '{} = …'; put such lines below all rows",
+                    "line {number}: found a row of the maze below '{} = …'; put all rewards below the maze",
                     legend[0].character
                 )));
             } else if let Some(gap) = gap {
                 return Err(Error::new(format!(
-                    "line {gap}: empty line inside the maze; take it out, or write free cells as dots"
+                    "line {gap}: empty line inside the maze; remove it, or write free cells as dots"
+                )));
+            } else if line.ends_with(char::is_whitespace) {
+                // It would be a free cell that nobody sees.
+                return Err(Error::new(format!(
+                    "line {number}, column {}: the row ends in blanks; remove them, or write free cells as dots",
+                    line.trim_end().chars().count() + 1
                 )));
             } else {
                 rows.push((number, line.chars().collect()));
@@ -109,7 +116,7 @@ impl Maze {
 
     fn from_rows(rows: &[(usize, Vec<char>)], legend: &[LegendLine]) -> Result<Self> {
         let Some((first_line, first)) = rows.first() else {
-            return Err(Error::new("line 1: no maze; expected rows of '#', '.', 'S' and 'G'"));
+            return Err(Error::new("line 1: found no maze; expected rows of '#', '.', 'S' and 'G'"));
         };
         let n_columns = first.len();
         let (mut kinds, mut rewards) = (Vec::new(), Vec::new());
@@ -147,8 +154,7 @@ impl Maze {
             legend.iter().find(|entry| !rows.iter().any(|(_, row)| row.contains(&entry.character)))
         {
             return Err(Error::new(format!(
-                "line {}, column 1: '{}' is given a reward but stands nowhere in the maze; take the line out, or put the \
-                 character in",
+                "line {}, column 1: '{}' has a reward but does not occur in the maze; remove the line, or put the character in",
                 unused.line, unused.character
             )));
         }
@@ -247,7 +253,7 @@ fn legend_line(line: &str, number: usize) -> Result<Option<LegendLine>> {
     let (Some(reward), end, None) = (reward, words.next(), words.next()) else {
         let column = line.chars().take_while(|&c| c != '=').count() + 2;
         return Err(Error::new(format!(
-            "line {number}, column {column}: found '{}'; expected a finite reward, then perhaps 'end'",
+            "line {number}, column {column}: found '{}'; expected a finite reward, optionally followed by 'end'",
             right.trim()
         )));
     };
@@ -260,7 +266,7 @@ fn legend_line(line: &str, number: usize) -> Result<Option<LegendLine>> {
         }
         if character == 'S' {
             return Err(Error::new(format!(
-                "line {number}, column {column}: a start ('S') cannot end the episode; take out 'end', or choose another \
+                "line {number}, column {column}: a start ('S') cannot end the episode; remove 'end', or choose another \
                  character"
             )));
         }

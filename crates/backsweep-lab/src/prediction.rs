@@ -2,7 +2,7 @@
 //! transition, divided by the initial error, averaged.
 
 use crate::circle::{Circle, FIXED_INSTANCE, N_STATES};
-use crate::setting::{Outcome, Work};
+use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
 use backsweep::predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 use backsweep::{Random, State};
@@ -13,7 +13,7 @@ use std::time::Instant;
 pub enum Method {
     /// TD(0).
     Td(StepSize),
-    /// One small backup a step, of the transition just observed.
+    /// One small backup per step, of the transition just observed.
     SmallBackup,
 }
 
@@ -34,7 +34,7 @@ impl Method {
 pub struct Prediction {
     /// Task 1 or 2.
     pub task: u32,
-    /// Whether every run has an instance of its own instead of the fixed one.
+    /// Whether every run has its own instance instead of the fixed one.
     pub random_instance: bool,
     /// The method.
     pub method: Method,
@@ -59,13 +59,13 @@ impl Prediction {
 }
 
 impl Work for Prediction {
-    fn run(&self, seed: u64, run: u32) -> Result<Outcome> {
+    fn run(&self, seed: u64, run: u32) -> Result<RunResult> {
         let circle = self.circle(seed, run)?;
         let exact = circle.values(self.discount);
         let initial = root_mean_square(exact);
         if initial == 0.0 {
             return Err(Error::new(
-                "the values of this circle are all 0, so errors cannot be compared with them",
+                "the values of this circle are all 0, so errors cannot be normalised; use an instance whose rewards differ",
             ));
         }
         let mut random = Random::stream(seed, &[self.stream, u64::from(run), 0]);
@@ -77,14 +77,19 @@ impl Work for Prediction {
             let step = circle.step(state, &mut random);
             state = step.next;
             predictor.observe(step.state, step.reward, step.next())?;
-            // All states, not only the one that was backed up: the score must not rest on what a method leaves alone.
+            // All states, not only the one that was backed up: otherwise the score would depend on what a method leaves untouched.
             // Each term is divided by the initial error, so that without learning every term, and the mean, is exactly 1.
             sum += root_mean_square(std::array::from_fn(|s| predictor.value(State(s as u32)) - exact[s]))
                 / initial;
         }
         let microseconds = begin.elapsed().as_secs_f64() * 1e6 / f64::from(self.steps);
         let score = sum / f64::from(self.steps);
-        Ok(Outcome { score, steps: u64::from(self.steps), samples: vec![microseconds], ..Outcome::default() })
+        Ok(RunResult {
+            score,
+            steps: u64::from(self.steps),
+            samples: vec![microseconds],
+            ..RunResult::default()
+        })
     }
 }
 

@@ -65,7 +65,7 @@ fn head(page: &mut String, title: &str, results: &Results, judged: bool, verdict
     if judged {
         let _ = writeln!(
             page,
-            "<p class=\"lead\">Every figure and table of van Seijen &amp; Sutton (2013), measured anew and laid over the \
+            "<p class=\"lead\">Every figure and table of van Seijen &amp; Sutton (2013), measured again and laid over the \
              published numbers. Backsweep {version}, seed {seed}.</p>"
         );
         let [holds, fails, open] = count(verdicts);
@@ -102,12 +102,12 @@ fn verdict_table(page: &mut String, verdicts: &[Verdict]) {
                 escape(part)
             );
         }
-        let class = verdict.outcome.words().replace(' ', "-");
+        let class = verdict.finding.words().replace(' ', "-");
         let _ = writeln!(
             page,
             "<tr id=\"claim-{}\"><td><span class=\"badge {class}\">{}</span></td><td>{} <span class=\"place\">({})</span></td><td class=\"figures\">{}</td></tr>",
             escape(&verdict.id),
-            verdict.outcome.words(),
+            verdict.finding.words(),
             escape(verdict.claim),
             escape(verdict.place),
             escape(&verdict.numbers)

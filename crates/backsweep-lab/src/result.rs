@@ -33,7 +33,7 @@ pub struct SettingKey {
     pub task: String,
     /// The method, such as `moore_atkeson`.
     pub method: String,
-    /// Update cycles a step; `None` where the method has none, or as many as it takes.
+    /// Update cycles per step; `None` where the method has none, or as many as it takes.
     pub cycles: Option<u32>,
     /// The number on the x axis where that is not cycles: a step size, a decay rate, M, a size, a tolerance.
     pub parameter: Option<f64>,
@@ -130,7 +130,7 @@ pub struct Timing {
     /// What was timed: `step` (act, environment, model, planning), `observation` (model and planning only), `cycle` (one
     /// update cycle) or `sweep`.
     pub unit: String,
-    /// Microseconds a unit: the median over runs, or, of a measurement in rounds (`table1`), the tenth percentile, since what
+    /// Microseconds per unit: the median over runs, or, of a measurement in rounds (`table1`), the tenth percentile, since what
     /// others do on the machine only ever adds.
     pub microseconds: f64,
     /// The lower quartile over runs, or the fastest round.
@@ -274,6 +274,17 @@ impl<'a> Fields<'a> {
         field.parse().map_err(|_| Error::new(format!("{name} is '{field}'; expected a number")))
     }
 
+    /// A number that is neither NaN nor infinite.
+    fn finite(&mut self, name: &'static str) -> Result<f64> {
+        let number: f64 = self.number(name)?;
+        if number.is_finite() {
+            return Ok(number);
+        }
+        Err(Error::new(format!(
+            "{name} is '{number}'; expected a finite number; delete the rows of this setting to run it again"
+        )))
+    }
+
     fn perhaps<T: std::str::FromStr>(&mut self, name: &'static str) -> Result<Option<T>> {
         let before = self.rest;
         if self.text(name)?.is_empty() {
@@ -308,7 +319,7 @@ impl Record for Row {
         Ok(Self {
             key: fields.key()?,
             run: fields.number("run")?,
-            score: fields.number("score")?,
+            score: fields.finite("score")?,
             episodes: fields.number("episodes")?,
             steps: fields.number("steps")?,
             capped: fields.number("capped")?,

@@ -8,7 +8,7 @@
 
 use crate::experiment::Experiment;
 use crate::result::{Row, Timing};
-use crate::setting::{Outcome, Setting};
+use crate::setting::{RunResult, Setting};
 use crate::statistics::quantile;
 use crate::store::Store;
 use crate::{Error, Result};
@@ -18,7 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Which settings a command runs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Selection {
+pub struct SettingFilter {
     /// Only those that this pattern means (see [`crate::result::SettingKey::matches`]); they are run again if they are done.
     pub only: Option<String>,
     /// Only a part of them.
@@ -49,8 +49,8 @@ impl FromStr for Shard {
     }
 }
 
-impl Selection {
-    /// The places of the selected settings among all settings.
+impl SettingFilter {
+    /// The places of the chosen settings among all settings.
     ///
     /// # Errors
     /// If the pattern means none.
@@ -60,7 +60,7 @@ impl Selection {
             places.retain(|&place| settings[place].key.matches(pattern));
             if places.is_empty() {
                 return Err(Error::new(format!(
-                    "no setting matches '{pattern}'; --list prints their names, such as {}",
+                    "no setting matches '{pattern}'; expected a name that --list prints, such as {}",
                     settings.first().map_or(String::new(), |setting| setting.key.name())
                 )));
             }
@@ -72,40 +72,39 @@ impl Selection {
     }
 }
 
-/// Is told what happens, on any thread.
+/// Receives events, on any thread.
 pub trait Observer: Sync {
     /// Work begins: settings to do, settings done earlier, and about how many seconds of work (of one core) lie ahead.
     fn begin(&self, n_settings: usize, n_done: usize, seconds: f64);
-    /// A run is done, of about so many seconds of work.
+    /// A run is done; it was about this many seconds of work.
     fn run_done(&self, setting: &Setting, seconds: f64);
     /// A setting is done and its rows are written.
     fn setting_done(&self, setting: &Setting, rows: &[Row]);
 }
 
-/// Runs the selected settings that are not done yet and writes each as soon as it is.
+/// Runs the chosen settings that are not done yet and writes each as soon as it is.
 pub fn run(
     experiments: &[Experiment],
-    selection: &Selection,
+    filter: &SettingFilter,
     store: &mut Store,
     observer: &dyn Observer,
 ) -> Result<()> {
     let settings = all_settings(experiments);
     let seed = experiments.first().map_or(0, |experiment| experiment.seed);
-    let selected = selection.places(&settings)?;
-    let mut places = selected.clone();
-    if selection.only.is_none() {
+    let chosen = filter.places(&settings)?;
+    let mut places = chosen.clone();
+    if filter.only.is_none() {
         places.retain(|&place| !store.is_done(place));
     }
     let work = places.iter().map(|&place| settings[place].seconds * f64::from(settings[place].runs)).sum();
-    observer.begin(places.len(), selected.len() - places.len(), work);
+    observer.begin(places.len(), chosen.len() - places.len(), work);
     let (alone, together): (Vec<usize>, Vec<usize>) =
         places.iter().partition(|&&place| settings[place].alone);
     let job = Job { settings: &settings, seed, observer, store: Mutex::new(store) };
     job.run_together(&together)?;
     alone.into_iter().try_for_each(|place| {
-        let outcomes =
-            (0..settings[place].runs).map(|run| job.run_once(place, run)).collect::<Result<_>>()?;
-        job.finish_setting(place, outcomes)
+        let results = (0..settings[place].runs).map(|run| job.run_once(place, run)).collect::<Result<_>>()?;
+        job.finish_setting(place, results)
     })
 }
 
@@ -117,21 +116,27 @@ struct Job<'a> {
     store: Mutex<&'a mut Store>,
 }
 
-/// The outcomes of a setting under way, as far as they are there.
-type Gathered = Mutex<Vec<Option<Outcome>>>;
+/// The results of a setting under way, as far as they are there.
+type Gathered = Mutex<Vec<Option<RunResult>>>;
 
 impl Job<'_> {
-    fn run_once(&self, place: usize, run: u32) -> Result<Outcome> {
+    fn run_once(&self, place: usize, run: u32) -> Result<RunResult> {
         let setting = self.settings[place];
-        let outcome = setting.work.run(self.seed, run);
+        let result = setting.work.run(self.seed, run);
         self.observer.run_done(setting, setting.seconds);
-        outcome.map_err(|error| error.at(format!("{}, run {run}", setting.key.name())))
+        let finite = result.and_then(|result| match result.score {
+            score if score.is_finite() => Ok(result),
+            score => Err(Error::new(format!(
+                "the score is {score}; expected a finite number: are the rewards too large?"
+            ))),
+        });
+        finite.map_err(|error| error.at(format!("{}, run {run}", setting.key.name())))
     }
 
-    fn finish_setting(&self, place: usize, outcomes: Vec<Outcome>) -> Result<()> {
+    fn finish_setting(&self, place: usize, results: Vec<RunResult>) -> Result<()> {
         let setting = self.settings[place];
-        let rows = rows_of(setting, &outcomes);
-        locked(&self.store).put(place, rows.clone(), timing_of(setting, &outcomes))?;
+        let rows = rows_of(setting, &results);
+        locked(&self.store).put(place, rows.clone(), timing_of(setting, &results))?;
         self.observer.setting_done(setting, &rows);
         Ok(())
     }
@@ -145,11 +150,11 @@ impl Job<'_> {
         let next = AtomicUsize::new(0);
         let work = |_: rayon::BroadcastContext<'_>| -> Result<()> {
             while let Some(&(i, run)) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let done = self.run_once(places[i], run).and_then(|outcome| {
-                    let mut outcomes = locked(&gathered[i]);
-                    outcomes[run as usize] = Some(outcome);
-                    if outcomes.iter().all(Option::is_some) {
-                        self.finish_setting(places[i], outcomes.drain(..).flatten().collect())?;
+                let done = self.run_once(places[i], run).and_then(|result| {
+                    let mut results = locked(&gathered[i]);
+                    results[run as usize] = Some(result);
+                    if results.iter().all(Option::is_some) {
+                        self.finish_setting(places[i], results.drain(..).flatten().collect())?;
                     }
                     Ok(())
                 });
@@ -174,20 +179,20 @@ pub fn all_settings(experiments: &[Experiment]) -> Vec<&Setting> {
     experiments.iter().flat_map(|experiment| &experiment.settings).collect()
 }
 
-fn rows_of(setting: &Setting, outcomes: &[Outcome]) -> Vec<Row> {
-    let row = |(run, outcome): (usize, &Outcome)| Row {
+fn rows_of(setting: &Setting, results: &[RunResult]) -> Vec<Row> {
+    let row = |(run, result): (usize, &RunResult)| Row {
         key: setting.key.clone(),
         run: run as u32,
-        score: outcome.score,
-        episodes: outcome.episodes,
-        steps: outcome.steps,
-        capped: outcome.capped,
+        score: result.score,
+        episodes: result.episodes,
+        steps: result.steps,
+        capped: result.capped,
     };
-    outcomes.iter().enumerate().map(row).collect()
+    results.iter().enumerate().map(row).collect()
 }
 
-fn timing_of(setting: &Setting, outcomes: &[Outcome]) -> Timing {
-    let mut samples: Vec<f64> = outcomes.iter().flat_map(|outcome| outcome.samples.iter().copied()).collect();
+fn timing_of(setting: &Setting, results: &[RunResult]) -> Timing {
+    let mut samples: Vec<f64> = results.iter().flat_map(|result| result.samples.iter().copied()).collect();
     samples.sort_by(f64::total_cmp);
     // Rounds of a measurement are all alike, and what others do on the machine only ever adds to them.
     let [low, middle, high] = if setting.alone { [0.0, 0.1, 0.5] } else { [0.25, 0.5, 0.75] };

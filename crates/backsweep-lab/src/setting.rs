@@ -6,7 +6,7 @@ use std::fmt;
 
 /// What one run gave.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct RunResult {
     /// What is plotted.
     pub score: f64,
     /// Episodes done.
@@ -15,14 +15,14 @@ pub struct Outcome {
     pub steps: u64,
     /// Episodes that the limit of steps cut.
     pub capped: u64,
-    /// Measured microseconds a unit. All but these depend on the setting, the seed and the run alone.
+    /// Measured microseconds per unit. All but these depend on the setting, the seed and the run alone.
     pub samples: Vec<f64>,
 }
 
 /// Work that can be done run by run, in any order and on any thread.
 pub trait Work: Send + Sync {
     /// Does one run.
-    fn run(&self, seed: u64, run: u32) -> Result<Outcome>;
+    fn run(&self, seed: u64, run: u32) -> Result<RunResult>;
 }
 
 /// One point of one curve.
@@ -35,7 +35,7 @@ pub struct Setting {
     pub unit: &'static str,
     /// Whether runs must have the machine for themselves, because their times are the result.
     pub alone: bool,
-    /// About how many seconds a run takes, for the estimate of the time left only.
+    /// About how many seconds a run takes, only to estimate the remaining time.
     pub seconds: f64,
     /// What a run does.
     pub work: Box<dyn Work>,

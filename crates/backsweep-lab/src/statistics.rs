@@ -55,7 +55,7 @@ pub fn quantile(sorted: &[f64], p: f64) -> f64 {
     sorted[below] + part * (sorted[(below + 1).min(last)] - sorted[below])
 }
 
-/// The mean of the middle half of sorted numbers: the lowest and the highest quarter of the weight are left out, numbers at
+/// The mean of the middle half of sorted numbers: the lowest and the highest quarter of the weight are omitted; numbers at
 /// the borders count with the part that lies inside.
 pub fn interquartile_mean(sorted: &[f64]) -> f64 {
     let quarter = sorted.len() as f64 / 4.0;

@@ -89,8 +89,8 @@ impl Store {
         self.rewrite()
     }
 
-    /// Removes what was written about rows that are no longer those of the folder: if the command is stopped, nothing tells that
-    /// it is old.
+    /// Removes what was written about rows that are no longer those of the folder: if the command is stopped, nothing would say
+    /// that it is outdated.
     fn retract(&self) -> Result<()> {
         [REPORT, SUMMARY].iter().try_for_each(|name| remove(&self.folder.join(name)))
     }
@@ -118,7 +118,7 @@ impl Store {
     /// The names of settings that are not done.
     pub fn missing(&self) -> Vec<String> {
         let settings = self.manifest.settings.iter().enumerate();
-        settings.filter(|(place, _)| !self.is_done(*place)).map(|(_, entry)| entry.key.name()).collect()
+        settings.filter(|(place, _)| !self.is_done(*place)).map(|(_, setting)| setting.key.name()).collect()
     }
 
     /// Writes a setting that was done.
@@ -157,7 +157,7 @@ impl Store {
             match self.done.get(&place) {
                 Some((known, _)) if *known != rows => {
                     return Err(Error::new(format!(
-                        "{}: the rows of {} differ from those of another folder; were they made by different versions?",
+                        "{}: the rows of {} differ from those in another folder; were they made by different versions?",
                         folder.display(),
                         self.manifest.settings[place].key.name()
                     )));
@@ -201,7 +201,7 @@ impl Store {
     /// Reads what is done. Settings of which a row or the timing is missing are not.
     fn load(&mut self, folder: &Path) -> Result<()> {
         let places: HashMap<String, usize> =
-            self.manifest.settings.iter().enumerate().map(|(i, entry)| (entry.key.name(), i)).collect();
+            self.manifest.settings.iter().enumerate().map(|(i, setting)| (setting.key.name(), i)).collect();
         let place = |key: &SettingKey, file: &str| {
             places.get(&key.name()).copied().ok_or_else(|| {
                 let line = format!("setting {} does not belong to this experiment", key.name());
@@ -282,7 +282,7 @@ pub fn read_manifest(folder: &Path) -> Result<Option<Manifest>> {
         {
             Ok(None)
         }
-        Err(_) => Err(not_ours("the folder is not empty and holds no results of backsweep")),
+        Err(_) => Err(not_ours("the folder is not empty and contains no backsweep results")),
     }
 }
 
@@ -292,7 +292,7 @@ pub fn read_manifest(folder: &Path) -> Result<Option<Manifest>> {
 /// If it has none.
 pub fn expect_manifest(folder: &Path) -> Result<Manifest> {
     read_manifest(folder)?.ok_or_else(|| {
-        Error::new(format!("{}: no results of backsweep there; check the path", folder.display()))
+        Error::new(format!("{}: contains no backsweep results; check the path", folder.display()))
     })
 }
 

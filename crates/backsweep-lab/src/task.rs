@@ -57,7 +57,7 @@ impl MazeTask {
     }
 
     /// Like [`new`](Self::new), but the way to the goal may be walled up, as it may be for a while when walls are built as an
-    /// agent learns. Its episodes then go on until something else cuts them.
+    /// agent learns. Its episodes then continue until something else cuts them.
     ///
     /// # Errors
     /// If the reward is not finite or the law is out of range.
@@ -176,7 +176,7 @@ impl MazeTask {
                 .any(|goal| self.maze.contains(goal).is_some_and(|i| reached[i]))
             {
                 return Err(Error::new(format!(
-                    "{}: no goal can be reached from this start; open a way through the walls",
+                    "{}: no goal can be reached from this start; open a path through the walls",
                     self.maze.place(cell)
                 )));
             }
@@ -188,7 +188,7 @@ impl MazeTask {
             .find(|&goal| self.maze.contains(goal).is_some_and(|i| !landed_on[i]))
         {
             Some(goal) => Err(Error::new(format!(
-                "{}: this goal cannot be reached from any start; open a way through the walls",
+                "{}: this goal cannot be reached from any start; open a path through the walls",
                 self.maze.place(goal)
             ))),
             None => Ok(()),

@@ -23,7 +23,7 @@ pub use terminal::{Style, terminal};
 /// What became of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum Finding {
     /// The numbers agree with it.
     Holds,
     /// The numbers contradict it.
@@ -32,13 +32,13 @@ pub enum Outcome {
     NotMeasured,
 }
 
-impl Outcome {
+impl Finding {
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
-            Outcome::Holds => "holds",
-            Outcome::DoesNotHold => "does not hold",
-            Outcome::NotMeasured => "not measured",
+            Finding::Holds => "holds",
+            Finding::DoesNotHold => "does not hold",
+            Finding::NotMeasured => "not measured",
         }
     }
 }
@@ -52,10 +52,10 @@ pub struct Verdict {
     pub part: &'static str,
     /// The claim in plain words.
     pub claim: &'static str,
-    /// Where in the paper it stands.
+    /// Where the paper says it.
     pub place: &'static str,
     /// What became of it.
-    pub outcome: Outcome,
+    pub finding: Finding,
     /// The numbers that decided, or what is missing.
     pub numbers: String,
 }
@@ -92,21 +92,21 @@ pub fn judge(results: &Results) -> Vec<Verdict> {
 
 /// How many claims hold, do not hold, and were not measured.
 pub fn count(verdicts: &[Verdict]) -> [usize; 3] {
-    [Outcome::Holds, Outcome::DoesNotHold, Outcome::NotMeasured]
-        .map(|outcome| verdicts.iter().filter(|verdict| verdict.outcome == outcome).count())
+    [Finding::Holds, Finding::DoesNotHold, Finding::NotMeasured]
+        .map(|finding| verdicts.iter().filter(|verdict| verdict.finding == finding).count())
 }
 
 /// Whether any claim was decided: an experiment of a user says nothing about the paper.
 pub fn any_decided(verdicts: &[Verdict]) -> bool {
-    verdicts.iter().any(|verdict| verdict.outcome != Outcome::NotMeasured)
+    verdicts.iter().any(|verdict| verdict.finding != Finding::NotMeasured)
 }
 
 fn verdict(claim: &Claim, results: &Results) -> Verdict {
-    let (outcome, numbers) = match (claim.judge)(results, claim.about) {
-        Ok((true, numbers)) => (Outcome::Holds, numbers),
-        Ok((false, numbers)) => (Outcome::DoesNotHold, numbers),
-        Err(missing) => (Outcome::NotMeasured, missing),
+    let (finding, numbers) = match (claim.judge)(results, claim.about) {
+        Ok((true, numbers)) => (Finding::Holds, numbers),
+        Ok((false, numbers)) => (Finding::DoesNotHold, numbers),
+        Err(missing) => (Finding::NotMeasured, missing),
     };
     let Claim { part, text, place, .. } = *claim;
-    Verdict { id: claim.id.to_string(), part, claim: text, place, outcome, numbers }
+    Verdict { id: claim.id.to_string(), part, claim: text, place, finding, numbers }
 }

@@ -168,7 +168,7 @@ fn errors_name_line_and_column() {
         ("S.~G\n~ = lots", "line 2, column 4: found 'lots'"),
         ("S.~G\n~ = 1\n~ = 2", "line 3: '~' was given a reward in line 2"),
         ("S.~G\n~ = 1 stop", "line 2, column 7: found 'stop'"),
-        ("S.~G\n~ = 1\nx = 2", "line 3, column 1: 'x' is given a reward but stands nowhere in the maze"),
+        ("S.~G\n~ = 1\nx = 2", "line 3, column 1: 'x' has a reward but does not occur in the maze"),
         ("S..G\nS = 1 end  ", "line 2, column 7: a start ('S') cannot end the episode"),
         ("S..\n\n..G", "line 2: empty line inside"),
         ("S.G\n# = 2", "line 2, column 1: '#' cannot have"),

@@ -106,7 +106,7 @@ export class Chart {
       c.fillStyle = read("--text");
       c.textAlign = "left";
       c.textBaseline = "bottom";
-      const label = `value iteration, true model ${short(+this.line.toFixed(1))}`;
+      const label = `optimum on the true model ${short(+this.line.toFixed(1))}`;
       c.strokeStyle = read("--card");
       c.lineWidth = 4;
       c.lineJoin = "round";

@@ -1,4 +1,4 @@
-// The controls: they show the scene that the engine runs, and ask it for another.
+// The controls: they show the scene that the engine runs, and change it.
 
 import { mazeName } from "/scene.js";
 
@@ -8,7 +8,7 @@ const FIELDS = { cycles: "cycles", gamma: "discount", m: "min_visits", epsilon: 
 
 export const speedAt = (step) => (step >= SPEED_STEPS ? null : Math.round(10 ** (step / 10)));
 const stepOf = (speed) => (speed === null ? SPEED_STEPS : Math.round(10 * Math.log10(Math.max(1, speed))));
-export const speedText = (speed) => (speed === null ? "as fast as possible" : `${speed.toLocaleString("en")} step${speed === 1 ? "" : "s"} a second`);
+export const speedText = (speed) => (speed === null ? "as fast as possible" : `${speed.toLocaleString("en")} step${speed === 1 ? "" : "s"} per second`);
 
 function fill(select, options) {
   select.replaceChildren(
@@ -24,7 +24,7 @@ function fill(select, options) {
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 export class Controls {
-  /** `change` asks for another scene; `act` for everything else. */
+  /** `change` changes settings of the scene; `act` does everything else. */
   constructor({ planners, mazes }, { change, act, problem }) {
     this.mazes = mazes;
     const named = planners.map(({ name, title }) => ({ value: name, title: capital(title) }));
@@ -52,7 +52,7 @@ export class Controls {
       $(id).addEventListener("change", () => {
         const field = $(id);
         if (field.value === "" || !(field.validity.valid || field.validity.stepMismatch)) {
-          problem(`${field.labels[0].firstChild.textContent}: expected ${field.min} to ${field.max}`);
+          problem(`${field.labels[0].firstChild.textContent}: expected a number from ${field.min} to ${field.max}.`);
           field.value = this.scene[name];
           return;
         }
@@ -63,12 +63,12 @@ export class Controls {
       const [file] = $("file").files;
       $("file").value = "";
       if (!file) return;
-      if (file.size > 48 * 1024) return problem(`${file.name} has ${file.size} bytes; a maze has at most 48 kB`);
+      if (file.size > 48 * 1024) return problem(`${file.name} has ${file.size} bytes; expected a maze of at most ${48 * 1024} bytes.`);
       change({ maze: await file.text() });
     });
   }
 
-  /** Shows a scene, but leaves alone what is being typed in. */
+  /** Shows a scene, except in a field that the user is editing. */
   show(scene) {
     this.scene = scene;
     const set = (id, value) => {

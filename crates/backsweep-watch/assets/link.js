@@ -1,18 +1,27 @@
-// The link to the engine: orders go there, frames come back.
+// Requests to the server.
 
-const token = document.querySelector('meta[name="backsweep-token"]').content;
+const meta = (name) => document.querySelector(`meta[name="backsweep-${name}"]`).content;
+const token = meta("token");
 
-/** What there is to choose from. */
-export async function about() {
-  return (await fetch("/api/about")).json();
+/** The name of the run of the server that this page came from. */
+export const session = meta("session");
+/** Whether the user asked for this page (typed, pasted, reloaded) and not a link on another page. */
+export const isTyped = meta("arrival") === "typed";
+
+/** Which server this is, and what there is to choose from. */
+export async function about(signal) {
+  return (await fetch("/api/about", { signal })).json();
 }
 
 /** Gives an order; resolves to the frame that shows its result, rejects with one line of text. */
 export async function order(order) {
-  const answer = await fetch("/api/order", {
+  const request = {
     method: "POST",
     headers: { "content-type": "application/json", "x-backsweep-token": token },
     body: JSON.stringify(order),
+  };
+  const answer = await fetch("/api/order", request).catch(() => {
+    throw new Error("The server does not answer. Is `backsweep watch` still running?");
   });
   const text = await answer.text();
   if (answer.ok) return JSON.parse(text);
@@ -22,35 +31,13 @@ export async function order(order) {
   } catch {
     // The guard answers in plain text.
   }
-  throw new Error(line || `the server answered ${answer.status}`);
+  throw new Error(line || `The server answered with status ${answer.status}.`);
 }
 
 /** Everything about one cell. */
 export async function cell(index) {
   const answer = await fetch(`/api/cell/${index}`);
   return answer.ok ? answer.json() : null;
-}
-
-/** Calls back with every scene and frame, and when the link is lost or found again. */
-export function listen({ onScene, onFrame, onLost }) {
-  const source = new EventSource("/api/frames");
-  source.addEventListener("scene", (event) => onScene(JSON.parse(event.data)));
-  source.addEventListener("frame", (event) => onFrame(decode(JSON.parse(event.data))));
-  source.addEventListener("error", () => onLost());
-}
-
-function bytes(text) {
-  return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-}
-
-function decode(frame) {
-  for (const agent of frame.agents) {
-    agent.cells = bytes(agent.cells);
-    for (const curve of [agent.returns, agent.work]) {
-      curve.means = new Float32Array(bytes(curve.means).buffer);
-    }
-  }
-  return frame;
 }
 
 /** How a cell of a frame is laid out. */

@@ -2,16 +2,13 @@
 
 import { Chart } from "/chart.js";
 import { Controls, speedText } from "/controls.js";
-import { about, cell as askCell, listen, order } from "/link.js";
+import { Label, count, fixed } from "/label.js";
+import { about, isTyped, order } from "/link.js";
 import { MazeView, ramp } from "/maze.js";
-import { fromQuery, toQuery } from "/scene.js";
+import { fromQuery, isSame, toQuery } from "/scene.js";
+import { listen } from "/stream.js";
 
 const $ = (id) => document.getElementById(id);
-const ACTIONS = ["north", "east", "south", "west"];
-const ARROWS = ["↑", "→", "↓", "←"];
-const minus = (text) => String(text).replace("-", "−");
-const fixed = (number, digits) => (number === null || number === undefined ? "–" : minus(number.toFixed(digits)));
-const count = (number) => (number >= 1e6 ? `${(number / 1e6).toFixed(number >= 1e8 ? 0 : 1)}M` : Math.round(number).toLocaleString("en"));
 
 const known = await about();
 const titles = Object.fromEntries(known.planners.map(({ name, title }) => [name, title]));
@@ -22,7 +19,10 @@ let scene = null;
 let frame = null;
 let life = 0;
 let theme = new URLSearchParams(location.search).get("theme");
-let lost = false;
+// The state of the stream of frames: connecting, open, hidden, crowded, full or lost.
+let link = "connecting";
+// Whether the address still holds a scene that was not decided on, and must not be overwritten.
+let undecided = false;
 // Orders go one after the other, so that the engine sees them in the order of the clicks.
 let orders = Promise.resolve();
 
@@ -38,17 +38,19 @@ function say(text) {
   $("live").textContent = text;
 }
 
-// `make` is asked for the order when its turn comes. The next one waits until the page has seen what this one led to: frames
-// come on a connection of their own, and an order made from an older scene would undo this one.
-function send(make, refused) {
+// `make` is asked for the order when its turn comes. The next order waits until the page has seen what this one led to, since
+// frames come on a connection of their own.
+function send(make, { done, refused } = {}) {
   orders = orders.then(async () => {
     try {
       await seen((await order(make())).number);
+      done?.();
     } catch (error) {
       problem(error.message);
       refused?.();
     }
   });
+  return orders;
 }
 
 let waiting = null;
@@ -59,29 +61,30 @@ function seen(number) {
   });
 }
 
-// Without a link no frame will come.
+// Without an open stream no frame will come.
 function release() {
-  if (waiting === null || !(lost || frame?.number >= waiting.number)) return;
+  if (waiting === null || !(link !== "open" || frame?.number >= waiting.number)) return;
   waiting.resolve();
   waiting = null;
 }
 
-// Sliders send many changes: while one is under way only the last of the others is kept.
+// Sliders send many changes: while one is under way, later ones are gathered. Only what was changed is sent, so that another
+// viewer's change of another setting stays.
 let wanted = null;
-function change(patch) {
+function change(settings) {
   const waits = wanted !== null;
-  wanted = { ...(wanted ?? {}), ...patch };
+  wanted = { ...(wanted ?? {}), ...settings };
   if (waits) return;
   const make = () => {
-    const next = { ...scene, ...wanted };
+    const settings = wanted;
     wanted = null;
-    return { do: "scene", scene: next };
+    return { do: "change", settings };
   };
-  send(make, () => scene && controls.show(scene));
+  send(make, { refused: () => scene && controls.show(scene) });
 }
 
 function act(what) {
-  if (what === "toggle") send(() => ({ do: frame?.running ? "pause" : "run" }));
+  if (what === "toggle") send(() => ({ do: frame?.running || frame?.busy ? "pause" : "run" }));
   else if (what === "reset") send(() => ({ do: "reset" }));
   else send(() => ({ do: what, count: 1 }));
 }
@@ -91,7 +94,6 @@ const controls = new Controls(known, { change, act, problem });
 // Frames.
 
 function onScene(event) {
-  lost = false;
   scene = event.scene;
   views.forEach((view) => view.setMaze(scene.maze));
   $("figure-1").hidden = scene.rival === null;
@@ -102,18 +104,18 @@ function onScene(event) {
 }
 
 function onFrame(next) {
-  const wasRunning = frame?.running;
+  const wasActive = frame && (frame.running || frame.busy);
+  const isActive = next.running || next.busy;
   const fresh = next.life !== life;
   const hadReport = frame?.cycles.length > 0;
-  lost = false;
   frame = next;
   life = next.life;
   next.agents.forEach((agent, k) => views[k].setAgent(agent, next.cycles[k] ?? null, fresh));
   returns.set(next.agents.map((agent) => agent.returns), next.optimum);
   work.set(next.agents.map((agent) => agent.work), null);
-  if (wasRunning !== next.running) {
-    $("run").textContent = next.running ? "Pause" : "Run";
-    say(next.running ? `Running, ${speedText(scene.speed)}` : `Paused after ${next.agents[0].steps} steps`);
+  if (wasActive !== isActive) {
+    $("run").textContent = isActive ? "Pause" : "Run";
+    say(next.running ? `Running, ${speedText(scene.speed)}` : next.busy ? "Working" : `Paused after ${next.agents[0].steps} steps`);
     showAddress();
   }
   if (next.cycles.length > 0) showReport(next);
@@ -121,6 +123,7 @@ function onFrame(next) {
   if (!next.running || fresh || performance.now() - showNumbers.last > 120) showNumbers();
   document.body.dataset.frame = next.number;
   document.body.dataset.life = next.life;
+  showNotice();
   release();
 }
 
@@ -146,13 +149,13 @@ function showNumbers() {
   if (!frame) return;
   frame.agents.forEach((agent, k) => {
     $(`name-${k}`).textContent = titles[agent.planner];
-    $(`tags-${k}`).textContent = `${frame.running ? `${count(agent.speed)} steps a second` : "paused"}`;
+    $(`tags-${k}`).textContent = `${link !== "open" ? "–" : frame.running ? `${count(agent.speed)} steps per second` : frame.busy ? "working" : "paused"}`;
     const numbers = {
       Episodes: count(agent.episodes),
       Steps: count(agent.steps),
       "Last return": fixed(agent.last, 1),
       "Mean return": fixed(agent.mean, 1),
-      "Backups a step": agent.steps ? (agent.backups / agent.steps).toFixed(1) : "–",
+      "Backups per step": agent.steps ? (agent.backups / agent.steps).toFixed(1) : "–",
       "On the queue": count(agent.queue),
     };
     const list = $(`numbers-${k}`);
@@ -171,10 +174,6 @@ function showNumbers() {
   });
   $("low").textContent = fixed(frame.agents[0].low, 0);
   $("high").textContent = fixed(frame.agents[0].high, 0);
-  const pill = $("state");
-  const text = lost ? "link lost" : frame.running ? "learning" : "paused";
-  if (pill.textContent !== text) pill.textContent = text;
-  pill.className = `pill ${lost ? "lost" : frame.running ? "live" : ""}`;
   const last = frame.agents.map((agent) => `${titles[agent.planner]}: episode ${agent.episodes}, last return ${fixed(agent.last, 1)}`);
   $("returns").setAttribute("aria-label", `Return per episode. ${last.join("; ")}. The optimum is ${fixed(frame.optimum, 1)}.`);
   const load = frame.agents.map((agent) => `${titles[agent.planner]}: ${(agent.backups / Math.max(1, agent.steps)).toFixed(1)}`);
@@ -182,16 +181,57 @@ function showNumbers() {
 }
 showNumbers.last = 0;
 
-function onLost() {
-  lost = true;
+const NOTICES = {
+  crowded: "This browser already shows the page in four other tabs or windows. Close or hide one of them, and this one continues.",
+  full: `${known.max_viewers} viewers are watching, which is the limit. This page tries again every few seconds.`,
+  lost: "The server does not answer: it has ended or was stopped. This page tries again every few seconds; the scene is kept in the address.",
+};
+const STATES = { connecting: "connecting", hidden: "connecting", crowded: "waiting", full: "server full", lost: "disconnected" };
+
+function showNotice() {
+  const text = NOTICES[link] ?? frame?.problem ?? "";
+  if ($("notice").textContent !== text) $("notice").textContent = text;
+  $("notice").hidden = text === "";
+  const state = STATES[link] ?? (frame?.running ? "learning" : frame?.busy ? "working" : "paused");
+  if ($("state").textContent !== state) $("state").textContent = state;
+  $("state").className = `pill ${link === "open" ? (frame?.running ? "live" : "") : "lost"}`;
+}
+
+function onState(state) {
+  link = state;
+  document.body.dataset.link = state;
+  showNotice();
   showNumbers();
   release();
 }
 
+// The server was restarted: its new page has its new token, and the address still holds the scene.
+function onRestart() {
+  location.reload();
+}
+
 function showAddress() {
-  if (!scene || !frame) return;
-  const query = toQuery(scene, { running: frame.running, theme, mazes: known.mazes });
-  if (`?${query}` !== location.search) history.replaceState(null, "", `?${query}`);
+  if (!scene || !frame || undecided) return;
+  const query = `?${toQuery(scene, { running: frame.running, theme, mazes: known.mazes })}`;
+  if (query !== location.search) history.replaceState(null, "", query);
+  remember(query);
+}
+
+// What the address of this tab was when the page last wrote it: a reload comes with the same one. Some browsers forbid it.
+function remember(query) {
+  try {
+    sessionStorage.setItem("backsweep-address", query);
+  } catch {
+    // Then the page asks when it would not have to.
+  }
+}
+
+function isRemembered(query) {
+  try {
+    return sessionStorage.getItem("backsweep-address") === query;
+  } catch {
+    return false;
+  }
 }
 
 // Drawing.
@@ -234,77 +274,16 @@ function tell() {
   if (dataset.still !== String(still)) dataset.still = still;
 }
 
-// The label of a cell.
+// The cell that is pointed at.
 
-const tip = { cell: null, view: null, asked: 0, busy: false };
-
-function element(tag, text, name) {
-  const made = document.createElement(tag);
-  if (text !== undefined) made.textContent = text;
-  if (name) made.className = name;
-  return made;
-}
-
-function showTip(detail) {
-  if (tip.cell === null || !detail || detail.cell !== tip.cell) return;
-  const kind = { "#": "wall", S: "start", G: "goal" }[views[0].cells[tip.cell]] ?? "";
-  const sections = detail.agents.map((agent, k) => {
-    const part = element("section");
-    const head = element("header");
-    head.append(element("span", k === 0 ? cellName(tip.cell) : titles[frame.agents[k].planner]), element("span", k === 0 ? kind : ""));
-    const table = element("table");
-    const titlesRow = element("tr");
-    titlesRow.append(element("th", "action"), element("th", "Q"), element("th", "visits"));
-    table.append(titlesRow);
-    const best = Math.max(...agent.q);
-    agent.q.forEach((q, a) => {
-      const row = element("tr", undefined, q === best ? "best" : "");
-      row.append(element("td", `${ARROWS[a]} ${ACTIONS[a]}`), element("td", fixed(q, 3)), element("td", count(agent.visits[a])));
-      table.append(row);
-    });
-    const priority = agent.priority === "first" ? "priority: first" : agent.priority > 0 ? `priority ${agent.priority.toPrecision(3)}` : "not on the queue";
-    part.append(head, element("div", `V ${fixed(agent.value, 3)}`, "v"), table, element("div", priority + (agent.known ? "" : " · not known yet"), "foot"));
-    return part;
-  });
-  $("tip").replaceChildren(...sections);
-  $("tip").hidden = false;
-  const box = tip.view.box(tip.cell);
-  const size = $("tip").getBoundingClientRect();
-  const left = box.left + box.side + 12 + size.width < window.innerWidth ? box.left + box.side + 12 : box.left - size.width - 12;
-  $("tip").style.left = `${Math.max(6, Math.min(left, window.innerWidth - size.width - 6))}px`;
-  $("tip").style.top = `${Math.max(6, Math.min(box.top - 20, window.innerHeight - size.height - 6))}px`;
-  if (tip.speak) {
-    tip.speak = false;
-    const agent = detail.agents[0];
-    const best = agent.q.map((q, a) => [q, ACTIONS[a]]).sort((a, b) => b[0] - a[0])[0][1];
-    say(`${cellName(tip.cell)}${kind ? `, ${kind}` : ""}. Value ${fixed(agent.value, 2)}, best action ${best}.`);
-  }
-}
-
-async function refreshTip() {
-  if (tip.cell === null || tip.busy) return;
-  tip.busy = true;
-  const cell = tip.cell;
-  try {
-    showTip(await askCell(cell));
-  } catch {
-    // The link is lost; the page says so elsewhere.
-  }
-  tip.busy = false;
-  if (tip.cell !== null && tip.cell !== cell) refreshTip();
-}
-setInterval(refreshTip, 120);
+const label = new Label({ cellName, title: (k) => titles[frame.agents[k].planner], say });
 
 function point(view, cell, speak) {
   views.forEach((other) => {
     other.cursor = other === view || scene?.rival ? cell : null;
     other.dirty = true;
   });
-  tip.cell = cell;
-  tip.view = view;
-  tip.speak = speak;
-  if (cell === null) $("tip").hidden = true;
-  else refreshTip();
+  label.point(view, cell, speak);
 }
 
 // Painting: the first cell decides whether a stroke builds or tears down.
@@ -312,9 +291,9 @@ function point(view, cell, speak) {
 let stroke = null;
 
 function paint(view, cell, brush) {
-  send(() => ({ do: "paint", cell, brush }));
-  const names = { wall: "wall", free: "free", start: "start", goal: "goal" };
-  say(`${cellName(cell)} is now ${names[brush]}`);
+  const names = { wall: "a wall", free: "free", start: "the start", goal: "the goal" };
+  const name = cellName(cell);
+  send(() => ({ do: "paint", cell, brush }), { done: () => say(`${name} is now ${names[brush]}`) });
 }
 
 function press(view, cell) {
@@ -328,8 +307,9 @@ function press(view, cell) {
 views.forEach((view) => {
   const { canvas } = view;
   canvas.addEventListener("pointermove", (event) => {
+    if (event.pointerType === "touch") return; // It scrolls; a tap shows the label.
     const cell = view.at(event.clientX, event.clientY);
-    if (cell !== tip.cell) point(view, cell, false);
+    if (cell !== label.cell) point(view, cell, false);
     if (stroke && stroke.view === view && cell !== null && cell !== stroke.last && (stroke.kind === "wall" || stroke.kind === "free")) {
       stroke.last = cell;
       if (!"SG".includes(view.cells[cell])) paint(view, cell, stroke.kind);
@@ -352,6 +332,8 @@ views.forEach((view) => {
   canvas.addEventListener("blur", () => point(view, null, false));
 });
 window.addEventListener("pointerup", () => (stroke = null));
+// The label belongs to a place on the screen, which scrolling moves away.
+window.addEventListener("scroll", () => label.cell !== null && point(label.view, null, false), { passive: true });
 
 // Keys.
 
@@ -365,7 +347,7 @@ function moveCursor(view, [down, right]) {
 }
 
 window.addEventListener("keydown", (event) => {
-  if (!frame || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!frame || $("ask").open || event.ctrlKey || event.metaKey || event.altKey) return;
   const tag = event.target.tagName;
   if (tag === "INPUT" || tag === "SELECT" || tag === "TEXTAREA") return;
   const view = views[1].canvas === document.activeElement ? views[1] : views[0];
@@ -398,7 +380,7 @@ $("share").addEventListener("click", async () => {
     $("share").textContent = "Copied";
     setTimeout(() => ($("share").textContent = "Copy link"), 1500);
   } catch {
-    problem("the browser does not let the page copy; take the link from the address bar");
+    problem("The browser does not let the page copy. Copy the link from the address bar.");
   }
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", restyle);
@@ -415,15 +397,56 @@ ramp(known.colours).forEach(({ css }, i) => {
 
 if (theme !== "light" && theme !== "dark") theme = null;
 restyle();
+
+// The scene of the address. If it came from elsewhere and would replace what somebody is watching, the user decides.
+
+let shared = null;
+const asked = location.search;
+const run = new URLSearchParams(asked).get("run");
 try {
-  const shared = fromQuery(location.search, known);
-  const run = new URLSearchParams(location.search).get("run");
-  // Paused first, so that a paused scene is seen from its first step.
-  if (shared && run === "0") await order({ do: "pause" });
-  if (shared) await order({ do: "scene", scene: shared, anew: true });
-  if (shared && run === "1") await order({ do: "run" });
+  shared = fromQuery(asked, known);
 } catch (error) {
   problem(error.message);
 }
-listen({ onScene, onFrame, onLost });
+undecided = shared !== null;
+
+function showShared() {
+  // Paused first, so that a paused scene is seen from its first step.
+  if (run === "0") send(() => ({ do: "pause" }));
+  send(() => ({ do: "scene", scene: shared, restart: true }));
+  if (run === "1") send(() => ({ do: "run" }));
+  decide();
+}
+
+function decide() {
+  orders.then(() => {
+    undecided = false;
+    showAddress();
+  });
+}
+
+function onFirstFrame() {
+  const isOwn = isTyped || isRemembered(asked);
+  if (isSame(shared, scene)) decide();
+  else if (isOwn && !frame.touched) showShared();
+  else {
+    const steps = frame.agents[0].steps;
+    $("ask-text").textContent = `It would replace the scene that is running here, and what was learned in ${steps.toLocaleString("en")} step${steps === 1 ? "" : "s"} would be lost.`;
+    $("ask").showModal();
+  }
+}
+$("ask-show").addEventListener("click", () => $("ask").close("show"));
+$("ask-keep").addEventListener("click", () => $("ask").close("keep"));
+$("ask").addEventListener("close", () => ($("ask").returnValue === "show" ? showShared() : decide()));
+
+listen({
+  onScene,
+  onFrame: (next) => {
+    const isFirst = frame === null;
+    onFrame(next);
+    if (isFirst && undecided) onFirstFrame();
+  },
+  onState,
+  onRestart,
+});
 requestAnimationFrame(tick);

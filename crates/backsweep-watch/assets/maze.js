@@ -51,7 +51,7 @@ export class MazeView {
     if (resized) {
       this.place = new Float32Array(this.cells.length); // the shown place of V on the colour scale
       this.light = new Float32Array(this.cells.length); // how strongly a cell flashes
-      this.small = canvasOf(this.width, rows.length); // one pixel a cell
+      this.small = canvasOf(this.width, rows.length); // one pixel per cell
       this.pixels = this.small.getContext("2d").createImageData(this.width, rows.length);
       this.cursor = null;
       this.size = 0;
@@ -94,9 +94,9 @@ export class MazeView {
 
   /** Fits the canvas into a width and height in CSS pixels. */
   fit(width, height) {
-    const cell = Math.max(6, Math.min(72, Math.floor(Math.min(width / this.width, height / this.rows.length))));
     const scale = Math.min(3, window.devicePixelRatio || 1);
-    const size = Math.round(cell * scale);
+    const room = Math.min(width / this.width, Math.max(height / this.rows.length, 6));
+    const size = Math.max(1, Math.floor(Math.min(72, room) * scale));
     if (size === this.size) return;
     this.size = size;
     this.canvas.width = size * this.width;
@@ -245,7 +245,7 @@ export class MazeView {
     return true;
   }
 
-  /** The colours, one pixel a cell: the browser enlarges them in one stroke. */
+  /** The colours, one pixel per cell: the browser enlarges them in one stroke. */
   paintCells(elapsed) {
     const { sprites, cells, pixels } = this;
     const settle = calm.matches ? 1 : 1 - Math.exp(-elapsed / SETTLE_TIME);

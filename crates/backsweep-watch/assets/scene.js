@@ -1,4 +1,4 @@
-// A scene and the page's address: every setting stands there, so a scene can be shared as a link.
+// A scene and the page's address: the address holds every setting, so a scene can be shared as a link.
 
 /** The grid of a maze's text: rows of characters, and the lines of its legend. */
 export function grid(text) {
@@ -30,9 +30,12 @@ export function encodeMaze(text) {
   return code;
 }
 
+const CODE = /^(\d{1,5})x(\d{1,5})-((?:\d*(?:[wfsg]|_[0-9a-f]{1,6}_))+)(-.*)?$/;
+const REWARD = /-([0-9a-f]{1,6})_([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)(_end)?/y;
+
 /** The text of an encoded maze, or null if it is not one. The server checks what it says. */
 export function decodeMaze(code) {
-  const match = /^(\d{1,4})x(\d{1,4})-((?:\d*(?:[wfsg]|_[0-9a-f]{1,6}_))+)((?:-[0-9a-f]{1,6}_-?[0-9.e]+(?:_end)?)*)$/.exec(code);
+  const match = CODE.exec(code);
   if (!match) return null;
   const width = Number(match[1]);
   const height = Number(match[2]);
@@ -47,7 +50,12 @@ export function decodeMaze(code) {
   if (cells.length !== width * height) return null;
   let text = "";
   for (let row = 0; row < height; row++) text += cells.slice(row * width, (row + 1) * width).join("") + "\n";
-  for (const [, number, reward, end] of match[4].matchAll(/-([0-9a-f]+)_(-?[0-9.e]+)(_end)?/g)) {
+  const rest = match[4] ?? "";
+  for (let at = 0; at < rest.length; at = REWARD.lastIndex) {
+    REWARD.lastIndex = at;
+    const found = REWARD.exec(rest);
+    if (!found) return null;
+    const [, number, reward, end] = found;
     text += `${String.fromCodePoint(Math.min(parseInt(number, 16), 0x10ffff))} = ${reward}${end ? " end" : ""}\n`;
   }
   return text;
@@ -79,7 +87,7 @@ export function toQuery(scene, { running, theme, mazes }) {
   return query.toString();
 }
 
-/** The scene of an address, or null if the address names none. Throws one line if it is not a scene. */
+/** The scene of an address, or null if the address holds none. Throws one line if it cannot be read. */
 export function fromQuery(text, { defaults, mazes }) {
   const query = new URLSearchParams(text);
   const names = ["planner", "rival", "law", "speed", "maze", ...Object.keys(NUMBERS)];
@@ -95,7 +103,7 @@ export function fromQuery(text, { defaults, mazes }) {
   if (query.has("maze")) {
     const code = query.get("maze");
     const maze = mazes.find((maze) => maze.name === code)?.text ?? decodeMaze(code);
-    if (maze === null) throw new Error("the address holds no maze that can be read");
+    if (maze === null) throw new Error("The maze in the address cannot be read. Ask for the link again, or choose a maze below.");
     scene.maze = maze;
   }
   return scene;
@@ -103,6 +111,12 @@ export function fromQuery(text, { defaults, mazes }) {
 
 function number(name, text) {
   const value = Number(text);
-  if (text.trim() === "" || !Number.isFinite(value)) throw new Error(`${name} in the address is not a number`);
+  if (text.trim() === "" || !Number.isFinite(value)) throw new Error(`In the address, ${name} is "${text}"; expected a number.`);
   return value;
+}
+
+/** Whether two scenes are the same. */
+export function isSame(one, other) {
+  const plain = (scene) => JSON.stringify(Object.entries({ ...scene, maze: clean(scene.maze) }).sort());
+  return plain(one) === plain(other);
 }

@@ -8,7 +8,6 @@ use crate::server::{self, Guard, Limits};
 use crate::terminal::{self, Colours};
 use backsweep_lab::{Error, Result};
 use clap::Args;
-use std::io::IsTerminal;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -27,7 +26,7 @@ pub struct WatchArgs {
     /// Probability of a random action
     #[arg(long, default_value_t = 0.05)]
     epsilon: f64,
-    /// M: a pair is worth 0 until it has been tried so often
+    /// M: a pair counts as worth 0 until it has been tried M times
     #[arg(long, value_name = "M", default_value_t = 4)]
     min_visits: u32,
     /// Discount
@@ -42,22 +41,22 @@ pub struct WatchArgs {
     /// Probability of the intended neighbour, with --law four
     #[arg(long, value_name = "P", default_value_t = 0.8)]
     intended: f64,
-    /// Maze file ('#' wall, '.' free, 'S' start, 'G' goal); default: the paper's maze
+    /// Maze file ('#' wall, '.' or an inner space free, 'S' start, 'G' goal, others with a reward below the maze, as in '~ = -5') [default: the paper's maze]
     #[arg(long, value_name = "FILE")]
     maze: Option<PathBuf>,
-    /// Steps a second, or 'max'
+    /// Steps per second, or 'max'
     #[arg(long, default_value = "600")]
     speed: String,
-    /// Wait for a click on Run
+    /// Start paused
     #[arg(long)]
     paused: bool,
-    /// Port of the page; default: a free one
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// Port of the page [default: any free one]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
-    /// Address to listen on; others than 127.0.0.1 let other machines watch and control
+    /// Address to listen on; any but 127.0.0.1 may let other machines watch and control
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: IpAddr,
-    /// A further host name under which the page may be asked for (may be repeated)
+    /// Additional `Host` header to accept (may be repeated)
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
     /// Open the page in the browser
@@ -85,13 +84,14 @@ impl WatchArgs {
     fn scene(&self) -> Result<Scene> {
         let maze = match &self.maze {
             None => Scene::default().maze,
-            Some(path) => std::fs::read_to_string(path)
-                .map_err(|error| Error::new(format!("{}: cannot be read: {error}", path.display())))?,
+            Some(path) => std::fs::read_to_string(path).map_err(|error| {
+                Error::new(format!("{}: cannot be read: {error}; check the path", path.display()))
+            })?,
         };
         let speed = match self.speed.as_str() {
             "max" => None,
             number => Some(number.parse().map_err(|_| {
-                Error::new(format!("--speed {number}: expected steps a second, 0.1 to 1000000, or 'max'"))
+                Error::new(format!("--speed {number}: expected steps per second, 0.1 to 1000000, or 'max'"))
             })?),
         };
         let scene = Scene {
@@ -114,7 +114,7 @@ impl WatchArgs {
 /// Episodes that pictures show unless told otherwise.
 const EPISODES: u64 = 50;
 
-/// Carries out the command. Returns when the user ends it.
+/// Runs the command. Returns when the user ends it.
 ///
 /// # Errors
 /// One line for the user.
@@ -122,14 +122,14 @@ pub fn run(args: &WatchArgs) -> Result<()> {
     let scene = args.scene()?;
     if let (Some(episodes), None, false) = (args.after, &args.record, args.terminal) {
         return Err(Error::new(format!(
-            "--after {episodes}: the page goes on; expected --terminal or --record with it"
+            "--after {episodes}: the page has no end; use --after with --terminal or --record"
         )));
     }
     if let Some(path) = &args.record {
         return record(args, scene, path);
     }
-    if args.terminal && !std::io::stdout().is_terminal() {
-        // Nobody sees it move: one picture, when it is done.
+    if args.terminal && !terminal::can_move() {
+        // Nobody sees it move: print one picture, when it is done.
         let frame = args.located(frame_after(scene, args.after.unwrap_or(EPISODES)))?;
         terminal::print(&terminal::picture(&frame, Colours::of_environment(), (100, 50))?);
         return Ok(());
@@ -137,7 +137,7 @@ pub fn run(args: &WatchArgs) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Error::new(format!("no event loop: {error}")))?;
+        .map_err(|error| Error::new(format!("cannot start an event loop: {error}")))?;
     let last_episode = args.after.filter(|_| args.terminal);
     let (engine, thread) = args.located(Engine::start_until(scene, !args.paused, last_episode))?;
     let outcome = runtime.block_on(async {
@@ -148,13 +148,13 @@ pub fn run(args: &WatchArgs) -> Result<()> {
         }
     });
     engine.end();
-    // It ends within a stretch; if it panicked there is nothing left to save.
+    // It ends within milliseconds; if it panicked there is nothing left to save.
     let _ = thread.join();
     outcome
 }
 
 impl WatchArgs {
-    /// Says in which file a maze is wrong.
+    /// Names the file of a faulty maze.
     fn located<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|error| match &self.maze {
             Some(path) => error.at(path.display()),
@@ -166,22 +166,49 @@ impl WatchArgs {
 fn record(args: &WatchArgs, scene: Scene, path: &Path) -> Result<()> {
     let episodes = args.after.unwrap_or(EPISODES);
     let frame = args.located(frame_after(scene, episodes))?;
-    std::fs::write(path, picture::png(&frame, args.light)?)
-        .map_err(|error| Error::new(format!("{}: cannot be written: {error}", path.display())))?;
+    std::fs::write(path, picture::png(&frame, args.light)?).map_err(|error| {
+        Error::new(format!("{}: cannot be written: {error}; choose another file", path.display()))
+    })?;
     say(std::io::stderr(), &format!("Wrote {} after {episodes} episodes.", path.display()));
     Ok(())
 }
 
-/// Prints a line, if anybody listens.
+/// Prints a line, if anybody reads it.
 fn say(mut to: impl std::io::Write, line: &str) {
     let _ = writeln!(to, "{line}").and_then(|()| to.flush());
 }
 
+/// Ready when the program is asked to end: by Ctrl-C, or by a signal such as a closed terminal sends.
+#[cfg(unix)]
+async fn interrupt() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let wait = async |kind: SignalKind| match signal(kind) {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(_) => std::future::pending().await,
+    };
+    tokio::select! {
+        () = wait(SignalKind::interrupt()) => {}
+        () = wait(SignalKind::terminate()) => {}
+        () = wait(SignalKind::hangup()) => {}
+    }
+}
+
 /// Ready when the user presses Ctrl-C.
+#[cfg(not(unix))]
 async fn interrupt() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }
+}
+
+/// The address to open: a server that listens on all addresses of this machine is reached on the local one.
+fn to_open(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => std::net::Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => std::net::Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
@@ -189,8 +216,8 @@ async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
     let address =
         listener.local_addr().map_err(|error| Error::new(format!("the server has no address: {error}")))?;
     let guard = Guard::new(address, args.allow_host.clone())
-        .map_err(|error| Error::new(format!("no random numbers from the system: {error}")))?;
-    let url = format!("http://{address}/");
+        .map_err(|error| Error::new(format!("the system provides no random numbers: {error}")))?;
+    let url = format!("http://{}/", to_open(address));
     // Waited for once before anything is printed, so that Ctrl-C is caught from the first line on.
     let mut interrupted = Box::pin(interrupt());
     let none_yet = std::future::poll_fn(|context| {
@@ -201,9 +228,14 @@ async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
         return Ok(());
     }
     say(std::io::stdout(), &url);
-    say(std::io::stderr(), "Watching: open the address above in a browser. Ctrl-C ends it.");
+    say(std::io::stderr(), "Open the address above in a browser to watch. Press Ctrl-C to end.");
+    if args.host.is_unspecified() {
+        let line =
+            format!("From other machines, use the name or address of this one with port {}.", address.port());
+        say(std::io::stderr(), &line);
+    }
     if !args.host.is_loopback() {
-        say(std::io::stderr(), "Anyone who reaches this address can watch and control.");
+        say(std::io::stderr(), "Anyone who can reach this machine on that port can watch and control.");
     }
     if args.open {
         open_browser(&url);
@@ -213,7 +245,7 @@ async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
     Ok(())
 }
 
-/// Listens on an address. A port that is in use is reported with the next one that is free.
+/// Listens on an address. If the port is in use, the error names the next free one.
 fn bind(address: SocketAddr) -> Result<tokio::net::TcpListener> {
     let error = match server::listen(address) {
         Ok(listener) => return Ok(listener),
@@ -247,7 +279,7 @@ fn open_browser(url: &str) {
         .spawn();
     if started.is_err() {
         let line =
-            format!("No browser could be opened ({program} was not found): open the address above yourself.");
+            format!("Cannot open a browser ({program} was not found). Open the address above yourself.");
         say(std::io::stderr(), &line);
     }
 }

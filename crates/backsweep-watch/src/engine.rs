@@ -1,10 +1,11 @@
-//! The engine: one thread that owns world, agents and random numbers, and runs them as fast as asked.
+//! The engine: one thread that owns the world, the agents and their random numbers, and runs them as fast as asked.
 //!
 //! ```text
-//! orders ──▶ engine thread ──sample, at most 60 a second──▶ latest frame ──▶ any number of viewers
+//! orders ──▶ engine thread ──sample, at most 60 per second──▶ latest frame ──▶ any number of viewers
 //! ```
 //!
-//! The engine never waits for a viewer. It puts its latest frame in one place; whoever is slow finds a later one there.
+//! The engine never waits for a viewer. It puts its latest frame in one place; a slow viewer finds a later one there. It works
+//! in stretches of a few milliseconds, also in the middle of long planning, so that every order is answered soon.
 
 pub mod frame;
 pub mod history;
@@ -24,36 +25,43 @@ use std::thread::JoinHandle;
 use tokio::sync::{oneshot, watch};
 use workshop::Workshop;
 
-/// Orders that may wait.
+/// How many orders may wait.
 const WAITING_ORDERS: usize = 256;
 
 /// What a viewer can ask for.
+// Orders without contents have braces: only then does serde refuse fields that do not belong to them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Order {
-    /// Go on by itself.
-    Run,
+    /// Run without being asked for each step.
+    Run {},
     /// Stop.
-    Pause,
-    /// Stop and take this many steps.
+    Pause {},
+    /// Stop, then take this many steps.
     Step {
         /// How many.
         count: u64,
     },
-    /// Stop and do this many update cycles.
+    /// Stop, then do this many update cycles.
     Cycle {
         /// How many.
         count: u64,
     },
-    /// Begin anew with the same seed. The world stays as painted.
-    Reset,
-    /// Show another scene, or this one with other settings.
+    /// Forget what was learned and restart with the same seed. The world stays as painted.
+    Reset {},
+    /// Show another scene.
     Scene {
         /// All of it.
         scene: Box<Scene>,
-        /// Whether to begin anew if anything is different, even where agents could go on: so a shared scene begins.
+        /// Whether to restart if anything is different, even where agents could continue: a shared scene begins like that.
         #[serde(default)]
-        anew: bool,
+        restart: bool,
+    },
+    /// Change some settings of the scene and leave the others as they are, so that two viewers can change different ones at
+    /// the same time.
+    Change {
+        /// The settings by name.
+        settings: serde_json::Map<String, serde_json::Value>,
     },
     /// Change the world; the agents have to find out.
     Paint {
@@ -64,7 +72,8 @@ pub enum Order {
     },
 }
 
-/// What an order led to: the frame that shows it.
+/// What an order led to: the frame that shows it. Steps and cycles that take long are answered while they are still being
+/// done; the frame then says that the engine is [busy](Frame::busy).
 #[derive(Clone, Copy, Debug)]
 pub struct Done {
     /// The frame's number.
@@ -99,8 +108,8 @@ impl Engine {
         Self::start_until(scene, running, None)
     }
 
-    /// As [`start`](Self::start), but every agent stops as soon as it has ended so many episodes. When all have, the engine no
-    /// longer runs.
+    /// As [`start`](Self::start), but every agent stops when it has finished this many episodes. When all have, the engine
+    /// pauses.
     ///
     /// # Errors
     /// As [`start`](Self::start).
@@ -132,7 +141,7 @@ impl Engine {
     pub async fn order(&self, order: Order) -> Result<Done> {
         let (answer, done) = oneshot::channel();
         self.messages.try_send(Message::Order(order, answer)).map_err(|error| match error {
-            TrySendError::Full(_) => Error::new("too many orders at once; try again"),
+            TrySendError::Full(_) => Error::new("too many orders at once; wait a moment and try again"),
             TrySendError::Disconnected(_) => Error::new("the engine has ended"),
         })?;
         done.await.unwrap_or_else(|_| Err(Error::new("the engine has ended")))
@@ -158,7 +167,7 @@ mod tests {
             let (engine, thread) = Engine::start_until(scene, true, Some(7)).unwrap();
             let begin = Instant::now();
             while engine.frame().running {
-                assert!(begin.elapsed() < Duration::from_secs(60), "the engine goes on");
+                assert!(begin.elapsed() < Duration::from_secs(60), "the engine is still running");
                 std::thread::sleep(Duration::from_millis(1));
             }
             let frame = engine.frame();

@@ -25,6 +25,11 @@ pub fn mix(from: Colour, to: Colour, share: f64) -> Colour {
     std::array::from_fn(|i| (f64::from(from[i]) * (1.0 - share) + f64::from(to[i]) * share).round() as u8)
 }
 
+/// Whether light ink reads better on a colour than dark ink.
+pub fn is_dark([r, g, b]: Colour) -> bool {
+    0.299 * f64::from(r) + 0.587 * f64::from(g) + 0.114 * f64::from(b) < 128.0
+}
+
 /// A colour from `0xRRGGBB`.
 pub fn rgb(code: u32) -> Colour {
     [(code >> 16) as u8, (code >> 8) as u8, code as u8]

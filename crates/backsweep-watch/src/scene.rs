@@ -26,7 +26,7 @@ pub struct Scene {
     pub cycles: u64,
     /// The probability of a random action.
     pub epsilon: f64,
-    /// M: from which visit on a pair's model is believed.
+    /// M: the number of visits from which a pair's model is believed.
     pub min_visits: u32,
     /// The discount, below 1: walls may be built so that no way leads to the goal, and values must stay finite.
     pub discount: f64,
@@ -38,7 +38,7 @@ pub struct Scene {
     pub intended: f64,
     /// The maze as text.
     pub maze: String,
-    /// Steps a second; `None` is as fast as possible.
+    /// Steps per second; `None` is as fast as possible.
     pub speed: Option<f64>,
 }
 
@@ -86,6 +86,19 @@ impl Scene {
         Ok(self)
     }
 
+    /// This scene with some settings changed, by name.
+    ///
+    /// # Errors
+    /// If there is no such setting or it cannot have that value.
+    pub fn with(&self, settings: &serde_json::Map<String, serde_json::Value>) -> Result<Self> {
+        let invalid = |error: serde_json::Error| Error::new(format!("invalid setting: {error}"));
+        let mut all = serde_json::to_value(self).map_err(invalid)?;
+        for (name, value) in settings {
+            all[name] = value.clone();
+        }
+        serde_json::from_value(all).map_err(invalid)
+    }
+
     /// The outcome law.
     ///
     /// # Errors
@@ -100,7 +113,7 @@ impl Scene {
         }
     }
 
-    /// What the planners are told.
+    /// The settings of the planners.
     pub fn settings(&self) -> Settings {
         let optimism = Optimism { value: 0.0, min_visits: self.min_visits };
         Settings { discount: self.discount, optimism, ..Settings::default() }
@@ -111,8 +124,8 @@ impl Scene {
         std::iter::once(self.planner).chain(self.rival)
     }
 
-    /// Whether agents must begin anew when the scene changes from this one to another. A new discount or M keeps what was
-    /// seen and plans anew; ε, cycles and speed do not even do that.
+    /// Whether agents must restart when the scene changes from this one to another. A new discount or M keeps what was seen
+    /// and plans again; ε, cycles and speed do not even do that.
     pub fn must_restart_for(&self, other: &Self) -> bool {
         let same = |a: &Self, b: &Self| {
             (&a.planner, &a.rival, a.seed, &a.law, a.intended, &a.maze)

@@ -1,10 +1,10 @@
-//! The page's server: on this machine only unless told otherwise, and careful even there.
+//! The page's server: on this machine only unless told otherwise, and careful even then.
 //!
 //! ```text
 //! connection ──limits──▶ guard (Host, Origin, token) ──▶ route ──▶ engine's latest frame, or an order to it
 //! ```
 //!
-//! Nothing is read from disk: the page is part of the program.
+//! Nothing is read from disk: the page is compiled into the program.
 
 mod connections;
 mod guard;
@@ -36,14 +36,16 @@ const MAX_BODY: usize = 64 * 1024;
 const BODY_TIME: Duration = Duration::from_secs(5);
 /// The most viewers at once.
 const MAX_VIEWERS: usize = 64;
-/// A stream with nothing to tell says that it is still there.
-const HEARTBEAT: Duration = Duration::from_secs(10);
+/// A stream with nothing to show says at this interval that the server is still there. The page waits three times as long.
+const HEARTBEAT: Duration = Duration::from_secs(2);
 
 /// The page's files, inside the program.
 const ASSETS: &[(&str, &str, &str)] = &[
     ("/style.css", "text/css; charset=utf-8", include_str!("../assets/style.css")),
     ("/icon.svg", "image/svg+xml", include_str!("../assets/icon.svg")),
     ("/main.js", "text/javascript; charset=utf-8", include_str!("../assets/main.js")),
+    ("/label.js", "text/javascript; charset=utf-8", include_str!("../assets/label.js")),
+    ("/stream.js", "text/javascript; charset=utf-8", include_str!("../assets/stream.js")),
     ("/scene.js", "text/javascript; charset=utf-8", include_str!("../assets/scene.js")),
     ("/maze.js", "text/javascript; charset=utf-8", include_str!("../assets/maze.js")),
     ("/chart.js", "text/javascript; charset=utf-8", include_str!("../assets/chart.js")),
@@ -51,8 +53,6 @@ const ASSETS: &[(&str, &str, &str)] = &[
     ("/link.js", "text/javascript; charset=utf-8", include_str!("../assets/link.js")),
 ];
 const PAGE: &str = include_str!("../assets/index.html");
-/// Where the token stands in the page.
-const TOKEN_PLACE: &str = "{token}";
 
 #[derive(Clone)]
 struct Shared {
@@ -61,7 +61,7 @@ struct Shared {
     viewers: Arc<Semaphore>,
 }
 
-/// Listens on an address; port 0 is a free one. To be called inside the runtime that will serve.
+/// Listens on an address; port 0 means any free port. Call it inside the runtime that will serve.
 ///
 /// # Errors
 /// As the system says.
@@ -70,10 +70,10 @@ pub fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
         SocketAddr::V4(_) => TcpSocket::new_v4(),
         SocketAddr::V6(_) => TcpSocket::new_v6(),
     }?;
-    // On Windows this would let two servers share a port; elsewhere it lets one start again at once.
+    // On Windows this would let two servers share a port; elsewhere it lets a server restart at once.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
-    // What waits in the system for a slow viewer is old when it arrives: let it be little.
+    // What waits in the system for a slow viewer is old when it arrives, so keep it short.
     socket.set_send_buffer_size(64 * 1024)?;
     socket.bind(address)?;
     socket.listen(1024)
@@ -104,20 +104,23 @@ fn router(engine: Engine, guard: Arc<Guard>) -> Router {
     }
     router
         .with_state(shared)
-        .fallback(|| async { (StatusCode::NOT_FOUND, "there is nothing here\n") })
+        .fallback(|| async { (StatusCode::NOT_FOUND, "not found\n") })
         .layer(axum::middleware::from_fn_with_state(guard, guard::protect))
 }
 
-async fn page(State(shared): State<Shared>) -> impl IntoResponse {
-    // The token is hexadecimal, so it needs no escaping.
-    axum::response::Html(PAGE.replace(TOKEN_PLACE, shared.guard.token()))
+async fn page(State(shared): State<Shared>, request: Request) -> impl IntoResponse {
+    let arrival = if guard::is_typed(request.headers()) { "typed" } else { "linked" };
+    // Token and session are hexadecimal, so nothing needs escaping.
+    let page = PAGE.replace("{token}", shared.guard.token()).replace("{session}", shared.guard.session());
+    axum::response::Html(page.replace("{arrival}", arrival))
 }
 
-/// What there is to choose from.
-async fn about() -> impl IntoResponse {
+/// Which server this is, and what there is to choose from.
+async fn about(State(shared): State<Shared>) -> impl IntoResponse {
     let planners = PlannerKind::ALL.map(|kind| json!({ "name": kind.name(), "title": kind.title() }));
     axum::Json(json!({
-        "version": env!("CARGO_PKG_VERSION"), "planners": planners, "colours": palette::codes(),
+        "version": env!("CARGO_PKG_VERSION"), "session": shared.guard.session(), "max_viewers": MAX_VIEWERS,
+        "free_seats": shared.viewers.available_permits(), "planners": planners, "colours": palette::codes(),
         "defaults": crate::scene::Scene::default(), "mazes": crate::mazes::all(),
     }))
 }
@@ -125,7 +128,7 @@ async fn about() -> impl IntoResponse {
 async fn cell(State(shared): State<Shared>, Path(cell): Path<usize>) -> Response {
     match cell.checked_mul(4).and_then(|_| shared.engine.frame().cell_json(cell)) {
         Some(json) => axum::Json(json).into_response(),
-        None => (StatusCode::NOT_FOUND, "there is no such cell\n").into_response(),
+        None => (StatusCode::NOT_FOUND, "no such cell\n").into_response(),
     }
 }
 
@@ -136,11 +139,12 @@ async fn values(State(shared): State<Shared>) -> impl IntoResponse {
 /// A stream of frames: the scene first, and again whenever it changed.
 async fn frames(State(shared): State<Shared>) -> Response {
     let Ok(seat) = shared.viewers.clone().try_acquire_owned() else {
-        return (StatusCode::SERVICE_UNAVAILABLE, "too many viewers\n").into_response();
+        let line = format!("{MAX_VIEWERS} viewers are watching, which is the limit; close one and reload\n");
+        return (StatusCode::SERVICE_UNAVAILABLE, line).into_response();
     };
     let mut frames = shared.engine.frames();
     frames.mark_changed();
-    let viewer = Viewer { frames, revision: 0, _seat: seat };
+    let viewer = Viewer { frames, session: shared.guard.session().to_owned(), revision: 0, _seat: seat };
     let events = futures_util::stream::unfold(viewer, |mut viewer| async move {
         viewer.next().await.map(|event| (Ok::<_, std::convert::Infallible>(event), viewer))
     });
@@ -151,6 +155,7 @@ async fn frames(State(shared): State<Shared>) -> Response {
 
 struct Viewer {
     frames: watch::Receiver<Arc<Frame>>,
+    session: String,
     /// The scene that the viewer has been told of.
     revision: u64,
     _seat: OwnedSemaphorePermit,
@@ -160,7 +165,7 @@ impl Viewer {
     /// The next event; `None` if the engine has ended. A viewer that was busy with the last one gets the latest.
     async fn next(&mut self) -> Option<Bytes> {
         match tokio::time::timeout(HEARTBEAT, self.frames.changed()).await {
-            Err(_) => return Some(Bytes::from_static(b": still here\n\n")),
+            Err(_) => return Some(Bytes::from_static(b"event: beat\ndata:\n\n")),
             Ok(changed) => changed.ok()?,
         }
         let frame = self.frames.borrow_and_update().clone();
@@ -168,7 +173,7 @@ impl Viewer {
             return Some(frame.event());
         }
         self.revision = frame.revision;
-        let mut events = frame.scene_event().into_bytes();
+        let mut events = frame.scene_event(&self.session).into_bytes();
         events.extend_from_slice(&frame.event());
         Some(events.into())
     }
@@ -178,18 +183,23 @@ async fn order(State(shared): State<Shared>, request: Request) -> Response {
     let refuse =
         |status: StatusCode, line: String| (status, axum::Json(json!({ "error": line }))).into_response();
     let body = match tokio::time::timeout(BODY_TIME, to_bytes(request.into_body(), MAX_BODY)).await {
-        Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, "the order took too long to arrive".into()),
+        Err(_) => {
+            return refuse(
+                StatusCode::REQUEST_TIMEOUT,
+                "the order took too long to arrive; send it again".into(),
+            );
+        }
         Ok(Err(_)) => {
             return refuse(
                 StatusCode::PAYLOAD_TOO_LARGE,
-                format!("the order is too large or broken off; expected at most {MAX_BODY} bytes"),
+                format!("the order is too large or incomplete; expected at most {MAX_BODY} bytes"),
             );
         }
         Ok(Ok(body)) => body,
     };
     let order: Order = match serde_json::from_slice(&body) {
         Ok(order) => order,
-        Err(error) => return refuse(StatusCode::BAD_REQUEST, format!("this is no order: {error}")),
+        Err(error) => return refuse(StatusCode::BAD_REQUEST, format!("invalid order: {error}")),
     };
     match shared.engine.order(order).await {
         Ok(done) => axum::Json(json!({ "number": done.number, "revision": done.revision })).into_response(),

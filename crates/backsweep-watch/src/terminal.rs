@@ -1,24 +1,27 @@
 //! The same maze in a terminal: colour blocks, arrows, numbers.
 
+mod cells;
+mod screen;
+
 use crate::engine::Engine;
 use crate::engine::frame::{AgentFrame, Frame};
-use crate::engine::learner::best_actions;
-use crate::palette::{Colour, colour, rgb};
 use crate::world::World;
-use backsweep::State;
-use backsweep_lab::{Kind, Result};
+use backsweep_lab::Result;
+use cells::Cells;
+use screen::Screen;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::time::Duration;
 
 /// The time between two pictures.
 const PICTURE: Duration = Duration::from_millis(66);
-const ARROWS: [char; 4] = ['↑', '→', '↓', '←'];
+/// The lines of text around a maze.
+const N_LINES: usize = 4;
 
 /// What a terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colours {
-    /// No colours: `NO_COLOR` is set, or the output is no terminal.
+    /// No colours: `NO_COLOR` is set, or the output is not a terminal.
     None,
     /// The 256 colours of xterm.
     Few,
@@ -29,8 +32,8 @@ pub enum Colours {
 impl Colours {
     /// What the environment says (<https://no-color.org>).
     pub fn of_environment() -> Self {
-        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        if set("NO_COLOR") || !std::io::stdout().is_terminal() {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        if is_set("NO_COLOR") || !can_move() {
             return Self::None;
         }
         match std::env::var("COLORTERM").as_deref() {
@@ -40,33 +43,41 @@ impl Colours {
     }
 }
 
-/// Shows the engine's frames until `stop` is ready or all agents have ended so many episodes.
+/// Whether the output is a terminal on which a picture can be drawn over another.
+pub fn can_move() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Shows the engine's frames until `stop` is ready or all agents have finished this many episodes.
 ///
 /// # Errors
 /// If a frame's maze cannot be read, which does not happen: it is the engine's own.
 pub async fn show(engine: &Engine, after: Option<u64>, stop: impl Future<Output = ()>) -> Result<()> {
     let mut stop = std::pin::pin!(stop);
     let colours = Colours::of_environment();
-    // The other screen, without a cursor; what was there comes back at the end.
-    let mut ok = print("\x1b[?1049h\x1b[?25l\x1b[2J");
-    while ok {
+    let mut screen = Screen::open();
+    loop {
         let frame = engine.frame();
-        let picture = picture(&frame, colours, room())?.replace('\n', "\x1b[K\n");
-        ok = print(&format!("\x1b[H{picture}\x1b[J"));
-        if after.is_some_and(|after| frame.agents.iter().all(|agent| agent.episodes >= after)) {
+        // No line end after the last line: it would scroll the first one away.
+        let picture = picture(&frame, colours, room())?;
+        let picture = picture.trim_end().replace('\n', "\x1b[K\n");
+        let is_read = print(&format!("\x1b[H{picture}\x1b[K\x1b[J"));
+        let is_over = |after| frame.agents.iter().all(|agent| agent.episodes >= after);
+        if !is_read || after.is_some_and(is_over) {
             break;
         }
         tokio::select! {
             () = &mut stop => break,
+            () = screen.suspended() => {}
             () = tokio::time::sleep(PICTURE) => {}
         }
     }
-    print("\x1b[?25h\x1b[?1049l");
-    print(&picture(&engine.frame(), colours, room())?);
+    drop(screen);
+    print(&picture(&engine.frame(), colours, (room().0, usize::MAX))?);
     Ok(())
 }
 
-/// Writes to standard output; false if nobody reads it any more.
+/// Writes to standard output; false if nobody reads it any longer.
 pub fn print(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
@@ -77,38 +88,33 @@ fn room() -> (usize, usize) {
     terminal_size::terminal_size().map_or((100, 50), |(width, height)| (width.0.into(), height.0.into()))
 }
 
-/// The picture as text, in the room there is: cells are two columns wide if that fits, else one.
+/// The picture as text, in the room there is (columns and rows). Cells are two columns wide if that fits, else one; two rows of
+/// cells share a line if there are too few lines and there are colours. What still does not fit is cut off around the agent.
 ///
 /// # Errors
 /// If the frame's maze cannot be read.
-pub fn picture(frame: &Frame, colours: Colours, (columns, _): (usize, usize)) -> Result<String> {
+pub fn picture(frame: &Frame, colours: Colours, (columns, rows): (usize, usize)) -> Result<String> {
     let world = World::new(&frame.scene)?;
     let n = frame.agents.len();
-    let wide = n * (2 * world.n_columns() + 2) <= columns + 2;
-    let width = world.n_columns() * if wide { 2 } else { 1 };
+    let cells = Cells::fit(&world, colours, (columns / n, rows.saturating_sub(N_LINES)));
+    let width = cells.width();
     let mut text = String::new();
     let line = |text: &mut String, part: &dyn Fn(&AgentFrame) -> String| {
         for agent in &frame.agents {
-            let part: String = part(agent).chars().take(width.max(columns / n - 2)).collect();
+            let part: String = part(agent).chars().take(width.max((columns / n).saturating_sub(2))).collect();
             let _ = write!(text, "{part:<width$}  ");
         }
         text.truncate(text.trim_end().len());
         text.push('\n');
     };
     line(&mut text, &|agent| agent.planner.title().to_owned());
-    for row in 0..world.n_rows() {
-        for agent in &frame.agents {
-            let (low, high) = span(agent);
-            for column in 0..world.n_columns() {
-                let cell = row * world.n_columns() + column;
-                let look = look(agent, cell, world.kind(State(cell as u32)), (low, high));
-                draw(&mut text, look, colours, wide);
-            }
+    let spans: Vec<(f64, f64)> = frame.agents.iter().map(AgentFrame::span).collect();
+    for row in 0..cells.n_lines() {
+        for (agent, span) in frame.agents.iter().zip(&spans) {
+            cells.draw_line(&mut text, agent, *span, row);
             text.push_str("  ");
         }
-        if colours == Colours::None {
-            text.truncate(text.trim_end().len());
-        }
+        text.truncate(text.trim_end().len());
         text.push('\n');
     }
     line(&mut text, &|agent| format!("episode {}, step {}", agent.episodes, agent.steps));
@@ -122,80 +128,13 @@ pub fn picture(frame: &Frame, colours: Colours, (columns, _): (usize, usize)) ->
         )
     });
     line(&mut text, &|agent| {
+        if let Some(problem) = &frame.problem {
+            return problem.clone();
+        }
         let backups = agent.counters.backups() as f64 / agent.steps.max(1) as f64;
-        format!("{backups:.1} backups a step, {} queued", agent.queue_length)
+        format!("{backups:.1} backups per step, {} queued", agent.queue_length)
     });
     Ok(text)
-}
-
-/// The lowest and highest value of a cell that is known.
-pub fn span(agent: &AgentFrame) -> (f64, f64) {
-    let known = || agent.values.iter().zip(&agent.known).filter(|(_, known)| **known).map(|(v, _)| *v);
-    let low = known().fold(0.0, f64::min);
-    (low, known().fold(f64::NEG_INFINITY, f64::max).max(low))
-}
-
-/// How a cell looks: its sign, and its colour if it has one.
-#[derive(Clone, Copy)]
-struct Look {
-    sign: char,
-    back: Colour,
-}
-
-fn look(agent: &AgentFrame, cell: usize, kind: Kind, (low, high): (f64, f64)) -> Look {
-    if kind == Kind::Wall {
-        return Look { sign: '█', back: rgb(0x3a465c) };
-    }
-    let back = if agent.known[cell] {
-        colour((agent.values[cell] - low) / if high > low { high - low } else { 1.0 })
-    } else {
-        rgb(0x161c29)
-    };
-    let best = best_actions(&agent.q[4 * cell..4 * cell + 4]);
-    let sign = match kind {
-        _ if agent.position as usize == cell => '●',
-        Kind::Goal => '★',
-        Kind::Trap => '✗',
-        _ if best.count_ones() == 1 => ARROWS[best.trailing_zeros() as usize],
-        Kind::Start => 'S',
-        _ => '·',
-    };
-    Look { sign, back }
-}
-
-fn draw(text: &mut String, Look { sign, back }: Look, colours: Colours, wide: bool) {
-    if sign == '█' && colours == Colours::None {
-        text.push_str(if wide { "██" } else { "█" });
-        return;
-    }
-    let sign = if sign == '█' { ' ' } else { sign };
-    let space = if wide { " " } else { "" };
-    let light = 0.299 * f64::from(back[0]) + 0.587 * f64::from(back[1]) + 0.114 * f64::from(back[2]) > 128.0;
-    let front = if sign == '●' || !light { [255, 255, 255] } else { [0, 0, 0] };
-    let _ = match colours {
-        Colours::None => write!(text, "{sign}{space}"),
-        Colours::Few => {
-            write!(text, "\x1b[48;5;{};38;5;{}m{sign}{space}\x1b[0m", of_256(back), of_256(front))
-        }
-        Colours::All => {
-            let ([r, g, b], [fr, fg, fb]) = (back, front);
-            write!(text, "\x1b[48;2;{r};{g};{b};38;2;{fr};{fg};{fb}m{sign}{space}\x1b[0m")
-        }
-    };
-}
-
-/// The nearest of xterm's 6 × 6 × 6 colours.
-fn of_256(colour: Colour) -> u8 {
-    let [r, g, b] = colour.map(|c| {
-        if c < 48 {
-            0
-        } else if c < 115 {
-            1
-        } else {
-            (c - 35) / 40
-        }
-    });
-    16 + 36 * r + 6 * g + b
 }
 
 #[cfg(test)]
@@ -203,6 +142,20 @@ mod tests {
     use super::*;
     use crate::engine::offline::frame_after;
     use crate::scene::Scene;
+
+    fn without_escapes(line: &str) -> String {
+        let mut plain = String::new();
+        let mut is_code = false;
+        for c in line.chars() {
+            match c {
+                '\x1b' => is_code = true,
+                'm' if is_code => is_code = false,
+                _ if is_code => {}
+                c => plain.push(c),
+            }
+        }
+        plain
+    }
 
     #[test]
     fn the_maze_is_drawn_with_and_without_colours() {
@@ -218,6 +171,21 @@ mod tests {
             let picture = picture(&frame, colours, (100, 50)).unwrap();
             assert_eq!(picture.matches("\x1b[0m").count(), 26 * 23);
         }
+        for (columns, rows) in [(80, 24), (40, 12), (20, 50)] {
+            for colours in [Colours::None, Colours::Few] {
+                let text = picture(&frame, colours, (columns, rows)).unwrap();
+                assert!(text.lines().count() <= rows, "{} lines in {rows}", text.lines().count());
+                let plain: Vec<String> = text.lines().map(without_escapes).collect();
+                let longest = plain.iter().map(|line| line.chars().count()).max().unwrap();
+                assert!(longest <= columns, "{longest} columns in {columns}");
+                assert!(plain.iter().any(|line| line.contains('●')), "the agent is always seen");
+                assert!(plain[plain.len() - 3].starts_with("episode 30"));
+            }
+        }
+        // With colours, all of the paper's maze fits into 80 columns and 24 lines.
+        let whole = picture(&frame, Colours::Few, (80, 24)).unwrap();
+        assert_eq!(whole.lines().count(), 1 + 12 + 3);
+        assert_eq!(whole.matches("\x1b[0m").count(), 26 * 12);
         let narrow = super::picture(&frame, Colours::None, (40, 50)).unwrap();
         assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
     }

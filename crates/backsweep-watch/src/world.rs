@@ -11,6 +11,8 @@ use serde::Deserialize;
 const NONE: u32 = u32::MAX;
 /// The reward of a step, as in the paper.
 const STEP_REWARD: f64 = -1.0;
+/// Rewards lie between this and its negative: with a discount of 0.9999, values are then exact to a thousandth.
+const MAX_REWARD: f64 = 1e9;
 
 /// What a cell is painted as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -48,7 +50,8 @@ impl World {
     /// If the maze is not one, or too large, or the law is out of range.
     pub fn new(scene: &Scene) -> Result<Self> {
         let (mut rows, mut legend) = (Vec::new(), Vec::new());
-        for line in scene.maze.lines().filter(|line| !line.is_empty() && !line.starts_with(';')) {
+        let maze = scene.maze.strip_prefix('\u{feff}').unwrap_or(&scene.maze);
+        for line in maze.lines().filter(|line| !line.is_empty() && !line.starts_with(';')) {
             if line.contains('=') {
                 legend.push(line.to_owned());
             } else {
@@ -64,6 +67,13 @@ impl World {
             return Err(Error::new(format!("the maze has {n_cells} cells; expected at most {MAX_CELLS}")));
         }
         let maze = Maze::parse(&text(&rows, &legend))?;
+        if let Some(cell) = maze.cells().find(|&c| maze.reward(c).is_some_and(|r| r.abs() > MAX_REWARD)) {
+            return Err(Error::new(format!(
+                "{}: the reward of this cell is {:e}; expected -1e9 to 1e9",
+                maze.place(cell),
+                maze.reward(cell).unwrap_or_default()
+            )));
+        }
         let n_columns = maze.n_columns();
         let task = MazeTask::even_if_closed(maze, scene.outcome_law()?, STEP_REWARD)?;
         let mut state_of = vec![NONE; n_cells];
@@ -109,15 +119,11 @@ impl World {
     /// The world with one cell painted.
     ///
     /// # Errors
-    /// If there is no such cell, or no start or no goal would be left. The world is then as it was.
+    /// If there is no such cell, or no start or no goal would be left. The world is then unchanged.
     pub fn painted(&self, state: State, brush: Brush, scene: &Scene) -> Result<Self> {
         let n_cells = self.state_of.len();
         if state.index() >= n_cells {
-            return Err(Error::new(format!(
-                "there is no cell {}; expected one of 0 to {}",
-                state.0,
-                n_cells - 1
-            )));
+            return Err(Error::new(format!("no cell {}; expected 0 to {}", state.0, n_cells - 1)));
         }
         let (row, column) = (state.index() / self.n_columns(), state.index() % self.n_columns());
         let mut rows = self.rows.clone();
@@ -209,6 +215,21 @@ impl Environment for World {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rewards_beyond_what_values_can_hold_are_refused_at_the_door() {
+        let world =
+            |reward: &str| World::new(&Scene { maze: format!("S~G\n~ = {reward}\n"), ..Scene::default() });
+        let error = world("1e308").unwrap_err().to_string();
+        assert_eq!(error, "line 1, column 2: the reward of this cell is 1e308; expected -1e9 to 1e9");
+        assert!(world("-1e9").is_ok());
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_not_a_cell() {
+        let world = World::new(&Scene { maze: "\u{feff}S.G\n".to_owned(), ..Scene::default() }).unwrap();
+        assert_eq!((world.n_columns(), world.text().as_str()), (3, "S.G\n"));
+    }
 
     #[test]
     fn a_reward_that_is_painted_over_leaves_the_legend() {

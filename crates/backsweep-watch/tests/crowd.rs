@@ -1,4 +1,4 @@
-//! Many clients, slow ones and gone ones: none of them slows or breaks the engine.
+//! Many clients, slow ones and ones that vanish: none of them slows or breaks the engine.
 
 mod common;
 
@@ -13,20 +13,20 @@ fn fast() -> Scene {
     Scene { speed: None, ..Scene::default() }
 }
 
-/// Reads from a stream of frames until so many frames have been seen, or fails.
+/// Reads from a stream of frames until this many frames have been seen, or fails.
 fn read_frames(stream: &mut TcpStream, n: usize) -> String {
     let mut text = String::new();
     let mut buffer = [0; 65536];
     while text.matches("event: frame").count() < n {
-        let got = stream.read(&mut buffer).expect("the stream goes on");
+        let got = stream.read(&mut buffer).expect("the stream continues");
         assert!(got > 0, "the stream ended after {}", text.len());
         text.push_str(&String::from_utf8_lossy(&buffer[..got]));
     }
     text
 }
 
-/// Waits until the engine has gone on by so many steps and shown it. Returns the steps a second, for the report.
-fn goes_on(server: &Server, steps: u64) -> f64 {
+/// Waits until the engine has taken this many more steps and shown it. Returns the steps per second, for the report.
+fn runs_on(server: &Server, steps: u64) -> f64 {
     let (began, before) = (Instant::now(), server.engine.frame());
     loop {
         let now = server.engine.frame();
@@ -53,7 +53,7 @@ fn slow(server: &Server, i: usize) -> TcpStream {
 fn a_thousand_slow_connections_do_not_keep_others_out() {
     let files = rlimit::increase_nofile_limit(4096).unwrap();
     assert!(files >= 2048, "this test needs 2048 open files and the system gives {files}: raise `ulimit -n`");
-    // Their time does not run out here: others get in all the same.
+    // Their time does not run out here: others get in anyway.
     let server = Server::start(fast(), true, patient());
     let began = Instant::now();
     let mut all: Vec<TcpStream> = Vec::new();
@@ -68,7 +68,7 @@ fn a_thousand_slow_connections_do_not_keep_others_out() {
     }
     let mut viewer = server.watch();
     read_frames(&mut viewer, 10);
-    goes_on(&server, 1000);
+    runs_on(&server, 1000);
     println!("1,000 slow connections: {:?}; the page took {longest:?} at most", began.elapsed());
 }
 
@@ -105,7 +105,7 @@ fn slow_connections_are_cut() {
 #[test]
 fn twenty_viewers_all_see_frames_while_the_engine_runs_on() {
     let server = Server::start(fast(), true, patient());
-    let alone = goes_on(&server, 50_000);
+    let alone = runs_on(&server, 50_000);
     let readers: Vec<_> = (0..20)
         .map(|_| {
             let mut stream = server.watch();
@@ -117,11 +117,11 @@ fn twenty_viewers_all_see_frames_while_the_engine_runs_on() {
             })
         })
         .collect();
-    let watched = goes_on(&server, 50_000);
+    let watched = runs_on(&server, 50_000);
     // Not one of them is let go until all have seen their frames.
     let seen: Vec<_> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
     let longest = seen.iter().map(|(time, _)| *time).max().unwrap();
-    println!("steps a second: {alone:.0} alone, {watched:.0} with 20 viewers; 60 frames took {longest:?}");
+    println!("steps per second: {alone:.0} alone, {watched:.0} with 20 viewers; 60 frames took {longest:?}");
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn viewers_that_stop_reading_or_vanish_cost_nothing() {
     for _ in 0..20 {
         drop(server.watch());
     }
-    goes_on(&server, 1000);
+    runs_on(&server, 1000);
     // Those that never read are cut once the buffers are full. There are 64 seats: 60 more viewers find room only when
     // those of the sleepers are free again.
     let began = Instant::now();
@@ -145,7 +145,7 @@ fn viewers_that_stop_reading_or_vanish_cost_nothing() {
         }
         assert!(began.elapsed() < PATIENCE, "{n_seated} of 60 viewers found a seat");
         drop(viewers);
-        // Longer each time: a busy server must come to notice that these have gone too.
+        // Longer each time: a busy server must notice that these have vanished too.
         std::thread::sleep(Duration::from_secs(pause));
     }
     println!("viewers that do not read were cut after {:?}", began.elapsed());
@@ -163,7 +163,7 @@ fn a_late_viewer_sees_the_latest_and_not_the_oldest_frame() {
     let server = Server::start(fast(), true, patient());
     let mut slow = server.watch();
     read_frames(&mut slow, 1);
-    goes_on(&server, 20_000);
+    runs_on(&server, 20_000);
     let text = read_frames(&mut slow, 100);
     let numbers: Vec<u64> =
         text.split("\"number\":").skip(1).filter_map(|rest| rest.split(',').next()?.parse().ok()).collect();

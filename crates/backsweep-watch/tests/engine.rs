@@ -35,9 +35,7 @@ impl Running {
 
     fn order(&self, order: Order) -> Arc<Frame> {
         let done = self.runtime.block_on(self.engine.order(order)).unwrap();
-        let frame = self.engine.frame();
-        assert!(frame.number >= done.number);
-        frame
+        self.wait(|frame| frame.number >= done.number && !frame.busy)
     }
 
     /// The first frame of which something holds. A machine may be slow; an engine that never gets there fails.
@@ -140,7 +138,7 @@ fn single_cycles_of_every_planner_are_reported() {
         let before = running.order(Order::Step { count: 60 });
         assert_eq!(before.agents[0].steps, 60);
         let frame = running.order(Order::Cycle { count: 1 });
-        assert_eq!(frame.agents[0].steps, 60, "a cycle is no step");
+        assert_eq!(frame.agents[0].steps, 60, "a cycle is not a step");
         assert_eq!(frame.cycles.len(), 1);
         assert!(
             frame.cycles[0].popped.is_some()
@@ -158,33 +156,33 @@ fn single_cycles_of_every_planner_are_reported() {
 fn the_engine_obeys() {
     let running = Running::start(Scene { speed: None, ..small(PlannerKind::ReversedFullBackups) }, true);
     running.wait(|frame| frame.agents[0].steps > 0);
-    let paused = running.order(Order::Pause);
+    let paused = running.order(Order::Pause {});
     assert!(!paused.running && paused.agents[0].steps > 0);
-    // Long enough to see it if it went on.
+    // Long enough to see it if it continued.
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(running.engine.frame().agents[0].steps, paused.agents[0].steps, "pause stops");
     let stepped = running.order(Order::Step { count: 3 });
     assert_eq!(stepped.agents[0].steps, paused.agents[0].steps + 3);
-    let reset = running.order(Order::Reset);
+    let reset = running.order(Order::Reset {});
     assert_eq!((reset.agents[0].steps, reset.life), (0, paused.life + 1));
     assert!(reset.agents[0].values.iter().all(|&value| value == 0.0));
     let again = running.order(Order::Step { count: 50 });
-    running.order(Order::Reset);
-    let once_more = running.order(Order::Step { count: 50 });
-    assert_eq!(again.agents[0].q, once_more.agents[0].q, "the same seed, the same course");
-    assert!(running.order(Order::Run).running);
+    running.order(Order::Reset {});
+    let repeated = running.order(Order::Step { count: 50 });
+    assert_eq!(again.agents[0].q, repeated.agents[0].q, "the same seed, the same course");
+    assert!(running.order(Order::Run {}).running);
     // A faulty scene changes nothing.
     let revision = running.engine.frame().revision;
     let faulty = Box::new(Scene { epsilon: 2.0, ..small(PlannerKind::SmallBackups) });
-    assert!(running.refused(Order::Scene { scene: faulty, anew: false }).contains("epsilon is 2"));
+    assert!(running.refused(Order::Scene { scene: faulty, restart: false }).contains("epsilon is 2"));
     let faulty = Box::new(Scene { maze: "S..".into(), ..small(PlannerKind::SmallBackups) });
-    assert!(running.refused(Order::Scene { scene: faulty, anew: false }).contains("no goal"));
+    assert!(running.refused(Order::Scene { scene: faulty, restart: false }).contains("no goal"));
     assert_eq!(running.engine.frame().revision, revision);
 }
 
 /// The pace itself is tested on a clock of its own (src/engine/pace.rs); here, that the engine keeps to it.
 #[test]
-fn it_goes_by_itself_and_never_faster_than_asked() {
+fn it_runs_by_itself_and_never_faster_than_asked() {
     for asked in [2.0, 50.0, 600.0] {
         let began = Instant::now();
         let running = Running::start(Scene { speed: Some(asked), ..Scene::default() }, true);
@@ -192,10 +190,10 @@ fn it_goes_by_itself_and_never_faster_than_asked() {
         let frame = running.wait(|frame| frame.agents[0].steps >= enough);
         let elapsed = began.elapsed().as_secs_f64();
         let steps = frame.agents[0].steps;
-        println!("{steps} steps in {elapsed:.2} s; asked for {asked} a second");
+        println!("{steps} steps in {elapsed:.2} s; asked for {asked} per second");
         assert!(
             steps as f64 <= asked * elapsed + 1.0,
-            "{steps} steps in {elapsed} s; asked for {asked} a second"
+            "{steps} steps in {elapsed} s; asked for {asked} per second"
         );
     }
 }
@@ -204,7 +202,7 @@ fn it_goes_by_itself_and_never_faster_than_asked() {
 fn settings_change_while_it_learns() {
     let running = Running::start(small(PlannerKind::ReversedFullBackups), false);
     let learned = running.order(Order::Step { count: 2000 });
-    let change = |change: Scene| running.order(Order::Scene { scene: Box::new(change), anew: false });
+    let change = |change: Scene| running.order(Order::Scene { scene: Box::new(change), restart: false });
     let policy = change(Scene { epsilon: 0.2, cycles: 3, ..(*learned.scene).clone() });
     assert_eq!((policy.agents[0].steps, policy.life), (2000, learned.life), "ε and cycles change at once");
     let planned = change(Scene { discount: 0.5, ..(*policy.scene).clone() });
@@ -212,10 +210,14 @@ fn settings_change_while_it_learns() {
     let planned = running.order(Order::Cycle { count: 2000 });
     let lowest = planned.agents[0].values.iter().copied().fold(0.0, f64::min);
     assert!((-2.0..-1.5).contains(&lowest), "values follow the new discount: {lowest}");
-    let same = running.order(Order::Scene { scene: Box::new((*planned.scene).clone()), anew: true });
-    assert_eq!(same.agents[0].steps, 2000, "the scene that is shown already goes on");
-    let anew = change(Scene { planner: PlannerKind::MooreAtkeson, ..(*planned.scene).clone() });
-    assert_eq!((anew.agents[0].steps, anew.life), (0, planned.life + 1), "a new planner begins anew");
+    let same = running.order(Order::Scene { scene: Box::new((*planned.scene).clone()), restart: true });
+    assert_eq!(same.agents[0].steps, 2000, "the scene that is already shown continues");
+    let restarted = change(Scene { planner: PlannerKind::MooreAtkeson, ..(*planned.scene).clone() });
+    assert_eq!(
+        (restarted.agents[0].steps, restarted.life),
+        (0, planned.life + 1),
+        "a new planner starts from nothing"
+    );
 }
 
 #[test]
@@ -229,7 +231,7 @@ fn agents_in_a_race_see_the_same_random_numbers() {
         assert_eq!(frame.agents[0].q, frame.agents[1].q);
     }
     let other = Scene { rival: Some(PlannerKind::ValueIteration), ..small(PlannerKind::ReversedFullBackups) };
-    let frame = running.order(Order::Scene { scene: Box::new(other), anew: false });
+    let frame = running.order(Order::Scene { scene: Box::new(other), restart: false });
     assert_eq!(frame.agents[1].planner, PlannerKind::ValueIteration);
     let frame = running.order(Order::Step { count: 500 });
     assert_eq!(frame.agents[0].steps, frame.agents[1].steps);
@@ -283,7 +285,7 @@ fn start_goal_and_walls_can_be_painted_under_the_agent() {
     assert!(running.refused(Order::Paint { cell: 8, brush: Brush::Wall }).contains("no goal"));
     assert!(running.refused(Order::Paint { cell: 7, brush: Brush::Free }).contains("no start"));
     assert!(running.refused(Order::Paint { cell: 99, brush: Brush::Wall }).contains("cell 99"));
-    // A goal behind walls: it learns on, and everything stays finite.
+    // A goal behind walls: it keeps learning, and everything stays finite.
     for cell in [0, 16] {
         running.order(Order::Paint { cell, brush: Brush::Wall });
     }
@@ -343,8 +345,8 @@ fn the_engine_beside_the_laboratory_at_full_speed() {
             steps += run_episode(&task, &mut agent, budget, None, &mut random, &mut |_, _| {}).unwrap().steps;
         }
         let laboratory = steps as f64 / began.elapsed().as_secs_f64();
-        println!("steps a second: engine {engine:.0}, laboratory {laboratory:.0}");
-        assert!(after > before, "the engine goes on by itself");
+        println!("steps per second: engine {engine:.0}, laboratory {laboratory:.0}");
+        assert!(after > before, "the engine runs by itself");
         best = best.max(engine / laboratory);
         if best >= 0.8 {
             break;

@@ -206,6 +206,15 @@ fn forged(server: &Server) -> Vec<Forged> {
         "[]".into(),
         r#"{"do":"fly"}"#.into(),
         r#"{"do":"pause","do":"run","x":1}"#.into(),
+        r#"{"do":"pause","x":1}"#.into(),
+        r#"{"do":"run","count":1}"#.into(),
+        r#"{"do":"reset","scene":null}"#.into(),
+        r#"{"do":"step","count":1,"x":1}"#.into(),
+        r#"{"do":"change"}"#.into(),
+        r#"{"do":"change","settings":{"epsilon":2}}"#.into(),
+        r#"{"do":"change","settings":{"epsilon":"0.1"}}"#.into(),
+        r#"{"do":"change","settings":{"greed":1}}"#.into(),
+        r#"{"do":"change","settings":[]}"#.into(),
         r#"{"do":"step"}"#.into(),
         r#"{"do":"step","count":-1}"#.into(),
         r#"{"do":"step","count":1e99}"#.into(),
@@ -232,6 +241,7 @@ fn forged(server: &Server) -> Vec<Forged> {
         scene(r#"{"maze":""}"#),
         scene(r#"{"maze":"S.."}"#),
         scene(r#"{"maze":"S?G"}"#),
+        scene(r#"{"maze":"S.G\nG = 1e308"}"#),
         scene(r#"{"extra":1}"#),
         scene(&format!(r#"{{"maze":"{}"}}"#, "S.G\\n".repeat(3400))),
         "[".repeat(60_000),
@@ -324,6 +334,8 @@ fn every_answer_is_protected() {
         "/chart.js",
         "/controls.js",
         "/link.js",
+        "/label.js",
+        "/stream.js",
         "/style.css",
         "/icon.svg",
         "/api/about",
@@ -369,7 +381,7 @@ fn names_and_mazes_arrive_escaped() {
     assert_eq!(server.order(&body).status, 200);
     assert_eq!(server.engine.frame().scene.maze, maze);
     assert!(!server.get("/").body.contains("&'>"), "the page itself holds no maze");
-    let event = server.engine.frame().scene_event();
+    let event = server.engine.frame().scene_event("0");
     assert_eq!(event.lines().count(), 3, "a maze cannot end the line of an event: {event}");
 }
 

@@ -2,11 +2,11 @@
 //!
 //! Value iteration at every observation takes too long for the whole run, so it is timed in windows of consecutive observations
 //! that lie evenly over the run. In a window it sweeps after every observation from the values of the one before; the first
-//! observations of a window, which make up for what lies between windows, are not timed.
+//! observations of a window, which catch up on what lies between windows, are not timed.
 
 use super::clock_cost;
 use crate::control::{Control, PlannerChoice, Planning};
-use crate::setting::Outcome;
+use crate::setting::RunResult;
 use crate::{Law, Maze, MazeTask, PAPER_MAZE, Result, fnv1a};
 use backsweep::{Budget, Model, Optimism, PlannerKind, Settings, Transition, plan, run_episode};
 use std::sync::Arc;
@@ -33,14 +33,14 @@ pub struct Replay {
 }
 
 impl Replay {
-    pub(super) fn measure(&self, seed: u64, run: u32) -> Result<Outcome> {
+    pub(super) fn measure(&self, seed: u64, run: u32) -> Result<RunResult> {
         let task = Arc::new(MazeTask::new(Maze::parse(PAPER_MAZE)?, Law::Fifteen, -1.0)?);
         let tolerance = self.tolerance.unwrap_or(1e-3);
         let optimism = Optimism { value: 0.0, min_visits: 4 };
         let settings = Settings { optimism, threshold: 1e-5, tolerance, ..Settings::default() };
         let transitions = observations(&task, settings, seed, run)?;
         let clock = clock_cost();
-        let mut outcome = Outcome { steps: transitions.len() as u64, ..Outcome::default() };
+        let mut result = RunResult { steps: transitions.len() as u64, ..RunResult::default() };
         let n_replays = if self.tolerance.is_some() { 1 } else { REPLAYS };
         let window = transitions.len() / WINDOWS;
         let timed = (self.timed as usize / WINDOWS).clamp(1, window.saturating_sub(CATCH_UP).max(1));
@@ -74,15 +74,15 @@ impl Replay {
                 n_backups = planner.counters().backups();
             }
             let n_units: u64 = timings.iter().map(|(_, units)| units).sum();
-            outcome.score = n_backups as f64 / n_units.max(1) as f64;
-            outcome.samples.push(microseconds_a_unit(&mut timings));
+            result.score = n_backups as f64 / n_units.max(1) as f64;
+            result.samples.push(microseconds_a_unit(&mut timings));
         }
-        Ok(outcome)
+        Ok(result)
     }
 }
 
-/// The mean cost of a unit. Observations that took twenty times the median and more are left out: there the system gave the
-/// core to others for a while.
+/// The mean cost of a unit. Observations that took at least twenty times the median are omitted: the system gave the core to
+/// another process for a while.
 fn microseconds_a_unit(timings: &mut Vec<(Duration, u64)>) -> f64 {
     timings.sort();
     let median = timings.get(timings.len() / 2).map_or(Duration::ZERO, |(elapsed, _)| *elapsed);
@@ -92,7 +92,7 @@ fn microseconds_a_unit(timings: &mut Vec<(Duration, u64)>) -> f64 {
     elapsed.as_secs_f64() * 1e6 / n_units.max(1) as f64
 }
 
-/// What an agent sees that learns with one cycle of reversed full backups a step.
+/// The observations of an agent that learns with one cycle of reversed full backups per step.
 fn observations(task: &Arc<MazeTask>, settings: Settings, seed: u64, run: u32) -> Result<Vec<Transition>> {
     let control = Control {
         task: Arc::clone(task),

@@ -11,25 +11,25 @@
 //! A round changes one state of each of the first sixteen groups, the same in every round: so the caches of the machine hold
 //! what a cycle touches, and the number of states counts only as far as the method itself depends on it. It changes them all
 //! at once, so that as many elements are most urgent, and times the cycles that deal with
-//! them; what these cycles stir up is dealt with outside the clock. The state that is changed is the middle; for Peng &
+//! them; the cycles that follow from these are not timed. The state that is changed is the middle; for Peng &
 //! Williams, whose queue holds triples, it is the leader, so that the middle is what a cycle backs up. In either case a cycle
 //! meets the stated number of predecessors, and for one leaf in as many as there are actions the pair is the greedy one.
 
 use super::{MEASURED_FOR, clock_cost};
-use crate::setting::Outcome;
+use crate::setting::RunResult;
 use crate::{Error, Result};
 use backsweep::{Action, Budget, Model, Next, Planner, PlannerKind, Settings, State, plan};
 use std::time::Instant;
 
-/// How many groups a round changes at the most.
+/// The most groups that a round changes.
 const CHANGED: u32 = 16;
 
-/// Transitions of a model at the most: some 200 MB.
+/// The most transitions of a model: about 200 MB.
 const MOST_ARCS: u64 = 1 << 22;
 
 /// The sizes of a made-up model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct ModelShape {
     /// Successors of a pair.
     pub successors: u32,
     /// Actions of a state.
@@ -40,11 +40,11 @@ pub struct Shape {
     pub states: u32,
 }
 
-impl Shape {
+impl ModelShape {
     /// The sizes that stay as they are while one grows.
     pub const BASE: Self = Self { successors: 8, actions: 4, predecessors: 16, states: 1000 };
 
-    /// The shape if it can be built.
+    /// The shape, if it can be built.
     ///
     /// # Errors
     /// If a number is too small, or the model would not fit in memory.
@@ -76,8 +76,7 @@ impl Shape {
         self.states / (self.predecessors + 2)
     }
 
-    /// The model. Ids are sinks first, then group by group leader, middle,
-    /// leaves.
+    /// The model. Ids begin with the sinks; then come, group by group, the leader, the middle and the leaves.
     fn build(&self) -> Result<Model> {
         let n_states = self.n_groups() * (self.predecessors + 2);
         let sinks = (0..self.successors).map(|_| 0);
@@ -104,7 +103,7 @@ impl Shape {
         State(self.leader(group).0 + 1)
     }
 
-    /// Gives a pair all its successors, equally likely: `to` in place of the first sink. Action 0 is the best by far.
+    /// Gives a pair all its successors, equally likely: `to` instead of the first sink. Action 0 is the best by far.
     fn set(&self, model: &mut Model, state: State, action: u32, to: Option<State>, extra: f64) -> Result<()> {
         let reward = extra + if action == 0 { 100.0 } else { 0.0 };
         let probability = 1.0 / f64::from(self.successors);
@@ -120,15 +119,15 @@ impl Shape {
     }
 
     /// Times the cycles of a planner.
-    pub(super) fn measure(&self, planner: PlannerKind) -> Result<Outcome> {
+    pub(super) fn measure(&self, planner: PlannerKind) -> Result<RunResult> {
         let mut model = self.build()?;
-        // A sweep must not be followed by others: any change counts as small enough.
+        // One sweep must not lead to others: any change counts as small enough.
         let settings = Settings { discount: 0.9, tolerance: 1e9, ..Settings::default() };
         let mut planner = planner.build(settings)?;
         planner.grow(&model);
         plan(&mut *planner, &model, Budget::exhaust());
         let clock = clock_cost();
-        let mut outcome = Outcome::default();
+        let mut result = RunResult::default();
         let begin = Instant::now();
         for round in 0.. {
             let n_cycles = self.change_all(&mut *planner, &mut model, round)?;
@@ -140,17 +139,17 @@ impl Shape {
             let elapsed = cycles.elapsed().saturating_sub(clock);
             // The first rounds warm the caches up.
             if round == 2 {
-                outcome.score = (planner.counters().backups() - backups) as f64 / n_cycles as f64;
+                result.score = (planner.counters().backups() - backups) as f64 / n_cycles as f64;
             }
             if round >= 2 {
-                outcome.samples.push(elapsed.as_secs_f64() * 1e6 / n_cycles as f64);
+                result.samples.push(elapsed.as_secs_f64() * 1e6 / n_cycles as f64);
             }
-            if outcome.samples.len() >= 5 && begin.elapsed() >= MEASURED_FOR {
+            if result.samples.len() >= 5 && begin.elapsed() >= MEASURED_FOR {
                 break;
             }
             plan(&mut *planner, &model, Budget::exhaust());
         }
-        Ok(outcome)
+        Ok(result)
     }
 
     /// Changes one state of several groups; returns how many cycles deal with that.

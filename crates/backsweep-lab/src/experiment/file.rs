@@ -1,5 +1,6 @@
 //! The form of experiment files: what may stand in them, and nothing else.
 
+use crate::cost::CostTable;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Unexpected, Visitor};
 use std::fmt;
@@ -192,21 +193,4 @@ pub struct PredictorTable {
     pub method: String,
     /// How many step sizes or decay rates, evenly from 0 to 1.
     pub points: Option<u32>,
-}
-
-/// `[cost]`: the measurements of Table 1.
-#[derive(Deserialize, Debug, Clone)]
-#[serde(deny_unknown_fields)]
-pub struct CostTable {
-    pub planners: Vec<String>,
-    pub successors: Vec<u32>,
-    pub actions: Vec<u32>,
-    pub predecessors: Vec<u32>,
-    pub states: Vec<u32>,
-    /// Tolerances of value iteration on the maze.
-    pub tolerances: Vec<f64>,
-    /// At how many observations of a run in the maze value iteration is timed.
-    pub observations: u64,
-    /// The same in a quick command.
-    pub quick_observations: u64,
 }

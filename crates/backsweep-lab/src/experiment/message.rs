@@ -1,4 +1,4 @@
-//! What the parser of experiment files finds wrong, in the words of one who writes them.
+//! Errors of the parser of experiment files, in the words of those who write such files.
 
 use crate::Error;
 
@@ -14,7 +14,7 @@ pub fn one_line(text: &str, error: &toml::de::Error) -> Error {
 
 fn in_plain_words(message: &str, before: &str, after: &str) -> String {
     if message == "duplicate key" {
-        return format!("{} is given twice; keep one of the two", word(after));
+        return format!("{} occurs twice; keep one of the two", word(after));
     }
     if let Some(field) = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
         let place = if before.is_empty() { "the part of the file above all tables" } else { "this table" };
@@ -45,13 +45,14 @@ fn word(text: &str) -> &str {
     &text[..text.find(|c| !fits(c)).unwrap_or(text.len())]
 }
 
-/// What was found, as it stands in the file.
+/// What was found, as written in the file.
 fn shown(found: &str) -> &str {
     match found {
         "map" => "a table",
         "sequence" => "a list",
         _ => match found.split_once('`') {
-            Some((_, number)) => number.trim_end_matches('`'),
+            // Such as "integer `7` as i128": the type is of no interest to whoever wrote the file.
+            Some((_, number)) => number.split('`').next().unwrap_or(number),
             None => found.strip_prefix("string ").unwrap_or(found),
         },
     }

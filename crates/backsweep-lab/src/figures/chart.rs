@@ -3,6 +3,8 @@
 //! Every series is kept finite: a point with a coordinate that is not a number is dropped when it enters, so
 //! that no picture can hold a `NaN`.
 
+use crate::result::Summary;
+
 /// A picture: panels in rows, one legend below all of them.
 #[derive(Clone, Debug)]
 pub struct Chart {
@@ -151,6 +153,13 @@ impl Point {
     pub fn with_error(x: f64, y: f64, error: f64) -> Self {
         let error = if error.is_finite() { error.abs() } else { 0.0 };
         Point { x, y, low: y - error, high: y + error }
+    }
+
+    /// The mean of a setting at `x`, with its 95 % interval.
+    pub fn of_summary(x: f64, summary: &Summary) -> Self {
+        // The interval of a single run is the run itself; bounds that are not finite are treated the same way.
+        let bound = |value: f64| if value.is_finite() { value } else { summary.mean };
+        Point { x, y: summary.mean, low: bound(summary.low), high: bound(summary.high) }
     }
 
     fn is_finite(&self) -> bool {

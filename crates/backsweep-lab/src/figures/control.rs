@@ -1,9 +1,10 @@
 //! Figure 3: score against update cycles and against time; and the choice of M.
 
 use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
-use super::palette::{look, title};
-use super::pick;
-use super::published::{PublishedScore, figure_3};
+use super::palette::look;
+use crate::method::title;
+use crate::published::{PublishedScore, figure_3};
+use crate::query;
 use crate::result::Results;
 
 /// Experiment and task, with the task of the conference version that is laid over it.
@@ -14,9 +15,9 @@ const SCORE: &str = "mean discounted return";
 /// How far below the best score the close view reaches.
 const CLOSE: f64 = 3.5;
 
-/// Score against update cycles a step: the whole range above, the best scores below.
+/// Score against update cycles per step: the whole range above, the best scores below.
 pub fn against_cycles(results: &Results) -> Option<Chart> {
-    let x = || Axis::log("update cycles a step").between(0.84, 13.0).ticked(&CYCLES);
+    let x = || Axis::log("update cycles per step").between(0.84, 13.0).ticked(&CYCLES);
     two_views(
         results,
         "fig3-cycles",
@@ -25,11 +26,12 @@ pub fn against_cycles(results: &Results) -> Option<Chart> {
         |experiment, task, number| {
             let mut series = levels(results, experiment, task, number, 12.2);
             for (index, method) in planners(results, experiment, task).iter().enumerate() {
-                // Methods stand a little apart, so that error bars on one number of cycles can be told apart.
+                // Methods are shifted a little, so that error bars at the same number of cycles can be told apart.
                 let aside = 1.0 + 0.025 * (index as f64 - 2.0);
-                let summaries = pick::curve(results, experiment, task, method);
-                let ours =
-                    summaries.iter().filter_map(|s| Some(pick::point(pick::place(&s.key)? * aside, s)));
+                let summaries = query::curve(results, experiment, task, method);
+                let ours = summaries
+                    .iter()
+                    .filter_map(|s| Some(Point::of_summary(query::place(&s.key)? * aside, s)));
                 let theirs = published(number, method)
                     .filter_map(|point| Some(Point::new(f64::from(point.cycles?) * aside, point.score)));
                 series.extend(method_series(method, ours.collect(), theirs.collect()));
@@ -39,21 +41,21 @@ pub fn against_cycles(results: &Results) -> Option<Chart> {
     )
 }
 
-/// Score against the measured time of an observation.
+/// Score against the measured time per step.
 pub fn against_time(results: &Results) -> Option<Chart> {
     let timed =
         TASKS.iter().any(|(experiment, ..)| results.timings.iter().any(|t| t.key.experiment == *experiment));
     if !timed {
         return None;
     }
-    let x = || Axis::log("measured time a step (µs)");
+    let x = || Axis::log("measured time per step (µs)");
     two_views(results, "fig3-time", "Figure 3: score against measured time", x, |experiment, task, number| {
         let mut series = levels(results, experiment, task, number, f64::NAN);
         for method in planners(results, experiment, task) {
-            let summaries = pick::curve(results, experiment, task, &method);
+            let summaries = query::curve(results, experiment, task, &method);
             let ours = summaries.iter().filter_map(|summary| {
                 let timing = results.timings.iter().find(|timing| timing.key == summary.key)?;
-                Some(pick::point(timing.microseconds, summary))
+                Some(Point::of_summary(timing.microseconds, summary))
             });
             let theirs = published(number, &method)
                 .filter_map(|point| Some(Point::new(point.microseconds?, point.score)));
@@ -66,13 +68,13 @@ pub fn against_time(results: &Results) -> Option<Chart> {
 /// Score of value iteration against M, a panel for each task.
 pub fn choice_of_m(results: &Results) -> Option<Chart> {
     let mut panels = Vec::new();
-    for task in pick::tasks(results, "choice_of_m") {
+    for task in query::tasks(results, "choice_of_m") {
         let mut series = Vec::new();
         let mut ticks = Vec::new();
-        for method in pick::methods(results, "choice_of_m", &task) {
-            let summaries = pick::curve(results, "choice_of_m", &task, &method);
+        for method in query::methods(results, "choice_of_m", &task) {
+            let summaries = query::curve(results, "choice_of_m", &task, &method);
             let points: Vec<Point> =
-                summaries.iter().filter_map(|s| Some(pick::point(pick::place(&s.key)?, s))).collect();
+                summaries.iter().filter_map(|s| Some(Point::of_summary(query::place(&s.key)?, s))).collect();
             ticks.extend(points.iter().map(|point| point.x));
             let best = points.iter().copied().max_by(|one, other| one.y.total_cmp(&other.y));
             let look = look(&method);
@@ -89,13 +91,13 @@ pub fn choice_of_m(results: &Results) -> Option<Chart> {
             Series::curve("The paper's choice, M = 4", Paint::Hex("#d55e00"), Line::Dashed, chosen),
         );
         panels.push(Panel {
-            title: pick::task_title(results, "choice_of_m", &task),
-            x: Axis::linear("M: visits below which a pair is taken to be worth 0").ticked(&ticks),
+            title: query::task_title(results, "choice_of_m", &task),
+            x: Axis::linear("M: visits below which a pair counts as worth 0").ticked(&ticks),
             y: Axis::linear(SCORE),
             series,
         });
     }
-    let runs = pick::runs_text(results, &["choice_of_m"]);
+    let runs = query::runs_text(results, &["choice_of_m"]);
     let columns = panels.len().min(3);
     let title = format!("The choice of M ({runs}, 95 % interval)");
     (!panels.is_empty()).then(|| Chart::new("choice-of-m", title, columns, panels))
@@ -110,13 +112,13 @@ fn two_views(
     series: impl Fn(&str, &str, u32) -> Vec<Series>,
 ) -> Option<Chart> {
     let measured =
-        |experiment: &str, task: &str| pick::tasks(results, experiment).iter().any(|name| name == task);
+        |experiment: &str, task: &str| query::tasks(results, experiment).iter().any(|name| name == task);
     let tasks: Vec<_> =
         TASKS.into_iter().filter(|(experiment, task, _)| measured(experiment, task)).collect();
     let mut whole = Vec::new();
     let mut close = Vec::new();
     for (experiment, task, number) in &tasks {
-        let title = pick::task_title(results, experiment, task);
+        let title = query::task_title(results, experiment, task);
         let series = series(experiment, task, *number);
         let best =
             series.iter().flat_map(|s| s.points()).map(|point| point.y).fold(f64::NEG_INFINITY, f64::max);
@@ -126,7 +128,7 @@ fn two_views(
         close.push(Panel { title: format!("{title}: the best scores"), x: x(), y, series });
     }
     let columns = tasks.len();
-    let runs = pick::runs_text(results, &["fig3", "fig3_icml"]);
+    let runs = query::runs_text(results, &["fig3", "fig3_icml"]);
     let mut chart = Chart::new(id, format!("{title} ({runs}, 95 % interval)"), columns, whole);
     chart.panels.extend(close);
     let key = Series::marks("Published (hollow)", Paint::Ink, Mark::Circle, Vec::new()).hollow();
@@ -142,13 +144,18 @@ fn method_series(method: &str, ours: Vec<Point>, theirs: Vec<Point>) -> [Series;
     ]
 }
 
-/// The methods without cycles as lines through the panel; their published score as a hollow sign at `sign_x`.
+/// The methods without cycles as lines through the panel; their published score as a hollow mark at `sign_x`.
 fn levels(results: &Results, experiment: &str, task: &str, number: u32, sign_x: f64) -> Vec<Series> {
     let mut series = Vec::new();
     for method in ["value_iteration", "r_max"] {
         let look = look(method);
-        if let Some(summary) = pick::level(results, experiment, task, method) {
-            series.push(Series::level(title(method), look.paint, Line::Dashed, pick::point(1.0, summary)));
+        if let Some(summary) = query::level(results, experiment, task, method) {
+            series.push(Series::level(
+                title(method),
+                look.paint,
+                Line::Dashed,
+                Point::of_summary(1.0, summary),
+            ));
         }
         let signs = published(number, method).map(|point| Point::new(sign_x, point.score)).collect();
         series.push(Series::marks("", look.paint, look.mark, signs).hollow());
@@ -157,7 +164,7 @@ fn levels(results: &Results, experiment: &str, task: &str, number: u32, sign_x: 
 }
 
 fn planners(results: &Results, experiment: &str, task: &str) -> Vec<String> {
-    let mut methods = pick::methods(results, experiment, task);
+    let mut methods = query::methods(results, experiment, task);
     methods.retain(|method| method != "value_iteration" && method != "r_max");
     methods
 }

@@ -2,8 +2,9 @@
 //! page may restyle them for dark; alone, the file is drawn on white.
 
 use super::chart::{Chart, Line, Mark, Paint, Panel, Point, Series, Shape};
-use super::scale::{Scale, breadths, heights, number};
+use super::scale::{Scale, breadths, heights};
 use super::text::{FAMILY, escape, width};
+use crate::number::number;
 use std::fmt::Write;
 
 const INK: &str = "#1b1f24";
@@ -291,7 +292,7 @@ fn stroke_paint(paint: Paint) -> (&'static str, &'static str) {
     }
 }
 
-/// The legend's entries, one a label, broken into rows that fit.
+/// The legend's entries, one per label, broken into rows that fit.
 fn legend_rows(chart: &Chart, room: f64) -> Vec<Vec<&Series>> {
     let mut entries: Vec<&Series> = Vec::new();
     let drawn =

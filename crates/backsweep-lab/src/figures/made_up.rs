@@ -1,6 +1,6 @@
 //! Results invented for tests: the levels of the paper with a little noise, for every built-in experiment.
 
-use super::published::{figure_1, figure_3};
+use crate::published::{figure_1, figure_3};
 use crate::result::{ExperimentInfo, Results, Row, SettingKey, Summary, Timing};
 
 /// A key.

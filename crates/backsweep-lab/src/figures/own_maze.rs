@@ -1,9 +1,10 @@
 //! The maze of a user's own experiment, with what an agent can learn in it at best.
 
+use super::Figure;
 use super::maze_picture::{Solved, maze_svg};
-use super::scale::number;
 use super::user::file_name;
-use super::{Figure, pick};
+use crate::number::number;
+use crate::query;
 use crate::result::{MazeInfo, Results};
 use crate::{Kind, Maze, MazeTask};
 use backsweep::{Action, PlannerKind, Settings, State, solve_unless};
@@ -11,7 +12,7 @@ use std::fmt::Write;
 
 /// Larger mazes make files that no reader opens.
 const MOST_CELLS: usize = 10_000;
-/// How often the solver may ask whether to go on, about two seconds: a report does not wait for values close to no discount.
+/// How often the solver may ask whether to stop, about two seconds: with a discount close to 1 a report would wait too long.
 const MOST_QUESTIONS: u32 = 50_000;
 /// Values are this exact, and actions that differ by less are equally good.
 const TOLERANCE: f64 = 1e-6;
@@ -19,7 +20,7 @@ const TOLERANCE: f64 = 1e-6;
 /// The picture of a maze; `None` if it is too large.
 pub fn figure(results: &Results, experiment: &str, info: &MazeInfo) -> Option<Figure> {
     let task = info.task().ok().filter(|task| task.maze().cells().count() <= MOST_CELLS)?;
-    let title = pick::task_title(results, experiment, &info.task);
+    let title = query::task_title(results, experiment, &info.task);
     let id = format!("{}-maze-{}", file_name(experiment), file_name(&info.task));
     let solved = solved(&task, info.discount).unwrap_or_default();
     let mut caption = rewards(task.maze(), info.step_reward);

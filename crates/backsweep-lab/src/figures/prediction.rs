@@ -1,9 +1,10 @@
-//! Figure 1: TD(0) against one small backup a step, on the fixed instance and over many random ones.
+//! Figure 1: TD(0) against one small backup per step, on the fixed instance and over many random ones.
 
 use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
-use super::palette::{look, title};
-use super::pick;
-use super::published::{PublishedError, figure_1};
+use super::palette::look;
+use crate::method::title;
+use crate::published::{PublishedError, figure_1};
+use crate::query;
 use crate::result::Results;
 
 const TASKS: [(u32, &str); 2] = [(1, "circle1"), (2, "circle2")];
@@ -28,7 +29,7 @@ pub fn fixed_instance(results: &Results) -> Chart {
         y: Axis::log("error / error of the small backup"),
         series: curves(results, number, task, true),
     });
-    let runs = pick::runs_text(results, &["fig1"]);
+    let runs = query::runs_text(results, &["fig1"]);
     let title =
         format!("Figure 1: evaluation on the circle, 10,000 transitions ({runs}, one fixed instance)");
     let mut chart = Chart::new("fig1", title, 2, levels.into_iter().chain(shapes).collect());
@@ -42,15 +43,15 @@ pub fn band(results: &Results) -> Chart {
     for (number, task) in TASKS {
         for (method, published) in TD {
             let mut series = vec![small_backup_band(results, task)];
-            let summaries = pick::curve(results, "fig1_band", task, method);
+            let summaries = query::curve(results, "fig1_band", task, method);
             let (paint, name) = (look(method).paint, title(method));
             let band = summaries.iter().filter_map(|s| {
-                Some(Point { x: pick::place(&s.key)?, y: s.iqm, low: s.quantile_10, high: s.quantile_90 })
+                Some(Point { x: query::place(&s.key)?, y: s.iqm, low: s.quantile_10, high: s.quantile_90 })
             });
             let points: Vec<Point> = band.collect();
             let range = summaries.iter().filter_map(|s| {
-                let (low, high) = pick::range(results, &s.key)?;
-                Some(Point { x: pick::place(&s.key)?, y: s.iqm, low, high })
+                let (low, high) = query::range(results, &s.key)?;
+                Some(Point { x: query::place(&s.key)?, y: s.iqm, low, high })
             });
             series.push(Series::band("", paint, range.collect()));
             series.push(Series::band("", paint, points.clone()));
@@ -67,7 +68,7 @@ pub fn band(results: &Results) -> Chart {
         }
     }
     let runs =
-        pick::runs_text(results, &["fig1_band"]).replace("mean of ", "").replace("runs", "random instances");
+        query::runs_text(results, &["fig1_band"]).replace("mean of ", "").replace("runs", "random instances");
     let title = format!("Figure 1 over {runs}: interquartile mean, middle 80 % (dark) and range (light)");
     let mut chart = Chart::new("fig1-band", title, 2, panels);
     chart.keys = vec![
@@ -78,14 +79,14 @@ pub fn band(results: &Results) -> Chart {
 }
 
 fn curves(results: &Results, number: u32, task: &str, relative: bool) -> Vec<Series> {
-    let small = pick::level(results, "fig1", task, "small_backup");
+    let small = query::level(results, "fig1", task, "small_backup");
     let unit = if relative { small.map_or(f64::NAN, |small| small.mean) } else { 1.0 };
     let mut series = Vec::new();
     for (method, published) in TD {
         let look = look(method);
-        let ours = pick::curve(results, "fig1", task, method);
+        let ours = query::curve(results, "fig1", task, method);
         let points =
-            ours.iter().filter_map(|s| Some(Point::new(pick::place(&s.key)?, s.mean / unit))).collect();
+            ours.iter().filter_map(|s| Some(Point::new(query::place(&s.key)?, s.mean / unit))).collect();
         series.push(Series::curve(title(method), look.paint, Line::Solid, points));
         let divisor = move |point: &PublishedError| if relative { point.small_backups } else { 1.0 };
         series.extend(published_curve(number, look.paint, look.mark, move |p| published(p) / divisor(p)));
@@ -105,7 +106,7 @@ fn curves(results: &Results, number: u32, task: &str, relative: bool) -> Vec<Ser
     series
 }
 
-/// The published curve: dashed, with a hollow sign at every fifth point.
+/// The published curve: dashed, with a hollow mark at every fifth point.
 fn published_curve(
     number: u32,
     paint: Paint,
@@ -130,7 +131,7 @@ fn published_level(number: u32) -> [Series; 2] {
 fn small_backup_band(results: &Results, task: &str) -> Series {
     let paint = look("small_backup").paint;
     let point =
-        pick::level(results, "fig1_band", task, "small_backup").map_or(Point::new(0.0, f64::NAN), |s| {
+        query::level(results, "fig1_band", task, "small_backup").map_or(Point::new(0.0, f64::NAN), |s| {
             Point { x: 0.0, y: s.iqm, low: s.quantile_10, high: s.quantile_90 }
         });
     Series::level(title("small_backup"), paint, Line::Solid, point)
@@ -157,7 +158,7 @@ fn short_title(number: u32) -> String {
 
 fn task_title(results: &Results, experiment: &str, task: &str, number: u32) -> String {
     let known =
-        pick::info(results, experiment).is_some_and(|info| info.tasks.iter().any(|(name, _)| name == task));
-    let name = known.then(|| format!(": {}", pick::task_title(results, experiment, task)));
+        query::info(results, experiment).is_some_and(|info| info.tasks.iter().any(|(name, _)| name == task));
+    let name = known.then(|| format!(": {}", query::task_title(results, experiment, task)));
     short_title(number) + &name.unwrap_or_default()
 }

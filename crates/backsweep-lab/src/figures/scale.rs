@@ -1,6 +1,7 @@
 //! From values to places on an axis: ranges that fit the data, round ticks, and their labels.
 
 use super::chart::{Axis, Panel, Point, Shape};
+use crate::number::number;
 
 /// The visible part of an axis, laid over pixels.
 #[derive(Clone, Debug)]
@@ -75,16 +76,6 @@ pub fn heights(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
 pub fn breadths(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
     let fixed = panel.series.iter().filter(|series| series.shape != Shape::Level);
     fixed.flat_map(|series| series.points()).map(|point| point.x)
-}
-
-/// A number with a true minus sign and no `-0`.
-pub fn number(value: f64, digits: usize) -> String {
-    let text = format!("{value:.digits$}");
-    match text.strip_prefix('-') {
-        Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.to_string(),
-        Some(rest) => format!("−{rest}"),
-        None => text,
-    }
 }
 
 fn usable((first, last): (f64, f64), log: bool) -> bool {

@@ -10,7 +10,7 @@ fn ids(results: &Results) -> Vec<String> {
     pictures(results).into_iter().map(|figure| figure.id).collect()
 }
 
-/// Every picture parses, holds no number that is none, and no text leaves it.
+/// Every picture parses, holds finite numbers only, and no text exceeds it.
 fn check(results: &Results) {
     for figure in pictures(results) {
         let name = &figure.id;
@@ -52,7 +52,7 @@ fn complete_results_give_every_picture_whole() {
 fn the_same_results_give_the_same_bytes() {
     let (one, other) = (pictures(&complete()), pictures(&complete()));
     assert_eq!(one, other);
-    assert_eq!(raster::png(&one[0].svg).unwrap(), raster::png(&other[0].svg).unwrap());
+    assert_eq!(raster::png(&one[0].svg, ZOOM).unwrap(), raster::png(&other[0].svg, ZOOM).unwrap());
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_method_looks_the_same_everywhere_and_no_two_look_alike() {
     }
     assert_eq!(palette::look("small_backup").paint, palette::look("small_backups").paint);
     assert_eq!(palette::look("my_planner"), palette::look("my_planner"));
-    assert_eq!(palette::title("my_planner"), "My planner");
+    assert_eq!(crate::method::title("my_planner"), "My planner");
 }
 
 /// An experiment of a user, with names that try to break the page.

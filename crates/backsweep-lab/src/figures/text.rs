@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 /// DejaVu Sans, cut down to Latin, Greek, Cyrillic and a few signs; licence in `LICENSE.DejaVu`.
 pub const FONT: &[u8] = include_bytes!("DejaVuSans-subset.ttf");
 
-/// The fonts asked for, widest first, so that text never outgrows the room measured for it.
+/// The fonts to use, widest first, so that text never outgrows the room measured for it.
 pub const FAMILY: &str = "DejaVu Sans, Verdana, Segoe UI, Helvetica, Arial, sans-serif";
 
 /// `text` made safe for the content and the attributes of XML and HTML.

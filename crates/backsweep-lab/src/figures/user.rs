@@ -1,29 +1,30 @@
 //! Pictures for any experiment: score against cycles, or against whatever number its settings differ in; and against
 //! time.
 
-use super::chart::{Axis, Chart, Line, Panel, Series, Shape};
-use super::palette::{look, title};
-use super::pick;
+use super::chart::{Axis, Chart, Line, Panel, Point, Series, Shape};
+use super::palette::look;
+use crate::method::title;
+use crate::query;
 use crate::result::{Results, Summary};
 
-/// One panel a task, one curve a method; methods without cycles are lines through the panel.
+/// One panel per task, one curve per method; methods without cycles are lines through the panel.
 pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
     let panel = |task: &str| {
         let mut places: Vec<f64> = Vec::new();
         let mut cycles = true;
-        for method in pick::methods(results, experiment, task) {
-            let summaries = pick::curve(results, experiment, task, &method);
+        for method in query::methods(results, experiment, task) {
+            let summaries = query::curve(results, experiment, task, &method);
             cycles &= summaries.iter().all(|summary| summary.key.cycles.is_some());
-            places.extend(summaries.iter().filter_map(|summary| pick::place(&summary.key)));
+            places.extend(summaries.iter().filter_map(|summary| query::place(&summary.key)));
         }
         let x = axis(&mut places, cycles);
-        // Methods stand a little apart, so that error bars on one number of cycles can be told apart.
+        // Methods are shifted a little, so that error bars at the same number of cycles can be told apart.
         let apart = if x.log { 0.02 } else { 0.0 };
         let series = curves(results, experiment, task, |summary, index| {
-            Some(pick::place(&summary.key)? * (1.0 + apart * index as f64))
+            Some(query::place(&summary.key)? * (1.0 + apart * index as f64))
         });
         Panel {
-            title: pick::task_title(results, experiment, task),
+            title: query::task_title(results, experiment, task),
             x,
             y: score_axis(results, experiment),
             series,
@@ -44,8 +45,8 @@ pub fn against_time(results: &Results, experiment: &str) -> Option<Chart> {
         .iter()
         .find(|s| s.key.experiment == experiment && s.key.cycles.is_some() && time(s).is_some())?;
     let panel = |task: &str| Panel {
-        title: pick::task_title(results, experiment, task),
-        x: Axis::log("measured time a step (µs)"),
+        title: query::task_title(results, experiment, task),
+        x: Axis::log("measured time per step (µs)"),
         y: score_axis(results, experiment),
         series: curves(results, experiment, task, |summary, _| time(summary)),
     };
@@ -53,10 +54,10 @@ pub fn against_time(results: &Results, experiment: &str) -> Option<Chart> {
 }
 
 fn chart(results: &Results, experiment: &str, suffix: &str, panel: impl Fn(&str) -> Panel) -> Option<Chart> {
-    let panels: Vec<Panel> = pick::tasks(results, experiment).iter().map(|task| panel(task)).collect();
+    let panels: Vec<Panel> = query::tasks(results, experiment).iter().map(|task| panel(task)).collect();
     let name =
-        pick::info(results, experiment).map(|info| info.title.clone()).filter(|title| !title.is_empty());
-    let runs = pick::runs_text(results, &[experiment]);
+        query::info(results, experiment).map(|info| info.title.clone()).filter(|title| !title.is_empty());
+    let runs = query::runs_text(results, &[experiment]);
     let heading = format!("{} ({runs}, 95 % interval)", name.unwrap_or_else(|| experiment.to_string()));
     let columns = panels.len().min(3);
     (columns > 0).then(|| Chart::new(&(file_name(experiment) + suffix), heading, columns, panels))
@@ -70,13 +71,18 @@ fn curves(
     place: impl Fn(&Summary, usize) -> Option<f64>,
 ) -> Vec<Series> {
     let mut series = Vec::new();
-    for (index, method) in pick::methods(results, experiment, task).iter().enumerate() {
+    for (index, method) in query::methods(results, experiment, task).iter().enumerate() {
         let look = look(method);
-        if let Some(summary) = pick::level(results, experiment, task, method) {
-            series.push(Series::level(title(method), look.paint, Line::Dashed, pick::point(1.0, summary)));
+        if let Some(summary) = query::level(results, experiment, task, method) {
+            series.push(Series::level(
+                title(method),
+                look.paint,
+                Line::Dashed,
+                Point::of_summary(1.0, summary),
+            ));
         }
-        let summaries = pick::curve(results, experiment, task, method);
-        let points = summaries.iter().filter_map(|s| Some(pick::point(place(s, index)?, s))).collect();
+        let summaries = query::curve(results, experiment, task, method);
+        let points = summaries.iter().filter_map(|s| Some(Point::of_summary(place(s, index)?, s))).collect();
         series.push(Series::curve(title(method), look.paint, Line::Solid, points).marked(look.mark));
     }
     series.sort_by_key(|series| series.shape != Shape::Level);
@@ -94,10 +100,10 @@ fn axis(places: &mut Vec<f64>, cycles: bool) -> Axis {
     places.dedup();
     match (places.first(), places.last()) {
         (Some(first), Some(last)) if cycles && *first > 0.0 => {
-            let axis = Axis::log("update cycles a step").between(first * 0.84, last * 1.25);
+            let axis = Axis::log("update cycles per step").between(first * 0.84, last * 1.25);
             if places.len() <= 12 { axis.ticked(places) } else { axis }
         }
-        _ if cycles => Axis::linear("update cycles a step"),
+        _ if cycles => Axis::linear("update cycles per step"),
         _ => Axis::linear("parameter"),
     }
 }

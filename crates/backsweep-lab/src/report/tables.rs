@@ -1,17 +1,18 @@
 //! The tables of the report: fitted exponents, the summary of every setting, and the times.
 
-use crate::figures::cost::{SIZES, exponent};
-use crate::figures::published::{figure_1, figure_3};
 use crate::figures::text::escape;
-use crate::figures::{number, palette, pick};
+use crate::growth::{SIZES, exponent};
+use crate::number::number;
+use crate::published::{figure_1, figure_3};
 use crate::result::{Results, SettingKey, Summary, Timing};
+use crate::{method, query};
 use std::fmt::Write;
 
 /// Table 1: the fitted exponents beside what the paper states.
 pub fn exponents(page: &mut String, results: &Results) {
     let mut methods: Vec<String> =
-        SIZES.iter().flat_map(|(task, _)| pick::methods(results, "table1", task)).collect();
-    methods.sort_by_key(|method| palette::rank(method));
+        SIZES.iter().flat_map(|(task, _)| query::methods(results, "table1", task)).collect();
+    methods.sort_by_key(|method| method::rank(method));
     methods.dedup();
     if methods.is_empty() {
         return;
@@ -25,9 +26,9 @@ pub fn exponents(page: &mut String, results: &Results) {
     }
     let _ = writeln!(page, "<th scope=\"col\">the paper</th></tr>");
     for method in methods {
-        let _ = write!(page, "<tr><td>{}</td>", escape(&palette::title(&method)));
+        let _ = write!(page, "<tr><td>{}</td>", escape(&method::title(&method)));
         for (task, _) in SIZES {
-            let fitted = exponent(&pick::times(results, "table1", task, &method));
+            let fitted = exponent(&query::times(results, "table1", task, &method));
             let cell =
                 fitted.map_or("–".to_string(), |exponent| format!("n<sup>{}</sup>", number(exponent, 2)));
             let _ = write!(page, "<td class=\"number\">{cell}</td>");
@@ -44,9 +45,9 @@ pub fn exponents(page: &mut String, results: &Results) {
 pub fn summaries(page: &mut String, results: &Results) {
     for experiment in experiments(results) {
         let of: Vec<&Summary> = results.summaries.iter().filter(|s| s.key.experiment == experiment).collect();
-        let name = pick::info(results, &experiment).map(|info| info.title.clone()).unwrap_or_default();
+        let name = query::info(results, &experiment).map(|info| info.title.clone()).unwrap_or_default();
         let open = if of.len() <= 80 { " open" } else { "" };
-        // A column that would be empty throughout is left out.
+        // A column that would be empty is omitted.
         let place = if of.iter().any(|s| s.key.cycles.is_some()) { "cycles" } else { "parameter" };
         let both = place == "cycles" && of.iter().any(|s| s.key.parameter.is_some());
         let with_published = of.iter().any(|summary| published(&summary.key).is_some());
@@ -66,8 +67,8 @@ pub fn summaries(page: &mut String, results: &Results) {
             let _ = write!(page, "<th scope=\"col\" class=\"number\">{head}</th>");
         }
         let _ = writeln!(page, "</tr>");
-        for task in pick::tasks(results, &of[0].key.experiment) {
-            let title = escape(&pick::task_title(results, &of[0].key.experiment, &task));
+        for task in query::tasks(results, &of[0].key.experiment) {
+            let title = escape(&query::task_title(results, &of[0].key.experiment, &task));
             let _ = writeln!(
                 page,
                 "<tr class=\"part\"><th colspan=\"{columns}\" scope=\"colgroup\">{title}</th></tr>"
@@ -99,8 +100,8 @@ pub fn timings(page: &mut String, results: &Results) {
             page,
             "<tr><td>{}</td><td>{}</td><td>{}</td>{}<td>{}</td><td class=\"number\">{}</td><td class=\"number\">{} to {}</td><td class=\"number\">{samples}</td></tr>",
             escape(&key.experiment),
-            escape(&pick::task_title(results, &key.experiment, &key.task)),
-            escape(&palette::title(&key.method)),
+            escape(&query::task_title(results, &key.experiment, &key.task)),
+            escape(&method::title(&key.method)),
             place_cells(key),
             escape(unit),
             finite(*microseconds, 4),
@@ -129,7 +130,7 @@ fn summary_row(page: &mut String, summary: &Summary, both: bool, with_published:
     if with_published {
         cells.push(published(key).map_or(String::new(), text));
     }
-    let _ = write!(page, "<tr><td>{}</td>", escape(&palette::title(&key.method)));
+    let _ = write!(page, "<tr><td>{}</td>", escape(&method::title(&key.method)));
     for cell in cells {
         let _ = write!(page, "<td class=\"number\">{cell}</td>");
     }

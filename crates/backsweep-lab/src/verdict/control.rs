@@ -2,7 +2,8 @@
 
 use super::evidence::{Measured, curve, decide, name, score};
 use super::{Claim, Judged, Subject};
-use crate::figures::{number, pick};
+use crate::number::number;
+use crate::query;
 use crate::result::{Results, SettingKey};
 
 const PART: &str = "Figure 3";
@@ -20,7 +21,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "one-cycle-small-backups",
         part: PART,
-        text: "With one update cycle a step, small backups closely approximate value iteration (within 0.5)",
+        text: "With one update cycle per step, small backups closely approximate value iteration (within 0.5)",
         place: SECTION,
         about: fifteen("small_backups", 0.5),
         judge: close_to_value_iteration,
@@ -28,7 +29,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "one-cycle-reversed-full-backups",
         part: PART,
-        text: "With one update cycle a step, reversed full backups closely approximate value iteration (within 0.5)",
+        text: "With one update cycle per step, reversed full backups closely approximate value iteration (within 0.5)",
         place: "conference version, section 5.2",
         about: fifteen("reversed_full_backups", 0.5),
         judge: close_to_value_iteration,
@@ -36,7 +37,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "classical-methods-do-not",
         part: PART,
-        text: "With one update cycle a step, the two classical methods do not approximate it (both more than 0.5 below)",
+        text: "With one update cycle per step, the two classical methods do not approximate it (both more than 0.5 below)",
         place: SECTION,
         about: fifteen("", 0.5),
         judge: classical_far,
@@ -84,7 +85,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "standard-error-of-scores",
         part: PART,
-        text: "The largest standard error of 100 runs is 0.1 (below 0.15), Peng & Williams left out",
+        text: "The largest standard error of 100 runs is 0.1 (below 0.15), excluding Peng & Williams",
         place: SECTION,
         about: fifteen("", 0.15),
         judge: standard_error_of_scores,
@@ -108,7 +109,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "value-iteration-by-other-means",
         part: PART,
-        text: "Our scores of value iteration are its own: values never leave those of plain sweeps by more than the \
+        text: "Our scores of value iteration are genuine: values never differ from those of plain sweeps by more than the \
                tolerance explains (2 γτ / (1 − γ), τ = 0.001)",
         place: "a check of ours",
         about: Subject { experiment: "check", task: "fifteen", method: "value_iteration", number: 0.198 },
@@ -163,12 +164,12 @@ fn peng_williams_worse(results: &Results, about: Subject) -> Judged {
     decide(&parts, format!("cycles {}", numbers.join("; ")))
 }
 
-/// Forty comparisons are made over the three tasks, so that a limit of two standard errors would cry wolf; three does
+/// Forty comparisons are made over the three tasks, so a limit of two standard errors would raise false alarms; three does
 /// so once in twenty times.
 fn more_cycles(results: &Results, about: Subject) -> Judged {
     let mut compared = 0;
     let mut worst: Option<(f64, String)> = None;
-    for method in pick::methods(results, about.experiment, about.task) {
+    for method in query::methods(results, about.experiment, about.task) {
         let Ok(points) = curve(results, about.experiment, about.task, &method) else { continue };
         for pair in points.windows(2) {
             let [(fewer, before), (more, after)] = [pair[0], pair[1]];
@@ -218,7 +219,7 @@ fn standard_error_of_scores(results: &Results, about: Subject) -> Judged {
         }
     }
     let (error, which, runs) = largest.ok_or("no scores")?;
-    // A standard error estimated from n runs is itself known to one part in the root of 2 (n - 1).
+    // A standard error estimated from n runs is itself uncertain by a relative 1 / √(2 (n − 1)).
     let doubt = error / (2.0 * f64::from(runs.max(2) - 1)).sqrt();
     let scaled = if runs == 100 { String::new() } else { format!(", scaled from {runs} runs") };
     let numbers = format!("largest {} ± {} ({which}{scaled})", number(error, 2), number(doubt, 2));
@@ -253,7 +254,7 @@ fn same_as_plain_sweeps(results: &Results, about: Subject) -> Judged {
     let Subject { experiment, task, method, number: limit } = about;
     let of = |key: &SettingKey| key.experiment == experiment && key.task == task && key.method == method;
     let rows = results.rows.iter().filter(|row| of(&row.key)).map(|row| row.score);
-    // Without rows the upper end of the interval stands for the largest of them.
+    // Without rows, the upper end of the interval takes the place of the largest.
     let summaries = results.summaries.iter().filter(|summary| of(&summary.key)).map(|summary| summary.high);
     let largest = rows.chain(summaries).filter(|score| score.is_finite()).max_by(f64::total_cmp);
     let largest = largest.ok_or_else(|| format!("no {experiment}/{task}/{method}"))?;

@@ -2,8 +2,9 @@
 
 use super::evidence::{name, time};
 use super::{Claim, Judged, Subject};
-use crate::figures::cost::{SIZES, exponent, power};
-use crate::figures::{number, pick};
+use crate::growth::{SIZES, exponent, power};
+use crate::number::number;
+use crate::query;
 use crate::result::Results;
 
 const PART: &str = "Table 1 and times";
@@ -14,14 +15,14 @@ const fn about(method: &'static str, number: f64) -> Subject {
 
 /// The three implementations that the paper compares.
 const COMPARED: [&str; 3] = ["small_backups", "moore_atkeson", "peng_williams"];
-/// How far a fitted exponent may exceed the stated one: caches make large tasks dearer than their count of operations.
+/// How far a fitted exponent may exceed the stated one: caches make large tasks slower than their count of operations.
 const SLACK: f64 = 0.25;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "complexity-small-backups",
         part: PART,
-        text: "Small backups: an update cycle costs O(actions) + O(predecessors), whatever the successors and states",
+        text: "Small backups: an update cycle costs O(actions) + O(predecessors), independent of successors and states",
         place: "Table 1",
         about: about("small_backups", 0.0),
         judge: complexity,
@@ -61,7 +62,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "small-backups-cheapest",
         part: PART,
-        text: "On the maze, the cycle of small backups is a little cheaper than those of the classical methods",
+        text: "On the maze, a cycle of small backups is a little cheaper than those of the classical methods",
         place: "section 5.2",
         about: about("", 0.0),
         judge: cheapest,
@@ -101,8 +102,8 @@ fn stated(method: &str) -> [f64; 4] {
 }
 
 /// Growth with successors, actions and predecessors is judged by time. Growth with states is judged by the number of
-/// backups of a cycle: the model then outgrows the caches, and its time shows them and not the operations that the
-/// paper counts. The time is told beside it.
+/// backups per cycle: the model then outgrows the caches, and its time shows them and not the operations that the
+/// paper counts. The time is printed beside it.
 fn complexity(results: &Results, about: Subject) -> Judged {
     let mut holds = true;
     let mut numbers = Vec::new();
@@ -124,8 +125,8 @@ fn complexity(results: &Results, about: Subject) -> Judged {
 
 /// The exponent with which the number of backups of a cycle grows: the same on every machine.
 fn backups(results: &Results, task: &str, method: &str) -> Result<f64, String> {
-    let curve = pick::curve(results, "table1", task, method);
-    let points = curve.iter().filter_map(|summary| Some((pick::place(&summary.key)?, summary.mean)));
+    let curve = query::curve(results, "table1", task, method);
+    let points = curve.iter().filter_map(|summary| Some((query::place(&summary.key)?, summary.mean)));
     let points: Vec<(f64, f64)> = points.filter(|(size, backups)| *size > 0.0 && *backups > 0.0).collect();
     power(&points).ok_or_else(|| format!("fewer than three counts of backups of table1/{task}/{method}"))
 }
@@ -149,7 +150,7 @@ fn same_cost(results: &Results, about: Subject) -> Judged {
     let ratio = most / least;
     Ok((
         ratio <= about.number,
-        format!("{}; the dearest {} times the cheapest", list(&times), number(ratio, 2)),
+        format!("{}; the slowest {} times the fastest", list(&times), number(ratio, 2)),
     ))
 }
 
@@ -158,7 +159,7 @@ fn cheapest(results: &Results, _: Subject) -> Judged {
     let mut holds = true;
     for method in &COMPARED[1..] {
         let other = time(results, "maze", method, None, "cycle")?;
-        // A tie within a twentieth, with ranges that overlap, is no disproof.
+        // A tie within a twentieth, with ranges that overlap, does not disprove it.
         let tie = small.low <= other.high && small.microseconds <= 1.05 * other.microseconds;
         holds &= small.microseconds <= other.microseconds || tie;
     }
@@ -170,7 +171,7 @@ fn value_iteration_cost(results: &Results, about: Subject) -> Judged {
     let cycle = time(results, "maze", "small_backups", None, "cycle")?;
     let ratio = exact.microseconds / cycle.microseconds;
     let numbers = format!(
-        "{} µs an observation against {} µs a cycle of small backups: {} times",
+        "{} µs per observation against {} µs per cycle of small backups: {} times",
         number(exact.microseconds, 1),
         number(cycle.microseconds, 3),
         number(ratio, 0)
@@ -183,11 +184,11 @@ fn step_cost(results: &Results, about: Subject) -> Judged {
     let sample = time(results, "circle", "td_constant", None, "step")?.microseconds;
     let ratio = small / sample;
     let (small, sample) = (number(small * 1000.0, 1), number(sample * 1000.0, 1));
-    Ok((ratio < about.number, format!("{small} ns against {sample} ns a step: {} times", number(ratio, 2))))
+    Ok((ratio < about.number, format!("{small} ns against {sample} ns per step: {} times", number(ratio, 2))))
 }
 
 fn fitted(results: &Results, task: &str, method: &str) -> Result<f64, String> {
-    let times = pick::times(results, "table1", task, method);
+    let times = query::times(results, "table1", task, method);
     exponent(&times).ok_or_else(|| format!("fewer than three sizes of table1/{task}/{method}"))
 }
 

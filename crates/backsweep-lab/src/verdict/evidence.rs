@@ -1,7 +1,8 @@
 //! Numbers out of results, with their noise, or a line that says what is missing.
 
-use crate::figures::{number, palette, pick};
+use crate::number::number;
 use crate::result::{Results, SettingKey, Summary, Timing};
+use crate::{method, query};
 use std::fmt;
 
 /// A mean with its standard error.
@@ -112,9 +113,9 @@ pub fn curve(
     task: &str,
     method: &str,
 ) -> Result<Vec<(f64, Measured)>, String> {
-    let found = pick::curve(results, experiment, task, method);
+    let found = query::curve(results, experiment, task, method);
     let points: Result<Vec<_>, String> =
-        found.iter().map(|s| Ok((pick::place(&s.key).unwrap_or(f64::NAN), measured(s)?))).collect();
+        found.iter().map(|s| Ok((query::place(&s.key).unwrap_or(f64::NAN), measured(s)?))).collect();
     match points {
         Ok(points) if points.is_empty() => Err(format!("no {experiment}/{task}/{method}")),
         points => points,
@@ -142,7 +143,7 @@ pub fn time<'a>(
 
 /// What a reader calls a method.
 pub fn name(method: &str) -> String {
-    palette::title(method)
+    method::title(method)
 }
 
 /// Parameters come out of text files, so that equal ones may differ in their last bits.

@@ -1,10 +1,10 @@
-//! Claims about Figure 1: one small backup a step against TD(0) on the two circles.
+//! Claims about Figure 1: one small backup per step against TD(0) on the two circles.
 
 use super::evidence::{Measured, curve, decide, measured, score};
 use super::{Claim, Judged, Subject};
-use crate::figures::number;
-use crate::figures::pick;
-use crate::figures::published::{PublishedError, figure_1};
+use crate::number::number;
+use crate::published::{PublishedError, figure_1};
+use crate::query;
 use crate::result::Results;
 
 const PART: &str = "Figure 1";
@@ -21,7 +21,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "similar-to-tuned-td-1",
         part: PART,
-        text: "Task 1: one small backup a step does about as well as TD(0) with the best step size (at most 0.02 worse)",
+        text: "Task 1: one small backup per step does about as well as TD(0) with the best step size (at most 0.02 worse)",
         place: SECTION,
         about: on("circle1", 1.0),
         judge: similar,
@@ -29,7 +29,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "similar-to-tuned-td-2",
         part: PART,
-        text: "Task 2: one small backup a step does about as well as TD(0) with the best step size (at most 0.02 worse)",
+        text: "Task 2: one small backup per step does about as well as TD(0) with the best step size (at most 0.02 worse)",
         place: SECTION,
         about: on("circle2", 2.0),
         judge: similar,
@@ -213,21 +213,21 @@ fn shape(results: &Results, about: Subject) -> Judged {
     Ok((holds, numbers.join("; ")))
 }
 
-/// The published curve is one instance, so that it may well lie outside the middle 80 % of them; hardly so outside the
-/// range of a hundred.
+/// The published curve is one instance, so it may well lie outside the middle 80 % of them, but hardly outside the range
+/// of a hundred.
 fn band(results: &Results, about: Subject) -> Judged {
     let mut holds = true;
     let mut numbers = Vec::new();
     for (method, published) in TD {
         let (mut all, mut inside, mut middle) = (0, 0, 0);
-        for summary in pick::curve(results, "fig1_band", about.task, method) {
+        for summary in query::curve(results, "fig1_band", about.task, method) {
             measured(summary)?;
-            let x = pick::place(&summary.key).unwrap_or(f64::NAN);
+            let x = query::place(&summary.key).unwrap_or(f64::NAN);
             // Step size 0 is 1 by definition and says nothing about instances.
             let theirs = published_at(about.number, x).map(|point| published(&point));
             let Some(theirs) = theirs.filter(|_| method != "td_constant" || x != 0.0) else { continue };
             let (low, high) =
-                pick::range(results, &summary.key).ok_or(format!("no rows of {}", summary.key.name()))?;
+                query::range(results, &summary.key).ok_or(format!("no rows of {}", summary.key.name()))?;
             all += 1;
             inside += usize::from(low <= theirs && theirs <= high);
             middle += usize::from(summary.quantile_10 <= theirs && theirs <= summary.quantile_90);

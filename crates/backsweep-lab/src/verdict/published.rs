@@ -1,9 +1,9 @@
-//! Whether the published scores of Figure 3 come out again, within noise, method by method.
+//! Whether the published scores of Figure 3 are reproduced, within noise, method by method.
 
 use super::evidence::{name, reach, score};
 use super::{Claim, Judged, Subject};
-use crate::figures::number;
-use crate::figures::published::figure_3;
+use crate::number::number;
+use crate::published::figure_3;
 use crate::result::Results;
 
 const PART: &str = "Published scores";
@@ -24,64 +24,64 @@ const fn claim(id: &'static str, text: &'static str, about: Subject) -> Claim {
 pub(super) const CLAIMS: &[Claim] = &[
     claim(
         "level-15-reversed-full-backups",
-        "15 successors: the published scores of reversed full backups come out again",
+        "15 successors: the published scores of reversed full backups are reproduced",
         fifteen("reversed_full_backups"),
     ),
     claim(
         "level-15-moore-atkeson",
-        "15 successors: the published scores of Moore & Atkeson come out again",
+        "15 successors: the published scores of Moore & Atkeson are reproduced",
         fifteen("moore_atkeson"),
     ),
     claim(
         "level-15-peng-williams",
-        "15 successors: the published scores of Peng & Williams come out again",
+        "15 successors: the published scores of Peng & Williams are reproduced",
         fifteen("peng_williams"),
     ),
     claim(
         "level-15-wiering-schmidhuber",
-        "15 successors: the published scores of Wiering & Schmidhuber come out again",
+        "15 successors: the published scores of Wiering & Schmidhuber are reproduced",
         fifteen("wiering_schmidhuber"),
     ),
     claim(
         "level-15-value-iteration",
-        "15 successors: the published score of value iteration comes out again",
+        "15 successors: the published score of value iteration is reproduced",
         fifteen("value_iteration"),
     ),
-    claim("level-15-r-max", "15 successors: the published score of R-max comes out again", fifteen("r_max")),
+    claim("level-15-r-max", "15 successors: the published score of R-max is reproduced", fifteen("r_max")),
     claim(
         "level-4-reversed-full-backups",
-        "4 successors at 0.6: the published scores of reversed full backups come out again",
+        "4 successors at 0.6: the published scores of reversed full backups are reproduced",
         four_60("reversed_full_backups"),
     ),
     claim(
         "level-4-moore-atkeson",
-        "4 successors at 0.6: the published scores of Moore & Atkeson come out again",
+        "4 successors at 0.6: the published scores of Moore & Atkeson are reproduced",
         four_60("moore_atkeson"),
     ),
     claim(
         "level-4-peng-williams",
-        "4 successors at 0.6: the published scores of Peng & Williams come out again",
+        "4 successors at 0.6: the published scores of Peng & Williams are reproduced",
         four_60("peng_williams"),
     ),
     claim(
         "level-4-wiering-schmidhuber",
-        "4 successors at 0.6: the published scores of Wiering & Schmidhuber come out again",
+        "4 successors at 0.6: the published scores of Wiering & Schmidhuber are reproduced",
         four_60("wiering_schmidhuber"),
     ),
     claim(
         "level-4-value-iteration",
-        "4 successors at 0.6: the published score of value iteration comes out again",
+        "4 successors at 0.6: the published score of value iteration is reproduced",
         four_60("value_iteration"),
     ),
     claim(
         "level-4-r-max",
-        "4 successors at 0.6: the published score of R-max comes out again",
+        "4 successors at 0.6: the published score of R-max is reproduced",
         four_60("r_max"),
     ),
     Claim {
         id: "level-4-as-written",
         part: PART,
-        text: "4 successors at 0.8, as the text says: the published scores of reversed full backups come out again",
+        text: "4 successors at 0.8, as the text says: the published scores of reversed full backups are reproduced",
         place: "conference version, section 5.2",
         about: Subject {
             experiment: "fig3_icml",
@@ -119,7 +119,7 @@ fn reproduced(results: &Results, about: Subject) -> Judged {
         numbers.push(format!("{cycles}{ours} ({})", number(point.score, 2)));
     }
     if numbers.is_empty() {
-        return Err(format!("nothing published of {}", name(about.method)));
+        return Err(format!("no published score of {}", name(about.method)));
     }
     let side = if worst > 0.0 { "better" } else { "worse" };
     let text = numbers.join("; ");

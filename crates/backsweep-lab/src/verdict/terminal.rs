@@ -1,78 +1,82 @@
-//! The verdict as a table for a terminal, or as plain lines for a pipe.
+//! The verdict for a terminal or a pipe: the short word first, then the claim, its numbers beneath, folded to the width.
 
-use super::{Outcome, Verdict, count};
-use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use super::{Finding, Verdict, count};
 use std::io::IsTerminal;
+
+/// The column in which claims begin: the longest word and two blanks.
+const INDENT: usize = 15;
+/// Where nobody says how wide the output is.
+const DEFAULT_WIDTH: usize = 80;
 
 /// How to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// A table of this many columns of text, or plain lines.
-    pub table: Option<u16>,
+    /// The most characters in a line.
+    pub width: usize,
     /// Whether to use colour.
     pub color: bool,
 }
 
 impl Style {
-    /// Plain lines without colour.
-    pub const PLAIN: Style = Style { table: None, color: false };
+    /// Lines of 80 characters without colour.
+    pub const PLAIN: Style = Style { width: DEFAULT_WIDTH, color: false };
 
-    /// A table with colour on a terminal, without where `NO_COLOR` is set; plain lines anywhere else.
+    /// As wide as the terminal, with colour unless `NO_COLOR` is set or the terminal is dumb; plain lines in a pipe.
     pub fn of_stdout() -> Self {
         if !std::io::stdout().is_terminal() {
             return Style::PLAIN;
         }
-        let width = Table::new().width().unwrap_or(100);
-        let color = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Style { table: Some(width), color }
+        let width = terminal_size::terminal_size().map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+        Style { width, color: !is_set("NO_COLOR") && !is_dumb }
     }
 }
 
 /// The verdict, as text that ends with a line of counts.
 pub fn terminal(verdicts: &[Verdict], style: Style) -> String {
     let [holds, fails, open] = count(verdicts);
-    let counts =
-        format!("{} claims: {holds} hold, {fails} do not hold, {open} not measured\n", verdicts.len());
-    match style.table {
-        Some(width) => format!("{}\n{counts}", table(verdicts, width.clamp(60, 220), style.color)),
-        None => {
-            let lines = verdicts.iter().map(|verdict| {
-                let Verdict { id, claim, place, outcome, numbers, .. } = verdict;
-                format!("{:<13}  {id}: {claim} [{place}]: {numbers}\n", outcome.words())
-            });
-            lines.collect::<String>() + &counts
+    let mut text = String::new();
+    // Very long lines are hard to read, and very short ones hold no word.
+    let width = style.width.clamp(INDENT + 25, 120);
+    for Verdict { id, claim, place, finding, numbers, .. } in verdicts {
+        let word = format!("{:<INDENT$}", finding.words());
+        if style.color {
+            text.push_str(&format!("\u{1b}[{}m{word}\u{1b}[0m", color(*finding)));
+        } else {
+            text.push_str(&word);
         }
+        fold(&mut text, &format!("{id}: {claim} [{place}]"), width, INDENT);
+        text.push_str(&" ".repeat(INDENT));
+        fold(&mut text, numbers, width, INDENT);
+    }
+    text + &format!("{} claims: {holds} hold, {fails} do not hold, {open} not measured\n", verdicts.len())
+}
+
+/// Green, red or grey, as terminals number them.
+fn color(finding: Finding) -> u8 {
+    match finding {
+        Finding::Holds => 32,
+        Finding::DoesNotHold => 31,
+        Finding::NotMeasured => 90,
     }
 }
 
-fn table(verdicts: &[Verdict], width: u16, color: bool) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(presets::UTF8_FULL_CONDENSED)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(width);
-    if color {
-        table.enforce_styling();
-    } else {
-        table.force_no_tty();
+/// Appends words in lines of at most `width` characters; the first line begins at column `indent`, and so do the others.
+fn fold(text: &mut String, words: &str, width: usize, indent: usize) {
+    let mut column = indent;
+    for word in words.split_whitespace() {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > width {
+            text.push('\n');
+            text.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if column > indent {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += length;
     }
-    table.set_header(
-        ["verdict", "claim", "numbers"].map(|head| Cell::new(head).add_attribute(Attribute::Bold)),
-    );
-    table.set_constraints([
-        ColumnConstraint::Absolute(Width::Fixed(15)),
-        ColumnConstraint::LowerBoundary(Width::Fixed(20)),
-        ColumnConstraint::LowerBoundary(Width::Fixed(20)),
-    ]);
-    for verdict in verdicts {
-        let paint = match verdict.outcome {
-            Outcome::Holds => Color::Green,
-            Outcome::DoesNotHold => Color::Red,
-            Outcome::NotMeasured => Color::DarkGrey,
-        };
-        let claim = format!("{} [{}]", verdict.claim, verdict.place);
-        let outcome = Cell::new(verdict.outcome.words()).fg(paint);
-        table.add_row([outcome, Cell::new(claim), Cell::new(&verdict.numbers)]);
-    }
-    table.to_string()
+    text.push('\n');
 }

@@ -4,9 +4,9 @@ use super::*;
 use crate::figures::made_up::complete;
 use crate::result::{Row, Summary, Timing};
 
-fn outcome(results: &Results, id: &str) -> Outcome {
+fn finding(results: &Results, id: &str) -> Finding {
     let verdicts = judge(results);
-    verdicts.iter().find(|verdict| verdict.id == id).unwrap_or_else(|| panic!("no claim {id}")).outcome
+    verdicts.iter().find(|verdict| verdict.id == id).unwrap_or_else(|| panic!("no claim {id}")).finding
 }
 
 fn summaries<'a>(results: &'a mut Results, pattern: &'a str) -> impl Iterator<Item = &'a mut Summary> {
@@ -106,7 +106,7 @@ const CONTRADICTIONS: &[Contradiction] = &[
 #[test]
 fn every_claim_holds_where_the_numbers_say_so() {
     for verdict in judge(&complete()) {
-        assert_eq!(verdict.outcome, Outcome::Holds, "{}: {}", verdict.id, verdict.numbers);
+        assert_eq!(verdict.finding, Finding::Holds, "{}: {}", verdict.id, verdict.numbers);
         assert!(!verdict.numbers.is_empty());
     }
 }
@@ -117,7 +117,7 @@ fn every_claim_fails_where_the_numbers_contradict_it() {
     for (id, contradict) in CONTRADICTIONS {
         let mut results = complete();
         contradict(&mut results);
-        assert_eq!(outcome(&results, id), Outcome::DoesNotHold, "{id}");
+        assert_eq!(finding(&results, id), Finding::DoesNotHold, "{id}");
         contradicted.push(id);
     }
     let all: Vec<String> = judge(&complete()).into_iter().map(|verdict| verdict.id).collect();
@@ -127,7 +127,7 @@ fn every_claim_fails_where_the_numbers_contradict_it() {
 #[test]
 fn nothing_measured_decides_nothing() {
     for verdict in judge(&Results::default()) {
-        assert_eq!(verdict.outcome, Outcome::NotMeasured, "{}", verdict.id);
+        assert_eq!(verdict.finding, Finding::NotMeasured, "{}", verdict.id);
         assert!(!verdict.numbers.is_empty(), "{} does not say what is missing", verdict.id);
     }
 }
@@ -152,7 +152,7 @@ fn one_run_has_no_noise_to_judge_by() {
     results.rows.retain(|row| row.run == 0);
     results.timings.clear();
     let judged: Vec<Verdict> =
-        judge(&results).into_iter().filter(|v| v.outcome != Outcome::NotMeasured).collect();
+        judge(&results).into_iter().filter(|v| v.finding != Finding::NotMeasured).collect();
     let ids: Vec<&str> = judged.iter().map(|verdict| verdict.id.as_str()).collect();
     assert_eq!(ids, ["value-iteration-by-other-means"], "only a largest difference needs no noise");
 }
@@ -162,26 +162,26 @@ fn noise_excuses_a_small_difference_and_not_a_large_one() {
     let mut results = complete();
     set_mean(&mut results, "fig3/small_backups/1", -52.8);
     set_error(&mut results, "fig3/small_backups/1", 0.5);
-    assert_eq!(outcome(&results, "one-cycle-small-backups"), Outcome::Holds);
+    assert_eq!(finding(&results, "one-cycle-small-backups"), Finding::Holds);
     set_error(&mut results, "fig3/small_backups/1", 0.01);
-    assert_eq!(outcome(&results, "one-cycle-small-backups"), Outcome::DoesNotHold);
+    assert_eq!(finding(&results, "one-cycle-small-backups"), Finding::DoesNotHold);
     // A claim of a difference must stand out of the noise; where noise hides it, nothing is decided.
     let mut results = complete();
     set_error(&mut results, "fig3/peng_williams/10", 2.0);
-    assert_eq!(outcome(&results, "peng-williams-worse"), Outcome::NotMeasured);
+    assert_eq!(finding(&results, "peng-williams-worse"), Finding::NotMeasured);
     // The same difference with the same standard error weighs less after few runs.
     let mut results = complete();
     set_mean(&mut results, "fig3/moore_atkeson/3", -52.95);
-    assert_eq!(outcome(&results, "level-15-moore-atkeson"), Outcome::DoesNotHold);
+    assert_eq!(finding(&results, "level-15-moore-atkeson"), Finding::DoesNotHold);
     summaries(&mut results, "fig3/moore_atkeson").for_each(|summary| summary.runs = 6);
-    assert_eq!(outcome(&results, "level-15-moore-atkeson"), Outcome::Holds);
+    assert_eq!(finding(&results, "level-15-moore-atkeson"), Finding::Holds);
     // Fewer runs have larger errors; they are compared as if there were 100.
     let mut results = complete();
     for summary in summaries(&mut results, "fig1/circle1") {
         summary.runs = 25;
         summary.standard_error = 0.03;
     }
-    assert_eq!(outcome(&results, "standard-error-1"), Outcome::Holds);
+    assert_eq!(finding(&results, "standard-error-1"), Finding::Holds);
 }
 
 #[test]
@@ -201,22 +201,22 @@ fn no_text_holds_a_number_that_is_none() {
 }
 
 #[test]
-fn plain_lines_have_one_line_a_claim_and_no_colour() {
-    let verdicts = judge(&complete());
-    let text = terminal(&verdicts, Style::PLAIN);
-    assert_eq!(text.lines().count(), verdicts.len() + 1);
-    assert!(!text.contains('\u{1b}'));
-    assert!(text.ends_with("46 claims: 46 hold, 0 do not hold, 0 not measured\n"), "{text}");
-}
-
-#[test]
-fn tables_keep_to_the_width_and_to_the_wish_for_no_colour() {
+fn the_verdict_is_folded_to_the_width_with_the_word_first_and_the_numbers_beneath() {
     let verdicts = judge(&complete());
     for width in [60, 80, 120, 200] {
-        let text = terminal(&verdicts, Style { table: Some(width), color: false });
+        let text = terminal(&verdicts, Style { width, color: false });
         assert!(!text.contains('\u{1b}'));
         let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
-        assert!(longest <= usize::from(width), "{longest} > {width}");
+        assert!(longest <= width, "{longest} > {width}");
+        assert_eq!(text.lines().filter(|line| line.starts_with("holds ")).count(), verdicts.len());
+        for verdict in &verdicts {
+            let first = verdict.numbers.split_whitespace().next().unwrap();
+            let start = text.find(&format!("holds          {}: ", verdict.id)).unwrap();
+            let lines = text[start..].lines().skip(1).take_while(|line| line.starts_with(' '));
+            assert!(lines.into_iter().any(|line| line.trim_start().starts_with(first)), "{}", verdict.id);
+        }
     }
-    assert!(terminal(&verdicts, Style { table: Some(100), color: true }).contains('\u{1b}'));
+    assert!(terminal(&verdicts, Style { width: 100, color: true }).contains('\u{1b}'));
+    let text = terminal(&verdicts, Style::PLAIN);
+    assert!(text.ends_with("46 claims: 46 hold, 0 do not hold, 0 not measured\n"), "{text}");
 }

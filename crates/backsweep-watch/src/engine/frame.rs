@@ -1,7 +1,6 @@
 //! What is seen at one moment, and how it is sent.
 
 use super::history::History;
-use super::learner::best_actions;
 use crate::scene::Scene;
 use backsweep::PlannerKind;
 use backsweep::planner::Counters;
@@ -21,7 +20,7 @@ pub struct CycleReport {
     pub changed: Vec<u32>,
 }
 
-/// What is seen of one agent. Lists go by cells, or by pairs: four to a cell.
+/// What is seen of one agent. Lists are indexed by cell, or by pair: four per cell.
 #[derive(Clone, Debug)]
 pub struct AgentFrame {
     /// The planner.
@@ -54,12 +53,34 @@ pub struct AgentFrame {
     pub counters: Counters,
     /// How many elements are queued.
     pub queue_length: usize,
-    /// How fast it goes at the moment.
-    pub steps_a_second: f64,
+    /// Its current speed.
+    pub steps_per_second: f64,
     /// The return of every episode.
     pub returns: History,
     /// Backups in every step.
     pub backups: History,
+}
+
+impl AgentFrame {
+    /// The lowest and highest value of a known cell; 0 counts as known. The others are still worth what optimism says.
+    pub fn span(&self) -> (f64, f64) {
+        let known = || self.values.iter().zip(&self.known).filter(|(_, known)| **known).map(|(v, _)| *v);
+        let low = known().fold(0.0, f64::min);
+        (low, known().fold(f64::NEG_INFINITY, f64::max).max(low))
+    }
+
+    /// Where the value of a cell lies in the [span](Self::span), from 0 to 1.
+    pub fn share(&self, cell: usize, (low, high): (f64, f64)) -> f64 {
+        ((self.values[cell] - low) / if high > low { high - low } else { 1.0 }).clamp(0.0, 1.0)
+    }
+
+    /// The actions of a cell that seem best, as bits; 0 if all seem equally good.
+    pub fn best_actions(&self, cell: usize) -> u8 {
+        let q = &self.q[4 * cell..4 * cell + 4];
+        let highest = q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let bits = q.iter().enumerate().filter(|(_, q)| **q == highest).fold(0, |bits, (i, _)| bits | 1 << i);
+        if bits == 15 { 0 } else { bits }
+    }
 }
 
 /// What is seen at one moment.
@@ -73,8 +94,14 @@ pub struct Frame {
     pub life: u64,
     /// The scene; its maze is as painted.
     pub scene: Arc<Scene>,
-    /// Whether it runs by itself.
+    /// Whether it runs without being asked for each step.
     pub running: bool,
+    /// Whether steps or cycles that were asked for are still being done.
+    pub busy: bool,
+    /// Whether any order has been carried out since the engine started.
+    pub touched: bool,
+    /// Why it stopped, if it could not continue.
+    pub problem: Option<String>,
     /// What the best policy is worth in this world; `None` while it is being computed.
     pub optimum: Option<f64>,
     /// One agent, or two in a race.
@@ -100,6 +127,7 @@ impl Frame {
             let agents: Vec<_> = self.agents.iter().map(agent_json).collect();
             let frame = json!({
                 "number": self.number, "revision": self.revision, "life": self.life, "running": self.running,
+                "busy": self.busy, "touched": self.touched, "problem": self.problem,
                 "optimum": self.optimum, "agents": agents,
                 "cycles": self.cycles.iter().map(|report| json!({
                     "popped": report.popped, "predecessors": report.predecessors, "changed": report.changed,
@@ -110,9 +138,9 @@ impl Frame {
         self.event.get_or_init(encode).clone()
     }
 
-    /// The scene as a server-sent event.
-    pub fn scene_event(&self) -> String {
-        let scene = json!({ "revision": self.revision, "scene": &*self.scene });
+    /// The scene as a server-sent event, with the name of the server's run.
+    pub fn scene_event(&self, session: &str) -> String {
+        let scene = json!({ "session": session, "revision": self.revision, "scene": &*self.scene });
         format!("event: scene\ndata: {scene}\n\n")
     }
 
@@ -152,16 +180,12 @@ fn level(number: f64, low: f64, high: f64) -> u8 {
 }
 
 fn agent_json(agent: &AgentFrame) -> serde_json::Value {
-    // The colours span the values of the cells that are known; the others are still worth what optimism says.
-    let known = || agent.values.iter().zip(&agent.known).filter(|(_, known)| **known).map(|(v, _)| *v);
-    let low = known().fold(0.0, f64::min);
-    let high = known().fold(f64::NEG_INFINITY, f64::max).max(low);
-    let span = if high > low { high - low } else { 1.0 };
+    let (low, high) = agent.span();
     let mut cells = Vec::with_capacity(CELL_BYTES * agent.values.len());
-    for (i, &value) in agent.values.iter().enumerate() {
+    for i in 0..agent.values.len() {
         let row = 4 * i..4 * i + 4;
-        let v = (65535.0 * ((value - low) / span).clamp(0.0, 1.0)) as u16;
-        let mut flags = best_actions(&agent.q[row.clone()]);
+        let v = (65535.0 * agent.share(i, (low, high))) as u16;
+        let mut flags = agent.best_actions(i);
         if agent.known[i] {
             flags |= KNOWN;
         }
@@ -177,7 +201,7 @@ fn agent_json(agent: &AgentFrame) -> serde_json::Value {
         "position": agent.position, "trail": agent.trail,
         "steps": agent.steps, "episodes": agent.episodes, "last": agent.last_return, "mean": agent.mean_return,
         "cycles": agent.counters.cycles, "backups": agent.counters.backups(), "idle": agent.counters.idle_pops,
-        "queue": agent.queue_length, "speed": agent.steps_a_second.round(),
+        "queue": agent.queue_length, "speed": agent.steps_per_second.round(),
         "returns": curve(&agent.returns), "work": curve(&agent.backups),
     })
 }

@@ -1,26 +1,32 @@
-//! One agent in the world: where it stands, what it did, and what is to be seen of it.
+//! One agent in the world: where it stands, what it did, and what can be seen of it.
 
 use super::frame::{AgentFrame, CycleReport};
 use super::history::History;
 use crate::scene::Scene;
 use crate::world::World;
-use backsweep::{Action, Agent, Budget, Environment, EpsilonGreedy, Model, Next, PlannerKind, Random, State};
+use backsweep::planner::Counters;
+use backsweep::{Agent, Budget, Environment, EpsilonGreedy, Model, Next, PlannerKind, Random, State};
 use backsweep_lab::Result;
 use std::time::Instant;
 
 /// How many of the last cells are shown as a trail.
 const TRAIL: usize = 24;
-/// Steps in one point of the curve of backups, to begin with.
-const STEPS_A_POINT: u64 = 64;
+/// Steps per point of the curve of backups, at first.
+const STEPS_PER_POINT: u64 = 64;
+/// Update cycles between two chances to stop. A sweep of value iteration is a lot of work, so it gets a slice of its own.
+const SLICE: u64 = 16;
 
-/// An agent at work. It steps where [`backsweep::run_episode`] would run whole episodes, since it is watched, paused and
-/// disturbed between any two steps; the order of its draws is the same.
+/// An agent at work. It steps where [`backsweep::run_episode`] would run whole episodes, because it is watched, paused and
+/// disturbed at any time, even in the middle of the planning that follows a step. It draws the same random numbers in the
+/// same order.
 #[derive(Debug)]
 pub struct Learner {
     kind: PlannerKind,
     agent: Agent,
     random: Random,
     state: State,
+    /// Update cycles of the step under way that are still to be done.
+    owed: u64,
     episode: Episode,
     steps: u64,
     episodes: u64,
@@ -36,7 +42,7 @@ pub struct Learner {
     /// Q at the last sample, to see what was backed up since.
     q_sampled: Vec<f64>,
     sampled: (Instant, u64),
-    steps_a_second: f64,
+    steps_per_second: f64,
 }
 
 /// What has happened in the episode under way.
@@ -68,28 +74,30 @@ impl Learner {
             agent,
             random,
             state,
+            owed: 0,
             episode: BEGINNING,
             steps: 0,
             episodes: 0,
             returns: History::new(1),
             last_return: None,
             sum_of_returns: 0.0,
-            backups: History::new(STEPS_A_POINT),
+            backups: History::new(STEPS_PER_POINT),
             backups_before: 0,
             trail: [state.0; TRAIL],
             trail_end: 0,
             q_sampled,
             sampled: (Instant::now(), 0),
-            steps_a_second: 0.0,
+            steps_per_second: 0.0,
         })
     }
 
-    /// Takes over settings that need no new beginning. A new discount or M plans anew from what was seen.
+    /// Takes over settings that need no restart. With a new discount or M it plans again from what was seen.
     ///
     /// # Errors
     /// If a setting is out of range.
     pub fn adopt(&mut self, scene: &Scene) -> Result<()> {
         let policy = EpsilonGreedy::new(scene.epsilon)?;
+        self.owed = self.owed.min(scene.cycles);
         if self.agent.planner().settings() == scene.settings() {
             self.agent.set_policy(policy);
         } else {
@@ -100,29 +108,75 @@ impl Learner {
         Ok(())
     }
 
-    /// One step: act, learn, plan.
+    /// One whole step: act, learn, plan.
     ///
     /// # Errors
-    /// If the model is full.
-    #[inline]
+    /// As [`act`](Self::act).
     pub fn step(&mut self, world: &World, cycles: u64) -> Result<()> {
-        let step = self.agent.step(world, self.state, Budget::Cycles(cycles), &mut self.random)?;
+        self.act(world, cycles)?;
+        while self.is_planning() {
+            self.plan_slice();
+        }
+        Ok(())
+    }
+
+    /// Begins a step: acts, learns and does the first update cycles. The others are [owed](Self::is_planning). Returns how
+    /// much work that was: the step and its backups.
+    ///
+    /// # Errors
+    /// If the model refuses what was observed.
+    #[inline]
+    pub fn act(&mut self, world: &World, cycles: u64) -> Result<u64> {
+        let slice = self.slice(cycles);
+        let before = self.agent.planner().counters();
+        let step = self.agent.step(world, self.state, Budget::Cycles(slice), &mut self.random)?;
+        self.owed = cycles;
+        let work = self.account(before, slice);
 
         let discount = self.agent.planner().values().discount();
         self.episode.discounted_return += self.episode.factor * step.reward;
         self.episode.factor *= discount;
         self.episode.steps += 1;
         self.steps += 1;
-        let backups = self.agent.planner().counters().backups();
-        self.backups.push((backups - self.backups_before) as f64);
-        self.backups_before = backups;
         match step.next {
             Next::Continue(next) | Next::Truncated(next) => self.state = next,
             Next::Terminated => self.end_episode(world),
         }
         self.trail[self.trail_end] = self.state.0;
         self.trail_end = (self.trail_end + 1) % TRAIL;
-        Ok(())
+        Ok(1 + work)
+    }
+
+    /// Whether update cycles of the step under way are still to be done.
+    #[inline]
+    pub fn is_planning(&self) -> bool {
+        self.owed > 0
+    }
+
+    /// Does a few of the update cycles that are owed. Returns how much work that was, in backups and cycles.
+    pub fn plan_slice(&mut self) -> u64 {
+        let slice = self.slice(self.owed);
+        let before = self.agent.planner().counters();
+        self.agent.plan(Budget::Cycles(slice));
+        slice + self.account(before, slice)
+    }
+
+    fn slice(&self, cycles: u64) -> u64 {
+        cycles.min(if self.kind == PlannerKind::ValueIteration { 1 } else { SLICE })
+    }
+
+    /// Takes the cycles that were just done off what is owed, and closes the step if that was all. A planner that did fewer
+    /// than it was asked for has nothing left to do. Returns the backups.
+    #[inline]
+    fn account(&mut self, before: Counters, slice: u64) -> u64 {
+        let after = self.agent.planner().counters();
+        let is_idle = after.cycles - before.cycles < slice;
+        self.owed = if is_idle { 0 } else { self.owed - slice };
+        if self.owed == 0 {
+            self.backups.push((after.backups() - self.backups_before) as f64);
+            self.backups_before = after.backups();
+        }
+        after.backups() - before.backups()
     }
 
     fn end_episode(&mut self, world: &World) {
@@ -149,8 +203,8 @@ impl Learner {
         self.steps
     }
 
-    /// Looks where it stands after the world has changed: an agent on which a wall was built goes back to the start, and its
-    /// episode does not count.
+    /// Reacts to a change of the world: an agent on which a wall was built returns to the start, and its episode does not
+    /// count.
     pub fn look_around(&mut self, world: &World) {
         if !world.is_open(self.state) {
             self.episode = BEGINNING;
@@ -171,12 +225,12 @@ impl Learner {
         CycleReport { popped: popped.map(|state| state.0), predecessors, changed }
     }
 
-    /// What is to be seen of it now.
+    /// What can be seen of it now.
     pub fn sample(&mut self) -> AgentFrame {
         let now = Instant::now();
         let seconds = now.duration_since(self.sampled.0).as_secs_f64();
         if seconds > 0.25 {
-            self.steps_a_second = (self.steps - self.sampled.1) as f64 / seconds;
+            self.steps_per_second = (self.steps - self.sampled.1) as f64 / seconds;
             self.sampled = (now, self.steps);
         }
         let (model, planner) = (self.agent.model(), self.agent.planner());
@@ -205,7 +259,7 @@ impl Learner {
             mean_return: (self.episodes > 0).then(|| self.sum_of_returns / self.episodes as f64),
             counters: planner.counters(),
             queue_length: planner.queue_length(),
-            steps_a_second: self.steps_a_second,
+            steps_per_second: self.steps_per_second,
             returns: self.returns.clone(),
             backups: self.backups.clone(),
         }
@@ -214,7 +268,7 @@ impl Learner {
     /// Forgets how fast it was, as after a pause.
     pub fn rest(&mut self) {
         self.sampled = (Instant::now(), self.steps);
-        self.steps_a_second = 0.0;
+        self.steps_per_second = 0.0;
     }
 }
 
@@ -232,16 +286,4 @@ fn believed_predecessors(agent: &Agent, state: State) -> Vec<u32> {
     cells.sort_unstable();
     cells.dedup();
     cells
-}
-
-/// The actions that are the best as it now seems, as bits; 0 if all are equally good.
-pub fn best_actions(q: &[f64]) -> u8 {
-    let highest = q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let bits = q.iter().enumerate().filter(|(_, q)| **q == highest).fold(0, |bits, (i, _)| bits | 1 << i);
-    if bits == 15 { 0 } else { bits }
-}
-
-/// The directions of actions as (down, right).
-pub fn direction(action: Action) -> (i32, i32) {
-    [(-1, 0), (0, 1), (1, 0), (0, -1)][action.index() % 4]
 }

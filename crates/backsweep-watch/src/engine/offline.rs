@@ -1,4 +1,4 @@
-//! Learning without a clock: for pictures and for output that is no terminal.
+//! Learning without a clock: for pictures and for output that is not a terminal.
 
 use super::frame::Frame;
 use super::learner::Learner;
@@ -8,14 +8,14 @@ use backsweep::EpsilonGreedy;
 use backsweep_lab::{Error, Result};
 use std::sync::{Arc, OnceLock};
 
-/// An agent that has not ended its episodes after so many steps is not going to.
+/// An agent that has not finished its episodes after this many steps never will.
 const MAX_STEPS: u64 = 50_000_000;
-/// A picture shows agents on their way: so many steps into the next episode, at most.
+/// A picture shows agents on their way: at most this many steps into the next episode.
 const STEPS_INTO_EPISODE: u64 = 24;
 /// Backups in the last of them are shown as flashes.
 const STEPS_SHOWN: u64 = 2;
 
-/// The frame that a scene shows after every agent has ended so many episodes and is on its way in the next one.
+/// The frame that a scene shows after every agent has finished this many episodes and is on its way in the next one.
 ///
 /// # Errors
 /// If the scene is not valid, or episodes do not end.
@@ -29,7 +29,7 @@ pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
         while learner.episodes() < episodes {
             if learner.steps() >= MAX_STEPS {
                 return Err(Error::new(format!(
-                    "{planner} ended {} of {episodes} episodes in {MAX_STEPS} steps; is there a way to the goal?",
+                    "{planner} finished {} of {episodes} episodes in {MAX_STEPS} steps; is there a way to the goal?",
                     learner.episodes()
                 )));
             }
@@ -52,6 +52,9 @@ pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
         life: 1,
         scene: Arc::new(Scene { maze: world.text(), ..scene }),
         running: false,
+        busy: false,
+        touched: false,
+        problem: None,
         optimum: Some(optimum),
         agents,
         cycles: Vec::new(),

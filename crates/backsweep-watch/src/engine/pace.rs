@@ -16,7 +16,7 @@ impl Pace {
         Self { began: now, taken: 0 }
     }
 
-    /// The time until the next step is due, at so many steps a second.
+    /// The time until the next step is due, at this speed in steps per second.
     pub fn time_to_next(&self, speed: f64, now: Instant) -> Duration {
         let due = self.began + Duration::from_secs_f64((self.taken + 1) as f64 / speed);
         due.saturating_duration_since(now)
@@ -45,7 +45,7 @@ mod tests {
 
     const SPEEDS: [f64; 7] = [0.1, 1.0, 2.0, 50.0, 600.0, 12_345.0, 1e6];
 
-    /// Looks every so often, for some time, and takes all that is due. Returns the steps.
+    /// Looks at this interval for some time and takes all that is due. Returns the steps.
     fn steps(speed: f64, every: Duration, time: Duration) -> u64 {
         let start = Instant::now();
         let (mut pace, mut now, mut steps) = (Pace::from(start), start, 0);
@@ -68,7 +68,7 @@ mod tests {
                 let taken = steps(speed, every, time) as f64;
                 assert!(
                     (taken - asked).abs() <= 1.0,
-                    "{taken} steps, {asked} asked for, a look every {every:?}"
+                    "{taken} steps, expected {asked}, with a look every {every:?}"
                 );
             }
         }

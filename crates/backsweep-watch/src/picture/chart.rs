@@ -1,93 +1,72 @@
-//! A chart of one or two curves.
+//! The charts beside the mazes: the laboratory's charts in the colours of the page.
 
-use super::canvas::{Align, Canvas, Weight};
-use super::{Theme, grouped, minus, panel};
+use super::Theme;
+use crate::engine::frame::Frame;
 use crate::engine::history::History;
+use backsweep_lab::figures::chart::{Axis, Chart, Line, Paint, Panel, Point, Series};
+use backsweep_lab::figures::draw;
 
-/// What a chart shows.
-pub struct Chart<'a> {
-    pub title: &'static str,
-    /// What the horizontal axis counts.
-    pub unit: &'static str,
-    pub curves: Vec<&'a History>,
-    /// A line across: the optimum.
-    pub line: Option<f64>,
-    /// Whether 0 is kept in view.
-    pub from_zero: bool,
-}
+/// The room above a chart's panels, for a title that the panel carries here.
+const ABOVE: f64 = 40.0;
+/// The margin below them.
+const BELOW: f64 = 14.0;
+/// The height of a legend of one row.
+const LEGEND: f64 = 24.0;
 
-impl Chart<'_> {
-    /// Draws it as a card of this place and size.
-    pub fn draw(&self, canvas: &mut Canvas, theme: &Theme, (left, top, width, height): (f32, f32, f32, f32)) {
-        panel(canvas, theme, (left, top, width, height));
-        canvas.text(left + 14.0, top + 23.0, self.title, 14.0, Weight::Bold, Align::Left, theme.text);
-        let (x0, x1, y0, y1) = (left + 50.0, left + width - 16.0, top + 38.0, top + height - 30.0);
-        let (low, high) = self.range();
-        let longest = self.curves.iter().map(|curve| curve.means().len() as u64 * curve.stride()).max();
-        let longest = longest.unwrap_or(0).max(10) as f64;
-        let x = |n: f64| x0 + (x1 - x0) * (n / longest) as f32;
-        let y = |v: f64| y0 + (y1 - y0) * ((high - v) / (high - low)) as f32;
-        for tick in ticks(low, high, 4) {
-            canvas.line(&[(x0, y(tick)), (x1, y(tick))], 0.7, theme.edge, 1.0);
-            let label = minus(&tick.to_string());
-            canvas.text(x0 - 7.0, y(tick) + 4.0, &label, 11.5, Weight::Regular, Align::Right, theme.dim);
-        }
-        let marks = ticks(0.0, longest, 4);
-        for (k, &tick) in marks.iter().enumerate() {
-            let last = k + 1 == marks.len();
-            let number = grouped(tick as u64);
-            let label = if last { format!("{number} {}", self.unit) } else { number };
-            let align = if last { Align::Right } else { Align::Centre };
-            let place = if last { (x(tick) + 24.0).min(x1) } else { x(tick) };
-            canvas.text(place, y1 + 19.0, &label, 11.5, Weight::Regular, align, theme.dim);
-        }
-        for (k, curve) in self.curves.iter().enumerate() {
-            let stride = curve.stride() as f64;
-            let points = points_of(curve, |i, mean| (x((i as f64 + 0.5) * stride), y(mean).clamp(y0, y1)));
-            canvas.line(&points, 1.7, theme.agents[k], 1.0);
-        }
-        if let Some(line) = self.line {
-            canvas.dashed(&[(x0, y(line)), (x1, y(line))], 1.2, theme.text, 0.9, Some(5.0));
-            let label = minus(&format!("value iteration, true model {line:.1}"));
-            let width = canvas.width(&label, 11.5, Weight::Regular);
-            canvas.round((x0 + 3.0, y(line) - 19.0, width + 6.0, 15.0), 3.0, theme.card, 0.85);
-            canvas.text(x0 + 6.0, y(line) - 7.0, &label, 11.5, Weight::Regular, Align::Left, theme.text);
-        }
+/// The return of each episode, and the optimum.
+pub fn returns(frame: &Frame, theme: &Theme) -> Chart {
+    let curves: Vec<&History> = frame.agents.iter().map(|agent| &agent.returns).collect();
+    let mut series = series(&curves, theme);
+    let (mut low, mut high) = range(&curves).unwrap_or((-1.0, 0.0));
+    if let Some(optimum) = frame.optimum {
+        (low, high) = (low.min(optimum - 2.0), high.max(optimum + 2.0));
+        let label = format!("optimum on the true model {optimum:.1}").replace('-', "−");
+        series.push(Series::level(label, Paint::Ink, Line::Dashed, Point::new(0.0, optimum)));
     }
-
-    /// The vertical range: all but the very worst points, and the line.
-    fn range(&self) -> (f64, f64) {
-        let mut all: Vec<f64> =
-            self.curves.iter().flat_map(|curve| curve.means().iter().map(|&mean| f64::from(mean))).collect();
-        all.sort_by(f64::total_cmp);
-        let mut low = all.get(all.len() / 100).copied().unwrap_or(-1.0);
-        let mut high = all.last().copied().unwrap_or(0.0);
-        if let Some(line) = self.line {
-            (low, high) = (low.min(line - 2.0), high.max(line + 2.0));
-        }
-        if self.from_zero {
-            low = low.min(0.0);
-        }
-        if high - low < 1e-9 {
-            high = low + 1.0;
-        }
-        let room = (high - low) * 0.06;
-        (if self.from_zero { low } else { low - room }, high + room)
-    }
+    let room = ((high - low) * 0.06).max(0.1);
+    let y = Axis::linear("discounted return").between(low - room, high + room);
+    chart("returns", "Return per episode", "episodes", y, series, &curves)
 }
 
-fn points_of(curve: &History, place: impl Fn(usize, f64) -> (f32, f32)) -> Vec<(f32, f32)> {
-    curve.means().iter().enumerate().map(|(i, &mean)| place(i, f64::from(mean))).collect()
+/// The backups of each step.
+pub fn work(frame: &Frame, theme: &Theme) -> Chart {
+    let curves: Vec<&History> = frame.agents.iter().map(|agent| &agent.backups).collect();
+    let high = range(&curves).map_or(1.0, |(_, high)| high.max(1.0));
+    let y = Axis::linear("backups").between(0.0, high * 1.06);
+    chart("work", "Backups per step", "steps", y, series(&curves, theme), &curves)
 }
 
-/// Round numbers in a range, about `n` of them.
-fn ticks(low: f64, high: f64, n: usize) -> Vec<f64> {
-    let rough = (high - low) / n as f64;
-    let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].map(|k| k * power).into_iter().find(|step| *step >= rough * 0.999);
-    let step = step.unwrap_or(power);
-    let first = (low / step).ceil() as i64;
-    // Multiples of a power of ten, rounded so that they print as such.
-    let tick = |k: i64| (k as f64 * step / power).round() * power;
-    (first..).map(tick).take_while(|tick| *tick <= high + 1e-9 * step).collect()
+/// Draws a chart as a nested document at its place.
+pub fn draw(out: &mut String, mut chart: Chart, (x, y, width, height): (f64, f64, f64, f64)) {
+    let has_legend =
+        chart.panels.iter().flat_map(|panel| &panel.series).any(|series| !series.label.is_empty());
+    chart.panel_width = width - 10.0;
+    chart.panel_height = height - 8.0 - BELOW - if has_legend { LEGEND } else { 0.0 };
+    let place = format!("<svg x=\"{}\" y=\"{}\" ", x + 1.0, y + 6.0 - ABOVE);
+    out.push_str(&draw::svg(&chart).replacen("<svg ", &place, 1));
+}
+
+fn chart(id: &str, title: &str, unit: &str, y: Axis, series: Vec<Series>, curves: &[&History]) -> Chart {
+    let longest = curves.iter().map(|curve| curve.means().len() as u64 * curve.stride()).max();
+    let x = Axis::linear(unit).between(0.0, longest.unwrap_or(0).max(10) as f64);
+    Chart::new(id, "", 1, vec![Panel { title: title.to_owned(), x, y, series }])
+}
+
+/// One curve per agent. They have no names in the legend: the swatches above the mazes tell them apart.
+fn series(curves: &[&History], theme: &Theme) -> Vec<Series> {
+    let one = |(k, curve): (usize, &&History)| {
+        let stride = curve.stride() as f64;
+        let place = |(i, mean): (usize, &f32)| Point::new((i as f64 + 0.5) * stride, f64::from(*mean));
+        let points = curve.means().iter().enumerate().map(place).collect();
+        Series::curve("", Paint::Hex(theme.agents[k]), Line::Solid, points)
+    };
+    curves.iter().enumerate().map(one).collect()
+}
+
+/// The lowest and highest mean, but for the worst hundredth.
+fn range(curves: &[&History]) -> Option<(f64, f64)> {
+    let mut all: Vec<f64> =
+        curves.iter().flat_map(|c| c.means().iter().map(|&mean| f64::from(mean))).collect();
+    all.sort_by(f64::total_cmp);
+    Some((*all.get(all.len() / 100)?, *all.last()?))
 }

@@ -90,7 +90,7 @@ pub async fn serve(listener: TcpListener, app: Router, limits: Limits, stop: imp
         match accepted {
             Ok((stream, _)) if has_room => begin(&register, id, stream, app.clone(), limits),
             Ok(_) => {} // All places are taken by clients that do ask: the new one is closed.
-            // Out of file descriptors, most likely: wait for some to be closed instead of asking at once again.
+            // Out of file descriptors, most likely: wait for some to be closed instead of trying again at once.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }

@@ -1,7 +1,7 @@
 //! Who may ask: every request passes here before anything else looks at it.
 //!
 //! A page of another site can make a browser send requests to a server on this machine. It is kept out three times: by `Host`
-//! (a name that the attacker controls and has bound anew to 127.0.0.1), by `Origin` and `Sec-Fetch-Site` (a request that
+//! (a name that the attacker controls and has rebound to 127.0.0.1), by `Origin` and `Sec-Fetch-Site` (a request that
 //! another page sent), and by a token that only the page of this server can read and that every changing call must carry.
 
 use axum::extract::{Request, State};
@@ -24,9 +24,10 @@ pub struct Guard {
     port: u16,
     /// Whether the server listens on addresses other than loopback, so that its name may be any address.
     open: bool,
-    /// Further host names that were allowed by the user.
+    /// Host names that the user has allowed.
     names: Vec<String>,
     token: String,
+    session: String,
 }
 
 impl Guard {
@@ -35,11 +36,12 @@ impl Guard {
     /// # Errors
     /// If the operating system gives no random numbers.
     pub fn new(address: std::net::SocketAddr, names: Vec<String>) -> std::io::Result<Arc<Self>> {
-        let mut secret = [0u8; 32];
+        let mut secret = [0u8; 48];
         getrandom::fill(&mut secret).map_err(std::io::Error::other)?;
-        let token = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hexadecimal = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let (token, session) = (hexadecimal(&secret[..32]), hexadecimal(&secret[32..]));
         let names = names.into_iter().map(|name| name.to_ascii_lowercase()).collect();
-        Ok(Arc::new(Self { port: address.port(), open: !address.ip().is_loopback(), names, token }))
+        Ok(Arc::new(Self { port: address.port(), open: !address.ip().is_loopback(), names, token, session }))
     }
 
     /// The token that every changing call must carry.
@@ -47,17 +49,25 @@ impl Guard {
         &self.token
     }
 
+    /// The name of this run of the server. It is not secret: a page compares it to notice that the server was restarted.
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
     /// Why a request is refused, if it is.
     pub fn refusal(&self, request: &Request) -> Option<(StatusCode, &'static str)> {
         let headers = request.headers();
         if request.uri().authority().is_some() {
-            return Some((StatusCode::BAD_REQUEST, "this server is no proxy"));
+            return Some((StatusCode::BAD_REQUEST, "this server is not a proxy; expected a path"));
         }
         let Some(host) = single(headers, "host") else {
-            return Some((StatusCode::BAD_REQUEST, "expected one Host header"));
+            return Some((StatusCode::BAD_REQUEST, "expected exactly one Host header"));
         };
         if !self.is_own_host(host) {
-            return Some((StatusCode::MISDIRECTED_REQUEST, "this Host is not this server"));
+            return Some((
+                StatusCode::MISDIRECTED_REQUEST,
+                "unknown Host; open the printed address, or allow the name with --allow-host",
+            ));
         }
         if headers.contains_key(header::ORIGIN) {
             let same = single(headers, "origin").and_then(|origin| origin.strip_prefix("http://"));
@@ -89,7 +99,7 @@ impl Guard {
     }
 
     /// Whether a Host header names this server. Names other than `localhost` must have been allowed, since whoever owns a name
-    /// can bind it to any address; an address cannot be bound anew.
+    /// can bind it to any address; an address cannot be rebound.
     fn is_own_host(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.contains(']') => match port.parse::<u16>() {
@@ -121,7 +131,7 @@ fn single<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     }
 }
 
-/// Whether the browser says that the request comes from this server's own page or from the user. A link on another site may
+/// Whether the request comes from this server's own page or from the user, as the browser says. A link on another site may
 /// open the page, but only as a page of its own.
 fn is_own_fetch(request: &Request) -> bool {
     let value = |name| single(request.headers(), name);
@@ -135,6 +145,12 @@ fn is_own_fetch(request: &Request) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether the user asked for the page: typed or pasted its address, or reloaded it. Otherwise a link on another page did, or
+/// the browser does not say.
+pub fn is_typed(headers: &HeaderMap) -> bool {
+    matches!(single(headers, "sec-fetch-site"), Some("none" | "same-origin"))
 }
 
 /// Compares in a time that tells nothing about where the two differ.

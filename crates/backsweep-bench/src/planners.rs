@@ -1,9 +1,9 @@
-//! The engine, used as its users use it: an agent that observes and plans.
+//! The library as its users use it: an agent that observes and plans.
 
-use crate::clock::{peak_megabytes, reset_peak_memory, thread_time};
+use crate::clock::{peak_memory, reset_peak_memory, thread_time};
 use crate::fixed_point::rmse;
 use crate::world::{DISCOUNT, N_ACTIONS, Observation};
-use crate::{BenchOptions, Row};
+use crate::{BenchOptions, Speed};
 use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, QueueKind, Settings};
 
 /// Sweeps over which value iteration is timed.
@@ -12,17 +12,17 @@ const SWEEPS: u64 = 50;
 /// Learns the walk with a planner and a queue, and reports what it took.
 ///
 /// Value iteration is different: the walk is learned without planning, then single sweeps over the whole model are timed;
-/// its backups are transitions, its cycles sweeps, and its time an observation is the time of one sweep.
+/// its backups are transitions, its cycles sweeps, and its time per observation is the time of one sweep.
 ///
 /// # Errors
 /// If the planner refuses a setting.
-pub fn run_engine(
+pub fn run_planner(
     options: &BenchOptions,
     planner: PlannerKind,
     queue: Option<QueueKind>,
     walk: &[Observation],
     exact: Option<&[f64]>,
-) -> Result<Row, String> {
+) -> Result<Speed, String> {
     reset_peak_memory();
     let settings = Settings {
         discount: DISCOUNT,
@@ -57,7 +57,7 @@ pub fn run_engine(
     let backups = if is_value_iteration { counters.cycles * n_arcs } else { counters.backups() };
     let times = if is_value_iteration { SWEEPS as f64 } else { walk.len() as f64 };
     let memory = agent.memory();
-    Ok(Row {
+    Ok(Speed {
         planner: planner.to_string(),
         queue: queue.map_or("none", QueueKind::name).to_owned(),
         side: options.side,
@@ -70,7 +70,7 @@ pub fn run_engine(
         arcs: n_arcs as usize,
         bytes_per_arc: memory.arcs as f64 / n_arcs.max(1) as f64,
         bytes_per_pair: memory.others() as f64 / agent.model().n_pairs() as f64,
-        peak_mb: peak_megabytes(),
+        peak_mb: peak_memory().map(|bytes| bytes as f64 / f64::from(1 << 20)),
         rmse: exact.map(|exact| {
             let values = agent.model().states().map(|state| agent.value(state));
             rmse(values, exact)

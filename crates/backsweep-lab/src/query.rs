@@ -1,7 +1,6 @@
-//! Curves out of results: the summaries and timings that belong together, in the order of their x.
+//! Queries on results: the summaries and timings that belong together, in the order of their x.
 
-use super::chart::Point;
-use super::palette::rank;
+use crate::method::rank;
 use crate::result::{ExperimentInfo, Results, SettingKey, Summary, Timing};
 
 /// Where a setting lies on the x axis: its cycles, else its parameter.
@@ -97,13 +96,6 @@ pub fn range(results: &Results, key: &SettingKey) -> Option<(f64, f64)> {
         None => Some((score, score)),
         Some((low, high)) => Some((f64::min(low, score), f64::max(high, score))),
     })
-}
-
-/// A summary as a point at `x`, with its 95 % interval.
-pub fn point(x: f64, summary: &Summary) -> Point {
-    // The interval of one run is the run itself; bounds that are no numbers are left out likewise.
-    let bound = |value: f64| if value.is_finite() { value } else { summary.mean };
-    Point { x, y: summary.mean, low: bound(summary.low), high: bound(summary.high) }
 }
 
 fn keys(results: &Results) -> impl Iterator<Item = &SettingKey> {

@@ -13,7 +13,7 @@ pub struct PublishedError {
     pub td_constant: f64,
     /// Normalised error of TD(0) with a decaying step size.
     pub td_decaying: f64,
-    /// Normalised error of one small backup a step; it has no parameter, so it is the same in every row.
+    /// Normalised error of one small backup per step; it has no parameter, so it is the same in every row.
     pub small_backups: f64,
 }
 
@@ -24,7 +24,7 @@ pub struct PublishedScore {
     pub task: u32,
     /// Method, named as in the results.
     pub method: &'static str,
-    /// Update cycles a step; `None` for value iteration and R-max.
+    /// Update cycles per step; `None` for value iteration and R-max.
     pub cycles: Option<u32>,
     /// Computation time of an observation in microseconds on the authors' machine.
     pub microseconds: Option<f64>,

@@ -1,0 +1,61 @@
+//! How the measured cost of an update cycle grows with the size of the task.
+
+use crate::query;
+use crate::result::Timing;
+
+/// The sizes that grow, and what they are.
+pub const SIZES: [(&str, &str); 4] = [
+    ("successors", "successors of a pair"),
+    ("actions", "actions of a state"),
+    ("predecessors", "predecessor pairs of a state"),
+    ("states", "states"),
+];
+
+/// The exponent with which times grow; see [`power`].
+pub fn exponent(timings: &[&Timing]) -> Option<f64> {
+    let is_positive = |&(x, time): &(f64, f64)| x > 0.0 && time > 0.0;
+    let place = |timing: &&Timing| Some((query::place(&timing.key)?, timing.microseconds));
+    let points: Vec<(f64, f64)> = timings.iter().filter_map(place).filter(is_positive).collect();
+    power(&points)
+}
+
+/// The exponent of the power law that fits the upper half of the sizes best: small sizes show the fixed cost of a
+/// cycle, not its growth. `None` for fewer than three sizes. All numbers are above 0, by rising x.
+pub fn power(points: &[(f64, f64)]) -> Option<f64> {
+    let upper = &points[points.len().saturating_sub((points.len() / 2 + 1).max(3))..];
+    if upper.len() < 3 {
+        return None;
+    }
+    let logs: Vec<(f64, f64)> = upper.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
+    let n = logs.len() as f64;
+    let (mean_x, mean_y) =
+        (logs.iter().map(|l| l.0).sum::<f64>() / n, logs.iter().map(|l| l.1).sum::<f64>() / n);
+    let spread: f64 = logs.iter().map(|(x, _)| (x - mean_x).powi(2)).sum();
+    let slope = logs.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum::<f64>() / spread;
+    (spread > 0.0 && slope.is_finite()).then_some(slope)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::SettingKey;
+
+    fn timing(x: f64, microseconds: f64) -> Timing {
+        let [experiment, task, method] = ["table1", "states", "small_backups"].map(str::to_owned);
+        let key = SettingKey { experiment, task, method, cycles: None, parameter: Some(x) };
+        Timing { key, unit: "cycle".into(), microseconds, low: 0.0, high: f64::NAN, samples: 3 }
+    }
+
+    #[test]
+    fn the_exponent_of_a_power_law_is_found_and_a_fixed_cost_at_small_sizes_does_not_hide_it() {
+        let exact: Vec<Timing> = [1.0, 2.0, 4.0, 8.0f64].map(|x| timing(x, 3.0 * x.powf(1.5))).into();
+        let exact: Vec<&Timing> = exact.iter().collect();
+        assert!((exponent(&exact).unwrap() - 1.5).abs() < 1e-12);
+        let fixed: Vec<Timing> =
+            (0..12).map(|i| timing(f64::from(1 << i), 20.0 + f64::from(1 << i))).collect();
+        let fixed: Vec<&Timing> = fixed.iter().collect();
+        assert!(exponent(&fixed).unwrap() > 0.85);
+        assert_eq!(exponent(&exact[..2]), None);
+        assert_eq!(exponent(&[]), None);
+    }
+}

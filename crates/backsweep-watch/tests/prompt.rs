@@ -1,0 +1,147 @@
+//! Whatever the settings, the engine answers soon: it looks for orders in the middle of long planning too.
+
+use backsweep::PlannerKind;
+use backsweep_watch::engine::{Engine, Order};
+use backsweep_watch::scene::Scene;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// How long an answer may take. On a machine that may be busy only a freeze counts (docs/TESTING.md).
+fn limit() -> Duration {
+    let is_timed = std::env::var("BACKSWEEP_TIMED").is_ok_and(|value| value == "1");
+    Duration::from_millis(if is_timed { 100 } else { 2000 })
+}
+
+/// An open maze of 10,000 cells.
+fn large(planner: PlannerKind, cycles: u64) -> Scene {
+    let mut maze = vec![".".repeat(100); 100];
+    maze[0].replace_range(0..1, "S");
+    maze[99].replace_range(99..100, "G");
+    let maze = maze.join("\n") + "\n";
+    Scene { planner, cycles, maze, min_visits: 1, epsilon: 1.0, speed: None, ..Scene::default() }
+}
+
+fn order(engine: &Engine, order: Order) -> Duration {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let began = Instant::now();
+    runtime.block_on(engine.order(order)).unwrap();
+    began.elapsed()
+}
+
+fn change(settings: serde_json::Value) -> Order {
+    Order::Change { settings: settings.as_object().unwrap().clone() }
+}
+
+fn assert_prompt(what: &str, took: Duration) {
+    println!("{what}: {took:?}");
+    assert!(took < limit(), "{what} took {took:?}; expected less than {:?}", limit());
+}
+
+#[test]
+fn every_order_is_answered_soon_in_the_middle_of_ten_thousand_cycles() {
+    for planner in PlannerKind::ALL {
+        let (engine, thread) = Engine::start(large(planner, 0), true).unwrap();
+        // So much is learned that planning has much to do.
+        while engine.frame().agents[0].steps < 20_000 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        for (what, given) in [
+            ("cycles 10,000", change(json!({ "cycles": 10_000 }))),
+            ("pause", Order::Pause {}),
+            ("step", Order::Step { count: 100_000 }),
+            ("discount", change(json!({ "discount": 0.999 }))),
+            ("run", Order::Run {}),
+            ("paint", Order::Paint { cell: 5000, brush: backsweep_watch::world::Brush::Wall }),
+            ("cycle", Order::Cycle { count: 100_000 }),
+            ("pause", Order::Pause {}),
+            ("run", Order::Run {}),
+            ("reset", Order::Reset {}),
+        ] {
+            std::thread::sleep(Duration::from_millis(60));
+            assert_prompt(&format!("{planner}: {what}"), order(&engine, given));
+        }
+        let began = Instant::now();
+        engine.end();
+        thread.join().unwrap();
+        assert_prompt(&format!("{planner}: end"), began.elapsed());
+    }
+}
+
+#[test]
+fn a_change_from_cheap_to_costly_steps_does_not_freeze() {
+    let scene = Scene { speed: Some(3000.0), ..large(PlannerKind::ReversedFullBackups, 0) };
+    let (engine, thread) = Engine::start(scene, true).unwrap();
+    std::thread::sleep(Duration::from_millis(3000));
+    order(&engine, change(json!({ "cycles": 10, "planner": "value_iteration", "speed": null })));
+    std::thread::sleep(Duration::from_millis(500));
+    assert_prompt("pause", order(&engine, Order::Pause {}));
+    let frame = engine.frame();
+    assert!(!frame.running && frame.agents[0].steps > 0);
+    engine.end();
+    thread.join().unwrap();
+}
+
+#[test]
+fn long_steps_continue_after_they_are_answered_and_end_with_the_next_order() {
+    let (engine, thread) = Engine::start(large(PlannerKind::ValueIteration, 100), false).unwrap();
+    assert_prompt("step", order(&engine, Order::Step { count: 100_000 }));
+    let frame = engine.frame();
+    assert!(frame.busy && !frame.running, "it is still stepping");
+    let before = frame.agents[0].steps;
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(engine.frame().agents[0].steps > before);
+    order(&engine, Order::Pause {});
+    let stopped = engine.frame();
+    assert!(!stopped.busy);
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(engine.frame().agents[0].steps, stopped.agents[0].steps);
+    engine.end();
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_pause_in_the_middle_of_a_step_does_not_change_what_is_learned() {
+    let scene =
+        || Scene { cycles: 3000, maze: "S...\n.##.\n...G\n".into(), ..large(PlannerKind::SmallBackups, 0) };
+    let learn = |pauses: bool| {
+        let (engine, thread) = Engine::start(scene(), false).unwrap();
+        if pauses {
+            for _ in 0..20 {
+                order(&engine, Order::Run {});
+                order(&engine, Order::Pause {});
+            }
+            order(&engine, Order::Pause {});
+        }
+        let left = 20_000 - engine.frame().agents[0].steps;
+        order(&engine, Order::Step { count: left });
+        while engine.frame().busy {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let frame = engine.frame();
+        engine.end();
+        thread.join().unwrap();
+        (frame.agents[0].steps, frame.agents[0].q.clone())
+    };
+    assert_eq!(learn(true), learn(false));
+}
+
+#[test]
+fn two_viewers_can_change_different_settings_at_the_same_time() {
+    let (engine, thread) = Engine::start(Scene::default(), false).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        for i in 1..=15 {
+            let one = engine.order(change(json!({ "cycles": i })));
+            let other =
+                engine.order(change(json!({ "epsilon": f64::from(i) / 100.0, "rival": "value_iteration" })));
+            let (one, other) = tokio::join!(one, other);
+            one.unwrap();
+            other.unwrap();
+            let scene = engine.frame().scene.clone();
+            assert_eq!((scene.cycles, scene.epsilon), (i as u64, f64::from(i) / 100.0));
+            assert_eq!(scene.rival, Some(PlannerKind::ValueIteration));
+        }
+    });
+    engine.end();
+    thread.join().unwrap();
+}

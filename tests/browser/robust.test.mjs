@@ -267,7 +267,7 @@ describe("small things", () => {
 
   test("a phone: a maze of 100 by 100 cells fits", ["--paused"], async (show) => {
     const page = await show("?maze=100x100-s9998fg&run=0", phone);
-    await until("it is shown", async () => (await address(page)).get("maze") === "100x100-s9998fg");
+    await until("it is shown", async () => (await page.locator("#maze").inputValue()) === "painted");
     const box = await page.locator("#maze-0").boundingBox();
     assert.ok(box.x >= 0 && box.x + box.width <= 390, `the maze reaches from ${box.x} to ${box.x + box.width}`);
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);

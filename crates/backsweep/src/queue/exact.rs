@@ -22,7 +22,7 @@ const FEW: u32 = 40;
 const FAN: u32 = 64;
 /// Splits at any one time, at the most. Only the highest ring is ever split, so each lies within the one before or above it,
 /// and a few are in use; with none left a ring is scanned however long it is.
-const MAX_SPLITS: u32 = 64;
+const MAX_SPLITS: u32 = 16;
 
 /// The priority itself; 0 if the key is not queued. A head has the number of its split plus 1, or 0.
 #[derive(Clone, Copy, Debug)]

@@ -84,6 +84,9 @@ impl Planner for MooreAtkeson {
         self.successors.observe(change, || model.arc_weight(change));
         self.values.rescale(model, change.pair);
         self.queue.set(change.state.0, f64::INFINITY);
+        if let Some((next, _)) = change.next {
+            self.successors.expect(model, next.0);
+        }
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
@@ -125,6 +128,7 @@ impl Planner for MooreAtkeson {
                 }
             }
         });
+        with_queue!(&mut self.queue, queue => self.successors.expect(model, queue.likely()));
         Cycle::Done
     }
 

@@ -159,6 +159,9 @@ impl Planner for PengWilliams {
         // The pair's probabilities changed, and with them the residuals of its triples.
         self.set_residuals(change.pair);
         self.restore_maximum(model, change.pair);
+        if let Some((next, _)) = change.next {
+            self.successors.expect(model, next.0);
+        }
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
@@ -183,6 +186,11 @@ impl Planner for PengWilliams {
         self.counters.full_backups += 1;
         if !self.restore_maximum(model, pair) {
             self.counters.idle_pops += 1;
+        }
+        let likely = with_queue!(&mut self.queue, queue => queue.likely());
+        if let Some((pair, state)) = model.ends_of(ArcId(likely)) {
+            self.successors.expect(model, model.state_of(pair).0);
+            model.expect_cycle(state.0);
         }
         Cycle::Done
     }

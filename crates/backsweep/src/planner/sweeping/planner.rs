@@ -1,6 +1,7 @@
 //! What a planner has to answer, for both versions of Algorithm 2.
 
 use super::partial_cycle::PartialCycle;
+use super::touched::Touched;
 use super::{SweepState, Variant};
 use crate::planner::{Counters, Cycle, Planner, PlannerKind};
 use crate::queue::{PriorityQueue, with_queue};
@@ -28,6 +29,7 @@ impl<V: Variant> Sweeping<V> {
             values: Values::new(&settings),
             schedule: RefreshSchedule::new(),
             counters: Counters::default(),
+            touched: Touched::default(),
             own: V::default(),
         };
         Ok(Self { sweep, queue: PriorityQueue::new(settings.queue), partial: None, settings })

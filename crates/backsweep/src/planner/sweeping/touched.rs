@@ -2,6 +2,7 @@
 
 /// Pairs whose state must be looked at, gathered so that the loop over lanes has no branch: whether one must is a coin toss
 /// to the processor.
+#[derive(Clone, Debug)]
 pub(super) struct Touched {
     pub slots: [u32; Self::SIZE],
     pub n: usize,

@@ -96,10 +96,13 @@ impl PengWilliams {
         let (values, u, threshold) = (&self.values, &self.u, self.settings.threshold);
         let mut predecessors = model.predecessors_from(state.0, model.first_predecessor(state.0));
         with_queue!(&mut self.queue, queue => while let Some(lanes) = predecessors.next() {
-            let u = &u[lanes.first_arc as usize..];
-            for (i, (slot, weight)) in lanes.iter().enumerate().rev() {
-                let priority = values.pairs[slot].scale * weight * (v - u[i]).abs();
-                queue.set_above(threshold, lanes.first_arc + i as u32, priority);
+            // All seven residuals first: their scales and U are then fetched side by side.
+            let scales = lanes.slots.map(|slot| values.pairs[slot as usize].scale);
+            let u = &u[lanes.first_arc as usize..][..scales.len()];
+            let priorities: [f64; 7] =
+                std::array::from_fn(|i| scales[i] * lanes.weights[i] * (v - u[i]).abs());
+            for (arc, priority) in (lanes.first_arc..lanes.first_arc + 7).zip(priorities).rev() {
+                queue.set_above(threshold, arc, priority);
             }
         });
         true

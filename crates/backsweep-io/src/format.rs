@@ -10,7 +10,7 @@ use backsweep::{Array, Snapshot};
 /// shows.
 pub const MAGIC: [u8; 8] = *b"\x89BSW\r\n\x1a\n";
 /// The version that is written, and the newest that is read.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Magic, version, number of sections, bytes of the table, bytes of the file.
 pub(crate) const HEADER: usize = 8 + 4 + 4 + 8 + 8;

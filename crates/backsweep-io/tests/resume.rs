@@ -3,7 +3,7 @@
 mod common;
 
 use backsweep::{PlannerKind, QueueKind};
-use backsweep_io::{Error, Learner, Name, decode_names, encode_names};
+use backsweep_io::{Error, Learner, Name, VERSION, decode_names, encode_names};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -30,21 +30,22 @@ fn resuming_is_bit_for_bit() {
     }
 }
 
-/// Written by version 1 and never to be changed: every later version must read the same from it, and continue.
+/// Written once by each version and never to be changed: every later version must read the same from it, and continue.
 #[test]
-fn the_golden_file_of_version_1_is_read() {
+fn the_golden_files_of_all_versions_are_read() {
     let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let path = golden.join("version-1.backsweep");
-    if std::env::var_os("BACKSWEEP_WRITE_GOLDEN").is_some() && !path.exists() {
-        let learner = common::learner(PlannerKind::ReversedFullBackups, QueueKind::Exact, 9, 300);
-        learner.save(&path).unwrap();
-        std::fs::write(golden.join("version-1.txt"), common::describe(&learner)).unwrap();
+    for version in 1..=VERSION {
+        let [path, text] = ["backsweep", "txt"].map(|ending| golden.join(format!("version-{version}.{ending}")));
+        if std::env::var_os("BACKSWEEP_WRITE_GOLDEN").is_some() && version == VERSION && !path.exists() {
+            let learner = common::learner(PlannerKind::ReversedFullBackups, QueueKind::Exact, 9, 300);
+            learner.save(&path).unwrap();
+            std::fs::write(&text, common::describe(&learner)).unwrap();
+        }
+        let mut learner = Learner::load(&path).unwrap();
+        assert_eq!(common::describe(&learner), std::fs::read_to_string(&text).unwrap(), "version {version}");
+        common::run(&mut learner, 500);
+        assert!(learner.agent.audit().relation < 1e-9);
     }
-    let mut learner = Learner::load(&path).unwrap();
-    let expected = std::fs::read_to_string(golden.join("version-1.txt")).unwrap();
-    assert_eq!(common::describe(&learner), expected);
-    common::run(&mut learner, 500);
-    assert!(learner.agent.audit().relation < 1e-9);
 }
 
 #[test]

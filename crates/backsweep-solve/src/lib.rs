@@ -5,4 +5,5 @@ mod scc;
 mod solution;
 mod undiscounted;
 
+pub use discounted::{METHODS, Method, solve_discounted};
 pub use solution::{Direction, Limits, NO_CHOICE, Solution};

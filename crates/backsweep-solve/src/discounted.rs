@@ -7,6 +7,7 @@ mod backward;
 mod components;
 mod elimination;
 mod in_place;
+mod krylov;
 mod method;
 pub(crate) mod model;
 mod order;
@@ -83,22 +84,35 @@ impl Solver {
         if let Some(reached) = self.outward(model, goal) {
             return reached;
         }
-        self.explain("simultaneous sweeps: the graph has cycles, is wide, and shows no direction towards ends");
-        let patient = Goal { patience: PATIENCE, ..*goal };
-        let reached = sweeps::modified_policy_iteration(model, vec![0.0; model.n_states()], &patient);
+        let reached = self.mixing(model, goal);
         if reached.end != End::Slow {
             return reached;
         }
-        self.explain(format!("not converged after the work of {PATIENCE} sweeps: looking at the components"));
         let components = components::find(model);
         if components::largest_share(&components, model.n_states()) <= 0.5 {
             let reached = self.by_component(model, &components, goal);
             if reached.end != End::Slow {
                 return reached;
             }
-            return self.in_place(model, reached.values, goal);
         }
-        self.explain("sweeps in place from there on: one component holds most states, and its chain mixes slowly");
+        self.slow(model, reached.values, goal)
+    }
+
+    /// Simultaneous sweeps until they turn out to be slow.
+    fn mixing(&mut self, model: &Model, goal: &Goal) -> Reached {
+        self.explain("simultaneous: the graph has cycles, is wide, and shows no direction towards ends");
+        let patient = Goal { patience: PATIENCE, ..*goal };
+        sweeps::modified_policy_iteration(model, vec![0.0; model.n_states()], &patient)
+    }
+
+    /// What is left where sweeps are slow.
+    fn slow(&mut self, model: &Model, values: Vec<f64>, goal: &Goal) -> Reached {
+        self.explain("krylov: sweeps contract slowly here");
+        let reached = krylov::iterate(model, values, goal);
+        if reached.end != End::Slow {
+            return reached;
+        }
+        self.explain("in-place: krylov made no further progress");
         self.in_place(model, reached.values, goal)
     }
 
@@ -124,8 +138,14 @@ impl Solver {
             let envelope = Envelope::new(model);
             let width = envelope.width();
             if width <= widest {
-                self.explain(format!("elimination: the envelope is {width:.1} states wide (limit {widest:.0})"));
-                return self.polish(model, elimination::policy_iteration(model, vec![0.0; n], &envelope, goal), goal);
+                self.explain(format!(
+                    "elimination: the envelope is {width:.1} states wide (limit {widest:.0})"
+                ));
+                return self.polish(
+                    model,
+                    elimination::policy_iteration(model, vec![0.0; n], &envelope, goal),
+                    goal,
+                );
             }
         }
         let order = order::breadth_first(model, widest)?;
@@ -145,7 +165,11 @@ impl Solver {
 
     /// Policy iteration that stopped short is continued by sweeps.
     fn polish(&mut self, model: &Model, reached: Reached, goal: &Goal) -> Option<Reached> {
-        if reached.end == End::Slow { Some(self.in_place(model, reached.values, goal)) } else { Some(reached) }
+        if reached.end == End::Slow {
+            Some(self.in_place(model, reached.values, goal))
+        } else {
+            Some(reached)
+        }
     }
 
     fn outward(&mut self, model: &Model, goal: &Goal) -> Option<Reached> {
@@ -159,7 +183,10 @@ impl Solver {
             "outward: values flow from the ends through {} windows of {window} states, swept in place",
             n.div_ceil(window)
         ));
-        Some(outward(&renumbered, window, goal))
+        let patient = Goal { patience: 5.0 * PATIENCE, ..*goal };
+        let reached = outward(&renumbered, window, &patient);
+        drop(renumbered);
+        Some(if reached.end == End::Slow { self.slow(model, reached.values, goal) } else { reached })
     }
 
     fn in_place(&mut self, model: &Model, values: Vec<f64>, goal: &Goal) -> Reached {
@@ -174,13 +201,17 @@ impl Solver {
             return reached;
         }
         let share = 100.0 * components::largest_share(found, model.n_states());
-        self.explain(format!("components: {} in order, the largest with {share:.0} % of the states", found.len()));
+        self.explain(format!(
+            "components: {} in order, the largest with {share:.0} % of the states",
+            found.len()
+        ));
         components::iterate(model, found, goal, &mut |part, goal| {
             let mut inner = Solver { explanation: Vec::new() };
             if let Some(reached) = inner.narrow(part, goal) {
                 return reached;
             }
-            in_place::iterate(part, vec![0.0; part.n_states()], part.n_states(), goal)
+            let reached = inner.mixing(part, goal);
+            if reached.end == End::Slow { inner.slow(part, reached.values, goal) } else { reached }
         })
     }
 
@@ -212,6 +243,7 @@ impl Solver {
                 outward(&renumbered, window(&renumbered), goal)
             }
             Method::Simultaneous => sweeps::modified_policy_iteration(model, vec![0.0; n], goal),
+            Method::Krylov => krylov::iterate(model, vec![0.0; n], goal),
             Method::InPlace => self.in_place(model, vec![0.0; n], goal),
             Method::Components => {
                 let found = components::find(model);
@@ -240,6 +272,7 @@ impl Solver {
             let width = proof::largest(&[shift.width()]);
             self.explain(match end {
                 End::Stopped => format!("stopped before the goal: intervals are {width:e} wide"),
+                End::Slow => format!("no further progress by this method: intervals are {width:e} wide"),
                 _ => format!("rounding keeps intervals from getting narrower than {width:e}"),
             });
         }
@@ -274,4 +307,3 @@ fn back(renumbered: &Renumbered, reached: Reached) -> Reached {
     let (values, policy) = renumbered.back(&reached.values, &reached.policy);
     Reached { values, policy, ..reached }
 }
-

@@ -1,6 +1,7 @@
 //! Values of known MDPs, each with an interval that is proven to contain it.
 
 mod discounted;
+pub mod families;
 mod scc;
 mod solution;
 mod undiscounted;

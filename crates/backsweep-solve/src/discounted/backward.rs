@@ -80,6 +80,9 @@ fn backup(model: &Model, state: usize, values: &[f64]) -> Option<(f64, u32)> {
 #[cold]
 pub(crate) fn backup_with_loops(model: &Model, state: usize, values: &[f64]) -> Option<(f64, u32)> {
     let mut best = (f64::NEG_INFINITY, NO_CHOICE);
+    if model.choices_of(state).is_empty() {
+        return Some((0.0, NO_CHOICE));
+    }
     for choice in model.choices_of(state) {
         let (mut stay, mut rest) = (0.0, 0.0);
         for arc in model.arcs_of(choice) {

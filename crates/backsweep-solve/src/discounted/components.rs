@@ -33,7 +33,8 @@ pub(crate) fn iterate(
     for component in components.starts.windows(2) {
         let states = &components.states[component[0] as usize..component[1] as usize];
         if let &[state] = states {
-            let (value, _) = backward::backup_with_loops(model, state as usize, &values).unwrap_or((0.0, NO_CHOICE));
+            let (value, _) =
+                backward::backup_with_loops(model, state as usize, &values).unwrap_or((0.0, NO_CHOICE));
             values[state as usize] = value;
             continue;
         }
@@ -130,4 +131,3 @@ pub(crate) fn pass(model: &Model, components: &Components, goal: &Goal) -> Optio
     let end = if shift.width() <= goal.width { End::Converged } else { End::Rounding };
     Some(Reached { values: pass.values, policy: pass.policy, shift, iterations: 1, end })
 }
-

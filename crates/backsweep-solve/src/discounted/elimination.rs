@@ -187,8 +187,8 @@ pub(crate) fn policy_iteration(
         let shift = Shift::after_sweep(model, &next, change);
         let end = if shift.width() <= goal.width {
             Some(End::Converged)
-        } else if progress.is_stuck(model, &next, change, shift.width()) {
-            Some(End::Rounding)
+        } else if let Some(end) = progress.end(model, &next, change, shift.width()) {
+            Some(end)
         } else {
             (goal.stop)().then_some(End::Stopped)
         };
@@ -209,7 +209,7 @@ pub(crate) fn policy_iteration(
 }
 
 /// One sweep in place from the last state to the first, and one back.
-fn down_and_up(model: &Model, values: &mut [f64]) {
+pub(crate) fn down_and_up(model: &Model, values: &mut [f64]) {
     let n = values.len();
     for state in (0..n).rev().chain(0..n) {
         values[state] = model.backup(state, values).0;

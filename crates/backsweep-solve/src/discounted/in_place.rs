@@ -16,7 +16,7 @@ use std::ops::Range;
 const PARTIAL_SWEEPS: usize = 5;
 
 /// At most this many passes over the windows; sweeps that rounding keeps from settling end here.
-const PASSES: u32 = 1000;
+const PASSES: u32 = 100;
 
 /// A value that no state falls below, for a start from below; 0 for ends.
 pub(crate) fn values_from_below(model: &Model) -> Vec<f64> {
@@ -36,7 +36,8 @@ pub(crate) fn iterate(model: &Model, mut values: Vec<f64>, window: usize, goal: 
     // The change per sweep at which the interval is narrow enough whatever its signs.
     let enough = 0.49 * goal.width * (1.0 - factor) / factor.max(0.1);
     let mut settled = enough.max(1e-7 * model.largest_value());
-    let mut work = Work { policy: vec![NO_CHOICE; n], rows: PolicyRows::default(), spent: 0.0, iterations: 0 };
+    let mut work =
+        Work { policy: vec![NO_CHOICE; n], rows: PolicyRows::default(), spent: 0.0, iterations: 0 };
     let mut progress = Progress::default();
     let mut overlap = window < n;
     let mut passes = 0;
@@ -79,8 +80,8 @@ pub(crate) fn iterate(model: &Model, mut values: Vec<f64>, window: usize, goal: 
             if shift.width() <= goal.width {
                 return work.finish(values, shift, End::Converged);
             }
-            if progress.is_stuck(model, &values, change, shift.width()) {
-                return work.finish(values, shift, End::Rounding);
+            if let Some(end) = progress.end(model, &values, change, shift.width()) {
+                return work.finish(values, shift, end);
             }
         }
         overlap = false;

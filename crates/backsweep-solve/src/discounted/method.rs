@@ -16,17 +16,20 @@ pub enum Method {
     Simultaneous,
     /// Modified policy iteration with sweeps in place, in the order of the state numbers.
     InPlace,
+    /// Policy iteration, each policy evaluated approximately by a Krylov method; for chains that mix slowly.
+    Krylov,
     /// Strongly connected components, successors first, each by what suits it.
     Components,
 }
 
 /// All methods, in the order in which the portfolio considers them.
-pub const METHODS: [Method; 6] = [
+pub const METHODS: [Method; 7] = [
     Method::Backward,
     Method::Elimination,
     Method::Outward,
     Method::Simultaneous,
     Method::InPlace,
+    Method::Krylov,
     Method::Components,
 ];
 
@@ -39,6 +42,7 @@ impl Method {
             Self::Outward => "outward",
             Self::Simultaneous => "simultaneous",
             Self::InPlace => "in-place",
+            Self::Krylov => "krylov",
             Self::Components => "components",
         }
     }

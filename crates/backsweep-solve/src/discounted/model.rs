@@ -96,7 +96,12 @@ fn roundings(length: usize) -> f64 {
 
 impl<'a> Model<'a> {
     /// Checks all arrays and numbers; one pass over the model.
-    pub fn new(mdp: &'a Mdp, rewards: &'a [f64], discount: f64, direction: Direction) -> Result<Self, String> {
+    pub fn new(
+        mdp: &'a Mdp,
+        rewards: &'a [f64],
+        discount: f64,
+        direction: Direction,
+    ) -> Result<Self, String> {
         if !(0.0..1.0).contains(&discount) {
             return Err(format!(
                 "the discount is {discount}; expected a number from 0 to below 1; for 1 use an objective without discount"
@@ -185,9 +190,8 @@ impl<'a> Model<'a> {
 
     /// Whether a state stays as it is whatever is done, without reward: worth 0, as a terminal state is.
     pub fn is_end(&self, state: usize) -> bool {
-        self.choices_of(state).all(|c| {
-            self.rewards[c] == 0.0 && self.arcs_of(c).all(|a| self.targets[a] as usize == state)
-        })
+        self.choices_of(state)
+            .all(|c| self.rewards[c] == 0.0 && self.arcs_of(c).all(|a| self.targets[a] as usize == state))
     }
 }
 
@@ -215,7 +219,10 @@ fn check_shape(mdp: &Mdp, rewards: &[f64]) -> Result<(), String> {
     check_starts(&mdp.choices, n_choices, "choices", "state")?;
     check_starts(&mdp.arcs, n_arcs, "arcs", "choice")?;
     if mdp.probabilities.len() != n_arcs {
-        return Err(format!("expected {n_arcs} probabilities, one per arc, found {}", mdp.probabilities.len()));
+        return Err(format!(
+            "expected {n_arcs} probabilities, one per arc, found {}",
+            mdp.probabilities.len()
+        ));
     }
     if rewards.len() != n_choices {
         return Err(format!("expected {n_choices} rewards, one per choice, found {}", rewards.len()));
@@ -225,7 +232,11 @@ fn check_shape(mdp: &Mdp, rewards: &[f64]) -> Result<(), String> {
 
 fn check_starts(starts: &[u32], end: usize, what: &str, of: &str) -> Result<(), String> {
     let (Some(&first), Some(&last)) = (starts.first(), starts.last()) else {
-        return if end == 0 { Ok(()) } else { Err(format!("there are {end} {what} but no {of} that has them")) };
+        return if end == 0 {
+            Ok(())
+        } else {
+            Err(format!("there are {end} {what} but no {of} that has them"))
+        };
     };
     if first != 0 || last as usize != end {
         return Err(format!("{what} of the {of}s range from {first} to {last}; expected 0 to {end}"));
@@ -265,7 +276,9 @@ fn complaint(mdp: &Mdp, choice: usize, reward: f64) -> String {
     let state = mdp.choices.partition_point(|&start| start as usize <= choice) - 1;
     let place = format!("state {state}, choice {}", choice - mdp.choices[state] as usize);
     if !(reward.abs() <= LARGEST) {
-        return format!("{place}: the reward is {reward}; expected a number from -1e150 to 1e150; scale the rewards down");
+        return format!(
+            "{place}: the reward is {reward}; expected a number from -1e150 to 1e150; scale the rewards down"
+        );
     }
     let row = mdp.arcs[choice] as usize..mdp.arcs[choice + 1] as usize;
     for arc in row.clone() {

@@ -184,10 +184,13 @@ impl Predecessors {
 /// The states breadth first along the arcs, from the first state on; nothing once the front is wider than `width` on
 /// average, which on a wide graph is soon.
 pub(crate) fn breadth_first(model: &Model, width: f64) -> Option<Vec<u32>> {
-    let n = model.n_states();
+    if model.n_states() == 0 {
+        return None;
+    }
     // Twice: the second search starts where the first ended, at the rim of the graph, where fronts are narrowest.
     let first = search(model, 0, width)?;
-    search(model, *first.last()? as usize, width).filter(|order| order.len() == n)
+    let rim = first.iter().rev().find(|&&s| !model.is_end(s as usize))?;
+    search(model, *rim as usize, width)
 }
 
 fn search(model: &Model, root: usize, width: f64) -> Option<Vec<u32>> {

@@ -55,8 +55,10 @@ impl Shift {
         }
         let (least, most) = factors(model);
         let rounding = model.rounding(largest(values) + change.largest());
-        let most_change = if model.facts.has_terminal { change.most.max(0.0) } else { change.most } + rounding;
-        let least_change = if model.facts.has_terminal { change.least.min(0.0) } else { change.least } - rounding;
+        let most_change =
+            if model.facts.has_terminal { change.most.max(0.0) } else { change.most } + rounding;
+        let least_change =
+            if model.facts.has_terminal { change.least.min(0.0) } else { change.least } - rounding;
         let up = most_change * if most_change >= 0.0 { most } else { least } + rounding;
         let down = least_change * if least_change <= 0.0 { most } else { least } - rounding;
         Self::from_residual(model, down, up)
@@ -88,9 +90,4 @@ fn factors(model: &Model) -> (f64, f64) {
 /// The largest absolute value.
 pub(crate) fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |most, v| v.abs().max(most))
-}
-
-/// The narrowest residual that rounding lets anyone prove: below it there is no point in going on.
-pub(crate) fn floor(model: &Model, values: &[f64]) -> f64 {
-    model.rounding(largest(values))
 }

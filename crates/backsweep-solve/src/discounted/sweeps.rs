@@ -49,6 +49,11 @@ impl PolicyRows {
         self.rewards[i] + discount * mean(&self.targets[row.clone()], &self.probabilities[row], values)
     }
 
+    /// Turns the rows into those of the chain alone.
+    pub fn forget_rewards(&mut self) {
+        self.rewards.fill(0.0);
+    }
+
     pub fn n_arcs(&self) -> usize {
         self.targets.len()
     }
@@ -157,7 +162,9 @@ pub(crate) fn modified_policy_iteration(model: &Model, mut values: Vec<f64>, goa
     let mut rows = PolicyRows::default();
     let mut spent = 0.0;
     let mut iterations = 0;
-    let shiftable = !model.facts.has_terminal && model.facts.least_mass > 0.5;
+    // A constant is worth shifting by only if all rows pass on about the same part of it.
+    let (least, most) = (model.facts.least_factor(model.discount), model.facts.most_factor(model.discount));
+    let shiftable = !model.facts.has_terminal && 1.0 - most > 0.5 * (1.0 - least);
     let mut progress = Progress::default();
     loop {
         let change = full_sweep(model, &values, &mut next, &mut policy, goal.threads);
@@ -167,8 +174,8 @@ pub(crate) fn modified_policy_iteration(model: &Model, mut values: Vec<f64>, goa
         let shift = Shift::after_sweep(model, &values, change);
         let end = if shift.width() <= goal.width {
             Some(End::Converged)
-        } else if progress.is_stuck(model, &values, change, shift.width()) {
-            Some(End::Rounding)
+        } else if let Some(end) = progress.end(model, &values, change, shift.width()) {
+            Some(end)
         } else if (goal.stop)() {
             Some(End::Stopped)
         } else {
@@ -201,7 +208,7 @@ pub(crate) fn modified_policy_iteration(model: &Model, mut values: Vec<f64>, goa
 /// At most this many sweeps over the policy's rows per sweep over all choices.
 const PARTIAL_SWEEPS: usize = 10;
 
-/// Notices when rounding keeps a method from getting any further.
+/// Notices when a method does not get any further.
 #[derive(Default)]
 pub(crate) struct Progress {
     best: Option<f64>,
@@ -209,17 +216,17 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Whether going on is pointless. `width` is that of the interval after the latest sweep over all choices.
-    pub fn is_stuck(&mut self, model: &Model, values: &[f64], change: Change, width: f64) -> bool {
+    /// Why going on is pointless, if it is. `width` is that of the interval after the latest sweep over all choices.
+    pub fn end(&mut self, model: &Model, values: &[f64], change: Change, width: f64) -> Option<End> {
         // The part of the width that rounding alone accounts for; once it dominates, nothing is left to gain.
         let rounding = model.rounding(super::proof::largest(values));
         let least = Shift::from_residual(model, -rounding, rounding).width();
         if width <= 2.5 * least || (change.least == 0.0 && change.most == 0.0) {
-            return true;
+            return Some(End::Rounding);
         }
         let improved = self.best.is_none_or(|best| width < best);
         self.idle = if improved { 0 } else { self.idle + 1 };
         self.best = if improved { Some(width) } else { self.best };
-        self.idle > 100
+        (self.idle > 100).then_some(End::Slow)
     }
 }

@@ -46,6 +46,31 @@ pub fn solve_discounted(
     method: Option<Method>,
     limits: &Limits,
 ) -> Result<Solution, String> {
+    let (model, solver, reached) = run(mdp, rewards, discount, direction, method, limits)?;
+    Ok(solver.solution(&model, reached, limits.tolerance))
+}
+
+/// The values themselves, multiplied by -1 to minimize, and the policy: for a repair, whose bound is its own. The middle of
+/// an interval would not do: moving all values by the same amount breaks them where the model ends.
+pub(crate) fn solve_values(
+    mdp: &Mdp,
+    rewards: &[f64],
+    discount: f64,
+    direction: Direction,
+    limits: &Limits,
+) -> Result<(Vec<f64>, Vec<u32>), String> {
+    let (_, _, reached) = run(mdp, rewards, discount, direction, None, limits)?;
+    Ok((reached.values, reached.policy))
+}
+
+fn run<'a>(
+    mdp: &'a Mdp,
+    rewards: &'a [f64],
+    discount: f64,
+    direction: Direction,
+    method: Option<Method>,
+    limits: &Limits,
+) -> Result<(Model<'a>, Solver, Reached), String> {
     if !(limits.tolerance > 0.0 && limits.tolerance.is_finite()) {
         return Err(format!("the tolerance is {}; expected a finite number above 0", limits.tolerance));
     }
@@ -61,7 +86,7 @@ pub fn solve_discounted(
         None => solver.choose(&model, &goal),
         Some(method) => solver.forced(&model, method, &goal)?,
     };
-    Ok(solver.solution(&model, reached, limits.tolerance))
+    Ok((model, solver, reached))
 }
 
 struct Solver {

@@ -2,9 +2,11 @@
 
 mod discounted;
 pub mod families;
+mod repair;
 mod scc;
 mod solution;
 mod undiscounted;
 
 pub use discounted::{METHODS, Method, solve_discounted};
+pub use repair::{Change, Repair, Repaired, WhatIf};
 pub use solution::{Direction, Limits, NO_CHOICE, Solution};

@@ -77,6 +77,15 @@ impl Facts {
         self.roundings = self.roundings.max(roundings);
     }
 
+    /// How far a computed backup, or its difference from an old value, may be from the exact one. `more` roundings may
+    /// have come on top of those of the row.
+    pub fn rounding(&self, largest_value: f64, more: f64) -> f64 {
+        let carried = 1.01 * largest_value;
+        let roundings = self.roundings + more;
+        (roundings * UNIT * (self.largest_reward + 2.0 * carried) + self.slack * carried) * 1.01
+            + f64::MIN_POSITIVE
+    }
+
     /// The largest factor by which a change of all values can come back after one step, rounded up.
     pub fn most_factor(&self, discount: f64) -> f64 {
         discount * self.most_mass * (1.0 + 2.0 * self.slack + 4.0 * UNIT)
@@ -177,9 +186,7 @@ impl<'a> Model<'a> {
 
     /// How far a computed backup, or its difference from an old value, may be from the exact one.
     pub fn rounding(&self, largest_value: f64) -> f64 {
-        let Facts { slack, largest_reward, roundings, .. } = self.facts;
-        let carried = 1.01 * largest_value;
-        (roundings * UNIT * (largest_reward + 2.0 * carried) + slack * carried) * 1.01 + f64::MIN_POSITIVE
+        self.facts.rounding(largest_value, 0.0)
     }
 
     /// Every value lies within this of 0.

@@ -123,7 +123,7 @@ impl Repair {
             policy: Vec::new(),
             q: Vec::new(),
             n_small: Vec::new(),
-            queue: Queue::new(Vec::new()),
+            queue: Queue::new(Vec::new(), 1),
             promise: f64::INFINITY,
             largest_value: 0.0,
             budget: 4 * mdp.n_arcs() as u64 + 10_000,

@@ -218,9 +218,25 @@ impl Repair {
         (0..self.rows.n_choices()).for_each(|choice| self.refresh(choice));
         let mut order: Vec<u32> = (0..n as u32).collect();
         order.sort_by(|&a, &b| self.values[b as usize].total_cmp(&self.values[a as usize]));
-        self.queue = Queue::new(order);
+        let window = self.window(&order);
+        self.queue = Queue::new(order, window);
         self.promise = f64::INFINITY;
         self.tighten();
+    }
+
+    /// Four times the mean distance between the places of a state and of its successor, of about a thousand choices.
+    fn window(&self, order: &[u32]) -> usize {
+        let mut place = vec![0_u32; order.len()];
+        order.iter().enumerate().for_each(|(i, &state)| place[state as usize] = i as u32);
+        let (mut distance, mut n_arcs) = (0_u64, 0_u64);
+        for choice in (0..self.rows.n_choices()).step_by(self.rows.n_choices() / 1000 + 1) {
+            let from = place[self.rows.owner[choice] as usize];
+            for &target in self.rows.row(choice).0 {
+                distance += u64::from(from.abs_diff(place[target as usize]));
+                n_arcs += 1;
+            }
+        }
+        (4 * distance / n_arcs.max(1)) as usize
     }
 
     /// Small backups until the queue is empty, or `budget` arcs were touched. Returns the number of backups.

@@ -119,6 +119,9 @@ pub fn corridor(n_states: usize, shuffled_by: Option<u64>) -> Family {
     builder.family
 }
 
+/// A row of a maze: state, direction, outcomes.
+pub type Row = (usize, usize, Vec<(u32, f64)>);
+
 /// A grid with walls.
 pub struct Maze {
     size: i32,
@@ -214,7 +217,7 @@ impl Maze {
     }
 
     /// The rows (state, direction, outcomes) that change when the cell of a state becomes a wall.
-    pub fn changes(&self, wall: usize) -> Vec<(usize, usize, Vec<(u32, f64)>)> {
+    pub fn changes(&self, wall: usize) -> Vec<Row> {
         let (row, column) = self.cells[wall];
         let mut changed = Vec::new();
         for (r, c) in (row - 3..=row + 3).flat_map(|r| (column - 3..=column + 3).map(move |c| (r, c))) {

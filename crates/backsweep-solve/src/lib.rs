@@ -7,6 +7,6 @@ mod scc;
 mod solution;
 mod undiscounted;
 
-pub use discounted::{METHODS, Method, solve_discounted};
+pub use discounted::{METHODS, Method, solve_discounted, sweep_values};
 pub use repair::{Change, Repair, Repaired, WhatIf};
 pub use solution::{Direction, Limits, NO_CHOICE, Solution};

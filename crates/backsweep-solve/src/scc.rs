@@ -181,9 +181,9 @@ mod tests {
                     }
                 }
             }
-            for a in 0..n {
-                for b in 0..n {
-                    assert_eq!(found.of[a] == found.of[b], reach[a][b] && reach[b][a], "{edges:?}");
+            for (a, row) in reach.iter().enumerate() {
+                for (b, &there) in row.iter().enumerate() {
+                    assert_eq!(found.of[a] == found.of[b], there && reach[b][a], "{edges:?}");
                 }
             }
             assert!(edges.iter().all(|&(a, b)| found.of[b] <= found.of[a]), "{edges:?}");

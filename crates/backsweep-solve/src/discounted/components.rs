@@ -30,8 +30,8 @@ pub(crate) fn iterate(
     let mut iterations = 1;
     let mut part = Part::default();
     let mut place = vec![u32::MAX; n];
-    for component in components.starts.windows(2) {
-        let states = &components.states[component[0] as usize..component[1] as usize];
+    for component in 0..components.len() {
+        let states = components.states_of(component);
         if let &[state] = states {
             let (value, _) =
                 backward::backup_with_loops(model, state as usize, &values).unwrap_or((0.0, NO_CHOICE));

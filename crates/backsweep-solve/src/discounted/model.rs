@@ -16,7 +16,12 @@ const ROUNDED: f64 = 1e-10;
 const EXCESS: f64 = 1e-6;
 
 /// Rewards beyond this are refused, so that no sum overflows.
-pub(crate) const LARGEST: f64 = 1e150;
+const LARGEST: f64 = 1e150;
+
+/// Whether a reward is a number that no sum overflows with.
+pub(crate) fn in_range(reward: f64) -> bool {
+    reward.abs() <= LARGEST
+}
 
 /// Rows longer than this are summed in blocks of this length, so that rounding grows with the square root of the length.
 const BLOCK: usize = 64;
@@ -65,15 +70,18 @@ impl Facts {
 
     /// Takes a row into account: its sum (not checked here), its length and its reward.
     pub fn add(&mut self, sum: f64, length: usize, reward: f64) {
-        let roundings = roundings(length);
-        let error = roundings * UNIT * sum;
-        let missing = (1.0 - sum).abs();
-        if missing <= ROUNDED || sum > 1.0 {
-            self.slack = self.slack.max(UNIT + 2.0 * (missing + error));
-        }
-        self.most_mass = self.most_mass.max(sum + error);
-        self.least_mass = self.least_mass.min((sum - error).max(0.0));
-        self.largest_reward = self.largest_reward.max(reward.abs());
+        let mut seen = Seen::default();
+        seen.add(sum, length, reward);
+        self.take(&seen);
+    }
+
+    fn take(&mut self, seen: &Seen) {
+        let roundings = roundings(seen.longest);
+        let error = roundings * UNIT * seen.most;
+        self.slack = self.slack.max(UNIT + 2.0 * (seen.off + error));
+        self.most_mass = self.most_mass.max(seen.most + error);
+        self.least_mass = self.least_mass.min((seen.least - error).max(0.0));
+        self.largest_reward = self.largest_reward.max(seen.largest_reward);
         self.roundings = self.roundings.max(roundings);
     }
 
@@ -94,6 +102,34 @@ impl Facts {
     /// The smallest such factor, rounded down.
     pub fn least_factor(&self, discount: f64) -> f64 {
         discount * self.least_mass * (1.0 - 2.0 * self.slack - 4.0 * UNIT)
+    }
+}
+
+/// Extremes over rows: what the check of a large model can afford to keep track of per row.
+struct Seen {
+    most: f64,
+    least: f64,
+    /// The largest distance of a sum from 1 that counts as rounding.
+    off: f64,
+    longest: usize,
+    largest_reward: f64,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self { most: 0.0, least: 1.0, off: 0.0, longest: 0, largest_reward: 0.0 }
+    }
+}
+
+impl Seen {
+    #[inline(always)]
+    fn add(&mut self, sum: f64, length: usize, reward: f64) {
+        let missing = (1.0 - sum).abs();
+        self.off = if (missing <= ROUNDED) | (sum > 1.0) { self.off.max(missing) } else { self.off };
+        self.most = self.most.max(sum);
+        self.least = self.least.min(sum);
+        self.longest = self.longest.max(length);
+        self.largest_reward = self.largest_reward.max(reward.abs());
     }
 }
 
@@ -261,6 +297,7 @@ fn check_starts(starts: &[u32], end: usize, what: &str, of: &str) -> Result<(), 
 fn check_rows(mdp: &Mdp, rewards: &[f64]) -> Result<Facts, String> {
     let n = mdp.n_states() as u32;
     let mut facts = Facts { has_terminal: mdp.choices.windows(2).any(|w| w[0] == w[1]), ..Facts::NONE };
+    let mut seen = Seen::default();
     for (choice, (row, &reward)) in mdp.arcs.windows(2).zip(rewards).enumerate() {
         let row = row[0] as usize..row[1] as usize;
         let (targets, probabilities) = (&mdp.targets[row.clone()], &mdp.probabilities[row]);
@@ -269,11 +306,12 @@ fn check_rows(mdp: &Mdp, rewards: &[f64]) -> Result<Facts, String> {
             right &= (p > 0.0) & (target < n);
             sum += p;
         }
-        if !right || sum > 1.0 + EXCESS || sum.is_nan() || !(reward.abs() <= LARGEST) {
+        if !right || sum > 1.0 + EXCESS || sum.is_nan() || !in_range(reward) {
             return Err(complaint(mdp, choice, reward));
         }
-        facts.add(sum, targets.len(), reward);
+        seen.add(sum, targets.len(), reward);
     }
+    facts.take(&seen);
     Ok(facts)
 }
 
@@ -282,7 +320,7 @@ fn check_rows(mdp: &Mdp, rewards: &[f64]) -> Result<Facts, String> {
 fn complaint(mdp: &Mdp, choice: usize, reward: f64) -> String {
     let state = mdp.choices.partition_point(|&start| start as usize <= choice) - 1;
     let place = format!("state {state}, choice {}", choice - mdp.choices[state] as usize);
-    if !(reward.abs() <= LARGEST) {
+    if !in_range(reward) {
         return format!(
             "{place}: the reward is {reward}; expected a number from -1e150 to 1e150; scale the rewards down"
         );

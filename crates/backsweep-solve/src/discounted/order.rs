@@ -92,12 +92,12 @@ pub(crate) fn outward(model: &Model) -> Option<Vec<u32>> {
     let n = model.n_states();
     let mut steps = vec![f64::INFINITY; n];
     let mut wave: Vec<u32> = Vec::new();
-    for state in 0..n {
+    for (state, steps) in steps.iter_mut().enumerate() {
         if model.is_end(state) {
-            steps[state] = 0.0;
+            *steps = 0.0;
             wave.push(state as u32);
         } else if model.choices_of(state).any(|c| loses_mass(model, c)) {
-            steps[state] = 1.0;
+            *steps = 1.0;
             wave.push(state as u32);
         }
     }
@@ -215,7 +215,7 @@ fn search(model: &Model, root: usize, width: f64) -> Option<Vec<u32>> {
                 }
             }
             let levels = f64::from(depth[state] + 1);
-            if next - first > 1024 && (next - first) as f64 > 2.0 * width * levels {
+            if next - first > 256 && (next - first) as f64 > 2.0 * width * levels {
                 return None;
             }
         }

@@ -11,6 +11,15 @@ pub(crate) struct Incoming {
     pub probability: f64,
 }
 
+/// Where a row is. One that outgrows its room moves to the end, with room for twice as many, so that however often rows
+/// change, memory stays within a constant factor of the largest that each has been.
+#[derive(Clone, Copy)]
+struct Place {
+    start: u32,
+    length: u32,
+    room: u32,
+}
+
 /// Rows of choices with their inverse.
 pub(crate) struct Rows {
     /// The first choice of each state, or [`NO_CHOICE`]; further ones by `next`.
@@ -20,8 +29,8 @@ pub(crate) struct Rows {
     pub owner: Vec<u32>,
     pub removed: Vec<bool>,
     pub rewards: Vec<f64>,
-    /// Where each choice's arcs are in `targets` and `probabilities`, and how many there are.
-    place: Vec<(u32, u32)>,
+    /// Where each choice's arcs are in `targets` and `probabilities`.
+    place: Vec<Place>,
     targets: Vec<u32>,
     probabilities: Vec<f64>,
     /// Arcs of the original model by target: those of state s are `starts[s]..starts[s + 1]`.
@@ -41,7 +50,11 @@ impl Rows {
             owner: vec![0; n_choices],
             removed: vec![false; n_choices],
             rewards: rewards.to_vec(),
-            place: mdp.arcs.windows(2).map(|w| (w[0], w[1] - w[0])).collect(),
+            place: mdp
+                .arcs
+                .windows(2)
+                .map(|w| Place { start: w[0], length: w[1] - w[0], room: w[1] - w[0] })
+                .collect(),
             targets: mdp.targets.clone(),
             probabilities: mdp.probabilities.clone(),
             starts: vec![0; n + 2],
@@ -92,13 +105,13 @@ impl Rows {
 
     /// The targets and probabilities of a choice.
     pub fn row(&self, choice: usize) -> (&[u32], &[f64]) {
-        let (start, length) = self.place[choice];
+        let Place { start, length, .. } = self.place[choice];
         let arcs = start as usize..(start + length) as usize;
         (&self.targets[arcs.clone()], &self.probabilities[arcs])
     }
 
     /// The arcs into a state.
-    pub fn into_state(&self, state: usize) -> impl Iterator<Item = Incoming> {
+    pub fn arcs_into(&self, state: usize) -> impl Iterator<Item = Incoming> {
         let original = self.starts[state] as usize..self.starts[state + 1] as usize;
         self.incoming[original].iter().chain(&self.later[state]).copied()
     }
@@ -108,22 +121,25 @@ impl Rows {
         let (targets, probabilities) = self.row(choice);
         let old: Vec<(u32, f64)> = targets.iter().copied().zip(probabilities.iter().copied()).collect();
         for &(target, _) in &old {
-            for arc in self.all_into(target as usize).filter(|arc| arc.choice == choice as u32) {
+            for arc in self.arcs_into_mut(target as usize).filter(|arc| arc.choice == choice as u32) {
                 arc.probability = 0.0;
             }
+            self.later[target as usize].retain(|arc| arc.choice != choice as u32);
         }
-        let start = match self.place[choice] {
-            (start, length) if outcomes.len() <= length as usize => start as usize,
-            _ => self.targets.len(),
-        };
-        self.targets.resize(self.targets.len().max(start + outcomes.len()), 0);
-        self.probabilities.resize(self.targets.len(), 0.0);
-        self.place[choice] = (start as u32, outcomes.len() as u32);
+        let place = &mut self.place[choice];
+        place.length = outcomes.len() as u32;
+        if place.length > place.room {
+            place.start = self.targets.len() as u32;
+            place.room = 2 * place.length;
+            self.targets.resize(self.targets.len() + place.room as usize, 0);
+            self.probabilities.resize(self.targets.len(), 0.0);
+        }
+        let start = place.start as usize;
         for (i, &(target, probability)) in outcomes.iter().enumerate() {
             self.targets[start + i] = target;
             self.probabilities[start + i] = probability;
             let free = |arc: &&mut Incoming| arc.choice == choice as u32 && arc.probability == 0.0;
-            if let Some(arc) = self.all_into(target as usize).find(free) {
+            if let Some(arc) = self.arcs_into_mut(target as usize).find(free) {
                 arc.probability = probability;
             } else {
                 self.later[target as usize].push(Incoming { choice: choice as u32, probability });
@@ -132,7 +148,7 @@ impl Rows {
         old
     }
 
-    fn all_into(&mut self, state: usize) -> impl Iterator<Item = &mut Incoming> {
+    fn arcs_into_mut(&mut self, state: usize) -> impl Iterator<Item = &mut Incoming> {
         let original = self.starts[state] as usize..self.starts[state + 1] as usize;
         self.incoming[original].iter_mut().chain(&mut self.later[state])
     }
@@ -144,7 +160,7 @@ impl Rows {
         self.removed.push(true);
         self.next.push(NO_CHOICE);
         self.rewards.push(reward);
-        self.place.push((self.targets.len() as u32, 0));
+        self.place.push(Place { start: self.targets.len() as u32, length: 0, room: 0 });
         self.restore_choice(choice);
         choice
     }

@@ -2,7 +2,7 @@
 
 use super::queue::Queue;
 use super::{Change, Repair, Repaired};
-use crate::discounted::model::{LARGEST, mean};
+use crate::discounted::model::{in_range, mean};
 use crate::discounted::proof::largest;
 use crate::discounted::solve_values;
 use crate::{Direction, Limits, NO_CHOICE};
@@ -48,7 +48,7 @@ impl Repair {
             };
             let mut fits = |outcomes: &[(u32, f64)], reward: f64| {
                 facts.add(check_outcomes(i, outcomes, self.rows.n_states())?, outcomes.len(), reward);
-                if !(reward.abs() <= LARGEST) {
+                if !in_range(reward) {
                     return Err(format!(
                         "change {i}: the reward is {reward}; expected a number from -1e150 to 1e150"
                     ));
@@ -269,7 +269,7 @@ impl Repair {
     fn pass_on(&mut self, state: usize, change: f64) -> u64 {
         let mut touched = 0;
         let mut tired = Vec::new();
-        for arc in self.rows.into_state(state) {
+        for arc in self.rows.arcs_into(state) {
             touched += 1;
             if arc.probability == 0.0 {
                 continue;

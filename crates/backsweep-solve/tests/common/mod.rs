@@ -74,12 +74,13 @@ pub fn exact_values(small: &Small, direction: Direction) -> Vec<BigRational> {
         let values = evaluate(small, &policy);
         let mut stable = true;
         for s in 0..n {
-            for c in mdp.choices[s] as usize..mdp.choices[s + 1] as usize {
+            let choices = mdp.choices[s] as usize..mdp.choices[s + 1] as usize;
+            for (c, &reward) in choices.clone().zip(&rewards[choices]) {
                 let mut q = BigRational::zero();
                 for a in mdp.arcs[c] as usize..mdp.arcs[c + 1] as usize {
                     q += rational(mdp.probabilities[a]) * &values[mdp.targets[a] as usize];
                 }
-                let q = rational(rewards[c]) + rational(*discount) * q;
+                let q = rational(reward) + rational(*discount) * q;
                 let better = if direction == Direction::Maximize { q > values[s] } else { q < values[s] };
                 if better {
                     // Any strict improvement will do; the best of them is found in later rounds.

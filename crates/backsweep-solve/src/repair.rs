@@ -157,7 +157,7 @@ impl Repair {
         let (values, policy) = (self.values.clone(), self.policy.clone());
         let (q, n_small) = (self.q.clone(), self.n_small.clone());
         let numbers = (self.facts, self.largest_value, self.promise, self.tolerance);
-        let bound_before = self.bound();
+        let (bound_before, unfinished) = (self.bound(), !self.queue.is_empty());
         let n_choices = self.rows.n_choices();
         let undo: Vec<work::Undo> = changes.iter().map(|change| self.make(change)).collect();
         let repaired = self.repair(limits);
@@ -179,6 +179,9 @@ impl Repair {
         (self.values, self.policy, self.q, self.n_small) = (values, policy, q, n_small);
         (self.facts, self.largest_value, self.promise, self.tolerance) = numbers;
         self.queue.clear();
+        if unfinished {
+            self.requeue();
+        }
         Ok(answer)
     }
 

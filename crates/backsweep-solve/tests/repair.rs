@@ -148,6 +148,10 @@ fn a_stopped_repair_is_proven_and_can_go_on() {
     let repaired = repair.apply(&changes, &stop).unwrap();
     assert!(!repaired.converged);
     let stopped = repair.solution();
+    assert!(!stopped.converged);
+    // A question in between does not make the unfinished work look done.
+    repair.what_if(&[Change::Reward { choice: 9000, reward: 0.0 }], &LIMITS).unwrap();
+    assert_eq!(repair.solution(), stopped);
     assert!(repair.apply(&[], &LIMITS).unwrap().converged);
     let done = repair.solution();
     for s in 0..maze.n_states() {

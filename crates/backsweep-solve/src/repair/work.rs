@@ -200,10 +200,15 @@ impl Repair {
         if self.promise > needed {
             // With room to spare, so that small changes of the model do not lead here again.
             self.promise = (0.8 * needed).max(self.rounding());
-            for state in 0..self.values.len() {
-                if (self.best(state).0 - self.values[state]).abs() > self.promise {
-                    self.queue.push(state);
-                }
+            self.requeue();
+        }
+    }
+
+    /// Queues every state that breaks the promise; looks at all choices.
+    pub(super) fn requeue(&mut self) {
+        for state in 0..self.values.len() {
+            if (self.best(state).0 - self.values[state]).abs() > self.promise {
+                self.queue.push(state);
             }
         }
     }

@@ -317,18 +317,23 @@ impl Solver {
 
     /// Turns values that all methods maximized into a solution, with every interval rounded outward.
     fn solution(mut self, model: &Model, reached: Reached, tolerance: f64) -> Solution {
-        let Reached { values, policy, shift, iterations, end } = reached;
+        let Reached { mut values, policy, shift, iterations, end } = reached;
         let farthest = model.largest_value();
-        let bound = |v: f64, by: f64, away: fn(f64) -> f64| away(away(v + by)).clamp(-farthest, farthest);
-        let ends = |s: usize| model.choices_of(s).is_empty();
-        let low = |s: usize| if ends(s) { 0.0 } else { bound(values[s], shift.down, f64::next_down) };
-        let high = |s: usize| if ends(s) { 0.0 } else { bound(values[s], shift.up, f64::next_up) };
-        let n = values.len();
-        let (lower, upper): (Vec<f64>, Vec<f64>) = if model.sign > 0.0 {
-            ((0..n).map(low).collect(), (0..n).map(high).collect())
-        } else {
-            ((0..n).map(|s| -high(s)).collect(), (0..n).map(|s| -low(s)).collect())
-        };
+        // Adding the shift rounds once, by at most half a unit in the last place of the sum.
+        let rounding = f64::EPSILON * (proof::largest(&values) + proof::largest(&[shift.down, shift.up]));
+        let (down, up) = (shift.down - rounding, shift.up + rounding);
+        if model.sign < 0.0 {
+            values.iter_mut().for_each(|v| *v = -*v);
+        }
+        let (down, up) = if model.sign > 0.0 { (down, up) } else { (-up, -down) };
+        let mut upper: Vec<f64> = values.iter().map(|v| (v + up).clamp(-farthest, farthest)).collect();
+        let mut lower = values;
+        lower.iter_mut().for_each(|v| *v = (*v + down).clamp(-farthest, farthest));
+        if model.facts.has_terminal {
+            for state in (0..lower.len()).filter(|&s| model.choices_of(s).is_empty()) {
+                (lower[state], upper[state]) = (0.0, 0.0);
+            }
+        }
         let converged = lower.iter().zip(&upper).all(|(l, u)| u - l <= 2.0 * tolerance);
         if !converged {
             let width = proof::largest(&[shift.width()]);

@@ -125,11 +125,14 @@ impl Seen {
     #[inline(always)]
     fn add(&mut self, sum: f64, length: usize, reward: f64) {
         let missing = (1.0 - sum).abs();
-        self.off = if (missing <= ROUNDED) | (sum > 1.0) { self.off.max(missing) } else { self.off };
-        self.most = self.most.max(sum);
-        self.least = self.least.min(sum);
+        let off = if (missing <= ROUNDED) | (sum > 1.0) { missing } else { 0.0 };
+        // Plain comparisons: NaN was or will be refused, and each is one instruction.
+        self.off = if off > self.off { off } else { self.off };
+        self.most = if sum > self.most { sum } else { self.most };
+        self.least = if sum < self.least { sum } else { self.least };
         self.longest = self.longest.max(length);
-        self.largest_reward = self.largest_reward.max(reward.abs());
+        let reward = reward.abs();
+        self.largest_reward = if reward > self.largest_reward { reward } else { self.largest_reward };
     }
 }
 
@@ -284,6 +287,9 @@ fn check_starts(starts: &[u32], end: usize, what: &str, of: &str) -> Result<(), 
     if first != 0 || last as usize != end {
         return Err(format!("{what} of the {of}s range from {first} to {last}; expected 0 to {end}"));
     }
+    if starts.windows(2).fold(true, |right, w| right & (w[0] <= w[1])) {
+        return Ok(());
+    }
     match starts.windows(2).position(|w| w[0] > w[1]) {
         Some(i) => Err(format!(
             "{what} of {of} {i} begin at {} and end at {}; expected ascending numbers",
@@ -296,28 +302,46 @@ fn check_starts(starts: &[u32], end: usize, what: &str, of: &str) -> Result<(), 
 
 fn check_rows(mdp: &Mdp, rewards: &[f64]) -> Result<Facts, String> {
     let n = mdp.n_states() as u32;
-    let mut facts = Facts { has_terminal: mdp.choices.windows(2).any(|w| w[0] == w[1]), ..Facts::NONE };
+    // Without a branch per arc, so that the loops run several arcs at a time: on a model that one pass solves, the check is
+    // half of the work.
+    let mut right = mdp.targets.iter().fold(true, |right, &target| right & (target < n));
     let mut seen = Seen::default();
-    for (choice, (row, &reward)) in mdp.arcs.windows(2).zip(rewards).enumerate() {
-        let row = row[0] as usize..row[1] as usize;
-        let (targets, probabilities) = (&mdp.targets[row.clone()], &mdp.probabilities[row]);
-        let (mut sum, mut right) = (0.0, true);
-        for (&target, &p) in targets.iter().zip(probabilities) {
-            right &= (p > 0.0) & (target < n);
+    let mut lowest = 1.0;
+    for (row, &reward) in mdp.arcs.windows(2).zip(rewards) {
+        let probabilities = &mdp.probabilities[row[0] as usize..row[1] as usize];
+        let mut sum = 0.0;
+        for &p in probabilities {
             sum += p;
+            lowest = if p < lowest { p } else { lowest };
         }
-        if !right || sum > 1.0 + EXCESS || sum.is_nan() || !in_range(reward) {
-            return Err(complaint(mdp, choice, reward));
-        }
-        seen.add(sum, targets.len(), reward);
+        // Comparisons with NaN are false.
+        right &= (sum <= 1.0 + EXCESS) & in_range(reward);
+        seen.add(sum, probabilities.len(), reward);
     }
+    if !right || lowest <= 0.0 {
+        return Err(complaint(mdp, rewards));
+    }
+    let mut facts = Facts { has_terminal: mdp.choices.windows(2).any(|w| w[0] == w[1]), ..Facts::NONE };
     facts.take(&seen);
     Ok(facts)
 }
 
-/// What is wrong with a choice that failed the check.
+/// What is wrong with the first choice that is not right.
 #[cold]
-fn complaint(mdp: &Mdp, choice: usize, reward: f64) -> String {
+fn complaint(mdp: &Mdp, rewards: &[f64]) -> String {
+    let n = mdp.n_states();
+    let right = |choice: usize| {
+        let row = mdp.arcs[choice] as usize..mdp.arcs[choice + 1] as usize;
+        let sum: f64 = mdp.probabilities[row.clone()].iter().sum();
+        let arc = |a: usize| mdp.probabilities[a] > 0.0 && (mdp.targets[a] as usize) < n;
+        in_range(rewards[choice]) && sum <= 1.0 + EXCESS && row.into_iter().all(arc)
+    };
+    let choice = (0..rewards.len()).find(|&choice| !right(choice)).unwrap_or(0);
+    complaint_about(mdp, choice, rewards[choice])
+}
+
+/// What is wrong with a choice that failed the check.
+fn complaint_about(mdp: &Mdp, choice: usize, reward: f64) -> String {
     let state = mdp.choices.partition_point(|&start| start as usize <= choice) - 1;
     let place = format!("state {state}, choice {}", choice - mdp.choices[state] as usize);
     if !in_range(reward) {

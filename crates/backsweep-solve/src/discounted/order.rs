@@ -215,7 +215,7 @@ fn search(model: &Model, root: usize, width: f64) -> Option<Vec<u32>> {
                 }
             }
             let levels = f64::from(depth[state] + 1);
-            if next - first > 256 && (next - first) as f64 > 2.0 * width * levels {
+            if next - first > 256 && (next - first) as f64 > width * levels {
                 return None;
             }
         }

@@ -1,0 +1,167 @@
+//! The answer for people, and as tables for other programs.
+
+use crate::memory;
+use backsweep_io::mdp::Mdp;
+use backsweep_lab::{Error, Result};
+use backsweep_solve::{NO_CHOICE, Solution};
+use std::fs::File;
+use std::path::Path;
+
+/// At most this many states are printed.
+const SHOWN: usize = 10;
+
+/// How large a model is.
+pub fn size(mdp: &Mdp) -> String {
+    format!("{} states, {} choices, {} arcs", mdp.n_states(), mdp.n_choices(), mdp.n_arcs())
+}
+
+/// Values and choices of the initial states or, without any, of the first ones.
+pub fn states(mdp: &Mdp, solution: &Solution) -> String {
+    let (shown, rest) = shown(mdp);
+    let mut rows = vec![["state", "value", "at least", "at most", "action"].map(str::to_owned)];
+    for state in shown {
+        rows.push([
+            mdp.state_name(state),
+            number(solution.value(state)),
+            format!("{:?}", solution.lower[state]),
+            format!("{:?}", solution.upper[state]),
+            action(mdp, solution.policy[state]),
+        ]);
+    }
+    format!("{}{rest}", table(&rows))
+}
+
+/// The states to print, and a line about the others.
+pub fn shown(mdp: &Mdp) -> (Vec<usize>, String) {
+    let (all, kind): (Vec<usize>, _) = if mdp.initial.is_empty() {
+        ((0..mdp.n_states()).take(SHOWN).collect(), "states")
+    } else {
+        (mdp.initial.iter().map(|&state| state as usize).collect(), "initial states")
+    };
+    let n = if mdp.initial.is_empty() { mdp.n_states() } else { all.len() };
+    let rest = n.saturating_sub(SHOWN);
+    let rest =
+        if rest > 0 { format!("… and {rest} more {kind}; --values FILE has all\n") } else { String::new() };
+    (all.into_iter().take(SHOWN).collect(), rest)
+}
+
+/// Rows in columns, one line each; the first and last column to the left, numbers to the right.
+pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let mut widths = [0; N];
+    for row in rows {
+        widths.iter_mut().zip(row).for_each(|(width, cell)| *width = (*width).max(cell.chars().count()));
+    }
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+            let is_number = cell.parse::<f64>().is_ok() || rows[0][column].starts_with("at ");
+            line.push_str(&if column > 0 && is_number || column == 1 {
+                format!("{cell:>width$}  ")
+            } else {
+                format!("{cell:<width$}  ")
+            });
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// What was proven.
+pub fn proof(solution: &Solution, tolerance: f64, reason: &str) -> String {
+    let gap = |(lower, upper): (&f64, &f64)| if lower == upper { 0.0 } else { upper - lower };
+    let widest = solution.lower.iter().zip(&solution.upper).map(gap).fold(0.0, f64::max);
+    let n_infinite =
+        solution.lower.iter().zip(&solution.upper).filter(|(l, u)| l == u && l.is_infinite()).count();
+    let infinite = match n_infinite {
+        0 => String::new(),
+        n => format!("; the values of {n} states are proven to be infinite"),
+    };
+    if solution.converged {
+        format!(
+            "proven: every value is within {tolerance:e} of the truth (widest interval {widest:.1e}){infinite}"
+        )
+    } else {
+        format!(
+            "not converged: {reason}; every interval is proven, the widest is {}{infinite}",
+            number(widest)
+        )
+    }
+}
+
+/// What it took.
+pub fn effort(solution: &Solution, seconds: f64) -> String {
+    let method = solution.explanation.first().map_or("graph analysis", String::as_str);
+    format!(
+        "method: {method}\n{} iterations, {seconds:.3} s, peak memory {}",
+        solution.iterations,
+        memory::describe()
+    )
+}
+
+/// A number with ten digits.
+pub fn number(x: f64) -> String {
+    let size = x.abs();
+    if x == 0.0 || x.is_infinite() {
+        format!("{x:?}").replace("0.0", "0")
+    } else if (1e-4..1e9).contains(&size) {
+        let digits = (9.0 - size.log10().floor()).clamp(0.0, 14.0) as usize;
+        let text = format!("{x:.digits$}");
+        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        text.to_owned()
+    } else {
+        format!("{x:.9e}")
+    }
+}
+
+/// The name of a choice's action, or its number within its state; `-` if nothing is chosen.
+pub fn action(mdp: &Mdp, choice: u32) -> String {
+    if choice == NO_CHOICE { "-".to_owned() } else { action_of(mdp, choice as usize) }
+}
+
+/// The name of a choice's action; its number within its state if it has none.
+pub fn action_of(mdp: &Mdp, choice: usize) -> String {
+    match mdp.action_name(choice) {
+        empty if empty.is_empty() => {
+            let after = mdp.choices.partition_point(|&first| first as usize <= choice);
+            (choice - mdp.choices[after.saturating_sub(1)] as usize).to_string()
+        }
+        name => name,
+    }
+}
+
+/// Writes `state,value,lower,upper`, with as many digits as numbers have.
+pub fn write_values(path: &Path, mdp: &Mdp, solution: &Solution) -> Result<()> {
+    write(path, ["state", "value", "lower", "upper"], mdp.n_states(), |state| {
+        let exact = |x: f64| format!("{x:?}");
+        let (lower, upper) = (exact(solution.lower[state]), exact(solution.upper[state]));
+        [mdp.state_name(state), exact(solution.value(state)), lower, upper]
+    })
+}
+
+/// Writes `state,action`; the action is empty where nothing is chosen.
+pub fn write_policy(path: &Path, mdp: &Mdp, solution: &Solution) -> Result<()> {
+    write(path, ["state", "action"], mdp.n_states(), |state| {
+        let choice = solution.policy[state];
+        let name = if choice == NO_CHOICE { String::new() } else { action_of(mdp, choice as usize) };
+        [mdp.state_name(state), name]
+    })
+}
+
+fn write<const N: usize>(
+    path: &Path,
+    header: [&str; N],
+    n_rows: usize,
+    row: impl Fn(usize) -> [String; N],
+) -> Result<()> {
+    let written = || -> std::io::Result<()> {
+        let mut table = csv::Writer::from_writer(File::create(path)?);
+        table.write_record(header)?;
+        for i in 0..n_rows {
+            table.write_record(row(i))?;
+        }
+        table.flush()
+    };
+    written().map_err(|error| Error::new(format!("{}: cannot write the file ({error})", path.display())))
+}

@@ -16,7 +16,7 @@ use std::ops::Range;
 const PARTIAL_SWEEPS: usize = 5;
 
 /// At most this many passes over the windows; sweeps that rounding keeps from settling end here.
-const PASSES: u32 = 20;
+const PASSES: u32 = 100;
 
 /// A value that no state falls below, for a start from below; 0 for ends.
 pub(crate) fn values_from_below(model: &Model) -> Vec<f64> {

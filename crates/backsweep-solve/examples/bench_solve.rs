@@ -60,7 +60,7 @@ fn make(case: &str) -> Option<Family> {
         "garnet100k" => families::garnet(100_000, 5, 10, 0),
         "garnet10m" => families::garnet(10_000_000, 2, 5, 0),
         "layered1m" => families::layered(2_000, 500, 0),
-        "layered10m" => families::layered(8_350, 1_000, 0),
+        "layered10m" => families::layered(10_000, 1_000, 0),
         "corridor10k" => families::corridor(10_000, None),
         "corridor1m" => families::corridor(1_000_000, None),
         "corridor1m_shuf" => families::corridor(1_000_000, Some(0)),

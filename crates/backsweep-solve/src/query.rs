@@ -125,6 +125,14 @@ impl fmt::Display for Query {
 }
 
 fn rewards<'m>(mdp: &'m Mdp, name: &Option<String>) -> Result<&'m Rewards, String> {
+    if let (Some(name), [only]) = (name, &mdp.rewards[..])
+        && only.name.is_empty()
+        && !name.is_empty()
+    {
+        return Err(format!(
+            "no rewards are called '{name}'; the model's only rewards have no name, so omit the name"
+        ));
+    }
     mdp.rewards(name.as_deref()).map_err(|error| error.to_string())
 }
 

@@ -96,12 +96,12 @@ impl Changes {
         let bound = repair.bound().max(bound_before) + rounding;
 
         let mut text = format!(
-            "{}: {} actions replaced, {} added; {} in {seconds:.6} s ({} backups)\n\n",
+            "{}: {} replaced, {} added; {} in {seconds:.6} s ({})\n\n",
             self.path.display(),
-            self.n_replaced,
+            report::count(self.n_replaced, "action"),
             self.added.len(),
             if done.solved_afresh { "so much changes that all was solved again," } else { "repaired" },
-            done.backups
+            report::count(done.backups as usize, "backup")
         );
         let row = |state: usize| {
             let (before, after) = (values[state], repair.value(state));
@@ -116,13 +116,13 @@ impl Changes {
         let header = ["state", "before", "after", "action before", "action after"].map(str::to_owned);
         let (shown, rest) = report::shown(mdp);
         let rows: Vec<_> = std::iter::once(header.clone()).chain(shown.into_iter().map(row)).collect();
-        text.push_str(&format!("{}{rest}", report::table(&rows)));
+        text.push_str(&format!("{}{rest}", report::table(&rows, 2)));
         let moved: Vec<usize> = states.filter(|&state| policy[state] != repair.choice(state)).collect();
-        text.push_str(&format!("\nthe policy changes in {} states\n", moved.len()));
+        text.push_str(&format!("\nthe policy changes in {}\n", report::count(moved.len(), "state")));
         if !moved.is_empty() {
             let rows: Vec<_> =
                 std::iter::once(header).chain(moved.iter().take(SHOWN).map(|&state| row(state))).collect();
-            text.push_str(&report::table(&rows));
+            text.push_str(&report::table(&rows, 2));
         }
         if moved.len() > SHOWN {
             text.push_str(&format!("… and {} more\n", moved.len() - SHOWN));

@@ -12,7 +12,13 @@ const SHOWN: usize = 10;
 
 /// How large a model is.
 pub fn size(mdp: &Mdp) -> String {
-    format!("{} states, {} choices, {} arcs", mdp.n_states(), mdp.n_choices(), mdp.n_arcs())
+    let (states, choices) = (count(mdp.n_states(), "state"), count(mdp.n_choices(), "choice"));
+    format!("{states}, {choices}, {}", count(mdp.n_arcs(), "arc"))
+}
+
+/// A number of things in words.
+pub fn count(n: usize, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Values and choices of the initial states or, without any, of the first ones.
@@ -28,7 +34,7 @@ pub fn states(mdp: &Mdp, solution: &Solution) -> String {
             action(mdp, solution.policy[state]),
         ]);
     }
-    format!("{}{rest}", table(&rows))
+    format!("{}{rest}", table(&rows, 3))
 }
 
 /// The states to print, and a line about the others.
@@ -45,8 +51,8 @@ pub fn shown(mdp: &Mdp) -> (Vec<usize>, String) {
     (all.into_iter().take(SHOWN).collect(), rest)
 }
 
-/// Rows in columns, one line each; the first and last column to the left, numbers to the right.
-pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
+/// Rows in columns, one line each. After the first column, `n_numbers` columns are numbers, to the right.
+pub fn table<const N: usize>(rows: &[[String; N]], n_numbers: usize) -> String {
     let mut widths = [0; N];
     for row in rows {
         widths.iter_mut().zip(row).for_each(|(width, cell)| *width = (*width).max(cell.chars().count()));
@@ -55,8 +61,7 @@ pub fn table<const N: usize>(rows: &[[String; N]]) -> String {
     for row in rows {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-            let is_number = cell.parse::<f64>().is_ok() || rows[0][column].starts_with("at ");
-            line.push_str(&if column > 0 && is_number || column == 1 {
+            line.push_str(&if (1..=n_numbers).contains(&column) {
                 format!("{cell:>width$}  ")
             } else {
                 format!("{cell:<width$}  ")
@@ -76,11 +81,12 @@ pub fn proof(solution: &Solution, tolerance: f64, reason: &str) -> String {
         solution.lower.iter().zip(&solution.upper).filter(|(l, u)| l == u && l.is_infinite()).count();
     let infinite = match n_infinite {
         0 => String::new(),
+        1 => "; the value of 1 state is proven to be infinite".to_owned(),
         n => format!("; the values of {n} states are proven to be infinite"),
     };
     if solution.converged {
         format!(
-            "proven: every value is within {tolerance:e} of the truth (widest interval {widest:.1e}){infinite}"
+            "proven: every value is within {tolerance:e} of the truth (widest interval {widest:.0e}){infinite}"
         )
     } else {
         format!(
@@ -94,8 +100,8 @@ pub fn proof(solution: &Solution, tolerance: f64, reason: &str) -> String {
 pub fn effort(solution: &Solution, seconds: f64) -> String {
     let method = solution.explanation.first().map_or("graph analysis", String::as_str);
     format!(
-        "method: {method}\n{} iterations, {seconds:.3} s, peak memory {}",
-        solution.iterations,
+        "method: {method}\n{}, {seconds:.3} s, peak memory {}",
+        count(solution.iterations as usize, "iteration"),
         memory::describe()
     )
 }

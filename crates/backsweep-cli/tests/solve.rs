@@ -253,7 +253,9 @@ fn errors_are_one_line_that_helps() {
         ("m.tra --avoid goal", "--reach"),
         ("t.csv --discount 0.9 --out r.json", "--json"),
         ("t.csv --discount 0.9 --values no/such/folder.csv", "no/such/folder.csv: cannot write the file"),
-        ("t.csv --average --changes c.csv", "--changes"),
+        ("t.csv --average --changes c.csv", "--changes needs --discount G with G below 1"),
+        ("t.csv --discount 1 --changes c.csv", "--changes needs --discount G with G below 1"),
+        ("t.csv --discount 0.9 --changes c.csv", "c.csv: cannot open the file"),
     ];
     for (line, expected) in several {
         let message = folder.error(line);

@@ -101,7 +101,7 @@ pub struct Arguments {
     ///
     /// The columns are those of a model in a CSV table. The rows of a state and action replace that action, or add it. Needs
     /// --discount. Files that are written hold the answer before the changes.
-    #[arg(long, value_name = "FILE", requires = "discount", conflicts_with_all = ["horizon", "method"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["horizon", "method"])]
     pub changes: Option<PathBuf>,
 
     /// The format of MODEL, if its extension does not tell it: umb, drn, tra, csv or backsweep
@@ -114,8 +114,8 @@ impl Arguments {
     pub fn query(&self) -> Result<Query> {
         let reward = self.reward.clone();
         if self.changes.is_some() {
-            if self.discount == Some(1.0) {
-                return Err(Error::new("--changes needs a discount below 1"));
+            if !self.discount.is_some_and(|discount| discount < 1.0) {
+                return Err(Error::new("--changes needs --discount G with G below 1"));
             }
             if self.json && self.out.is_none() {
                 return Err(Error::new(

@@ -194,6 +194,20 @@ fn every_format_gives_the_same_values() {
 }
 
 #[test]
+fn a_saved_learner_is_a_model() {
+    let folder = Folder::new("learner");
+    let saved =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../backsweep-io/tests/golden/version-1.backsweep");
+    std::fs::copy(saved, folder.0.join("agent.backsweep")).unwrap();
+    let table = folder.solve("agent.backsweep --discount 0.95 --json --out r.json");
+    assert!(table.contains("\nproven: ") && table.contains("\nZustand ü1 "), "{table}");
+    // Names may hold anything, but a terminal gets no control characters.
+    assert!(!table.chars().any(|c| c.is_control() && c != '\n'), "{table:?}");
+    let done = folder.run("verify agent.backsweep r.json");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+}
+
+#[test]
 fn json_passes_verify_and_a_changed_one_does_not() {
     let folder = Folder::new("json");
     for line in [

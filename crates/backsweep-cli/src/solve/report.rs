@@ -53,12 +53,13 @@ pub fn shown(mdp: &Mdp) -> (Vec<usize>, String) {
 
 /// Rows in columns, one line each. After the first column, `n_numbers` columns are numbers, to the right.
 pub fn table<const N: usize>(rows: &[[String; N]], n_numbers: usize) -> String {
+    let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| printable(cell))).collect();
     let mut widths = [0; N];
-    for row in rows {
+    for row in &rows {
         widths.iter_mut().zip(row).for_each(|(width, cell)| *width = (*width).max(cell.chars().count()));
     }
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
             line.push_str(&if (1..=n_numbers).contains(&column) {
@@ -71,6 +72,12 @@ pub fn table<const N: usize>(rows: &[[String; N]], n_numbers: usize) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A name without what a terminal would take as a command.
+fn printable(name: &str) -> String {
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    name.chars().map(escaped).collect()
 }
 
 /// What was proven.

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 /// Carries out the command.
 pub fn solve(arguments: &Arguments) -> Result<()> {
     let query = arguments.query()?;
-    let mdp = loading::load(&arguments.model, arguments.format)?;
+    let mut mdp = loading::load(&arguments.model, arguments.format)?;
+    loading::add_steps(&mut mdp, arguments.reward.as_deref());
     let at_model = |problem: String| {
         let problem = problem.strip_prefix("model: ").unwrap_or(&problem);
         Error::new(format!("{}: {problem}", arguments.model.display()))
@@ -39,7 +40,7 @@ pub fn solve(arguments: &Arguments) -> Result<()> {
     let reason = match (interrupted.load(Ordering::Relaxed), in_time()) {
         (true, _) => "stopped by Ctrl-C",
         (_, false) => "the time limit was reached",
-        _ => "rounding or the structure of the model allows no more",
+        _ => "rounding or the method allows no more (see --explain)",
     };
     if let Some(path) = &arguments.values {
         report::write_values(path, &mdp, &solution)?;

@@ -158,6 +158,10 @@ fn rewards_until_a_label_may_be_infinite() {
         table.lines().find(|line| line.starts_with("3 ")).unwrap().split_whitespace().collect();
     assert_eq!(lost[..4], ["3", "inf", "inf", "inf"]);
     assert!(table.contains("the value of 1 state is proven to be infinite"), "{table}");
+    // Steps count in every model.
+    let steps = folder.values("walk.tra --reward steps --until done --minimize");
+    assert_close(&steps, &[2.0, 1.0, 0.0, f64::INFINITY]);
+    assert_close(&folder.values("m.tra --reward steps --discount 0.5"), &[2.0; 4]);
     // Without a label, until the episode ends: here never, but the loops are free.
     assert_close(&folder.values("walk.tra --reward cost"), &[6.0, 1.0, 0.0, 0.0]);
     assert_eq!(folder.values("walk.tra --discount 1"), folder.values("walk.tra --reward cost"));
@@ -214,6 +218,7 @@ fn json_passes_verify_and_a_changed_one_does_not() {
         "m.tra --reach goal",
         "m.tra --reach trap --avoid middle --minimize",
         "walk.tra --reward cost --until done --minimize",
+        "walk.tra --reward steps --until done --minimize",
         "t.csv --discount 0.9",
         "t.csv --discount 0.9 --minimize --tolerance 1e-9",
     ] {

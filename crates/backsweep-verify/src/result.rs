@@ -68,6 +68,18 @@ pub enum Objective {
 }
 
 impl Objective {
+    /// The name of the rewards that it is about, if it names any.
+    pub fn reward(&self) -> Option<&str> {
+        match self {
+            Self::Discounted { reward, .. }
+            | Self::Total { reward, .. }
+            | Self::Episode { reward }
+            | Self::Horizon { reward, .. }
+            | Self::Average { reward } => reward.as_deref(),
+            Self::Reach { .. } | Self::Within { .. } => None,
+        }
+    }
+
     /// Whether [`verify`](crate::verify) knows how to check it.
     pub fn is_checked(&self) -> bool {
         matches!(self, Self::Discounted { .. } | Self::Reach { .. } | Self::Total { .. })

@@ -19,6 +19,7 @@ use std::time::Duration;
 #[command(after_help = "Examples:
   backsweep solve model.umb --reach goal
   backsweep solve model.drn --reward cost --until done --minimize
+  backsweep solve model.tra --reward steps --until done --minimize
   backsweep solve table.csv --discount 0.99 --tolerance 1e-8 --policy policy.csv --values values.csv
   backsweep solve agent.backsweep --discount 0.95 --time-limit 10s
   backsweep solve model.umb --reach goal --json --out result.json && backsweep verify model.umb result.json
@@ -36,9 +37,9 @@ pub struct Arguments {
     #[arg(long, value_name = "LABEL", requires = "reach")]
     avoid: Option<String>,
 
-    /// The rewards to add up, by name; not needed if the model has only one kind
+    /// The rewards to add up, by name; not needed if the model has only one kind. 'steps' counts 1 per step in any model
     #[arg(long, value_name = "NAME")]
-    reward: Option<String>,
+    pub reward: Option<String>,
 
     /// The expected total reward until a state with this label; infinite if it may never be reached
     #[arg(long, value_name = "LABEL", conflicts_with_all = ["discount", "horizon", "average"])]

@@ -42,11 +42,20 @@ pub fn solve(arguments: &Arguments) -> Result<()> {
         (_, false) => "the time limit was reached",
         _ => "rounding or the method allows no more (see --explain)",
     };
+    let after = match (changed, &query) {
+        (Some(changed), Query::Discounted { reward, discount }) => {
+            let rewards = mdp.rewards(reward.as_deref()).map_err(|error| at_model(error.to_string()))?;
+            let after = changed.repair(&mdp, rewards, *discount, arguments.direction(), &limits);
+            Some(after.map_err(Error::new)?)
+        }
+        _ => None,
+    };
+    let written = after.as_ref().map_or(&solution, |after| &after.solution);
     if let Some(path) = &arguments.values {
-        report::write_values(path, &mdp, &solution)?;
+        report::write_values(path, &mdp, written)?;
     }
     if let Some(path) = &arguments.policy {
-        report::write_policy(path, &mdp, &solution)?;
+        report::write_policy(path, &mdp, written, after.as_ref().map_or(&[], |after| &after.added))?;
     }
     let to_stdout = arguments.json && arguments.out.is_none();
     if arguments.json {
@@ -72,10 +81,8 @@ pub fn solve(arguments: &Arguments) -> Result<()> {
     if arguments.explain {
         solution.explanation.iter().for_each(|line| output::result(format_args!("  {line}")));
     }
-    if let (Some(changed), Query::Discounted { reward, discount }) = (changed, &query) {
-        let rewards = mdp.rewards(reward.as_deref()).map_err(|error| at_model(error.to_string()))?;
-        let told = changed.repair(&mdp, rewards, *discount, arguments.direction(), &limits);
-        output::result(format_args!("\n{}", told.map_err(Error::new)?));
+    if let Some(after) = after {
+        output::result(format_args!("\n{}", after.text));
     }
     Ok(())
 }

@@ -337,7 +337,8 @@ fn changes_are_repaired_and_told() {
         "c.csv",
         "state,action,next_state,probability,reward,terminated\nkitchen,cook,,1,-8,true\nhall,party,hall,1,0.2,false\n",
     );
-    let table = folder.solve("t.csv --discount 0.9 --changes c.csv --tolerance 1e-10");
+    let table =
+        folder.solve("t.csv --discount 0.9 --changes c.csv --tolerance 1e-10 --values v.csv --policy p.csv");
     let (before, after) = table.split_once("\nc.csv: ").unwrap();
     assert!(before.contains("7.454545455"), "{before}");
     assert!(after.starts_with("1 action replaced, 1 added; repaired in "), "{after}");
@@ -349,6 +350,14 @@ fn changes_are_repaired_and_told() {
         after.lines().last().unwrap().starts_with("proven: values before and after are within"),
         "{after}"
     );
+    assert_eq!(folder.read("p.csv"), "state,action\nhall,party\nkitchen,cook\n");
+    for (line, expected) in folder.read("v.csv").lines().skip(1).zip([2.0, -8.0]) {
+        let numbers: Vec<f64> = line.split(',').skip(1).map(|number| number.parse().unwrap()).collect();
+        assert!(
+            numbers[1] <= expected && expected <= numbers[2] && numbers[2] - numbers[1] <= 2.1e-10,
+            "{line}"
+        );
+    }
     folder.write("c.csv", "state,action,next_state,probability,reward\nattic,go,hall,1,0\n");
     assert_eq!(
         folder.error("t.csv --discount 0.9 --changes c.csv"),

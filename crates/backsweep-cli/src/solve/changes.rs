@@ -4,7 +4,7 @@ use super::report;
 use crate::loading;
 use backsweep_io::mdp::{Format, Mdp, Rewards};
 use backsweep_lab::{Error, Result};
-use backsweep_solve::{Change, Direction, Limits, NO_CHOICE, Repair, reward_rounding};
+use backsweep_solve::{Change, Direction, Limits, Repair, Solution, reward_rounding};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -70,16 +70,26 @@ pub fn read(path: &Path, mdp: &Mdp) -> Result<Changes> {
     Ok(Changes { path: path.to_owned(), changes, added, n_replaced, table })
 }
 
+/// The answer after the changes.
+pub struct After {
+    /// What they do, for people.
+    pub text: String,
+    /// Values and policy. Choices after the model's are those of `added`.
+    pub solution: Solution,
+    /// The names of the actions that were added.
+    pub added: Vec<String>,
+}
+
 impl Changes {
     /// Solves the model, applies the changes, and says what they do.
     pub fn repair(
-        &self,
+        self,
         mdp: &Mdp,
         rewards: &Rewards,
         discount: f64,
         direction: Direction,
         limits: &Limits,
-    ) -> std::result::Result<String, String> {
+    ) -> std::result::Result<After, String> {
         let expected = mdp.expected_rewards(Some(&rewards.name)).map_err(|error| error.to_string())?;
         let mut repair = Repair::new(mdp, &expected, discount, direction, limits)?;
         let states = 0..mdp.n_states();
@@ -103,14 +113,15 @@ impl Changes {
             if done.solved_afresh { "so much changes that all was solved again," } else { "repaired" },
             report::count(done.backups as usize, "backup")
         );
+        let action = |choice| report::action(mdp, &self.added, choice).unwrap_or(report::NOTHING.to_owned());
         let row = |state: usize| {
             let (before, after) = (values[state], repair.value(state));
             [
                 mdp.state_name(state),
                 report::number(before),
                 report::number(after),
-                self.action(mdp, policy[state]),
-                self.action(mdp, repair.choice(state)),
+                action(policy[state]),
+                action(repair.choice(state)),
             ]
         };
         let header = ["state", "before", "after", "action before", "action after"].map(str::to_owned);
@@ -129,13 +140,9 @@ impl Changes {
         }
         let said = if done.converged && bound <= limits.tolerance { "proven" } else { "not converged" };
         text.push_str(&format!("{said}: values before and after are within {bound:.1e} of the truth"));
-        Ok(text)
-    }
-
-    fn action(&self, mdp: &Mdp, choice: u32) -> String {
-        match (choice as usize).checked_sub(mdp.n_choices()) {
-            Some(new) if choice != NO_CHOICE => self.added[new].clone(),
-            _ => report::action(mdp, choice),
-        }
+        let mut solution = repair.solution();
+        solution.lower.iter_mut().for_each(|lower| *lower = (*lower - rounding).next_down());
+        solution.upper.iter_mut().for_each(|upper| *upper = (*upper + rounding).next_up());
+        Ok(After { text, solution, added: self.added })
     }
 }

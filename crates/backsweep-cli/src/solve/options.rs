@@ -101,8 +101,8 @@ pub struct Arguments {
     /// Then change the model as this table says, repair the values and print what changes
     ///
     /// The columns are those of a model in a CSV table. The rows of a state and action replace that action, or add it. Needs
-    /// --discount. Files that are written hold the answer before the changes.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["horizon", "method"])]
+    /// --discount. --values and --policy then hold the answer after the changes.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["horizon", "method", "json"])]
     pub changes: Option<PathBuf>,
 
     /// The format of MODEL, if its extension does not tell it: umb, drn, tra, csv or backsweep
@@ -114,15 +114,8 @@ impl Arguments {
     /// The question.
     pub fn query(&self) -> Result<Query> {
         let reward = self.reward.clone();
-        if self.changes.is_some() {
-            if !self.discount.is_some_and(|discount| discount < 1.0) {
-                return Err(Error::new("--changes needs --discount G with G below 1"));
-            }
-            if self.json && self.out.is_none() {
-                return Err(Error::new(
-                    "--changes prints a table; with --json, give --out FILE for the JSON",
-                ));
-            }
+        if self.changes.is_some() && !self.discount.is_some_and(|discount| discount < 1.0) {
+            return Err(Error::new("--changes needs --discount G with G below 1"));
         }
         if let Some(goal) = self.reach.clone() {
             return Ok(Query::Reach { goal, avoid: self.avoid.clone(), steps: self.horizon });

@@ -31,7 +31,7 @@ pub fn states(mdp: &Mdp, solution: &Solution) -> String {
             number(solution.value(state)),
             format!("{:?}", solution.lower[state]),
             format!("{:?}", solution.upper[state]),
-            action(mdp, solution.policy[state]),
+            action(mdp, &[], solution.policy[state]).unwrap_or(NOTHING.to_owned()),
         ]);
     }
     format!("{}{rest}", table(&rows, 3))
@@ -128,10 +128,17 @@ pub fn number(x: f64) -> String {
     }
 }
 
-/// The name of a choice's action, or its number within its state; `-` if nothing is chosen.
-pub fn action(mdp: &Mdp, choice: u32) -> String {
-    if choice == NO_CHOICE { "-".to_owned() } else { action_of(mdp, choice as usize) }
+/// The name of the action that is chosen, if any is. Choices after the model's were `added`.
+pub fn action(mdp: &Mdp, added: &[String], choice: u32) -> Option<String> {
+    let choice = (choice != NO_CHOICE).then_some(choice as usize)?;
+    match choice.checked_sub(mdp.n_choices()) {
+        Some(new) => added.get(new).cloned(),
+        None => Some(action_of(mdp, choice)),
+    }
 }
+
+/// What is printed where nothing is chosen.
+pub const NOTHING: &str = "-";
 
 /// The name of a choice's action; its number within its state if it has none.
 pub fn action_of(mdp: &Mdp, choice: usize) -> String {
@@ -154,11 +161,9 @@ pub fn write_values(path: &Path, mdp: &Mdp, solution: &Solution) -> Result<()> {
 }
 
 /// Writes `state,action`; the action is empty where nothing is chosen.
-pub fn write_policy(path: &Path, mdp: &Mdp, solution: &Solution) -> Result<()> {
+pub fn write_policy(path: &Path, mdp: &Mdp, solution: &Solution, added: &[String]) -> Result<()> {
     write(path, ["state", "action"], mdp.n_states(), |state| {
-        let choice = solution.policy[state];
-        let name = if choice == NO_CHOICE { String::new() } else { action_of(mdp, choice as usize) };
-        [mdp.state_name(state), name]
+        [mdp.state_name(state), action(mdp, added, solution.policy[state]).unwrap_or_default()]
     })
 }
 

@@ -4,7 +4,7 @@ mod changes;
 mod options;
 mod report;
 
-use crate::{interrupt, loading, memory, output};
+use crate::{interrupt, loading, output};
 use backsweep_io::mdp::Mdp;
 use backsweep_lab::{Error, Result};
 use backsweep_solve::{Limits, NO_CHOICE, Query, Solution};
@@ -135,6 +135,6 @@ fn result_file(
         method: solution.explanation.join("; "),
         iterations: solution.iterations,
         seconds,
-        peak_memory: memory::peak_megabytes().map(|megabytes| (megabytes * 1e6) as u64),
+        peak_memory: report::peak_memory(),
     }
 }

@@ -109,8 +109,13 @@ pub fn effort(solution: &Solution, seconds: f64) -> String {
     format!(
         "method: {method}\n{}, {seconds:.3} s, peak memory {}",
         count(solution.iterations as usize, "iteration"),
-        memory::describe()
+        peak_memory().map_or("unknown".to_owned(), |bytes| format!("{:.0} MB", bytes as f64 / 1e6))
     )
+}
+
+/// The most memory that this process has held, in bytes, where the system tells it.
+pub fn peak_memory() -> Option<u64> {
+    memory::peak_megabytes().map(|megabytes| (megabytes * 1e6) as u64)
 }
 
 /// A number with ten digits.

@@ -1,7 +1,7 @@
 //! Models from files, with a bar while they are read.
 
 use crate::output;
-use backsweep_io::mdp::{Format, Mdp, read};
+use backsweep_io::mdp::{Format, Mdp, Rewards, read};
 use backsweep_lab::{Error, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -21,6 +21,17 @@ pub fn load(path: &Path, format: Option<Format>) -> Result<Mdp> {
     let found = found.map_err(|error| Error::new(error.to_string()))?;
     found.warnings.iter().for_each(|warning| warn(path, warning));
     Ok(found.mdp)
+}
+
+/// The rewards that every model has, unless it has its own of that name: 1 per step.
+const STEPS: &str = "steps";
+
+/// Adds rewards of 1 per step if a question is about `steps` and the model has no such rewards.
+pub fn add_steps(mdp: &mut Mdp, reward: Option<&str>) {
+    if reward == Some(STEPS) && mdp.rewards.iter().all(|rewards| rewards.name != STEPS) {
+        let choices = vec![1.0; mdp.n_choices()];
+        mdp.rewards.push(Rewards { name: STEPS.to_owned(), choices, ..Rewards::default() });
+    }
 }
 
 /// Tells what was left out of a file or put in.

@@ -2,6 +2,7 @@
 
 mod bench;
 mod convert;
+mod interrupt;
 mod laboratory;
 mod loading;
 mod merge;
@@ -9,6 +10,7 @@ mod output;
 mod progress;
 mod reproduce;
 mod run;
+mod solve;
 mod usage;
 mod verify;
 
@@ -30,6 +32,7 @@ enum Command {
     Merge(merge::Arguments),
     Watch(backsweep_watch::command::WatchArgs),
     Bench(bench::Arguments),
+    Solve(solve::Arguments),
     Convert(convert::Arguments),
     Verify(verify::Arguments),
 }
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Command::Merge(arguments) => merge::merge(arguments),
         Command::Watch(arguments) => backsweep_watch::command::run(arguments),
         Command::Bench(arguments) => bench::bench(arguments),
+        Command::Solve(arguments) => solve::solve(arguments),
         Command::Convert(arguments) => convert::convert(arguments),
         Command::Verify(arguments) => verify::verify(arguments),
     };

@@ -31,7 +31,8 @@ pub fn verify(arguments: &Arguments) -> Result<()> {
     let text = std::fs::read_to_string(&arguments.result)
         .map_err(|error| Error::new(format!("{path}: cannot read the file ({error})")))?;
     let result = ResultFile::from_json(&text).map_err(|problem| Error::new(format!("{path}:{problem}")))?;
-    let mdp = loading::load(&arguments.model, arguments.from)?;
+    let mut mdp = loading::load(&arguments.model, arguments.from)?;
+    loading::add_steps(&mut mdp, result.objective.reward());
     let report = check(&mdp, &result);
     match report.verdict {
         Verdict::Proven => {

@@ -1,9 +1,15 @@
 //! Values of known MDPs, each with an interval that is proven to contain it.
 
 mod discounted;
+pub mod families;
+mod query;
+mod repair;
 mod scc;
 mod solution;
 mod undiscounted;
 
+pub use discounted::{METHODS, Method, solve_discounted, sweep_values};
+pub use query::{Query, reward_rounding};
+pub use repair::{Change, Repair, Repaired, WhatIf};
 pub use solution::{Direction, Limits, NO_CHOICE, Solution};
 pub use undiscounted::{Method as UndiscountedMethod, Objective, solve_undiscounted, solve_undiscounted_by};

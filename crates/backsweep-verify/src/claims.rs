@@ -43,6 +43,10 @@ pub fn verify(mdp: &Mdp, result: &ResultFile) -> Report {
     if let Err(problem) = well_formed(mdp, result) {
         return wrong(problem);
     }
+    if !result.objective.is_checked() {
+        let problem = "this objective cannot be checked yet; expected discounted, reach or total".to_owned();
+        return Report { verdict: Verdict::NotProven(problem), width: f64::INFINITY };
+    }
     let slack = SHARE * result.tolerance;
     let middle =
         |(lower, upper): (&f64, &f64)| if lower == upper { *lower } else { lower + (upper - lower) / 2.0 };
@@ -144,6 +148,7 @@ fn enclose(mdp: &Mdp, result: &ResultFile, guess: &Guess) -> Result<Enclosure, S
             let graph = Graph::new(mdp, mdp.label(until).map_err(text)?, &[]);
             Ok(undiscounted::total(&graph, &rewards, result.direction, guess))
         }
+        _ => Ok(Enclosure::unknown(mdp.n_states())),
     }
 }
 
@@ -256,6 +261,7 @@ fn must_choose(mdp: &Mdp, result: &ResultFile, state: usize) -> bool {
             !same && !has(goal) && !avoid.as_deref().is_some_and(has)
         }
         (Objective::Total { until, .. }, _) => lower < f64::INFINITY && !has(until),
+        _ => false,
     }
 }
 

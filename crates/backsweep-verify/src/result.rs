@@ -37,6 +37,53 @@ pub enum Objective {
         /// The label.
         until: String,
     },
+    /// The probability to reach a label within a number of steps. Not checked yet.
+    Within {
+        /// The label of the states to reach.
+        goal: String,
+        /// The label of states that must not be passed before.
+        avoid: Option<String>,
+        /// How many steps.
+        steps: u64,
+    },
+    /// The expected sum of rewards until the episode ends. Not checked yet.
+    Episode {
+        /// The name of the rewards; `None` for the only ones.
+        reward: Option<String>,
+    },
+    /// The expected sum of rewards of a number of steps. Not checked yet.
+    Horizon {
+        /// The name of the rewards; `None` for the only ones.
+        reward: Option<String>,
+        /// How many steps.
+        steps: u64,
+        /// From 0 to 1.
+        discount: f64,
+    },
+    /// The expected reward per step in the long run. Not checked yet.
+    Average {
+        /// The name of the rewards; `None` for the only ones.
+        reward: Option<String>,
+    },
+}
+
+impl Objective {
+    /// The name of the rewards that it is about, if it names any.
+    pub fn reward(&self) -> Option<&str> {
+        match self {
+            Self::Discounted { reward, .. }
+            | Self::Total { reward, .. }
+            | Self::Episode { reward }
+            | Self::Horizon { reward, .. }
+            | Self::Average { reward } => reward.as_deref(),
+            Self::Reach { .. } | Self::Within { .. } => None,
+        }
+    }
+
+    /// Whether [`verify`](crate::verify) knows how to check it.
+    pub fn is_checked(&self) -> bool {
+        matches!(self, Self::Discounted { .. } | Self::Reach { .. } | Self::Total { .. })
+    }
 }
 
 /// A result as it stands in a file.

@@ -91,6 +91,7 @@ pub fn evaluate(mdp: &Mdp, objective: &Objective, policy: &[Option<u32>]) -> Vec
             let known = infinite.iter().map(|infinite| if *infinite { f64::INFINITY } else { 0.0 }).collect();
             (open, 1.0, known, (0..n).map(reward).collect())
         }
+        other => panic!("the reference does not know {other:?}"),
     };
     let unknown: Vec<usize> = (0..n).filter(|&state| open[state]).collect();
     let place = |state: usize| unknown.iter().position(|&other| other == state);

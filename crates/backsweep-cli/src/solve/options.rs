@@ -1,0 +1,176 @@
+//! What can be said on the command line of `backsweep solve`, and the question that it amounts to.
+
+use crate::loading;
+use backsweep_io::mdp::Format;
+use backsweep_lab::{Error, Result};
+use backsweep_solve::{Direction, Query};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Solve a known model: values of all states, each with a proven interval, and a policy
+///
+/// Reads UMB, DRN, PRISM's .tra, CSV tables and saved learners (.backsweep); docs/MODELS.md describes them. Give one objective:
+/// --discount, --reach, --reward with or without --until, --horizon or --average.
+///
+/// Prints 'not converged' if the tolerance was not reached; the intervals are proven all the same, and the exit code is 0.
+/// Errors are one line and exit code 2.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  backsweep solve model.umb --reach goal
+  backsweep solve model.drn --reward cost --until done --minimize
+  backsweep solve model.tra --reward steps --until done --minimize
+  backsweep solve table.csv --discount 0.99 --tolerance 1e-8 --policy policy.csv --values values.csv
+  backsweep solve agent.backsweep --discount 0.95 --time-limit 10s
+  backsweep solve model.umb --reach goal --json --out result.json && backsweep verify model.umb result.json
+  backsweep solve table.csv --discount 0.99 --changes changes.csv")]
+pub struct Arguments {
+    /// The model
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// The probability to reach states with this label
+    #[arg(long, value_name = "LABEL", conflicts_with_all = ["reward", "until", "discount", "average"])]
+    reach: Option<String>,
+
+    /// With --reach: without passing states with this label
+    #[arg(long, value_name = "LABEL", requires = "reach")]
+    avoid: Option<String>,
+
+    /// The rewards to add up, by name; not needed if the model has only one kind. 'steps' counts 1 per step in any model
+    #[arg(long, value_name = "NAME")]
+    pub reward: Option<String>,
+
+    /// The expected total reward until a state with this label; infinite if it may never be reached
+    #[arg(long, value_name = "LABEL", conflicts_with_all = ["discount", "horizon", "average"])]
+    until: Option<String>,
+
+    /// The expected discounted reward, with this discount from 0 to 1; 1 is the total until the episode ends
+    #[arg(long, value_name = "G", value_parser = discount, allow_negative_numbers = true)]
+    discount: Option<f64>,
+
+    /// Only the first N steps: with --reach their probability, otherwise their expected reward
+    #[arg(long, value_name = "N", conflicts_with = "average")]
+    horizon: Option<u64>,
+
+    /// The expected reward per step in the long run
+    #[arg(long, conflicts_with = "discount")]
+    average: bool,
+
+    /// The smallest values that a policy attains, not the largest
+    #[arg(long)]
+    minimize: bool,
+
+    /// How far values may be from the truth (absolute)
+    #[arg(long, value_name = "E", default_value = "1e-6", value_parser = tolerance, allow_negative_numbers = true)]
+    pub tolerance: f64,
+
+    /// Use this method instead of choosing one. With a discount: backward, elimination, outward, simultaneous, in-place,
+    /// krylov or components; otherwise elimination or sweeps
+    #[arg(long, value_name = "METHOD")]
+    pub method: Option<String>,
+
+    /// Print which methods were chosen and why
+    #[arg(long)]
+    pub explain: bool,
+
+    /// Stop after this time, not counting the reading: 10s, 500ms, 2m, 1h
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub time_limit: Option<Duration>,
+
+    /// The number of threads; all cores by default. Results are the same for any number
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+
+    /// Write the policy to this file: state,action
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
+
+    /// Write values and intervals to this file: state,value,lower,upper
+    #[arg(long, value_name = "FILE")]
+    pub values: Option<PathBuf>,
+
+    /// Print the result as JSON, which 'backsweep verify' checks
+    #[arg(long)]
+    pub json: bool,
+
+    /// With --json: write it to this file, and the table to standard output
+    #[arg(long, value_name = "FILE", requires = "json")]
+    pub out: Option<PathBuf>,
+
+    /// Then change the model as this table says, repair the values and print what changes
+    ///
+    /// The columns are those of a model in a CSV table. The rows of a state and action replace that action, or add it. Needs
+    /// --discount. --values and --policy then hold the answer after the changes.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["horizon", "method", "json"])]
+    pub changes: Option<PathBuf>,
+
+    /// The format of MODEL, if its extension does not tell it: umb, drn, tra, csv or backsweep
+    #[arg(long, value_name = "FORMAT", alias = "from", value_parser = loading::format)]
+    pub format: Option<Format>,
+}
+
+impl Arguments {
+    /// The question.
+    pub fn query(&self) -> Result<Query> {
+        let reward = self.reward.clone();
+        if self.changes.is_some() && !self.discount.is_some_and(|discount| discount < 1.0) {
+            return Err(Error::new("--changes needs --discount G with G below 1"));
+        }
+        if let Some(goal) = self.reach.clone() {
+            return Ok(Query::Reach { goal, avoid: self.avoid.clone(), steps: self.horizon });
+        }
+        if let Some(steps) = self.horizon {
+            return Ok(Query::Horizon { reward, steps, discount: self.discount.unwrap_or(1.0) });
+        }
+        match self.discount {
+            Some(discount) if discount < 1.0 => Ok(Query::Discounted { reward, discount }),
+            Some(_) => Ok(Query::Total { reward, until: None }),
+            None if self.average => Ok(Query::Average { reward }),
+            None if self.until.is_some() || reward.is_some() => {
+                Ok(Query::Total { reward, until: self.until.clone() })
+            }
+            None => Err(Error::new(
+                "no objective given; expected --discount G, --reach LABEL, --reward NAME --until LABEL, --horizon N or \
+                 --average",
+            )),
+        }
+    }
+
+    /// Largest or smallest values.
+    pub fn direction(&self) -> Direction {
+        if self.minimize { Direction::Minimize } else { Direction::Maximize }
+    }
+
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        self.threads.map_or_else(all, NonZeroUsize::get)
+    }
+}
+
+fn discount(text: &str) -> std::result::Result<f64, String> {
+    let number = text.parse().ok().filter(|discount| (0.0..=1.0).contains(discount));
+    number.ok_or_else(|| "expected a number from 0 to 1".to_owned())
+}
+
+fn tolerance(text: &str) -> std::result::Result<f64, String> {
+    let number = text.parse().ok().filter(|tolerance: &f64| *tolerance > 0.0 && tolerance.is_finite());
+    number.ok_or_else(|| "expected a finite number above 0, such as 1e-6".to_owned())
+}
+
+fn time(text: &str) -> std::result::Result<Duration, String> {
+    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let unit = match unit {
+        "s" | "" => Some(1.0),
+        "ms" => Some(1e-3),
+        "m" | "min" => Some(60.0),
+        "h" => Some(3600.0),
+        _ => None,
+    };
+    let seconds = unit.and_then(|unit| Some(unit * number.trim().parse::<f64>().ok()?));
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "expected a time such as 10s, 500ms, 2m or 1h".to_owned())
+}

@@ -1,0 +1,190 @@
+//! The answer for people, and as tables for other programs.
+
+use crate::memory;
+use backsweep_io::mdp::Mdp;
+use backsweep_lab::{Error, Result};
+use backsweep_solve::{NO_CHOICE, Solution};
+use std::fs::File;
+use std::path::Path;
+
+/// At most this many states are printed.
+const SHOWN: usize = 10;
+
+/// How large a model is.
+pub fn size(mdp: &Mdp) -> String {
+    let (states, choices) = (count(mdp.n_states(), "state"), count(mdp.n_choices(), "choice"));
+    format!("{states}, {choices}, {}", count(mdp.n_arcs(), "arc"))
+}
+
+/// A number of things in words.
+pub fn count(n: usize, thing: &str) -> String {
+    format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
+}
+
+/// Values and choices of the initial states or, without any, of the first ones.
+pub fn states(mdp: &Mdp, solution: &Solution) -> String {
+    let (shown, rest) = shown(mdp);
+    let mut rows = vec![["state", "value", "at least", "at most", "action"].map(str::to_owned)];
+    for state in shown {
+        rows.push([
+            mdp.state_name(state),
+            number(solution.value(state)),
+            format!("{:?}", solution.lower[state]),
+            format!("{:?}", solution.upper[state]),
+            action(mdp, &[], solution.policy[state]).unwrap_or(NOTHING.to_owned()),
+        ]);
+    }
+    format!("{}{rest}", table(&rows, 3))
+}
+
+/// The states to print, and a line about the others.
+pub fn shown(mdp: &Mdp) -> (Vec<usize>, String) {
+    let (all, kind): (Vec<usize>, _) = if mdp.initial.is_empty() {
+        ((0..mdp.n_states()).take(SHOWN).collect(), "states")
+    } else {
+        (mdp.initial.iter().map(|&state| state as usize).collect(), "initial states")
+    };
+    let n = if mdp.initial.is_empty() { mdp.n_states() } else { all.len() };
+    let rest = n.saturating_sub(SHOWN);
+    let rest =
+        if rest > 0 { format!("… and {rest} more {kind}; --values FILE has all\n") } else { String::new() };
+    (all.into_iter().take(SHOWN).collect(), rest)
+}
+
+/// Rows in columns, one line each. After the first column, `n_numbers` columns are numbers, to the right.
+pub fn table<const N: usize>(rows: &[[String; N]], n_numbers: usize) -> String {
+    let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| printable(cell))).collect();
+    let mut widths = [0; N];
+    for row in &rows {
+        widths.iter_mut().zip(row).for_each(|(width, cell)| *width = (*width).max(cell.chars().count()));
+    }
+    let mut text = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+            line.push_str(&if (1..=n_numbers).contains(&column) {
+                format!("{cell:>width$}  ")
+            } else {
+                format!("{cell:<width$}  ")
+            });
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A name without what a terminal would take as a command.
+fn printable(name: &str) -> String {
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    name.chars().map(escaped).collect()
+}
+
+/// What was proven.
+pub fn proof(solution: &Solution, tolerance: f64, reason: &str) -> String {
+    let gap = |(lower, upper): (&f64, &f64)| if lower == upper { 0.0 } else { upper - lower };
+    let widest = solution.lower.iter().zip(&solution.upper).map(gap).fold(0.0, f64::max);
+    let n_infinite =
+        solution.lower.iter().zip(&solution.upper).filter(|(l, u)| l == u && l.is_infinite()).count();
+    let infinite = match n_infinite {
+        0 => String::new(),
+        1 => "; the value of 1 state is proven to be infinite".to_owned(),
+        n => format!("; the values of {n} states are proven to be infinite"),
+    };
+    if solution.converged {
+        format!(
+            "proven: every value is within {tolerance:e} of the truth (widest interval {widest:.0e}){infinite}"
+        )
+    } else {
+        format!(
+            "not converged: {reason}; every interval is proven, the widest is {}{infinite}",
+            number(widest)
+        )
+    }
+}
+
+/// What it took.
+pub fn effort(solution: &Solution, seconds: f64) -> String {
+    let method = solution.explanation.first().map_or("graph analysis", String::as_str);
+    format!(
+        "method: {method}\n{}, {seconds:.3} s, peak memory {}",
+        count(solution.iterations as usize, "iteration"),
+        peak_memory().map_or("unknown".to_owned(), |bytes| format!("{:.0} MB", bytes as f64 / 1e6))
+    )
+}
+
+/// The most memory that this process has held, in bytes, where the system tells it.
+pub fn peak_memory() -> Option<u64> {
+    memory::peak_megabytes().map(|megabytes| (megabytes * 1e6) as u64)
+}
+
+/// A number with ten digits.
+pub fn number(x: f64) -> String {
+    let size = x.abs();
+    if x == 0.0 || x.is_infinite() {
+        format!("{x:?}").replace("0.0", "0")
+    } else if (1e-4..1e9).contains(&size) {
+        let digits = (9.0 - size.log10().floor()).clamp(0.0, 14.0) as usize;
+        let text = format!("{x:.digits$}");
+        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        text.to_owned()
+    } else {
+        format!("{x:.9e}")
+    }
+}
+
+/// The name of the action that is chosen, if any is. Choices after the model's were `added`.
+pub fn action(mdp: &Mdp, added: &[String], choice: u32) -> Option<String> {
+    let choice = (choice != NO_CHOICE).then_some(choice as usize)?;
+    match choice.checked_sub(mdp.n_choices()) {
+        Some(new) => added.get(new).cloned(),
+        None => Some(action_of(mdp, choice)),
+    }
+}
+
+/// What is printed where nothing is chosen.
+pub const NOTHING: &str = "-";
+
+/// The name of a choice's action; its number within its state if it has none.
+pub fn action_of(mdp: &Mdp, choice: usize) -> String {
+    match mdp.action_name(choice) {
+        empty if empty.is_empty() => {
+            let after = mdp.choices.partition_point(|&first| first as usize <= choice);
+            (choice - mdp.choices[after.saturating_sub(1)] as usize).to_string()
+        }
+        name => name,
+    }
+}
+
+/// Writes `state,value,lower,upper`, with as many digits as numbers have.
+pub fn write_values(path: &Path, mdp: &Mdp, solution: &Solution) -> Result<()> {
+    write(path, ["state", "value", "lower", "upper"], mdp.n_states(), |state| {
+        let exact = |x: f64| format!("{x:?}");
+        let (lower, upper) = (exact(solution.lower[state]), exact(solution.upper[state]));
+        [mdp.state_name(state), exact(solution.value(state)), lower, upper]
+    })
+}
+
+/// Writes `state,action`; the action is empty where nothing is chosen.
+pub fn write_policy(path: &Path, mdp: &Mdp, solution: &Solution, added: &[String]) -> Result<()> {
+    write(path, ["state", "action"], mdp.n_states(), |state| {
+        [mdp.state_name(state), action(mdp, added, solution.policy[state]).unwrap_or_default()]
+    })
+}
+
+fn write<const N: usize>(
+    path: &Path,
+    header: [&str; N],
+    n_rows: usize,
+    row: impl Fn(usize) -> [String; N],
+) -> Result<()> {
+    let written = || -> std::io::Result<()> {
+        let mut table = csv::Writer::from_writer(File::create(path)?);
+        table.write_record(header)?;
+        for i in 0..n_rows {
+            table.write_record(row(i))?;
+        }
+        table.flush()
+    };
+    written().map_err(|error| Error::new(format!("{}: cannot write the file ({error})", path.display())))
+}

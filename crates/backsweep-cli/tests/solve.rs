@@ -1,0 +1,366 @@
+//! `backsweep solve`, run as a user runs it.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A folder with small models, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("backsweep-solve-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        let folder = Self(path);
+        // From 0: 'go' leads to 1 or to the trap 2, 'wait' stays. From 1: 'on' leads to the goal 3 or to the trap, 'back' to 0.
+        let arcs = "0 0 1 0.5 go\n0 0 2 0.5 go\n0 1 0 1 wait\n1 0 2 0.1 on\n1 0 3 0.9 on\n1 1 0 1 back\n2 0 2 1 stay\n3 0 3 1 stay\n";
+        folder.write("m.tra", &format!("4 6 8\n{arcs}"));
+        folder.write("m.lab", "0=\"init\" 1=\"goal\" 2=\"trap\" 3=\"middle\"\n0: 0\n1: 3\n2: 2\n3: 1\n");
+        // A walk with a choice between a slow and a dear way to the end; state 3 never gets there.
+        folder.write(
+            "walk.tra",
+            "4 5 6\n0 0 0 0.5 slow\n0 0 1 0.5 slow\n0 1 1 1 dear\n1 0 2 1 on\n2 0 2 1 end\n3 0 3 1 lost\n",
+        );
+        folder.write("walk.lab", "0=\"init\" 1=\"done\"\n0: 0\n2: 1\n3: 0\n");
+        folder.write("walk.cost.trew", "4 5 4\n0 0 0 1\n0 0 1 1\n0 1 1 5\n1 0 2 1\n");
+        folder.write(
+            "t.csv",
+            "state,action,next_state,probability,reward,terminated\nhall,go,kitchen,0.5,1,false\nhall,go,hall,0.5,0,false\n\
+             hall,sleep,hall,1,0.1,false\nkitchen,cook,,1,8,true\n",
+        );
+        folder
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.0.join(name), text).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.0.join(name)).unwrap()
+    }
+
+    fn run(&self, line: &str) -> Output {
+        command(&self.0, line).output().unwrap()
+    }
+
+    /// The table that a solve prints.
+    fn solve(&self, line: &str) -> String {
+        let done = self.run(&format!("solve {line}"));
+        assert!(done.status.success(), "{line}: {}", text(&done.stderr));
+        assert_eq!(text(&done.stderr), "", "{line}");
+        text(&done.stdout)
+    }
+
+    /// The values that a solve writes, each within its interval.
+    fn values(&self, line: &str) -> Vec<f64> {
+        let table = self.solve(&format!("{line} --values v.csv"));
+        assert!(table.contains("\nproven: every value is within"), "{table}");
+        let csv = self.read("v.csv");
+        let mut lines = csv.lines();
+        assert_eq!(lines.next(), Some("state,value,lower,upper"));
+        let row = |line: &str| {
+            let numbers: Vec<f64> = line.split(',').skip(1).map(|number| number.parse().unwrap()).collect();
+            assert!(numbers[1] <= numbers[0] && numbers[0] <= numbers[2], "{line}");
+            numbers[0]
+        };
+        lines.map(row).collect()
+    }
+
+    /// The line of an error.
+    fn error(&self, line: &str) -> String {
+        let done = self.run(&format!("solve {line}"));
+        assert_eq!(done.status.code(), Some(2), "{line}: {}", text(&done.stdout));
+        assert_eq!(text(&done.stdout), "", "{line}");
+        let message = text(&done.stderr);
+        assert_eq!(message.lines().count(), 1, "{message}");
+        message
+    }
+
+    /// A walk on a torus, which no method with sweeps solves within a test.
+    fn slow(&self) -> &'static str {
+        let side = 300;
+        let n = side * side;
+        let mut arcs = format!("{n} {}\n", 4 * n);
+        for state in 0..n {
+            let (x, y) = (state % side, state / side);
+            let mut next = [
+                (x + 1) % side + y * side,
+                (x + side - 1) % side + y * side,
+                x + (y + 1) % side * side,
+                x + (y + side - 1) % side * side,
+            ];
+            next.sort_unstable();
+            next.iter().for_each(|next| writeln!(arcs, "{state} {next} 0.25").unwrap());
+        }
+        self.write("torus.tra", &arcs);
+        self.write("torus.srew", &format!("{n} 1\n0 1\n"));
+        "torus.tra --discount 0.99999999 --tolerance 1e-9 --method in-place"
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn command(folder: &Path, line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_backsweep"));
+    command.current_dir(folder).args(line.split_whitespace());
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end().to_owned()
+}
+
+fn assert_close(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    let close = |(f, e): (&f64, &f64)| f == e || (f - e).abs() <= 1e-6;
+    assert!(found.iter().zip(expected).all(close), "found {found:?}, expected {expected:?}");
+}
+
+#[test]
+fn probabilities_to_reach_a_label() {
+    let folder = Folder::new("reach");
+    assert_close(&folder.values("m.tra --reach goal"), &[0.45, 0.9, 0.0, 1.0]);
+    assert_close(&folder.values("m.tra --reach goal --minimize"), &[0.0, 0.0, 0.0, 1.0]);
+    assert_close(&folder.values("m.tra --reach trap --minimize"), &[0.0, 0.0, 1.0, 0.0]);
+    assert_close(&folder.values("m.tra --reach trap"), &[1.0, 1.0, 1.0, 0.0]);
+    assert_close(&folder.values("m.tra --reach goal --avoid middle"), &[0.0, 0.0, 0.0, 1.0]);
+    assert_close(&folder.values("m.tra --reach goal --horizon 1"), &[0.0, 0.9, 0.0, 1.0]);
+    assert_close(&folder.values("m.tra --reach goal --method sweeps"), &[0.45, 0.9, 0.0, 1.0]);
+    let table = folder.solve("m.tra --reach goal --explain");
+    assert!(
+        table.starts_with("m.tra: 4 states, 6 choices, 8 arcs\nlargest probability to reach 'goal'\n"),
+        "{table}"
+    );
+    // Only the initial state is shown, with its action.
+    assert!(
+        table.lines().any(|line| line.starts_with("0 ") && line.contains("0.45 ") && line.ends_with("go")),
+        "{table}"
+    );
+    assert!(!table.lines().any(|line| line.starts_with("1 ")), "{table}");
+    assert!(table.contains("\nmethod: graph analysis"), "{table}");
+    assert!(table.contains("peak memory"), "{table}");
+}
+
+#[test]
+fn rewards_until_a_label_may_be_infinite() {
+    let folder = Folder::new("total");
+    let smallest = folder.values("walk.tra --reward cost --until done --minimize");
+    assert_close(&smallest, &[3.0, 1.0, 0.0, f64::INFINITY]);
+    let largest = folder.values("walk.tra --until done");
+    assert_close(&largest, &[6.0, 1.0, 0.0, f64::INFINITY]);
+    let table = folder.solve("walk.tra --reward cost --until done --minimize");
+    let lost: Vec<&str> =
+        table.lines().find(|line| line.starts_with("3 ")).unwrap().split_whitespace().collect();
+    assert_eq!(lost[..4], ["3", "inf", "inf", "inf"]);
+    assert!(table.contains("the value of 1 state is proven to be infinite"), "{table}");
+    // Steps count in every model.
+    let steps = folder.values("walk.tra --reward steps --until done --minimize");
+    assert_close(&steps, &[2.0, 1.0, 0.0, f64::INFINITY]);
+    assert_close(&folder.values("m.tra --reward steps --discount 0.5"), &[2.0; 4]);
+    // Without a label, until the episode ends: here never, but the loops are free.
+    assert_close(&folder.values("walk.tra --reward cost"), &[6.0, 1.0, 0.0, 0.0]);
+    assert_eq!(folder.values("walk.tra --discount 1"), folder.values("walk.tra --reward cost"));
+}
+
+#[test]
+fn discounted_values_and_policy_by_name() {
+    let folder = Folder::new("discounted");
+    // V(hall) = 0.5 + 0.45 V(hall) + 0.45 * 8.
+    assert_close(&folder.values("t.csv --discount 0.9 --policy p.csv"), &[4.1 / 0.55, 8.0]);
+    assert_eq!(folder.read("p.csv"), "state,action\nhall,go\nkitchen,cook\n");
+    assert_close(&folder.values("t.csv --discount 0.9 --minimize --policy p.csv"), &[1.0, 8.0]);
+    assert_eq!(folder.read("p.csv"), "state,action\nhall,sleep\nkitchen,cook\n");
+    assert_close(&folder.values("t.csv --horizon 2 --discount 0.5"), &[0.5 + 0.5 * (4.0 + 0.25), 8.0]);
+    assert_close(&folder.values("t.csv --horizon 2"), &[0.5 + 4.0 + 0.25, 8.0]);
+    assert_close(&folder.values("t.csv --average"), &[0.1, 0.0]);
+    for method in ["elimination", "outward", "simultaneous", "in-place", "krylov", "components"] {
+        let found = folder.values(&format!("t.csv --discount 0.9 --method {method}"));
+        assert_close(&found, &[4.1 / 0.55, 8.0]);
+    }
+}
+
+#[test]
+fn every_format_gives_the_same_values() {
+    let folder = Folder::new("formats");
+    let expected = folder.values("walk.tra --until done --minimize");
+    for name in ["walk.umb", "walk.drn"] {
+        assert!(folder.run(&format!("convert walk.tra {name}")).status.success());
+        assert_close(&folder.values(&format!("{name} --until done --minimize")), &expected);
+    }
+    std::fs::rename(folder.0.join("walk.umb"), folder.0.join("walk.model")).unwrap();
+    assert_close(&folder.values("walk.model --format umb --until done --minimize"), &expected);
+    assert!(folder.error("walk.model --until done").contains("found extension 'model'"));
+}
+
+#[test]
+fn a_saved_learner_is_a_model() {
+    let folder = Folder::new("learner");
+    let saved =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../backsweep-io/tests/golden/version-1.backsweep");
+    std::fs::copy(saved, folder.0.join("agent.backsweep")).unwrap();
+    let table = folder.solve("agent.backsweep --discount 0.95 --json --out r.json");
+    assert!(table.contains("\nproven: ") && table.contains("\nZustand ü1 "), "{table}");
+    // Names may hold anything, but a terminal gets no control characters.
+    assert!(!table.chars().any(|c| c.is_control() && c != '\n'), "{table:?}");
+    let done = folder.run("verify agent.backsweep r.json");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+}
+
+#[test]
+fn json_passes_verify_and_a_changed_one_does_not() {
+    let folder = Folder::new("json");
+    for line in [
+        "m.tra --reach goal",
+        "m.tra --reach trap --avoid middle --minimize",
+        "walk.tra --reward cost --until done --minimize",
+        "walk.tra --reward steps --until done --minimize",
+        "t.csv --discount 0.9",
+        "t.csv --discount 0.9 --minimize --tolerance 1e-9",
+    ] {
+        let model = line.split(' ').next().unwrap();
+        // To standard output nothing but JSON, to a file beside the table.
+        folder.write("r.json", &folder.solve(&format!("{line} --json")));
+        let done = folder.run(&format!("verify {model} r.json"));
+        assert!(done.status.success(), "{line}: {}", text(&done.stderr));
+        assert!(folder.solve(&format!("{line} --json --out r.json")).contains("\nproven: "));
+        let done = folder.run(&format!("verify {model} r.json"));
+        assert!(done.status.success(), "{line}: {}", text(&done.stderr));
+        let json = folder.read("r.json");
+        let (before, after) = json.split_once("\"upper\":[").unwrap();
+        folder.write("r.json", &format!("{before}\"upper\":[1e6,{}", after.split_once(',').unwrap().1));
+        assert_eq!(folder.run(&format!("verify {model} r.json")).status.code(), Some(2), "{line}");
+    }
+    for line in
+        ["m.tra --reach goal --horizon 2", "t.csv --average", "t.csv --horizon 3", "t.csv --discount 1"]
+    {
+        folder.write("r.json", &folder.solve(&format!("{line} --json")));
+        let done = folder.run(&format!("verify {} r.json", line.split(' ').next().unwrap()));
+        assert!(text(&done.stderr).contains("not proven: this objective cannot be checked yet"));
+    }
+}
+
+#[test]
+fn errors_are_one_line_that_helps() {
+    let folder = Folder::new("errors");
+    assert_eq!(
+        folder.error("m.tra --reach gaol"),
+        "backsweep: m.tra: no states are labelled 'gaol'; expected one of: goal, trap, middle, init"
+    );
+    let several = [
+        ("m.tra", "no objective given; expected --discount G"),
+        ("none.umb --reach goal", "none.umb: cannot open the file"),
+        ("walk.tra --reward time --until done", "no rewards are called 'time'; expected one of: cost"),
+        ("t.csv --reward time", "the model's only rewards have no name, so omit the name"),
+        ("m.tra --discount 0.9", "m.tra: the model has no rewards"),
+        ("t.csv --discount 1.5", "expected a number from 0 to 1"),
+        ("t.csv --discount NaN", "expected a number from 0 to 1"),
+        ("t.csv --discount -1", "expected a number from 0 to 1"),
+        ("t.csv --discount 0.9 --tolerance 0", "expected a finite number above 0"),
+        ("t.csv --discount 0.9 --tolerance inf", "expected a finite number above 0"),
+        ("t.csv --discount 0.9 --time-limit soon", "expected a time such as 10s"),
+        ("t.csv --discount 0.9 --time-limit 1e300h", "expected a time such as 10s"),
+        ("t.csv --discount 0.9 --threads 0", "--threads"),
+        ("t.csv --discount 0.9 --method magic", "unknown method \"magic\"; expected one of backward"),
+        ("m.tra --reach goal --method krylov", "that one needs a discount"),
+        ("m.tra --reach goal --method backwards", "expected elimination or sweeps"),
+        ("m.tra --reach goal --discount 0.9", "cannot be used with"),
+        ("m.tra --avoid goal", "--reach"),
+        ("t.csv --discount 0.9 --out r.json", "--json"),
+        ("t.csv --discount 0.9 --values no/such/folder.csv", "no/such/folder.csv: cannot write the file"),
+        ("t.csv --average --changes c.csv", "--changes needs --discount G with G below 1"),
+        ("t.csv --discount 1 --changes c.csv", "--changes needs --discount G with G below 1"),
+        ("t.csv --discount 0.9 --changes c.csv", "c.csv: cannot open the file"),
+    ];
+    for (line, expected) in several {
+        let message = folder.error(line);
+        assert!(message.starts_with("backsweep: ") && message.contains(expected), "{line}: {message}");
+    }
+}
+
+#[test]
+fn a_time_limit_ends_with_proven_intervals() {
+    let folder = Folder::new("limit");
+    let slow = folder.slow();
+    let table = folder.solve(&format!("{slow} --time-limit 300ms --values one.csv --threads 1"));
+    assert!(
+        table.contains("\nnot converged: the time limit was reached; every interval is proven"),
+        "{table}"
+    );
+    // In the long run every state of a torus is as frequent as any other: 1 / 90,000 of the time, over 1e8 steps.
+    let mean = 1e8 / 90_000.0;
+    let csv = folder.read("one.csv");
+    for line in csv.lines().skip(1).step_by(1000) {
+        let numbers: Vec<f64> = line.split(',').map(|number| number.parse().unwrap()).collect();
+        assert!(numbers[2] <= mean + 20.0 && numbers[3] >= mean - 20.0, "{line}");
+    }
+    let done = folder.run(&format!("solve {slow} --time-limit 300ms --json"));
+    assert!(done.status.success());
+    assert!(text(&done.stderr).starts_with("backsweep: not converged: the time limit was reached"));
+    assert!(text(&done.stdout).contains("\"converged\":false"));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn ctrl_c_ends_with_proven_intervals() {
+    let folder = Folder::new("interrupt");
+    let line = format!("solve {} --time-limit 100s", folder.slow());
+    let child = command(&folder.0, &line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let began = Instant::now();
+    // Bit 1 of the mask of caught signals is SIGINT: the command listens once the model is read.
+    let listens = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();
+        u64::from_str_radix(mask, 16).unwrap() & 2 != 0
+    };
+    while !listens() {
+        assert!(began.elapsed() < Duration::from_secs(60), "the command never listened to Ctrl-C");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let table = text(&done.stdout);
+    assert!(table.contains("\nnot converged: stopped by Ctrl-C; every interval is proven"), "{table}");
+    assert!(began.elapsed() < Duration::from_secs(90));
+}
+
+#[test]
+fn changes_are_repaired_and_told() {
+    let folder = Folder::new("changes");
+    folder.write(
+        "c.csv",
+        "state,action,next_state,probability,reward,terminated\nkitchen,cook,,1,-8,true\nhall,party,hall,1,0.2,false\n",
+    );
+    let table =
+        folder.solve("t.csv --discount 0.9 --changes c.csv --tolerance 1e-10 --values v.csv --policy p.csv");
+    let (before, after) = table.split_once("\nc.csv: ").unwrap();
+    assert!(before.contains("7.454545455"), "{before}");
+    assert!(after.starts_with("1 action replaced, 1 added; repaired in "), "{after}");
+    let hall: Vec<&str> =
+        after.lines().find(|line| line.starts_with("hall")).unwrap().split_whitespace().collect();
+    assert_eq!(hall, ["hall", "7.454545455", "2", "go", "party"]);
+    assert!(after.contains("\nthe policy changes in 1 state\n"), "{after}");
+    assert!(
+        after.lines().last().unwrap().starts_with("proven: values before and after are within"),
+        "{after}"
+    );
+    assert_eq!(folder.read("p.csv"), "state,action\nhall,party\nkitchen,cook\n");
+    for (line, expected) in folder.read("v.csv").lines().skip(1).zip([2.0, -8.0]) {
+        let numbers: Vec<f64> = line.split(',').skip(1).map(|number| number.parse().unwrap()).collect();
+        assert!(
+            numbers[1] <= expected && expected <= numbers[2] && numbers[2] - numbers[1] <= 2.1e-10,
+            "{line}"
+        );
+    }
+    folder.write("c.csv", "state,action,next_state,probability,reward\nattic,go,hall,1,0\n");
+    assert_eq!(
+        folder.error("t.csv --discount 0.9 --changes c.csv"),
+        "backsweep: c.csv: state 'attic' is not in the model; expected one of its 2 states"
+    );
+}

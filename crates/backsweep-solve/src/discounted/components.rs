@@ -1,0 +1,133 @@
+//! Strongly connected components, successors first: each is a model of its own once the values behind it are known.
+
+use super::backward::{self, Order};
+use super::model::Model;
+use super::proof::Shift;
+use super::sweeps::{End, Goal, Reached, full_sweep};
+use crate::NO_CHOICE;
+use crate::scc::Components;
+
+/// The components of all choices' arcs together.
+pub(crate) fn find(model: &Model) -> Components {
+    Components::find(model.n_states(), |_| true, |s| model.arcs_of_state(s), |a| model.targets[a])
+}
+
+/// The share of the states that the largest component holds.
+pub(crate) fn largest_share(components: &Components, n_states: usize) -> f64 {
+    let sizes = components.starts.windows(2).map(|w| w[1] - w[0]);
+    f64::from(sizes.max().unwrap_or(0)) / n_states.max(1) as f64
+}
+
+/// Solves component by component; `solve` is for those with more than one state. A last sweep over everything proves it.
+pub(crate) fn iterate(
+    model: &Model,
+    components: &Components,
+    goal: &Goal,
+    solve: &mut dyn FnMut(&Model, &Goal) -> Reached,
+) -> Reached {
+    let n = model.n_states();
+    let mut values = vec![0.0; n];
+    let mut iterations = 1;
+    let mut part = Part::default();
+    let mut place = vec![u32::MAX; n];
+    for component in 0..components.len() {
+        let states = components.states_of(component);
+        if let &[state] = states {
+            let (value, _) =
+                backward::backup_with_loops(model, state as usize, &values).unwrap_or((0.0, NO_CHOICE));
+            values[state as usize] = value;
+            continue;
+        }
+        if (goal.stop)() {
+            break;
+        }
+        part.fill(model, states, &mut place, &values);
+        let goal = Goal { width: 0.9 * goal.width, ..*goal };
+        let local = part.model(model);
+        let solved = solve(&local, &goal);
+        iterations += solved.iterations;
+        for (&state, value) in states.iter().zip(solved.values) {
+            values[state as usize] = value;
+        }
+    }
+    let (mut next, mut policy) = (vec![0.0; n], vec![NO_CHOICE; n]);
+    let change = full_sweep(model, &values, &mut next, &mut policy, goal.threads);
+    let shift = Shift::after_sweep(model, &next, change);
+    let end = match shift.width() <= goal.width {
+        true => End::Converged,
+        false if (goal.stop)() => End::Stopped,
+        false => End::Slow,
+    };
+    Reached { values: next, policy, shift, iterations, end }
+}
+
+/// The rows of one component; what its choices earn outside is part of their rewards.
+#[derive(Default)]
+struct Part {
+    choices: Vec<u32>,
+    arcs: Vec<u32>,
+    targets: Vec<u32>,
+    probabilities: Vec<f64>,
+    rewards: Vec<f64>,
+}
+
+impl Part {
+    fn fill(&mut self, model: &Model, states: &[u32], place: &mut [u32], values: &[f64]) {
+        for list in [&mut self.choices, &mut self.arcs, &mut self.targets] {
+            list.clear();
+        }
+        self.probabilities.clear();
+        self.rewards.clear();
+        for (i, &state) in states.iter().enumerate() {
+            place[state as usize] = i as u32;
+        }
+        self.choices.push(0);
+        self.arcs.push(0);
+        for &state in states {
+            for choice in model.choices_of(state as usize) {
+                let mut outside = 0.0;
+                for arc in model.arcs_of(choice) {
+                    let (target, p) = (model.targets[arc] as usize, model.probabilities[arc]);
+                    if place[target] == u32::MAX {
+                        outside += p * values[target];
+                    } else {
+                        self.targets.push(place[target]);
+                        self.probabilities.push(p);
+                    }
+                }
+                self.rewards.push(model.sign * model.rewards[choice] + model.discount * outside);
+                self.arcs.push(self.targets.len() as u32);
+            }
+            self.choices.push(self.rewards.len() as u32);
+        }
+        for &state in states {
+            place[state as usize] = u32::MAX;
+        }
+    }
+
+    fn model<'a>(&'a self, whole: &Model) -> Model<'a> {
+        let mut facts = whole.facts;
+        facts.has_terminal = false;
+        facts.largest_reward = self.rewards.iter().fold(0.0, |most, r| r.abs().max(most));
+        // Mass that leaves the component is lost to it.
+        facts.least_mass = 0.0;
+        Model {
+            choices: &self.choices,
+            arcs: &self.arcs,
+            targets: &self.targets,
+            probabilities: &self.probabilities,
+            rewards: &self.rewards,
+            sign: 1.0,
+            discount: whole.discount,
+            facts,
+        }
+    }
+}
+
+/// A model whose components are single states is solved by one pass in their order.
+pub(crate) fn pass(model: &Model, components: &Components, goal: &Goal) -> Option<Reached> {
+    let pass = backward::pass(model, Order::Given(&components.states), goal.stop)?;
+    let shift = pass.shift(model);
+    let end = if shift.width() <= goal.width { End::Converged } else { End::Rounding };
+    Some(Reached { values: pass.values, policy: pass.policy, shift, iterations: 1, end })
+}

@@ -1,0 +1,366 @@
+//! The model as the discounted methods see it: checked once, rewards signed so that every method maximizes.
+//!
+//! A probability in a file is a rounded number. Intervals hold for every model whose probabilities are within a relative
+//! `slack` of those stored: the stored ones, the rationals that they were rounded from, and rows divided by their sums.
+
+use crate::{Direction, NO_CHOICE};
+use backsweep_io::mdp::Mdp;
+
+/// Half a unit in the last place of 1: the relative error of one rounding.
+const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// A row that misses 1 by at most this is rounded, not meant to end the episode.
+const ROUNDED: f64 = 1e-10;
+
+/// A row that exceeds 1 by more than this is an error.
+const EXCESS: f64 = 1e-6;
+
+/// Rewards beyond this are refused, so that no sum overflows.
+const LARGEST: f64 = 1e150;
+
+/// Whether a reward is a number that no sum overflows with.
+pub(crate) fn in_range(reward: f64) -> bool {
+    reward.abs() <= LARGEST
+}
+
+/// Rows longer than this are summed in blocks of this length, so that rounding grows with the square root of the length.
+const BLOCK: usize = 64;
+
+/// Flat arrays of a model with the numbers that every bound needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Model<'a> {
+    pub choices: &'a [u32],
+    pub arcs: &'a [u32],
+    pub targets: &'a [u32],
+    pub probabilities: &'a [f64],
+    pub rewards: &'a [f64],
+    /// 1 to maximize, -1 to minimize: rewards are multiplied by it, and values come out multiplied by it.
+    pub sign: f64,
+    pub discount: f64,
+    pub facts: Facts,
+}
+
+/// What is true of all rows; each number is rounded to the safe side.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Facts {
+    /// The largest sum of a choice's probabilities.
+    pub most_mass: f64,
+    /// The smallest sum of a choice's probabilities; 1 without choices.
+    pub least_mass: f64,
+    /// The largest relative distance between a stored probability and the one it may stand for.
+    pub slack: f64,
+    /// The largest absolute reward.
+    pub largest_reward: f64,
+    /// The number of roundings that an arc's product may undergo.
+    pub roundings: f64,
+    /// Whether some state has no choices.
+    pub has_terminal: bool,
+}
+
+impl Facts {
+    /// What holds before any row was seen.
+    pub const NONE: Self = Self {
+        most_mass: 0.0,
+        least_mass: 1.0,
+        slack: UNIT,
+        largest_reward: 0.0,
+        roundings: 8.0,
+        has_terminal: false,
+    };
+
+    /// Takes a row into account: its sum (not checked here), its length and its reward.
+    pub fn add(&mut self, sum: f64, length: usize, reward: f64) {
+        let mut seen = Seen::default();
+        seen.add(sum, length, reward);
+        self.take(&seen);
+    }
+
+    fn take(&mut self, seen: &Seen) {
+        let roundings = roundings(seen.longest);
+        let error = roundings * UNIT * seen.most;
+        self.slack = self.slack.max(UNIT + 2.0 * (seen.off + error));
+        self.most_mass = self.most_mass.max(seen.most + error);
+        self.least_mass = self.least_mass.min((seen.least - error).max(0.0));
+        self.largest_reward = self.largest_reward.max(seen.largest_reward);
+        self.roundings = self.roundings.max(roundings);
+    }
+
+    /// How far a computed backup, or its difference from an old value, may be from the exact one. `more` roundings may
+    /// have come on top of those of the row.
+    pub fn rounding(&self, largest_value: f64, more: f64) -> f64 {
+        let carried = 1.01 * largest_value;
+        let roundings = self.roundings + more;
+        (roundings * UNIT * (self.largest_reward + 2.0 * carried) + self.slack * carried) * 1.01
+            + f64::MIN_POSITIVE
+    }
+
+    /// The largest factor by which a change of all values can come back after one step, rounded up.
+    pub fn most_factor(&self, discount: f64) -> f64 {
+        discount * self.most_mass * (1.0 + 2.0 * self.slack + 4.0 * UNIT)
+    }
+
+    /// The smallest such factor, rounded down.
+    pub fn least_factor(&self, discount: f64) -> f64 {
+        discount * self.least_mass * (1.0 - 2.0 * self.slack - 4.0 * UNIT)
+    }
+}
+
+/// Extremes over rows: what the check of a large model can afford to keep track of per row.
+struct Seen {
+    most: f64,
+    least: f64,
+    /// The largest distance of a sum from 1 that counts as rounding.
+    off: f64,
+    longest: usize,
+    largest_reward: f64,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self { most: 0.0, least: 1.0, off: 0.0, longest: 0, largest_reward: 0.0 }
+    }
+}
+
+impl Seen {
+    #[inline(always)]
+    fn add(&mut self, sum: f64, length: usize, reward: f64) {
+        let missing = (1.0 - sum).abs();
+        let off = if (missing <= ROUNDED) | (sum > 1.0) { missing } else { 0.0 };
+        // Plain comparisons: NaN was or will be refused, and each is one instruction.
+        self.off = if off > self.off { off } else { self.off };
+        self.most = if sum > self.most { sum } else { self.most };
+        self.least = if sum < self.least { sum } else { self.least };
+        self.longest = self.longest.max(length);
+        let reward = reward.abs();
+        self.largest_reward = if reward > self.largest_reward { reward } else { self.largest_reward };
+    }
+}
+
+/// How many roundings a term of a row of this length may undergo: products, sums (in blocks), discount, reward, difference.
+fn roundings(length: usize) -> f64 {
+    let summed = if length <= BLOCK { length } else { BLOCK + length / BLOCK + 2 };
+    summed as f64 + 8.0
+}
+
+impl<'a> Model<'a> {
+    /// Checks all arrays and numbers; one pass over the model.
+    pub fn new(
+        mdp: &'a Mdp,
+        rewards: &'a [f64],
+        discount: f64,
+        direction: Direction,
+    ) -> Result<Self, String> {
+        if !(0.0..1.0).contains(&discount) {
+            return Err(format!(
+                "the discount is {discount}; expected a number from 0 to below 1; for 1 use an objective without discount"
+            ));
+        }
+        check_shape(mdp, rewards)?;
+        let facts = check_rows(mdp, rewards)?;
+        let model = Self {
+            choices: if mdp.choices.is_empty() { &[0] } else { &mdp.choices },
+            arcs: if mdp.arcs.is_empty() { &[0] } else { &mdp.arcs },
+            targets: &mdp.targets,
+            probabilities: &mdp.probabilities,
+            rewards,
+            sign: if direction == Direction::Maximize { 1.0 } else { -1.0 },
+            discount,
+            facts,
+        };
+        if facts.most_factor(discount) >= 1.0 {
+            return Err(format!(
+                "the discount {discount} times the largest sum of probabilities, {}, is not below 1; scale the probabilities \
+                 so that each choice sums to at most 1, or use a smaller discount",
+                facts.most_mass
+            ));
+        }
+        Ok(model)
+    }
+
+    /// How many states there are.
+    pub fn n_states(&self) -> usize {
+        self.choices.len() - 1
+    }
+
+    /// The choices of a state.
+    pub fn choices_of(&self, state: usize) -> std::ops::Range<usize> {
+        self.choices[state] as usize..self.choices[state + 1] as usize
+    }
+
+    /// The arcs of a choice.
+    pub fn arcs_of(&self, choice: usize) -> std::ops::Range<usize> {
+        self.arcs[choice] as usize..self.arcs[choice + 1] as usize
+    }
+
+    /// The arcs of all choices of a state.
+    pub fn arcs_of_state(&self, state: usize) -> std::ops::Range<usize> {
+        let choices = self.choices_of(state);
+        self.arcs[choices.start] as usize..self.arcs[choices.end] as usize
+    }
+
+    /// The value of a choice given the values of its successors.
+    #[inline(always)]
+    pub fn choice_value(&self, choice: usize, values: &[f64]) -> f64 {
+        let arcs = self.arcs_of(choice);
+        let mean = mean(&self.targets[arcs.clone()], &self.probabilities[arcs], values);
+        self.sign * self.rewards[choice] + self.discount * mean
+    }
+
+    /// The best value of a state and the choice that has it; the first of equals.
+    #[inline(always)]
+    pub fn backup(&self, state: usize, values: &[f64]) -> (f64, u32) {
+        let choices = self.choices_of(state);
+        if choices.is_empty() {
+            return (0.0, NO_CHOICE);
+        }
+        let mut best = (f64::NEG_INFINITY, NO_CHOICE);
+        for choice in choices {
+            let value = self.choice_value(choice, values);
+            if value > best.0 {
+                best = (value, choice as u32);
+            }
+        }
+        best
+    }
+
+    /// How far a computed backup, or its difference from an old value, may be from the exact one.
+    pub fn rounding(&self, largest_value: f64) -> f64 {
+        self.facts.rounding(largest_value, 0.0)
+    }
+
+    /// Every value lies within this of 0.
+    pub fn largest_value(&self) -> f64 {
+        let factor = self.facts.most_factor(self.discount);
+        (self.facts.largest_reward / (1.0 - factor).next_down() * (1.0 + 8.0 * UNIT)).next_up()
+    }
+
+    /// Whether a state stays as it is whatever is done, without reward: worth 0, as a terminal state is.
+    pub fn is_end(&self, state: usize) -> bool {
+        self.choices_of(state)
+            .all(|c| self.rewards[c] == 0.0 && self.arcs_of(c).all(|a| self.targets[a] as usize == state))
+    }
+}
+
+/// The probability-weighted sum of successors' values.
+#[inline(always)]
+pub(crate) fn mean(targets: &[u32], probabilities: &[f64], values: &[f64]) -> f64 {
+    if targets.len() > BLOCK {
+        return mean_of_long_row(targets, probabilities, values);
+    }
+    let mut sum = 0.0;
+    for (&target, &p) in targets.iter().zip(probabilities) {
+        sum += p * values[target as usize];
+    }
+    sum
+}
+
+#[inline(never)]
+fn mean_of_long_row(targets: &[u32], probabilities: &[f64], values: &[f64]) -> f64 {
+    let blocks = targets.chunks(BLOCK).zip(probabilities.chunks(BLOCK));
+    blocks.map(|(t, p)| t.iter().zip(p).map(|(&t, &p)| p * values[t as usize]).sum::<f64>()).sum()
+}
+
+fn check_shape(mdp: &Mdp, rewards: &[f64]) -> Result<(), String> {
+    let (n_choices, n_arcs) = (mdp.n_choices(), mdp.n_arcs());
+    check_starts(&mdp.choices, n_choices, "choices", "state")?;
+    check_starts(&mdp.arcs, n_arcs, "arcs", "choice")?;
+    if mdp.probabilities.len() != n_arcs {
+        return Err(format!(
+            "expected {n_arcs} probabilities, one per arc, found {}",
+            mdp.probabilities.len()
+        ));
+    }
+    if rewards.len() != n_choices {
+        return Err(format!("expected {n_choices} rewards, one per choice, found {}", rewards.len()));
+    }
+    Ok(())
+}
+
+fn check_starts(starts: &[u32], end: usize, what: &str, of: &str) -> Result<(), String> {
+    let (Some(&first), Some(&last)) = (starts.first(), starts.last()) else {
+        return if end == 0 {
+            Ok(())
+        } else {
+            Err(format!("there are {end} {what} but no {of} that has them"))
+        };
+    };
+    if first != 0 || last as usize != end {
+        return Err(format!("{what} of the {of}s range from {first} to {last}; expected 0 to {end}"));
+    }
+    if starts.windows(2).fold(true, |right, w| right & (w[0] <= w[1])) {
+        return Ok(());
+    }
+    match starts.windows(2).position(|w| w[0] > w[1]) {
+        Some(i) => Err(format!(
+            "{what} of {of} {i} begin at {} and end at {}; expected ascending numbers",
+            starts[i],
+            starts[i + 1]
+        )),
+        None => Ok(()),
+    }
+}
+
+fn check_rows(mdp: &Mdp, rewards: &[f64]) -> Result<Facts, String> {
+    let n = mdp.n_states() as u32;
+    // Without a branch per arc, so that the loops run several arcs at a time: on a model that one pass solves, the check is
+    // half of the work.
+    let mut right = mdp.targets.iter().fold(true, |right, &target| right & (target < n));
+    let mut seen = Seen::default();
+    let mut lowest = 1.0;
+    for (row, &reward) in mdp.arcs.windows(2).zip(rewards) {
+        let probabilities = &mdp.probabilities[row[0] as usize..row[1] as usize];
+        let mut sum = 0.0;
+        for &p in probabilities {
+            sum += p;
+            lowest = if p < lowest { p } else { lowest };
+        }
+        // Comparisons with NaN are false.
+        right &= (sum <= 1.0 + EXCESS) & in_range(reward);
+        seen.add(sum, probabilities.len(), reward);
+    }
+    if !right || lowest <= 0.0 {
+        return Err(complaint(mdp, rewards));
+    }
+    let mut facts = Facts { has_terminal: mdp.choices.windows(2).any(|w| w[0] == w[1]), ..Facts::NONE };
+    facts.take(&seen);
+    Ok(facts)
+}
+
+/// What is wrong with the first choice that is not right.
+#[cold]
+fn complaint(mdp: &Mdp, rewards: &[f64]) -> String {
+    let n = mdp.n_states();
+    let right = |choice: usize| {
+        let row = mdp.arcs[choice] as usize..mdp.arcs[choice + 1] as usize;
+        let sum: f64 = mdp.probabilities[row.clone()].iter().sum();
+        let arc = |a: usize| mdp.probabilities[a] > 0.0 && (mdp.targets[a] as usize) < n;
+        in_range(rewards[choice]) && sum <= 1.0 + EXCESS && row.into_iter().all(arc)
+    };
+    let choice = (0..rewards.len()).find(|&choice| !right(choice)).unwrap_or(0);
+    complaint_about(mdp, choice, rewards[choice])
+}
+
+/// What is wrong with a choice that failed the check.
+fn complaint_about(mdp: &Mdp, choice: usize, reward: f64) -> String {
+    let state = mdp.choices.partition_point(|&start| start as usize <= choice) - 1;
+    let place = format!("state {state}, choice {}", choice - mdp.choices[state] as usize);
+    if !in_range(reward) {
+        return format!(
+            "{place}: the reward is {reward}; expected a number from -1e150 to 1e150; scale the rewards down"
+        );
+    }
+    let row = mdp.arcs[choice] as usize..mdp.arcs[choice + 1] as usize;
+    for arc in row.clone() {
+        let (p, target) = (mdp.probabilities[arc], mdp.targets[arc]);
+        if !(p > 0.0 && p <= 1.0 + EXCESS) || target as usize >= mdp.n_states() {
+            return format!(
+                "{place}, arc {}: found probability {p} to state {target}; expected a probability above 0 and at most 1, and \
+                 a state below {}; correct or remove the arc",
+                arc - row.start,
+                mdp.n_states()
+            );
+        }
+    }
+    let sum: f64 = mdp.probabilities[row].iter().sum();
+    format!("{place}: the probabilities sum to {sum}; expected at most 1; scale them down")
+}

@@ -1,0 +1,224 @@
+//! Other numberings of the states: outward from the ends for sweeps, breadth first for elimination.
+
+use super::model::Model;
+use crate::NO_CHOICE;
+
+const UNSEEN: u32 = u32::MAX;
+
+/// A copy of a model with its states in another order, and the way back.
+pub(crate) struct Renumbered<'a> {
+    old: Model<'a>,
+    /// The old number of each new state.
+    order: Vec<u32>,
+    choices: Vec<u32>,
+    arcs: Vec<u32>,
+    targets: Vec<u32>,
+    probabilities: Vec<f64>,
+    rewards: Vec<f64>,
+    /// The mean distance between the numbers of a state and of its successor.
+    pub mean_distance: f64,
+}
+
+impl<'a> Renumbered<'a> {
+    /// Copies the model; `order` lists every state once.
+    pub fn new(old: &Model<'a>, order: Vec<u32>) -> Self {
+        let mut place = vec![0_u32; order.len()];
+        for (new, &state) in order.iter().enumerate() {
+            place[state as usize] = new as u32;
+        }
+        let mut copy = Self {
+            old: *old,
+            choices: Vec::with_capacity(old.choices.len()),
+            arcs: Vec::with_capacity(old.arcs.len()),
+            targets: Vec::with_capacity(old.targets.len()),
+            probabilities: Vec::with_capacity(old.targets.len()),
+            rewards: Vec::with_capacity(old.rewards.len()),
+            mean_distance: 0.0,
+            order,
+        };
+        copy.choices.push(0);
+        copy.arcs.push(0);
+        let mut distances = 0_u64;
+        for (new, &state) in copy.order.iter().enumerate() {
+            let (choices, arcs) = (old.choices_of(state as usize), old.arcs_of_state(state as usize));
+            let moved = copy.targets.len() as u32;
+            let ends = &old.arcs[choices.start + 1..choices.end + 1];
+            copy.arcs.extend(ends.iter().map(|end| end - arcs.start as u32 + moved));
+            copy.rewards.extend_from_slice(&old.rewards[choices]);
+            copy.probabilities.extend_from_slice(&old.probabilities[arcs.clone()]);
+            copy.targets.extend(old.targets[arcs].iter().map(|&t| {
+                let t = place[t as usize];
+                distances += u64::from(t.abs_diff(new as u32));
+                t
+            }));
+            copy.choices.push(copy.rewards.len() as u32);
+        }
+        copy.mean_distance = distances as f64 / copy.targets.len().max(1) as f64;
+        copy
+    }
+
+    /// The copy as a model.
+    pub fn model(&self) -> Model<'_> {
+        Model {
+            choices: &self.choices,
+            arcs: &self.arcs,
+            targets: &self.targets,
+            probabilities: &self.probabilities,
+            rewards: &self.rewards,
+            sign: self.old.sign,
+            discount: self.old.discount,
+            facts: self.old.facts,
+        }
+    }
+
+    /// Values and policy of the copy in the old numbering.
+    pub fn back(&self, values: &[f64], policy: &[u32]) -> (Vec<f64>, Vec<u32>) {
+        let n = self.order.len();
+        let (mut old_values, mut old_policy) = (vec![0.0; n], vec![NO_CHOICE; n]);
+        for (new, &state) in self.order.iter().enumerate() {
+            let state = state as usize;
+            old_values[state] = values[new];
+            if policy[new] != NO_CHOICE {
+                old_policy[state] = policy[new] - self.choices[new] + self.old.choices[state];
+            }
+        }
+        (old_values, old_policy)
+    }
+}
+
+/// The states by their expected number of steps to an end, nearest first, as one wave outward from the ends finds it; those
+/// that no end is reached from come last. Nothing if no state ends, or if so many do that there is no outward.
+pub(crate) fn outward(model: &Model) -> Option<Vec<u32>> {
+    let n = model.n_states();
+    let mut steps = vec![f64::INFINITY; n];
+    let mut wave: Vec<u32> = Vec::new();
+    for (state, steps) in steps.iter_mut().enumerate() {
+        if model.is_end(state) {
+            *steps = 0.0;
+            wave.push(state as u32);
+        } else if model.choices_of(state).any(|c| loses_mass(model, c)) {
+            *steps = 1.0;
+            wave.push(state as u32);
+        }
+    }
+    if wave.is_empty() || wave.len() * 8 > n {
+        return None;
+    }
+    let predecessors = Predecessors::new(model);
+    let mut seen = vec![false; n];
+    wave.iter().for_each(|&s| seen[s as usize] = true);
+    let mut next = 0;
+    while let Some(&state) = wave.get(next) {
+        next += 1;
+        if steps[state as usize].is_infinite() {
+            steps[state as usize] = expected_steps(model, state as usize, &steps);
+        }
+        for &before in predecessors.of(state as usize) {
+            if !seen[before as usize] {
+                seen[before as usize] = true;
+                wave.push(before);
+            }
+        }
+    }
+    // A stable sort by value: equal states stay in the order of the wave.
+    wave.sort_by(|&a, &b| steps[a as usize].total_cmp(&steps[b as usize]));
+    wave.extend((0..n as u32).filter(|&s| !seen[s as usize]));
+    Some(wave)
+}
+
+/// Whether a choice ends with a probability that is not rounding.
+fn loses_mass(model: &Model, choice: usize) -> bool {
+    model.probabilities[model.arcs_of(choice)].iter().sum::<f64>() < 1.0 - 1e-6
+}
+
+/// Steps to an end by the best choice, where successors not yet reached are taken to be like those that are.
+fn expected_steps(model: &Model, state: usize, steps: &[f64]) -> f64 {
+    let mut least = f64::INFINITY;
+    for choice in model.choices_of(state) {
+        let (mut sum, mut mass) = (0.0, 0.0);
+        for arc in model.arcs_of(choice) {
+            let steps = steps[model.targets[arc] as usize];
+            if steps.is_finite() {
+                sum += model.probabilities[arc] * steps;
+                mass += model.probabilities[arc];
+            }
+        }
+        if mass > 0.0 {
+            least = least.min(1.0 + sum / mass);
+        }
+    }
+    least
+}
+
+/// The states before each state, with repetitions.
+struct Predecessors {
+    starts: Vec<u32>,
+    states: Vec<u32>,
+}
+
+impl Predecessors {
+    fn new(model: &Model) -> Self {
+        let n = model.n_states();
+        let mut starts = vec![0_u32; n + 2];
+        model.targets.iter().for_each(|&t| starts[t as usize + 2] += 1);
+        for i in 2..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        // `starts[t + 1]` is where the next predecessor of t goes, and ends up where those of t + 1 begin.
+        let mut states = vec![0_u32; model.targets.len()];
+        for state in 0..n {
+            for &target in &model.targets[model.arcs_of_state(state)] {
+                let place = &mut starts[target as usize + 1];
+                states[*place as usize] = state as u32;
+                *place += 1;
+            }
+        }
+        Self { starts, states }
+    }
+
+    fn of(&self, state: usize) -> &[u32] {
+        &self.states[self.starts[state] as usize..self.starts[state + 1] as usize]
+    }
+}
+
+/// The states breadth first along the arcs, from the first state on; nothing once the front is wider than `width` on
+/// average, which on a wide graph is soon.
+pub(crate) fn breadth_first(model: &Model, width: f64) -> Option<Vec<u32>> {
+    if model.n_states() == 0 {
+        return None;
+    }
+    // Twice: the second search starts where the first ended, at the rim of the graph, where fronts are narrowest.
+    let first = search(model, 0, width)?;
+    let rim = first.iter().rev().find(|&&s| !model.is_end(s as usize))?;
+    search(model, *rim as usize, width)
+}
+
+fn search(model: &Model, root: usize, width: f64) -> Option<Vec<u32>> {
+    let n = model.n_states();
+    let mut depth = vec![UNSEEN; n];
+    let mut order: Vec<u32> = Vec::with_capacity(n);
+    for start in std::iter::once(root).chain(0..n) {
+        if depth[start] != UNSEEN {
+            continue;
+        }
+        let first = order.len();
+        let mut next = first;
+        depth[start] = 0;
+        order.push(start as u32);
+        while next < order.len() {
+            let state = order[next] as usize;
+            next += 1;
+            for &target in &model.targets[model.arcs_of_state(state)] {
+                if depth[target as usize] == UNSEEN {
+                    depth[target as usize] = depth[state] + 1;
+                    order.push(target);
+                }
+            }
+            let levels = f64::from(depth[state] + 1);
+            if next - first > 256 && (next - first) as f64 > width * levels {
+                return None;
+            }
+        }
+    }
+    Some(order)
+}

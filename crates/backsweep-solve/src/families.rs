@@ -1,0 +1,240 @@
+//! Models to measure on, made here: mazes, random models, layers and corridors.
+//!
+//! They follow the definitions of the generators that the marks in `docs/SOLVING.md` were measured with, but draw from
+//! another random generator, so walls and probabilities differ in detail while sizes and shapes agree.
+
+use backsweep::Random;
+use backsweep_io::mdp::Mdp;
+
+/// A model with its expected rewards per choice and its discount; values are to be maximized.
+pub struct Family {
+    /// The model.
+    pub mdp: Mdp,
+    /// One reward per choice.
+    pub rewards: Vec<f64>,
+    /// The discount.
+    pub discount: f64,
+}
+
+/// Appends states one after the other.
+struct Builder {
+    family: Family,
+}
+
+impl Builder {
+    fn new(discount: f64) -> Self {
+        let mdp = Mdp { choices: vec![0], arcs: vec![0], ..Mdp::default() };
+        Self { family: Family { mdp, rewards: Vec::new(), discount } }
+    }
+
+    fn choice(&mut self, reward: f64, outcomes: impl IntoIterator<Item = (u32, f64)>) {
+        for (target, p) in outcomes {
+            self.family.mdp.targets.push(target);
+            self.family.mdp.probabilities.push(p);
+        }
+        self.family.mdp.arcs.push(self.family.mdp.targets.len() as u32);
+        self.family.rewards.push(reward);
+    }
+
+    fn end_state(&mut self) {
+        self.family.mdp.choices.push(self.family.rewards.len() as u32);
+    }
+
+    /// A state that every choice stays in, without reward.
+    fn absorbing(&mut self, state: u32, n_choices: usize) {
+        for _ in 0..n_choices {
+            self.choice(0.0, [(state, 1.0)]);
+        }
+        self.end_state();
+    }
+}
+
+/// Probabilities drawn evenly from all that sum to 1.
+fn probabilities(rng: &mut Random, n: usize) -> Vec<f64> {
+    let drawn: Vec<f64> = (0..n).map(|_| -(1.0 - rng.unit()).ln()).collect();
+    let sum: f64 = drawn.iter().sum();
+    drawn.iter().map(|x| x / sum).collect()
+}
+
+/// A random model that never ends: `n_actions` choices per state, `n_successors` random successors each, discount 0.99.
+pub fn garnet(n_states: usize, n_actions: usize, n_successors: usize, seed: u64) -> Family {
+    let mut rng = Random::from_seed(seed);
+    let mut builder = Builder::new(0.99);
+    for _ in 0..n_states {
+        for _ in 0..n_actions {
+            let p = probabilities(&mut rng, n_successors);
+            let reward = rng.unit();
+            let outcomes: Vec<_> = p.into_iter().map(|p| (rng.below(n_states as u32), p)).collect();
+            builder.choice(reward, outcomes);
+        }
+        builder.end_state();
+    }
+    builder.family
+}
+
+/// Layers of states, each leading to four random states of the next by three choices, the last to an end; discount 0.999.
+pub fn layered(n_layers: usize, width: usize, seed: u64) -> Family {
+    let mut rng = Random::from_seed(seed);
+    let mut builder = Builder::new(0.999);
+    let end = n_layers * width;
+    for state in 0..end {
+        let next = (state / width + 1) * width;
+        for _ in 0..3 {
+            let p = probabilities(&mut rng, 4);
+            let reward = -rng.unit();
+            let mut target = || if next == end { end } else { next + rng.below(width as u32) as usize };
+            let outcomes: Vec<_> = p.into_iter().map(|p| (target() as u32, p)).collect();
+            builder.choice(reward, outcomes);
+        }
+        builder.end_state();
+    }
+    builder.absorbing(end as u32, 3);
+    builder.family
+}
+
+/// A corridor with the end at its last state; one choice mostly steps on, the other jumps two on or one back; discount
+/// 0.999. With a seed, states are numbered at random.
+pub fn corridor(n_states: usize, shuffled_by: Option<u64>) -> Family {
+    let mut name: Vec<u32> = (0..n_states as u32).collect();
+    if let Some(seed) = shuffled_by {
+        let mut rng = Random::from_seed(seed);
+        for i in (1..n_states).rev() {
+            name.swap(i, rng.below(i as u32 + 1) as usize);
+        }
+    }
+    let mut place = vec![0; n_states];
+    name.iter().enumerate().for_each(|(place_of, &name)| place[name as usize] = place_of);
+    let last = n_states - 1;
+    let mut builder = Builder::new(0.999);
+    for (state, &i) in place.iter().enumerate() {
+        if i == last {
+            builder.absorbing(state as u32, 2);
+            continue;
+        }
+        let reward = -(1.0 + 0.5 * (i as f64 / 50.0).sin());
+        builder.choice(reward, [(name[i + 1], 0.9), (state as u32, 0.1)]);
+        builder.choice(reward, [(name[(i + 2).min(last)], 0.5), (name[i.saturating_sub(1)], 0.5)]);
+        builder.end_state();
+    }
+    builder.family
+}
+
+/// A row of a maze: state, direction, outcomes.
+pub type Row = (usize, usize, Vec<(u32, f64)>);
+
+/// A grid with walls.
+pub struct Maze {
+    size: i32,
+    free: Vec<bool>,
+    /// The state of each cell; `u32::MAX` for walls and for cells that the goal cannot be reached from.
+    states: Vec<u32>,
+    cells: Vec<(i32, i32)>,
+}
+
+impl Maze {
+    /// A square grid, a fifth of it walls; the goal is the last cell.
+    pub fn new(size: usize, seed: u64) -> Self {
+        let mut rng = Random::from_seed(seed);
+        let mut wall: Vec<bool> = (0..size * size).map(|_| rng.unit() < 0.2).collect();
+        for (r, c) in (0..3).flat_map(|r| (0..3).map(move |c| (r, c))) {
+            wall[r * size + c] = false;
+            wall[(size - 1 - r) * size + size - 1 - c] = false;
+        }
+        let mut maze =
+            Self { size: size as i32, free: vec![false; size * size], states: Vec::new(), cells: Vec::new() };
+        let goal = (maze.size - 1, maze.size - 1);
+        let mut reached = vec![goal];
+        maze.free[size * size - 1] = true;
+        while let Some((r, c)) = reached.pop() {
+            for (r, c) in [(r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)] {
+                if (0..maze.size).contains(&r) && (0..maze.size).contains(&c) {
+                    let cell = r as usize * size + c as usize;
+                    if !wall[cell] && !maze.free[cell] {
+                        maze.free[cell] = true;
+                        reached.push((r, c));
+                    }
+                }
+            }
+        }
+        maze.states = vec![u32::MAX; size * size];
+        for cell in (0..size * size).filter(|&cell| maze.free[cell]) {
+            maze.states[cell] = maze.cells.len() as u32;
+            maze.cells.push(((cell / size) as i32, (cell % size) as i32));
+        }
+        maze
+    }
+
+    /// How many states the maze has.
+    pub fn n_states(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The model: four directions, each with up to 15 cells in sight, equally likely; -1 per step, discount 0.99.
+    pub fn family(&self) -> Family {
+        let mut builder = Builder::new(0.99);
+        for state in 0..self.n_states() - 1 {
+            for direction in 0..4 {
+                builder.choice(-1.0, self.outcomes(state, direction, None));
+            }
+            builder.end_state();
+        }
+        builder.absorbing(self.n_states() as u32 - 1, 4);
+        builder.family
+    }
+
+    /// The outcomes of a direction in a state, if the cell of the state `wall` were a wall.
+    pub fn outcomes(&self, state: usize, direction: usize, wall: Option<usize>) -> Vec<(u32, f64)> {
+        let (row, column) = self.cells[state];
+        let turned = |(r, c): (i32, i32)| match direction {
+            0 => (row + r, column + c),
+            1 => (row + c, column - r),
+            2 => (row - r, column - c),
+            _ => (row - c, column + r),
+        };
+        let open = |(r, c): (i32, i32)| {
+            let inside = (0..self.size).contains(&r) && (0..self.size).contains(&c);
+            inside && self.free[(r * self.size + c) as usize] && wall.is_none_or(|w| self.cells[w] != (r, c))
+        };
+        let mut seen = Vec::with_capacity(15);
+        for ahead in 1..=3_i32 {
+            for aside in -ahead..=ahead {
+                // Every cell on the straight line there must be open.
+                let line = |k: i32| {
+                    (-k, (f64::from(aside) * f64::from(k) / f64::from(ahead)).round_ties_even() as i32)
+                };
+                if (1..=ahead).all(|k| open(turned(line(k)))) {
+                    let (r, c) = turned((-ahead, aside));
+                    seen.push(self.states[(r * self.size + c) as usize]);
+                }
+            }
+        }
+        if seen.is_empty() {
+            seen.push(state as u32);
+        }
+        seen.sort_unstable();
+        let p = 1.0 / seen.len() as f64;
+        seen.into_iter().map(|target| (target, p)).collect()
+    }
+
+    /// The rows (state, direction, outcomes) that change when the cell of a state becomes a wall.
+    pub fn changes(&self, wall: usize) -> Vec<Row> {
+        let (row, column) = self.cells[wall];
+        let mut changed = Vec::new();
+        for (r, c) in (row - 3..=row + 3).flat_map(|r| (column - 3..=column + 3).map(move |c| (r, c))) {
+            if !(0..self.size).contains(&r) || !(0..self.size).contains(&c) || (r, c) == (row, column) {
+                continue;
+            }
+            let state = self.states[(r * self.size + c) as usize];
+            if state == u32::MAX || state as usize == self.n_states() - 1 {
+                continue;
+            }
+            for direction in 0..4 {
+                let outcomes = self.outcomes(state as usize, direction, Some(wall));
+                if outcomes != self.outcomes(state as usize, direction, None) {
+                    changed.push((state as usize, direction, outcomes));
+                }
+            }
+        }
+        changed
+    }
+}

@@ -35,7 +35,8 @@ fn resuming_is_bit_for_bit() {
 fn the_golden_files_of_all_versions_are_read() {
     let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     for version in 1..=VERSION {
-        let [path, text] = ["backsweep", "txt"].map(|ending| golden.join(format!("version-{version}.{ending}")));
+        let [path, text] =
+            ["backsweep", "txt"].map(|ending| golden.join(format!("version-{version}.{ending}")));
         if std::env::var_os("BACKSWEEP_WRITE_GOLDEN").is_some() && version == VERSION && !path.exists() {
             let learner = common::learner(PlannerKind::ReversedFullBackups, QueueKind::Exact, 9, 300);
             learner.save(&path).unwrap();

@@ -17,9 +17,10 @@ impl NamedAgent {
             format!("{action} in state {}", state_name(state))
         };
         match error {
-            Error::Setting { .. } | Error::Unknown { .. } | Error::StepReward { .. } | Error::Weight { .. } => {
-                errors::value(error.to_string())
-            }
+            Error::Setting { .. }
+            | Error::Unknown { .. }
+            | Error::StepReward { .. }
+            | Error::Weight { .. } => errors::value(error.to_string()),
             Error::Reward { state, action, found } => errors::value(format!(
                 "reward of {}, or the sum of its rewards, is {found:?}; expected a number of at most 1e150 in magnitude",
                 pair(state, action)

@@ -1,6 +1,6 @@
 //! The answer for people, and as tables for other programs.
 
-use crate::memory;
+pub use backsweep_bench::peak_memory;
 use backsweep_io::mdp::Mdp;
 use backsweep_lab::{Error, Result};
 use backsweep_solve::{NO_CHOICE, Solution};
@@ -111,11 +111,6 @@ pub fn effort(solution: &Solution, seconds: f64) -> String {
         count(solution.iterations as usize, "iteration"),
         peak_memory().map_or("unknown".to_owned(), |bytes| format!("{:.0} MB", bytes as f64 / 1e6))
     )
-}
-
-/// The most memory that this process has held, in bytes, where the system tells it.
-pub fn peak_memory() -> Option<u64> {
-    memory::peak_megabytes().map(|megabytes| (megabytes * 1e6) as u64)
 }
 
 /// A number with ten digits.

@@ -24,6 +24,16 @@
 //! # Ok::<(), backsweep::Error>(())
 //! ```
 //!
+//! | to | use |
+//! |---|---|
+//! | learn while acting | [`Agent`], with [`Agent::step`] or [`run_episode`] on an [`Environment`] of yours |
+//! | learn from transitions of your own loop | [`Agent::act`], [`Agent::observe`], [`Agent::plan`] with a [`Budget`] |
+//! | solve a known problem | [`Agent::set_outcomes`] and [`Agent::solve`]; for files and large models, the crate `backsweep-solve` |
+//! | know how exact the values are | [`Agent::audit`] |
+//! | stop and resume | [`Agent::store`], [`Agent::restore`]; files are in `backsweep-io` |
+//! | predict the values of a policy | [`predict`] |
+//! | write a planner | [`Planner`] on a [`Model`], with the arithmetic of [`Values`] and a [`PriorityQueue`] |
+//!
 //! The core does no input or output, prints nothing, reads no clock and owns no global random generator. Each mutable thing
 //! has one writer: the model is written by [`Model::record`], values and queue by their planner.
 

@@ -8,7 +8,7 @@ use crate::{Error, Model, Result, Settings, Snapshot};
 use std::fmt;
 use std::str::FromStr;
 
-/// A planner of the library. A new one is one file and one row in [`PlannerKind::row`].
+/// A planner of the library. A new one is one file and one row in `PlannerKind::row`.
 ///
 /// ```
 /// use backsweep::PlannerKind;

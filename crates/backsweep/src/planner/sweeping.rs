@@ -142,13 +142,14 @@ impl<V: Variant> SweepState<V> {
             }
         };
         let delta_v = V::published_value(self, cycle.state) - cycle.v_old; // l.18
-        let n_backups = match () {
-            () if delta_v == 0.0 => cycle.finish(), // Departure 8
-            () if cycle.is_exact => self.refresh_predecessors(model, queue, &mut cycle, delta_v, limit),
-            () if delta_v < 0.0 => {
-                self.back_up_predecessors::<false>(model, queue, &mut cycle, delta_v, limit)
-            }
-            () => self.back_up_predecessors::<true>(model, queue, &mut cycle, delta_v, limit),
+        let n_backups = if delta_v == 0.0 {
+            cycle.finish() // Departure 8
+        } else if cycle.is_exact {
+            self.refresh_predecessors(model, queue, &mut cycle, delta_v, limit)
+        } else if delta_v < 0.0 {
+            self.back_up_predecessors::<false>(model, queue, &mut cycle, delta_v, limit)
+        } else {
+            self.back_up_predecessors::<true>(model, queue, &mut cycle, delta_v, limit)
         };
         self.counters.small_backups += n_backups as u64;
         self.schedule.count(n_backups);

@@ -158,7 +158,7 @@ fn errors_name_line_and_column() {
         Err(error) => error.to_string(),
     };
     for (text, expected) in [
-        ("", "line 1: no maze"),
+        ("", "line 1: found no maze"),
         ("S.?\n..G", "line 1, column 3: found '?'"),
         ("; comment\nS..\n..\nG..", "line 3, column 3: the row has 2 columns; expected 3"),
         ("S..", "the maze has no goal"),
@@ -166,7 +166,7 @@ fn errors_name_line_and_column() {
         ("S.#G", "line 1, column 1: no goal can be reached"),
         ("S.G#G", "line 1, column 5: this goal cannot be reached"),
         ("S.~G\n~ = lots", "line 2, column 4: found 'lots'"),
-        ("S.~G\n~ = 1\n~ = 2", "line 3: '~' was given a reward in line 2"),
+        ("S.~G\n~ = 1\n~ = 2", "line 3: '~' already has a reward in line 2"),
         ("S.~G\n~ = 1 stop", "line 2, column 7: found 'stop'"),
         ("S.~G\n~ = 1\nx = 2", "line 3, column 1: 'x' has a reward but does not occur in the maze"),
         ("S..G\nS = 1 end  ", "line 2, column 7: a start ('S') cannot end the episode"),

@@ -125,11 +125,16 @@ export const colour = (page, cell, columns, [right, down]) =>
     [cell, columns, right, down],
   );
 
-/** Waits until something holds, or fails. */
+/** Waits until something holds, or fails. A page that is being loaded again while it is asked has no answer yet. */
 export async function until(what, holds) {
   const end = Date.now() + PATIENCE;
+  const isLoading = (error) => /Execution context was destroyed/.test(error.message);
   for (;;) {
-    if (await holds()) return;
+    const found = await holds().catch((error) => {
+      if (isLoading(error)) return false;
+      throw error;
+    });
+    if (found) return;
     if (Date.now() > end) throw new Error(`waited ${PATIENCE / 1000} s for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 60));
   }

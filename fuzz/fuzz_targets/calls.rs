@@ -5,7 +5,8 @@
 #![no_main]
 
 use backsweep::{
-    Action, Agent, Budget, Error, Next, Optimism, Outcome, PlannerKind, QueueKind, Settings, State, Transition,
+    Action, Agent, Budget, Error, Next, Optimism, Outcome, PlannerKind, QueueKind, Settings, State,
+    Transition,
 };
 use libfuzzer_sys::fuzz_target;
 use std::cell::Cell;
@@ -70,7 +71,8 @@ impl Pair {
 
     fn next(&self, input: &mut Input<'_>) -> Next {
         let state = State(input.below(self.agent.model().n_states().max(1)) as u32);
-        [Next::Continue(state), Next::Continue(state), Next::Truncated(state), Next::Terminated][input.below(4)]
+        [Next::Continue(state), Next::Continue(state), Next::Truncated(state), Next::Terminated]
+            [input.below(4)]
     }
 
     fn observe(&mut self, input: &mut Input<'_>, sign: f64) {
@@ -159,7 +161,12 @@ impl Pair {
             assert_eq!(model.is_given(pair), row.given, "whether {s}, {a} is given");
             let mut sum = 0.0;
             for next in model.successors(pair) {
-                assert_eq!(next.weight, row.weight_to(Some(next.state.0)), "weight of {s}, {a} to {}", next.state);
+                assert_eq!(
+                    next.weight,
+                    row.weight_to(Some(next.state.0)),
+                    "weight of {s}, {a} to {}",
+                    next.state
+                );
                 sum += next.weight;
             }
             assert_eq!(sum + row.weight_to(None), row.weight(), "successors of {s}, {a}");

@@ -29,8 +29,7 @@ fn learner(kind: PlannerKind, queue: QueueKind) -> Learner {
     for i in 0..60 {
         let state = State([0, 1, 2, 3, 5][random.below(5) as usize]);
         let action = Action(random.below(agent.model().n_actions(state) as u32));
-        let next =
-            if i % 7 == 0 { Next::Terminated } else { Next::Continue(State(random.below(6))) };
+        let next = if i % 7 == 0 { Next::Terminated } else { Next::Continue(State(random.below(6))) };
         let step = Transition { state, action, reward: random.unit() - 0.3, next };
         agent.observe_weighted(&step, if i % 5 == 0 { 0.7 } else { 1.0 }).expect("a valid step");
         agent.plan(Budget::Cycles(1));

@@ -222,6 +222,12 @@ fn errors_say_where_what_and_what_else() {
             "2 2 2\n0 0 1 1\n1 0 5 1\n".to_owned(),
             "a.tra:3:5: found '5'; expected a state from 0 to 1",
         ),
+        // Blank, but not in ASCII: found by fuzzing.
+        (
+            "blank.tra",
+            "\u{b}\n0 0 1 1\n".to_owned(),
+            "blank.tra:1:1: found nothing; expected the numbers of states, choices and transitions",
+        ),
         (
             "b.tra",
             "2 2 2\n0 0 1 1\n1 1 1 1\n".to_owned(),

@@ -13,6 +13,7 @@ pub fn read(mut lines: Lines, warnings: &mut Vec<String>) -> Result<Mdp> {
     let words: Vec<&str> = header.text.split_whitespace().collect();
     let mut n_expected = None;
     match words[..] {
+        [] => return Err(header.unexpected(header.text, expected)),
         [word] if word.eq_ignore_ascii_case("mdp") => {}
         [word] if word.eq_ignore_ascii_case("dtmc") => rows.mdp.chain = true,
         [word] => return Err(header.unexpected(word, &format!("{expected}, or mdp or dtmc"))),

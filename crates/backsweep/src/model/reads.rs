@@ -1,7 +1,7 @@
 //! What planners read of a model in their loops.
 
 use super::{Change, Model, PairRow};
-use crate::store::{Cursor, NONE, Predecessors, Sparse};
+use crate::store::{Cursor, NONE, Predecessors, Sparse, prefetch_row};
 use crate::{ArcId, Pair, State};
 
 impl Model {
@@ -56,6 +56,12 @@ impl Model {
     #[inline]
     pub(crate) fn ends_of(&self, arc: ArcId) -> Option<(Pair, State)> {
         Some((self.arcs.pair(arc)?, self.arcs.target(arc)))
+    }
+
+    /// Prefetches what is kept of a state, which need not exist: it is likely to be popped next.
+    #[inline(always)]
+    pub(crate) fn expect_pop(&self, state: u32) {
+        prefetch_row(&self.states, state as usize);
     }
 
     /// Prefetches the predecessors of a state, which need not exist: an update cycle for it is likely to come.

@@ -141,6 +141,7 @@ impl<V: Variant> SweepState<V> {
                 PartialCycle { state, v_old, is_exact, cursor: model.first_predecessor(state) }
             }
         };
+        model.expect_pop(queue.likely());
         let delta_v = V::published_value(self, cycle.state) - cycle.v_old; // l.18
         let n_backups = if delta_v == 0.0 {
             cycle.finish() // Departure 8

@@ -94,6 +94,19 @@ impl Agent {
         Ok(self.tell(change))
     }
 
+    /// Learns from `n` transitions to one next state at once, or takes them back; see [`Model::add_counts`].
+    pub fn add_counts(
+        &mut self,
+        state: State,
+        action: Action,
+        next: Next,
+        n: i64,
+        reward_sum: f64,
+    ) -> Result<Option<Change>> {
+        let change = self.model.add_counts(state, action, next, n, reward_sum)?;
+        Ok(self.tell(change))
+    }
+
     /// Tells the planner what changed in the model, if anything did.
     #[inline]
     fn tell(&mut self, change: Option<Change>) -> Option<Change> {

@@ -51,7 +51,7 @@ impl Model {
     /// [`MAX_REWARD`]. The model is then unchanged.
     #[inline]
     pub fn record(&mut self, transition: &Transition) -> Result<Option<Change>> {
-        self.change(transition, 1.0)
+        self.change(transition, 1.0, None)
     }
 
     /// Takes back one transition that was [`record`](Self::record)ed: what is left is what would be there without it.
@@ -63,7 +63,7 @@ impl Model {
     /// As for `record`, and if no such transition was recorded. Rewards are kept as a sum, so a reward that was never recorded
     /// is noticed only when the last observation of its pair is taken back.
     pub fn forget(&mut self, transition: &Transition) -> Result<Option<Change>> {
-        self.change(transition, -1.0)
+        self.change(transition, -1.0, None)
     }
 
     /// Adds a transition that counts as `weight` observations, or takes it back if the weight is negative.
@@ -75,12 +75,42 @@ impl Model {
     /// As for [`record`](Self::record) and [`forget`](Self::forget), and if the weight is smaller than [`MIN_WEIGHT`] without
     /// sign, or not finite.
     pub fn record_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
-        self.change(transition, weight)
+        self.change(transition, weight, None)
     }
 
-    /// Inlined, so that the constant weight of `record` removes the checks.
+    /// Adds `n` transitions to one next state at once, or takes them back if `n` is negative; `reward_sum` is the sum of their
+    /// rewards, with the sign of `n`. Whole rewards add up exactly, so counts in any order give the same bits.
+    ///
+    /// # Complexity
+    /// O(1).
+    ///
+    /// # Errors
+    /// As for [`record_weighted`](Self::record_weighted), with the mean of the rewards.
+    pub fn add_counts(
+        &mut self,
+        state: State,
+        action: Action,
+        next: Next,
+        n: i64,
+        reward_sum: f64,
+    ) -> Result<Option<Change>> {
+        let weight = n as f64;
+        self.change(
+            &Transition { state, action, reward: reward_sum / weight, next },
+            weight,
+            Some(reward_sum),
+        )
+    }
+
+    /// `reward_sum` is added in place of weight times reward, if there is one. Inlined, so that the constants of `record` remove
+    /// the checks.
     #[inline(always)]
-    fn change(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
+    fn change(
+        &mut self,
+        transition: &Transition,
+        weight: f64,
+        reward_sum: Option<f64>,
+    ) -> Result<Option<Change>> {
         let &Transition { state, action, reward, next } = transition;
         let pair = self.pair(state, action)?;
         if !weight.is_finite() || weight.abs() < MIN_WEIGHT {
@@ -100,7 +130,7 @@ impl Model {
             return Err(Error::Full { what: "arcs", limit: MAX_ARCS });
         }
         let arc = next.and_then(|next| self.find_arc(pair, next));
-        let (weight_after, reward_sum) = self.checked_sums(transition, pair, arc, weight)?;
+        let (weight_after, sum) = self.checked_sums(transition, pair, arc, weight, reward_sum)?;
         let next = match (next, arc) {
             (None, _) => {
                 self.set_ended(pair, cleared(self.ended(pair).plus(weight), weight));
@@ -118,15 +148,16 @@ impl Model {
             prefetch_row(&self.pairs, self.states[next.index()].first_pair as usize);
         }
         self.weight_low.set(pair.index(), weight_after.low);
-        self.reward_low.set(pair.index(), reward_sum.low);
+        self.reward_low.set(pair.index(), sum.low);
         let row = &mut self.pairs[pair.index()];
         let weight_before = std::mem::replace(&mut row.weight, weight_after.high); // l.9
-        row.reward_sum = reward_sum.high;
+        row.reward_sum = sum.high;
         if weight_after.high == 0.0 {
             row.set_given(false);
         }
         let weight_after = weight_after.high;
-        Ok(Some(Change { pair, state, next, weight, reward: reward * weight, weight_before, weight_after }))
+        let reward = reward_sum.unwrap_or(reward * weight);
+        Ok(Some(Change { pair, state, next, weight, reward, weight_before, weight_after }))
     }
 
     /// W(s,a) and the sum of rewards as they will be, if the transition can be added or taken back.
@@ -137,6 +168,7 @@ impl Model {
         pair: Pair,
         arc: Option<ArcId>,
         weight: f64,
+        reward_sum: Option<f64>,
     ) -> Result<(Sum, Sum)> {
         let &Transition { state, action, reward, next } = transition;
         let row = &self.pairs[pair.index()];
@@ -146,7 +178,10 @@ impl Model {
             return Err(Error::Full { what: "observations of one pair", limit: 1 << 53 });
         }
         let sum = Sum { high: row.reward_sum, low: self.reward_low.get(pair.index()) };
-        let mut sum = sum.plus_product(weight, reward);
+        let mut sum = match reward_sum {
+            None => sum.plus_product(weight, reward),
+            Some(added) => sum.plus(added),
+        };
         if weight < 0.0 {
             let recorded = match (next, arc) {
                 (Next::Terminated, _) => self.ended(pair),

@@ -1,0 +1,268 @@
+//! Numbers cut into bins: by given edges, or by quantiles of the log, which become edges.
+
+use crate::decimal::Decimal;
+use crate::error::{Error, Result, shown};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A column of a log, and how its values become names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// The name of the column in the file.
+    pub name: String,
+    /// How its values are cut; values that are not cut are names as they stand.
+    pub bins: Bins,
+}
+
+/// How the numbers of a column are cut.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Bins {
+    /// They are not cut.
+    #[default]
+    None,
+    /// At these edges, which rise.
+    Edges(Vec<Edge>),
+    /// Into this many parts with about as many rows each.
+    Quantiles(u32),
+    /// Zero is a part of its own; the rest is cut into this many parts.
+    ZeroQuantiles(u32),
+}
+
+/// Where one bin ends and the next begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Edge {
+    /// The number.
+    pub at: Decimal,
+    /// Whether the number itself still belongs below the edge.
+    pub above: bool,
+}
+
+impl Edge {
+    /// Whether a number lies on the upper side.
+    #[inline]
+    pub fn is_below(self, x: f64) -> bool {
+        let at = self.at.to_f64();
+        if self.above { x > at } else { x >= at }
+    }
+}
+
+impl fmt::Display for Edge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.above { ">" } else { "" }, self.at)
+    }
+}
+
+/// The names of the bins between edges: `<0`, `0..5`, `5..10`, `>=10`; with an edge `>0`, `<=0` and `>0..5`.
+pub fn labels(edges: &[Edge]) -> Vec<String> {
+    let below = |edge: &Edge| format!("{}{}", if edge.above { "<=" } else { "<" }, edge.at);
+    let above = |edge: &Edge| format!("{}{}", if edge.above { ">" } else { ">=" }, edge.at);
+    let mut labels = Vec::with_capacity(edges.len() + 1);
+    labels.extend(edges.first().map(below));
+    labels.extend(edges.windows(2).map(|pair| format!("{}..{}", pair[0], pair[1].at)));
+    labels.extend(edges.last().map(above));
+    labels
+}
+
+impl Column {
+    /// A column whose values are names as they stand.
+    pub fn plain(name: impl Into<String>) -> Self {
+        Self { name: name.into(), bins: Bins::None }
+    }
+
+    /// Reads `ward`, `sofa:0|5|10`, `dose:>0|2.5`, `age:q4` or `dose:0q4`. What follows a colon and is none of these belongs to the name.
+    ///
+    /// # Errors
+    /// An empty name; edges that do not rise; fewer than 2 or more than 1000 quantiles.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (name, bins) = match text.rsplit_once(':') {
+            Some((name, bins)) => match parse_bins(bins).map_err(|problem| Error::at(text, problem))? {
+                Some(bins) => (name, bins),
+                None => (text, Bins::None),
+            },
+            None => (text, Bins::None),
+        };
+        if name.is_empty() {
+            return Err(Error::new(format!("{}: expected the name of a column", shown(text.as_bytes()))));
+        }
+        Ok(Self { name: name.to_owned(), bins })
+    }
+
+    /// Whether the edges are still to be found in the log.
+    pub fn is_open(&self) -> bool {
+        matches!(self.bins, Bins::Quantiles(_) | Bins::ZeroQuantiles(_))
+    }
+
+    /// Puts the edges that the log gives in place of quantiles.
+    ///
+    /// An edge is a value of the log: that at place ⌊n·i/k⌋ of the n sorted values, so no edge depends on how floating-point numbers are
+    /// added, and equal edges are one.
+    pub fn close(&mut self, values: &Values) -> Result<()> {
+        let (mut edges, n, skip_zero) = match self.bins {
+            Bins::Quantiles(n) => (Vec::new(), n, false),
+            Bins::ZeroQuantiles(n) => (vec![Edge { at: Decimal::ZERO, above: true }], n, true),
+            _ => return Ok(()),
+        };
+        if skip_zero && values.counts.first_key_value().is_some_and(|(&key, _)| number(key) < 0.0) {
+            let name = &self.name;
+            return Err(Error::new(format!(
+                "column '{name}' has numbers below 0; '{name}:0q{n}' makes a bin of 0 and expects none: use '{name}:q{n}' or edges"
+            )));
+        }
+        let rest = || values.counts.iter().filter(|(key, _)| !skip_zero || number(**key) != 0.0);
+        let total: u64 = rest().map(|(_, n)| n).sum();
+        let (mut passed, mut next) = (0, 1);
+        for (&key, &count) in rest() {
+            passed += count;
+            while next < u64::from(n) && total * next / u64::from(n) < passed {
+                let x = number(key);
+                let at = Decimal::shortest(x).ok_or_else(|| {
+                    Error::new(format!(
+                        "column '{}': the edge {x} has more than 18 digits; give edges",
+                        self.name
+                    ))
+                })?;
+                // The first of the rest is the edge at zero already; an edge at the smallest value has nothing below it.
+                let is_new = edges.last().is_none_or(|last: &Edge| last.at != at);
+                if is_new && passed > count {
+                    edges.push(Edge { at, above: false });
+                }
+                next += 1;
+            }
+        }
+        if edges.is_empty() {
+            return Err(Error::new(format!(
+                "column '{}' has the same value in nearly every row: quantiles do not cut it; give edges",
+                self.name
+            )));
+        }
+        self.bins = Bins::Edges(edges);
+        Ok(())
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.bins {
+            Bins::None => f.write_str(&self.name),
+            Bins::Quantiles(n) => write!(f, "{}:q{n}", self.name),
+            Bins::ZeroQuantiles(n) => write!(f, "{}:0q{n}", self.name),
+            Bins::Edges(edges) => {
+                let edges: Vec<String> = edges.iter().map(Edge::to_string).collect();
+                write!(f, "{}:{}", self.name, edges.join("|"))
+            }
+        }
+    }
+}
+
+fn parse_bins(text: &str) -> std::result::Result<Option<Bins>, String> {
+    let (zero, rest) = match text.strip_prefix("0q") {
+        Some(rest) => (true, Some(rest)),
+        None => (false, text.strip_prefix('q')),
+    };
+    if let Some(n) = rest.and_then(|n| n.parse::<u32>().ok()) {
+        let least = if zero { 1 } else { 2 };
+        return match n {
+            n if n < least || n > 1000 => Err(format!("expected {least} to 1000 quantiles, found {n}")),
+            n if zero => Ok(Some(Bins::ZeroQuantiles(n))),
+            n => Ok(Some(Bins::Quantiles(n))),
+        };
+    }
+    let mut edges: Vec<Edge> = Vec::new();
+    for part in text.split('|') {
+        let (above, number) = match part.strip_prefix('>') {
+            Some(number) => (true, number),
+            None => (false, part),
+        };
+        let Ok(at) = Decimal::parse(number.as_bytes()) else { return Ok(None) };
+        let rises = edges.last().is_none_or(|last| {
+            let (before, now) = (last.at.to_f64(), at.to_f64());
+            now > before || now == before && above && !last.above
+        });
+        if !rises {
+            return Err(format!("expected edges that rise, found {part} after the edge before it"));
+        }
+        edges.push(Edge { at, above });
+    }
+    Ok(Some(Bins::Edges(edges)))
+}
+
+/// How often each number occurs in a column: its quantiles do not depend on the order of rows.
+#[derive(Clone, Debug, Default)]
+pub struct Values {
+    /// Keys sort as the numbers do.
+    counts: BTreeMap<u64, u64>,
+}
+
+impl Values {
+    /// Adds numbers with how often they occur.
+    pub fn add(&mut self, values: impl IntoIterator<Item = (u64, u64)>) {
+        for (bits, n) in values {
+            *self.counts.entry(key(f64::from_bits(bits))).or_default() += n;
+        }
+    }
+}
+
+/// The bits of a number, changed so that they sort as the numbers do; −0 is 0.
+fn key(x: f64) -> u64 {
+    let bits = (x + 0.0).to_bits();
+    if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
+}
+
+fn number(key: u64) -> f64 {
+    f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bins, Column, Edge, Values, key, labels, number};
+
+    fn edges(text: &str) -> Vec<Edge> {
+        match Column::parse(text).unwrap().bins {
+            Bins::Edges(edges) => edges,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    fn closed(text: &str, values: &[f64]) -> String {
+        let mut column = Column::parse(text).unwrap();
+        let mut counted = Values::default();
+        counted.add(values.iter().map(|x| (x.to_bits(), 1)));
+        column.close(&counted).map_or_else(|error| error.to_string(), |()| column.to_string())
+    }
+
+    #[test]
+    fn columns_print_as_they_are_read() {
+        for text in ["ward", "sofa:0|5|10", "dose:>0|2.5", "age:q4", "dose:0q4", "a:b", "x:-1.5|0|>0"] {
+            assert_eq!(Column::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["", ":q4", "a:q1", "a:q1001", "a:5|5", "a:5|0", "a:>5|5"] {
+            assert!(Column::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn bins_have_readable_names() {
+        assert_eq!(labels(&edges("x:0|5|10")), ["<0", "0..5", "5..10", ">=10"]);
+        assert_eq!(labels(&edges("x:>0|2.5")), ["<=0", ">0..2.5", ">=2.5"]);
+        assert_eq!(labels(&edges("x:7")), ["<7", ">=7"]);
+    }
+
+    #[test]
+    fn quantiles_become_edges_that_are_values() {
+        assert_eq!(closed("x:q4", &[4.0, 1.0, 3.0, 2.0, 8.0, 6.0, 7.0, 5.0]), "x:3|5|7");
+        assert_eq!(closed("x:q2", &[-1.0, -3.0, 2.5]), "x:-1");
+        assert_eq!(closed("x:q4", &[0.0, 0.0, 0.0, 9.0, 9.0]), "x:9");
+        assert_eq!(closed("x:0q2", &[0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0]), "x:>0|3");
+        assert!(closed("x:0q2", &[-1.0, 2.0]).contains("below 0"));
+        assert!(closed("x:q3", &[5.0, 5.0]).contains("same value"));
+    }
+
+    #[test]
+    fn keys_sort_as_numbers() {
+        let mut numbers = vec![3.0, -1.0, 0.0, 1e-300, -1e300, 2.5, -0.5];
+        numbers.sort_by_key(|&x| key(x));
+        assert!(numbers.is_sorted(), "{numbers:?}");
+        numbers.iter().for_each(|&x| assert_eq!(number(key(x)), x));
+        assert_eq!(key(-0.0), key(0.0));
+    }
+}

@@ -1,0 +1,210 @@
+//! Decimal numbers, read exactly: 0.1 is a tenth, not the nearest binary fraction.
+
+/// The most decimals: 10¹⁸ is the largest power of ten that an `i64` holds.
+pub const MAX_DECIMALS: u8 = 18;
+
+/// A decimal number, `mantissa` · 10^-`decimals`, with as few decimals as it needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decimal {
+    /// The digits, with the sign.
+    pub mantissa: i64,
+    /// How many of the digits stand behind the point.
+    pub decimals: u8,
+}
+
+/// Why a text is not a decimal number that can be held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotDecimal {
+    /// It is not a number.
+    Number,
+    /// It has more than 18 digits.
+    Digits,
+}
+
+/// 10^n.
+pub fn power(n: u8) -> i64 {
+    10_i64.pow(u32::from(n))
+}
+
+impl Decimal {
+    /// Zero.
+    pub const ZERO: Self = Self { mantissa: 0, decimals: 0 };
+
+    /// Reads a number such as `-12`, `0.50`, `1e-3`. Spaces around it are skipped.
+    ///
+    /// # Errors
+    /// If the text is not a number, or has more than 18 digits that count. `nan` and `inf` are not numbers.
+    pub fn parse(text: &[u8]) -> Result<Self, NotDecimal> {
+        let text = text.trim_ascii();
+        let (negative, digits) = match text {
+            [b'-', rest @ ..] => (true, rest),
+            [b'+', rest @ ..] => (false, rest),
+            rest => (false, rest),
+        };
+        let (mut mantissa, mut decimals, mut n_digits) = (0_i64, 0_i32, 0);
+        let (mut point, mut exponent) = (false, 0_i32);
+        // Zeros behind the point are held back until a digit follows them: most are only there for looks.
+        let mut zeros = 0;
+        for (i, &byte) in digits.iter().enumerate() {
+            match byte {
+                b'0' if point => (zeros, n_digits) = (zeros + 1, n_digits + 1),
+                b'0'..=b'9' => {
+                    for _ in 0..zeros {
+                        mantissa = mantissa.checked_mul(10).ok_or(NotDecimal::Digits)?;
+                    }
+                    let digit = i64::from(byte - b'0');
+                    mantissa = mantissa
+                        .checked_mul(10)
+                        .and_then(|m| m.checked_add(digit))
+                        .ok_or(NotDecimal::Digits)?;
+                    decimals += if point { zeros + 1 } else { 0 };
+                    (zeros, n_digits) = (0, n_digits + 1);
+                }
+                b'.' if !point => point = true,
+                b'e' | b'E' if n_digits > 0 => {
+                    exponent = parse_exponent(&digits[i + 1..]).ok_or(NotDecimal::Number)?;
+                    break;
+                }
+                _ => return Err(NotDecimal::Number),
+            }
+        }
+        if n_digits == 0 {
+            return Err(NotDecimal::Number);
+        }
+        let mantissa = if negative { -mantissa } else { mantissa };
+        Self::scaled(mantissa, decimals - exponent).ok_or(NotDecimal::Digits)
+    }
+
+    /// `mantissa` · 10^-`decimals` in its shortest form, if it can be held.
+    fn scaled(mut mantissa: i64, mut decimals: i32) -> Option<Self> {
+        if mantissa == 0 {
+            return Some(Self::ZERO);
+        }
+        while decimals > 0 && mantissa % 10 == 0 {
+            (mantissa, decimals) = (mantissa / 10, decimals - 1);
+        }
+        while decimals < 0 {
+            (mantissa, decimals) = (mantissa.checked_mul(10)?, decimals + 1);
+        }
+        let decimals = u8::try_from(decimals).ok().filter(|&n| n <= MAX_DECIMALS)?;
+        Some(Self { mantissa, decimals })
+    }
+
+    /// The decimal number with the fewest digits that rounds to `x`, as programs print it; `None` if it cannot be held.
+    pub fn shortest(x: f64) -> Option<Self> {
+        // A decimal of at most 15 digits that rounds to x is the shortest one. Dividing two whole numbers below 2⁵³ rounds once, so the
+        // comparison is exact.
+        let mut scale = 1.0;
+        for decimals in 0..=4 {
+            let mantissa = (x * scale).round();
+            if mantissa.abs() < 1e15 && mantissa / scale == x {
+                return Self::scaled(mantissa as i64, decimals);
+            }
+            scale *= 10.0;
+        }
+        if x.is_finite() { Self::parse(format!("{x:e}").as_bytes()).ok() } else { None }
+    }
+
+    /// The number in units of 10^-`decimals`, if it is a whole number of them that can be held.
+    pub fn in_units(self, decimals: u8) -> Option<i64> {
+        let steps = decimals.checked_sub(self.decimals)?;
+        if steps == 0 {
+            Some(self.mantissa)
+        } else {
+            self.mantissa.checked_mul(power(steps.min(MAX_DECIMALS)))
+        }
+    }
+
+    /// Whether the number is a whole multiple of another one above 0.
+    pub fn is_multiple_of(self, unit: Self) -> bool {
+        let decimals = self.decimals.max(unit.decimals);
+        let in_units =
+            |number: Self| i128::from(number.mantissa) * 10_i128.pow(u32::from(decimals - number.decimals));
+        in_units(self) % in_units(unit) == 0
+    }
+
+    /// The nearest `f64`.
+    pub fn to_f64(self) -> f64 {
+        // Exact operands of one division, as in nearly every log; else the library rounds the text.
+        if self.mantissa.unsigned_abs() < 1 << 53 {
+            return self.mantissa as f64 / power(self.decimals) as f64;
+        }
+        format!("{}e-{}", self.mantissa, self.decimals).parse().unwrap_or(f64::NAN)
+    }
+}
+
+impl std::fmt::Display for Decimal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let sign = if self.mantissa < 0 { "-" } else { "" };
+        let (digits, decimals) = (self.mantissa.unsigned_abs(), self.decimals);
+        let scale = power(decimals).unsigned_abs();
+        if decimals == 0 {
+            return write!(f, "{sign}{digits}");
+        }
+        write!(f, "{sign}{}.{:0width$}", digits / scale, digits % scale, width = usize::from(decimals))
+    }
+}
+
+fn parse_exponent(text: &[u8]) -> Option<i32> {
+    let exponent: i32 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    (exponent.abs() < 1000).then_some(exponent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Decimal, NotDecimal};
+
+    #[test]
+    fn numbers_are_read_exactly_and_in_their_shortest_form() {
+        let cases = [
+            ("0", 0, 0),
+            ("-1.0", -1, 0),
+            ("0.50", 5, 1),
+            ("1e-3", 1, 3),
+            ("-2.5E2", -250, 0),
+            (" 7 ", 7, 0),
+            ("+.25", 25, 2),
+            ("100", 100, 0),
+            ("1.05", 105, 2),
+            ("0.000", 0, 0),
+            ("12.", 12, 0),
+            ("1200e-2", 12, 0),
+            ("10.010", 1001, 2),
+            ("123456789012345678", 123_456_789_012_345_678, 0),
+            ("0.000000000000000001", 1, 18),
+        ];
+        for (text, mantissa, decimals) in cases {
+            assert_eq!(Decimal::parse(text.as_bytes()), Ok(Decimal { mantissa, decimals }), "{text}");
+        }
+        for text in ["", "-", ".", "e5", "1e", "nan", "inf", "1,5", "0x10", "1.2.3", "--1", "1e1000"] {
+            assert_eq!(Decimal::parse(text.as_bytes()), Err(NotDecimal::Number), "{text}");
+        }
+        for text in ["12345678901234567890", "0.1234567890123456789", "1e30", "1e-19"] {
+            assert_eq!(Decimal::parse(text.as_bytes()), Err(NotDecimal::Digits), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_float_is_the_decimal_that_programs_print() {
+        for text in ["0", "0.1", "-0.25", "1000000", "0.30000000000000004", "1e-7", "123456.789", "-17.5"] {
+            let x: f64 = text.parse().unwrap();
+            assert_eq!(Decimal::shortest(x), Decimal::parse(text.as_bytes()).ok(), "{text}");
+        }
+        assert_eq!(Decimal::shortest(f64::NAN), None);
+        assert_eq!(Decimal::shortest(f64::INFINITY), None);
+        assert_eq!(Decimal::shortest(1e300), None);
+    }
+
+    #[test]
+    fn decimals_print_and_round_as_expected() {
+        let decimal = |text: &str| Decimal::parse(text.as_bytes()).unwrap();
+        for text in ["-0.05", "3", "12.5", "-7"] {
+            assert_eq!(decimal(text).to_string(), text);
+            assert_eq!(decimal(text).to_f64(), text.parse::<f64>().unwrap());
+        }
+        assert!(decimal("1.75").is_multiple_of(decimal("0.25")));
+        assert!(!decimal("1.7").is_multiple_of(decimal("0.25")));
+        assert_eq!(decimal("1.5").in_units(3), Some(1500));
+        assert_eq!(decimal("1.5").in_units(0), None);
+    }
+}

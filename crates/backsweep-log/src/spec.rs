@@ -1,0 +1,248 @@
+//! How a log is read: which columns mean what.
+
+use crate::bins::Column;
+use crate::decimal::Decimal;
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+
+/// How a log is read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spec {
+    /// The column that tells cases apart. Rows that name their next state can do without.
+    pub case: Option<String>,
+    /// The column by which the rows of a case are ordered, numbers or dates; without it, they are in the order of the files.
+    pub order: Option<String>,
+    /// The columns that make up the state.
+    pub state: Vec<Column>,
+    /// The columns that make up the action.
+    pub action: Vec<Column>,
+    /// The columns that make up the next state, if a row is a whole transition; as many as `state`, and cut as those are.
+    pub next: Vec<String>,
+    /// The column of rewards; without it every reward is 0.
+    pub reward: Option<String>,
+    /// What the last row of a case says about its end.
+    pub end: EndRule,
+    /// The column that says that a case was cut, not ended.
+    pub truncated: Option<String>,
+    /// What a case is worth at its end, by a column of its last row.
+    pub outcome: Option<Outcome>,
+    /// Rewards must be multiples of this; without it, all decimals up to 18 digits are.
+    pub reward_unit: Option<Decimal>,
+    /// What stands for an empty value of a state or an action; without it, such a row is bad.
+    pub missing: Option<String>,
+    /// The share of bad rows up to which they are skipped, with the cases they belong to; 0 to 1.
+    pub skip_bad: f64,
+    /// Accept a CSV file whose last line has no line break.
+    pub unterminated: bool,
+    /// How many threads read; 0 for as many as there are cores. The result is the same for any number.
+    pub threads: usize,
+}
+
+/// What ends a case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum EndRule {
+    /// The last row of a case ended it.
+    #[default]
+    LastRow,
+    /// No case ended: all were cut.
+    Cut,
+    /// A row ended its case if this column says so: if it has the value, or is true where no value is given.
+    Column(String, Option<String>),
+}
+
+/// What a case is worth at its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The column.
+    pub column: String,
+    /// Its values and their rewards.
+    pub rewards: Vec<(String, Decimal)>,
+}
+
+impl EndRule {
+    /// Reads `died` or `event=discharge`.
+    pub fn parse(text: &str) -> Self {
+        match text.split_once('=') {
+            Some((column, value)) => Self::Column(column.to_owned(), Some(value.to_owned())),
+            None => Self::Column(text.to_owned(), None),
+        }
+    }
+}
+
+impl Outcome {
+    /// Reads `outcome=survived:1,died:0`.
+    ///
+    /// # Errors
+    /// If that is not its form, a reward is not a number, or a value is given twice.
+    pub fn parse(text: &str) -> Result<Self> {
+        let problem =
+            |what: &str| Error::at(text, format_args!("{what}; expected the form outcome=survived:1,died:0"));
+        let (column, values) = text.split_once('=').ok_or_else(|| problem("no '=' was found"))?;
+        let mut rewards: Vec<(String, Decimal)> = Vec::new();
+        for part in values.split(',') {
+            let (value, reward) = part.rsplit_once(':').ok_or_else(|| problem("a value has no reward"))?;
+            let reward =
+                Decimal::parse(reward.as_bytes()).map_err(|_| problem("a reward is not a number"))?;
+            if rewards.iter().any(|(known, _)| known == value) {
+                return Err(problem("a value is given twice"));
+            }
+            rewards.push((value.to_owned(), reward));
+        }
+        if column.is_empty() {
+            return Err(problem("the column has no name"));
+        }
+        Ok(Self { column: column.to_owned(), rewards })
+    }
+}
+
+/// Names under which columns are looked for where none is given, in this order.
+const CASES: &[&str] = &[
+    "case",
+    "case_id",
+    "caseid",
+    "episode",
+    "episode_id",
+    "stay",
+    "stay_id",
+    "icustay_id",
+    "trajectory",
+    "traj_id",
+];
+const ORDERS: &[&str] =
+    &["order", "t", "step", "time", "timestamp", "time_step", "timestep", "date", "charttime"];
+const STATES: &[&str] = &["state", "s", "observation", "obs"];
+const ACTIONS: &[&str] = &["action", "a", "decision", "activity"];
+const REWARDS: &[&str] = &["reward", "r"];
+const NEXTS: &[&str] = &["next_state", "s_next", "next", "next_observation", "next_obs"];
+const TERMINATED: &[&str] = &["terminated", "terminal", "done"];
+const TRUNCATED: &[&str] = &["truncated", "timeout"];
+
+impl Spec {
+    /// Fills in what was not given from the names of a log's columns, and says what it took for what, a line each.
+    ///
+    /// # Errors
+    /// If state, action or case are neither given nor found.
+    pub fn fill_in(&mut self, columns: &[String]) -> Result<Vec<String>> {
+        let find = |names: &[&str]| {
+            let mut found =
+                names.iter().flat_map(|name| columns.iter().filter(move |c| c.eq_ignore_ascii_case(name)));
+            found.next().cloned()
+        };
+        let mut guessed = Vec::new();
+        let mut guess = |role: &str, names: &[&str]| {
+            let column = find(names);
+            guessed.extend(column.iter().map(|column| format!("{role} = column '{column}' (guessed)")));
+            column
+        };
+        let known = |what: &str, flag: &str| {
+            let columns = columns.join(", ");
+            Error::new(format!(
+                "no column for the {what} was given or found; say which with {flag} (columns: {columns})"
+            ))
+        };
+        if self.state.is_empty() {
+            self.state.extend(guess("state", STATES).map(Column::plain));
+        }
+        if self.action.is_empty() {
+            self.action.extend(guess("action", ACTIONS).map(Column::plain));
+        }
+        let plain_state = self.state.len() == 1 && self.state[0].bins == crate::bins::Bins::None;
+        if self.next.is_empty() && plain_state {
+            self.next.extend(guess("next state", NEXTS));
+        }
+        if self.case.is_none() {
+            self.case = guess("case", CASES);
+        }
+        if self.order.is_none() && self.case.is_some() {
+            self.order = guess("order", ORDERS);
+        }
+        if self.reward.is_none() && self.outcome.is_none() {
+            self.reward = guess("reward", REWARDS);
+        }
+        if self.end == EndRule::LastRow
+            && let Some(column) = guess("end of a case", TERMINATED)
+        {
+            self.end = EndRule::Column(column, None);
+        }
+        if self.truncated.is_none() && self.end != EndRule::Cut {
+            self.truncated = guess("cut", TRUNCATED);
+        }
+        if self.state.is_empty() {
+            return Err(known("state", "--state"));
+        }
+        if self.action.is_empty() {
+            return Err(known("action", "--action"));
+        }
+        if self.case.is_none() && self.next.is_empty() {
+            return Err(known("case", "--case"));
+        }
+        if self.reward.is_none() && self.outcome.is_none() {
+            guessed.push(
+                "reward = 0 in every row (no column was given or found; see --reward and --final)".to_owned(),
+            );
+        }
+        self.check()?;
+        Ok(guessed)
+    }
+
+    /// Checks what can be checked without a log.
+    ///
+    /// # Errors
+    /// Settings that contradict each other.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |message: String| Err(Error::new(message));
+        if !(0.0..=1.0).contains(&self.skip_bad) {
+            return refuse(format!("--skip-bad is {} %; expected 0 to 100", self.skip_bad * 100.0));
+        }
+        if self.reward_unit.is_some_and(|unit| unit.mantissa <= 0) {
+            return refuse("the reward unit is not above 0; expected a number such as 0.01".to_owned());
+        }
+        if !self.next.is_empty() && self.next.len() != self.state.len() {
+            let (n, m) = (self.state.len(), self.next.len());
+            return refuse(format!("the state has {n} columns and the next state {m}; expected as many"));
+        }
+        if !self.next.is_empty() && self.end == EndRule::LastRow && self.case.is_none() {
+            return refuse(
+                "rows without a case do not say which of them ended; name the column that does with --ended-by, or pass --cut if none did"
+                    .to_owned(),
+            );
+        }
+        if self.missing.as_deref() == Some("") {
+            return refuse("--missing is empty; expected a name such as unknown".to_owned());
+        }
+        Ok(())
+    }
+
+    /// How the log is read, for people and for the metadata of counts. Quantiles must have become edges.
+    pub fn describe(&self) -> BTreeMap<String, String> {
+        let list = |columns: &[Column]| columns.iter().map(Column::to_string).collect::<Vec<_>>().join(",");
+        let mut how = BTreeMap::new();
+        let mut put =
+            |key: &str, value: Option<String>| how.extend(value.map(|value| (key.to_owned(), value)));
+        put("case", self.case.clone());
+        put("order", self.order.clone());
+        put("state", Some(list(&self.state)));
+        put("action", Some(list(&self.action)));
+        put("reward", self.reward.clone());
+        put("next", (!self.next.is_empty()).then(|| self.next.join(",")));
+        put(
+            "end",
+            Some(match &self.end {
+                EndRule::LastRow => "last row".to_owned(),
+                EndRule::Cut => "cut".to_owned(),
+                EndRule::Column(column, None) => format!("column {column}"),
+                EndRule::Column(column, Some(value)) => format!("column {column}={value}"),
+            }),
+        );
+        put("truncated", self.truncated.clone());
+        put("missing", self.missing.clone());
+        put(
+            "final",
+            self.outcome.as_ref().map(|outcome| {
+                let rewards: Vec<String> = outcome.rewards.iter().map(|(v, r)| format!("{v}:{r}")).collect();
+                format!("{}={}", outcome.column, rewards.join(","))
+            }),
+        );
+        how
+    }
+}

@@ -1,0 +1,15 @@
+//! Worlds in which exploration is measured.
+//!
+//! A [`World`] is a [`Table`] of outcomes (or several, one after the other, if it changes), with its discount, horizon, range of
+//! rewards and score, and its [`Grid`] if it can be drawn as one. Worlds keep no state: a table is an environment of the core, and
+//! the random generator is passed in.
+
+mod grid;
+mod table;
+mod world;
+mod worlds;
+
+pub use grid::{COMPASS, Grid};
+pub use table::Table;
+pub use world::{Horizon, Phase, Score, World};
+pub use worlds::{UnknownWorld, names, world};

@@ -1,0 +1,181 @@
+//! A world as a table of outcomes.
+
+use backsweep::{
+    Action, Agent, Environment, Next, Outcome, PlannerKind, Random, Result, Settings, State, Step,
+};
+
+/// A world whose probabilities are known: what each action of each state may lead to.
+///
+/// Equal outcomes are merged, so every outcome of a pair differs from the others in its reward or in where it leads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The pairs of state s are `rows[s]..rows[s + 1]`.
+    rows: Vec<usize>,
+    /// The outcomes of pair p are `outcomes[pairs[p]..pairs[p + 1]]`.
+    pairs: Vec<usize>,
+    outcomes: Vec<Outcome>,
+    /// The standard deviation of what a normal law adds to the reward of each pair; empty if no reward is noisy.
+    noise: Vec<f64>,
+    starts: Vec<State>,
+}
+
+impl Table {
+    /// The table of `n_states` states; `outcomes` gives the outcomes of each action of a state.
+    pub(crate) fn new(n_states: usize, mut outcomes: impl FnMut(usize) -> Vec<Vec<Outcome>>) -> Self {
+        let mut table = Self {
+            rows: vec![0],
+            pairs: vec![0],
+            outcomes: Vec::new(),
+            noise: Vec::new(),
+            starts: vec![State(0)],
+        };
+        for state in 0..n_states {
+            for pair in outcomes(state) {
+                let first = table.outcomes.len();
+                for outcome in pair.into_iter().filter(|outcome| outcome.probability > 0.0) {
+                    let same = |o: &&mut Outcome| o.next == outcome.next && o.reward == outcome.reward;
+                    match table.outcomes[first..].iter_mut().find(same) {
+                        Some(same) => same.probability += outcome.probability,
+                        None => table.outcomes.push(outcome),
+                    }
+                }
+                table.pairs.push(table.outcomes.len());
+            }
+            table.rows.push(table.pairs.len() - 1);
+        }
+        table
+    }
+
+    /// The same table with other starts, each equally likely.
+    pub(crate) fn starting_in(mut self, starts: Vec<State>) -> Self {
+        self.starts = starts;
+        self
+    }
+
+    /// The same table with normal noise on the rewards of a state's actions.
+    pub(crate) fn with_noise(mut self, state: usize, deviation: f64) -> Self {
+        self.noise.resize(self.pairs.len() - 1, 0.0);
+        self.noise[self.rows[state]..self.rows[state + 1]].fill(deviation);
+        self
+    }
+
+    /// How many states there are.
+    pub fn n_states(&self) -> usize {
+        self.rows.len() - 1
+    }
+
+    /// The states in which episodes begin, each equally likely.
+    pub fn starts(&self) -> &[State] {
+        &self.starts
+    }
+
+    /// The outcomes of an action; none if the state does not have it.
+    pub fn outcomes(&self, state: State, action: Action) -> &[Outcome] {
+        self.pair(state, action).map_or(&[], |pair| &self.outcomes[self.pairs[pair]..self.pairs[pair + 1]])
+    }
+
+    /// The standard deviation of the noise on the reward of an action.
+    pub fn noise(&self, state: State, action: Action) -> f64 {
+        self.pair(state, action).and_then(|pair| self.noise.get(pair)).copied().unwrap_or(0.0)
+    }
+
+    /// The lowest and the highest reward, noise apart.
+    pub fn reward_range(&self) -> (f64, f64) {
+        let rewards = self.outcomes.iter().map(|outcome| outcome.reward);
+        rewards.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), r| (low.min(r), high.max(r)))
+    }
+
+    /// The value of every state, within `tolerance`: of the best policy or, if one is given, of that policy. A state without
+    /// actions is worth 0.
+    ///
+    /// # Errors
+    /// If values are not defined, as without discount in a world without end.
+    pub fn values(&self, discount: f64, policy: Option<&[Action]>, tolerance: f64) -> Result<Vec<f64>> {
+        let settings = Settings { discount, threshold: 0.0, ..Settings::default() };
+        let mut agent = Agent::new(PlannerKind::default(), settings)?;
+        let states = || (0..self.n_states() as u32).map(State);
+        for state in states() {
+            let n_actions = self.n_actions(state);
+            agent.add_state(if policy.is_some() { n_actions.min(1) } else { n_actions })?;
+        }
+        for state in states() {
+            match policy {
+                Some(policy) if self.n_actions(state) > 0 => {
+                    agent.set_outcomes(state, Action(0), self.outcomes(state, policy[state.index()]))?;
+                }
+                Some(_) => {}
+                None => {
+                    for action in (0..self.n_actions(state) as u32).map(Action) {
+                        agent.set_outcomes(state, action, self.outcomes(state, action))?;
+                    }
+                }
+            }
+        }
+        agent.solve(tolerance)?;
+        Ok(states().map(|state| agent.value(state)).collect())
+    }
+
+    /// The mean of values over the starts.
+    pub fn from_starts(&self, values: &[f64]) -> f64 {
+        self.starts.iter().map(|state| values[state.index()]).sum::<f64>() / self.starts.len() as f64
+    }
+
+    fn pair(&self, state: State, action: Action) -> Option<usize> {
+        (action.index() < self.n_actions(state)).then(|| self.rows[state.index()] + action.index())
+    }
+}
+
+impl Environment for Table {
+    fn n_actions(&self, state: State) -> usize {
+        let row = |i: usize| self.rows.get(i).copied().unwrap_or(0);
+        row(state.index() + 1).saturating_sub(row(state.index()))
+    }
+
+    fn start(&self, random: &mut Random) -> State {
+        match self.starts[..] {
+            [only] => only,
+            _ => self.starts[random.below(self.starts.len() as u32) as usize],
+        }
+    }
+
+    #[inline]
+    fn step(&self, state: State, action: Action, random: &mut Random) -> Step {
+        let pair = self.rows[state.index()] + action.index();
+        let [rest @ .., last] = &self.outcomes[self.pairs[pair]..self.pairs[pair + 1]] else {
+            return Step { reward: 0.0, next: Next::Terminated };
+        };
+        let mut chosen = last;
+        if !rest.is_empty() {
+            let mut place = random.unit();
+            for outcome in rest {
+                if place < outcome.probability {
+                    chosen = outcome;
+                    break;
+                }
+                place -= outcome.probability;
+            }
+        }
+        let mut reward = chosen.reward;
+        match self.noise.get(pair) {
+            Some(&deviation) if deviation > 0.0 => reward += deviation * normal(random),
+            _ => {}
+        }
+        Step { reward, next: chosen.next }
+    }
+}
+
+/// A draw from the standard normal law (Box & Muller).
+fn normal(random: &mut Random) -> f64 {
+    let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
+    radius * (std::f64::consts::TAU * random.unit()).cos()
+}
+
+/// An outcome after which the world goes on.
+pub(crate) fn to(probability: f64, state: usize, reward: f64) -> Outcome {
+    Outcome { probability, reward, next: Next::Continue(State(state as u32)) }
+}
+
+/// An outcome that ends the episode.
+pub(crate) fn end(probability: f64, reward: f64) -> Outcome {
+    Outcome { probability, reward, next: Next::Terminated }
+}

@@ -1,0 +1,128 @@
+//! A world with all that a run in it needs.
+
+use crate::{Grid, Table};
+
+/// A world in which exploration is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct World {
+    /// Its name, such as `riverswim_6`.
+    pub name: String,
+    /// What a reader calls it.
+    pub title: String,
+    /// The discount its agents are given.
+    pub discount: f64,
+    /// The lowest and the highest reward, noise apart, as agents are told.
+    pub reward_range: (f64, f64),
+    /// The tables in force, one after the other; more than one in a world that changes. There is at least one.
+    pub phases: Vec<Phase>,
+    /// The number of steps after which an episode is cut, if there is a limit.
+    pub episode_limit: Option<u64>,
+    /// How a run is scored.
+    pub score: Score,
+    /// How long a run is.
+    pub horizon: Horizon,
+    /// The best score to be expected from an agent that knows the world; see [`Score`] for the direction.
+    pub ceiling: Option<f64>,
+}
+
+/// A part of a run in which the world stays as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    /// The step from which on the table is in force.
+    pub from: u64,
+    /// The table.
+    pub table: Table,
+    /// How it is drawn, if it is a grid.
+    pub grid: Option<Grid>,
+}
+
+/// How long a run is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Horizon {
+    /// This many steps.
+    Steps(u64),
+    /// This many episodes.
+    Episodes(u64),
+}
+
+/// How a run is scored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Score {
+    /// The sum of rewards; more is better.
+    Total,
+    /// What was lost against an agent that receives `gain` per step; less is better.
+    Regret {
+        /// The best long-run reward per step.
+        gain: f64,
+    },
+    /// The steps after which the recommended policy is good: the first of three evaluations in a row at which its value from
+    /// the start is at least `fraction` of the best. Less is better.
+    StepsTo {
+        /// The part of the best value.
+        fraction: f64,
+        /// The steps between two evaluations.
+        every: u64,
+    },
+    /// DeepSea: the first episode, from number `least` on, at which the share of bad episodes is below `share`. An episode is
+    /// bad if the agent left the diagonal by its own choice. Less is better.
+    Solved {
+        /// The share.
+        share: f64,
+        /// The first episode that counts.
+        least: u64,
+    },
+}
+
+impl Score {
+    /// Whether a higher score is better.
+    pub fn more_is_better(&self) -> bool {
+        matches!(self, Self::Total)
+    }
+
+    /// What the score is, for axes and tables.
+    pub fn label(&self) -> String {
+        match self {
+            Self::Total => "total reward".to_owned(),
+            Self::Regret { .. } => "regret".to_owned(),
+            Self::StepsTo { fraction, .. } => format!("steps to {:.0} % of the optimum", fraction * 100.0),
+            Self::Solved { .. } => "episodes until solved".to_owned(),
+        }
+    }
+}
+
+impl World {
+    /// A world that stays as it is, scored by its total reward over a number of steps.
+    pub(crate) fn lasting(name: &str, title: &str, table: Table, steps: u64) -> Self {
+        Self {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            discount: 0.95,
+            reward_range: table.reward_range(),
+            phases: vec![Phase { from: 0, table, grid: None }],
+            episode_limit: None,
+            score: Score::Total,
+            horizon: Horizon::Steps(steps),
+            ceiling: None,
+        }
+    }
+
+    pub(crate) fn with_grid(mut self, grid: Grid) -> Self {
+        self.phases[0].grid = Some(grid);
+        self
+    }
+
+    /// The phase in force at a step.
+    pub fn phase(&self, step: u64) -> &Phase {
+        self.phases.iter().rev().find(|phase| phase.from <= step).unwrap_or(&self.phases[0])
+    }
+
+    /// The table in force at the beginning.
+    pub fn table(&self) -> &Table {
+        &self.phases[0].table
+    }
+
+    /// The grid in force at the beginning; `None` if the world is not a grid.
+    pub fn grid(&self) -> Option<&Grid> {
+        self.phases[0].grid.as_ref()
+    }
+}

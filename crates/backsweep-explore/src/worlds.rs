@@ -1,0 +1,107 @@
+//! All worlds by name.
+
+pub(crate) mod deep_sea;
+mod lines;
+mod mazes;
+mod toy_text;
+
+use crate::World;
+use backsweep::Random;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// Builds a world of a size; worlds without a size get 0.
+type Build = fn(usize, &mut Random) -> World;
+
+/// The worlds whose names stand alone.
+const SINGLE: [(&str, Build); 11] = [
+    ("riverswim", |_, _| lines::river_swim_strehl_littman()),
+    ("six_arms", |_, _| lines::six_arms()),
+    ("chain", |_, _| lines::chain()),
+    ("double_loop", |_, _| lines::double_loop()),
+    ("dearden_maze", |_, _| mazes::dearden()),
+    ("frozen_lake_4x4", |_, _| toy_text::frozen_lake(4)),
+    ("frozen_lake_8x8", |_, _| toy_text::frozen_lake(8)),
+    ("taxi", |_, _| toy_text::taxi()),
+    ("cliff_walking", |_, _| toy_text::cliff_walking()),
+    ("blocking_maze", |_, _| mazes::blocking()),
+    ("shortcut_maze", |_, _| mazes::shortcut()),
+];
+
+/// The families whose names end in a size, and the sizes there are.
+const SIZED: [(&str, RangeInclusive<usize>, Build); 4] = [
+    ("riverswim", 2..=1000, |n, _| lines::river_swim(n)),
+    ("grid", 2..=100, |n, _| mazes::square(n, if n <= 5 { 1_000 } else { 2_000 })),
+    ("deep_sea_stochastic", 2..=100, |n, random| deep_sea::deep_sea(n, true, random)),
+    ("deep_sea", 2..=100, |n, random| deep_sea::deep_sea(n, false, random)),
+];
+
+/// The worlds of the suite, in the order of its tables. Families with a size are listed with the sizes that are reported.
+pub fn names() -> Vec<String> {
+    let mut names: Vec<String> = [
+        "riverswim_6",
+        "riverswim",
+        "six_arms",
+        "chain",
+        "double_loop",
+        "grid_5",
+        "grid_10",
+        "dearden_maze",
+        "frozen_lake_4x4",
+        "frozen_lake_8x8",
+        "taxi",
+        "cliff_walking",
+        "blocking_maze",
+        "shortcut_maze",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    for family in ["deep_sea", "deep_sea_stochastic"] {
+        names.extend((10..=50).step_by(2).map(|n| format!("{family}_{n}")));
+    }
+    names
+}
+
+/// The world of this name, such as `chain`, `riverswim_6` or `deep_sea_20`. `random` draws what differs from run to run: which
+/// action of DeepSea is *right*.
+///
+/// # Errors
+/// If there is no world of this name; the message lists those there are.
+///
+/// ```
+/// use backsweep::Random;
+/// let world = backsweep_explore::world("riverswim_6", &mut Random::from_seed(0))?;
+/// assert_eq!(world.table().n_states(), 6);
+/// assert!(backsweep_explore::world("atlantis", &mut Random::from_seed(0)).is_err());
+/// # Ok::<(), backsweep_explore::UnknownWorld>(())
+/// ```
+pub fn world(name: &str, random: &mut Random) -> Result<World, UnknownWorld> {
+    if let Some((_, build)) = SINGLE.iter().find(|(single, _)| *single == name) {
+        return Ok(build(0, random));
+    }
+    let sized = name.rsplit_once('_').and_then(|(family, size)| {
+        let (_, sizes, build) = SIZED.iter().find(|(known, ..)| *known == family)?;
+        // `deep_sea_08` would be a second name of the same world.
+        let size = size.parse().ok().filter(|n: &usize| n.to_string() == size && sizes.contains(n))?;
+        Some(build(size, random))
+    });
+    sized.ok_or_else(|| UnknownWorld(name.to_owned()))
+}
+
+/// A name that no world has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownWorld(String);
+
+impl fmt::Display for UnknownWorld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut known: Vec<String> = SINGLE.iter().map(|(name, _)| (*name).to_owned()).collect();
+        known.extend(
+            SIZED
+                .iter()
+                .map(|(name, sizes, _)| format!("{name}_N (N from {} to {})", sizes.start(), sizes.end())),
+        );
+        write!(f, "no world is called '{}'; expected one of: {}", self.0, known.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownWorld {}

@@ -3,6 +3,7 @@
 //! All planners share one unit of work, the *update cycle*: take the most urgent element and do its backups. [`plan`] is
 //! the one loop that runs cycles within a [`Budget`].
 
+mod baseline;
 mod kind;
 mod moore_atkeson;
 mod peng_williams;
@@ -12,11 +13,7 @@ mod value_iteration;
 mod wiering_schmidhuber;
 
 pub use kind::PlannerKind;
-pub use moore_atkeson::MooreAtkeson;
-pub use peng_williams::PengWilliams;
 pub use sweeping::{ReversedFullBackups, SmallBackups, Sweeping};
-pub use value_iteration::ValueIteration;
-pub use wiering_schmidhuber::WieringSchmidhuber;
 
 use crate::{ArcId, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
 use std::fmt;

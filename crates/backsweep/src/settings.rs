@@ -42,7 +42,7 @@ pub struct Settings {
     pub threshold: f64,
     /// Which queue to use.
     pub queue: QueueKind,
-    /// [`crate::planner::ValueIteration`] sweeps until the largest change of a value is below this.
+    /// [`crate::PlannerKind::ValueIteration`] sweeps until the largest change of a value is below this.
     pub tolerance: f64,
 }
 

@@ -1,9 +1,11 @@
 //! The planners that come with the library, by name.
 
-use super::{
-    MooreAtkeson, PengWilliams, Planner, ReversedFullBackups, SmallBackups, ValueIteration,
-    WieringSchmidhuber,
-};
+use super::baseline::Baseline;
+use super::moore_atkeson::MooreAtkeson;
+use super::peng_williams::PengWilliams;
+use super::value_iteration::ValueIteration;
+use super::wiering_schmidhuber::WieringSchmidhuber;
+use super::{Planner, ReversedFullBackups, SmallBackups};
 use crate::{Error, Model, Result, Settings, Snapshot};
 use std::fmt;
 use std::str::FromStr;
@@ -23,13 +25,13 @@ pub enum PlannerKind {
     ReversedFullBackups,
     /// [`SmallBackups`], the paper's arXiv version.
     SmallBackups,
-    /// [`MooreAtkeson`], a baseline.
+    /// Moore & Atkeson (1993), a baseline: full backups of states, promoted by P̂|ΔV|.
     MooreAtkeson,
-    /// [`PengWilliams`], a baseline.
+    /// Peng & Williams (1993), a baseline: full backups of pairs, queued by the residuals of their triples.
     PengWilliams,
-    /// [`WieringSchmidhuber`], a baseline.
+    /// Wiering & Schmidhuber (1998), a baseline: full backups of all predecessor states.
     WieringSchmidhuber,
-    /// [`ValueIteration`], a baseline.
+    /// Value iteration after every observation, a baseline.
     ValueIteration,
 }
 
@@ -44,12 +46,14 @@ struct Row {
 }
 
 macro_rules! row {
-    ($name:literal, $title:literal, $planner:ident) => {
+    ($name:literal, $title:literal, $planner:ty) => {
         Row {
             name: $name,
             title: $title,
-            build: |settings| Ok(Box::new($planner::new(settings)?)),
-            restore: |settings, model, snapshot| Ok(Box::new($planner::restore(settings, model, snapshot)?)),
+            build: |settings| Ok(Box::new(<$planner>::new(settings)?)),
+            restore: |settings, model, snapshot| {
+                Ok(Box::new(<$planner>::restore(settings, model, snapshot)?))
+            },
         }
     };
 }
@@ -71,12 +75,12 @@ impl PlannerKind {
                 row!("reversed_full_backups", "reversed full backups", ReversedFullBackups)
             }
             Self::SmallBackups => row!("small_backups", "small backups", SmallBackups),
-            Self::MooreAtkeson => row!("moore_atkeson", "Moore & Atkeson", MooreAtkeson),
-            Self::PengWilliams => row!("peng_williams", "Peng & Williams", PengWilliams),
+            Self::MooreAtkeson => row!("moore_atkeson", "Moore & Atkeson", Baseline<MooreAtkeson>),
+            Self::PengWilliams => row!("peng_williams", "Peng & Williams", Baseline<PengWilliams>),
             Self::WieringSchmidhuber => {
-                row!("wiering_schmidhuber", "Wiering & Schmidhuber", WieringSchmidhuber)
+                row!("wiering_schmidhuber", "Wiering & Schmidhuber", Baseline<WieringSchmidhuber>)
             }
-            Self::ValueIteration => row!("value_iteration", "value iteration", ValueIteration),
+            Self::ValueIteration => row!("value_iteration", "value iteration", Baseline<ValueIteration>),
         }
     }
 

@@ -11,77 +11,31 @@
 //!
 //! Cost of a cycle: O(successors + actions + predecessors).
 
-use super::successor_cache::SuccessorCache;
-use super::{Counters, Cycle, Planner, PlannerKind};
-use crate::queue::{PriorityQueue, Queue, with_queue};
-use crate::{ArcId, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+use super::baseline::{Baseline, Method};
+use super::{Cycle, PlannerKind};
+use crate::queue::{Queue, with_queue};
+use crate::{ArcId, Change, Model, Pair, Result, Snapshot, State, Values};
 
 /// Peng & Williams' prioritized sweeping.
-#[derive(Clone, Debug)]
-pub struct PengWilliams {
-    settings: Settings,
-    values: Values,
-    successors: SuccessorCache,
-    queue: PriorityQueue,
+#[derive(Clone, Debug, Default)]
+pub(super) struct PengWilliams {
     /// U of each arc.
     u: Vec<f64>,
-    counters: Counters,
 }
 
-impl PengWilliams {
-    /// A planner that has not met any state.
-    ///
-    /// # Errors
-    /// If a setting is out of range.
-    pub fn new(settings: Settings) -> Result<Self> {
-        let settings = settings.check()?;
-        Ok(Self {
-            values: Values::new(&settings),
-            successors: SuccessorCache::default(),
-            queue: PriorityQueue::new(settings.queue),
-            u: Vec::new(),
-            counters: Counters::default(),
-            settings,
-        })
-    }
-
-    pub(crate) fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
-        let mut planner = Self::new(settings)?;
-        planner.values = Values::restore(&settings, model, snapshot)?;
-        planner.successors.grow(model);
-        planner.u = Values::stored(snapshot, "peng.u", model.arc_bound())?;
-        planner.queue = PriorityQueue::restore(settings.queue, model.arc_bound(), snapshot)?;
-        let triples = model.states().flat_map(|state| model.predecessors(state));
-        if triples.filter(|triple| planner.queue.priority(triple.arc.0).is_some()).count()
-            < planner.queue.len()
-        {
-            return Err(Snapshot::problem("queue.keys", "a queued triple is not one of the model"));
-        }
-        planner.counters = Counters::restore(snapshot)?;
-        Ok(planner)
-    }
-
-    /// Makes room for new arcs.
-    fn grow_arcs(&mut self, model: &Model) {
-        if self.u.len() < model.arc_bound() {
-            self.u.resize(model.arc_bound(), 0.0);
-            self.queue.grow(model.arc_bound());
-        }
-    }
-
+impl Baseline<PengWilliams> {
     /// The full backup of a pair from U.
-    fn back_up(&mut self, model: &Model, pair: Pair) {
+    fn back_up_pair(&mut self, model: &Model, pair: Pair) {
         let row = self.successors.row(pair.index()).iter();
-        let successors = row.map(|next| (next.weight, self.u[next.arc as usize]));
-        let q = self.values.full_backup(model.row(pair), successors);
-        self.values.put(model, pair, q);
+        let successors = row.map(|next| (next.weight, self.own.u[next.arc as usize]));
+        self.values.pairs[pair.index() + 1].q = self.values.full_backup(model.row(pair), successors);
     }
 
     /// Sets the priorities of a pair's triples from their residuals.
     fn set_residuals(&mut self, pair: Pair) {
         let scale = self.values.pairs[pair.index() + 1].scale;
         with_queue!(&mut self.queue, queue => for next in self.successors.row(pair.index()) {
-            let difference = self.values.v[next.state as usize] - self.u[next.arc as usize];
+            let difference = self.values.v[next.state as usize] - self.own.u[next.arc as usize];
             queue.set_above(self.settings.threshold, next.arc, scale * next.weight * difference.abs());
         });
     }
@@ -93,7 +47,7 @@ impl PengWilliams {
             return false;
         }
         let v = self.values.v[state.index()];
-        let (values, u, threshold) = (&self.values, &self.u, self.settings.threshold);
+        let (values, u, threshold) = (&self.values, &self.own.u, self.settings.threshold);
         let mut predecessors = model.predecessors_from(state.0, model.first_predecessor(state.0));
         with_queue!(&mut self.queue, queue => while let Some(lanes) = predecessors.next() {
             // All seven residuals first: their scales and U are then fetched side by side.
@@ -107,144 +61,101 @@ impl PengWilliams {
         });
         true
     }
-
-    /// Sets all U of a pair to the values of their states and recomputes it.
-    fn back_up_fully(&mut self, model: &Model, pair: Pair) {
-        self.grow_arcs(model);
-        for next in self.successors.row(pair.index()) {
-            self.u[next.arc as usize] = self.values.v[next.state as usize];
-            self.queue.remove(next.arc);
-        }
-        self.back_up(model, pair);
-        self.restore_maximum(model, pair);
-    }
 }
 
-impl Planner for PengWilliams {
-    fn kind(&self) -> Option<PlannerKind> {
-        Some(PlannerKind::PengWilliams)
-    }
+impl Method for PengWilliams {
+    const KIND: PlannerKind = PlannerKind::PengWilliams;
+    const IS_QUEUE_TIGHT: bool = true;
 
-    fn settings(&self) -> Settings {
-        self.settings
-    }
-
-    fn values(&self) -> &Values {
-        &self.values
+    fn n_keys(model: &Model) -> Option<usize> {
+        Some(model.arc_bound())
     }
 
     fn grow(&mut self, model: &Model) {
-        let known = self.values.n_pairs();
-        if self.values.extend(model) {
-            self.successors.grow(model);
-            for pair in (known as u32..model.n_pairs() as u32).map(Pair) {
-                if model.is_in_use(pair) {
-                    self.back_up_fully(model, pair);
-                }
-            }
+        if self.u.len() < model.arc_bound() {
+            self.u.resize(model.arc_bound(), 0.0);
         }
     }
 
-    fn observe(&mut self, model: &Model, change: &Change) {
-        self.grow(model);
-        self.successors.observe(change, || model.arc_weight(change));
-        if !self.values.believes(model.row(change.pair), change.weight_before) {
-            return self.back_up_fully(model, change.pair);
+    /// Sets all U of a pair to the values of their states and recomputes it.
+    fn refresh(planner: &mut Baseline<Self>, model: &Model, pair: Pair) {
+        for next in planner.successors.row(pair.index()) {
+            planner.own.u[next.arc as usize] = planner.values.v[next.state as usize];
+            planner.queue.remove(next.arc);
         }
-        self.grow_arcs(model);
+        planner.back_up_pair(model, pair);
+        planner.restore_maximum(model, pair);
+    }
+
+    fn observe(planner: &mut Baseline<Self>, model: &Model, change: &Change) {
+        if !planner.values.believes(model.row(change.pair), change.weight_before) {
+            return Self::refresh(planner, model, change.pair);
+        }
         if let Some((state, arc)) = change.next
             && model.arc_weight(change) == change.weight
         {
             // The arc is new, or as good as new: its U starts as the value of its state.
-            self.u[arc.index()] = self.values.v[state.index()];
+            planner.own.u[arc.index()] = planner.values.v[state.index()];
         }
-        self.back_up(model, change.pair);
+        planner.back_up_pair(model, change.pair);
         // The pair's probabilities changed, and with them the residuals of its triples.
-        self.set_residuals(change.pair);
-        self.restore_maximum(model, change.pair);
-        if let Some((next, _)) = change.next {
-            self.successors.expect(model, next.0);
-        }
+        planner.set_residuals(change.pair);
+        planner.restore_maximum(model, change.pair);
     }
 
-    fn refresh(&mut self, model: &Model, pair: Pair) {
-        self.grow(model);
-        self.successors.copy(model, pair);
-        self.back_up_fully(model, pair);
-    }
-
-    fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
-        // Pairs with new ids are taken in like new ones: each U becomes the value of its state.
-        self.grow(model);
-        self.successors.row_moved(moved);
-        self.values.clear_row(moved);
-    }
-
-    fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
-        let Some(arc) = self.queue.pop() else { return Cycle::Idle };
-        self.counters.cycles += 1;
+    fn update_cycle(planner: &mut Baseline<Self>, model: &Model) -> Cycle {
+        let Some(arc) = planner.queue.pop() else { return Cycle::Idle };
+        planner.counters.cycles += 1;
         let Some((pair, state)) = model.ends_of(ArcId(arc)) else { return Cycle::Done };
-        self.u[arc as usize] = self.values.v[state.index()];
-        self.back_up(model, pair);
-        self.counters.full_backups += 1;
-        if !self.restore_maximum(model, pair) {
-            self.counters.idle_pops += 1;
+        planner.own.u[arc as usize] = planner.values.v[state.index()];
+        planner.back_up_pair(model, pair);
+        planner.counters.full_backups += 1;
+        if !planner.restore_maximum(model, pair) {
+            planner.counters.idle_pops += 1;
         }
-        let likely = with_queue!(&mut self.queue, queue => queue.likely());
+        let likely = with_queue!(&mut planner.queue, queue => queue.likely());
         if let Some((pair, state)) = model.ends_of(ArcId(likely)) {
-            self.successors.expect(model, model.state_of(pair).0);
+            planner.successors.expect(model, model.state_of(pair).0);
             model.expect_cycle(state.0);
         }
         Cycle::Done
     }
 
-    fn top_priority(&self) -> Option<f64> {
-        self.queue.top()
+    fn requeue_all(planner: &mut Baseline<Self>, model: &Model) {
+        for pair in model.states().flat_map(|state| model.pairs(state)) {
+            planner.set_residuals(pair);
+        }
+    }
+
+    fn state_of_key(model: &Model, arc: u32) -> Option<State> {
+        model.ends_of(ArcId(arc)).map(|(_, state)| state)
     }
 
     /// The highest priority of the triples that lead to the state. O(predecessors).
-    fn priority(&self, model: &Model, state: State) -> f64 {
-        let queued = model.predecessors(state).filter_map(|before| self.queue.priority(before.arc.0));
+    fn priority(planner: &Baseline<Self>, model: &Model, state: State) -> f64 {
+        let queued = model.predecessors(state).filter_map(|before| planner.queue.priority(before.arc.0));
         queued.fold(0.0, f64::max)
     }
 
-    fn is_idle(&self) -> bool {
-        self.queue.is_empty()
+    fn backed_up_value(planner: &Baseline<Self>, state: State, arc: ArcId) -> Option<f64> {
+        Some(planner.own.u.get(arc.index()).copied().unwrap_or_else(|| planner.values.value(state)))
     }
 
-    fn next_state(&self, model: &Model) -> Option<State> {
-        self.queue.first().and_then(|arc| model.ends_of(ArcId(arc))).map(|(_, state)| state)
+    fn store(&self, snapshot: &mut Snapshot) {
+        snapshot.put("peng.u", self.u.clone());
     }
 
-    fn queue_length(&self) -> usize {
-        self.queue.len()
-    }
-
-    fn counters(&self) -> Counters {
-        self.counters
-    }
-
-    fn backed_up_value(&self, state: State, arc: ArcId) -> Option<f64> {
-        Some(self.u.get(arc.index()).copied().unwrap_or_else(|| self.values.value(state)))
-    }
-
-    fn set_threshold(&mut self, model: &Model, threshold: f64) -> Result<()> {
-        self.settings = Settings { threshold, ..self.settings }.check()?;
-        self.grow(model);
-        for pair in model.states().flat_map(|state| model.pairs(state)) {
-            self.set_residuals(pair);
+    fn restore(planner: &mut Baseline<Self>, model: &Model, snapshot: &Snapshot) -> Result<()> {
+        planner.own.u = Values::stored(snapshot, "peng.u", model.arc_bound())?;
+        let triples = model.states().flat_map(|state| model.predecessors(state));
+        let n_queued = triples.filter(|triple| planner.queue.priority(triple.arc.0).is_some()).count();
+        if n_queued < planner.queue.len() {
+            return Err(Snapshot::problem("queue.keys", "a queued triple is not one of the model"));
         }
         Ok(())
     }
 
-    fn store(&self, snapshot: &mut Snapshot) {
-        self.values.store(snapshot);
-        self.queue.store(snapshot);
-        self.counters.store(snapshot);
-        snapshot.put("peng.u", self.u.clone());
-    }
-
     fn bytes(&self) -> usize {
-        size_of_val(&self.u[..]) + self.values.bytes() + self.successors.bytes() + self.queue.bytes()
+        size_of_val(&self.u[..])
     }
 }

@@ -1,0 +1,242 @@
+//! What the four baselines share: values, a queue, a copy of every pair's successors, and the answers that a planner owes.
+//! A [`Method`] is what one of them does with it.
+
+use super::successor_cache::SuccessorCache;
+use super::{Counters, Cycle, Planner, PlannerKind};
+use crate::queue::PriorityQueue;
+use crate::{ArcId, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+use std::fmt::Debug;
+
+/// A baseline.
+#[derive(Clone, Debug)]
+pub(super) struct Baseline<M> {
+    pub settings: Settings,
+    pub values: Values,
+    pub successors: SuccessorCache,
+    pub queue: PriorityQueue,
+    pub counters: Counters,
+    /// What only this method keeps.
+    pub own: M,
+}
+
+/// What differs between the baselines. The scales of pairs and the copies of their successors are up to date in all of it.
+pub(super) trait Method: Clone + Debug + Default + Send + Sync + 'static {
+    const KIND: PlannerKind;
+    /// Whether only what is above the threshold is ever queued, so that the queue must be rebuilt when that rises.
+    const IS_QUEUE_TIGHT: bool = false;
+
+    /// How many keys the queue has; `None` without a queue.
+    fn n_keys(model: &Model) -> Option<usize> {
+        Some(model.n_states())
+    }
+
+    /// Makes room for what the model has.
+    fn grow(&mut self, _model: &Model) {}
+
+    /// Follows a change of everything that is known of a pair.
+    fn refresh(planner: &mut Baseline<Self>, model: &Model, pair: Pair);
+
+    /// Follows an observation.
+    fn observe(planner: &mut Baseline<Self>, model: &Model, change: &Change) {
+        Self::refresh(planner, model, change.pair);
+    }
+
+    /// One update cycle.
+    fn update_cycle(planner: &mut Baseline<Self>, model: &Model) -> Cycle;
+
+    /// Rebuilds the queue after the threshold changed.
+    fn requeue_all(planner: &mut Baseline<Self>, model: &Model);
+
+    /// The highest priority.
+    fn top_priority(planner: &Baseline<Self>) -> Option<f64> {
+        planner.queue.top()
+    }
+
+    /// The state of a key.
+    fn state_of_key(_model: &Model, key: u32) -> Option<State> {
+        Some(State(key))
+    }
+
+    /// The priority of a state, 0 if it is not queued.
+    fn priority(planner: &Baseline<Self>, _model: &Model, state: State) -> f64 {
+        planner.queue.priority(state.0).unwrap_or(0.0)
+    }
+
+    /// See [`Planner::backed_up_value`].
+    fn backed_up_value(_planner: &Baseline<Self>, _state: State, _arc: ArcId) -> Option<f64> {
+        None
+    }
+
+    fn store(&self, _snapshot: &mut Snapshot) {}
+
+    /// Restores what the method keeps, given all else.
+    fn restore(_planner: &mut Baseline<Self>, _model: &Model, _snapshot: &Snapshot) -> Result<()> {
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+impl<M: Method> Baseline<M> {
+    pub fn new(settings: Settings) -> Result<Self> {
+        let settings = settings.check()?;
+        Ok(Self {
+            values: Values::new(&settings),
+            successors: SuccessorCache::default(),
+            queue: PriorityQueue::new(settings.queue),
+            counters: Counters::default(),
+            own: M::default(),
+            settings,
+        })
+    }
+
+    pub fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
+        let mut planner = Self::new(settings)?;
+        planner.values = Values::restore(&settings, model, snapshot)?;
+        planner.successors.grow(model);
+        planner.own.grow(model);
+        if let Some(n_keys) = M::n_keys(model) {
+            planner.queue = PriorityQueue::restore(settings.queue, n_keys, snapshot)?;
+        }
+        planner.counters = Counters::restore(snapshot)?;
+        M::restore(&mut planner, model, snapshot)?;
+        Ok(planner)
+    }
+
+    /// Backs up all actions of a state; returns the change of its value.
+    #[inline]
+    pub fn back_up(&mut self, model: &Model, state: u32) -> f64 {
+        let (delta_v, n_backups) = self.successors.full_value_backup(&mut self.values, model, state);
+        self.counters.full_backups += n_backups;
+        delta_v
+    }
+
+    /// Takes in what the model has and the planner does not, and follows a row that was moved.
+    #[inline]
+    fn take_in(&mut self, model: &Model, moved: Option<&MovedRow>) {
+        let (known, known_states) = (self.values.n_pairs(), self.values.v.len());
+        let is_new = self.values.extend(model);
+        self.own.grow(model);
+        if let Some(n_keys) = M::n_keys(model) {
+            self.queue.grow(n_keys);
+        }
+        if !is_new && moved.is_none() {
+            return;
+        }
+        self.successors.grow(model);
+        if let Some(moved) = moved {
+            self.successors.row_moved(moved);
+            if moved.from.index() < known {
+                self.values.move_row(moved);
+            }
+        }
+        for pair in (known as u32..model.n_pairs() as u32).map(Pair) {
+            self.values.rescale(model, pair);
+            // A new action of a state that was there before changes its maximum even if nothing is known of it.
+            if self.values.is_known(model, pair) || model.state_of(pair).index() < known_states {
+                M::refresh(self, model, pair);
+            }
+        }
+    }
+}
+
+impl<M: Method> Planner for Baseline<M> {
+    fn kind(&self) -> Option<PlannerKind> {
+        Some(M::KIND)
+    }
+
+    fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    fn values(&self) -> &Values {
+        &self.values
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn grow(&mut self, model: &Model) {
+        self.take_in(model, None);
+    }
+
+    fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
+        self.take_in(model, Some(moved));
+    }
+
+    fn observe(&mut self, model: &Model, change: &Change) {
+        self.take_in(model, None);
+        self.successors.observe(change, || model.arc_weight(change));
+        self.values.rescale(model, change.pair);
+        M::observe(self, model, change);
+        if let Some((next, _)) = change.next {
+            self.successors.expect(model, next.0);
+        }
+    }
+
+    fn refresh(&mut self, model: &Model, pair: Pair) {
+        self.take_in(model, None);
+        self.successors.copy(model, pair);
+        self.values.rescale(model, pair);
+        M::refresh(self, model, pair);
+    }
+
+    fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {
+        M::update_cycle(self, model)
+    }
+
+    fn top_priority(&self) -> Option<f64> {
+        M::top_priority(self)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.queue.is_empty() && M::top_priority(self).is_none()
+    }
+
+    fn priority(&self, model: &Model, state: State) -> f64 {
+        M::priority(self, model, state)
+    }
+
+    fn next_state(&self, model: &Model) -> Option<State> {
+        self.queue.first().and_then(|key| M::state_of_key(model, key))
+    }
+
+    fn queue_length(&self) -> usize {
+        self.queue.len()
+    }
+
+    fn backed_up_value(&self, state: State, arc: ArcId) -> Option<f64> {
+        M::backed_up_value(self, state, arc)
+    }
+
+    fn set_threshold(&mut self, model: &Model, threshold: f64) -> Result<()> {
+        self.settings = Settings { threshold, ..self.settings }.check()?;
+        self.take_in(model, None);
+        M::requeue_all(self, model);
+        Ok(())
+    }
+
+    fn restore_settings(&mut self, model: &Model, settings: &Settings) -> Result<()> {
+        self.settings = settings.check()?;
+        if M::IS_QUEUE_TIGHT {
+            M::requeue_all(self, model);
+        }
+        Ok(())
+    }
+
+    fn store(&self, snapshot: &mut Snapshot) {
+        self.values.store(snapshot);
+        self.counters.store(snapshot);
+        if M::n_keys(&Model::new()).is_some() {
+            self.queue.store(snapshot);
+        }
+        self.own.store(snapshot);
+    }
+
+    fn bytes(&self) -> usize {
+        self.values.bytes() + self.successors.bytes() + self.queue.bytes() + self.own.bytes()
+    }
+}

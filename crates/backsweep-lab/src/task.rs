@@ -8,6 +8,9 @@ pub const ACTION_NAMES: [&str; 4] = ["north", "east", "south", "west"];
 
 const NONE: u32 = u32::MAX;
 
+/// The most cells of a maze: drawing its outcomes takes up to a kilobyte per cell, so 4 GB in all.
+const MAX_CELLS: usize = 4_000_000;
+
 /// One column of an alias table: draws `first` if 32 random bits are below `cut`, else `second`.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
@@ -48,7 +51,7 @@ impl MazeTask {
     /// A task in which every step gives `step_reward`, except onto cells with a reward of their own.
     ///
     /// # Errors
-    /// If the reward is not finite, the law is out of range, a goal cannot be reached from any start, or from a start no
+    /// If the maze has more than 4,000,000 cells, the reward is not finite, the law is out of range, a goal cannot be reached from any start, or from a start no
     /// goal.
     pub fn new(maze: Maze, law: Law, step_reward: f64) -> Result<Self> {
         let task = Self::even_if_closed(maze, law, step_reward)?;
@@ -60,9 +63,15 @@ impl MazeTask {
     /// agent learns. Its episodes then continue until something else cuts them.
     ///
     /// # Errors
-    /// If the reward is not finite or the law is out of range.
+    /// If the maze has more than 4,000,000 cells, the reward is not finite or the law is out of range.
     pub fn even_if_closed(maze: Maze, law: Law, step_reward: f64) -> Result<Self> {
         let law = law.check()?;
+        let (n_rows, n_columns) = (maze.n_rows(), maze.n_columns());
+        if n_rows * n_columns > MAX_CELLS {
+            return Err(Error::new(format!(
+                "the maze has {n_rows} × {n_columns} cells; expected at most {MAX_CELLS} in all, which take 4 GB; use a smaller one"
+            )));
+        }
         if !step_reward.is_finite() {
             return Err(Error::new(format!(
                 "the reward of a step is {step_reward}; expected a finite number"

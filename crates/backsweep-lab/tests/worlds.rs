@@ -179,6 +179,15 @@ fn errors_name_line_and_column() {
 }
 
 #[test]
+fn a_maze_that_would_take_all_memory_is_refused_first() {
+    // Walls but for one row: were it not refused, it would be a small task.
+    let wall = "#".repeat(5000) + "\n";
+    let text = wall.repeat(4999) + "S" + &".".repeat(4998) + "G\n";
+    let error = MazeTask::new(Maze::parse(&text).unwrap(), Law::Fifteen, -1.0).unwrap_err().to_string();
+    assert!(error.contains("5000 × 5000 cells; expected at most 4000000"), "{error}");
+}
+
+#[test]
 fn circle_values_solve_their_equations() {
     for number in [1, 2] {
         let circle = Circle::task(number, FIXED_INSTANCE).unwrap();

@@ -146,7 +146,8 @@ impl Frame {
 
     /// Everything about one cell, exactly: for the label of the cell under the pointer.
     pub fn cell_json(&self, cell: usize) -> Option<serde_json::Value> {
-        let row = 4 * cell..4 * cell + 4;
+        let first = cell.checked_mul(4)?;
+        let row = first..first.checked_add(4)?;
         let agents: Option<Vec<_>> = self
             .agents
             .iter()

@@ -1,0 +1,46 @@
+//! The page's orders, one JSON text per line, given to a real engine: each is carried out or refused with a reason, the engine
+//! never panics, and what it shows can be read by a page.
+#![no_main]
+
+use backsweep_watch::engine::{Engine, Order};
+use backsweep_watch::scene::Scene;
+use libfuzzer_sys::fuzz_target;
+
+/// Orders per input: more of them only take longer.
+const ORDERS: usize = 12;
+
+/// A small maze with a pit, so that most orders are done in microseconds.
+const MAZE: &str = "S..\n.#~\n..G\n\n~ = -1\n";
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let scene = Scene { maze: MAZE.into(), ..Scene::default() };
+    let (engine, thread) = Engine::start(scene, false).expect("the maze is valid");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime without drivers");
+    for line in text.lines().take(ORDERS) {
+        let Ok(order) = serde_json::from_str::<Order>(line) else { continue };
+        let before = engine.frame();
+        match runtime.block_on(engine.order(order)) {
+            Ok(done) => assert!(done.number > before.number, "no frame shows what was done"),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+        readable(&engine);
+    }
+    engine.end();
+    thread.join().expect("the engine ended well");
+});
+
+/// A page can read what the engine shows.
+fn readable(engine: &Engine) {
+    let frame = engine.frame();
+    let event = frame.event();
+    let text = std::str::from_utf8(&event).expect("an event is text");
+    assert!(text.ends_with("\n\n"), "an event ends with an empty line");
+    for agent in &frame.agents {
+        // JSON would have `null` in the place of any other.
+        assert!(agent.values.iter().chain(&agent.q).all(|value| value.is_finite()));
+        assert!(agent.span().0.is_finite() && agent.span().1.is_finite());
+    }
+    frame.cell_json(0).expect("the first cell is always there");
+    assert!(frame.cell_json(usize::MAX).is_none());
+}

@@ -5,11 +5,13 @@
 //! the random generator is passed in.
 
 mod grid;
+mod run;
 mod table;
 mod world;
 mod worlds;
 
 pub use grid::{COMPASS, Grid};
+pub use run::{Run, RunScore};
 pub use table::Table;
 pub use world::{Horizon, Phase, Score, World};
 pub use worlds::{UnknownWorld, names, world};

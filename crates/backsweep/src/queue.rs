@@ -3,58 +3,14 @@
 //! Two kinds serve, both behind [`PriorityQueue`]: the exact queue (default) pops the highest priority and, of equal ones, the
 //! lowest key; the bucket queue pops in an order that is right within a factor of 1.125, in constant time.
 
-mod bucket;
-mod exact;
-mod lists;
+mod buckets;
+mod splits;
 
-pub(crate) use bucket::BucketQueue;
-pub(crate) use exact::ExactQueue;
+pub(crate) use buckets::{Order, Queue};
 
 use crate::{Error, Result, Snapshot};
+use buckets::{Coarse, Exact, NOT_QUEUED, n_buckets};
 use std::str::FromStr;
-
-/// What a planner needs of its queue. Keys are dense and below the length last passed to [`grow`](Self::grow); priorities
-/// are above 0, [`f64::INFINITY`] included.
-pub(crate) trait Queue {
-    /// Makes room for keys below `n_keys`.
-    fn grow(&mut self, n_keys: usize);
-    /// How many keys are queued.
-    fn len(&self) -> usize;
-    /// Gives a key this priority: inserts, raises or lowers it.
-    fn set(&mut self, key: u32, priority: f64);
-    /// Gives a key this priority if it is above the threshold, and takes it out if it is not.
-    #[inline(always)]
-    fn set_above(&mut self, threshold: f64, key: u32, priority: f64) {
-        if priority > threshold {
-            self.set(key, priority);
-        } else {
-            self.remove(key);
-        }
-    }
-    /// Inserts a key, or raises its priority if the given one is higher; never lowers it.
-    fn promote(&mut self, key: u32, priority: f64);
-    /// Takes a key out, if it is queued.
-    fn remove(&mut self, key: u32);
-    /// Does up to `limit` pieces of the work that must be done before the next key can be popped; returns whether all is
-    /// done. For those who may have to stop: [`pop`](Self::pop) does whatever is left.
-    fn prepare(&mut self, _limit: usize) -> bool {
-        true
-    }
-    /// The key that [`pop`](Self::pop) would take out.
-    fn first(&self) -> Option<u32>;
-    /// Takes out the key with the highest priority.
-    fn pop(&mut self) -> Option<u32>;
-    /// A key that is likely to be popped soon, found at little cost; any number if there is none.
-    fn likely(&mut self) -> u32;
-    /// The highest priority (bucket queue: a bound that none exceeds).
-    fn top(&self) -> Option<f64> {
-        self.first().and_then(|key| self.priority(key))
-    }
-    /// The priority of a key (bucket queue: a bound it does not exceed), or `None` if it is not queued.
-    fn priority(&self, key: u32) -> Option<f64>;
-    /// Bytes in use (filled, not reserved).
-    fn bytes(&self) -> usize;
-}
 
 /// The kinds of queue, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -89,7 +45,7 @@ impl FromStr for QueueKind {
     }
 }
 
-/// A priority queue of dense keys, of either kind.
+/// A priority queue of dense keys, of either kind. Priorities are above 0, [`f64::INFINITY`] included.
 ///
 /// ```
 /// use backsweep::{PriorityQueue, QueueKind};
@@ -106,8 +62,8 @@ pub struct PriorityQueue(pub(crate) Kind);
 
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
-    Exact(ExactQueue),
-    Bucket(BucketQueue),
+    Exact(Queue<Exact>),
+    Bucket(Queue<Coarse>),
 }
 
 /// Runs a call with whichever queue there is, so that hot loops are compiled for each kind.
@@ -121,23 +77,56 @@ macro_rules! with_queue {
 }
 pub(crate) use with_queue;
 
+/// Methods that the queue inside has under the same name.
+macro_rules! forward {
+    ($($(#[$doc:meta])* $name:ident(&self $(, $arg:ident: $type:ty)*) -> $result:ty;)*) => {
+        $($(#[$doc])* pub fn $name(&self $(, $arg: $type)*) -> $result {
+            with_queue!(self, queue => queue.$name($($arg),*))
+        })*
+    };
+    (mut $($(#[$doc:meta])* $name:ident(&mut self $(, $arg:ident: $type:ty)*) -> $result:ty;)*) => {
+        $($(#[$doc])* pub fn $name(&mut self $(, $arg: $type)*) -> $result {
+            with_queue!(self, queue => queue.$name($($arg),*))
+        })*
+    };
+}
+
 impl PriorityQueue {
     /// An empty queue without keys.
     pub fn new(kind: QueueKind) -> Self {
         Self(match kind {
-            QueueKind::Exact => Kind::Exact(ExactQueue::new()),
-            QueueKind::Bucket => Kind::Bucket(BucketQueue::new()),
+            QueueKind::Exact => Kind::Exact(Queue::new()),
+            QueueKind::Bucket => Kind::Bucket(Queue::new()),
         })
     }
 
-    /// Makes room for keys below `n_keys`.
-    pub fn grow(&mut self, n_keys: usize) {
-        with_queue!(self, queue => queue.grow(n_keys));
+    forward! { mut
+        /// Makes room for keys below `n_keys`.
+        grow(&mut self, n_keys: usize) -> ();
+        /// Gives a key, which there is room for, this priority: inserts, raises or lowers it.
+        set(&mut self, key: u32, priority: f64) -> ();
+        /// Inserts a key, or raises its priority if the given one is higher; never lowers it.
+        promote(&mut self, key: u32, priority: f64) -> ();
+        /// Takes a key out, if it is queued.
+        remove(&mut self, key: u32) -> ();
+        /// Takes out the key with the highest priority.
+        pop(&mut self) -> Option<u32>;
+        /// Does up to `limit` pieces of the work that must be done before the next key can be popped; returns whether all is
+        /// done. For those who may have to stop: [`pop`](Self::pop) does whatever is left.
+        prepare(&mut self, limit: usize) -> bool;
     }
 
-    /// How many keys are queued.
-    pub fn len(&self) -> usize {
-        with_queue!(self, queue => queue.len())
+    forward! {
+        /// How many keys are queued.
+        len(&self) -> usize;
+        /// The key that [`pop`](Self::pop) would take out.
+        first(&self) -> Option<u32>;
+        /// The highest priority (bucket queue: a bound that none exceeds).
+        top(&self) -> Option<f64>;
+        /// The priority of a key (bucket queue: a bound it does not exceed), or `None` if it is not queued.
+        priority(&self, key: u32) -> Option<f64>;
+        /// Bytes in use (filled, not reserved).
+        bytes(&self) -> usize;
     }
 
     /// Whether no key is queued.
@@ -145,81 +134,79 @@ impl PriorityQueue {
         self.len() == 0
     }
 
-    /// Gives a key, which there is room for, this priority above 0: inserts, raises or lowers it.
-    pub fn set(&mut self, key: u32, priority: f64) {
-        with_queue!(self, queue => queue.set(key, priority));
-    }
-
-    /// Inserts a key, or raises its priority if the given one is higher; never lowers it.
-    pub fn promote(&mut self, key: u32, priority: f64) {
-        with_queue!(self, queue => queue.promote(key, priority));
-    }
-
-    /// Takes a key out, if it is queued.
-    pub fn remove(&mut self, key: u32) {
-        with_queue!(self, queue => queue.remove(key));
-    }
-
-    /// The key that [`pop`](Self::pop) would take out.
-    pub fn first(&self) -> Option<u32> {
-        with_queue!(self, queue => queue.first())
-    }
-
-    /// Takes out the key with the highest priority.
-    pub fn pop(&mut self) -> Option<u32> {
-        with_queue!(self, queue => queue.pop())
-    }
-
-    /// Does up to `limit` pieces of the work that must be done before the next key can be popped; returns whether all is
-    /// done. For those who may have to stop: [`pop`](Self::pop) does whatever is left.
-    pub fn prepare(&mut self, limit: usize) -> bool {
-        with_queue!(self, queue => queue.prepare(limit))
-    }
-
-    /// The highest priority (bucket queue: a bound that none exceeds).
-    pub fn top(&self) -> Option<f64> {
-        with_queue!(self, queue => queue.top())
-    }
-
-    /// The priority of a key (bucket queue: a bound it does not exceed), or `None` if it is not queued.
-    pub fn priority(&self, key: u32) -> Option<f64> {
-        with_queue!(self, queue => queue.priority(key))
-    }
-
     /// Takes all keys out.
     pub fn clear(&mut self) {
         while self.pop().is_some() {}
     }
 
-    /// Bytes in use (filled, not reserved).
-    pub fn bytes(&self) -> usize {
-        with_queue!(self, queue => queue.bytes())
-    }
-
     /// Stores the keys and what decides their order.
     pub(crate) fn store(&self, snapshot: &mut Snapshot) {
-        with_queue!(self, queue => queue.store(snapshot));
+        let keys: Vec<u32> = match &self.0 {
+            Kind::Exact(queue) => {
+                let (keys, priorities): (_, Vec<_>) =
+                    queue.queued().map(|(key, stored)| (key, stored.priority())).unzip();
+                snapshot.put("queue.priorities", priorities);
+                keys
+            }
+            Kind::Bucket(queue) => {
+                // Bucket by bucket, the last one in first. Files count buckets from 0, here that is NOT_QUEUED.
+                let buckets = NOT_QUEUED + 1..n_buckets::<Coarse>();
+                let (keys, buckets): (_, Vec<_>) =
+                    buckets.flat_map(|bucket| queue.ring(bucket).map(move |key| (key, bucket - 1))).unzip();
+                snapshot.put("queue.buckets", buckets);
+                keys
+            }
+        };
+        snapshot.put("queue.keys", keys);
     }
 
     pub(crate) fn restore(kind: QueueKind, n_keys: usize, snapshot: &Snapshot) -> Result<Self> {
-        Ok(Self(match kind {
-            QueueKind::Exact => Kind::Exact(ExactQueue::restore(n_keys, snapshot)?),
-            QueueKind::Bucket => Kind::Bucket(BucketQueue::restore(n_keys, snapshot)?),
-        }))
+        let mut queue = Self::new(kind);
+        queue.grow(n_keys);
+        match &mut queue.0 {
+            Kind::Exact(queue) => {
+                // Version 0.1 stored crowds in two parts of their own.
+                for name in ["queue", "queue.crowd", "queue.line"] {
+                    let (part, priorities) = (format!("{name}.keys"), format!("{name}.priorities"));
+                    if name != "queue" && snapshot.get(&part).is_none() && snapshot.get(&priorities).is_none()
+                    {
+                        continue;
+                    }
+                    let keys = snapshot.u32s(&part)?;
+                    let priorities = Snapshot::sized(&priorities, snapshot.f64s(&priorities)?, keys.len())?;
+                    for (&key, &priority) in keys.iter().zip(priorities) {
+                        check_key(queue, n_keys, key, &part)?;
+                        if priority.is_nan() || priority <= 0.0 {
+                            let problem =
+                                format!("the priority of key {key} is {priority}; expected one above 0");
+                            return Err(Snapshot::problem(&part, &problem));
+                        }
+                        queue.set(key, priority);
+                    }
+                }
+            }
+            Kind::Bucket(queue) => {
+                let keys = snapshot.u32s("queue.keys")?;
+                let buckets = Snapshot::sized("queue.buckets", snapshot.u32s("queue.buckets")?, keys.len())?;
+                for (&key, &bucket) in keys.iter().zip(buckets).rev() {
+                    check_key(queue, n_keys, key, "queue.keys")?;
+                    if bucket >= n_buckets::<Coarse>() - 1 {
+                        return Err(Snapshot::problem("queue.buckets", "a bucket is out of range"));
+                    }
+                    queue.put(key, Coarse(bucket + 1));
+                }
+            }
+        }
+        Ok(queue)
     }
 }
 
-/// The keys that were stored under a name: each in range and once.
-fn stored_keys<'a>(snapshot: &'a Snapshot, name: &str, n_keys: usize) -> Result<&'a [u32]> {
-    let keys = snapshot.u32s(name)?;
-    let mut is_queued = vec![false; n_keys];
-    for &key in keys {
-        let place = is_queued.get_mut(key as usize);
-        if place.is_none_or(|place| std::mem::replace(place, true)) {
-            return Err(Snapshot::problem(name, &format!("key {key} is out of range or queued twice")));
-        }
+/// A stored key must be in range and stored once.
+fn check_key(queue: &Queue<impl Order>, n_keys: usize, key: u32, part: &str) -> Result<()> {
+    if (key as usize) < n_keys && queue.priority(key).is_none() {
+        return Ok(());
     }
-    Ok(keys)
+    Err(Snapshot::problem(part, &format!("key {key} is out of range or queued twice")))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 
 use super::baseline::{Baseline, Method};
 use super::{Cycle, PlannerKind};
-use crate::queue::{Queue, with_queue};
+use crate::queue::with_queue;
 use crate::{Model, Pair};
 
 /// Moore & Atkeson's prioritized sweeping.

@@ -13,7 +13,7 @@
 
 use super::baseline::{Baseline, Method};
 use super::{Cycle, PlannerKind};
-use crate::queue::{Queue, with_queue};
+use crate::queue::with_queue;
 use crate::{ArcId, Change, Model, Pair, Result, Snapshot, State, Values};
 
 /// Peng & Williams' prioritized sweeping.

@@ -26,7 +26,7 @@ pub use kept::{Reversed, Small};
 pub use planner::Sweeping;
 
 use super::{Counters, Cycle, PlannerKind};
-use crate::queue::Queue;
+use crate::queue::{Order, Queue};
 use crate::refresh::RefreshSchedule;
 use crate::{ArcId, Change, Model, Pair, PairValue, State, Values};
 use kept::Kept;
@@ -84,7 +84,7 @@ pub trait Variant: Kept {
     fn is_touched<const RISES: bool>(&self, model: &Model, slot: usize, pair: PairValue) -> bool;
 
     /// Restores the priority of a pair's state, and all else that depends on Q of the pair.
-    fn requeue(sweep: &mut SweepState<Self>, model: &Model, queue: &mut impl Queue, slot: usize);
+    fn requeue(sweep: &mut SweepState<Self>, model: &Model, queue: &mut Queue<impl Order>, slot: usize);
 }
 
 impl<V: Variant> SweepState<V> {
@@ -93,7 +93,7 @@ impl<V: Variant> SweepState<V> {
     fn observe(
         &mut self,
         model: &Model,
-        queue: &mut impl Queue,
+        queue: &mut Queue<impl Order>,
         partial: Option<&PartialCycle>,
         change: &Change,
     ) {
@@ -124,7 +124,7 @@ impl<V: Variant> SweepState<V> {
     fn update_cycle(
         &mut self,
         model: &Model,
-        queue: &mut impl Queue,
+        queue: &mut Queue<impl Order>,
         partial: &mut Option<PartialCycle>,
         limit: usize,
     ) -> Cycle {
@@ -175,7 +175,7 @@ impl<V: Variant> SweepState<V> {
     fn back_up_predecessors<const RISES: bool>(
         &mut self,
         model: &Model,
-        queue: &mut impl Queue,
+        queue: &mut Queue<impl Order>,
         cycle: &mut PartialCycle,
         delta_v: f64,
         limit: usize,
@@ -200,7 +200,7 @@ impl<V: Variant> SweepState<V> {
     }
 
     #[inline]
-    fn requeue_touched(&mut self, model: &Model, queue: &mut impl Queue) {
+    fn requeue_touched(&mut self, model: &Model, queue: &mut Queue<impl Order>) {
         for i in 0..self.touched.n {
             V::requeue(self, model, queue, self.touched.slots[i] as usize);
         }
@@ -213,7 +213,7 @@ impl<V: Variant> SweepState<V> {
     fn refresh_predecessors(
         &mut self,
         model: &Model,
-        queue: &mut impl Queue,
+        queue: &mut Queue<impl Order>,
         cycle: &mut PartialCycle,
         delta_v: f64,
         limit: usize,
@@ -241,7 +241,13 @@ impl<V: Variant> SweepState<V> {
     }
 
     /// Recomputes a pair from the model and restores all that depends on it.
-    fn refresh(&mut self, model: &Model, queue: &mut impl Queue, partial: Option<&PartialCycle>, pair: Pair) {
+    fn refresh(
+        &mut self,
+        model: &Model,
+        queue: &mut Queue<impl Order>,
+        partial: Option<&PartialCycle>,
+        pair: Pair,
+    ) {
         let successors = model
             .successors(pair)
             .map(|next| (next.weight, self.backed_up_value(partial, next.state, next.arc)));
@@ -259,7 +265,6 @@ impl<V: Variant> SweepState<V> {
     }
 }
 
-#[expect(private_bounds, reason = "as for the trait")]
 impl Variant for Small {
     const KIND: PlannerKind = PlannerKind::SmallBackups;
 
@@ -285,7 +290,7 @@ impl Variant for Small {
     }
 
     #[inline(always)]
-    fn requeue(sweep: &mut SweepState<Self>, model: &Model, queue: &mut impl Queue, slot: usize) {
+    fn requeue(sweep: &mut SweepState<Self>, model: &Model, queue: &mut Queue<impl Order>, slot: usize) {
         let priority = (sweep.values.pairs[slot].q - sweep.own.q_prev[slot]).abs(); // l.11, 21
         let state = model.state_of_slot(slot);
         let floor = &mut sweep.own.floor[state as usize];
@@ -299,7 +304,6 @@ impl Variant for Small {
 /// How far the bound on the second-best pair of a state is set ahead of it towards the best.
 const HEADROOM: f64 = 0.75;
 
-#[expect(private_bounds, reason = "as for the trait")]
 impl Variant for Reversed {
     const KIND: PlannerKind = PlannerKind::ReversedFullBackups;
 
@@ -324,7 +328,7 @@ impl Variant for Reversed {
     }
 
     #[inline(always)]
-    fn requeue(sweep: &mut SweepState<Self>, model: &Model, queue: &mut impl Queue, slot: usize) {
+    fn requeue(sweep: &mut SweepState<Self>, model: &Model, queue: &mut Queue<impl Order>, slot: usize) {
         let state = model.state_of_slot(slot);
         let PairValue { q, scale } = sweep.values.pairs[slot];
         let (v, own) = (&mut sweep.values.v[state as usize], &mut sweep.own.states[state as usize]);
@@ -346,7 +350,7 @@ impl Variant for Reversed {
 impl SweepState<Reversed> {
     /// Lines 11, 12, 21 and 22: the priority of a state is set, up or down.
     #[inline(always)]
-    fn set_priority(&self, queue: &mut impl Queue, state: u32) {
+    fn set_priority(&self, queue: &mut Queue<impl Order>, state: u32) {
         let (v, u) = (self.values.v[state as usize], self.own.states[state as usize].u);
         queue.set_above(self.threshold, state, (v - u).abs()); // l.11, 12, 21, 22
     }

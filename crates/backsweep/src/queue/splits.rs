@@ -1,0 +1,156 @@
+//! Crowds in the exact queue: where many priorities are equal or nearly so, the highest bucket is *split*.
+//!
+//! In a known model all rewards may be equal. Then the ring of the highest bucket is divided by the next six bits in which its
+//! keys differ, again and again until few are left to scan. Every key has its place in a total order (priority, then lowest
+//! key) whose bits never run out, so what is popped does not depend on how keys are kept. A split moves each key of the ring
+//! once, in pieces if the caller may have to stop.
+
+use super::buckets::{Order, Queue, n_buckets};
+use crate::store::NONE;
+
+/// Rings that one is split into.
+const FAN: u32 = 64;
+/// Splits at any one time, at the most. Only the highest ring is ever split, so each lies within the one before or above it,
+/// and a few are in use; with none left a ring is scanned however long it is.
+const MAX_SPLITS: u32 = 16;
+
+/// A key's place in the total order: by priority, then the lowest first.
+fn rank(place: u32, stored: impl Order) -> u128 {
+    u128::from(stored.priority().to_bits()) << 32 | u128::from(!place)
+}
+
+/// A ring that was split. Its keys are in 64 rings by the six bits of their rank from `shift` on; those that are still in it
+/// are yet to be moved.
+#[derive(Clone, Debug)]
+pub(super) struct Split {
+    shift: u32,
+    /// What is above those six bits in the keys that were there. Others that come later go to the first or the last ring.
+    prefix: u128,
+    /// Bit `i` is set if ring `i` has had a key since it was last found empty.
+    filled: u64,
+    /// The bits that are set in the rank of any key that was put in each ring, and those that are set in all of them.
+    masks: Box<[(u128, u128); FAN as usize]>,
+}
+
+impl Split {
+    /// Keys that are scanned when one of their ring is popped; a ring of more is split.
+    pub const FEW: u32 = 40;
+    /// The heads of all rings of all splits.
+    pub const N_HEADS: u32 = FAN * MAX_SPLITS;
+    pub const BYTES: usize = size_of::<Self>() + size_of::<[(u128, u128); FAN as usize]>();
+}
+
+impl<O: Order> Queue<O> {
+    /// The number of a head's split.
+    #[inline]
+    pub(super) fn split_of(&self, head: u32) -> Option<usize> {
+        (self.links[head as usize].stored.priority() as usize).checked_sub(1)
+    }
+
+    /// The first of the 64 heads of a split.
+    fn heads(split: usize) -> u32 {
+        n_buckets::<O>() + FAN * split as u32
+    }
+
+    /// Moves a key to the ring below a head that was split.
+    #[inline(never)]
+    pub(super) fn put_in_split(&mut self, place: u32, stored: O, mut head: u32) {
+        let rank = rank(place, stored);
+        while let Some(number) = self.split_of(head) {
+            let split = &mut self.splits[number];
+            let i = match (rank >> split.shift >> 6).cmp(&split.prefix) {
+                std::cmp::Ordering::Less => 0,
+                std::cmp::Ordering::Equal => (rank >> split.shift) as u32 % FAN,
+                std::cmp::Ordering::Greater => FAN - 1,
+            };
+            split.filled |= 1 << i;
+            let (any, all) = &mut split.masks[i as usize];
+            (*any, *all) = (*any | rank, *all & rank);
+            head = Self::heads(number) + i;
+        }
+        self.relink(place, self.links[place as usize], head, stored);
+    }
+
+    /// The rings of a split that have had a key, from the highest down.
+    fn rings(&self, split: usize) -> impl Iterator<Item = u32> {
+        let mut filled = self.splits[split].filled;
+        std::iter::from_fn(move || {
+            let i = 63u32.checked_sub(filled.leading_zeros())?;
+            filled ^= 1 << i;
+            Some(Self::heads(split) + i)
+        })
+    }
+
+    /// The highest ring of a split that is not empty or was split itself.
+    fn highest_in(&self, split: usize) -> Option<u32> {
+        self.rings(split).find(|&head| !self.is_empty(head))
+    }
+
+    /// The place of the highest key, after up to `limit` keys were moved for it; `None` if more are to be moved.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn best_of_crowd(&mut self, mut limit: usize) -> Option<u32> {
+        loop {
+            let mut head = self.settle();
+            while let Some(split) = self.split_of(head) {
+                while self.links[head as usize].next != head {
+                    limit = limit.checked_sub(1)?;
+                    let place = self.links[head as usize].next;
+                    self.put_in_split(place, self.links[place as usize].stored, head);
+                }
+                match self.highest_in(split) {
+                    Some(highest) => {
+                        self.splits[split].filled &= u64::MAX >> (63 - (highest - Self::heads(split)));
+                        head = highest;
+                    }
+                    None => {
+                        // It is the last one: all others lie below it.
+                        self.splits.truncate(split);
+                        self.links[head as usize].stored = O::NONE;
+                        head = self.settle();
+                    }
+                }
+            }
+            if self.splits.len() == MAX_SPLITS as usize {
+                return self.scan(head, u32::MAX);
+            }
+            let best = self.scan(head, Split::FEW);
+            if best.is_some() {
+                return best;
+            }
+            self.split(head);
+        }
+    }
+
+    #[cold]
+    pub(super) fn likely_ring(&self, head: u32) -> u32 {
+        self.split_of(head).and_then(|split| self.highest_in(split)).unwrap_or(head)
+    }
+
+    /// Splits a ring by the highest six bits in which its keys differ. Moves none of them yet.
+    fn split(&mut self, head: u32) {
+        let (any, all) = match head.checked_sub(n_buckets::<O>()) {
+            Some(i) => self.splits[(i / FAN) as usize].masks[(i % FAN) as usize],
+            // Of the keys of a bucket it is known that they agree in what makes it one; those of the outermost need not.
+            None if head == 1 || head == n_buckets::<O>() - 1 => (u128::MAX >> 33, 0),
+            None => (u128::MAX >> (128 - 78), 0),
+        };
+        let shift = (127 - (any ^ all).leading_zeros()).saturating_sub(5);
+        let first = self.links[head as usize].next;
+        let prefix = rank(first, self.links[first as usize].stored) >> shift >> 6;
+        // No key is in a ring yet: no bits are set in any and all in all.
+        let masks = Box::new([(0, u128::MAX); FAN as usize]);
+        self.splits.push(Split { shift, prefix, filled: 0, masks });
+        self.links[head as usize].stored = O::of(self.splits.len() as f64);
+    }
+
+    /// The place of the highest key of a ring and of what was split off it; NONE if there is none.
+    pub(super) fn best_below(&self, head: u32) -> u32 {
+        let own = self.scan(head, u32::MAX);
+        let below = self.split_of(head).and_then(|split| {
+            self.rings(split).map(|ring| self.best_below(ring)).find(|&place| place != NONE)
+        });
+        let places = own.into_iter().chain(below).filter(|&place| place != NONE);
+        places.max_by_key(|&place| rank(place, self.links[place as usize].stored)).unwrap_or(NONE)
+    }
+}

@@ -123,6 +123,13 @@ impl Decimal {
         in_units(self) % in_units(unit) == 0
     }
 
+    /// The multiple of this number that is nearest to `x`, if it can be held; halves go away from 0.
+    pub fn nearest_multiple(self, x: f64) -> Option<Self> {
+        let n = (x / self.to_f64()).round();
+        let n = (n.abs() < (1_i64 << 53) as f64).then_some(n as i64)?;
+        Self::scaled(self.mantissa.checked_mul(n)?, i32::from(self.decimals))
+    }
+
     /// The nearest `f64`.
     pub fn to_f64(self) -> f64 {
         // Exact operands of one division, as in nearly every log; else the library rounds the text.
@@ -206,5 +213,8 @@ mod tests {
         assert!(!decimal("1.7").is_multiple_of(decimal("0.25")));
         assert_eq!(decimal("1.5").in_units(3), Some(1500));
         assert_eq!(decimal("1.5").in_units(0), None);
+        assert_eq!(decimal("0.05").nearest_multiple(0.30000000000000004), Some(decimal("0.3")));
+        assert_eq!(decimal("0.05").nearest_multiple(-0.076), Some(decimal("-0.1")));
+        assert_eq!(decimal("0.01").nearest_multiple(1e300), None);
     }
 }

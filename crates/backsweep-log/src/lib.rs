@@ -1,17 +1,34 @@
 //! Logs of decisions, counted.
 //!
 //! A log holds *cases*: what happened to one patient, order or machine, step by step. [`Counts`] is the summary of a log from which
-//! everything else is computed; [`Case`] is one case in full, which only estimates by importance sampling need.
+//! everything else is computed; [`Case`] is one case in full, which only estimates by importance sampling need. [`read`] makes both.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "parquet")]
+compile_error!("Parquet is not there yet");
+
 pub mod bins;
+mod counter;
 pub mod counts;
+mod csv;
 pub mod decimal;
 mod error;
+mod feed;
+mod input;
+mod json;
+mod link;
 pub mod md5;
+mod moment;
+mod names;
+mod read;
+mod rows;
 pub mod spec;
+mod zstd;
 
 pub use bins::Column;
 pub use counts::{Case, CountRow, Counts, End, FOLDS, Start, Step};
 pub use error::{Error, Result};
+pub use feed::columns;
+pub use input::Input;
+pub use read::{Folds, Log, Observer, Report, read};
 pub use spec::{EndRule, Outcome, Spec};

@@ -28,6 +28,8 @@ pub struct Spec {
     pub outcome: Option<Outcome>,
     /// Rewards must be multiples of this; without it, all decimals up to 18 digits are.
     pub reward_unit: Option<Decimal>,
+    /// Round rewards to the nearest multiple of the unit, rather than refuse what is not a multiple.
+    pub round_rewards: bool,
     /// What stands for an empty value of a state or an action; without it, such a row is bad.
     pub missing: Option<String>,
     /// The share of bad rows up to which they are skipped, with the cases they belong to; 0 to 1.
@@ -197,6 +199,9 @@ impl Spec {
         if self.reward_unit.is_some_and(|unit| unit.mantissa <= 0) {
             return refuse("the reward unit is not above 0; expected a number such as 0.01".to_owned());
         }
+        if self.round_rewards && self.reward_unit.is_none() {
+            return refuse("--round-rewards needs --reward-unit, such as 0.01, to round to".to_owned());
+        }
         if !self.next.is_empty() && self.next.len() != self.state.len() {
             let (n, m) = (self.state.len(), self.next.len());
             return refuse(format!("the state has {n} columns and the next state {m}; expected as many"));
@@ -224,6 +229,7 @@ impl Spec {
         put("state", Some(list(&self.state)));
         put("action", Some(list(&self.action)));
         put("reward", self.reward.clone());
+        put("round", self.reward_unit.filter(|_| self.round_rewards).map(|unit| unit.to_string()));
         put("next", (!self.next.is_empty()).then(|| self.next.join(",")));
         put(
             "end",

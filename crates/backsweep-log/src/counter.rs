@@ -1,0 +1,298 @@
+//! Rows to counts, as one thread sees them.
+//!
+//! A *fragment* is a stretch of consecutive rows of one case whose order rises. Steps within a fragment are counted at once; only its first
+//! and last row are remembered, and `link.rs` joins the fragments of a case when all rows were read. Where fragments of a case turn out to
+//! overlap, as in a shuffled log, the log is read again with every row as a fragment of its own (`single_rows`).
+
+use crate::counts::FOLDS;
+use crate::decimal::{Decimal, power};
+use crate::md5::md5;
+use crate::moment::Moment;
+use crate::names::Names;
+use hashbrown::HashTable;
+
+/// In place of a next state: the case ended.
+pub(crate) const END: u32 = u32::MAX;
+
+/// What a row says about the end of its case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Nothing.
+    None,
+    /// The case ended here.
+    Ended,
+    /// The case was cut here.
+    Cut,
+}
+
+/// One row of a log, in numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub order: Moment,
+    pub reward: i64,
+    pub state: u32,
+    pub action: u32,
+    /// The next state, in a log whose rows name it.
+    pub next: u32,
+    /// Which of the outcomes the row has, from 1; 0 for none of them.
+    pub outcome: u16,
+    pub stop: Stop,
+}
+
+/// A stretch of consecutive rows of one case.
+#[derive(Clone, Debug)]
+pub(crate) struct Fragment {
+    /// The md5 of the case's name.
+    pub case: [u8; 16],
+    pub first: Moment,
+    pub first_state: u32,
+    pub block: u32,
+    /// Where the last row stands in its block.
+    pub line: u32,
+    /// Whether there are more rows than the last.
+    pub is_long: bool,
+    /// Whether this stands for a bad row, and nothing else is true of it.
+    pub is_bad: bool,
+    pub last: Row,
+}
+
+/// How often something happened, and the sum of its rewards.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub state: u32,
+    pub action: u32,
+    pub next: u32,
+    pub n: i64,
+    pub sum: i64,
+}
+
+/// The counts of one fold.
+#[derive(Default)]
+pub(crate) struct Table(HashTable<Entry>);
+
+#[inline]
+fn hash(state: u32, action: u32, next: u32) -> u64 {
+    let mixed =
+        (u64::from(state) << 32 | u64::from(next)) ^ u64::from(action).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    let mixed = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ mixed >> 32
+}
+
+impl Table {
+    #[inline]
+    pub fn add(&mut self, state: u32, action: u32, next: u32, n: i64, sum: i64) {
+        let is_it = |entry: &Entry| entry.state == state && entry.next == next && entry.action == action;
+        match self.0.find_mut(hash(state, action, next), is_it) {
+            Some(entry) => {
+                entry.n += n;
+                // Whether sums fit is checked once, at the end; until then they may wrap.
+                entry.sum = entry.sum.wrapping_add(sum);
+            }
+            None => self.insert(Entry { state, action, next, n, sum }),
+        }
+    }
+
+    #[cold]
+    fn insert(&mut self, entry: Entry) {
+        let key = hash(entry.state, entry.action, entry.next);
+        self.0.insert_unique(key, entry, |entry| hash(entry.state, entry.action, entry.next));
+    }
+
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.0.iter()
+    }
+
+    pub fn scale(&mut self, factor: i64) {
+        self.0.iter_mut().for_each(|entry| entry.sum = entry.sum.wrapping_mul(factor));
+    }
+}
+
+/// A row that could not be read.
+#[derive(Clone, Debug)]
+pub(crate) struct Bad {
+    pub block: u32,
+    pub line: u32,
+    pub problem: String,
+}
+
+/// How many bad rows are remembered, to be shown; all are counted.
+pub(crate) const SHOWN_BAD: usize = 5;
+
+/// How the rows of a log are counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mode {
+    /// Whether rows name their next state.
+    pub has_next: bool,
+    /// Whether rows belong to cases.
+    pub has_cases: bool,
+    /// Every row is a fragment of its own.
+    pub single_rows: bool,
+    /// So is every row of these folds, whose cases are kept as a whole.
+    pub keep: u16,
+    /// The log is read in this many passes, each of which takes its share of the cases.
+    pub passes: u32,
+    pub pass: u32,
+}
+
+/// What one thread has counted.
+pub(crate) struct Counter {
+    mode: Mode,
+    pub states: Names,
+    pub actions: Names,
+    pub tables: Vec<Table>,
+    pub fragments: Vec<Fragment>,
+    /// Rewards are in units of 10^-`decimals`.
+    pub decimals: u8,
+    /// The largest reward, without sign; `u64::MAX` if one did not fit.
+    pub largest: u64,
+    pub rows: u64,
+    pub n_bad: u64,
+    pub bad: Vec<Bad>,
+    /// Rows whose next state is not the state of the next row.
+    pub breaks: u64,
+    /// The number of lines, or rows, of each block that was read.
+    pub lengths: Vec<(u32, u32)>,
+    open: Option<Fragment>,
+    case: [u8; 16],
+    fold: usize,
+    /// Whether the rows of this case stand alone.
+    alone: bool,
+    /// Whether this case belongs to another pass.
+    is_other: bool,
+}
+
+impl Counter {
+    pub fn new(mode: Mode, decimals: u8) -> Self {
+        Self {
+            mode,
+            states: Names::default(),
+            actions: Names::default(),
+            tables: (0..FOLDS).map(|_| Table::default()).collect(),
+            fragments: Vec::new(),
+            decimals,
+            largest: 0,
+            rows: 0,
+            n_bad: 0,
+            bad: Vec::new(),
+            breaks: 0,
+            lengths: Vec::new(),
+            open: None,
+            case: [0; 16],
+            fold: 0,
+            alone: false,
+            is_other: false,
+        }
+    }
+
+    /// The rows that follow are of this case.
+    pub fn case(&mut self, name: &[u8]) {
+        self.close();
+        let Mode { single_rows, keep, passes, pass, .. } = self.mode;
+        self.case = md5(name);
+        self.fold = fold(&self.case);
+        self.alone = single_rows || keep >> self.fold & 1 == 1;
+        self.is_other = passes > 1 && u32::from(self.case[1]) % passes != pass;
+    }
+
+    /// Whether the current case is left to another pass.
+    #[inline]
+    pub fn is_other(&self) -> bool {
+        self.is_other
+    }
+
+    /// Takes in a row of the current case.
+    #[inline]
+    pub fn push(&mut self, row: Row, block: u32, line: u32) {
+        self.rows += 1;
+        self.largest = self.largest.max(row.reward.unsigned_abs());
+        if !self.mode.has_cases {
+            let next = if row.stop == Stop::Ended { END } else { row.next };
+            self.tables[0].add(row.state, row.action, next, 1, row.reward);
+            return;
+        }
+        if let Some(open) = &mut self.open
+            && open.last.order < row.order
+            && open.last.stop == Stop::None
+        {
+            let Row { state, action, reward, next, .. } = open.last;
+            let next = if self.mode.has_next { next } else { row.state };
+            self.breaks += u64::from(next != row.state);
+            self.tables[self.fold].add(state, action, next, 1, reward);
+            (open.last, open.line, open.is_long) = (row, line, true);
+            return;
+        }
+        self.close();
+        let (case, first, first_state) = (self.case, row.order, row.state);
+        let fragment =
+            Fragment { case, first, first_state, block, line, is_long: false, is_bad: false, last: row };
+        if self.alone { self.fragments.push(fragment) } else { self.open = Some(fragment) }
+    }
+
+    /// Takes in a row that cannot be read; its case is lost with it, if that much could be read.
+    #[cold]
+    pub fn push_bad(&mut self, block: u32, line: u32, problem: String, case_is_known: bool) {
+        if !case_is_known && self.mode.pass > 0 {
+            return; // the first pass has told
+        }
+        self.rows += 1;
+        self.n_bad += 1;
+        if self.bad.len() < SHOWN_BAD {
+            self.bad.push(Bad { block, line, problem });
+        }
+        if case_is_known && self.mode.has_cases {
+            self.close();
+            let last =
+                Row { order: 0, reward: 0, state: 0, action: 0, next: END, outcome: 0, stop: Stop::None };
+            let case = self.case;
+            self.fragments.push(Fragment {
+                case,
+                first: 0,
+                first_state: 0,
+                block,
+                line,
+                is_long: false,
+                is_bad: true,
+                last,
+            });
+        }
+    }
+
+    /// A block of this many lines was read. The next one may be from elsewhere.
+    pub fn end_block(&mut self, block: u32, n_lines: u32) {
+        self.close();
+        self.lengths.push((block, n_lines));
+    }
+
+    fn close(&mut self) {
+        self.fragments.extend(self.open.take());
+    }
+
+    /// A reward in units of 10^-`decimals`, which grows if it must.
+    #[inline]
+    pub fn reward(&mut self, reward: Decimal) -> i64 {
+        if reward.decimals > self.decimals {
+            self.rescale(reward.decimals);
+        }
+        reward.in_units(self.decimals).unwrap_or_else(|| {
+            self.largest = u64::MAX;
+            0
+        })
+    }
+
+    #[cold]
+    pub fn rescale(&mut self, decimals: u8) {
+        let factor = power(decimals - self.decimals);
+        self.tables.iter_mut().for_each(|table| table.scale(factor));
+        for fragment in self.fragments.iter_mut().chain(&mut self.open) {
+            fragment.last.reward = fragment.last.reward.wrapping_mul(factor);
+        }
+        self.largest = self.largest.saturating_mul(factor.unsigned_abs());
+        self.decimals = decimals;
+    }
+}
+
+/// The first hexadecimal digit of an md5.
+#[inline]
+pub(crate) fn fold(case: &[u8; 16]) -> usize {
+    usize::from(case[0] >> 4)
+}

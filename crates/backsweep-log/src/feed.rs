@@ -1,0 +1,346 @@
+//! The files of a log as blocks of whole records, in order. Threads take turns: one reads, the others count.
+
+use crate::csv::{self, Layout, UNUSED};
+use crate::error::{Error, Result, shown};
+use crate::input::Input;
+use crate::json;
+use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// Blocks are about this large, so that a block and what is made of it stay in the cache.
+const BLOCK: usize = 1 << 18;
+/// No record is larger than this.
+const MAX_RECORD: usize = 1 << 26;
+
+/// What a block holds.
+#[derive(Clone)]
+pub(crate) enum Content {
+    /// Records, in the buffer.
+    Csv(Arc<Layout>),
+    /// Lines with an object each, in the buffer.
+    Json,
+    /// A group of rows of a file, still to be read.
+    #[cfg(feature = "parquet")]
+    Group(Arc<crate::parquet::Group>),
+}
+
+pub(crate) struct Block {
+    pub number: u32,
+    pub content: Content,
+}
+
+/// Where a block stands.
+#[derive(Clone, Copy)]
+struct Place {
+    file: usize,
+    /// Lines of the file before the first block.
+    header: u32,
+    /// Whether places are numbers of lines, or of rows.
+    is_text: bool,
+}
+
+pub(crate) struct Feed<'a> {
+    inputs: &'a [Input],
+    columns: &'a [String],
+    accepts_unterminated: bool,
+    next_file: usize,
+    open: Option<Text>,
+    #[cfg(feature = "parquet")]
+    groups: std::collections::VecDeque<Arc<crate::parquet::Group>>,
+    places: Vec<Place>,
+    pub n_read: Arc<AtomicU64>,
+}
+
+struct Text {
+    source: Box<dyn Read + Send>,
+    /// What was read and not handed out yet.
+    rest: Vec<u8>,
+    at_end: bool,
+    content: Content,
+    header_lines: u32,
+}
+
+impl<'a> Feed<'a> {
+    pub fn new(inputs: &'a [Input], columns: &'a [String], accepts_unterminated: bool) -> Self {
+        Self {
+            inputs,
+            columns,
+            accepts_unterminated,
+            next_file: 0,
+            open: None,
+            #[cfg(feature = "parquet")]
+            groups: Default::default(),
+            places: Vec::new(),
+            n_read: Arc::default(),
+        }
+    }
+
+    /// The columns that are needed, by slot.
+    pub fn columns(&self) -> &'a [String] {
+        self.columns
+    }
+
+    /// The next block; its text is put into the buffer. `None` at the end of the last file.
+    pub fn next(&mut self, buffer: &mut Vec<u8>) -> Result<Option<Block>> {
+        loop {
+            #[cfg(feature = "parquet")]
+            if let Some(group) = self.groups.pop_front() {
+                self.n_read.fetch_add(group.bytes(), std::sync::atomic::Ordering::Relaxed);
+                let content = Content::Group(group);
+                return Ok(Some(
+                    self.block(content, Place { file: self.next_file - 1, header: 0, is_text: false })?,
+                ));
+            }
+            if let Some(mut text) = self.open.take() {
+                let file = self.next_file - 1;
+                if self.fill(&mut text, buffer)? {
+                    let content = text.content.clone();
+                    let header = std::mem::take(&mut text.header_lines);
+                    self.open = Some(text);
+                    return Ok(Some(self.block(content, Place { file, header, is_text: true })?));
+                }
+                continue;
+            }
+            let Some(input) = self.inputs.get(self.next_file) else { return Ok(None) };
+            self.next_file += 1;
+            if is_parquet(input)? {
+                #[cfg(feature = "parquet")]
+                self.groups.extend(crate::parquet::groups(input, self.columns)?);
+                #[cfg(not(feature = "parquet"))]
+                return Err(no_parquet(input));
+            } else {
+                self.open = Some(Text::open(input, self.columns, &self.n_read)?);
+            }
+        }
+    }
+
+    fn block(&mut self, content: Content, place: Place) -> Result<Block> {
+        let number = u32::try_from(self.places.len());
+        let number =
+            number.map_err(|_| Error::at(&self.inputs[place.file], "the log has more than 2³² blocks"))?;
+        self.places.push(place);
+        Ok(Block { number, content })
+    }
+
+    /// Puts the next whole records of a file into the buffer; false at its end.
+    fn fill(&self, text: &mut Text, buffer: &mut Vec<u8>) -> Result<bool> {
+        let input = &self.inputs[self.next_file - 1];
+        buffer.clear();
+        buffer.append(&mut text.rest);
+        let mut target = BLOCK;
+        loop {
+            text.read_up_to(target, buffer, input)?;
+            if buffer.is_empty() {
+                return Ok(false);
+            }
+            let end = match &text.content {
+                Content::Csv(layout) => csv::last_record_end(buffer, layout.delimiter),
+                _ => memchr::memrchr(b'\n', buffer).map_or(0, |i| i + 1),
+            };
+            if text.at_end && end < buffer.len() {
+                if let Content::Csv(_) = text.content {
+                    self.check_last_line(&buffer[end..], input)?;
+                }
+                buffer.push(b'\n');
+                return Ok(true);
+            }
+            if end > 0 {
+                text.rest.extend_from_slice(&buffer[end..]);
+                buffer.truncate(end);
+                return Ok(true);
+            }
+            if target >= MAX_RECORD {
+                let start = shown(&buffer[..buffer.len().min(60)]);
+                return Err(Error::at(
+                    input,
+                    format_args!(
+                        "the record that begins with {start} does not end within 64 MB; is a quote in it not closed?"
+                    ),
+                ));
+            }
+            target *= 4;
+        }
+    }
+
+    /// What follows the last line break of a CSV file, and is something.
+    fn check_last_line(&self, line: &[u8], input: &Input) -> Result<()> {
+        if line.first() == Some(&b'"') && memchr::memchr_iter(b'"', line).count() % 2 == 1
+            || line.contains(&b'\n')
+        {
+            return Err(Error::at(
+                input,
+                format_args!(
+                    "the file ends within quotes, in the record that begins with {}; it was cut short, or a quote is not closed",
+                    shown(line)
+                ),
+            ));
+        }
+        if self.accepts_unterminated {
+            return Ok(());
+        }
+        Err(Error::at(
+            input,
+            format_args!(
+                "the last line, {}, does not end with a line break: the file may have been cut short. If it is whole, pass --unterminated",
+                shown(line)
+            ),
+        ))
+    }
+
+    /// Where a row stands: its file, and its line or row from 1. `lengths` has the lines of every block that was read.
+    pub fn place(&self, block: u32, line: u32, lengths: &std::collections::BTreeMap<u32, u32>) -> String {
+        let Place { file, is_text, .. } = self.places[block as usize];
+        let first = self.places.partition_point(|place| place.file < file);
+        let before: u64 = lengths.range(first as u32..block).map(|(_, &n)| u64::from(n)).sum();
+        let number = before + u64::from(self.places[first].header) + u64::from(line) + 1;
+        let input = &self.inputs[file];
+        if is_text { format!("{input}:{number}") } else { format!("{input}: row {number}") }
+    }
+}
+
+impl Text {
+    fn open(input: &Input, columns: &[String], n_read: &Arc<AtomicU64>) -> Result<Self> {
+        let (mut text, header) = Self::with_header(input, n_read)?;
+        let Header { names, length, delimiter } = header;
+        if let Some(delimiter) = delimiter {
+            text.content = Content::Csv(Arc::new(layout(&names, columns, delimiter, input)?));
+            text.header_lines = memchr::memchr_iter(b'\n', &text.rest[..length]).count() as u32;
+            text.rest.drain(..length);
+        }
+        Ok(text)
+    }
+
+    /// Opens a file and looks at its beginning.
+    fn with_header(input: &Input, n_read: &Arc<AtomicU64>) -> Result<(Self, Header)> {
+        let source = input.open(n_read)?;
+        let mut text =
+            Self { source, rest: Vec::new(), at_end: false, content: Content::Json, header_lines: 0 };
+        let mut rest = Vec::new();
+        text.read_up_to(BLOCK, &mut rest, input)?;
+        if rest.starts_with(b"\xef\xbb\xbf") {
+            rest.drain(..3);
+        }
+        check_text(&rest, input)?;
+        let header = Header::find(&rest, input)?;
+        text.rest = rest;
+        Ok((text, header))
+    }
+
+    /// Reads until the buffer holds this many bytes, or the file is at its end.
+    fn read_up_to(&mut self, target: usize, buffer: &mut Vec<u8>, input: &Input) -> Result<()> {
+        let wanted = target.saturating_sub(buffer.len());
+        if wanted > 0 && !self.at_end {
+            let n = (&mut self.source).take(wanted as u64).read_to_end(buffer);
+            self.at_end = n.map_err(|error| input.unreadable(&error))? < wanted;
+        }
+        Ok(())
+    }
+}
+
+/// The beginning of a text.
+struct Header {
+    names: Vec<String>,
+    /// How many bytes the line with the names takes.
+    length: usize,
+    /// What stands between the columns; `None` for lines of JSON.
+    delimiter: Option<u8>,
+}
+
+impl Header {
+    fn find(text: &[u8], input: &Input) -> Result<Self> {
+        let first = text.iter().position(|byte| !byte.is_ascii_whitespace());
+        let Some(first) = first else {
+            return Err(Error::at(input, "the file is empty; expected a line with the names of the columns"));
+        };
+        if text[first] == b'{' {
+            let line = text[first..].split(|&byte| byte == b'\n').next().unwrap_or_default();
+            let names = json::keys(line).ok_or_else(|| {
+                Error::at(input, "the first line is not a whole JSON object; expected one object per line")
+            })?;
+            return Ok(Self { names, length: 0, delimiter: None });
+        }
+        if text[first] == b'[' {
+            return Err(Error::at(
+                input,
+                "the file is a JSON array; expected one object per line (jq -c '.[]' makes such lines)",
+            ));
+        }
+        let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let count = |delimiter: u8| line.iter().filter(|&&byte| byte == delimiter).count();
+        let delimiter =
+            [b'|', b'\t', b';', b','].into_iter().max_by_key(|&delimiter| count(delimiter)).unwrap_or(b',');
+        let Some((names, length)) = csv::header(text, delimiter) else {
+            return Err(Error::at(
+                input,
+                "the line with the names of the columns does not end; the file was cut short",
+            ));
+        };
+        let names: std::result::Result<Vec<String>, _> = names.into_iter().map(String::from_utf8).collect();
+        let names = names.map_err(|_| {
+            Error::at(input, "the names of the columns are not UTF-8; save the file as UTF-8")
+        })?;
+        Ok(Self { names, length, delimiter: Some(delimiter) })
+    }
+}
+
+/// Which column fills which slot.
+fn layout(names: &[String], columns: &[String], delimiter: u8, input: &Input) -> Result<Layout> {
+    let mut slots = vec![UNUSED; names.len()];
+    for (slot, column) in columns.iter().enumerate() {
+        let mut found = (0..names.len()).filter(|&i| names[i] == *column);
+        let at = found.next().ok_or_else(|| missing_column(input, column, names))?;
+        if found.next().is_some() {
+            return Err(Error::at(
+                input,
+                format_args!("there are two columns '{column}'; expected each name once"),
+            ));
+        }
+        slots[at] = slot as u16;
+    }
+    Ok(Layout { delimiter, slots })
+}
+
+pub(crate) fn missing_column(input: &Input, column: &str, names: &[String]) -> Error {
+    let more = if names.len() > 20 { format!(" and {} more", names.len() - 20) } else { String::new() };
+    let known: Vec<String> = names.iter().take(20).map(|name| shown(name.as_bytes())).collect();
+    Error::at(input, format_args!("there is no column '{column}'; it has {}{more}", known.join(", ")))
+}
+
+fn check_text(text: &[u8], input: &Input) -> Result<()> {
+    let problem = match text {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "the file is UTF-16; save it as UTF-8",
+        [b'P', b'K', 3, 4, ..] => "the file is a zip archive or a spreadsheet; export it as CSV",
+        _ if text.contains(&0) => {
+            "the file is not text; expected CSV, TSV, lines of JSON (each may be compressed by gzip or zstd) or Parquet"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::at(input, problem))
+}
+
+fn is_parquet(input: &Input) -> Result<bool> {
+    Ok(input.head(4)? == b"PAR1")
+}
+
+#[cfg(not(feature = "parquet"))]
+fn no_parquet(input: &Input) -> Error {
+    Error::at(
+        input,
+        "is a Parquet file, which this build does not read; build it with: cargo build --release -p backsweep-cli --features parquet",
+    )
+}
+
+/// The names of a log's columns.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn columns(input: &Input) -> Result<Vec<String>> {
+    if is_parquet(input)? {
+        #[cfg(feature = "parquet")]
+        return crate::parquet::columns(input);
+        #[cfg(not(feature = "parquet"))]
+        return Err(no_parquet(input));
+    }
+    Ok(Text::with_header(input, &Arc::default())?.1.names)
+}

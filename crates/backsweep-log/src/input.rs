@@ -1,0 +1,155 @@
+//! Where a log comes from: files, patterns, standard input; compressed or not.
+
+use crate::error::{Error, Result};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One source of rows. It can be read more than once.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A file.
+    File(PathBuf),
+    /// Bytes in memory, such as all of standard input, and what they are called.
+    Bytes(String, Arc<[u8]>),
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Bytes(name, _) => f.write_str(name),
+        }
+    }
+}
+
+impl Input {
+    /// The files that names and patterns (`log/*.csv.gz`) stand for, those of a pattern sorted; `-` is standard input, which is read at once
+    /// and held in memory.
+    ///
+    /// # Errors
+    /// A file that does not exist or is a folder, a pattern without files, a file that is named twice.
+    pub fn expand(patterns: &[String]) -> Result<Vec<Self>> {
+        let mut inputs = Vec::new();
+        for pattern in patterns {
+            if pattern == "-" {
+                let mut bytes = Vec::new();
+                let failed = |error| Error::at("standard input", format_args!("cannot read it ({error})"));
+                io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+                inputs.push(Self::Bytes("standard input".to_owned(), bytes.into()));
+            } else if Path::new(pattern).exists() {
+                inputs.push(Self::File(pattern.into()));
+            } else {
+                inputs.extend(matches(pattern)?);
+            }
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        for input in &inputs {
+            let Self::File(path) = input else { continue };
+            if path.is_dir() {
+                let place = path.display().to_string();
+                return Err(Error::at(
+                    &place,
+                    format_args!("is a folder; expected a file or a pattern such as '{place}/*.csv'"),
+                ));
+            }
+            let same = path.canonicalize().unwrap_or_else(|_| path.clone());
+            if !seen.insert(same) {
+                return Err(Error::at(path.display(), "is named twice; its rows would count double"));
+            }
+        }
+        if inputs.is_empty() {
+            return Err(Error::new("no log was named; expected files, patterns, or - for standard input"));
+        }
+        Ok(inputs)
+    }
+
+    /// How many bytes there are.
+    pub(crate) fn size(&self) -> u64 {
+        match self {
+            Self::File(path) => path.metadata().map_or(0, |data| data.len()),
+            Self::Bytes(_, bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// The first bytes, as they are stored.
+    pub(crate) fn head(&self, n: usize) -> Result<Vec<u8>> {
+        let mut head = Vec::new();
+        match self {
+            Self::File(path) => File::open(path).and_then(|file| file.take(n as u64).read_to_end(&mut head)),
+            Self::Bytes(_, bytes) => bytes.as_ref().take(n as u64).read_to_end(&mut head),
+        }
+        .map_err(|error| self.unreadable(&error))?;
+        Ok(head)
+    }
+
+    /// The text, uncompressed. Bytes taken from the source are added to `n_read`.
+    pub(crate) fn open(&self, n_read: &Arc<AtomicU64>) -> Result<Box<dyn Read + Send>> {
+        let source: Box<dyn Read + Send> = match self {
+            Self::File(path) => Box::new(File::open(path).map_err(|error| self.unreadable(&error))?),
+            Self::Bytes(_, bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
+        };
+        let counted = Counted { source, n_read: Arc::clone(n_read) };
+        let head = self.head(4)?;
+        Ok(match head[..] {
+            [0x1f, 0x8b, ..] => {
+                Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 17, counted)))
+            }
+            [0x28, 0xb5, 0x2f, 0xfd] => {
+                Box::new(crate::zstd::Zstd::new(BufReader::with_capacity(1 << 17, counted)))
+            }
+            _ => Box::new(counted),
+        })
+    }
+
+    pub(crate) fn unreadable(&self, error: &io::Error) -> Error {
+        let what = match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                "the compressed data ends too early: the file was cut short, so nothing of it is used"
+                    .to_owned()
+            }
+            _ => format!("cannot read it ({error})"),
+        };
+        Error::at(self, what)
+    }
+}
+
+fn matches(pattern: &str) -> Result<Vec<Input>> {
+    let is_pattern = pattern.contains(['*', '?', '[']);
+    if !is_pattern {
+        return Err(Error::at(pattern, "there is no such file"));
+    }
+    let paths = glob::glob(pattern)
+        .map_err(|error| Error::at(pattern, format_args!("is not a valid pattern ({error})")))?;
+    let mut found = Vec::new();
+    for path in paths {
+        let path = path.map_err(|error| {
+            Error::at(error.path().display(), format_args!("cannot read it ({})", error.error()))
+        })?;
+        if !path.is_dir() {
+            found.push(path);
+        }
+    }
+    if found.is_empty() {
+        return Err(Error::at(pattern, "no file matches this pattern"));
+    }
+    found.sort();
+    Ok(found.into_iter().map(Input::File).collect())
+}
+
+/// Counts what is read.
+struct Counted {
+    source: Box<dyn Read + Send>,
+    n_read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.source.read(buffer)?;
+        self.n_read.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}

@@ -1,0 +1,308 @@
+//! Fragments of cases joined: starts, the steps between fragments, ends; and the counts in their one form.
+
+use crate::counter::{Bad, Counter, END, Entry, Fragment, Mode, Row, SHOWN_BAD, Stop, Table, fold};
+use crate::counts::{Case, CountRow, Counts, End, FOLDS, Start, Step};
+use crate::decimal::power;
+use crate::names::Names;
+use std::collections::BTreeMap;
+
+/// What all threads and passes have counted.
+pub(crate) struct Total {
+    states: Names,
+    actions: Names,
+    tables: Vec<Table>,
+    starts: BTreeMap<(u32, usize), i64>,
+    cases: Vec<([u8; 16], Case)>,
+    pub decimals: u8,
+    /// The largest reward, without sign; `u64::MAX` if one did not fit.
+    pub largest: u64,
+    pub rows: u64,
+    pub n_bad: u64,
+    pub bad: Vec<Bad>,
+    pub breaks: u64,
+    pub ended: u64,
+    pub cut: u64,
+    pub dropped: u64,
+    pub empty: u64,
+    pub lengths: BTreeMap<u32, u32>,
+}
+
+/// What a case is worth at its end, and which cases end.
+pub(crate) struct Rule<'a> {
+    pub mode: Mode,
+    /// Whether the last row of a case ends it, unless it says that it was cut.
+    pub last_row_ends: bool,
+    /// The values that are known, and their rewards in the decimals of the total.
+    pub outcomes: Option<(&'a str, Vec<(String, i64)>)>,
+    /// Whether bad rows are skipped, rather than only counted.
+    pub skips: bool,
+}
+
+/// Fragments of a case overlap: the log must be read again, with every row as a fragment of its own.
+pub(crate) struct Overlap;
+
+impl Total {
+    pub fn new(decimals: u8) -> Self {
+        Self {
+            states: Names::default(),
+            actions: Names::default(),
+            tables: (0..FOLDS).map(|_| Table::default()).collect(),
+            starts: BTreeMap::new(),
+            cases: Vec::new(),
+            decimals,
+            largest: 0,
+            rows: 0,
+            n_bad: 0,
+            bad: Vec::new(),
+            breaks: 0,
+            ended: 0,
+            cut: 0,
+            dropped: 0,
+            empty: 0,
+            lengths: BTreeMap::new(),
+        }
+    }
+
+    /// Takes in what the threads of one pass have counted. All of them, and the total, have rewards in the same decimals.
+    pub fn add(&mut self, counters: Vec<Counter>, rule: &Rule<'_>) -> Result<(), Overlap> {
+        let mut fragments = Vec::new();
+        for counter in counters {
+            let states: Vec<u32> = ids(&mut self.states, &counter.states);
+            let actions: Vec<u32> = ids(&mut self.actions, &counter.actions);
+            let state = |id: u32| if id == END { END } else { states[id as usize] };
+            for (table, added) in self.tables.iter_mut().zip(&counter.tables) {
+                for entry in added.entries() {
+                    let action = actions[entry.action as usize];
+                    table.add(state(entry.state), action, state(entry.next), entry.n, entry.sum);
+                }
+            }
+            fragments.reserve(counter.fragments.len());
+            fragments.extend(counter.fragments.into_iter().map(|mut fragment| {
+                if !fragment.is_bad {
+                    fragment.first_state = state(fragment.first_state);
+                    let last = &mut fragment.last;
+                    (last.state, last.next) = (state(last.state), state(last.next));
+                    last.action = actions[last.action as usize];
+                }
+                fragment
+            }));
+            self.largest = self.largest.max(counter.largest);
+            self.rows += counter.rows;
+            self.n_bad += counter.n_bad;
+            self.bad.extend(counter.bad);
+            self.breaks += counter.breaks;
+            self.lengths.extend(counter.lengths);
+        }
+        fragments.sort_unstable_by_key(|f: &Fragment| (f.case, f.first, f.block, f.line));
+        for case in fragments.chunk_by(|a, b| a.case == b.case) {
+            self.add_case(case, rule)?;
+        }
+        self.bad.sort_by_key(|bad| (bad.block, bad.line));
+        self.bad.truncate(SHOWN_BAD);
+        Ok(())
+    }
+
+    fn add_case(&mut self, case: &[Fragment], rule: &Rule<'_>) -> Result<(), Overlap> {
+        if !self.is_sound(case, rule)? {
+            self.dropped += 1;
+            return Ok(());
+        }
+        let Some(last) = case.last() else { return Ok(()) };
+        let (fold, first_state) = (fold(&last.case), case[0].first_state);
+        let keep = rule.mode.keep >> fold & 1 == 1;
+        let mut steps = Vec::new();
+        let mut step = |tables: &mut Vec<Table>, row: &Row, next: u32, reward: i64| {
+            tables[fold].add(row.state, row.action, next, 1, reward);
+            if keep {
+                steps.push(Step { state: row.state, action: row.action, reward });
+            }
+        };
+        for pair in case.windows(2) {
+            let (row, following) = (&pair[0].last, pair[1].first_state);
+            let next = if rule.mode.has_next { row.next } else { following };
+            self.breaks += u64::from(next != following);
+            step(&mut self.tables, row, next, row.reward);
+        }
+        let row = &last.last;
+        let is_ended = rule.ends(row);
+        let end = if is_ended {
+            let outcomes = rule.outcomes.as_ref().map(|(_, outcomes)| outcomes);
+            let worth = outcomes.map_or(0, |outcomes| outcomes[usize::from(row.outcome) - 1].1);
+            // What does not fit is noticed by `largest`.
+            let reward = row.reward.wrapping_add(worth);
+            self.largest = self.largest.max(row.reward.unsigned_abs().saturating_add(worth.unsigned_abs()));
+            step(&mut self.tables, row, END, reward);
+            End::Terminated
+        } else if rule.mode.has_next {
+            step(&mut self.tables, row, row.next, row.reward);
+            End::Truncated(row.next)
+        } else {
+            // Where the last action led is not known: its row only says where the step before it led.
+            End::Truncated(row.state)
+        };
+        let is_empty = !is_ended && !rule.mode.has_next && case.len() == 1 && !last.is_long;
+        if is_empty {
+            self.empty += 1;
+            return Ok(());
+        }
+        *self.starts.entry((first_state, fold)).or_default() += 1;
+        *(if is_ended { &mut self.ended } else { &mut self.cut }) += 1;
+        if keep {
+            self.cases.push((last.case, Case { fold: fold as u8, steps, end }));
+        }
+        Ok(())
+    }
+
+    /// Whether all rows of a case fit together; tells what does not.
+    fn is_sound(&mut self, case: &[Fragment], rule: &Rule<'_>) -> Result<bool, Overlap> {
+        let has_bad = case.iter().any(|fragment| fragment.is_bad);
+        let mut problems = Vec::new();
+        for pair in case.windows(2).filter(|_| !has_bad) {
+            let (before, after) = (&pair[0], &pair[1]);
+            if after.first <= before.last.order {
+                problems.push((after, "two rows of this case have the same order; expected each order once per case (remove duplicates)".to_owned()));
+            } else if before.last.stop != Stop::None {
+                problems.push((
+                    before,
+                    "the case goes on after this row, which says that it ended or was cut".to_owned(),
+                ));
+            }
+        }
+        if let (Some(last), Some((column, values)), false) = (case.last(), &rule.outcomes, has_bad)
+            && rule.ends(&last.last)
+            && last.last.outcome == 0
+        {
+            let known: Vec<&str> = values.iter().map(|(value, _)| value.as_str()).collect();
+            let problem =
+                format!("column '{column}' of a last row is not one of: {} (see --final)", known.join(", "));
+            problems.push((last, problem));
+        }
+        if !has_bad && problems.is_empty() {
+            return Ok(true);
+        }
+        // Steps within long fragments are counted already; to leave them out, or to see the true order, all rows are needed.
+        let is_long = case.iter().any(|fragment| fragment.is_long);
+        let overlaps = case.windows(2).any(|pair| pair[1].first <= pair[0].last.order);
+        if is_long && (rule.skips || overlaps && !has_bad) {
+            return Err(Overlap);
+        }
+        self.n_bad += problems.len() as u64;
+        for (fragment, problem) in problems.into_iter().take(SHOWN_BAD) {
+            self.bad.push(Bad { block: fragment.block, line: fragment.line, problem });
+        }
+        Ok(false)
+    }
+
+    /// The counts and the kept cases in their one form; `None` if a sum could be too large for 64 bits.
+    pub fn finish(mut self) -> Option<(Counts, Vec<Case>)> {
+        if u128::from(self.largest) * u128::from(self.rows) > i64::MAX as u128 {
+            return None;
+        }
+        let (mut states, mut state_places) = self.states.sorted();
+        let (mut actions, mut action_places) = self.actions.sorted();
+        // A name that only dropped cases had is not a name of these counts.
+        let used = |places: &[u32], ids: &mut dyn Iterator<Item = u32>, n: usize| {
+            let mut used = vec![false; n];
+            ids.for_each(|id| used[places[id as usize] as usize] = true);
+            used
+        };
+        let entries = || self.tables.iter().flat_map(Table::entries);
+        let mut state_ids = entries()
+            .flat_map(|entry| [entry.state, entry.next])
+            .filter(|&id| id != END)
+            .chain(self.starts.keys().map(|&(state, _)| state))
+            .chain(self.cases.iter().filter_map(|(_, case)| match case.end {
+                End::Truncated(state) => Some(state),
+                End::Terminated => None,
+            }));
+        let used_states = used(&state_places, &mut state_ids, states.len());
+        let used_actions = used(&action_places, &mut entries().map(|entry| entry.action), actions.len());
+        drop_unused(&mut states, &mut state_places, &used_states);
+        drop_unused(&mut actions, &mut action_places, &used_actions);
+        let mut decimals = self.decimals;
+        let mut scale = 1;
+        while decimals > 0 && entries().all(|entry| entry.sum % (scale * 10) == 0) {
+            (decimals, scale) = (decimals - 1, scale * 10);
+        }
+        let mut rows: Vec<CountRow> = Vec::with_capacity(entries().count());
+        for (fold, table) in self.tables.iter().enumerate() {
+            rows.extend(table.entries().map(|&Entry { state, action, next, n, sum }| CountRow {
+                state: state_places[state as usize],
+                action: action_places[action as usize],
+                next: (next != END).then(|| state_places[next as usize]),
+                fold: fold as u8,
+                n,
+                reward_sum: sum / scale,
+            }));
+        }
+        rows.sort_unstable();
+        let start = |(&(state, fold), &n): (&(u32, usize), &i64)| Start {
+            state: state_places[state as usize],
+            fold: fold as u8,
+            n,
+        };
+        let mut starts: Vec<Start> = self.starts.iter().map(start).collect();
+        starts.sort_unstable();
+        self.cases.sort_unstable_by_key(|(case, _)| *case);
+        let cases = self.cases.into_iter().map(|(_, mut case)| {
+            for step in &mut case.steps {
+                step.state = state_places[step.state as usize];
+                step.action = action_places[step.action as usize];
+            }
+            if let End::Truncated(state) = &mut case.end {
+                *state = state_places[*state as usize];
+            }
+            case
+        });
+        let cases = cases.collect();
+        Some((Counts { states, actions, rows, starts, decimals, how: BTreeMap::new() }, cases))
+    }
+}
+
+impl Rule<'_> {
+    fn ends(&self, last: &Row) -> bool {
+        match last.stop {
+            Stop::Ended => true,
+            Stop::Cut => false,
+            Stop::None => self.last_row_ends,
+        }
+    }
+}
+
+/// The numbers of a thread's names among all names.
+fn ids(all: &mut Names, some: &Names) -> Vec<u32> {
+    // A name that does not fit is beyond 2³² of them; there is no memory for so many.
+    (0..some.len() as u32).map(|id| all.id(some.name(id)).unwrap_or(END)).collect()
+}
+
+/// Removes names that are not used from a sorted list, and from the places that point into it.
+fn drop_unused(names: &mut Vec<String>, places: &mut [u32], used: &[bool]) {
+    let mut new_places = Vec::with_capacity(used.len());
+    let mut n = 0;
+    for &is_used in used {
+        new_places.push(n);
+        n += u32::from(is_used);
+    }
+    places.iter_mut().for_each(|place| *place = new_places[*place as usize]);
+    let mut kept = used.iter();
+    names.retain(|_| kept.next().copied().unwrap_or(false));
+}
+
+/// Gives all counters the same decimals, the largest of theirs.
+pub(crate) fn align(counters: &mut [Counter], total: &mut Total) {
+    let decimals = counters.iter().map(|counter| counter.decimals).max().unwrap_or(0).max(total.decimals);
+    counters.iter_mut().for_each(|counter| counter.rescale(decimals));
+    total.rescale(decimals);
+}
+
+impl Total {
+    fn rescale(&mut self, decimals: u8) {
+        let factor = power(decimals - self.decimals);
+        self.tables.iter_mut().for_each(|table| table.scale(factor));
+        for step in self.cases.iter_mut().flat_map(|(_, case)| &mut case.steps) {
+            step.reward = step.reward.wrapping_mul(factor);
+        }
+        self.largest = self.largest.saturating_mul(factor.unsigned_abs());
+        self.decimals = decimals;
+    }
+}

@@ -1,0 +1,133 @@
+//! What the rows of a case are ordered by: numbers, or dates and times.
+
+use crate::decimal::{Decimal, NotDecimal, power};
+
+/// A place in the order of a case, in units of 10⁻¹⁸: of the number itself, or of a second since 1970.
+pub type Moment = i128;
+
+/// What kind of text an order was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A number.
+    Number,
+    /// A date, perhaps with a time.
+    Date,
+}
+
+/// The moment of a number.
+#[inline]
+pub fn of_decimal(number: Decimal) -> Moment {
+    i128::from(number.mantissa) * i128::from(power(18 - number.decimals))
+}
+
+/// Reads a number with up to 18 digits, or a date such as `2024-05-01` or `2024-05-01T13:45:10.25+02:00`.
+pub fn parse(text: &[u8]) -> Option<(Moment, Kind)> {
+    match Decimal::parse(text) {
+        Ok(number) => Some((of_decimal(number), Kind::Number)),
+        Err(NotDecimal::Digits) => None,
+        Err(NotDecimal::Number) => date(text.trim_ascii()).map(|moment| (moment, Kind::Date)),
+    }
+}
+
+const SECOND: i128 = 1_000_000_000_000_000_000;
+
+fn date(text: &[u8]) -> Option<Moment> {
+    let (day, rest) = text.split_at_checked(10)?;
+    let digits = |part: &[u8]| {
+        let all = !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+        all.then(|| part.iter().fold(0, |n, &digit| 10 * n + i64::from(digit - b'0')))
+    };
+    if day[4] != b'-' || day[7] != b'-' {
+        return None;
+    }
+    let (year, month, of_month) = (digits(&day[..4])?, digits(&day[5..7])?, digits(&day[8..])?);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let length = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + i64::from(leap),
+        _ => return None,
+    };
+    if !(1..=length).contains(&of_month) {
+        return None;
+    }
+    // Years begin in March, so that the leap day is the last: 1461 days in four years, 153 days in five months.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year.div_euclid(4) - year.div_euclid(100)
+        + year.div_euclid(400)
+        + (153 * month + 2) / 5
+        + of_month
+        - 719_469;
+    let midnight = i128::from(days) * 86_400 * SECOND;
+    let Some((&separator, time)) = rest.split_first() else { return Some(midnight) };
+    if !matches!(separator, b'T' | b't' | b' ') {
+        return None;
+    }
+    let zone_at =
+        time.iter().position(|byte| matches!(byte, b'Z' | b'z' | b'+' | b'-')).unwrap_or(time.len());
+    let (clock, zone) = time.split_at(zone_at);
+    let (clock, fraction) = match clock.iter().position(|&byte| byte == b'.') {
+        Some(point) => (&clock[..point], &clock[point + 1..]),
+        None => (clock, &[][..]),
+    };
+    let parts: Option<Vec<i64>> = clock.trim_ascii_end().split(|&byte| byte == b':').map(digits).collect();
+    let (hour, minute, second) = match parts?[..] {
+        [hour, minute] if fraction.is_empty() => (hour, minute, 0),
+        [hour, minute, second] => (hour, minute, second),
+        _ => return None,
+    };
+    if hour > 23 || minute > 59 || second > 60 || fraction.len() > 18 {
+        return None;
+    }
+    let seconds = i128::from(hour * 3600 + minute * 60 + second) * SECOND;
+    let fraction = if fraction.is_empty() {
+        0
+    } else {
+        i128::from(digits(fraction)?) * i128::from(power(18 - fraction.len() as u8))
+    };
+    let offset = match zone {
+        [] | [b'Z' | b'z'] => 0,
+        [sign, h1, h2, b':', m1, m2] | [sign, h1, h2, m1, m2] => {
+            let minutes = digits(&[*h1, *h2])? * 60 + digits(&[*m1, *m2])?;
+            if *sign == b'-' { -minutes } else { minutes }
+        }
+        [sign, h1, h2] => digits(&[*h1, *h2])? * if *sign == b'-' { -60 } else { 60 },
+        _ => return None,
+    };
+    Some(midnight + seconds + fraction - i128::from(offset) * 60 * SECOND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, SECOND, parse};
+
+    #[test]
+    fn numbers_and_dates_are_moments() {
+        let date = |text: &str| {
+            let (moment, kind) = parse(text.as_bytes()).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(kind, Kind::Date);
+            moment
+        };
+        assert_eq!(parse(b"1.5"), Some((3 * SECOND / 2, Kind::Number)));
+        assert_eq!(date("1970-01-01"), 0);
+        assert_eq!(date("1970-01-02T00:00:01Z"), 86_401 * SECOND);
+        assert_eq!(date("2000-03-01"), 951_868_800 * SECOND);
+        assert_eq!(date("2024-02-29 12:30"), 1_709_209_800 * SECOND);
+        assert_eq!(date("1969-12-31 23:59:59.5"), -SECOND / 2);
+        assert_eq!(date("2024-05-01T12:00:00+02:00"), date("2024-05-01T10:00:00"));
+        assert_eq!(date("2024-05-01T12:00:00-0330"), date("2024-05-01T15:30:00"));
+        for text in [
+            "",
+            "x",
+            "2024-13-01",
+            "2023-02-29",
+            "2024-05-01T25:00",
+            "2024/05/01",
+            "2024-05-01T",
+            "2024-05-01T10",
+            "1e25",
+        ] {
+            assert_eq!(parse(text.as_bytes()), None, "{text}");
+        }
+    }
+}

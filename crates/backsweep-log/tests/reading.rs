@@ -1,0 +1,126 @@
+//! Logs in memory, read and compared with what was counted by hand.
+
+mod common;
+
+use backsweep_log::{End, EndRule, Outcome, Spec, read};
+use common::{bytes, lines, spec};
+
+const STEPS: &str = "case,t,state,action,reward\n\
+    a,1,hall,left,1\n\
+    a,2,room,right,0.5\n\
+    b,1,hall,left,-2\n\
+    b,2,hall,right,0\n\
+    b,3,room,right,0.25\n";
+
+#[test]
+fn steps_become_transitions() {
+    let log = read(&spec(), &[bytes(STEPS)], 0, &()).unwrap();
+    // The folds are the first digits of md5("a") = 0cc1… and md5("b") = 92eb….
+    let expected = "start hall 0 1\n\
+        start hall 9 1\n\
+        hall left hall 9 1 -200\n\
+        hall left room 0 1 100\n\
+        hall right room 9 1 0\n\
+        room right end 0 1 50\n\
+        room right end 9 1 25\n";
+    assert_eq!(lines(&log.counts), expected);
+    assert_eq!(log.counts.reward_unit(), "0.01");
+    assert_eq!(log.counts.reward(-200), -2.0);
+    assert_eq!((log.report.rows, log.report.ended, log.report.cut), (5, 2, 0));
+}
+
+#[test]
+fn a_cut_case_does_not_end_and_its_last_row_only_says_where_it_was() {
+    let cut = Spec { end: EndRule::Cut, ..spec() };
+    let log = read(&cut, &[bytes(STEPS)], u16::MAX, &()).unwrap();
+    let expected = "start hall 0 1\nstart hall 9 1\nhall left hall 9 1 -2\nhall left room 0 1 1\nhall right room 9 1 0\n";
+    assert_eq!(lines(&log.counts), expected);
+    let room = log.counts.states.iter().position(|state| state == "room").unwrap() as u32;
+    assert!(log.cases.iter().all(|case| case.end == End::Truncated(room)));
+    assert_eq!(log.cases.iter().map(|case| case.steps.len()).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!((log.report.ended, log.report.cut), (0, 2));
+}
+
+#[test]
+fn a_column_can_say_which_rows_ended() {
+    let text = "case,t,state,action,event\na,1,x,go,\na,2,y,go,out\nb,1,x,go,\nb,2,y,go,lost\n";
+    let by = Spec { end: EndRule::parse("event=out"), reward: None, ..spec() };
+    let log = read(&by, &[bytes(text)], 0, &()).unwrap();
+    assert_eq!(lines(&log.counts), "start x 0 1\nstart x 9 1\nx go y 0 1 0\nx go y 9 1 0\ny go end 0 1 0\n");
+    assert_eq!((log.report.ended, log.report.cut), (1, 1));
+}
+
+#[test]
+fn the_final_rule_pays_at_the_end_only() {
+    let text = "case,t,state,action,outcome\na,1,x,go,died\na,2,y,go,survived\nb,1,x,go,died\n";
+    let outcome = Some(Outcome::parse("outcome=survived:1,died:-0.5").unwrap());
+    let log = read(&Spec { outcome, reward: None, ..spec() }, &[bytes(text)], u16::MAX, &()).unwrap();
+    assert_eq!(
+        lines(&log.counts),
+        "start x 0 1\nstart x 9 1\nx go end 9 1 -5\nx go y 0 1 0\ny go end 0 1 10\n"
+    );
+    let rewards: Vec<f64> =
+        log.cases.iter().flat_map(|case| &case.steps).map(|step| log.step_reward(step)).collect();
+    assert_eq!(rewards, [0.0, 1.0, -0.5]);
+}
+
+#[test]
+fn rows_that_are_transitions_need_no_order() {
+    let text = "state,action,reward,next_state,terminated,truncated\n\
+        x,go,1,y,0,0\ny,go,1,z,0,1\nx,go,2,y,1,0\nx,go,3,,True,false\n";
+    let mut spec = Spec { threads: 1, ..Spec::default() };
+    let guesses = spec.fill_in(&backsweep_log::columns(&bytes(text)).unwrap()).unwrap();
+    assert!(guesses.iter().any(|guess| guess.contains("next state = column 'next_state'")), "{guesses:?}");
+    let log = read(&spec, &[bytes(text)], 0, &()).unwrap();
+    assert_eq!(lines(&log.counts), "x go end 0 2 5\nx go y 0 1 1\ny go z 0 1 1\n");
+    assert!(log.counts.starts.is_empty());
+}
+
+#[test]
+fn states_come_from_several_columns_and_bins() {
+    let text = "case,t,ward,sofa,dose\na,1,icu,-1,0\na,2,icu,4.9,0.5\nb,1,er,5,2\nb,2,er,11,0\n";
+    let columns =
+        |text: &str| text.split(',').map(|part| backsweep_log::Column::parse(part).unwrap()).collect();
+    let binned =
+        Spec { state: columns("ward,sofa:0|5|10"), action: columns("dose:0q2"), reward: None, ..spec() };
+    let log = read(&binned, &[bytes(text)], 0, &()).unwrap();
+    assert_eq!(log.counts.states, ["er|5..10", "er|>=10", "icu|0..5", "icu|<0"]);
+    assert_eq!(log.counts.actions, ["<=0", ">0..2", ">=2"]);
+    assert_eq!(log.counts.how["action"], "dose:>0|2");
+    assert_eq!(log.spec.action[0].to_string(), "dose:>0|2");
+}
+
+#[test]
+fn every_format_gives_the_same_bits() {
+    let expected = read(&spec(), &[bytes(STEPS)], u16::MAX, &()).unwrap();
+    let quoted: String =
+        STEPS.lines().map(|line| format!("\"{}\"\r\n", line.replace(',', "\",\""))).collect();
+    let json: String = STEPS
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let parts: Vec<&str> = line.split(',').collect();
+            format!(
+                "{{\"extra\": [1, {{}}], \"reward\": {}, \"t\": {}, \"case\": \"{}\", \"state\": \"{}\", \"action\": \"{}\"}}\n",
+                parts[4], parts[1], parts[0], parts[2], parts[3]
+            )
+        })
+        .collect();
+    let texts = [
+        STEPS.replace(',', "\t"),
+        STEPS.replace(',', ";"),
+        format!("\u{feff}{STEPS}"),
+        STEPS.replace('\n', "\r\n"),
+        quoted,
+        json,
+    ];
+    for text in texts {
+        for packed in
+            [text.clone().into_bytes(), common::gzip(text.as_bytes()), common::zstd(text.as_bytes())]
+        {
+            let log = read(&spec(), &[common::named("log", packed)], u16::MAX, &()).unwrap();
+            assert_eq!(log.counts, expected.counts, "{text}");
+            assert_eq!(log.cases, expected.cases);
+        }
+    }
+}

@@ -5,7 +5,7 @@ use crate::{ArcId, Model, Planner};
 /// What [`audit`] found. All numbers are recomputed from the model, none taken from the planner's own bookkeeping.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Audit {
-    /// The largest |Q − (R̂ + γ Σ P̂ U)| over the pairs whose model is believed; 0 for planners that keep no U.
+    /// The largest |Q − (R̂ + bonus + γ Σ P̂ U)| over the pairs whose model is believed; 0 for planners that keep no U.
     pub relation: f64,
     /// The same relative to the largest |Q| or |U| (or 1, if that is larger).
     pub relative_relation: f64,
@@ -62,14 +62,15 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
                 mass += next.weight;
             }
             let weight = model.weight(pair);
-            let full = |sum: f64| (model.reward_sum(pair) + gamma * sum) / weight;
+            let bonus = values.bonus(pair);
+            let full = |sum: f64| (model.reward_sum(pair) + gamma * sum) / weight + bonus;
             if keeps_relation {
                 found.relation = worst(found.relation, (q - full(by_u)).abs());
             }
             highest = highest.max(full(by_value));
             // Every sum of n numbers is off by at most n units in the last place of the sum of their magnitudes.
             let n_roundings = (model.n_successors(pair) + 8) as f64;
-            let magnitude = (model.reward_sum(pair).abs() + gamma * size) / weight;
+            let magnitude = (model.reward_sum(pair).abs() + gamma * size) / weight + bonus.abs();
             found.rounding =
                 worst(found.rounding, n_roundings * f64::EPSILON * magnitude + f64::MIN_POSITIVE);
             heaviest = heaviest.max(mass / weight * (1.0 + n_roundings * f64::EPSILON));

@@ -108,6 +108,31 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
         }
     }
 
+    /// Whether the planner keeps [bonuses](Self::set_bonus).
+    fn takes_bonuses(&self) -> bool {
+        false
+    }
+
+    /// Gives a pair a bonus in place of the one it had: Q = R̂ + bonus + γ Σ P̂ U from now on, while the pair's model is
+    /// believed. O(1). Ignored by planners that do not [take bonuses](Self::takes_bonuses).
+    fn set_bonus(&mut self, _model: &Model, _pair: Pair, _bonus: f64) {}
+
+    /// As [`observe`](Self::observe), and the pair has this bonus from now on. O(1) amortised.
+    fn observe_with_bonus(&mut self, model: &Model, change: &Change, _bonus: f64) {
+        self.observe(model, change);
+    }
+
+    /// What a policy that is greedy in the action values loses at most, in the model and by its optimism, compared with the
+    /// best one: 2γp / (1 − γ), where no pair uses a value of a next state that is off by more than p, the highest priority
+    /// or the threshold. Up to rounding; [`crate::audit`] counts that in. O(1). `None` without discount, and for planners
+    /// whose priorities prove nothing.
+    ///
+    /// Why: V = max Q is the full backup of values U with |V − U| ≤ p. So the Bellman residual of V is at most γp, for the
+    /// best policy and for the greedy one alike, and V is within γp / (1 − γ) of the value of either.
+    fn loss_bound(&self) -> Option<f64> {
+        None
+    }
+
     /// Which planner of the library this is; `None` for one of your own. [`crate::Agent::restore`] goes by it.
     fn kind(&self) -> Option<PlannerKind> {
         None

@@ -86,6 +86,12 @@ impl RefreshSchedule {
         is_paid
     }
 
+    /// Takes note of a pair's value before something other than an observation changes it.
+    pub fn note_peak(&mut self, pair: Pair, q_old: f64) {
+        let peak = &mut self.pair_peaks[pair.index()];
+        *peak = Peak::of(q_old).max(*peak);
+    }
+
     /// Whether a pair must be recomputed after an observation whose value correction gives `q`, in place of `q_old`.
     #[inline]
     pub fn is_due(&mut self, model: &Model, change: &Change, q_old: f64, q: f64) -> bool {

@@ -41,13 +41,15 @@ pub struct Values {
     pub(crate) pairs: Vec<PairValue>,
     /// V(s); 0 for a state without actions.
     pub(crate) v: Vec<f64>,
+    /// The bonus of each pair, up to the last that was given one: empty for a planner without bonuses.
+    bonuses: Vec<f64>,
 }
 
 impl Values {
     /// No values yet. For those who write a planner, like all methods here that change values.
     pub fn new(settings: &Settings) -> Self {
         let Settings { discount, optimism, .. } = *settings;
-        Self { discount, optimism, pairs: vec![PairValue::NO_PAIR], v: Vec::new() }
+        Self { discount, optimism, pairs: vec![PairValue::NO_PAIR], v: Vec::new(), bonuses: Vec::new() }
     }
 
     /// V(s). A state that the planner has not met is worth the optimistic value.
@@ -121,6 +123,11 @@ impl Values {
     pub fn move_row(&mut self, moved: &MovedRow) {
         let (from, to) = (moved.from.index() + 1, moved.to.index() + 1);
         self.pairs.copy_within(from..from + moved.n_pairs as usize, to);
+        let n_bonuses = if self.bonuses.is_empty() { 0 } else { moved.n_pairs };
+        for i in 0..n_bonuses {
+            let bonus = self.bonus(Pair(moved.from.0 + i));
+            self.put_bonus(Pair(moved.to.0 + i), bonus);
+        }
         self.clear_row(moved);
     }
 
@@ -143,6 +150,46 @@ impl Values {
             sum += weight * u;
         }
         (row.reward_sum() + self.discount * sum) / row.weight()
+    }
+
+    /// The full backup of a pair with its bonus, if it has one and its model is believed.
+    #[inline]
+    pub(crate) fn full_backup_with_bonus(
+        &self,
+        row: &PairRow,
+        pair: Pair,
+        successors: impl Iterator<Item = (f64, f64)>,
+    ) -> f64 {
+        let q = self.full_backup(row, successors);
+        match self.bonuses.get(pair.index()) {
+            Some(bonus) if self.believes(row, row.weight()) => q + bonus,
+            _ => q,
+        }
+    }
+
+    /// The bonus of a pair: Q = R̂ + bonus + γ Σ P̂ U. 0 unless a planner was given one.
+    #[inline]
+    pub fn bonus(&self, pair: Pair) -> f64 {
+        self.bonuses.get(pair.index()).copied().unwrap_or(0.0)
+    }
+
+    /// Gives a pair a bonus in place of the one it had, and corrects its Q for that, if it `was_known`. Returns Q before.
+    #[inline]
+    pub(crate) fn set_bonus(&mut self, pair: Pair, bonus: f64, was_known: bool) -> f64 {
+        let q_old = self.pairs[pair.index() + 1].q;
+        if was_known {
+            self.pairs[pair.index() + 1].q += bonus - self.bonus(pair);
+        }
+        self.put_bonus(pair, bonus);
+        q_old
+    }
+
+    #[inline]
+    fn put_bonus(&mut self, pair: Pair, bonus: f64) {
+        if self.bonuses.len() <= pair.index() {
+            self.bonuses.resize(self.n_pairs().max(pair.index() + 1), 0.0);
+        }
+        self.bonuses[pair.index()] = bonus;
     }
 
     /// The value correction of a pair after a model update (Theorem 3.4), given U of the state that the step led to, 0 for an
@@ -221,7 +268,7 @@ impl Values {
 
     /// Bytes in use.
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.pairs[..]) + size_of_val(&self.v[..])
+        size_of_val(&self.pairs[..]) + size_of_val(&self.v[..]) + size_of_val(&self.bonuses[..])
     }
 
     /// Stores the values as parts of a snapshot.
@@ -230,6 +277,9 @@ impl Values {
         snapshot.put("values.q", pairs().map(|pair| pair.q).collect::<Vec<f64>>());
         snapshot.put("values.scale", pairs().map(|pair| pair.scale).collect::<Vec<f64>>());
         snapshot.put("values.v", self.v.clone());
+        if !self.bonuses.is_empty() {
+            snapshot.put("values.bonus", self.bonuses.clone());
+        }
     }
 
     /// Restores what was [stored](Self::store).
@@ -242,6 +292,10 @@ impl Values {
         let scale = snapshot.finite("values.scale", model.n_pairs())?;
         values.v = snapshot.bounded("values.v", model.n_states(), MAX_VALUE)?.to_vec();
         values.pairs.extend(q.iter().zip(scale).map(|(&q, &scale)| PairValue { q, scale }));
+        if let Some(bonuses) = snapshot.get("values.bonus").map(|_| snapshot.f64s("values.bonus")) {
+            let n_bonuses = bonuses?.len().min(model.n_pairs());
+            values.bonuses = snapshot.bounded("values.bonus", n_bonuses, MAX_VALUE)?.to_vec();
+        }
         for (i, (value, row)) in values.pairs[1..].iter().zip(model.rows()).enumerate() {
             let expected = values.scale(row);
             if value.scale.abs() != expected {

@@ -105,7 +105,7 @@ impl<V: Variant> SweepState<V> {
         let q = self.values.value_correction(model, change, u); // l.10
         if change.weight_before == 0.0 && is_known {
             // The only observation there is: its full backup needs no list of successors.
-            let q = self.values.full_backup(row, std::iter::once((change.weight, u)));
+            let q = self.values.full_backup_with_bonus(row, pair, std::iter::once((change.weight, u)));
             self.values.put(model, pair, q);
         } else if was_known && is_known && !self.schedule.is_due(model, change, q_old, q) {
             self.values.put(model, pair, q);
@@ -251,7 +251,7 @@ impl<V: Variant> SweepState<V> {
         let successors = model
             .successors(pair)
             .map(|next| (next.weight, self.backed_up_value(partial, next.state, next.arc)));
-        let q = self.values.full_backup(model.row(pair), successors);
+        let q = self.values.full_backup_with_bonus(model.row(pair), pair, successors);
         self.values.put(model, pair, q);
         V::requeue(self, model, queue, pair.index() + 1);
     }

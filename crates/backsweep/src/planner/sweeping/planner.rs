@@ -103,6 +103,35 @@ impl<V: Variant> Planner for Sweeping<V> {
         with_queue!(&mut self.queue, queue => self.sweep.observe(model, queue, self.partial.as_ref(), change));
     }
 
+    fn takes_bonuses(&self) -> bool {
+        true
+    }
+
+    fn set_bonus(&mut self, model: &Model, pair: Pair, bonus: f64) {
+        self.grow(model);
+        let q_old = self.sweep.values.set_bonus(pair, bonus, self.sweep.values.is_known(model, pair));
+        self.sweep.schedule.note_peak(pair, q_old);
+        with_queue!(&mut self.queue, queue => V::requeue(&mut self.sweep, model, queue, pair.index() + 1));
+    }
+
+    /// A bonus is a reward that every observation of the pair has received: W times the bonus is in the sum of rewards. So
+    /// Q is corrected for the new bonus first, and the observation then brings its share of it.
+    fn observe_with_bonus(&mut self, model: &Model, change: &Change, bonus: f64) {
+        self.grow(model);
+        let was_known = self.sweep.values.believes(model.row(change.pair), change.weight_before);
+        let q_old = self.sweep.values.set_bonus(change.pair, bonus, was_known);
+        self.sweep.schedule.note_peak(change.pair, q_old);
+        self.observe(model, &Change { reward: change.reward + change.weight * bonus, ..*change });
+    }
+
+    fn loss_bound(&self) -> Option<f64> {
+        // Every published value that a pair uses is within this of V. In a cycle that was cut some pairs use an older one.
+        let queued = self.queue.top().unwrap_or(0.0).max(self.settings.threshold);
+        let stale = self.partial.map_or(0.0, |c| (V::published_value(&self.sweep, c.state) - c.v_old).abs());
+        let gamma = self.settings.discount;
+        (gamma < 1.0).then(|| 2.0 * gamma * (queued + stale) / (1.0 - gamma))
+    }
+
     fn refresh(&mut self, model: &Model, pair: Pair) {
         self.grow(model);
         self.recompute(model, pair);

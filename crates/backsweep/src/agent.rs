@@ -1,13 +1,21 @@
 //! The agent: model, planner and policy in one, and the one interaction loop.
 
+use crate::explore::Explorer;
 use crate::planner::Planned;
 use crate::queue::QueueKind;
 use crate::{
-    Action, Audit, Budget, Change, Environment, EpsilonGreedy, Model, MovedRow, Next, Optimism, Outcome,
-    Pair, Planner, PlannerKind, Random, Result, Settings, Snapshot, State, Step, Transition, audit, plan,
+    Action, Audit, Budget, Change, Environment, EpsilonGreedy, Exploration, Explore, Model, MovedRow, Next,
+    Optimism, Outcome, Pair, Planner, PlannerKind, Random, Result, Settings, Snapshot, State, Step,
+    Transition, Values, audit, plan,
 };
 
 /// A learner: a model of what it saw, a planner that keeps values of it, a policy that acts on them.
+///
+/// An agent of [`Agent::new`] or [`Agent::from_parts`] has one planner, by which it acts and recommends. One of
+/// [`Agent::exploring`] acts by values of its own, with optimism and bonuses: [`act`](Self::act) and [`plan`](Self::plan)
+/// are about those, and all that is read of the agent ([`best_action`](Self::best_action), [`value`](Self::value),
+/// [`planner`](Self::planner), [`audit`](Self::audit), [`bound`](Self::bound)) is about the recommending planner, which has
+/// no optimism and costs nothing until [`recommend`](Self::recommend) brings it up to date.
 ///
 /// ```
 /// use backsweep::{Agent, PlannerKind, Random, Settings};
@@ -20,8 +28,10 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Agent {
     model: Model,
+    /// The planner that recommends; also the one to act by, unless the explorer has another.
     planner: Box<dyn Planner>,
     policy: EpsilonGreedy,
+    explorer: Option<Box<Explorer>>,
 }
 
 impl Agent {
@@ -33,7 +43,36 @@ impl Agent {
     /// An agent of these parts. The planner takes in what the model holds.
     pub fn from_parts(model: Model, mut planner: Box<dyn Planner>, policy: EpsilonGreedy) -> Self {
         planner.grow(&model);
-        Self { model, planner, policy }
+        Self { model, planner, policy, explorer: None }
+    }
+
+    /// An agent that explores and forgets as [`Exploration`] says, on a model without observations.
+    ///
+    /// # Errors
+    /// If a setting is out of range, or settings do not go together.
+    pub fn exploring(
+        model: Model,
+        planner: PlannerKind,
+        settings: Settings,
+        exploration: Exploration,
+    ) -> Result<Self> {
+        let policy = match exploration.explore {
+            Explore::EpsilonGreedy { epsilon } => EpsilonGreedy::new(epsilon)?,
+            _ => EpsilonGreedy::GREEDY,
+        };
+        let (explorer, planner) = Explorer::new(&model, planner, settings, exploration)?;
+        Ok(Self { model, planner, policy, explorer: Some(Box::new(explorer)) })
+    }
+
+    /// How the agent explores, if it was built by [`exploring`](Self::exploring).
+    pub fn exploration(&self) -> Option<&Exploration> {
+        self.explorer.as_deref().map(Explorer::settings)
+    }
+
+    /// The values that [`act`](Self::act) looks at.
+    pub fn acting_values(&self) -> &Values {
+        let own = self.explorer.as_deref().and_then(Explorer::acting_values);
+        own.unwrap_or_else(|| self.planner.values())
     }
 
     /// The same agent with another policy.
@@ -47,7 +86,7 @@ impl Agent {
         &self.model
     }
 
-    /// The planner.
+    /// The planner: of an exploring agent, the one that recommends.
     pub fn planner(&self) -> &dyn Planner {
         &*self.planner
     }
@@ -66,6 +105,9 @@ impl Agent {
     pub fn add_state(&mut self, n_actions: usize) -> Result<State> {
         let state = self.model.add_state(n_actions)?;
         self.planner.grow(&self.model);
+        if let Some(explorer) = &mut self.explorer {
+            explorer.state_added(&self.model, n_actions)?;
+        }
         Ok(state)
     }
 
@@ -76,6 +118,9 @@ impl Agent {
             Some(moved) => self.planner.row_moved(&self.model, moved),
             None => self.planner.grow(&self.model),
         }
+        if let Some(explorer) = &mut self.explorer {
+            explorer.action_added(&self.model, state, moved.as_ref())?;
+        }
         Ok(moved)
     }
 
@@ -84,17 +129,29 @@ impl Agent {
     /// # Complexity
     /// O(1) amortised for planners on small backups.
     pub fn observe(&mut self, transition: &Transition) -> Result<Option<Change>> {
+        if let Some(explorer) = &mut self.explorer {
+            return explorer.observe(&mut self.model, &mut *self.planner, transition);
+        }
         let change = self.model.record(transition)?;
         Ok(self.tell(change))
     }
 
     /// Learns from a transition that counts as `weight` observations, or takes it back if the weight is negative.
+    ///
+    /// # Errors
+    /// As for [`Model::record_weighted`], and if observations fade: then none weighs what it did.
     pub fn observe_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
+        if let Some(explorer) = &mut self.explorer {
+            return explorer.observe_weighted(&mut self.model, &mut *self.planner, transition, weight);
+        }
         let change = self.model.record_weighted(transition, weight)?;
         Ok(self.tell(change))
     }
 
     /// Learns from `n` transitions to one next state at once, or takes them back; see [`Model::add_counts`].
+    ///
+    /// # Errors
+    /// As for [`Model::add_counts`], and if the agent forgets: then counts have no place in time.
     pub fn add_counts(
         &mut self,
         state: State,
@@ -103,8 +160,25 @@ impl Agent {
         n: i64,
         reward_sum: f64,
     ) -> Result<Option<Change>> {
+        if let Some(explorer) = &self.explorer {
+            explorer.expect_plain_counts()?;
+        }
         let change = self.model.add_counts(state, action, next, n, reward_sum)?;
-        Ok(self.tell(change))
+        let (Some(explorer), Some(changed)) = (&mut self.explorer, &change) else {
+            return Ok(self.tell(change));
+        };
+        let transition = Transition { state, action, reward: reward_sum / n as f64, next };
+        explorer.take_in(&self.model, &mut *self.planner, &transition, changed, false);
+        Ok(change)
+    }
+
+    /// Takes back one transition that was observed: what is left is what would be there without it. O(1) amortised, but
+    /// O(window) for an agent with a [window](crate::Forgetting::Window).
+    ///
+    /// # Errors
+    /// As for [`Model::forget`], and if observations fade: then none weighs what it did.
+    pub fn forget(&mut self, transition: &Transition) -> Result<Option<Change>> {
+        self.observe_weighted(transition, -1.0)
     }
 
     /// Tells the planner what changed in the model, if anything did.
@@ -119,17 +193,64 @@ impl Agent {
     /// Sets the outcomes of a pair from known probabilities.
     pub fn set_outcomes(&mut self, state: State, action: Action, outcomes: &[Outcome]) -> Result<Pair> {
         let pair = self.model.set_outcomes(state, action, outcomes)?;
-        self.planner.refresh(&self.model, pair);
+        match &mut self.explorer {
+            None => self.planner.refresh(&self.model, pair),
+            Some(explorer) => {
+                explorer.outcomes_set(&self.model, &mut *self.planner, (state, action, pair), outcomes)?;
+            }
+        }
         Ok(pair)
     }
 
-    /// Plans within a budget.
+    /// Plans within a budget: the values to act by.
     pub fn plan(&mut self, budget: Budget<'_>) -> Planned {
+        match &mut self.explorer {
+            None => plan(&mut *self.planner, &self.model, budget),
+            Some(explorer) => explorer.plan(&self.model, &mut *self.planner, budget),
+        }
+    }
+
+    /// Brings the recommending planner up to date: it takes in what was observed since, O(successors) per pair that was
+    /// visited, and plans within a budget. For an agent with one planner this is [`plan`](Self::plan).
+    pub fn recommend(&mut self, budget: Budget<'_>) -> Planned {
+        self.flush();
         plan(&mut *self.planner, &self.model, budget)
+    }
+
+    /// Lets the recommending planner take in what was observed.
+    fn flush(&mut self) {
+        if let Some(explorer) = &mut self.explorer {
+            explorer.flush(&self.model, &mut *self.planner);
+        }
+    }
+
+    /// What the recommended policy loses at most in the learned model, compared with the best one there; see
+    /// [`Planner::loss_bound`]. `None` without discount, and for the baselines.
+    ///
+    /// # Complexity
+    /// O(1), but for what [`recommend`](Self::recommend) has not taken in yet.
+    pub fn bound(&mut self) -> Option<f64> {
+        self.flush();
+        self.planner.loss_bound()
+    }
+
+    /// For each state an interval that contains the optimal value of the *world*, not of the learned model: all of them at
+    /// once with this probability, if every reward lies in the range that was stated and the world does not change. The
+    /// bonuses come from Hoeffding's inequality, so intervals are wide until there are many observations.
+    ///
+    /// # Complexity
+    /// That of solving the model twice.
+    ///
+    /// # Errors
+    /// If the agent was not built by [`exploring`](Self::exploring) with a range of rewards, forgets, or has discount 1.
+    pub fn interval(&self, confidence: f64) -> Result<Vec<(f64, f64)>> {
+        let exploration = self.exploration().copied().unwrap_or_default();
+        exploration.intervals(&self.model, self.planner.settings().discount, confidence)
     }
 
     /// Plans until every value is within `tolerance` of the optimum; see [`crate::solve`].
     pub fn solve(&mut self, tolerance: f64) -> Result<crate::Solution> {
+        self.flush();
         crate::solve(&mut *self.planner, &self.model, tolerance)
     }
 
@@ -139,17 +260,18 @@ impl Agent {
         tolerance: f64,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Option<crate::Solution>> {
+        self.flush();
         crate::solve_unless(&mut *self.planner, &self.model, tolerance, stop)
     }
 
     /// Chooses an action by the policy.
     pub fn act(&self, state: State, random: &mut Random) -> Result<Action> {
-        self.policy.choose(&self.model, self.planner.values(), state, random)
+        self.policy.choose(&self.model, self.acting_values(), state, random)
     }
 
     /// Chooses by the policy among some of a state's actions: at least one, each once.
     pub fn act_among(&self, state: State, actions: &[Action], random: &mut Random) -> Result<Action> {
-        self.policy.choose_among(&self.model, self.planner.values(), state, actions, random)
+        self.policy.choose_among(&self.model, self.acting_values(), state, actions, random)
     }
 
     /// The best action as it now seems, the first of equally good ones; `None` if the state has no actions.
@@ -175,12 +297,28 @@ impl Agent {
 
     /// How exact the values are, and how far from the optimum at the most.
     pub fn audit(&self) -> Audit {
-        audit(&self.model, &*self.planner)
+        match &self.explorer {
+            Some(explorer) if !explorer.is_flushed() => {
+                let mut up_to_date = self.clone();
+                up_to_date.flush();
+                audit(&up_to_date.model, &*up_to_date.planner)
+            }
+            _ => audit(&self.model, &*self.planner),
+        }
+    }
+
+    /// How exact the values are that [`act`](Self::act) looks at; of an agent that samples from the posterior, in the world
+    /// that it acts by now.
+    pub fn audit_acting(&self) -> Audit {
+        let own = self.explorer.as_deref().and_then(|explorer| explorer.audit_acting(&self.model));
+        own.unwrap_or_else(|| audit(&self.model, &*self.planner))
     }
 
     /// How much memory the agent takes.
     pub fn memory(&self) -> Memory {
-        Memory { arcs: self.model.arc_bytes(), rows: self.model.row_bytes(), planner: self.planner.bytes() }
+        let explorer = self.explorer.as_ref().map_or(0, |explorer| explorer.bytes());
+        let planner = self.planner.bytes() + explorer;
+        Memory { arcs: self.model.arc_bytes(), rows: self.model.row_bytes(), planner }
     }
 
     /// One interaction with the world: acts in a state, learns from what follows and plans. States are taken in as they are
@@ -229,6 +367,9 @@ impl Agent {
             settings;
         let numbers = [discount, value, f64::from(min_visits), threshold, tolerance, self.policy.epsilon()];
         snapshot.put("agent.settings", numbers.to_vec());
+        if let Some(explorer) = &self.explorer {
+            explorer.store(&self.model, &*self.planner, &mut snapshot);
+        }
         snapshot
     }
 
@@ -248,8 +389,16 @@ impl Agent {
         let optimism = Optimism { value, min_visits: min_visits as u32 };
         let settings = Settings { discount, optimism, threshold, queue, tolerance }.check()?;
         let model = Model::restore(snapshot)?;
+        let (explorer, settings) = match Explorer::stored_settings(snapshot)? {
+            None => (None, settings),
+            Some(exploration) => {
+                let (explorer, settings) =
+                    Explorer::restore(exploration, &model, planner, settings, snapshot)?;
+                (Some(Box::new(explorer)), settings)
+            }
+        };
         let planner = planner.restore(settings, &model, snapshot)?;
-        Ok(Self { model, planner, policy: EpsilonGreedy::new(epsilon)? })
+        Ok(Self { model, planner, policy: EpsilonGreedy::new(epsilon)?, explorer })
     }
 }
 
@@ -260,7 +409,7 @@ pub struct Memory {
     pub arcs: usize,
     /// What the model keeps of states and pairs.
     pub rows: usize,
-    /// Values and queue.
+    /// Values and queues; and of an exploring agent, all that it explores by.
     pub planner: usize,
 }
 

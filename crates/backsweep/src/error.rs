@@ -143,6 +143,11 @@ pub enum Error {
         /// The names that are known.
         known: String,
     },
+    /// Settings of an exploring agent that do not go together, or a call that they rule out.
+    Exploration {
+        /// What is wrong and what was expected.
+        problem: String,
+    },
     /// A snapshot that does not describe a planner or a model.
     Snapshot {
         /// The part of the snapshot.
@@ -227,6 +232,7 @@ impl fmt::Display for Error {
             Self::Unknown { what, found, known } => {
                 write!(f, "no {what} is called '{found}'; expected one of: {known}")
             }
+            Self::Exploration { problem } => f.write_str(problem),
             Self::Snapshot { part, problem } => write!(f, "snapshot, part '{part}': {problem}"),
         }
     }

@@ -28,6 +28,7 @@
 //! |---|---|
 //! | learn while acting | [`Agent`], with [`Agent::step`] or [`run_episode`] on an [`Environment`] of yours |
 //! | learn from transitions of your own loop | [`Agent::act`], [`Agent::observe`], [`Agent::plan`] with a [`Budget`] |
+//! | explore in few steps, or in a world that changes | [`Agent::exploring`] with an [`Exploration`] |
 //! | solve a known problem | [`Agent::set_outcomes`] and [`Agent::solve`]; for files and large models, the crate `backsweep-solve` |
 //! | know how exact the values are | [`Agent::audit`] |
 //! | stop and resume | [`Agent::store`], [`Agent::restore`]; files are in `backsweep-io` |
@@ -41,6 +42,7 @@ mod agent;
 mod audit;
 mod environment;
 mod error;
+mod explore;
 mod id;
 mod model;
 pub mod planner;
@@ -61,6 +63,7 @@ pub use agent::{Agent, Episode, EpisodeEnd, Memory, run_episode};
 pub use audit::{Audit, audit};
 pub use environment::{Environment, Step};
 pub use error::{Error, Result};
+pub use explore::{Exploration, Explore, Forgetting};
 pub use id::{Action, ArcId, Pair, State};
 pub use model::{Change, MAX_REWARD, MIN_WEIGHT, Model, MovedRow, Predecessor, Successor};
 pub use planner::{Budget, Planner, PlannerKind, plan};

@@ -8,10 +8,12 @@
 //! A step that terminated adds to W and to no arc: the mass of W that no arc carries leads to the end, whose value is 0.
 //! (Departure 7.)
 //!
-//! Only this module and those below it write a model: `record.rs` what is observed, `snapshot.rs` what is restored. `reads.rs` has what planners read.
+//! Only this module and those below it write a model: `record.rs` what is observed, `rescale.rs` what is
+//! scaled or drawn, `snapshot.rs` what is restored. `reads.rs` has what planners read.
 
 mod reads;
 mod record;
+mod rescale;
 mod snapshot;
 
 pub use record::{Change, MAX_REWARD, MIN_WEIGHT};

@@ -72,6 +72,20 @@ impl Snapshot {
         self.arrays.iter().map(|(name, array)| (name.as_str(), array))
     }
 
+    /// Stores all arrays of another snapshot, with a prefix before their names.
+    pub(crate) fn put_part(&mut self, prefix: &str, part: &Self) {
+        for (name, array) in part.iter() {
+            self.put(&format!("{prefix}{name}"), array.clone());
+        }
+    }
+
+    /// The arrays whose names have this prefix, without it.
+    pub(crate) fn part(&self, prefix: &str) -> Self {
+        let of_part =
+            self.arrays.iter().filter_map(|(name, array)| Some((name.strip_prefix(prefix)?, array)));
+        Self { arrays: of_part.map(|(name, array)| (name.to_owned(), array.clone())).collect() }
+    }
+
     typed!(f64s, F64, f64);
     typed!(u32s, U32, u32);
     typed!(u64s, U64, u64);

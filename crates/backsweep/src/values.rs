@@ -235,7 +235,7 @@ impl Values {
     }
 
     #[inline]
-    fn scale(&self, row: &PairRow) -> f64 {
+    pub(crate) fn scale(&self, row: &PairRow) -> f64 {
         if self.believes(row, row.weight()) { self.discount / row.weight() } else { 0.0 }
     }
 

@@ -4,7 +4,7 @@
 //! Worlds are random: self-loops, terminal states, ends, truncations, uneven action sets, states and actions added on the way,
 //! transitions taken back, rows replaced, cycles cut at every possible place with observations in between. The relation
 //!
-//! > Q(s,a) = R̂ + γ Σ P̂ U(s')   (relation 11)
+//! > Q(s,a) = R̂ + b + γ Σ P̂ U(s')   (relation 11, with a bonus b in every second sequence)
 //!
 //! is recomputed from the test's own counts ([`Book`]), and U is followed by the test itself: a model update (Theorem 3.4)
 //! leaves every U as it was; an update cycle (Theorem 3.3) moves the U of exactly one state, the one that the test finds to
@@ -37,6 +37,8 @@ struct Sequence<P> {
     u: Vec<f64>,
     /// The cycle under way: its state.
     under_way: Option<usize>,
+    /// The bonuses of pairs, if the sequence has any.
+    bonuses: Option<BTreeMap<(usize, usize), f64>>,
     place: String,
 }
 
@@ -154,7 +156,8 @@ impl<P: Follow> Sequence<P> {
         let planner = P::build(settings);
         let (book, model) = (Book::default(), Model::new());
         let (recorded, seen, u, under_way) = (Vec::new(), Seen::new(), Vec::new(), None);
-        Self { random, planner, model, book, recorded, seen, u, under_way, place }
+        let bonuses = (seed % 2 == 1).then(BTreeMap::new);
+        Self { random, planner, model, book, recorded, seen, u, under_way, bonuses, place }
     }
 
     fn settings(&self) -> Settings {
@@ -227,7 +230,24 @@ impl<P: Follow> Sequence<P> {
             let (s, a, t) = (transition.state.index(), transition.action.index(), next.index());
             self.see_new_arc(s, a, t);
         }
-        self.planner.observe(&self.model, &change);
+        if let Some(bonuses) = &mut self.bonuses {
+            let bonus = any_bonus(&mut self.random);
+            bonuses.insert((transition.state.index(), transition.action.index()), bonus);
+            self.planner.observe_with_bonus(&self.model, &change, bonus);
+        } else {
+            self.planner.observe(&self.model, &change);
+        }
+    }
+
+    /// A bonus that changes by itself, as with the age of a pair.
+    fn set_bonus(&mut self) {
+        let Some((s, a)) = self.any_pair() else { return };
+        if let Some(bonuses) = &mut self.bonuses {
+            let bonus = any_bonus(&mut self.random);
+            bonuses.insert((s, a), bonus);
+            let pair = self.model.pair(State(s as u32), Action(a as u32)).unwrap();
+            self.planner.set_bonus(&self.model, pair, bonus);
+        }
     }
 
     /// A new arc uses the state's U, but one that joins a block that a cut cycle has yet to reach may use the old one; the
@@ -358,7 +378,9 @@ impl<P: Follow> Sequence<P> {
             3..=4 => self.add_action(),
             5..=8 => self.forget(),
             9..=10 => self.set_outcomes(),
-            11..=55 => self.observe(),
+            11..=50 => self.observe(),
+            51..=55 if self.bonuses.is_some() => self.set_bonus(),
+            51..=55 => self.observe(),
             _ => self.update_cycle(),
         }
         self.check();
@@ -373,7 +395,9 @@ impl<P: Follow> Sequence<P> {
                 let q = self.q(s, a);
                 scale = scale.max(q.abs());
                 if row.is_known(optimism.min_visits) {
-                    let expected = row.expectation(discount, |t| self.seen[&(s, a, t)]);
+                    let bonus = self.bonuses.as_ref().and_then(|b| b.get(&(s, a))).copied().unwrap_or(0.0);
+                    let expected = row.expectation(discount, |t| self.seen[&(s, a, t)]) + bonus;
+                    scale = scale.max(bonus.abs());
                     let deviation = (q - expected).abs();
                     assert!(
                         deviation <= 1e-12 * scale,
@@ -407,6 +431,11 @@ impl<P: Follow> Sequence<P> {
             assert_eq!((back.pair, back.weight), (pair, next.weight), "{}", self.place);
         }
     }
+}
+
+/// Bonuses of all sizes, so that one that goes leaves rounding errors of its own size behind.
+fn any_bonus(random: &mut Random) -> f64 {
+    (random.unit() - 0.2) * 10f64.powi(random.below(6) as i32 - 3)
 }
 
 fn run<P: Follow>(seeds: std::ops::Range<u64>, n_states: usize, n_steps: usize) {

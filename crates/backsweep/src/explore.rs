@@ -1,0 +1,299 @@
+//! How an agent explores, and how it follows a world that changes.
+//!
+//! An exploring agent has one model and two sets of values. [`crate::Agent::act`] looks at the *acting* values, which are
+//! optimistic where little was seen; [`crate::Agent::best_action`] and [`crate::Agent::value`] look at the *recommending*
+//! ones, which are what the model says and no more. Judged by the acting values an agent looks worse than what it knows.
+//!
+//! A bonus that depends only on the pair's own statistics is a reward that each of its observations has received, so an
+//! observation costs one value correction, as ever. One idea per file:
+//!
+//! | file | what |
+//! |---|---|
+//! | `count_bonus.rs`, `variance_bonus.rs`, `bayes_bonus.rs` | the formulas |
+//! | `posterior.rs`, `draws.rs` | worlds drawn from the posterior; exponential, gamma and normal draws |
+//! | `fading.rs`, `window.rs` | forgetting: observations that fade, and those that are taken back |
+//! | `ages.rs` | how long ago each pair was tried, and when its bonus is due again |
+//! | `pending.rs` | which pairs the recommending planner has yet to take in |
+//! | `explorer.rs`, `snapshot.rs` | all of it around one model; stored and restored |
+//! | `interval.rs` | an interval for the true values |
+
+mod ages;
+mod bayes_bonus;
+mod count_bonus;
+mod draws;
+mod explorer;
+mod fading;
+mod interval;
+mod pending;
+mod posterior;
+mod snapshot;
+mod variance_bonus;
+mod window;
+
+pub(crate) use explorer::Explorer;
+
+use crate::{Error, MAX_REWARD, Model, Optimism, PlannerKind, Result, Settings};
+
+/// How an agent explores. Constants are in units of the range of rewards, so that a bonus of 1 is worth the difference
+/// between the best and the worst step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Explore {
+    /// The best action, but with this probability any.
+    EpsilonGreedy {
+        /// From 0 to 1.
+        epsilon: f64,
+    },
+    /// A pair is worth the optimistic value until it was seen often enough. With a model that is
+    /// [frozen](Model::frozen_at) there, this is R-max.
+    Optimism(Optimism),
+    /// β / √n, with n the visits of the pair: MBIE-EB (Strehl & Littman 2008).
+    CountBonus {
+        /// β, 0 or more.
+        beta: f64,
+    },
+    /// c √(Var / n) + d / n, with Var the variance of reward and discounted next value: the empirical Bernstein bound
+    /// (Maurer & Pontil 2009).
+    VarianceBonus {
+        /// c, 0 or more: a number of standard errors.
+        c: f64,
+        /// d, 0 or more.
+        d: f64,
+    },
+    /// β / (1 + n): the Bayesian exploration bonus (Kolter & Ng 2009).
+    BayesBonus {
+        /// β, 0 or more.
+        beta: f64,
+    },
+    /// Acts by the best policy of a world drawn from the posterior (PSRL: Strens 2000; Osband, Russo & Van Roy 2013).
+    PosteriorSampling {
+        /// How many worlds are kept, 1 or more. With one, a new world is drawn when it is changed; with more, the next one
+        /// takes over at once, and the one that is left is drawn again as soon as that has been paid for.
+        worlds: u32,
+        /// The weight of the prior, in observations, 0 or more: in every world each pair has received the value of a pair
+        /// never tried, and the weight of that is drawn too. With 0 that value is dropped at the first visit.
+        prior: f64,
+    },
+}
+
+impl Explore {
+    /// The name in files and messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::EpsilonGreedy { .. } => "epsilon_greedy",
+            Self::Optimism(_) => "optimism",
+            Self::CountBonus { .. } => "count_bonus",
+            Self::VarianceBonus { .. } => "variance_bonus",
+            Self::BayesBonus { .. } => "bayes_bonus",
+            Self::PosteriorSampling { .. } => "posterior_sampling",
+        }
+    }
+}
+
+/// How old observations lose their weight, for worlds that change.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum Forgetting {
+    /// All observations count alike.
+    #[default]
+    Never,
+    /// Each visit of a pair multiplies the weight of its earlier ones by this number, above 0 and at most 1.
+    PerVisit(f64),
+    /// An observation counts half as much after so many steps of the agent; above 0.
+    HalfLife(f64),
+    /// Only the last observations count, so many of them over all pairs; 1 or more.
+    Window(u32),
+}
+
+/// The settings of an exploring agent.
+///
+/// ```
+/// use backsweep::{Agent, Budget, Exploration, Explore, Model, PlannerKind, Settings};
+/// let explore = Explore::CountBonus { beta: 0.1 };
+/// let exploration = Exploration { explore, reward_range: Some((0.0, 1.0)), ..Exploration::default() };
+/// let mut agent = Agent::exploring(Model::new(), PlannerKind::default(), Settings::default(), exploration)?;
+/// let state = agent.add_state(2)?;
+/// assert!((agent.acting_values().value(state) - 110.0).abs() < 1e-9); // (1 + 0.1) / (1 − 0.99): worth a try
+/// assert_eq!(agent.value(state), 0.0); // nothing is known of it yet
+/// # Ok::<(), backsweep::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exploration {
+    /// How to explore.
+    pub explore: Explore,
+    /// The lowest and the highest reward of a step. Bonuses and the posterior need it: a range taken from what was seen so
+    /// far would make an agent that has seen no reward explore nothing.
+    pub reward_range: Option<(f64, f64)>,
+    /// What a pair never tried is worth to the acting values. `None` stands for the most there can be: the highest reward
+    /// and the first bonus for ever, (highest + bonus) / (1 − γ); for [`Explore::Optimism`] it is that value and for
+    /// [`Explore::EpsilonGreedy`] 0. Where returns are known to be smaller, a smaller start explores less widely.
+    pub start: Option<f64>,
+    /// κ: adds κ √age to the bonus, with age the steps since the pair was last tried (Sutton 1990), in units of the range of
+    /// rewards; 0 or more. It is brought up to date when the age has grown by a quarter.
+    pub age_bonus: f64,
+    /// How old observations lose their weight.
+    pub forgetting: Forgetting,
+    /// Seeds the generator of the posterior.
+    pub seed: u64,
+}
+
+impl Default for Exploration {
+    /// The best action always, and nothing else.
+    fn default() -> Self {
+        Self {
+            explore: Explore::EpsilonGreedy { epsilon: 0.0 },
+            reward_range: None,
+            start: None,
+            age_bonus: 0.0,
+            forgetting: Forgetting::Never,
+            seed: 0,
+        }
+    }
+}
+
+/// Numbers that follow from the settings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Constants {
+    /// The lowest reward.
+    lowest: f64,
+    /// The range of rewards; 0 if it was not stated.
+    range: f64,
+    /// What a pair never tried is worth to the acting values.
+    start: f64,
+    /// What it is worth to the recommending values.
+    floor: f64,
+}
+
+fn setting(name: &'static str, found: f64, ok: bool, expected: &'static str) -> Result<()> {
+    if ok { Ok(()) } else { Err(Error::Setting { name, found, expected }) }
+}
+
+fn not_below_zero(name: &'static str, found: f64) -> Result<()> {
+    setting(name, found, (0.0..=1e100).contains(&found), "a finite number, 0 or more")
+}
+
+impl Exploration {
+    /// Whether the acting values have bonuses.
+    pub(crate) fn has_bonus(&self) -> bool {
+        let plain = matches!(
+            self.explore,
+            Explore::EpsilonGreedy { .. } | Explore::Optimism(_) | Explore::PosteriorSampling { .. }
+        );
+        !plain || self.age_bonus > 0.0
+    }
+
+    /// Whether one planner serves both to act and to recommend.
+    pub(crate) fn has_one_planner(&self) -> bool {
+        matches!(self.explore, Explore::EpsilonGreedy { .. }) && !self.has_bonus()
+    }
+
+    /// Whether observations fade.
+    pub(crate) fn fades(&self) -> bool {
+        matches!(self.forgetting, Forgetting::PerVisit(_) | Forgetting::HalfLife(_))
+    }
+
+    /// The bonus of a pair after its first visit, in units of the range of rewards.
+    fn first_bonus(&self) -> f64 {
+        match self.explore {
+            Explore::CountBonus { beta } | Explore::BayesBonus { beta } => beta,
+            Explore::VarianceBonus { d, .. } => d,
+            _ => 0.0,
+        }
+    }
+
+    /// Checks all of it, once.
+    pub(crate) fn check(
+        &self,
+        model: &Model,
+        planner: PlannerKind,
+        settings: &Settings,
+    ) -> Result<Constants> {
+        let name = self.explore.name();
+        let wrong = |problem: String| Err(Error::Exploration { problem });
+        match self.explore {
+            Explore::EpsilonGreedy { epsilon } => drop(crate::EpsilonGreedy::new(epsilon)?),
+            Explore::Optimism(optimism) => drop(Settings { optimism, ..*settings }.check()?),
+            Explore::CountBonus { beta } | Explore::BayesBonus { beta } => not_below_zero("beta", beta)?,
+            Explore::VarianceBonus { c, d } => {
+                not_below_zero("c", c)?;
+                not_below_zero("d", d)?;
+            }
+            Explore::PosteriorSampling { worlds, prior } => {
+                setting("worlds", f64::from(worlds), (1..=1024).contains(&worlds), "from 1 to 1024")?;
+                setting("prior", prior, (0.0..=1e9).contains(&prior), "a number from 0 to 1e9")?;
+            }
+        }
+        not_below_zero("age_bonus", self.age_bonus)?;
+        match self.forgetting {
+            Forgetting::Never => {}
+            Forgetting::PerVisit(rate) => {
+                setting("per_visit", rate, rate > 1e-9 && rate <= 1.0, "a number above 1e-9 and at most 1")?;
+            }
+            Forgetting::HalfLife(steps) => {
+                setting(
+                    "half_life",
+                    steps,
+                    (0.1..=1e15).contains(&steps),
+                    "a number of steps from 0.1 to 1e15",
+                )?;
+            }
+            Forgetting::Window(length) => {
+                setting("window", f64::from(length), length >= 1, "a number of observations, 1 or more")?;
+            }
+        }
+        if settings.optimism != Optimism::default() {
+            let value = settings.optimism.value;
+            return wrong(format!(
+                "the settings have an optimism (value {value}) beside {name}; expected one of the two: leave the optimism \
+                 out, or explore by Optimism"
+            ));
+        }
+        if self.fades() && model.freeze_at().is_some() {
+            return wrong(
+                "pairs are frozen after some visits, and observations fade; expected one of the two".into(),
+            );
+        }
+        if let (Explore::Optimism(Optimism { min_visits: 2.., .. }), true) = (self.explore, self.fades()) {
+            return wrong(
+                "visits that fade cannot be counted up to min_visits; expected min_visits 1, a bonus, or Forgetting by a window"
+                    .into(),
+            );
+        }
+        let takes_bonuses = matches!(planner, PlannerKind::ReversedFullBackups | PlannerKind::SmallBackups);
+        if self.has_bonus() && !takes_bonuses {
+            return wrong(format!(
+                "the planner {planner} keeps no bonuses; expected reversed_full_backups or small_backups"
+            ));
+        }
+        let needs_range = self.has_bonus() || matches!(self.explore, Explore::PosteriorSampling { .. });
+        if needs_range && self.reward_range.is_none() {
+            return wrong(format!(
+                "{name} needs the range of rewards, and none was given; expected reward_range = (lowest, highest) reward \
+                 of a step, such as (0, 1)"
+            ));
+        }
+        let (lowest, highest) = self.reward_range.unwrap_or((0.0, 0.0));
+        let is_range = lowest.abs() <= MAX_REWARD && highest.abs() <= MAX_REWARD && lowest <= highest;
+        if !is_range || (needs_range && lowest == highest) {
+            return wrong(format!(
+                "reward_range is ({lowest}, {highest}); expected two finite numbers from -1e150 to 1e150, the lower one first"
+            ));
+        }
+        let (range, discount) = (highest - lowest, settings.discount);
+        let forever = |reward: f64| if discount < 1.0 { reward / (1.0 - discount) } else { 0.0 };
+        let start = match (self.start, self.explore) {
+            (Some(start), _) => start,
+            (None, Explore::EpsilonGreedy { .. }) => 0.0,
+            (None, Explore::Optimism(optimism)) => optimism.value,
+            (None, _) if discount == 1.0 => {
+                return wrong(format!(
+                    "with discount 1 {name} needs a start, and none was given; expected what a pair never tried may be \
+                     worth at the most"
+                ));
+            }
+            (None, _) => forever(highest + range * self.first_bonus()),
+        };
+        setting("start", start, start.abs() <= MAX_REWARD, "a finite number from -1e150 to 1e150")?;
+        let floor = forever(lowest);
+        setting("reward_range / (1 - discount)", floor, floor.abs() <= MAX_REWARD, "at most 1e150")?;
+        Ok(Constants { lowest, range, start, floor })
+    }
+}

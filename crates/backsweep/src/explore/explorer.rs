@@ -1,0 +1,472 @@
+//! What an exploring agent keeps beside its model and its recommending planner.
+
+use super::ages::Ages;
+use super::fading::Fading;
+use super::pending::Pending;
+use super::posterior::{MeanReward, Posterior};
+use super::window::Window;
+use super::{Constants, Exploration, Explore, Forgetting, bayes_bonus, count_bonus, variance_bonus};
+use crate::model::MovedRow;
+use crate::planner::Planned;
+use crate::{
+    Action, Audit, Budget, Change, Error, MAX_REWARD, Model, Next, Optimism, Outcome, Pair, Planner,
+    PlannerKind, Result, Settings, State, Transition, Values, audit, plan,
+};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Explorer {
+    pub(super) settings: Exploration,
+    pub(super) constants: Constants,
+    pub(super) acting: Acting,
+    /// What the recommending planner has yet to take in.
+    pub(super) pending: Pending,
+    pub(super) fading: Option<Fading>,
+    pub(super) window: Option<Window>,
+    /// Σ w (r − lowest)² of each pair, for those who need the variance of rewards; else empty.
+    pub(super) squares: Option<Vec<f64>>,
+    pub(super) ages: Option<Ages>,
+    /// Observations so far.
+    pub(super) steps: u64,
+}
+
+/// The values to act by.
+#[derive(Clone, Debug)]
+pub(super) enum Acting {
+    /// Those of the recommending planner.
+    Recommending,
+    /// Those of a planner with optimism and bonuses, on the same model.
+    Optimistic(Box<dyn Planner>),
+    /// Those of a world drawn from the posterior.
+    Drawn(Posterior),
+}
+
+impl Explorer {
+    /// What explores on a model, and the planner that recommends.
+    pub fn new(
+        model: &Model,
+        kind: PlannerKind,
+        settings: Settings,
+        exploration: Exploration,
+    ) -> Result<(Self, Box<dyn Planner>)> {
+        let constants = exploration.check(model, kind, &settings)?;
+        let believing = |value| Settings { optimism: Optimism { value, min_visits: 0 }, ..settings };
+        let optimistic = match exploration.explore {
+            Explore::Optimism(Optimism { min_visits: min_visits @ 2.., .. }) => {
+                Settings { optimism: Optimism { value: constants.start, min_visits }, ..settings }
+            }
+            _ => believing(constants.start),
+        };
+        let (acting, value) = match exploration.explore {
+            _ if exploration.has_one_planner() => (Acting::Recommending, constants.start),
+            Explore::PosteriorSampling { worlds, prior } => {
+                let drawn = Posterior::new(worlds, prior, kind, optimistic, &exploration)?;
+                (Acting::Drawn(drawn), constants.floor)
+            }
+            _ => (Acting::Optimistic(kind.build(optimistic)?), constants.floor),
+        };
+        let needs_squares =
+            matches!(exploration.explore, Explore::VarianceBonus { .. } | Explore::PosteriorSampling { .. });
+        // Where observations fade with time, so does what bonuses are made of.
+        let needs_ages = exploration.age_bonus > 0.0
+            || exploration.has_bonus() && matches!(exploration.forgetting, Forgetting::HalfLife(_));
+        let mut explorer = Self {
+            settings: exploration,
+            constants,
+            acting,
+            pending: Pending::default(),
+            fading: Fading::new(exploration.forgetting),
+            window: match exploration.forgetting {
+                Forgetting::Window(length) => Some(Window::new(length)),
+                _ => None,
+            },
+            squares: needs_squares.then(Vec::new),
+            ages: needs_ages.then(Ages::default),
+            steps: 0,
+        };
+        let mut planner = kind.build(believing(value))?;
+        planner.grow(model);
+        for state in model.states() {
+            explorer.state_added(model, model.n_actions(state))?;
+        }
+        Ok((explorer, planner))
+    }
+
+    pub fn settings(&self) -> &Exploration {
+        &self.settings
+    }
+
+    /// The settings that the acting planner was built with.
+    pub(super) fn acting_settings(&self) -> Option<Settings> {
+        match &self.acting {
+            Acting::Recommending => None,
+            Acting::Optimistic(planner) => Some(planner.settings()),
+            Acting::Drawn(drawn) => Some(drawn.active().planner.settings()),
+        }
+    }
+
+    /// The planner to act by, unless that is the recommending one.
+    fn acting_planner(&self) -> Option<&dyn Planner> {
+        match &self.acting {
+            Acting::Recommending => None,
+            Acting::Optimistic(planner) => Some(&**planner),
+            Acting::Drawn(drawn) => Some(&*drawn.active().planner),
+        }
+    }
+
+    /// The values to act by, unless those are the recommending ones.
+    #[inline]
+    pub fn acting_values(&self) -> Option<&Values> {
+        self.acting_planner().map(Planner::values)
+    }
+
+    /// How exact the values to act by are, unless those are the recommending ones.
+    pub fn audit_acting(&self, model: &Model) -> Option<Audit> {
+        match &self.acting {
+            Acting::Recommending => None,
+            Acting::Optimistic(planner) => Some(audit(model, &**planner)),
+            Acting::Drawn(drawn) => Some(audit(&drawn.active().model, &*drawn.active().planner)),
+        }
+    }
+
+    /// Plans the values to act by.
+    pub fn plan(&mut self, model: &Model, planner: &mut dyn Planner, budget: Budget<'_>) -> Planned {
+        match &mut self.acting {
+            Acting::Recommending => plan(planner, model, budget),
+            Acting::Optimistic(planner) => plan(&mut **planner, model, budget),
+            Acting::Drawn(drawn) => drawn.plan(budget),
+        }
+    }
+
+    /// Lets the recommending planner take in what it has not yet.
+    pub fn flush(&mut self, model: &Model, planner: &mut dyn Planner) {
+        self.pending.flush(model, planner);
+    }
+
+    /// Whether the recommending planner has taken in everything.
+    pub fn is_flushed(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// Takes in a state that was added to the model.
+    pub fn state_added(&mut self, model: &Model, n_actions: usize) -> Result<()> {
+        self.grow(model);
+        match &mut self.acting {
+            Acting::Recommending => {}
+            Acting::Optimistic(planner) => planner.grow(model),
+            Acting::Drawn(drawn) => drawn.add_state(n_actions)?,
+        }
+        Ok(())
+    }
+
+    /// Takes in an action that was added to the model.
+    pub fn action_added(&mut self, model: &Model, state: State, moved: Option<&MovedRow>) -> Result<()> {
+        self.grow(model);
+        if let Some(moved) = moved {
+            self.pending.row_moved(moved);
+            let (from, n) = (moved.from.index(), moved.n_pairs as usize);
+            if let Some(squares) = &mut self.squares {
+                squares.copy_within(from..from + n, moved.to.index());
+            }
+            if let Some(fading) = &mut self.fading {
+                fading.row_moved(moved);
+            }
+            if let Some(ages) = &mut self.ages {
+                ages.row_moved(moved);
+            }
+        }
+        match (&mut self.acting, moved) {
+            (Acting::Recommending, _) => {}
+            (Acting::Optimistic(planner), Some(moved)) => planner.row_moved(model, moved),
+            (Acting::Optimistic(planner), None) => planner.grow(model),
+            (Acting::Drawn(drawn), _) => drawn.add_action(state)?,
+        }
+        Ok(())
+    }
+
+    fn grow(&mut self, model: &Model) {
+        if let Some(squares) = &mut self.squares {
+            squares.resize(model.n_pairs(), 0.0);
+        }
+        if let Some(fading) = &mut self.fading {
+            fading.grow(model);
+        }
+        if let Some(ages) = &mut self.ages {
+            ages.grow(model);
+        }
+    }
+
+    /// Learns from one transition.
+    pub fn observe(
+        &mut self,
+        model: &mut Model,
+        planner: &mut dyn Planner,
+        transition: &Transition,
+    ) -> Result<Option<Change>> {
+        let mut weight = 1.0;
+        if self.fading.is_some() {
+            weight = self.fade(model, planner, model.pair(transition.state, transition.action)?);
+        }
+        let Some(change) = model.record_weighted(transition, weight)? else { return Ok(None) };
+        self.steps += 1;
+        if let Some(fading) = &mut self.fading {
+            fading.recorded(change.pair, weight);
+        }
+        if let Some(ages) = &mut self.ages {
+            ages.visit(change.pair, self.steps);
+        }
+        self.take_in(model, planner, transition, &change, true);
+        if let Acting::Drawn(_) = self.acting {
+            self.follow(model, transition, &change);
+        }
+        self.forget_oldest(model, planner, transition, 1.0)?;
+        while let Some(pair) = self.ages.as_mut().and_then(|ages| ages.next_due(self.steps)) {
+            self.renew_bonus(model, pair);
+        }
+        Ok(Some(change))
+    }
+
+    /// Learns from a transition that counts as `weight` observations, or takes it back.
+    pub fn observe_weighted(
+        &mut self,
+        model: &mut Model,
+        planner: &mut dyn Planner,
+        transition: &Transition,
+        weight: f64,
+    ) -> Result<Option<Change>> {
+        if weight == 1.0 {
+            return self.observe(model, planner, transition);
+        }
+        if self.fading.is_some() {
+            return Err(Error::Exploration {
+                problem: "observations fade, so none can be taken back or count more than another; expected a weight of 1, \
+                          or Forgetting by a window"
+                    .into(),
+            });
+        }
+        // In a window there are whole observations, and only those can be taken back.
+        let taken = match &self.window {
+            Some(window) if weight < 0.0 => match window.find(transition, -weight) {
+                Some(place) => Some(place),
+                None => {
+                    let (state, action) = (transition.state, transition.action);
+                    return Err(Error::NotRecorded { state, action, taken: -weight, recorded: 0.0 });
+                }
+            },
+            _ => None,
+        };
+        let Some(change) = model.record_weighted(transition, weight)? else { return Ok(None) };
+        if let (Some(window), Some(place)) = (&mut self.window, taken) {
+            window.remove(place);
+        }
+        self.take_in(model, planner, transition, &change, false);
+        if weight > 0.0 {
+            self.forget_oldest(model, planner, transition, weight)?;
+        }
+        Ok(Some(change))
+    }
+
+    /// That counts may be added without the observations behind them.
+    ///
+    /// # Errors
+    /// If the agent forgets.
+    pub fn expect_plain_counts(&self) -> Result<()> {
+        if self.settings.forgetting == Forgetting::Never {
+            return Ok(());
+        }
+        let problem =
+            "an agent that forgets cannot take in counts, which have no order in time; expected observations";
+        Err(Error::Exploration { problem: problem.into() })
+    }
+
+    /// What the next observation of a pair weighs; its row is scaled down if that is large.
+    fn fade(&mut self, model: &mut Model, planner: &mut dyn Planner, pair: Pair) -> f64 {
+        let Some(fading) = &mut self.fading else { return 1.0 };
+        let (weight, factor) = fading.next_weight(model, pair);
+        if let Some(factor) = factor {
+            model.scale_row(pair, factor);
+            fading.scaled(pair, factor);
+            if let Some(squares) = &mut self.squares {
+                squares[pair.index()] *= factor;
+            }
+            let (unit, reward) = (self.unit(pair), self.mean_reward(model, pair));
+            match &mut self.acting {
+                Acting::Recommending => planner.refresh(model, pair),
+                Acting::Optimistic(acting) => acting.refresh(model, pair),
+                Acting::Drawn(drawn) => drawn.redraw_pair(model, pair, unit, reward),
+            }
+            self.pending.push(pair);
+        }
+        weight
+    }
+
+    /// Tells all who act by values what changed in the model, and whether by one new observation.
+    pub fn take_in(
+        &mut self,
+        model: &Model,
+        planner: &mut dyn Planner,
+        transition: &Transition,
+        change: &Change,
+        is_new: bool,
+    ) {
+        let pair = change.pair;
+        if let Some(squares) = &mut self.squares {
+            let above = transition.reward - self.constants.lowest;
+            let sum = squares[pair.index()] + change.weight * above * above;
+            squares[pair.index()] = if change.weight_after > 0.0 { sum.max(0.0) } else { 0.0 };
+        }
+        if let Acting::Recommending = self.acting {
+            return planner.observe(model, change);
+        }
+        self.pending.push(pair);
+        let bonus = self.settings.has_bonus().then(|| self.bonus(model, pair));
+        let (unit, reward) = (self.unit(pair), self.mean_reward(model, pair));
+        match (&mut self.acting, bonus) {
+            (Acting::Recommending, _) => {}
+            (Acting::Optimistic(acting), Some(bonus)) => acting.observe_with_bonus(model, change, bonus),
+            (Acting::Optimistic(acting), None) => acting.observe(model, change),
+            (Acting::Drawn(drawn), bonus) if is_new => drawn.observe(transition, change.weight, bonus),
+            (Acting::Drawn(drawn), bonus) => {
+                drawn.redraw_pair(model, pair, unit, reward);
+                if let Some(bonus) = bonus {
+                    drawn.set_bonus(pair, bonus);
+                }
+            }
+        }
+    }
+
+    /// Changes the world to act by when it is time.
+    fn follow(&mut self, model: &Model, transition: &Transition, change: &Change) {
+        let Self { acting: Acting::Drawn(drawn), constants, squares, fading, .. } = self else { return };
+        let unit = |pair| fading.as_ref().map_or(1.0, |fading| fading.unit(pair));
+        let reward = |pair| mean_reward(model, constants, squares.as_deref(), pair, unit(pair));
+        drawn.follow(model, change, !matches!(transition.next, Next::Continue(_)), unit, reward);
+    }
+
+    /// Takes back the observation that a new one pushes out of the window.
+    fn forget_oldest(
+        &mut self,
+        model: &mut Model,
+        planner: &mut dyn Planner,
+        transition: &Transition,
+        weight: f64,
+    ) -> Result<()> {
+        let Some(window) = &mut self.window else { return Ok(()) };
+        if let Some((oldest, weight)) = window.push(*transition, weight)
+            && let Some(change) = model.record_weighted(&oldest, -weight)?
+        {
+            self.take_in(model, planner, &oldest, &change, false);
+        }
+        Ok(())
+    }
+
+    /// Takes in that the outcomes of a pair were set.
+    pub fn outcomes_set(
+        &mut self,
+        model: &Model,
+        planner: &mut dyn Planner,
+        (state, action, pair): (State, Action, Pair),
+        outcomes: &[Outcome],
+    ) -> Result<()> {
+        if let Some(window) = &mut self.window {
+            window.clear_pair(state, action);
+        }
+        if let Some(squares) = &mut self.squares {
+            squares[pair.index()] = 0.0;
+        }
+        if let Some(fading) = &mut self.fading {
+            fading.row_set(pair);
+        }
+        match &mut self.acting {
+            Acting::Recommending => planner.refresh(model, pair),
+            Acting::Optimistic(acting) => {
+                acting.set_bonus(model, pair, 0.0);
+                acting.refresh(model, pair);
+            }
+            Acting::Drawn(drawn) => drawn.set_outcomes(state, action, outcomes)?,
+        }
+        self.pending.push(pair);
+        Ok(())
+    }
+
+    /// What an observation made now weighs in the row of a pair.
+    #[inline]
+    fn unit(&self, pair: Pair) -> f64 {
+        self.fading.as_ref().map_or(1.0, |fading| fading.unit(pair))
+    }
+
+    fn mean_reward(&self, model: &Model, pair: Pair) -> MeanReward {
+        mean_reward(model, &self.constants, self.squares.as_deref(), pair, self.unit(pair))
+    }
+
+    /// The bonus of a pair as of now.
+    fn bonus(&self, model: &Model, pair: Pair) -> f64 {
+        let weight = model.weight(pair);
+        if weight == 0.0 || model.is_given(pair) {
+            return 0.0;
+        }
+        // Observations that faded away leave a pair as if it had been tried once.
+        let (n, range) = ((weight / self.unit(pair)).max(1.0), self.constants.range);
+        let own = match self.settings.explore {
+            Explore::CountBonus { beta } => count_bonus::bonus(beta, range, n),
+            Explore::BayesBonus { beta } => bayes_bonus::bonus(beta, range, n),
+            Explore::VarianceBonus { c, d } => {
+                let of_reward = variance(model, &self.constants, self.squares.as_deref(), pair);
+                let planner = self.acting_planner();
+                let variance =
+                    planner.map_or(0.0, |planner| variance_bonus::variance(model, planner, pair, of_reward));
+                variance_bonus::bonus(c, d, range, n, variance.min(f64::MAX))
+            }
+            _ => 0.0,
+        };
+        let age = self.ages.as_ref().map_or(0, |ages| ages.age(pair, self.steps));
+        (own + self.settings.age_bonus * range * (age as f64).sqrt()).min(MAX_REWARD)
+    }
+
+    /// Brings the bonus of a pair up to date.
+    fn renew_bonus(&mut self, model: &Model, pair: Pair) {
+        let bonus = self.bonus(model, pair);
+        match &mut self.acting {
+            Acting::Recommending => {}
+            Acting::Optimistic(acting) => acting.set_bonus(model, pair, bonus),
+            Acting::Drawn(drawn) => drawn.set_bonus(pair, bonus),
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        let acting = match &self.acting {
+            Acting::Recommending => 0,
+            Acting::Optimistic(planner) => planner.bytes(),
+            Acting::Drawn(drawn) => drawn.bytes(),
+        };
+        acting
+            + self.pending.bytes()
+            + self.fading.as_ref().map_or(0, Fading::bytes)
+            + self.window.as_ref().map_or(0, Window::bytes)
+            + self.squares.as_ref().map_or(0, |squares| size_of_val(&squares[..]))
+            + self.ages.as_ref().map_or(0, Ages::bytes)
+    }
+}
+
+/// The variance of a pair's rewards; 0 if squares are not kept.
+fn variance(model: &Model, constants: &Constants, squares: Option<&[f64]>, pair: Pair) -> f64 {
+    let above = model.mean_reward(pair) - constants.lowest;
+    let square = squares.map_or(above * above, |squares| squares[pair.index()] / model.weight(pair));
+    (square - above * above).max(0.0)
+}
+
+/// The mean reward of a pair, and the standard deviation of what the mean may be: that of the mean of n rewards with weights
+/// drawn from a Dirichlet distribution.
+fn mean_reward(
+    model: &Model,
+    constants: &Constants,
+    squares: Option<&[f64]>,
+    pair: Pair,
+    unit: f64,
+) -> MeanReward {
+    let weight = model.weight(pair);
+    if weight == 0.0 {
+        return MeanReward { mean: 0.0, deviation: 0.0 };
+    }
+    let deviation = (variance(model, constants, squares, pair) / (weight / unit + 1.0)).sqrt();
+    MeanReward { mean: model.mean_reward(pair), deviation }
+}

@@ -1,0 +1,77 @@
+//! Pairs that the recommending planner has yet to take in: nothing but a mark per observation until it is asked.
+
+use crate::model::MovedRow;
+use crate::{Error, Model, Pair, Planner, Result, Snapshot};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pending {
+    /// In the order in which they were touched, each once.
+    pairs: Vec<Pair>,
+    /// Whether each pair is among them.
+    is_pending: Vec<bool>,
+}
+
+impl Pending {
+    #[inline]
+    pub fn push(&mut self, pair: Pair) {
+        if self.is_pending.len() <= pair.index() {
+            self.is_pending.resize(pair.index() + 1, false);
+        }
+        if !std::mem::replace(&mut self.is_pending[pair.index()], true) {
+            self.pairs.push(pair);
+        }
+    }
+
+    pub fn row_moved(&mut self, moved: &MovedRow) {
+        for i in 0..moved.n_pairs {
+            let (from, to) = (Pair(moved.from.0 + i), Pair(moved.to.0 + i));
+            if self.is_pending.get(from.index()).copied().unwrap_or(false) {
+                self.pairs.retain(|&pair| pair != from);
+                self.is_pending[from.index()] = false;
+                self.push(to);
+            }
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// Tells the planner all of it: one full backup per pair.
+    pub fn flush(&mut self, model: &Model, planner: &mut dyn Planner) {
+        for pair in self.pairs.drain(..) {
+            planner.refresh(model, pair);
+            self.is_pending[pair.index()] = false;
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.pairs[..]) + self.is_pending.len()
+    }
+
+    /// Stores the pairs, and for each the scale that its weight asks for in place of the one that the planner still has and
+    /// does not use before it has taken the pair in: a scale that does not fit the model is refused.
+    pub fn store(&self, model: &Model, planner: &dyn Planner, snapshot: &mut Snapshot) {
+        snapshot.put("explore.pending", self.pairs.iter().map(|pair| pair.0).collect::<Vec<u32>>());
+        if let Ok(scales) = snapshot.f64s("values.scale") {
+            let mut scales = scales.to_vec();
+            for &pair in &self.pairs {
+                let scale = planner.values().scale(model.row(pair));
+                scales[pair.index()] = scale.copysign(scales[pair.index()]);
+            }
+            snapshot.put("values.scale", scales);
+        }
+    }
+
+    pub fn restore(model: &Model, snapshot: &Snapshot) -> Result<Self> {
+        let mut pending = Self::default();
+        for &pair in snapshot.u32s("explore.pending")? {
+            if pair as usize >= model.n_pairs() || !model.is_in_use(Pair(pair)) {
+                let problem = format!("pair {pair} does not exist");
+                return Err(Error::Snapshot { part: "explore.pending".into(), problem });
+            }
+            pending.push(Pair(pair));
+        }
+        Ok(pending)
+    }
+}

@@ -1,0 +1,144 @@
+//! An explorer as named arrays, and back. The arrays are there only for an exploring agent.
+
+use super::explorer::{Acting, Explorer};
+use super::fading::Fading;
+use super::pending::Pending;
+use super::window::Window;
+use super::{Exploration, Explore, Forgetting};
+use crate::explore::ages::Ages;
+use crate::{Model, Optimism, Planner, PlannerKind, Result, Settings, Snapshot};
+
+/// The largest value that a sum of squares may have: that of rewards of at most 1e150, 2⁵³ times.
+const MAX_SQUARES: f64 = f64::MAX;
+
+impl Exploration {
+    fn store(&self, snapshot: &mut Snapshot) {
+        let (a, b) = match self.explore {
+            Explore::EpsilonGreedy { epsilon } => (epsilon, 0.0),
+            Explore::Optimism(Optimism { value, min_visits }) => (value, f64::from(min_visits)),
+            Explore::CountBonus { beta } | Explore::BayesBonus { beta } => (beta, 0.0),
+            Explore::VarianceBonus { c, d } => (c, d),
+            Explore::PosteriorSampling { worlds, prior } => (f64::from(worlds), prior),
+        };
+        let (forgetting, amount) = match self.forgetting {
+            Forgetting::Never => ("never", 0.0),
+            Forgetting::PerVisit(rate) => ("per_visit", rate),
+            Forgetting::HalfLife(steps) => ("half_life", steps),
+            Forgetting::Window(length) => ("window", f64::from(length)),
+        };
+        snapshot.put("explore.kind", self.explore.name().as_bytes().to_vec());
+        snapshot.put("explore.forgetting", forgetting.as_bytes().to_vec());
+        snapshot.put("explore.settings", vec![a, b, self.age_bonus, amount]);
+        snapshot.put("explore.reward_range", self.reward_range.map_or(vec![], |(low, high)| vec![low, high]));
+        snapshot.put("explore.start", self.start.map_or(vec![], |start| vec![start]));
+        snapshot.put("explore.seed", vec![self.seed]);
+    }
+
+    /// The settings that were stored; their numbers are checked by the one who uses them.
+    fn restore(snapshot: &Snapshot) -> Result<Self> {
+        let &[a, b, age_bonus, amount] = snapshot.f64s("explore.settings")? else {
+            return Err(Snapshot::problem("explore.settings", "expected 4 items"));
+        };
+        let unknown = |name: &str| Snapshot::problem(name, "this version does not know it");
+        let explore = match snapshot.bytes("explore.kind")? {
+            b"epsilon_greedy" => Explore::EpsilonGreedy { epsilon: a },
+            b"optimism" => Explore::Optimism(Optimism { value: a, min_visits: b as u32 }),
+            b"count_bonus" => Explore::CountBonus { beta: a },
+            b"variance_bonus" => Explore::VarianceBonus { c: a, d: b },
+            b"bayes_bonus" => Explore::BayesBonus { beta: a },
+            b"posterior_sampling" => Explore::PosteriorSampling { worlds: a as u32, prior: b },
+            _ => return Err(unknown("explore.kind")),
+        };
+        let forgetting = match snapshot.bytes("explore.forgetting")? {
+            b"never" => Forgetting::Never,
+            b"per_visit" => Forgetting::PerVisit(amount),
+            b"half_life" => Forgetting::HalfLife(amount),
+            b"window" => Forgetting::Window(amount as u32),
+            _ => return Err(unknown("explore.forgetting")),
+        };
+        let reward_range = match *snapshot.f64s("explore.reward_range")? {
+            [low, high] => Some((low, high)),
+            [] => None,
+            _ => return Err(Snapshot::problem("explore.reward_range", "expected 2 items or none")),
+        };
+        let start = snapshot.f64s("explore.start")?.first().copied();
+        let seed = snapshot.u64s("explore.seed")?.first().copied().unwrap_or(0);
+        Ok(Self { explore, reward_range, start, age_bonus, forgetting, seed })
+    }
+}
+
+impl Explorer {
+    /// Stores everything that an exploring agent has beside model and recommending planner, which has been stored.
+    pub fn store(&self, model: &Model, planner: &dyn Planner, snapshot: &mut Snapshot) {
+        self.settings.store(snapshot);
+        snapshot.put("explore.steps", vec![self.steps]);
+        self.pending.store(model, planner, snapshot);
+        if let Some(fading) = &self.fading {
+            fading.store(snapshot);
+        }
+        if let Some(window) = &self.window {
+            window.store(snapshot);
+        }
+        if let Some(squares) = &self.squares {
+            snapshot.put("explore.squares", squares.clone());
+        }
+        if let Some(ages) = &self.ages {
+            ages.store(snapshot);
+        }
+        match &self.acting {
+            Acting::Recommending => {}
+            Acting::Optimistic(acting) => {
+                let mut part = Snapshot::new();
+                acting.store(&mut part);
+                snapshot.put_part("acting.", &part);
+            }
+            Acting::Drawn(drawn) => drawn.store(snapshot),
+        }
+    }
+
+    /// The settings of an exploring agent, if the snapshot is that of one.
+    pub fn stored_settings(snapshot: &Snapshot) -> Result<Option<Exploration>> {
+        snapshot.get("explore.kind").map(|_| Exploration::restore(snapshot)).transpose()
+    }
+
+    /// The explorer that was stored, and the settings of the recommending planner.
+    pub fn restore(
+        exploration: Exploration,
+        model: &Model,
+        kind: PlannerKind,
+        settings: Settings,
+        snapshot: &Snapshot,
+    ) -> Result<(Self, Settings)> {
+        let settings = Settings { optimism: Optimism::default(), ..settings };
+        let empty = model.freeze_at().map_or_else(Model::new, |visits| Model::new().frozen_at(visits));
+        let (mut explorer, planner) = Self::new(&empty, kind, settings, exploration)?;
+        explorer.steps = match snapshot.u64s("explore.steps")? {
+            &[steps] if steps <= u64::MAX / 2 => steps,
+            _ => return Err(Snapshot::problem("explore.steps", "expected one number below 2^63")),
+        };
+        explorer.pending = Pending::restore(model, snapshot)?;
+        explorer.fading = Fading::restore(exploration.forgetting, model, snapshot)?;
+        if let Forgetting::Window(length) = exploration.forgetting {
+            explorer.window = Some(Window::restore(length, model, snapshot)?);
+        }
+        if let Some(squares) = &mut explorer.squares {
+            *squares = snapshot.bounded("explore.squares", model.n_pairs(), MAX_SQUARES)?.to_vec();
+            if squares.iter().any(|&square| square < 0.0) {
+                return Err(Snapshot::problem("explore.squares", "a sum of squares is below 0"));
+            }
+        }
+        if explorer.ages.is_some() {
+            explorer.ages = Some(Ages::restore(model, explorer.steps, snapshot)?);
+        }
+        if let Some(acting) = explorer.acting_settings() {
+            explorer.acting = match explorer.acting {
+                Acting::Recommending => Acting::Recommending,
+                Acting::Optimistic(_) => {
+                    Acting::Optimistic(kind.restore(acting, model, &snapshot.part("acting."))?)
+                }
+                Acting::Drawn(drawn) => Acting::Drawn(drawn.restore(model, kind, acting, snapshot)?),
+            };
+        }
+        Ok((explorer, planner.settings()))
+    }
+}

@@ -379,11 +379,17 @@ impl Model {
 
     /// Adds an arc that does not exist yet, if there is room.
     fn add_arc(&mut self, pair: Pair, next: State) -> ArcId {
+        let arc = self.arcs.add_in(pair, next, &mut self.states[next.index()].into);
+        self.add_to_row(pair, next, arc);
+        arc
+    }
+
+    /// Adds an arc that is in its predecessor list to the row of its pair.
+    fn add_to_row(&mut self, pair: Pair, next: State, arc: ArcId) {
         let row = &mut self.pairs[pair.index()];
         let mut out = row.out();
-        let arc = self.arcs.add(pair, &mut out, next, &mut self.states[next.index()].into);
+        self.arcs.add_out(pair, &mut out, next, arc);
         row.set_out(out);
-        arc
     }
 
     fn state_row(&self, state: State) -> Result<&StateRow> {

@@ -58,16 +58,14 @@ impl Counters {
     }
 
     pub(crate) fn restore(snapshot: &Snapshot) -> Result<Self> {
-        match snapshot.u64s("counters")? {
-            // No run counts that far; counting on from there would overflow.
-            counters if counters.iter().any(|&n| n > u64::MAX / 2) => {
-                Err(Snapshot::problem("counters", "a number is above 2^63"))
-            }
-            &[cycles, small_backups, full_backups, idle_pops, refreshes] => {
-                Ok(Self { cycles, small_backups, full_backups, idle_pops, refreshes })
-            }
-            _ => Err(Snapshot::problem("counters", "expected 5 items")),
+        let &[cycles, small_backups, full_backups, idle_pops, refreshes] = snapshot.u64s("counters")? else {
+            return Err(Snapshot::problem("counters", "expected 5 items"));
+        };
+        // No run counts that far; counting on from there would overflow.
+        if [cycles, small_backups, full_backups, idle_pops, refreshes].iter().any(|&n| n > u64::MAX / 2) {
+            return Err(Snapshot::problem("counters", "a number is above 2^63"));
         }
+        Ok(Self { cycles, small_backups, full_backups, idle_pops, refreshes })
     }
 }
 

@@ -1,7 +1,6 @@
 //! Prediction: the value of each state under the policy that produced the transitions.
 
 mod small_backups;
-mod snapshot;
 mod td0;
 
 pub use small_backups::{Selection, SmallBackupPredictor};
@@ -12,6 +11,9 @@ use crate::{Error, Next, Result, State};
 /// State ids lie below this. Predictors keep arrays with an entry for every id up to the largest one met, so a single huge id
 /// would take all memory; at this one it is some 4 GB.
 pub const MOST_STATES: u32 = 1 << 26;
+
+/// Larger numbers than this in a stored predictor could overflow in the next step.
+const LARGEST: f64 = 1e200;
 
 /// A method that learns state values from transitions (s, r, s').
 pub trait Predictor: Send {
@@ -39,15 +41,7 @@ fn check(state: State, reward: f64, next: Next) -> Result<()> {
 }
 
 fn check_settings(discount: f64, initial_value: f64) -> Result<()> {
-    if !(0.0..=1.0).contains(&discount) {
-        return Err(Error::Setting { name: "discount", found: discount, expected: "a number from 0 to 1" });
-    }
-    if initial_value.is_nan() || initial_value.abs() > crate::MAX_REWARD {
-        return Err(Error::Setting {
-            name: "initial value",
-            found: initial_value,
-            expected: "a finite number from -1e150 to 1e150",
-        });
-    }
-    Ok(())
+    Error::unless((0.0..=1.0).contains(&discount), "discount", discount, "a number from 0 to 1")?;
+    let is_start = initial_value.abs() <= crate::MAX_REWARD;
+    Error::unless(is_start, "initial value", initial_value, "a finite number from -1e150 to 1e150")
 }

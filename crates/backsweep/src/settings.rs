@@ -65,20 +65,14 @@ impl Settings {
     /// # Errors
     /// Names the setting, the value found and the values accepted.
     pub fn check(self) -> Result<Self> {
-        let setting = |name, found: f64, ok: bool, expected| {
-            if ok { Ok(()) } else { Err(Error::Setting { name, found, expected }) }
-        };
         let Self { discount, optimism, threshold, tolerance, .. } = self;
-        setting("discount", discount, (0.0..=1.0).contains(&discount), "a number from 0 to 1")?;
-        let is_in_range = optimism.value.abs() <= crate::MAX_REWARD;
-        setting("optimism value", optimism.value, is_in_range, "a finite number from -1e150 to 1e150")?;
-        setting(
-            "threshold",
-            threshold,
-            threshold >= 0.0 && threshold.is_finite(),
-            "a finite number, 0 or more",
-        )?;
-        setting("tolerance", tolerance, tolerance > 0.0 && tolerance.is_finite(), "a finite number above 0")?;
+        let is_start = optimism.value.abs() <= crate::MAX_REWARD;
+        Error::unless((0.0..=1.0).contains(&discount), "discount", discount, "a number from 0 to 1")?;
+        Error::unless(is_start, "optimism value", optimism.value, "a finite number from -1e150 to 1e150")?;
+        let is_threshold = threshold >= 0.0 && threshold.is_finite();
+        Error::unless(is_threshold, "threshold", threshold, "a finite number, 0 or more")?;
+        let is_tolerance = tolerance > 0.0 && tolerance.is_finite();
+        Error::unless(is_tolerance, "tolerance", tolerance, "a finite number above 0")?;
         Ok(self)
     }
 }

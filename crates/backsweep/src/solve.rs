@@ -66,13 +66,8 @@ pub fn solve_unless(
     tolerance: f64,
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<Option<Solution>> {
-    if !(tolerance > 0.0 && tolerance.is_finite()) {
-        return Err(Error::Setting {
-            name: "tolerance",
-            found: tolerance,
-            expected: "a finite number above 0",
-        });
-    }
+    let is_tolerance = tolerance > 0.0 && tolerance.is_finite();
+    Error::unless(is_tolerance, "tolerance", tolerance, "a finite number above 0")?;
     let settings = planner.settings();
     planner.grow(model);
     let solved = solve_at_lower_thresholds(planner, model, tolerance, stop);

@@ -10,7 +10,7 @@ mod prefetch;
 mod sparse;
 mod sum;
 
-pub(crate) use arcs::{Arcs, Cursor, InList, MAX_ARCS, OutList, Predecessors, StoredArcs};
+pub(crate) use arcs::{Arcs, Cursor, InList, LANES, MAX_ARCS, OutList, Predecessors};
 pub(crate) use pair_states::PairStates;
 pub(crate) use prefetch::prefetch_row;
 pub(crate) use sparse::Sparse;

@@ -1,6 +1,6 @@
 //! What planners read of a model in their loops.
 
-use super::{Change, Model, PairRow};
+use super::{Model, PairRow};
 use crate::store::{Cursor, NONE, Predecessors, Sparse, prefetch_row};
 use crate::{ArcId, Pair, State};
 
@@ -72,9 +72,10 @@ impl Model {
         }
     }
 
-    /// The weight of the arc that a change was about; 0 after an end.
-    pub(crate) fn arc_weight(&self, change: &Change) -> f64 {
-        change.next.map_or(0.0, |(_, arc)| self.arcs.weight(arc))
+    /// The weight of an arc that exists.
+    #[inline]
+    pub(crate) fn arc_weight(&self, arc: ArcId) -> f64 {
+        self.arcs.weight(arc)
     }
 
     /// Bytes in use for arcs.

@@ -3,8 +3,8 @@
 
 use super::record::{MAX_REWARD, MAX_WEIGHT};
 use super::{MAX_STATES, Model, PairRow, StateRow};
-use crate::store::{Arcs, InList, MAX_ARCS, NONE, PairStates, Sparse, StoredArcs, Sum};
-use crate::{Error, Pair, Result, Snapshot};
+use crate::store::{InList, LANES, MAX_ARCS, NONE, PairStates, Sparse, Sum};
+use crate::{ArcId, Error, Pair, Result, Snapshot, State};
 
 /// How far rounding may carry the weights of a pair's arcs above the weight of the pair.
 const SUM_TOLERANCE: f64 = 1e-9;
@@ -40,7 +40,7 @@ impl Model {
         if low.iter().all(|&low| low == 0.0) {
             low.clear();
         }
-        snapshot.put("arcs.block", vec![Arcs::STORED_BLOCK]);
+        snapshot.put("arcs.block", vec![LANES]);
         snapshot.put("arcs.pair", pair);
         snapshot.put("arcs.weight", weight);
         snapshot.put("arcs.weight_low", low);
@@ -72,12 +72,8 @@ impl Model {
                 return Err(out_of_range("model.weight", i, weight[i], "0, or 1e-100 to 2^53"));
             }
             if reward_sum[i].abs() > MAX_REWARD * weight[i] * (1.0 + SUM_TOLERANCE) {
-                return Err(out_of_range(
-                    "model.reward_sum",
-                    i,
-                    reward_sum[i],
-                    "at most 1e150 per observation",
-                ));
+                let expected = "at most 1e150 per observation";
+                return Err(out_of_range("model.reward_sum", i, reward_sum[i], expected));
             }
             let mut row = PairRow::NEW;
             (row.weight, row.reward_sum) = (weight[i], reward_sum[i]);
@@ -123,11 +119,10 @@ impl Model {
         lows(snapshot, "arcs.weight_low", weight)?; // only checked: they are stored with their arcs
         let weight_low = snapshot.f64s_or_empty("arcs.weight_low")?;
         // Arc ids are places in blocks. A version with blocks of another size has to translate the ids of this one.
-        let block = Arcs::STORED_BLOCK;
-        if snapshot.u32s("arcs.block")? != [block] {
-            return Err(Snapshot::problem("arcs.block", &format!("expected {block}, the arcs of a block")));
+        if snapshot.u32s("arcs.block")? != [LANES] {
+            return Err(Snapshot::problem("arcs.block", &format!("expected {LANES}, the arcs of a block")));
         }
-        if n % block as usize != 0 || n as u64 > MAX_ARCS {
+        if n % LANES as usize != 0 || n as u64 > MAX_ARCS {
             return Err(problem("its length is not that of whole blocks"));
         }
         let mut carried = vec![0.0; self.pairs.len()];
@@ -152,14 +147,23 @@ impl Model {
             return Err(problem(&format!("pair {} has two arcs to state {}", twice[0].0, twice[0].1)));
         }
         self.restore_ended(snapshot, &carried)?;
-        let mut outs: Vec<_> = self.pairs.iter().map(PairRow::out).collect();
-        self.arcs.restore(
-            &StoredArcs { target, pair, weight, weight_low, rank },
-            &mut self.states.iter_mut().map(|row| &mut row.into).collect::<Vec<_>>(),
-            &mut outs.iter_mut().collect::<Vec<_>>(),
-        )?;
-        for (row, out) in self.pairs.iter_mut().zip(outs) {
-            row.set_out(out);
+        let mut rows = Vec::new();
+        for arc in (0..n).filter(|&arc| target[arc] != NONE) {
+            let next = State(target[arc]);
+            let id = self.arcs.add_in(Pair(pair[arc]), next, &mut self.states[next.index()].into);
+            if id.index() != arc {
+                return Err(problem(&format!("arc {arc} is not where the list of its state has room")));
+            }
+            let low = weight_low.get(arc).copied().unwrap_or(0.0);
+            self.arcs.set_weight(id, Sum { high: weight[arc], low });
+            rows.push((pair[arc], rank[arc], arc as u32));
+        }
+        rows.sort_unstable();
+        for (pair, rank, arc) in rows {
+            if rank as usize != self.pairs[pair as usize].n_successors() {
+                return Err(problem(&format!("the successors of pair {pair} are not in order")));
+            }
+            self.add_to_row(Pair(pair), State(target[arc as usize]), ArcId(arc));
         }
         Ok(())
     }

@@ -169,7 +169,7 @@ impl<M: Method> Planner for Baseline<M> {
 
     fn observe(&mut self, model: &Model, change: &Change) {
         self.take_in(model, None);
-        self.successors.observe(change, || model.arc_weight(change));
+        self.successors.observe(model, change);
         self.values.rescale(model, change.pair);
         M::observe(self, model, change);
         if let Some((next, _)) = change.next {

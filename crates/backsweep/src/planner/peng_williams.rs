@@ -92,7 +92,7 @@ impl Method for PengWilliams {
             return Self::refresh(planner, model, change.pair);
         }
         if let Some((state, arc)) = change.next
-            && model.arc_weight(change) == change.weight
+            && model.arc_weight(arc) == change.weight
         {
             // The arc is new, or as good as new: its U starts as the value of its state.
             planner.own.u[arc.index()] = planner.values.v[state.index()];

@@ -66,12 +66,12 @@ impl SuccessorCache {
 
     /// Follows a change of the model.
     #[inline]
-    pub fn observe(&mut self, change: &Change, weight: impl FnOnce() -> f64) {
+    pub fn observe(&mut self, model: &Model, change: &Change) {
         let Some((state, arc)) = change.next else { return };
-        let row = &mut self.rows[change.pair.index()];
+        let (row, weight) = (&mut self.rows[change.pair.index()], model.arc_weight(arc));
         match row.iter_mut().find(|next| next.arc == arc.0) {
-            Some(next) => next.weight = weight(),
-            None => row.push(CachedSuccessor { weight: weight(), state: state.0, arc: arc.0 }),
+            Some(next) => next.weight = weight,
+            None => row.push(CachedSuccessor { weight, state: state.0, arc: arc.0 }),
         }
     }
 

@@ -11,8 +11,7 @@
 mod snapshot;
 
 use super::{Predictor, check, check_settings};
-use crate::{Next, PriorityQueue, QueueKind, Random, Result, State};
-use rustc_hash::FxHashMap;
+use crate::{Action, ArcId, Model, Next, Pair, PriorityQueue, QueueKind, Random, Result, State, Transition};
 
 /// Which pair (s,s') to back up (Algorithm 1, line 9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,16 +25,6 @@ pub enum Selection {
     Random,
     /// The pair with the largest |V(s') − U|.
     Largest,
-}
-
-/// A pair (s,s') that was seen.
-#[derive(Clone, Copy, Debug)]
-struct Arc {
-    state: u32,
-    next: u32,
-    /// N(s,s').
-    n: u64,
-    u: f64,
 }
 
 /// Prediction with small backups: learns the values of the policy that acts, without a step size.
@@ -56,20 +45,16 @@ pub struct SmallBackupPredictor {
     selection: Selection,
     iterations: usize,
     random: Random,
+    /// What was seen: a model in which every state has one action, so that a pair's id is that of its state.
+    model: Model,
     v: Vec<f64>,
-    /// N(s).
-    n: Vec<u64>,
-    /// The sum of rewards, kept for refreshes only.
-    reward_sum: Vec<f64>,
     /// The largest |V(s)| since V(s) was last computed in full: rounding errors are as large as this times 2⁻⁵³.
     peaks: Vec<f64>,
-    arcs: Vec<Arc>,
-    /// The arcs out of each state.
-    out: Vec<Vec<u32>>,
-    /// The arcs into each state; filled for `Selection::Largest` only.
-    into: Vec<Vec<u32>>,
-    index: FxHashMap<(u32, u32), u32>,
-    /// The next arc of the round robin.
+    /// U of each arc, by id.
+    u: Vec<f64>,
+    /// The arcs in the order in which they were first seen.
+    arcs: Vec<ArcId>,
+    /// The place in `arcs` of the next one in the round robin.
     next_in_turn: usize,
     /// By |V(s') − U|; used by `Selection::Largest` only.
     queue: PriorityQueue,
@@ -96,14 +81,11 @@ impl SmallBackupPredictor {
             selection,
             iterations,
             random: Random::from_seed(seed),
+            model: Model::new(),
             v: Vec::new(),
-            n: Vec::new(),
-            reward_sum: Vec::new(),
             peaks: Vec::new(),
+            u: Vec::new(),
             arcs: Vec::new(),
-            out: Vec::new(),
-            into: Vec::new(),
-            index: FxHashMap::default(),
             next_in_turn: 0,
             queue: PriorityQueue::new(QueueKind::Exact),
             refresh: (0, 0),
@@ -117,48 +99,40 @@ impl SmallBackupPredictor {
 
     /// The largest |V(s) − (R̂ + γ Σ P̂ U)|: how far rounding has carried the values from relation (6).
     pub fn deviation(&self) -> f64 {
-        let states = (0..self.v.len()).filter(|&s| self.n[s] > 0);
+        let states = (0..self.v.len()).filter(|&s| self.model.weight(Pair(s as u32)) > 0.0);
         states.map(|s| (self.v[s] - self.expectation(s)).abs()).fold(0.0, f64::max)
     }
 
     /// The value U of a successor on which V(s) is built; `None` if that step was never seen.
     pub fn seen(&self, state: State, next: State) -> Option<f64> {
-        self.index.get(&(state.0, next.0)).map(|&arc| self.arcs[arc as usize].u)
+        let mut successors = self.model.successors(Pair(state.0));
+        successors.find(|successor| successor.state == next).map(|successor| self.u[successor.arc.index()])
     }
 
     fn expectation(&self, state: usize) -> f64 {
-        let arcs = self.out[state].iter().map(|&arc| &self.arcs[arc as usize]);
-        let sum: f64 = arcs.map(|arc| arc.n as f64 * arc.u).sum();
-        (self.reward_sum[state] + self.discount * sum) / self.n[state] as f64
+        let pair = Pair(state as u32);
+        let successors = self.model.successors(pair);
+        let sum: f64 = successors.map(|next| next.weight * self.u[next.arc.index()]).sum();
+        (self.model.reward_sum(pair) + self.discount * sum) / self.model.weight(pair)
     }
 
-    fn meet(&mut self, state: State) {
-        if self.v.len() <= state.index() {
-            let n = state.index() + 1;
-            self.v.resize(n, self.initial_value); // l.1
-            self.n.resize(n, 0); // l.3
-            self.reward_sum.resize(n, 0.0);
-            self.peaks.resize(n, 0.0);
-            self.out.resize(n, Vec::new());
-            if self.selection == Selection::Largest {
-                self.into.resize(n, Vec::new());
-            }
+    fn meet(&mut self, state: State) -> Result<()> {
+        while self.v.len() <= state.index() {
+            self.model.add_state(1)?; // l.3
+            self.v.push(self.initial_value); // l.1
+            self.peaks.push(0.0);
         }
+        Ok(())
     }
 
-    /// The arc of a pair, a new one if it was not seen before: its U starts as V(s') (line 2).
-    fn arc(&mut self, state: State, next: State) -> u32 {
-        let new = self.arcs.len() as u32;
-        let arc = *self.index.entry((state.0, next.0)).or_insert(new);
-        if arc == new {
-            self.arcs.push(Arc { state: state.0, next: next.0, n: 0, u: self.v[next.index()] }); // l.2, 3
-            self.out[state.index()].push(arc);
-            if self.selection == Selection::Largest {
-                self.into[next.index()].push(arc);
-                self.queue.grow(self.arcs.len());
-            }
+    /// Takes in an arc that is new: its U starts as V(s') (line 2).
+    fn meet_arc(&mut self, arc: ArcId, next: State) {
+        self.u.resize(self.model.arc_bound(), 0.0);
+        self.u[arc.index()] = self.v[next.index()]; // l.2
+        self.arcs.push(arc);
+        if self.selection == Selection::Largest {
+            self.queue.grow(self.model.arc_bound());
         }
-        arc
     }
 
     /// V(s) after a correction: computed in full if it has fallen to a thousandth of its peak, or if that is due.
@@ -173,48 +147,48 @@ impl SmallBackupPredictor {
         v
     }
 
-    /// Sets V(s); the pairs that lead to s get their new urgency.
+    /// Sets V(s); the arcs that lead to s get their new urgency.
     fn set_value(&mut self, state: usize, v: f64) {
         self.v[state] = v;
         if self.selection == Selection::Largest {
-            for &arc in &self.into[state] {
-                let difference = (v - self.arcs[arc as usize].u).abs();
+            for before in self.model.predecessors(State(state as u32)) {
+                let difference = (v - self.u[before.arc.index()]).abs();
                 if difference > 0.0 {
-                    self.queue.set(arc, difference);
+                    self.queue.set(before.arc.0, difference);
                 } else {
-                    self.queue.remove(arc);
+                    self.queue.remove(before.arc.0);
                 }
             }
         }
     }
 
-    fn select(&mut self, most_recent: Option<u32>) -> Option<u32> {
+    fn select(&mut self, most_recent: Option<ArcId>) -> Option<ArcId> {
         match self.selection {
             Selection::MostRecent => most_recent,
-            Selection::RoundRobin if self.arcs.is_empty() => None,
+            Selection::Largest => self.queue.pop().map(ArcId),
+            _ if self.arcs.is_empty() => None,
             Selection::RoundRobin => {
-                let arc = self.next_in_turn % self.arcs.len();
-                self.next_in_turn = arc + 1;
-                Some(arc as u32)
+                let place = self.next_in_turn % self.arcs.len();
+                self.next_in_turn = place + 1;
+                Some(self.arcs[place])
             }
-            Selection::Random if self.arcs.is_empty() => None,
-            Selection::Random => Some(self.random.below(self.arcs.len() as u32)),
-            Selection::Largest => self.queue.pop(),
+            Selection::Random => Some(self.arcs[self.random.below(self.arcs.len() as u32) as usize]),
         }
     }
 
     /// One small backup (Theorem 3.1): V(s) is corrected for the present value of one successor.
-    fn small_backup(&mut self, arc: u32) {
-        let Arc { state, next, n, u } = self.arcs[arc as usize];
-        let (s, v_next) = (state as usize, self.v[next as usize]); // l.10
-        self.arcs[arc as usize].u = v_next; // l.12
-        let v = self.v[s] + self.discount * (n as f64 / self.n[s] as f64) * (v_next - u); // l.11
+    fn small_backup(&mut self, arc: ArcId) {
+        let Some((pair, next)) = self.model.ends_of(arc) else { return };
+        let (s, v_next) = (pair.index(), self.v[next.index()]); // l.10
+        let u = std::mem::replace(&mut self.u[arc.index()], v_next); // l.12
+        let p = self.model.arc_weight(arc) / self.model.weight(pair);
+        let v = self.v[s] + self.discount * p * (v_next - u); // l.11
         let v = self.kept_exact(s, v, false);
         self.set_value(s, v);
         self.refresh.1 += 1;
-        if self.refresh.1 > 1000 * (1 + self.out[self.refresh.0].len()) {
-            let s = self.refresh.0;
-            if self.n[s] > 0 {
+        let s = self.refresh.0;
+        if self.refresh.1 > 1000 * (1 + self.model.n_successors(Pair(s as u32))) {
+            if self.model.weight(Pair(s as u32)) > 0.0 {
                 self.set_value(s, self.expectation(s));
             }
             self.refresh = ((s + 1) % self.v.len(), 0);
@@ -225,22 +199,24 @@ impl SmallBackupPredictor {
 impl Predictor for SmallBackupPredictor {
     fn observe(&mut self, state: State, reward: f64, next: Next) -> Result<()> {
         check(state, reward, next)?; // l.4, 5: the loop over steps is the caller's
-        self.meet(state);
-        let mut most_recent = None;
-        let mut u = 0.0;
-        let s = state.index();
+        self.meet(state)?;
         if let Some(next) = next.state() {
-            self.meet(next);
-            let arc = self.arc(state, next);
-            self.arcs[arc as usize].n += 1; // l.6
-            u = self.arcs[arc as usize].u;
-            most_recent = Some(arc);
+            self.meet(next)?;
         }
-        self.n[s] += 1; // l.6
-        self.reward_sum[s] += reward;
+        let n_arcs = self.model.n_arcs();
+        let transition = Transition { state, action: Action(0), reward, next };
+        let Some(change) = self.model.record(&transition)? else { return Ok(()) }; // l.6
+        if let Some((next, arc)) = change.next
+            && self.model.n_arcs() > n_arcs
+        {
+            self.meet_arc(arc, next);
+        }
+        let most_recent = change.next.map(|(_, arc)| arc);
+        let u = most_recent.map_or(0.0, |arc| self.u[arc.index()]);
+        let (s, n) = (state.index(), change.weight_after);
         let v_old = self.v[s];
-        let v = v_old + (reward + self.discount * u - v_old) / self.n[s] as f64; // l.7
-        let v = self.kept_exact(s, v, self.n[s].is_power_of_two());
+        let v = v_old + (reward + self.discount * u - v_old) / n; // l.7
+        let v = self.kept_exact(s, v, (n as u64).is_power_of_two());
         self.set_value(s, v);
         for _ in 0..self.iterations {
             let Some(arc) = self.select(most_recent) else { break }; // l.8, 9

@@ -36,9 +36,7 @@ impl Td0 {
             StepSize::Constant(alpha) => ("step size", alpha),
             StepSize::Decaying(d) => ("decay rate", d),
         };
-        if !(0.0..=1.0).contains(&number) {
-            return Err(Error::Setting { name, found: number, expected: "a number from 0 to 1" });
-        }
+        Error::unless((0.0..=1.0).contains(&number), name, number, "a number from 0 to 1")?;
         Ok(Self { discount, step_size, initial_value, v: Vec::new(), visits: Vec::new() })
     }
 }

@@ -11,10 +11,6 @@
 //!
 //! Memory: 92/7 bytes per arc, plus the unfilled part of each list's first block, plus 16 for a weight that is not a count.
 
-mod restore;
-
-pub(crate) use restore::StoredArcs;
-
 use super::chunks::Chunks;
 use super::prefetch::prefetch;
 use super::{NONE, Sum};
@@ -22,7 +18,7 @@ use crate::{ArcId, Pair, State};
 use rustc_hash::FxHashMap;
 
 /// Arcs in a block of a predecessor list.
-const LANES: u32 = 7;
+pub(crate) const LANES: u32 = 7;
 /// Pairs with more successors than this are looked up by hash instead of by a scan.
 const LONG_ROW: u32 = 48;
 /// Predecessor lists up to this length are scanned for an arc: eight blocks.
@@ -133,6 +129,11 @@ impl Cursor {
     pub fn has_before_it(self, arc: ArcId) -> bool {
         self != Self::END && arc.0 / LANES <= self.0
     }
+
+    /// As a number for a file; [`Arcs::cursor`] is the way back.
+    pub fn number(self) -> u32 {
+        self.0
+    }
 }
 
 /// A walk through a predecessor list, seven lanes at a time.
@@ -224,6 +225,15 @@ impl Arcs {
             filled: if is_start { list.filled() } else { LANES },
             n_taken: 0,
         }
+    }
+
+    /// The cursor of a list that a file holds, if the list has one there.
+    pub fn cursor(&self, list: &InList, number: u64) -> Option<Cursor> {
+        let mut block = list.heads[0];
+        while block != NO_BLOCK && u64::from(block) > number {
+            block = self.blocks[block as usize].next();
+        }
+        (u64::from(block) == number).then_some(Cursor(block))
     }
 
     /// The arcs into a state: (pair, weight, arc).
@@ -338,30 +348,24 @@ impl Arcs {
         self.out(out).find(|&(state, _)| state == next).map(|(_, arc)| arc)
     }
 
-    /// Adds an arc that does not exist yet, if there is [room](Self::has_room).
-    pub fn add(&mut self, pair: Pair, out: &mut OutList, next: State, into: &mut InList) -> ArcId {
+    /// Adds an arc that does not exist yet to its predecessor list, if there is [room](Self::has_room).
+    pub fn add_in(&mut self, pair: Pair, next: State, into: &mut InList) -> ArcId {
         let i = into.len % LANES;
         if i == 0 {
-            self.add_block(next, into);
+            let next_wide = into.heads[0] << 1;
+            into.heads.rotate_right(1);
+            into.heads[0] = self.blocks.len() as u32;
+            self.blocks.push(Block { slots: [0; 7], codes: [0; 7], next_wide, target: next.0 });
+            self.older.push([NONE; 7]);
         }
         let head = into.heads[0];
         self.blocks[head as usize].slots[i as usize] = pair.0 + 1;
         into.len += 1;
-        let arc = ArcId(head * LANES + i);
-        self.add_out(pair, out, next, arc);
-        arc
-    }
-
-    fn add_block(&mut self, target: State, into: &mut InList) {
-        let next_wide = into.heads[0] << 1;
-        into.heads.rotate_right(1);
-        into.heads[0] = self.blocks.len() as u32;
-        self.blocks.push(Block { slots: [0; 7], codes: [0; 7], next_wide, target: target.0 });
-        self.older.push([NONE; 7]);
+        ArcId(head * LANES + i)
     }
 
     /// Adds an arc that is in its predecessor list to the list of its pair.
-    fn add_out(&mut self, pair: Pair, out: &mut OutList, next: State, arc: ArcId) {
+    pub fn add_out(&mut self, pair: Pair, out: &mut OutList, next: State, arc: ArcId) {
         if out.len == LONG_ROW {
             let row: Vec<_> = self.out(*out).collect();
             self.long_rows.extend(row.into_iter().map(|(state, arc)| ((pair.0, state.0), arc.0)));

@@ -1,10 +1,8 @@
 //! The whole predictor as named arrays: one that is restored continues bit for bit.
 
-use super::{Arc, Selection, SmallBackupPredictor};
-use crate::predict::snapshot::{counts, numbers};
-use crate::predict::{MOST_STATES, check_settings};
-use crate::{PriorityQueue, QueueKind};
-use crate::{Random, Result, Snapshot, State};
+use super::{Selection, SmallBackupPredictor};
+use crate::predict::{LARGEST, MOST_STATES};
+use crate::{ArcId, Model, Pair, Random, Result, Snapshot};
 
 const KIND: &[u8] = b"small_backups";
 /// More iterations per step than this are not meant.
@@ -16,21 +14,18 @@ impl SmallBackupPredictor {
     /// Everything there is to know about the predictor, to be stored.
     pub fn store(&self) -> Snapshot {
         let mut snapshot = Snapshot::new();
+        self.model.store(&mut snapshot);
         snapshot.put("predictor", KIND.to_vec());
         snapshot.put("predictor.settings", vec![self.discount, self.initial_value]);
         let selection = SELECTIONS.iter().position(|&selection| selection == self.selection).unwrap_or(0);
-        let (turn, refresh) = (self.next_in_turn, self.refresh);
-        let counts = [selection, self.iterations, turn, refresh.0, refresh.1];
-        snapshot.put("predictor.counts", counts.map(|n| n as u64).to_vec());
+        let counts =
+            [selection, self.iterations, self.next_in_turn, self.refresh.0, self.refresh.1].map(|n| n as u64);
+        snapshot.put("predictor.counts", counts.to_vec());
         snapshot.put("predictor.random", self.random.state().to_vec());
         snapshot.put("predictor.v", self.v.clone());
-        snapshot.put("predictor.n", self.n.clone());
-        snapshot.put("predictor.reward_sum", self.reward_sum.clone());
         snapshot.put("predictor.peaks", self.peaks.clone());
-        snapshot.put("arcs.state", self.arcs.iter().map(|arc| arc.state).collect::<Vec<u32>>());
-        snapshot.put("arcs.next", self.arcs.iter().map(|arc| arc.next).collect::<Vec<u32>>());
-        snapshot.put("arcs.n", self.arcs.iter().map(|arc| arc.n).collect::<Vec<u64>>());
-        snapshot.put("arcs.u", self.arcs.iter().map(|arc| arc.u).collect::<Vec<f64>>());
+        snapshot.put("predictor.u", self.u.clone());
+        snapshot.put("predictor.arcs", self.arcs.iter().map(|arc| arc.0).collect::<Vec<u32>>());
         snapshot
     }
 
@@ -46,17 +41,18 @@ impl SmallBackupPredictor {
         let &[discount, initial_value] = snapshot.f64s("predictor.settings")? else {
             return Err(wrong("predictor.settings", "expected 2 items"));
         };
-        check_settings(discount, initial_value)?;
         let &[selection, iterations, turn, refresh_state, refresh_count] =
             snapshot.u64s("predictor.counts")?
         else {
             return Err(wrong("predictor.counts", "expected 5 items"));
         };
-        let v = snapshot.f64s("predictor.v")?;
-        let n_states = v.len();
-        let n_arcs = snapshot.f64s("arcs.u")?.len();
-        if n_states > MOST_STATES as usize || u32::try_from(n_arcs).is_err() {
-            return Err(wrong("predictor.v", "there are too many states or arcs"));
+        let model = Model::restore(snapshot)?;
+        let (n_states, n_arcs) = (model.n_states(), model.n_arcs());
+        if n_states > MOST_STATES as usize || model.n_pairs() != n_states {
+            return Err(wrong("model.n_actions", "expected 2^26 states at the most, with one action each"));
+        }
+        if model.states().any(|state| !model.pairs(state).eq([Pair(state.0)])) {
+            return Err(wrong("model.first_pair", "expected one action per state, in the order of states"));
         }
         if iterations > MOST_ITERATIONS
             || turn > n_arcs as u64
@@ -65,72 +61,32 @@ impl SmallBackupPredictor {
         {
             return Err(wrong("predictor.counts", "an item is out of range"));
         }
-        let &selection = usize::try_from(selection)
-            .ok()
-            .and_then(|i| SELECTIONS.get(i))
-            .ok_or_else(|| wrong("predictor.counts", "the selection is unknown"))?;
-        let random = snapshot.u64s("predictor.random")?.try_into().ok().and_then(Random::from_state);
-        let mut predictor = Self {
-            discount,
-            initial_value,
-            selection,
-            iterations: iterations as usize,
-            random: random.ok_or_else(|| wrong("predictor.random", "it is not the state of a generator"))?,
-            v: numbers(snapshot, "predictor.v", n_states)?.to_vec(),
-            n: counts(snapshot, "predictor.n", n_states)?.to_vec(),
-            reward_sum: numbers(snapshot, "predictor.reward_sum", n_states)?.to_vec(),
-            peaks: numbers(snapshot, "predictor.peaks", n_states)?.to_vec(),
-            arcs: Vec::with_capacity(n_arcs),
-            out: vec![Vec::new(); n_states],
-            into: if selection == Selection::Largest { vec![Vec::new(); n_states] } else { Vec::new() },
-            index: Default::default(),
-            next_in_turn: turn as usize,
-            queue: PriorityQueue::new(QueueKind::Exact),
-            refresh: (refresh_state as usize, refresh_count as usize),
+        let Some(&selection) = usize::try_from(selection).ok().and_then(|i| SELECTIONS.get(i)) else {
+            return Err(wrong("predictor.counts", "the selection is unknown"));
         };
-        let states = Snapshot::sized("arcs.state", snapshot.u32s("arcs.state")?, n_arcs)?;
-        let nexts = Snapshot::sized("arcs.next", snapshot.u32s("arcs.next")?, n_arcs)?;
-        let visits = counts(snapshot, "arcs.n", n_arcs)?;
-        let seen = numbers(snapshot, "arcs.u", n_arcs)?;
-        let mut left = predictor.n.clone();
-        for i in 0..n_arcs {
-            let arc = Arc { state: states[i], next: nexts[i], n: visits[i], u: seen[i] };
-            predictor.restore_arc(arc, &mut left)?;
+        let random = snapshot.u64s("predictor.random")?.try_into().ok().and_then(Random::from_state);
+        let mut predictor = Self::new(discount, initial_value, selection, iterations as usize, 0)?;
+        predictor.random =
+            random.ok_or_else(|| wrong("predictor.random", "it is not the state of a generator"))?;
+        predictor.v = snapshot.bounded("predictor.v", n_states, LARGEST)?.to_vec();
+        predictor.peaks = snapshot.bounded("predictor.peaks", n_states, LARGEST)?.to_vec();
+        predictor.u = snapshot.bounded("predictor.u", model.arc_bound(), LARGEST)?.to_vec();
+        predictor.arcs = snapshot.u32s("predictor.arcs")?.iter().map(|&arc| ArcId(arc)).collect();
+        let mut is_listed = vec![false; model.arc_bound()];
+        let mut is_new = |&arc: &ArcId| {
+            model.ends_of(arc).is_some() && !std::mem::replace(&mut is_listed[arc.index()], true)
+        };
+        if predictor.arcs.len() != n_arcs || !predictor.arcs.iter().all(&mut is_new) {
+            return Err(wrong("predictor.arcs", "expected every arc of the model once"));
         }
-        predictor.restore_queue();
+        (predictor.next_in_turn, predictor.refresh) =
+            (turn as usize, (refresh_state as usize, refresh_count as usize));
+        predictor.model = model;
+        // The queue follows from the values: it holds every arc whose successor has changed since.
+        predictor.queue.grow(predictor.u.len());
+        for state in 0..n_states {
+            predictor.set_value(state, predictor.v[state]);
+        }
         Ok(predictor)
-    }
-
-    /// Adds the next arc; `left` are the visits of each state that no arc has claimed yet.
-    fn restore_arc(&mut self, arc: Arc, left: &mut [u64]) -> Result<()> {
-        let (state, next) = (State(arc.state).index(), State(arc.next).index());
-        if state >= self.v.len() || next >= self.v.len() {
-            return Err(Snapshot::problem("arcs.state", "an arc has a state that does not exist"));
-        }
-        let id = self.arcs.len() as u32;
-        let is_new = self.index.insert((arc.state, arc.next), id).is_none();
-        if !is_new || arc.n == 0 || arc.n > left[state] {
-            return Err(Snapshot::problem("arcs.n", "counts do not add up"));
-        }
-        left[state] -= arc.n;
-        self.arcs.push(arc);
-        self.out[state].push(id);
-        if self.selection == Selection::Largest {
-            self.into[next].push(id);
-        }
-        Ok(())
-    }
-
-    /// The queue follows from the values: it holds every arc whose successor has changed since.
-    fn restore_queue(&mut self) {
-        if self.selection == Selection::Largest {
-            self.queue.grow(self.arcs.len());
-            for (id, arc) in (0..).zip(&self.arcs) {
-                let difference = (self.v[arc.next as usize] - arc.u).abs();
-                if difference > 0.0 {
-                    self.queue.set(id, difference);
-                }
-            }
-        }
     }
 }

@@ -1,11 +1,12 @@
 //! The whole predictor as named arrays: one that is restored continues bit for bit.
 
 use super::{StepSize, Td0};
-use crate::predict::MOST_STATES;
-use crate::predict::snapshot::{counts, numbers};
+use crate::predict::{LARGEST, MOST_STATES};
 use crate::{Result, Snapshot};
 
 const KIND: &[u8] = b"td0";
+/// Counts below this can be counted on from.
+const MOST_VISITS: u64 = 1 << 53;
 
 impl Td0 {
     /// Everything there is to know about the predictor, to be stored.
@@ -44,8 +45,12 @@ impl Td0 {
             return Err(Snapshot::problem("predictor.v", "there are too many states"));
         }
         let mut predictor = Self::new(discount, step_size, initial_value)?;
-        predictor.v = numbers(snapshot, "predictor.v", n_states)?.to_vec();
-        predictor.visits = counts(snapshot, "predictor.n", n_states)?.to_vec();
+        predictor.v = snapshot.bounded("predictor.v", n_states, LARGEST)?.to_vec();
+        predictor.visits = Snapshot::sized("predictor.n", snapshot.u64s("predictor.n")?, n_states)?.to_vec();
+        if let Some(i) = predictor.visits.iter().position(|&n| n >= MOST_VISITS) {
+            let problem = format!("item {i} is {}; expected less than 2^53", predictor.visits[i]);
+            return Err(Snapshot::problem("predictor.n", &problem));
+        }
         Ok(predictor)
     }
 }

@@ -18,8 +18,10 @@ from importlib.metadata import version as _version
 from ._backsweep import TD0, Agent, SmallBackupPredictor
 from ._errors import Error, FileError, UnknownName
 from ._learn import Evaluation, History, evaluate, learn
-from ._mdp import MDP, Solution
+from ._mdp import MDP
+from ._objectives import Average, Discounted, Horizon, Reach, Total
 from ._plot import plot_policy, plot_values
+from ._solution import Solution, WhatIf
 from ._spaces import name_of
 from ._types import (
     Audit,
@@ -38,24 +40,30 @@ from ._types import (
 __all__ = [
     "Agent",
     "Audit",
+    "Average",
+    "Discounted",
     "Error",
     "Evaluation",
     "FileError",
     "History",
+    "Horizon",
     "MDP",
     "Model",
     "MooreAtkeson",
     "Optimism",
     "PengWilliams",
     "Planner",
+    "Reach",
     "ReversedFullBackups",
     "SmallBackupPredictor",
     "SmallBackups",
     "Solution",
     "Stats",
     "TD0",
+    "Total",
     "UnknownName",
     "ValueIteration",
+    "WhatIf",
     "WieringSchmidhuber",
     "evaluate",
     "learn",

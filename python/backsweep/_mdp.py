@@ -3,88 +3,52 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
-from os import PathLike
+import time
+import warnings
+from numbers import Real
+from os import PathLike, fspath
 from typing import Any, Callable, Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from . import _tables
-from ._backsweep import Solver
-from ._repr import table
+from ._backsweep import KnownModel, Solver
+from ._objectives import Objective, question
+from ._progress import Bar
+from ._solution import Solution, WhatIf, action_array
 from ._types import Audit, Model, Planner, Stats
 
-__all__ = ["MDP", "Solution"]
-
-
-@dataclass(frozen=True, repr=False)
-class Solution:
-    """What ``MDP.solve`` reached."""
-
-    states: list[Hashable]
-    """The states, in the order of ``values`` and ``policy``."""
-    values: np.ndarray[Any, np.dtype[np.float64]]
-    """The value of each state."""
-    policy: list[Any]
-    """A best action of each state; ``None`` where there is no action."""
-    error_bound: float | None
-    """Proven: no value is further from the optimum than this. ``None`` only if the discount is 1 and some policy never ends."""
-    converged: bool
-    """Whether the bound is within the tolerance (without a bound: whether nothing was left to do)."""
-    cycles: int
-    """Update cycles that it took."""
-
-    def _bound(self) -> str:
-        return "no error bound" if self.error_bound is None else f"error bound {self.error_bound:.2g}"
-
-    def __repr__(self) -> str:
-        converged = "converged" if self.converged else "not converged"
-        return f"<backsweep.Solution: {len(self.states)} states, {converged}, {self._bound()}, {self.cycles} cycles>"
-
-    def _repr_html_(self) -> str:
-        rows = [
-            ("states", len(self.states)),
-            ("converged", "yes" if self.converged else "no"),
-            ("error bound", "none" if self.error_bound is None else f"{self.error_bound:.2g}"),
-            ("update cycles", self.cycles),
-        ]
-        return table("backsweep.Solution", rows)
+__all__ = ["MDP"]
 
 
 class MDP:
     """A known Markov decision process.
 
-    States and actions are any hashable objects. Build it action by action with ``set_outcomes``, or from tables with
-    ``from_gymnasium``, ``from_arrays`` and ``from_scipy``.
+    States and actions are any hashable objects. Build it action by action with ``set_outcomes``, from tables with
+    ``from_gymnasium``, ``from_arrays`` and ``from_scipy``, or from a file with ``read``.
 
     Args:
         discount: how much a reward one step later counts, from 0 to 1.
-        planner: the name of a planner, or an object such as ``SmallBackups(queue="bucket")``.
+        planner: the name of a planner that learns, or an object such as ``SmallBackups(queue="bucket")``, to solve with instead
+            of the portfolio of methods for known problems.
     """
 
+    _solver: KnownModel | Solver
+
     def __init__(self, discount: float, *, planner: str | Planner | None = None) -> None:
-        self._solver = Solver(discount, planner)
+        self._solver = KnownModel(discount) if planner is None else Solver(discount, planner)
 
     @classmethod
-    def _of(cls, solver: Solver) -> MDP:
+    def _of(cls, solver: KnownModel | Solver, planner: str | Planner | None = None) -> MDP:
         mdp = cls.__new__(cls)
-        mdp._solver = solver
+        mdp._solver = solver.with_planner(planner) if planner is not None and isinstance(solver, KnownModel) else solver
         return mdp
 
-    @classmethod
-    def _from_columns(cls, columns: _tables.Columns, discount: float, planner: str | Planner | None) -> MDP:
-        solver = Solver.from_rows(
-            discount,
-            planner,
-            columns.n_states,
-            np.ascontiguousarray(columns.states, np.int64),
-            np.ascontiguousarray(columns.actions, np.int64),
-            np.ascontiguousarray(columns.starts, np.int64),
-            np.ascontiguousarray(columns.next_states, np.int64),
-            np.ascontiguousarray(columns.probabilities, np.float64),
-            np.ascontiguousarray(columns.rewards, np.float64),
-        )
-        return cls._of(solver)
+    def _known(self, what: str) -> KnownModel:
+        """The engine, for what planners cannot do."""
+        if isinstance(self._solver, Solver):
+            raise ValueError(f"{what} is not for an MDP with planner={self.planner!r}; expected one without a planner")
+        return self._solver
 
     @classmethod
     def from_gymnasium(
@@ -104,7 +68,7 @@ class MDP:
         if not isinstance(transitions, Mapping):
             raise TypeError(f"{env!r} has no table P; expected an environment such as FrozenLake, CliffWalking or Taxi")
         if _tables.is_numbered(transitions):
-            return cls._from_columns(_tables.from_table(transitions, normalize), discount, planner)
+            return cls._of(_tables.from_table(transitions, discount, normalize), planner)
         mdp = cls(discount, planner=planner)
         for state, actions in transitions.items():
             for action, outcomes in actions.items():
@@ -135,8 +99,7 @@ class MDP:
             planner: as for ``MDP``.
             normalize: whether to divide every row and its end by their sum.
         """
-        columns = _tables.from_dense(transitions, rewards, end, available, normalize)
-        return cls._from_columns(columns, discount, planner)
+        return cls._of(_tables.from_dense(transitions, rewards, discount, end, available, normalize), planner)
 
     @classmethod
     def from_scipy(
@@ -162,8 +125,50 @@ class MDP:
             planner: as for ``MDP``.
             normalize: as for ``from_arrays``.
         """
-        columns = _tables.from_sparse(transitions, rewards, end, available, normalize)
-        return cls._from_columns(columns, discount, planner)
+        return cls._of(_tables.from_sparse(transitions, rewards, discount, end, available, normalize), planner)
+
+    @classmethod
+    def read(
+        cls,
+        path: str | PathLike[str],
+        *,
+        discount: float = 1.0,
+        format: str | None = None,
+        progress: bool | None = None,
+    ) -> MDP:
+        """The problem in a file of another tool, or of ours. What of it an MDP cannot hold is told as a warning.
+
+        States and actions are whole numbers, or text if the file has names for them.
+
+        Args:
+            path: a UMB (.umb), Storm (.drn), PRISM explicit (.tra) or CSV file, or one of ``save`` (.backsweep).
+            discount: how much a reward one step later counts, from 0 to 1; that of the file for .backsweep.
+            format: "umb", "drn", "tra", "csv" or "backsweep", if the extension does not tell it.
+            progress: whether to show a bar; by default in a terminal or notebook.
+        """
+        path = fspath(path)
+        if format == "backsweep" or (format is None and path.lower().endswith(".backsweep")):
+            return cls.load(path)
+        with Bar(100, progress, unit="%") as bar:
+            model, notes = KnownModel.read(path, format, discount, lambda done: bar.show(done // 10, "reading"))
+        for note in notes:
+            warnings.warn(f"{path}: {note}", stacklevel=2)
+        return cls._of(model)
+
+    def write(self, path: str | PathLike[str], *, format: str | None = None, compress: bool = True) -> None:
+        """Write the problem for other tools, in place of the file that was there. What the format cannot hold is told as a
+        warning. Names become text.
+
+        Args:
+            path: the file; its extension tells the format: .umb, .drn, .tra, .csv, or .backsweep as ``save`` writes it.
+            format: "umb", "drn", "tra", "csv" or "backsweep", if the extension does not tell it.
+            compress: whether to compress .umb; without, writing is faster and the file larger.
+        """
+        path = fspath(path)
+        if format == "backsweep" or (format is None and path.lower().endswith(".backsweep")):
+            return self.save(path)
+        for note in self._known("write").write(path, format, compress):
+            warnings.warn(f"{path}: {note}", stacklevel=2)
 
     def set_outcomes(
         self, state: Hashable, action: Hashable, outcomes: Iterable[Sequence[Any]], *, normalize: bool = False
@@ -178,24 +183,116 @@ class MDP:
         """
         self._solver.set_outcomes(state, action, [tuple(outcome) for outcome in outcomes], normalize)
 
-    def solve(self, tolerance: float = 1e-9) -> Solution:
-        """Plan until every value is proven to be near the optimum, starting from the values there are.
-
-        With discount 1 the values must be defined: every policy ends, or rewards have one sign. The policy then attains what
-        the values promise: where actions are tied, it takes one that leads to an end.
+    def set_reward(self, state: Hashable, action: Hashable, reward: float) -> None:
+        """Set the reward of an action, whatever it leads to.
 
         Args:
-            tolerance: how near, above 0.
+            state: a known state.
+            action: one of its actions.
+            reward: the reward.
         """
-        error_bound, converged, cycles = self._solver.solve(tolerance)
-        return Solution(
-            states=self._solver.states(),
-            values=self._solver.value_array(),
-            policy=self._solver.policy_list(),
-            error_bound=error_bound,
-            converged=converged,
-            cycles=cycles,
+        self._known("set_reward").set_reward(state, action, reward)
+
+    def remove_action(self, state: Hashable, action: Hashable) -> None:
+        """Take an action away from a state. A state without actions is an end, worth 0.
+
+        Args:
+            state: a known state.
+            action: one of its actions.
+        """
+        self._known("remove_action").remove_action(state, action)
+
+    def set_label(self, label: str, states: Iterable[Hashable]) -> None:
+        """Label states, for ``Reach`` and ``Total``; the label is taken off all others.
+
+        Args:
+            label: the label; "init" stands for the initial states.
+            states: known states.
+        """
+        self._known("set_label").set_label(label, states)
+
+    @property
+    def labels(self) -> dict[str, list[Any]]:
+        """The labels, each with its states."""
+        return self._known("labels").labels()
+
+    @property
+    def rewards(self) -> list[str]:
+        """The names of the rewards; one kind without a name is the empty string."""
+        return self._known("rewards").rewards()
+
+    def solve(
+        self,
+        tolerance: float = 1e-9,
+        objective: Objective | None = None,
+        *,
+        minimize: bool = False,
+        method: str | None = None,
+        time_limit: float | None = None,
+        threads: int | None = None,
+    ) -> Solution:
+        """Compute every value with an interval that is proven to contain it, and a policy.
+
+        After a change of a discounted problem, the answer to the same question is repaired from where it stood. Without discount
+        infinite values are reported as infinite, and the policy attains what the values promise. Ctrl-C and the time limit end
+        the work with the intervals reached so far, which are proven all the same.
+
+        Args:
+            tolerance: how near values are to come to the truth, above 0.
+            objective: ``Discounted``, ``Reach``, ``Total``, ``Horizon`` or ``Average``; discounted reward if not given.
+            minimize: whether to look for the smallest values that a policy attains, not the largest.
+            method: use this method instead of choosing one; see docs/SOLVING.md.
+            time_limit: stop after this many seconds.
+            threads: how many threads to use; all cores if not given. The result is the same for any number.
+        """
+        if isinstance(self._solver, Solver):
+            if objective is not None or minimize or method is not None or time_limit is not None:
+                self._known("solve with an objective, minimize, method or time_limit")
+            return _planned(self._solver, tolerance)
+        (values, lower, upper, action_ids), rest = self._solver.solve(
+            tolerance, question(objective), minimize, method, time_limit, threads
         )
+        return Solution(values, lower, upper, *rest, self._solver, action_ids)
+
+    def what_if(
+        self,
+        changes: Mapping[tuple[Hashable, Hashable], Any],
+        tolerance: float = 1e-9,
+        objective: Objective | None = None,
+        *,
+        minimize: bool = False,
+        time_limit: float | None = None,
+        threads: int | None = None,
+    ) -> WhatIf:
+        """Answer what changes would do, without keeping them. Solves the problem as it is first, if that has not been done.
+
+        Args:
+            changes: ``{(state, action): change}``, where a change is a list of outcomes as for ``set_outcomes`` (a new action
+                is added), a number as for ``set_reward``, or ``None`` to remove the action. States must be known.
+            tolerance: as for ``solve``.
+            objective: as for ``solve``; without a discount below 1, both problems are solved afresh.
+            minimize: as for ``solve``.
+            time_limit: as for ``solve``, for both answers together.
+            threads: as for ``solve``.
+        """
+        engine = self._known("what_if")
+        edits: list[tuple[Any, Any, list[Any] | None, float | None]] = []
+        for pair, change in changes.items():
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise TypeError(f"changes has the key {pair!r}; expected (state, action)")
+            if change is None:
+                edits.append((*pair, None, None))
+            elif isinstance(change, (Real, np.number)):
+                edits.append((*pair, None, float(change)))
+            else:
+                edits.append((*pair, [tuple(outcome) for outcome in change], None))
+        (before, after), (changed, old, new), rest = engine.what_if(
+            edits, tolerance, question(objective), minimize, time_limit, threads
+        )
+        states = engine.states()
+        actions = zip(action_array(engine, old).tolist(), action_array(engine, new).tolist())
+        moved = {states[state]: pair for state, pair in zip(changed.tolist(), actions)}
+        return WhatIf(states, before, after, *rest, moved)
 
     def value(self, state: Hashable) -> float:
         """The value of a state.
@@ -254,7 +351,7 @@ class MDP:
             path: a file that ``save`` wrote.
             decode: the inverse of the ``encode`` that it was saved with.
         """
-        return cls._of(Solver.load(path, decode))
+        return cls._of(KnownModel.load(path, decode))
 
     def to_bytes(self, *, encode: Callable[[Any], Hashable] | None = None) -> bytes:
         """The bytes that ``save`` would write.
@@ -272,7 +369,7 @@ class MDP:
             data: the bytes.
             decode: as for ``load``.
         """
-        return cls._of(Solver.from_bytes(data, decode))
+        return cls._of(KnownModel.from_bytes(data, decode))
 
     @property
     def states(self) -> list[Hashable]:
@@ -286,7 +383,7 @@ class MDP:
 
     @property
     def planner(self) -> str:
-        """The name of the planner."""
+        """The name of the planner; "portfolio" without one."""
         return self._solver.planner()
 
     @property
@@ -320,3 +417,19 @@ class MDP:
 
     def _repr_html_(self) -> str:
         return self._solver.html()
+
+
+def _planned(solver: Solver, tolerance: float) -> Solution:
+    """What a planner reached."""
+    start = time.perf_counter()
+    error_bound, converged, cycles = solver.solve(tolerance)
+    seconds = time.perf_counter() - start
+    values = solver.value_array()
+    bound = np.inf if error_bound is None else error_bound
+    numbers = (values, values - bound, values + bound, error_bound, converged, cycles, seconds)
+    solution = Solution(*numbers, [solver.planner()], None, "largest discounted reward", False)
+    policy = np.empty(len(values), object)
+    for i, action in enumerate(solver.policy_list()):
+        policy[i] = action
+    solution.states, solution.policy = solver.states(), policy
+    return solution

@@ -12,8 +12,8 @@ WIDTH = 24
 class Bar:
     """One line that says how far the work is, redrawn at most ten times per second."""
 
-    def __init__(self, total: int, wanted: bool | None, stream: TextIO | None = None) -> None:
-        self.total = total
+    def __init__(self, total: int, wanted: bool | None, stream: TextIO | None = None, unit: str = "episodes") -> None:
+        self.total, self.unit = total, unit
         self.stream = stream if stream is not None else sys.stderr
         self.notebook = _notebook() if stream is None and wanted is not False else None
         watched = self.notebook is not None or self.stream.isatty()
@@ -39,7 +39,7 @@ class Bar:
         self.last = now
         self.drawn = True
         remaining = (now - self.start) / max(done, 1) * (self.total - done)
-        text = f"{done}/{self.total} episodes, {text}, {remaining:.0f} s remaining"
+        text = f"{done}/{self.total} {self.unit}, {text}, {remaining:.0f} s remaining"
         if self.notebook is None:
             filled = WIDTH * done // max(self.total, 1)
             # Without a terminal nothing understands the sequence that clears the rest of the line.

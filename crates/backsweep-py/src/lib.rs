@@ -10,7 +10,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what Python sees | [`agent`], [`solver`] (behind `backsweep.MDP`), [`predict`] |
+//! | what Python sees | [`agent`], [`known`] (behind `backsweep.MDP`; [`solver`] if it has a planner), [`predict`] |
 //! | names to ids and back | [`names`], [`action_row`]; to files and back: [`name_codec`], [`persistence`] |
 //! | learning from columns | [`columns`], [`flags`], [`observe_many`] |
 //! | acting, and the policy that values stand for | [`actions`], [`policy`] |
@@ -27,6 +27,7 @@ mod exclusive;
 mod explain;
 mod files;
 mod flags;
+mod known;
 mod memory;
 mod model_view;
 mod name_codec;
@@ -49,6 +50,8 @@ mod _backsweep {
     use crate::agent::Agent;
     #[pymodule_export]
     use crate::benchmark::rust_loop;
+    #[pymodule_export]
+    use crate::known::KnownModel;
     #[pymodule_export]
     use crate::predict::{SmallBackupPredictor, TD0};
     #[pymodule_export]

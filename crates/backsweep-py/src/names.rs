@@ -139,6 +139,18 @@ impl Key<'_> {
 }
 
 impl Names {
+    /// The whole numbers from 0 to n - 1, each its own id.
+    pub fn numbers(n: usize) -> Self {
+        let names = (0..n as i64).map(Named::Int).collect();
+        Self { names, dense: (0..n as u32).collect(), ..Self::default() }
+    }
+
+    /// Whether the names are the whole numbers from 0 on, each its own id.
+    pub fn are_numbers(&self) -> bool {
+        let is_its_id = |(id, name): (i64, &Named)| matches!(name, Named::Int(number) if *number == id);
+        (0..).zip(&self.names).all(is_its_id)
+    }
+
     pub fn len(&self) -> usize {
         self.names.len()
     }

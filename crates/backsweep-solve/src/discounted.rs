@@ -16,7 +16,7 @@ mod sweeps;
 
 pub use method::{METHODS, Method};
 
-use crate::{Direction, Limits, NO_CHOICE, Solution};
+use crate::{Direction, Limits, NO_CHOICE, Solution, Start};
 use backsweep_io::mdp::Mdp;
 use backward::Order;
 use elimination::Envelope;
@@ -49,8 +49,21 @@ pub fn solve_discounted(
     method: Option<Method>,
     limits: &Limits,
 ) -> Result<Solution, String> {
+    Ok(solve_with_start(mdp, rewards, discount, direction, method, limits)?.0)
+}
+
+/// As [`solve_discounted`], with the values as they were before the interval was put around them.
+pub(crate) fn solve_with_start(
+    mdp: &Mdp,
+    rewards: &[f64],
+    discount: f64,
+    direction: Direction,
+    method: Option<Method>,
+    limits: &Limits,
+) -> Result<(Solution, Start), String> {
     let (model, solver, reached) = run(mdp, rewards, discount, direction, method, limits)?;
-    Ok(solver.solution(&model, reached, limits.tolerance))
+    let start = Start { values: reached.values.clone() };
+    Ok((solver.solution(&model, reached, limits.tolerance), start))
 }
 
 /// The values themselves, multiplied by -1 to minimize, and the policy: for a repair, whose bound is its own. The middle of

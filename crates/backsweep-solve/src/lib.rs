@@ -10,6 +10,6 @@ mod undiscounted;
 
 pub use discounted::{METHODS, Method, solve_discounted, sweep_values};
 pub use query::{Query, reward_rounding};
-pub use repair::{Change, Repair, Repaired, WhatIf};
+pub use repair::{Change, Repair, Repaired, Start, WhatIf};
 pub use solution::{Direction, Limits, NO_CHOICE, Solution};
 pub use undiscounted::{Method as UndiscountedMethod, Objective, solve_undiscounted, solve_undiscounted_by};

@@ -1,8 +1,8 @@
 //! One door to all solvers: a question by names of labels and rewards, as the command line and Python ask it.
 
+use crate::discounted::solve_with_start;
 use crate::{
-    Direction, Limits, METHODS, Method, Objective, Solution, UndiscountedMethod, solve_discounted,
-    solve_undiscounted_by,
+    Direction, Limits, METHODS, Method, Objective, Solution, Start, UndiscountedMethod, solve_undiscounted_by,
 };
 use backsweep_io::mdp::{Mdp, Rewards};
 use std::fmt;
@@ -61,10 +61,27 @@ impl Query {
         method: Option<&str>,
         limits: &Limits,
     ) -> Result<Solution, String> {
+        Ok(self.solve_for_repair(mdp, direction, method, limits)?.0)
+    }
+
+    /// As [`solve`](Self::solve), with what [`Repair::resume`](crate::Repair::resume) takes over after a change; `None` for
+    /// questions that cannot be repaired, those without a discount.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve).
+    pub fn solve_for_repair(
+        &self,
+        mdp: &Mdp,
+        direction: Direction,
+        method: Option<&str>,
+        limits: &Limits,
+    ) -> Result<(Solution, Option<Start>), String> {
         let objective = match self {
             Self::Discounted { reward, discount } => {
                 let method = method.map(str::parse::<Method>).transpose()?;
-                return discounted(mdp, rewards(mdp, reward)?, *discount, direction, method, limits);
+                let rewards = rewards(mdp, reward)?;
+                let (solution, start) = discounted(mdp, rewards, *discount, direction, method, limits)?;
+                return Ok((solution, Some(start)));
             }
             Self::Reach { goal, avoid, steps } => {
                 let goal = label(mdp, goal)?;
@@ -84,7 +101,7 @@ impl Query {
             Self::Average { reward } => Objective::Average { reward: rewards(mdp, reward)? },
         };
         let method = method.map_or(Ok(UndiscountedMethod::Automatic), undiscounted_method)?;
-        solve_undiscounted_by(method, mdp, objective, direction, limits)
+        Ok((solve_undiscounted_by(method, mdp, objective, direction, limits)?, None))
     }
 
     /// The question in words.
@@ -166,9 +183,9 @@ fn discounted(
     direction: Direction,
     method: Option<Method>,
     limits: &Limits,
-) -> Result<Solution, String> {
+) -> Result<(Solution, Start), String> {
     let expected = mdp.expected_rewards(Some(rewards.name.as_str())).map_err(|error| error.to_string())?;
-    let mut solution = solve_discounted(mdp, &expected, discount, direction, method, limits)?;
+    let (mut solution, start) = solve_with_start(mdp, &expected, discount, direction, method, limits)?;
     let rounding = reward_rounding(mdp, rewards, discount);
     if rounding > 0.0 {
         for state in (0..mdp.n_states()).filter(|&state| !mdp.choices_of(state).is_empty()) {
@@ -184,7 +201,7 @@ fn discounted(
         }
         solution.converged &= converged;
     }
-    Ok(solution)
+    Ok((solution, start))
 }
 
 /// How far rounded sums in [`Mdp::expected_rewards`] can move a discounted value; 0 if no sum was rounded.

@@ -10,7 +10,7 @@ mod queue;
 mod rows;
 mod work;
 
-use crate::discounted::model::Facts;
+use crate::discounted::model::{Facts, Model, in_range};
 use crate::discounted::solve_values;
 use crate::{Direction, Limits, NO_CHOICE, Solution};
 use backsweep_io::mdp::Mdp;
@@ -72,8 +72,19 @@ pub struct WhatIf {
     pub bound: f64,
     /// The states where the policy takes another choice.
     pub policy_changes: Vec<u32>,
+    /// The choice that the policy takes with the change in each of these states, or [`NO_CHOICE`].
+    pub choices_after: Vec<u32>,
     /// How the repair went.
     pub repaired: Repaired,
+}
+
+/// Values for [`Repair::resume`], as a solver left them.
+///
+/// The middle of an interval would not do: moving all values by the same amount breaks them where the model ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Start {
+    /// The value of each state, multiplied by -1 to minimize. Any finite numbers are allowed: those far off cost time.
+    pub values: Vec<f64>,
 }
 
 /// A solved model that takes changes.
@@ -112,10 +123,50 @@ impl Repair {
     ) -> Result<Self, String> {
         let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
         let (values, policy) = solve_values(mdp, rewards, discount, direction, &half)?;
-        let sign = if direction == Direction::Maximize { 1.0 } else { -1.0 };
+        let mut repair = Self::unsolved(mdp, rewards, discount, direction, limits);
+        repair.adopt(values, policy);
+        repair.settle(limits, u64::MAX);
+        Ok(repair)
+    }
+
+    /// Takes over what [`Query::solve_for_repair`](crate::Query::solve_for_repair) left, also if rows of the model have changed
+    /// since; the states are those of the model that was solved. Says how many states were backed up.
+    ///
+    /// # Errors
+    /// As [`solve_discounted`](crate::solve_discounted), and if the number of states differs.
+    pub fn resume(
+        mdp: &Mdp,
+        rewards: &[f64],
+        discount: f64,
+        direction: Direction,
+        start: Start,
+        limits: &Limits,
+    ) -> Result<(Self, Repaired), String> {
+        Model::new(mdp, rewards, discount, direction)?;
+        let (n, found) = (mdp.n_states(), start.values.len());
+        if found != n {
+            return Err(format!("expected values of {n} states, found {found}"));
+        }
+        if let Some(bad) = start.values.iter().position(|value| !in_range(*value)) {
+            let value = start.values[bad];
+            return Err(format!(
+                "the value of state {bad} is {value}; expected a number from -1e150 to 1e150"
+            ));
+        }
+        let mut repair = Self::unsolved(mdp, rewards, discount, direction, limits);
+        repair.adopt(start.values, vec![NO_CHOICE; n]);
+        for state in 0..n {
+            repair.policy[state] = repair.best(state).1;
+        }
+        let repaired = repair.repair(limits);
+        Ok((repair, repaired))
+    }
+
+    /// A repair without values.
+    fn unsolved(mdp: &Mdp, rewards: &[f64], discount: f64, direction: Direction, limits: &Limits) -> Self {
         let mut repair = Self {
             rows: Rows::new(mdp, rewards),
-            sign,
+            sign: if direction == Direction::Maximize { 1.0 } else { -1.0 },
             discount,
             tolerance: limits.tolerance,
             facts: Facts { has_terminal: true, ..Facts::NONE },
@@ -131,9 +182,7 @@ impl Repair {
         for choice in 0..repair.rows.n_choices() {
             repair.count(choice);
         }
-        repair.adopt(values, policy);
-        repair.settle(limits, u64::MAX);
-        Ok(repair)
+        repair
     }
 
     /// Applies changes in order and repairs the values. All are checked before the first is made.
@@ -162,14 +211,14 @@ impl Repair {
         let undo: Vec<work::Undo> = changes.iter().map(|change| self.make(change)).collect();
         let repaired = self.repair(limits);
         let signed = |values: &[f64]| values.iter().map(|v| self.sign * v).collect::<Vec<f64>>();
+        let differs = |&state: &usize| policy[state] != self.policy[state];
+        let changed: Vec<usize> = (0..policy.len()).filter(differs).collect();
         let answer = WhatIf {
             before: signed(&values),
             after: signed(&self.values),
             bound: bound_before.max(self.bound()),
-            policy_changes: (0..policy.len())
-                .filter(|&s| policy[s] != self.policy[s])
-                .map(|s| s as u32)
-                .collect(),
+            policy_changes: changed.iter().map(|&state| state as u32).collect(),
+            choices_after: changed.iter().map(|&state| self.policy[state]).collect(),
             repaired,
         };
         for change in undo.into_iter().rev() {

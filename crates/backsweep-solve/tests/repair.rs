@@ -3,7 +3,8 @@
 mod common;
 
 use backsweep::Random;
-use backsweep_solve::{Change, Direction, Limits, Repair, families, solve_discounted};
+use backsweep_io::mdp::{Mdp, Rewards};
+use backsweep_solve::{Change, Direction, Limits, Query, Repair, families, solve_discounted};
 use common::{Small, assert_inside, exact_values, random_model, random_reward, random_row};
 
 const LIMITS: Limits = Limits { tolerance: 1e-6, stop: &|| false, threads: 1 };
@@ -181,4 +182,54 @@ fn wrong_changes_are_refused_and_change_nothing() {
     }
     let twice = [Change::Remove { choice: 2 }, Change::Remove { choice: 2 }];
     assert!(repair.apply(&twice, &LIMITS).is_err());
+}
+
+/// What a solve left is taken over after rows have changed: exact to the bound, and nothing is backed up if nothing changed.
+#[test]
+fn a_solve_is_resumed_after_a_change() {
+    let mut random = Random::from_seed(8);
+    for i in 0..60 {
+        let small = random_model(&mut random, 8);
+        let n = small.mdp.n_states() as u32;
+        let direction = if i % 2 == 0 { Direction::Maximize } else { Direction::Minimize };
+        let discount = [0.5, 0.9, 0.99][i % 3];
+        let mut mdp = small.mdp.clone();
+        mdp.rewards = vec![Rewards { choices: small.rewards.clone(), ..Rewards::default() }];
+        let query = Query::Discounted { reward: None, discount };
+        let tight = Limits { tolerance: 1e-8, ..LIMITS };
+        let (solution, start) = query.solve_for_repair(&mdp, direction, None, &tight).unwrap();
+        assert_eq!(solution, query.solve(&mdp, direction, None, &tight).unwrap());
+        let start = start.unwrap();
+        let resume = |mdp: &Mdp, rewards: &[f64], start| {
+            Repair::resume(mdp, rewards, discount, direction, start, &LIMITS).unwrap()
+        };
+        let (unchanged, repaired) = resume(&small.mdp, &small.rewards, start.clone());
+        assert!(repaired.converged && repaired.backups == 0, "model {i}: {repaired:?}");
+        let (same, rewards, _) = unchanged.model();
+        assert_inside(
+            &exact_values(&Small { mdp: same, rewards, discount }, direction),
+            &unchanged.solution(),
+            "unchanged",
+        );
+        let mut changed = Repair::new(&small.mdp, &small.rewards, discount, direction, &LIMITS).unwrap();
+        let change = random_change(&mut random, &changed, n).unwrap();
+        changed.apply(&[change], &LIMITS).unwrap();
+        let (mdp, rewards, _) = changed.model();
+        let (resumed, repaired) = resume(&mdp, &rewards, start);
+        assert!(repaired.converged);
+        let exact = exact_values(&Small { mdp, rewards, discount }, direction);
+        assert_inside(&exact, &resumed.solution(), &format!("model {i}"));
+    }
+}
+
+#[test]
+fn a_solve_of_another_size_is_not_resumed() {
+    let (small, large) = (families::garnet(5, 2, 2, 1), families::garnet(6, 2, 2, 1));
+    let mut mdp = small.mdp.clone();
+    mdp.rewards = vec![Rewards { choices: small.rewards.clone(), ..Rewards::default() }];
+    let query = Query::Discounted { reward: None, discount: 0.9 };
+    let (_, start) = query.solve_for_repair(&mdp, Direction::Maximize, None, &LIMITS).unwrap();
+    let resumed =
+        Repair::resume(&large.mdp, &large.rewards, 0.9, Direction::Maximize, start.unwrap(), &LIMITS);
+    assert_eq!(resumed.err().unwrap(), "expected values of 6 states, found 5");
 }

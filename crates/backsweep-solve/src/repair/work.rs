@@ -149,7 +149,7 @@ impl Repair {
     }
 
     /// The best choice of a state and its Q.
-    fn best(&self, state: usize) -> (f64, u32) {
+    pub(super) fn best(&self, state: usize) -> (f64, u32) {
         let mut best = (f64::NEG_INFINITY, NO_CHOICE);
         for choice in self.rows.choices_of(state) {
             if self.q[choice] > best.0 {

@@ -1,0 +1,588 @@
+//! The engine behind `backsweep.MDP`: a known model in flat arrays, solved by the portfolio of `backsweep-solve`.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | the model and its changes | [`model`], [`editing`] |
+//! | from arrays | [`build`], [`arrays`] |
+//! | answers, repairs, what-if | [`solving`], [`stopping`] |
+//! | what can be read of both | [`reading`] |
+//! | files | [`files`] (other tools'), [`storage`] (our own) |
+
+pub mod arrays;
+pub mod build;
+pub mod editing;
+pub mod files;
+pub mod model;
+pub mod reading;
+pub mod solving;
+pub mod stopping;
+pub mod storage;
+
+use crate::errors::{self, show};
+use crate::exclusive::Exclusive;
+use crate::files::{call, translate};
+use crate::names;
+use crate::solver::Solver;
+use arrays::{RewardArray, Rows};
+use backsweep::Settings;
+use backsweep_io::mdp::{Compression, Format, Label};
+use backsweep_solve::{Direction, NO_CHOICE, Query};
+use build::Sums;
+use editing::Edit;
+use model::NamedModel;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use solving::{Answer, Compared, Effort, Question, Solved};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::MutexGuard;
+use std::time::Duration;
+use stopping::Stopping;
+use storage::Trust;
+
+/// A known model and what is known about it. Users see `backsweep.MDP`.
+#[pyclass(module = "backsweep._backsweep", frozen)]
+pub struct KnownModel(Exclusive<Solved>);
+
+/// A question as `backsweep._objectives` puts it: kind, reward, label, label to avoid, steps, discount.
+type Objective = (String, Option<String>, Option<String>, Option<String>, Option<u64>, Option<f64>);
+
+/// A change: state, action, outcomes, reward.
+type GivenChange<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<f64>);
+
+/// A matrix in compressed rows.
+type Sparse<'py> = (PyReadonlyArray1<'py, i64>, Bound<'py, PyAny>, PyReadonlyArray1<'py, f64>);
+
+/// The actions of a policy by state, as ids; -1 where there is none.
+fn ids(policy: &[u32]) -> Vec<i64> {
+    policy.iter().map(|&action| if action == NO_CHOICE { -1 } else { i64::from(action) }).collect()
+}
+
+fn checked_discount(discount: f64) -> PyResult<f64> {
+    let settings = Settings { discount, ..Settings::default() };
+    settings.check().map(|_| discount).map_err(|error| errors::value(error.to_string()))
+}
+
+fn question(solved: &Solved, objective: Option<Objective>, minimize: bool) -> PyResult<Question> {
+    let direction = if minimize { Direction::Minimize } else { Direction::Maximize };
+    let Some((kind, reward, label, avoid, steps, discount)) = objective else {
+        return Ok(Question { query: solved.usual_query(), direction });
+    };
+    let discount = checked_discount(discount.unwrap_or(solved.discount))?;
+    let query = match (kind.as_str(), label, steps) {
+        ("discounted", ..) if discount < 1.0 => Query::Discounted { reward, discount },
+        ("discounted", ..) => Query::Total { reward, until: None },
+        ("reach", Some(goal), steps) => Query::Reach { goal, avoid, steps },
+        ("total", until, _) => Query::Total { reward, until },
+        ("horizon", _, Some(steps)) => Query::Horizon { reward, steps, discount },
+        ("average", ..) => Query::Average { reward },
+        (kind, ..) => return Err(errors::value(format!("objective {kind:?} is not known"))),
+    };
+    Ok(Question { query, direction })
+}
+
+fn effort(tolerance: f64, method: Option<String>, threads: Option<usize>) -> PyResult<Effort> {
+    if !(tolerance > 0.0 && tolerance.is_finite()) {
+        return Err(errors::value(format!("tolerance is {tolerance}; expected a finite number above 0")));
+    }
+    if threads == Some(0) {
+        return Err(errors::value("threads is 0; expected 1 or more"));
+    }
+    let all = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    Ok(Effort { tolerance, method, threads: threads.unwrap_or_else(all) })
+}
+
+fn stopping(time_limit: Option<f64>) -> PyResult<Stopping> {
+    let limit = time_limit.map(Duration::try_from_secs_f64).transpose();
+    limit.map(Stopping::new).map_err(|_| {
+        let found = time_limit.unwrap_or(f64::NAN);
+        errors::value(format!("time_limit is {found}; expected a number of seconds, 0 or more"))
+    })
+}
+
+fn format_of(name: Option<&str>) -> PyResult<Option<Format>> {
+    let find = |name: &str| {
+        let known: Vec<&str> = Format::NAMES.iter().map(|(name, _)| *name).collect();
+        let problem = || errors::value(format!("format is {name:?}; expected one of {}", known.join(", ")));
+        Format::named(name).ok_or_else(problem)
+    };
+    name.map(find).transpose()
+}
+
+impl KnownModel {
+    fn of(solved: Solved) -> Self {
+        Self(Exclusive::new(solved))
+    }
+
+    fn built(model: NamedModel, discount: f64) -> Self {
+        Self::of(Solved::new(model, discount))
+    }
+
+    fn lock(&self) -> PyResult<MutexGuard<'_, Solved>> {
+        self.0.lock()
+    }
+}
+
+#[pymethods]
+impl KnownModel {
+    #[new]
+    fn new(discount: f64) -> PyResult<Self> {
+        let mut model = NamedModel::default();
+        (model.mdp.choices, model.mdp.arcs) = (vec![0], vec![0]);
+        Ok(Self::built(model, checked_discount(discount)?))
+    }
+
+    #[staticmethod]
+    #[allow(clippy::too_many_arguments, reason = "one for each array")]
+    fn from_dense(
+        discount: f64,
+        n_states: usize,
+        n_actions: usize,
+        transitions: PyReadonlyArray1<'_, f64>,
+        rewards: PyReadonlyArray1<'_, f64>,
+        by_outcome: bool,
+        end: Option<PyReadonlyArray1<'_, f64>>,
+        available: Option<PyReadonlyArray1<'_, bool>>,
+        eps: f64,
+        normalize: bool,
+    ) -> PyResult<Self> {
+        let rows = Rows { n_states, n_actions, end, available, sums: Sums { eps, normalize } };
+        let rewards = if by_outcome { RewardArray::Outcomes(rewards) } else { RewardArray::Rows(rewards) };
+        Ok(Self::built(rows.dense(&transitions, rewards)?, checked_discount(discount)?))
+    }
+
+    #[staticmethod]
+    #[allow(clippy::too_many_arguments, reason = "one for each array")]
+    fn from_sparse<'py>(
+        discount: f64,
+        n_states: usize,
+        n_actions: usize,
+        transitions: Vec<Sparse<'py>>,
+        rewards: Option<PyReadonlyArray1<'py, f64>>,
+        outcome_rewards: Option<Vec<Sparse<'py>>>,
+        end: Option<PyReadonlyArray1<'py, f64>>,
+        available: Option<PyReadonlyArray1<'py, bool>>,
+        eps: f64,
+        normalize: bool,
+    ) -> PyResult<Self> {
+        let rows = Rows { n_states, n_actions, end, available, sums: Sums { eps, normalize } };
+        let rewards = match (rewards, outcome_rewards) {
+            (Some(rewards), None) => RewardArray::Rows(rewards),
+            (None, Some(rewards)) => RewardArray::Outcomes(rewards),
+            _ => return Err(errors::value("expected rewards by row or by outcome")),
+        };
+        Ok(Self::built(rows.sparse(&transitions, rewards)?, checked_discount(discount)?))
+    }
+
+    #[staticmethod]
+    #[allow(clippy::too_many_arguments, reason = "one for each column")]
+    fn from_columns(
+        discount: f64,
+        n_states: usize,
+        states: PyReadonlyArray1<'_, i64>,
+        actions: PyReadonlyArray1<'_, i64>,
+        action_names: &Bound<'_, PyAny>,
+        starts: PyReadonlyArray1<'_, i64>,
+        next_states: PyReadonlyArray1<'_, i64>,
+        probabilities: PyReadonlyArray1<'_, f64>,
+        rewards: PyReadonlyArray1<'_, f64>,
+        eps: f64,
+        normalize: bool,
+    ) -> PyResult<Self> {
+        let sums = Sums { eps, normalize };
+        let model = arrays::columns(
+            n_states,
+            &states,
+            &actions,
+            action_names,
+            &starts,
+            &next_states,
+            &probabilities,
+            &rewards,
+            sums,
+        )?;
+        Ok(Self::built(model, checked_discount(discount)?))
+    }
+
+    /// The model in a file, and what of the file was left out.
+    #[staticmethod]
+    #[pyo3(signature = (path, format, discount, progress=None))]
+    fn read(
+        py: Python<'_>,
+        path: PathBuf,
+        format: Option<&str>,
+        discount: f64,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Self, Vec<String>)> {
+        let discount = checked_discount(discount)?;
+        let (model, notes) = files::read(py, &path, format_of(format)?, progress)?;
+        Ok((Self::built(model, discount), notes))
+    }
+
+    /// Writes the model in a format of other tools; what the format cannot hold.
+    fn write(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        format: Option<&str>,
+        compress: bool,
+    ) -> PyResult<Vec<String>> {
+        let compression = if compress { Compression::Gzip } else { Compression::None };
+        let mut solved = self.lock()?;
+        files::write(py, &mut solved, &path, format_of(format)?, compression)
+    }
+
+    #[pyo3(signature = (state, action, outcomes, normalize=false))]
+    fn set_outcomes(
+        &self,
+        state: &Bound<'_, PyAny>,
+        action: &Bound<'_, PyAny>,
+        outcomes: &Bound<'_, PyAny>,
+        normalize: bool,
+    ) -> PyResult<()> {
+        self.lock()?.set_outcomes(state, action, outcomes, normalize)
+    }
+
+    fn set_reward(&self, state: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>, reward: f64) -> PyResult<()> {
+        self.lock()?.set_reward(state, action, reward)
+    }
+
+    fn remove_action(&self, state: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.lock()?.remove(state, action)
+    }
+
+    /// Labels states; `init` are the initial ones.
+    fn set_label(&self, label: String, states: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut solved = self.lock()?;
+        let mut ids = Vec::new();
+        for state in states.try_iter()? {
+            ids.push(solved.state_id(&state?)?);
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        let mdp = &mut solved.model.mdp;
+        if label == "init" && mdp.labels.iter().all(|known| known.name != label) {
+            mdp.initial = ids;
+        } else if let Some(known) = mdp.labels.iter_mut().find(|known| known.name == label) {
+            known.states = ids;
+        } else {
+            mdp.labels.push(Label { name: label, states: ids });
+        }
+        // Labels are part of what an answer is about.
+        solved.answer = solved.answer.take().filter(|answer| answer.question.query == solved.usual_query());
+        Ok(())
+    }
+
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let solved = self.lock()?;
+        let found = PyDict::new(py);
+        let mdp = &solved.model.mdp;
+        let initial = (!mdp.initial.is_empty()).then_some(("init", &mdp.initial));
+        for (name, states) in
+            initial.into_iter().chain(mdp.labels.iter().map(|l| (l.name.as_str(), &l.states)))
+        {
+            let names = states.iter().map(|&state| solved.model.states.object(py, state));
+            found.set_item(name, PyList::new(py, names.collect::<PyResult<Vec<_>>>()?)?)?;
+        }
+        Ok(found)
+    }
+
+    fn rewards(&self) -> PyResult<Vec<String>> {
+        Ok(self.lock()?.model.mdp.rewards.iter().map(|rewards| rewards.name.clone()).collect())
+    }
+
+    /// Values, bounds, policy (ids of actions), error bound, converged, iterations, seconds, explanation, what stopped it,
+    /// the question in words, whether it was repaired.
+    #[allow(clippy::too_many_arguments, reason = "one for each of Python's")]
+    fn solve<'py>(
+        &self,
+        py: Python<'py>,
+        tolerance: f64,
+        objective: Option<Objective>,
+        minimize: bool,
+        method: Option<String>,
+        time_limit: Option<f64>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let stopping = stopping(time_limit)?;
+        let effort = effort(tolerance, method, threads)?;
+        let mut solved = self.lock()?;
+        let question = question(&solved, objective, minimize)?;
+        let answer = solved.solve(py, &question, &effort, &stopping)?;
+        let seconds = stopping.seconds();
+        let stopped = stopping.reason(py)?.filter(|_| !answer.converged);
+        result(py, answer, seconds, stopped)
+    }
+
+    /// Values before and after, error bound, converged, the states whose policy changes with their actions before and after,
+    /// seconds. `changes` are (state, action, outcomes, reward); one without either is a removal.
+    #[allow(clippy::too_many_arguments, reason = "one for each of Python's")]
+    fn what_if<'py>(
+        &self,
+        py: Python<'py>,
+        changes: Vec<GivenChange<'py>>,
+        tolerance: f64,
+        objective: Option<Objective>,
+        minimize: bool,
+        time_limit: Option<f64>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let stopping = stopping(time_limit)?;
+        let effort = effort(tolerance, None, threads)?;
+        let mut solved = self.lock()?;
+        let question = question(&solved, objective, minimize)?;
+        let ready = solved.ready(py, &question, &effort, &stopping)?;
+        let mut edits = Vec::with_capacity(changes.len());
+        for (state, action, given, reward) in &changes {
+            let pair = || format!("action {} in state {}", show(action), show(state));
+            let edit = match (given, reward) {
+                (Some(given), _) => Edit::Outcomes(editing::outcomes(given, &pair)?),
+                (None, Some(reward)) => Edit::Reward(*reward),
+                (None, None) => Edit::Remove,
+            };
+            edits.push((state.clone(), action.clone(), edit));
+        }
+        let (found, added) = solved.changes(edits)?;
+        let compared = if ready { solved.compare(py, (&found, &added), &effort, &stopping)? } else { None };
+        let compared = match compared {
+            Some(compared) if compared.converged || stopping.stop() => compared,
+            _ => {
+                let mut other = Solved::new(solved.model.copied(py)?, solved.discount);
+                for (state, action, given, reward) in &changes {
+                    match (given, reward) {
+                        (Some(given), _) => other.set_outcomes(state, action, given, false)?,
+                        (None, Some(reward)) => other.set_reward(state, action, *reward)?,
+                        (None, None) => other.remove(state, action)?,
+                    }
+                }
+                let after = other.solve(py, &question, &effort, &stopping)?;
+                Compared::new(solved.solve(py, &question, &effort, &stopping)?, after)
+            }
+        };
+        let stopped = stopping.reason(py)?.filter(|_| !compared.converged);
+        let column = |i: usize| -> Vec<u32> {
+            compared.moved.iter().map(|moved| [moved.0, moved.1, moved.2][i]).collect()
+        };
+        let moved =
+            (column(0).into_pyarray(py), ids(&column(1)).into_pyarray(py), ids(&column(2)).into_pyarray(py));
+        let numbers = (compared.before.into_pyarray(py), compared.after.into_pyarray(py));
+        let rest = (compared.bound, compared.converged, stopping.seconds(), stopped);
+        (numbers, moved, rest).into_pyobject(py)
+    }
+
+    fn value_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.lock()?.values().into_pyarray(py))
+    }
+
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let solved = self.lock()?;
+        let found = PyDict::new(py);
+        for (state, value) in (0..).zip(solved.values()) {
+            found.set_item(solved.model.states.object(py, state)?, value)?;
+        }
+        Ok(found)
+    }
+
+    fn policy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let solved = self.lock()?;
+        let found = PyDict::new(py);
+        for state in 0..solved.model.states.len() as u32 {
+            if let Some(action) = solved.best(state) {
+                found.set_item(
+                    solved.model.states.object(py, state)?,
+                    solved.model.actions.object(py, action)?,
+                )?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.lock()?.model.states.list(py)
+    }
+
+    /// All actions of all states, by id.
+    fn action_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.lock()?.model.actions.list(py)
+    }
+
+    fn value(&self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
+        let mut solved = self.lock()?;
+        Ok(solved.find_state(state)?.map_or(0.0, |state| solved.value(state)))
+    }
+
+    fn best_action<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let mut solved = self.lock()?;
+        let best = solved.find_state(state)?.and_then(|state| solved.best(state));
+        best.map(|action| solved.model.actions.object(state.py(), action)).transpose()
+    }
+
+    fn action_values<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let (py, mut solved) = (state.py(), self.lock()?);
+        let found = PyDict::new(py);
+        if let Some(id) = solved.find_state(state)? {
+            for choice in solved.model.choices_of(id) {
+                let action = solved.model.actions.object(py, solved.model.action_of[choice as usize])?;
+                found.set_item(action, solved.action_value(id, choice)?)?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn actions<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let (py, mut solved) = (state.py(), self.lock()?);
+        let found = PyList::empty(py);
+        if let Some(id) = solved.find_state(state)? {
+            for choice in solved.model.choices_of(id) {
+                found.append(solved.model.actions.object(py, solved.model.action_of[choice as usize])?)?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn contains(&self, state: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let (py, mut solved) = (state.py(), self.lock()?);
+        let key = names::key(state, "state")?;
+        Ok(solved.model.states.id(py, &key, "state")?.is_some()
+            || solved.model.ends.id(py, &key, "state")?.is_some())
+    }
+
+    fn n_states(&self) -> PyResult<usize> {
+        Ok(self.lock()?.model.states.len())
+    }
+
+    fn discount(&self) -> PyResult<f64> {
+        Ok(self.lock()?.discount)
+    }
+
+    /// The same model for a planner of the core.
+    fn with_planner(&self, py: Python<'_>, planner: &Bound<'_, PyAny>) -> PyResult<Solver> {
+        Ok(Solver::of(self.lock()?.named_agent(py, Some(planner))?))
+    }
+
+    fn planner(&self) -> &'static str {
+        "portfolio"
+    }
+
+    fn model<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.lock()?.model_object(py)
+    }
+
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.lock()?.stats_object(py)
+    }
+
+    fn audit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.lock()?.audit_object(py)
+    }
+
+    #[pyo3(signature = (path, encode=None))]
+    fn save<'py>(&self, py: Python<'py>, path: PathBuf, encode: Option<Bound<'py, PyAny>>) -> PyResult<()> {
+        let mut encode = call(encode);
+        let snapshot = self.lock()?.store(py, translate!(encode))?;
+        py.detach(|| backsweep_io::save(&path, &snapshot)).map_err(|error| errors::from_io(py, error))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (path, decode=None))]
+    fn load<'py>(py: Python<'py>, path: PathBuf, decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
+        let mut decode = call(decode);
+        let snapshot = py.detach(|| backsweep_io::load(&path)).map_err(|error| errors::from_io(py, error))?;
+        let restored = Solved::restore(py, &snapshot, translate!(decode), Trust::File);
+        let place = format!("{}: ", path.display());
+        restored.map(Self::of).map_err(|error| errors::with_context(py, error, &place, ""))
+    }
+
+    #[pyo3(signature = (encode=None))]
+    fn to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        encode: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let mut encode = call(encode);
+        let snapshot = self.lock()?.store(py, translate!(encode))?;
+        Ok(PyBytes::new(py, &backsweep_io::encode(&snapshot)))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (data, decode=None))]
+    fn from_bytes<'py>(py: Python<'py>, data: &[u8], decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
+        let mut decode = call(decode);
+        let snapshot = backsweep_io::decode(data).map_err(|error| errors::from_io(py, error))?;
+        Solved::restore(py, &snapshot, translate!(decode), Trust::File).map(Self::of)
+    }
+
+    /// A table for notebooks.
+    fn html(&self) -> PyResult<String> {
+        Ok(self.lock()?.html())
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
+        Ok(Self::of(self.lock()?.copied(py)?))
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let solved = self.lock()?;
+        let mut copy = solved.copied(py)?;
+        copy.model.states = solved.model.states.deep_copied(py, memo, "state")?;
+        copy.model.actions = solved.model.actions.deep_copied(py, memo, "action")?;
+        copy.model.ends = solved.model.ends.deep_copied(py, memo, "end")?;
+        Ok(Self::of(copy))
+    }
+
+    /// For pickle: as `NamedAgent::reduce`, with what was solved.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let others = PyList::empty(py);
+        let mut encode = |object: &Bound<'py, PyAny>| {
+            others.append(object)?;
+            Ok((others.len() - 1).into_pyobject(py)?.into_any())
+        };
+        let snapshot = self.lock()?.store(py, Some(&mut encode))?;
+        let restore = py.get_type::<Self>().getattr("_restore")?;
+        (restore, (PyBytes::new(py, &backsweep_io::encode(&snapshot)), others)).into_pyobject(py)
+    }
+
+    #[staticmethod]
+    fn _restore<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
+        let mut decode = |index: &Bound<'py, PyAny>| others.get_item(index.extract::<usize>()?);
+        let snapshot = backsweep_io::decode(data).map_err(|error| errors::from_io(py, error))?;
+        Solved::restore(py, &snapshot, Some(&mut decode), Trust::Pickle).map(Self::of)
+    }
+
+    fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {
+        self.0
+            .traverse(|solved| solved.model.tables().into_iter().try_for_each(|names| names.traverse(&visit)))
+    }
+
+    /// Called on garbage only.
+    fn __clear__(&self) {
+        if let Ok(mut solved) = self.lock() {
+            let model = &mut solved.model;
+            (model.states, model.actions, model.ends) = Default::default();
+        }
+    }
+}
+
+fn result<'py>(
+    py: Python<'py>,
+    answer: &Answer,
+    seconds: f64,
+    stopped: Option<&str>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let array = |numbers: &[f64]| numbers.to_vec().into_pyarray(py);
+    let policy: Bound<'py, PyArray1<i64>> = ids(&answer.policy).into_pyarray(py);
+    let numbers = (array(&answer.values), array(&answer.lower), array(&answer.upper), policy);
+    let question = answer.question.query.describe(answer.question.direction);
+    let rest = (
+        answer.error_bound(),
+        answer.converged,
+        answer.iterations,
+        seconds,
+        answer.explanation.clone(),
+        stopped,
+        question,
+        answer.repaired,
+    );
+    (numbers, rest).into_pyobject(py)
+}

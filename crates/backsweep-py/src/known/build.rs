@@ -1,0 +1,181 @@
+//! Models from arrays: rows of NumPy and SciPy become flat arrays in one pass, without a Python object per row.
+
+use crate::columns::{A_REWARD, is_reward};
+use crate::errors;
+use crate::known::model::{NamedModel, Row};
+use crate::memory;
+use crate::names::Names;
+use backsweep_io::mdp::{Mdp, Rewards, SUM_SLACK};
+use pyo3::prelude::*;
+
+/// How rows are to sum to 1.
+#[derive(Clone, Copy)]
+pub struct Sums {
+    /// Relative rounding error of the type in which probabilities were given; 0 for double precision.
+    pub eps: f64,
+    /// Whether to divide rows by their sum, whatever it is.
+    pub normalize: bool,
+}
+
+/// An outcome of a row; a next state of [`END`] is the end of the episode.
+#[derive(Clone, Copy)]
+pub struct Given {
+    pub next: u32,
+    pub probability: f64,
+    pub reward: f64,
+}
+
+/// Stands after all states.
+pub const END: u32 = u32::MAX;
+
+/// Turns outcomes in any order into a row: checked, in ascending order, those of the same next state added up, and the mean of
+/// the rewards. Also says how far that mean may be off by rounding. `pair` names the row in messages.
+pub fn row(given: &mut [Given], sums: Sums, pair: impl Fn() -> String) -> PyResult<(Row, f64)> {
+    let sum = given.iter().fold(0.0, |sum, outcome| sum + outcome.probability);
+    let near = (sum - 1.0).abs() <= sums.eps * (given.len().max(2) as f64);
+    let divide = if sums.normalize { sum > 0.0 && sum.is_finite() } else { sums.eps > 0.0 && near };
+    let factor = if divide { sum } else { 1.0 };
+    if sums.normalize && !divide {
+        return Err(errors::value(format!(
+            "probabilities of {} sum to {sum}, which cannot be normalized; expected a sum above 0",
+            pair()
+        )));
+    }
+    let first = given.first().map_or(0.0, |outcome| outcome.reward);
+    // A sum that is not a number has a probability that is none, which is refused next.
+    let (mut ascending, mut mean, mut same, mut before) = (true, 0.0, true, None);
+    for outcome in given.iter() {
+        let probability = outcome.probability / factor;
+        if !(0.0..=1.0 + SUM_SLACK).contains(&probability) {
+            return Err(errors::value(format!(
+                "probability of an outcome of {} is {:?}; expected a number from 0 to 1",
+                pair(),
+                outcome.probability
+            )));
+        }
+        if !is_reward(outcome.reward) {
+            return Err(errors::value(format!(
+                "reward of {} is {:?}; expected {A_REWARD}",
+                pair(),
+                outcome.reward
+            )));
+        }
+        same &= outcome.reward == first;
+        mean += probability * outcome.reward;
+        ascending &= before.is_none_or(|before| before < outcome.next);
+        before = Some(outcome.next);
+    }
+    if (sum / factor - 1.0).abs() > SUM_SLACK {
+        return Err(errors::value(format!(
+            "probabilities of the outcomes of {} sum to {sum}; expected 1 (within 1e-9), or normalize=True",
+            pair()
+        )));
+    }
+    let reward_error = if same {
+        mean = first;
+        0.0
+    } else {
+        let sizes = given.iter().map(|outcome| outcome.probability / factor * outcome.reward.abs());
+        (given.len() as f64 + 4.0) * f64::EPSILON * sizes.sum::<f64>()
+    };
+    if !ascending {
+        given.sort_by_key(|outcome| outcome.next);
+    }
+    let mut outcomes: Vec<(u32, f64)> = Vec::with_capacity(given.len());
+    for outcome in given.iter().filter(|outcome| outcome.probability > 0.0 && outcome.next != END) {
+        let probability = outcome.probability / factor;
+        match outcomes.last_mut() {
+            Some((next, sum)) if *next == outcome.next => *sum = (*sum + probability).min(1.0),
+            _ => outcomes.push((outcome.next, probability.min(1.0))),
+        }
+    }
+    Ok((Row { outcomes, reward: mean }, reward_error))
+}
+
+/// Rows that come in the order of states, with whole numbers as names.
+pub struct Builder {
+    n_states: u32,
+    sums: Sums,
+    mdp: Mdp,
+    action_of: Vec<u32>,
+    rewards: Vec<f64>,
+    reward_error: f64,
+    given: Vec<Given>,
+}
+
+impl Builder {
+    /// # Errors
+    /// If the model would not fit into memory, or has more successors than numbers of 32 bits count.
+    pub fn new(n_states: usize, n_rows: usize, n_arcs: usize, sums: Sums) -> PyResult<Self> {
+        memory::check("the model", n_states as u64, n_rows as u64, n_arcs as u64)?;
+        if n_states.max(n_rows).max(n_arcs) >= END as usize {
+            return Err(errors::value(format!(
+                "the model has {n_states} states, {n_rows} actions of states and {n_arcs} successors; expected fewer than 2³² \
+                 of each"
+            )));
+        }
+        let mut mdp = Mdp { choices: vec![0], arcs: vec![0], ..Mdp::default() };
+        mdp.choices.reserve(n_states);
+        mdp.arcs.reserve(n_rows);
+        mdp.targets.reserve(n_arcs);
+        mdp.probabilities.reserve(n_arcs);
+        let rewards = Vec::with_capacity(n_rows);
+        let action_of = Vec::with_capacity(n_rows);
+        Ok(Self {
+            n_states: n_states as u32,
+            sums,
+            mdp,
+            action_of,
+            rewards,
+            reward_error: 0.0,
+            given: Vec::new(),
+        })
+    }
+
+    /// Adds an outcome to the row at hand; -1 is the end.
+    #[inline]
+    pub fn outcome(&mut self, next: i64, probability: f64, reward: f64) -> PyResult<()> {
+        let next = match next {
+            -1 => END,
+            _ if (0..i64::from(self.n_states)).contains(&next) => next as u32,
+            _ => {
+                let last = self.n_states.saturating_sub(1);
+                return Err(errors::value(format!(
+                    "transitions has the column index {next}; expected 0 to {last}"
+                )));
+            }
+        };
+        self.given.push(Given { next, probability, reward });
+        Ok(())
+    }
+
+    /// Ends the row at hand, which is an action of the state at hand.
+    pub fn end_row(&mut self, action: u32) -> PyResult<()> {
+        let state = self.mdp.choices.len() - 1;
+        let (row, error) = row(&mut self.given, self.sums, || format!("action {action} in state {state}"))?;
+        self.given.clear();
+        for (next, probability) in row.outcomes {
+            self.mdp.targets.push(next);
+            self.mdp.probabilities.push(probability);
+        }
+        self.mdp.arcs.push(self.mdp.targets.len() as u32);
+        self.rewards.push(row.reward);
+        self.action_of.push(action);
+        self.reward_error = self.reward_error.max(error);
+        Ok(())
+    }
+
+    /// Ends the state at hand.
+    pub fn end_state(&mut self) {
+        self.mdp.choices.push(self.action_of.len() as u32);
+    }
+
+    /// The model; its states have whole numbers as names.
+    pub fn finish(mut self, actions: Names) -> NamedModel {
+        self.mdp.rewards = vec![Rewards { choices: self.rewards, ..Rewards::default() }];
+        let states = Names::numbers(self.n_states as usize);
+        let mut model = NamedModel::new(states, actions, self.mdp, self.action_of);
+        model.reward_error = self.reward_error;
+        model
+    }
+}

@@ -1,0 +1,165 @@
+//! Models in files of other tools, with names.
+
+use crate::errors;
+use crate::known::model::NamedModel;
+use crate::known::solving::Solved;
+use crate::names::{self, Key, Names};
+use backsweep_io::mdp::{self, Compression, Format, Mdp, ReadMdp};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+/// Reads a model on another thread, so that Ctrl-C is answered; `progress` is told the fraction that has been read.
+pub fn read(
+    py: Python<'_>,
+    path: &Path,
+    format: Option<Format>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(NamedModel, Vec<String>)> {
+    let fraction = Arc::new(AtomicU32::new(0));
+    let (sender, receiver) = mpsc::channel();
+    let (told, file) = (Arc::clone(&fraction), path.to_owned());
+    std::thread::spawn(move || {
+        let told = |fraction: f64| told.store((fraction * 1000.0) as u32, Ordering::Relaxed);
+        // Nobody is left to hear it after Ctrl-C.
+        let _ = sender.send(mdp::read(file, format, &told));
+    });
+    let receiver = std::sync::Mutex::new(receiver);
+    let ReadMdp { mdp, mut warnings } = loop {
+        let received = py.detach(|| match receiver.lock() {
+            Ok(receiver) => receiver.recv_timeout(Duration::from_millis(20)),
+            Err(_) => Err(mpsc::RecvTimeoutError::Disconnected),
+        });
+        match received {
+            Ok(read) => break read.map_err(|error| from_mdp(py, path, &error))?,
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                return Err(errors::file(py, format!("{}: reading it failed", path.display())));
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                py.check_signals()?;
+                if let Some(progress) = progress {
+                    progress.call1((fraction.load(Ordering::Relaxed),))?;
+                }
+            }
+        }
+    };
+    Ok((named(py, mdp, &mut warnings)?, warnings))
+}
+
+/// Writes a model in a format of other tools; what it cannot hold, in words.
+pub fn write(
+    py: Python<'_>,
+    solved: &mut Solved,
+    path: &Path,
+    format: Option<Format>,
+    compression: Compression,
+) -> PyResult<Vec<String>> {
+    solved.flatten()?;
+    let model = &mut solved.model;
+    let state_names = texts(py, &model.states, "state")?;
+    let action_names = texts(py, &model.actions, "action")?;
+    let mdp = &mut model.mdp;
+    mdp.state_names = state_names.unwrap_or_default();
+    let in_order = |state| {
+        let first = mdp.choices[state];
+        mdp.choices_of(state).all(|choice| model.action_of[choice] == choice as u32 - first)
+    };
+    if action_names.is_some() || !(0..mdp.n_states()).all(in_order) {
+        let text = |&id: &u32| match &action_names {
+            Some(names) => names[id as usize].clone(),
+            None => id.to_string(),
+        };
+        mdp.action_names = model.action_of.iter().map(text).collect();
+    }
+    let mdp = &*mdp;
+    let written = py.detach(|| mdp::write(path, mdp, format, compression));
+    model.mdp.state_names.clear();
+    model.mdp.action_names.clear();
+    written.map_err(|error| from_mdp(py, path, &error))
+}
+
+/// An error of reading or writing: what the system says as `OSError`, anything else as `FileError`.
+fn from_mdp(py: Python<'_>, path: &Path, error: &mdp::Error) -> PyErr {
+    let code = error.problem.split("(os error ").nth(1).and_then(|rest| rest.split(')').next());
+    match code.and_then(|code| code.parse::<i32>().ok()) {
+        Some(code) => {
+            let text = std::io::Error::from_raw_os_error(code).to_string();
+            let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+            PyOSError::new_err((code, text, path.display().to_string()))
+        }
+        None => errors::file(py, error.to_string()),
+    }
+}
+
+/// The names as text, all different; `None` if they are the numbers from 0 on.
+fn texts(py: Python<'_>, names: &Names, role: names::Role) -> PyResult<Option<Vec<String>>> {
+    if names.are_numbers() {
+        return Ok(None);
+    }
+    let mut seen = rustc_hash::FxHashMap::default();
+    let mut texts = Vec::with_capacity(names.len());
+    for id in 0..names.len() as u32 {
+        let text = names.object(py, id)?.str()?.to_string_lossy().into_owned();
+        if let Some(other) = seen.insert(text.clone(), id) {
+            return Err(errors::value(format!(
+                "{role}s {} and {} have the same text; expected names that differ as text, since files hold text",
+                names.show(py, other),
+                names.show(py, id)
+            )));
+        }
+        texts.push(text);
+    }
+    Ok(Some(texts))
+}
+
+/// A model from a file with Python's names: whole numbers where all names are, text otherwise.
+fn named(py: Python<'_>, mut mdp: Mdp, warnings: &mut Vec<String>) -> PyResult<NamedModel> {
+    let state_names = std::mem::take(&mut mdp.state_names);
+    let action_names = std::mem::take(&mut mdp.action_names);
+    let mut states = Names::default();
+    let whole = all_whole(&state_names);
+    for name in &state_names {
+        states.id_or_insert(py, key(py, name, whole), "state")?;
+    }
+    if states.len() != mdp.n_states() {
+        if !state_names.is_empty() {
+            warnings.push("names of states occur twice, so that states are numbers here".to_owned());
+        }
+        states = Names::numbers(mdp.n_states());
+    }
+    let whole = all_whole(&action_names);
+    let mut actions = Names::default();
+    let mut action_of: Vec<u32> = Vec::with_capacity(mdp.n_choices());
+    for state in 0..mdp.n_states() {
+        let choices = mdp.choices_of(state);
+        for (place, choice) in choices.clone().enumerate() {
+            let number = Key::Int(place as i64, None);
+            let name = action_names.get(choice).filter(|name| !name.is_empty());
+            let name = name.map_or(number, |name| key(py, name, whole));
+            let mut id = actions.id_or_insert(py, name, "action")?.0;
+            // A name that the state has already gives way to a number: that of its place, or the next that is free.
+            let mut number = place as i64;
+            while action_of[choices.start..].contains(&id) {
+                id = actions.id_or_insert(py, Key::Int(number, None), "action")?.0;
+                number += 1;
+            }
+            action_of.push(id);
+        }
+    }
+    Ok(NamedModel::new(states, actions, mdp, action_of))
+}
+
+fn all_whole(names: &[String]) -> bool {
+    names.iter().all(|name| name.parse::<i64>().is_ok_and(|number| number.to_string() == *name))
+}
+
+fn key<'py>(py: Python<'py>, name: &str, whole: bool) -> Key<'py> {
+    match name.parse() {
+        Ok(number) if whole => Key::Int(number, None),
+        _ => Key::Object(PyString::new(py, name).into_any()),
+    }
+}

@@ -1,0 +1,177 @@
+//! What can be read of a known model and its values.
+
+use crate::errors;
+use crate::known::solving::{Answer, Question, Solved};
+use crate::names;
+use backsweep_solve::{Direction, NO_CHOICE, Query};
+use numpy::IntoPyArray;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+impl Solved {
+    pub fn copied(&self, py: Python<'_>) -> PyResult<Self> {
+        let mut copy = Self::new(self.model.copied(py)?, self.discount);
+        (copy.answer, copy.iterations) = (self.answer.clone(), self.iterations);
+        Ok(copy)
+    }
+
+    /// The value of each state by the latest answer; 0 before there is one.
+    pub fn values(&self) -> Vec<f64> {
+        (0..self.model.states.len() as u32).map(|state| self.value(state)).collect()
+    }
+
+    pub fn value(&self, state: u32) -> f64 {
+        self.answer.as_ref().and_then(|answer| answer.values.get(state as usize)).copied().unwrap_or(0.0)
+    }
+
+    /// The id of a state that is known; `None` for one that episodes only ended in.
+    pub fn find_state(&mut self, state: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+        let py = state.py();
+        let key = names::key(state, "state")?;
+        if self.model.states.id(py, &key, "state")?.is_none()
+            && self.model.ends.id(py, &key, "state")?.is_some()
+        {
+            return Ok(None);
+        }
+        self.state_id(state).map(Some)
+    }
+
+    /// The action that the policy takes in a state: that of the latest answer, or the best by its values if the state has
+    /// lost that action or is new.
+    pub fn best(&self, state: u32) -> Option<u32> {
+        let action = self.answer.as_ref().and_then(|answer| answer.policy.get(state as usize)).copied();
+        if let Some(action) =
+            action.filter(|&action| action != NO_CHOICE && self.model.find(state, action).is_some())
+        {
+            return Some(action);
+        }
+        let none = self.unsolved();
+        let answer = self.answer.as_ref().unwrap_or(&none);
+        let sign = if answer.question.direction == Direction::Maximize { 1.0 } else { -1.0 };
+        let value = |choice| sign * self.lookahead(answer, state, choice).unwrap_or(0.0);
+        let best = self.model.choices_of(state).reduce(|a, b| if value(b) > value(a) { b } else { a });
+        best.map(|choice| self.model.action_of[choice as usize])
+    }
+
+    /// What a choice is worth by the values there are.
+    pub fn action_value(&self, state: u32, choice: u32) -> PyResult<f64> {
+        let none = self.unsolved();
+        let answer = self.answer.as_ref().unwrap_or(&none);
+        self.lookahead(answer, state, choice).ok_or_else(|| {
+            let question = answer.question.query.describe(answer.question.direction);
+            errors::value(format!(
+                "actions have no values of their own for the {question}; solve for another objective first"
+            ))
+        })
+    }
+
+    /// Stands for an answer before there is one: all values 0.
+    fn unsolved(&self) -> Answer {
+        let question = Question { query: self.usual_query(), direction: Direction::Maximize };
+        Answer::new(question, f64::INFINITY, Vec::new(), Vec::new(), Vec::new(), Vec::new())
+    }
+
+    /// `backsweep.Model`.
+    pub fn model_object<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        self.flatten()?;
+        let values = self.values();
+        let mdp = &self.model.mdp;
+        let n = mdp.n_choices();
+        if i32::try_from(mdp.n_arcs()).is_err() {
+            return Err(errors::value(format!(
+                "the model has {} successors; SciPy's indices end at 2³¹",
+                mdp.n_arcs()
+            )));
+        }
+        let mut owners = Vec::with_capacity(n);
+        let (mut columns, mut data) = (Vec::with_capacity(mdp.n_arcs()), Vec::with_capacity(mdp.n_arcs()));
+        let (mut row, mut rewards) = (Vec::new(), Vec::with_capacity(n));
+        let name = mdp.rewards.first().map(|rewards| rewards.name.as_str());
+        for state in 0..mdp.n_states() {
+            for choice in mdp.choices_of(state) {
+                owners.push(state as i32);
+                rewards.push(self.model.reward(choice as u32, state as u32, name));
+                row.clear();
+                row.extend(self.model.outcomes(choice as u32));
+                row.sort_by_key(|arc| arc.0);
+                columns.extend(row.iter().map(|arc| arc.0 as i32));
+                data.extend(row.iter().map(|arc| arc.1));
+            }
+        }
+        let arguments = (
+            self.model.states.list(py)?,
+            self.model.actions.list(py)?,
+            owners.into_pyarray(py),
+            self.model.action_of.iter().map(|&action| action as i32).collect::<Vec<_>>().into_pyarray(py),
+            vec![1.0; n].into_pyarray(py),
+            rewards.into_pyarray(py),
+            mdp.arcs.iter().map(|&start| start as i32).collect::<Vec<_>>().into_pyarray(py),
+            columns.into_pyarray(py),
+            data.clone().into_pyarray(py),
+            data.into_pyarray(py),
+            values.into_pyarray(py),
+        );
+        CELL.import(py, "backsweep._types", "Model")?.call1(arguments)
+    }
+
+    /// `backsweep.Stats`: sweeps and backups count as cycles.
+    pub fn stats_object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let n = self.iterations;
+        let (n_states, n_pairs) = (self.model.states.len(), self.model.n_choices());
+        let n_arcs = self.model.n_arcs();
+        CELL.import(py, "backsweep._types", "Stats")?.call1((n, n, 0, n, 0, 0, 0, n_states, n_pairs, n_arcs))
+    }
+
+    /// `backsweep.Audit`: one backup of every state.
+    pub fn audit_object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let none = self.unsolved();
+        let answer = self.answer.as_ref().unwrap_or(&none);
+        let sign = if answer.question.direction == Direction::Maximize { 1.0 } else { -1.0 };
+        let mut residual: f64 = 0.0;
+        let mut largest: f64 = 0.0;
+        let mut longest = 0;
+        for state in 0..self.model.states.len() as u32 {
+            let value = self.value(state);
+            largest = largest.max(value.abs());
+            let mut best: Option<f64> = None;
+            for choice in self.model.choices_of(state) {
+                let q = sign * self.action_value(state, choice)?;
+                best = Some(best.map_or(q, |best| best.max(q)));
+                longest = longest.max(self.model.outcomes(choice).count());
+            }
+            let backed_up = sign * best.unwrap_or(0.0);
+            if backed_up != value {
+                residual = residual.max((backed_up - value).abs());
+            }
+        }
+        let rounding = (longest as f64 + 8.0) * f64::EPSILON * largest;
+        let discounted = matches!(answer.question.query, Query::Discounted { .. });
+        let bound = answer.error_bound().filter(|_| discounted && answer.current);
+        CELL.import(py, "backsweep._types", "Audit")?.call1((0.0, 0.0, residual, residual, rounding, bound))
+    }
+
+    /// A table for notebooks.
+    pub fn html(&self) -> String {
+        let answer = self.answer.as_ref();
+        let rows = [
+            ("discount", self.discount.to_string()),
+            ("states", self.model.states.len().to_string()),
+            ("actions of states", self.model.n_choices().to_string()),
+            ("labels", self.model.mdp.labels.iter().map(|l| escaped(&l.name)).collect::<Vec<_>>().join(", ")),
+            (
+                "solved",
+                answer.map_or("no".to_owned(), |a| escaped(&a.question.query.describe(a.question.direction))),
+            ),
+        ];
+        let rows = rows.map(|(name, value)| format!("<tr><th>{name}</th><td>{value}</td></tr>"));
+        format!("<table><caption>backsweep.MDP</caption>{}</table>", rows.concat())
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

@@ -1,0 +1,429 @@
+//! The portfolio on a model with names, and small backups once rows have changed.
+
+use crate::errors;
+use crate::known::model::NamedModel;
+use crate::known::stopping::Stopping;
+use backsweep_io::mdp::{Mdp, Rewards};
+use backsweep_solve::{Change, Direction, Limits, NO_CHOICE, Query, Repair, Solution, Start};
+use pyo3::prelude::*;
+
+/// What is asked.
+#[derive(Clone, PartialEq)]
+pub struct Question {
+    pub query: Query,
+    pub direction: Direction,
+}
+
+/// How to answer.
+pub struct Effort {
+    pub tolerance: f64,
+    pub method: Option<String>,
+    pub threads: usize,
+}
+
+/// An answer: everything by state.
+#[derive(Clone)]
+pub struct Answer {
+    pub question: Question,
+    pub tolerance: f64,
+    pub values: Vec<f64>,
+    pub lower: Vec<f64>,
+    pub upper: Vec<f64>,
+    /// The action that the policy takes, as an id; [`NO_CHOICE`] where a state has none.
+    pub policy: Vec<u32>,
+    pub converged: bool,
+    /// Sweeps, or states backed up in a repair; 0 if nothing had to be done.
+    pub iterations: u64,
+    pub explanation: Vec<String>,
+    /// Whether small backups repaired an earlier answer.
+    pub repaired: bool,
+    /// Whether the model is still the one that was solved.
+    pub current: bool,
+    start: Option<Start>,
+}
+
+impl Answer {
+    /// An answer that is not proven for the model as it is.
+    pub fn new(
+        question: Question,
+        tolerance: f64,
+        lower: Vec<f64>,
+        upper: Vec<f64>,
+        policy: Vec<u32>,
+        start: Vec<f64>,
+    ) -> Self {
+        let values = lower.iter().zip(&upper).map(|(&lower, &upper)| middle(lower, upper)).collect();
+        Self {
+            question,
+            tolerance,
+            values,
+            lower,
+            upper,
+            policy,
+            converged: false,
+            iterations: 0,
+            explanation: Vec::new(),
+            repaired: false,
+            current: false,
+            start: Some(Start { values: start }),
+        }
+    }
+
+    /// Values for a repair to begin with; those of a repair itself are the middles of its intervals.
+    /// Without discount there is nothing to begin with.
+    pub fn start(&self) -> Vec<f64> {
+        if !matches!(self.question.query, Query::Discounted { .. }) {
+            return vec![0.0; self.values.len()];
+        }
+        self.start.as_ref().map_or(&self.values, |start| &start.values).clone()
+    }
+
+    /// No value is further from the truth than this; `None` if some interval is infinite.
+    pub fn error_bound(&self) -> Option<f64> {
+        let off = |((&value, &lower), &upper): ((&f64, &f64), &f64)| {
+            if lower == upper { 0.0 } else { (upper - value).max(value - lower).next_up() }
+        };
+        let most = self.values.iter().zip(&self.lower).zip(&self.upper).map(off).fold(0.0, f64::max);
+        Some(most).filter(|most| most.is_finite())
+    }
+}
+
+/// A model that repairs are made on, and what has changed since the last one.
+struct Tracked {
+    repair: Repair,
+    question: Question,
+    pending: Vec<Change>,
+}
+
+/// What changes would do.
+pub struct Compared {
+    pub before: Vec<f64>,
+    pub after: Vec<f64>,
+    pub bound: Option<f64>,
+    pub converged: bool,
+    /// The states where the policy takes another action, with both actions.
+    pub moved: Vec<(u32, u32, u32)>,
+}
+
+/// A model and what is known about it.
+#[derive(Default)]
+pub struct Solved {
+    pub model: NamedModel,
+    pub discount: f64,
+    pub answer: Option<Answer>,
+    /// Sweeps and backups of all solves.
+    pub iterations: u64,
+    tracked: Option<Tracked>,
+    /// Rounding kept repairs from reaching this tolerance: it is left to fresh solves.
+    too_tight: f64,
+}
+
+impl Solved {
+    pub fn new(model: NamedModel, discount: f64) -> Self {
+        Self { model, discount, ..Self::default() }
+    }
+
+    /// What `solve` answers if it is not told: discounted values or, without discount, the total until episodes end.
+    pub fn usual_query(&self) -> Query {
+        match self.discount {
+            1.0 => Query::Total { reward: None, until: None },
+            discount => Query::Discounted { reward: None, discount },
+        }
+    }
+
+    /// The flat arrays, once choices are in the order of states.
+    pub fn flatten(&mut self) -> PyResult<&Mdp> {
+        if !self.model.is_flat() {
+            self.untrack();
+        }
+        self.model.flatten()
+    }
+
+    /// Lets go of a repair, whose numbers of choices are no longer the model's; the next one can begin where it stood.
+    fn untrack(&mut self) {
+        let Some(Tracked { repair, question, .. }) = self.tracked.take() else { return };
+        if let Some(answer) = self.answer.as_mut().filter(|answer| answer.question == question) {
+            let sign = if question.direction == Direction::Maximize { 1.0 } else { -1.0 };
+            let values = (0..answer.values.len()).map(|state| sign * repair.value(state)).collect();
+            answer.start = Some(Start { values });
+        }
+    }
+
+    /// Takes note of changes that were made to the model.
+    pub fn note(&mut self, changes: Vec<Change>) {
+        if let Some(answer) = &mut self.answer {
+            answer.current = false;
+        }
+        if let Some(tracked) = &mut self.tracked {
+            tracked.pending.extend(changes);
+        }
+    }
+
+    /// Answers a question, from where an earlier answer to it stands if there is one.
+    pub fn solve(
+        &mut self,
+        py: Python<'_>,
+        question: &Question,
+        effort: &Effort,
+        stopping: &Stopping,
+    ) -> PyResult<&Answer> {
+        let n_states = self.model.states.len();
+        if let Some(answer) = &mut self.answer {
+            // States that were added need values, if only 0.
+            answer.current &= answer.values.len() == n_states;
+            let same = answer.current && answer.question == *question && effort.method.is_none();
+            if same && answer.converged && answer.tolerance <= effort.tolerance {
+                (answer.iterations, answer.repaired) = (0, false);
+                return self.answered();
+            }
+        }
+        let stop = || stopping.stop();
+        let limits = Limits { tolerance: effort.tolerance, stop: &stop, threads: effort.threads };
+        if effort.method.is_none()
+            && matches!(question.query, Query::Discounted { .. })
+            && self.repair(py, question, &limits)?
+        {
+            return self.answered();
+        }
+        self.flatten()?;
+        let added_steps = self.add_steps(&question.query);
+        let mdp = &self.model.mdp;
+        let method = effort.method.as_deref();
+        let solved = py.detach(|| question.query.solve_for_repair(mdp, question.direction, method, &limits));
+        if added_steps {
+            self.model.mdp.rewards.pop();
+        }
+        let (solution, start) = solved.map_err(wrong)?;
+        self.accept(question, effort.tolerance, solution, start, false)
+    }
+
+    fn answered(&self) -> PyResult<&Answer> {
+        self.answer.as_ref().ok_or_else(|| errors::value("nothing was solved"))
+    }
+
+    /// Adds rewards of 1 per step if a question is about `steps` and the model has no such rewards.
+    fn add_steps(&mut self, query: &Query) -> bool {
+        let (Query::Discounted { reward, .. }
+        | Query::Total { reward, .. }
+        | Query::Horizon { reward, .. }
+        | Query::Average { reward }) = query
+        else {
+            return false;
+        };
+        let mdp = &mut self.model.mdp;
+        let add =
+            reward.as_deref() == Some("steps") && mdp.rewards.iter().all(|rewards| rewards.name != "steps");
+        if add {
+            let choices = vec![1.0; mdp.n_choices()];
+            mdp.rewards.push(Rewards { name: "steps".to_owned(), choices, ..Rewards::default() });
+        }
+        add
+    }
+
+    /// Repairs the answer to the same question, if rows have changed since; whether that could be done.
+    fn repair(&mut self, py: Python<'_>, question: &Question, limits: &Limits) -> PyResult<bool> {
+        let n_states = self.model.states.len();
+        let same = self.answer.as_ref().is_some_and(|answer| {
+            answer.question == *question && answer.values.len() == n_states && !answer.current
+        });
+        if !same || limits.tolerance <= self.too_tight {
+            return Ok(false);
+        }
+        if self.tracked.as_ref().is_some_and(|tracked| tracked.question != *question) {
+            self.untrack();
+        }
+        let backups = match self.tracked.as_mut() {
+            Some(tracked) => {
+                let changes = std::mem::take(&mut tracked.pending);
+                let repair = &mut tracked.repair;
+                match py.detach(|| repair.apply(&changes, limits)) {
+                    Ok(repaired) => repaired.backups,
+                    Err(_) => {
+                        // The solver says what is wrong with the model, in its own words.
+                        self.tracked = None;
+                        return Ok(false);
+                    }
+                }
+            }
+            None => match self.track(py, question, limits)? {
+                Some(backups) => backups,
+                None => return Ok(false),
+            },
+        };
+        let Some(tracked) = &self.tracked else { return Ok(false) };
+        let mut solution = tracked.repair.solution();
+        if !solution.converged && !(limits.stop)() {
+            self.too_tight = limits.tolerance;
+            self.untrack();
+            return Ok(false);
+        }
+        solution.iterations = backups;
+        self.accept(question, limits.tolerance, solution, None, true)?;
+        Ok(true)
+    }
+
+    /// Takes an answer over into a repair; the number of backups, unless there is nothing to take over.
+    fn track(&mut self, py: Python<'_>, question: &Question, limits: &Limits) -> PyResult<Option<u64>> {
+        let Query::Discounted { reward, discount } = &question.query else { return Ok(None) };
+        let Some(start) = self.answer.as_mut().and_then(|answer| answer.start.take()) else {
+            return Ok(None);
+        };
+        let mdp = self.model.flatten()?;
+        let rewards = mdp.expected_rewards(reward.as_deref()).map_err(|error| wrong(error.to_string()))?;
+        let (discount, direction) = (*discount, question.direction);
+        let resumed = py.detach(|| Repair::resume(mdp, &rewards, discount, direction, start, limits));
+        let (repair, repaired) = resumed.map_err(wrong)?;
+        self.tracked = Some(Tracked { repair, question: question.clone(), pending: Vec::new() });
+        Ok(Some(repaired.backups))
+    }
+
+    /// Takes over what a solver returned.
+    fn accept(
+        &mut self,
+        question: &Question,
+        tolerance: f64,
+        solution: Solution,
+        start: Option<Start>,
+        repaired: bool,
+    ) -> PyResult<&Answer> {
+        let Solution { mut lower, mut upper, policy, mut converged, iterations, mut explanation } = solution;
+        if let Query::Discounted { discount, .. } = question.query
+            && self.model.reward_error > 0.0
+        {
+            let off = self.model.reward_error / (1.0 - discount) * (1.0 + 4.0 * f64::EPSILON);
+            let choosing = |state: &usize| policy[*state] != NO_CHOICE;
+            for state in (0..lower.len()).filter(choosing) {
+                lower[state] = (lower[state] - off).next_down();
+                upper[state] = (upper[state] + off).next_up();
+            }
+            let narrow = lower.iter().zip(&upper).all(|(l, u)| u - l <= 2.0 * tolerance);
+            if converged && !narrow {
+                explanation.push("means of rewards are rounded by more than the tolerance allows".to_owned());
+            }
+            converged &= narrow;
+        }
+        self.iterations += iterations;
+        let mut answer = Answer::new(question.clone(), tolerance, lower, upper, Vec::new(), Vec::new());
+        answer = Answer { converged, iterations, explanation, repaired, current: true, start, ..answer };
+        answer.policy =
+            (0..).zip(&policy).map(|(state, &choice)| self.action(&answer, state, choice)).collect();
+        self.answer = Some(answer);
+        self.answered()
+    }
+
+    /// The action that a choice stands for. Where nothing is to be gained by choosing, an action that may end is preferred
+    /// among the best.
+    fn action(&self, answer: &Answer, state: u32, choice: u32) -> u32 {
+        if choice != NO_CHOICE {
+            return self.model.action_of[choice as usize];
+        }
+        let sign = if answer.question.direction == Direction::Maximize { 1.0 } else { -1.0 };
+        let value = |choice: u32| sign * self.lookahead(answer, state, choice).unwrap_or(0.0);
+        let ends = |choice: u32| self.model.outcomes(choice).map(|(_, p)| p).sum::<f64>() < 1.0 - 1e-9;
+        let better = |a: u32, b: u32| {
+            let (value_a, value_b) = (value(a), value(b));
+            value_b > value_a || (value_b == value_a && ends(b) && !ends(a))
+        };
+        let best = self.model.choices_of(state).reduce(|a, b| if better(a, b) { b } else { a });
+        best.map_or(NO_CHOICE, |choice| self.model.action_of[choice as usize])
+    }
+
+    /// What a choice is worth by the values of an answer; `None` for questions about a number of steps or the long run, whose
+    /// values are not those of what is still to come.
+    pub fn lookahead(&self, answer: &Answer, state: u32, choice: u32) -> Option<f64> {
+        let value = |state: u32| answer.values.get(state as usize).copied().unwrap_or(0.0);
+        let next = || self.model.outcomes(choice).map(|(next, p)| p * value(next)).sum::<f64>();
+        match &answer.question.query {
+            Query::Discounted { reward, discount } => {
+                Some(self.model.reward(choice, state, reward.as_deref()) + discount * next())
+            }
+            Query::Total { reward, .. } => Some(self.model.reward(choice, state, reward.as_deref()) + next()),
+            Query::Reach { steps: None, .. } => Some(next()),
+            Query::Reach { .. } | Query::Horizon { .. } | Query::Average { .. } => None,
+        }
+    }
+
+    /// Solves, and makes ready for questions about changes if they can be answered by small backups; whether they can.
+    pub fn ready(
+        &mut self,
+        py: Python<'_>,
+        question: &Question,
+        effort: &Effort,
+        stopping: &Stopping,
+    ) -> PyResult<bool> {
+        self.solve(py, question, effort, stopping)?;
+        if !matches!(question.query, Query::Discounted { .. }) {
+            return Ok(false);
+        }
+        if self.tracked.as_ref().is_some_and(|tracked| tracked.question == *question) {
+            return Ok(true);
+        }
+        let stop = || stopping.stop();
+        let limits = Limits { tolerance: effort.tolerance, stop: &stop, threads: effort.threads };
+        Ok(self.track(py, question, &limits)?.is_some())
+    }
+
+    /// What changes would do, by small backups, once all is [`ready`](Self::ready). `actions` are those of the choices that
+    /// the changes add.
+    pub fn compare(
+        &mut self,
+        py: Python<'_>,
+        (changes, actions): (&[Change], &[u32]),
+        effort: &Effort,
+        stopping: &Stopping,
+    ) -> PyResult<Option<Compared>> {
+        let stop = || stopping.stop();
+        let limits = Limits { tolerance: effort.tolerance, stop: &stop, threads: effort.threads };
+        let Some(tracked) = self.tracked.as_mut() else { return Ok(None) };
+        let Query::Discounted { discount, .. } = tracked.question.query else { return Ok(None) };
+        let repair = &mut tracked.repair;
+        let answer = py.detach(|| repair.what_if(changes, &limits)).map_err(wrong)?;
+        let n = self.model.action_of.len();
+        let action = |choice: u32| match choice {
+            NO_CHOICE => NO_CHOICE,
+            choice if (choice as usize) < n => self.model.action_of[choice as usize],
+            choice => actions.get(choice as usize - n).copied().unwrap_or(NO_CHOICE),
+        };
+        let moved = answer.policy_changes.iter().zip(&answer.choices_after);
+        let moved = moved
+            .map(|(&state, &after)| (state, action(tracked.repair.choice(state as usize)), action(after)));
+        let bound = answer.bound + self.model.reward_error / (1.0 - discount) * (1.0 + 4.0 * f64::EPSILON);
+        Ok(Some(Compared {
+            moved: moved.collect(),
+            before: answer.before,
+            after: answer.after,
+            bound: Some(bound).filter(|bound| bound.is_finite()),
+            converged: answer.repaired.converged && bound <= effort.tolerance,
+        }))
+    }
+}
+
+impl Compared {
+    /// Two answers to the same question, before and after changes.
+    pub fn new(before: &Answer, after: &Answer) -> Self {
+        let policies = (0..).zip(before.policy.iter().zip(&after.policy));
+        let moved = policies.filter(|(_, (before, after))| before != after);
+        Self {
+            before: before.values.clone(),
+            after: after.values.clone(),
+            bound: before.error_bound().zip(after.error_bound()).map(|(a, b)| a.max(b)),
+            converged: before.converged && after.converged,
+            moved: moved.map(|(state, (&before, &after))| (state, before, after)).collect(),
+        }
+    }
+}
+
+/// The middle of an interval; its finite end if the other is infinite.
+fn middle(lower: f64, upper: f64) -> f64 {
+    match (lower.is_finite(), upper.is_finite()) {
+        _ if lower == upper => lower,
+        (true, true) => lower + (upper - lower) / 2.0,
+        (true, false) => lower,
+        (false, true) => upper,
+        (false, false) => f64::NAN,
+    }
+}
+
+fn wrong(problem: String) -> PyErr {
+    errors::value(problem.strip_prefix("model: ").unwrap_or(&problem).to_owned())
+}

@@ -1,0 +1,60 @@
+//! When a solver has to stop: a time limit, or Ctrl-C. Either way it returns what it has reached.
+
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+use std::sync::Mutex;
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+/// How often Python is asked for signals.
+const PAUSE: Duration = Duration::from_millis(20);
+
+pub struct Stopping {
+    began: Instant,
+    limit: Option<Duration>,
+    /// Python hands signals to its main thread only; the solver's own threads need not ask.
+    thread: ThreadId,
+    asked: Mutex<(Instant, Option<PyErr>)>,
+}
+
+impl Stopping {
+    pub fn new(limit: Option<Duration>) -> Self {
+        let began = Instant::now();
+        Self { began, limit, thread: std::thread::current().id(), asked: Mutex::new((began, None)) }
+    }
+
+    pub fn seconds(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    fn in_time(&self) -> bool {
+        self.limit.is_none_or(|limit| self.began.elapsed() < limit)
+    }
+
+    /// Whether to stop. Called without the interpreter.
+    pub fn stop(&self) -> bool {
+        if !self.in_time() {
+            return true;
+        }
+        let Ok(mut asked) = self.asked.lock() else { return true };
+        if asked.1.is_none() && asked.0.elapsed() >= PAUSE && std::thread::current().id() == self.thread {
+            asked.1 = Python::attach(|py| py.check_signals()).err();
+            asked.0 = Instant::now();
+        }
+        asked.1.is_some()
+    }
+
+    /// Why the work was stopped, if it was.
+    ///
+    /// # Errors
+    /// What a signal handler raised, unless it was Ctrl-C.
+    pub fn reason(&self, py: Python<'_>) -> PyResult<Option<&'static str>> {
+        let raised = self.asked.lock().ok().and_then(|mut asked| asked.1.take());
+        match raised {
+            Some(error) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Ok(Some("Ctrl-C")),
+            Some(error) => Err(error),
+            None if !self.in_time() => Ok(Some("the time limit")),
+            None => Ok(None),
+        }
+    }
+}

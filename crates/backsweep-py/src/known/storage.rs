@@ -1,0 +1,250 @@
+//! A known model in our own files, which hold a learner: agents can load what an MDP saved and the other way round. Labels, kinds
+//! of rewards and the values that were solved are further arrays of the same file, which other readers skip.
+
+use crate::action_row::ActionRow;
+use crate::errors;
+use crate::known::model::NamedModel;
+use crate::known::solving::{Answer, Question, Solved};
+use crate::memory;
+use crate::name_codec::Translate;
+use crate::named_agent::NamedAgent;
+use crate::settings::{build, planner_settings};
+use backsweep::{Action, Model, Next, Outcome, Random, Snapshot, State};
+use backsweep_io::mdp::{Label, Mdp, Rewards, SUM_SLACK};
+use backsweep_io::{Learner, Name, decode_names, encode_names};
+use backsweep_solve::{Direction, NO_CHOICE};
+use pyo3::prelude::*;
+use std::mem::take;
+
+/// Whether what a file says about its values is believed. Files are not: the next solve proves it again.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Trust {
+    File,
+    Pickle,
+}
+
+impl Solved {
+    /// The arrays to save.
+    ///
+    /// # Errors
+    /// If a name cannot be stored.
+    pub fn store<'py>(&mut self, py: Python<'py>, encode: Option<Translate<'_, 'py>>) -> PyResult<Snapshot> {
+        let io = |error| errors::from_io(py, error);
+        let learner = self.named_agent(py, None)?.to_learner(py, encode)?;
+        let mut snapshot = learner.store().map_err(io)?;
+        let mdp = &self.model.mdp;
+        let texts = |names: Vec<&str>| {
+            encode_names(&names.into_iter().map(|n| Name::Text(n.to_owned())).collect::<Vec<_>>())
+        };
+        if !mdp.labels.is_empty() || !mdp.initial.is_empty() {
+            let names = mdp.labels.iter().map(|label| label.name.as_str()).collect();
+            snapshot.put("mdp.labels", texts(names).map_err(io)?);
+            let sets = || std::iter::once(&mdp.initial).chain(mdp.labels.iter().map(|label| &label.states));
+            snapshot.put("mdp.label_lengths", sets().map(|set| set.len() as u32).collect::<Vec<u32>>());
+            snapshot.put("mdp.label_states", sets().flatten().copied().collect::<Vec<u32>>());
+        }
+        if mdp.rewards.len() != 1 || !mdp.rewards[0].name.is_empty() {
+            let names = mdp.rewards.iter().map(|rewards| rewards.name.as_str()).collect();
+            snapshot.put("mdp.rewards", texts(names).map_err(io)?);
+            let mut all = Vec::new();
+            for rewards in &mdp.rewards {
+                let expected = mdp.expected_rewards(Some(&rewards.name));
+                all.extend(expected.map_err(|error| errors::value(error.to_string()))?);
+            }
+            snapshot.put("mdp.reward_values", all);
+        }
+        snapshot.put("mdp.reward_error", vec![self.model.reward_error]);
+        let usual = Question { query: self.usual_query(), direction: Direction::Maximize };
+        if let Some(answer) = self.answer.as_ref().filter(|answer| answer.question == usual) {
+            snapshot.put("solution.lower", answer.lower.clone());
+            snapshot.put("solution.upper", answer.upper.clone());
+            snapshot.put("solution.policy", answer.policy.clone());
+            snapshot.put("solution.start", answer.start());
+            let proof = vec![answer.tolerance, f64::from(answer.converged), f64::from(answer.current)];
+            snapshot.put("solution.proof", proof);
+        }
+        Ok(snapshot)
+    }
+
+    /// What was saved.
+    ///
+    /// # Errors
+    /// If the arrays do not describe a model, or a name cannot be read.
+    pub fn restore<'py>(
+        py: Python<'py>,
+        snapshot: &Snapshot,
+        decode: Option<Translate<'_, 'py>>,
+        trust: Trust,
+    ) -> PyResult<Self> {
+        let io = |error: backsweep_io::Error| errors::from_io(py, error);
+        let damaged = |problem: String| errors::file(py, problem);
+        let core = |error: backsweep::Error| damaged(error.to_string());
+        let learner = Learner::restore(snapshot).map_err(io)?;
+        let mut solved = Self::from_named_agent(py, NamedAgent::from_learner(py, learner, decode)?)?;
+        let mdp = &mut solved.model.mdp;
+        if snapshot.get("mdp.labels").is_some() {
+            let names = decode_names("section 'mdp.labels'", snapshot.bytes("mdp.labels").map_err(core)?)
+                .map_err(io)?;
+            let mut rest = snapshot.u32s("mdp.label_states").map_err(core)?;
+            let lengths = snapshot.u32s("mdp.label_lengths").map_err(core)?;
+            let mut sets = Vec::new();
+            for &length in lengths {
+                let Some((set, more)) = rest.split_at_checked(length as usize) else {
+                    return Err(damaged(
+                        "section 'mdp.label_states': it ends before the last label".to_owned(),
+                    ));
+                };
+                sets.push(set.to_vec());
+                rest = more;
+            }
+            if sets.len() != names.len() + 1 {
+                return Err(damaged(format!(
+                    "expected {} sets of states, found {}",
+                    names.len() + 1,
+                    sets.len()
+                )));
+            }
+            let mut sets = sets.into_iter();
+            mdp.initial = sets.next().unwrap_or_default();
+            mdp.labels =
+                names.iter().zip(sets).map(|(name, states)| Label { name: text(name), states }).collect();
+        }
+        if snapshot.get("mdp.rewards").is_some() {
+            let names = decode_names("section 'mdp.rewards'", snapshot.bytes("mdp.rewards").map_err(core)?)
+                .map_err(io)?;
+            let values = snapshot.f64s("mdp.reward_values").map_err(core)?;
+            let n = mdp.n_choices();
+            if values.len() != n * names.len() {
+                return Err(damaged(format!("expected {} rewards, found {}", n * names.len(), values.len())));
+            }
+            let part = |i: usize| values[i * n..(i + 1) * n].to_vec();
+            let rewards = names.iter().enumerate().map(|(i, name)| Rewards {
+                name: text(name),
+                choices: part(i),
+                ..Rewards::default()
+            });
+            mdp.rewards = rewards.collect();
+        }
+        mdp.check().map_err(|error| damaged(error.to_string()))?;
+        if let Ok(&[error]) = snapshot.f64s("mdp.reward_error")
+            && error >= 0.0
+            && error.is_finite()
+        {
+            solved.model.reward_error = error;
+        }
+        if snapshot.get("solution.lower").is_some() {
+            solved.answer = Some(solved.restore_answer(snapshot, trust).map_err(core)?);
+        }
+        Ok(solved)
+    }
+
+    fn restore_answer(&self, snapshot: &Snapshot, trust: Trust) -> backsweep::Result<Answer> {
+        let numbers = |name: &str| {
+            let numbers = snapshot.f64s(name)?.to_vec();
+            let right = numbers.len() <= self.model.states.len() && !numbers.iter().any(|x| x.is_nan());
+            if right { Ok(numbers) } else { Err(wrong(name)) }
+        };
+        let (lower, upper, start) =
+            (numbers("solution.lower")?, numbers("solution.upper")?, numbers("solution.start")?);
+        let policy = snapshot.u32s("solution.policy")?.to_vec();
+        if [upper.len(), start.len(), policy.len()] != [lower.len(); 3] {
+            return Err(wrong("solution.policy"));
+        }
+        let has =
+            |(state, &action): (u32, &u32)| action == NO_CHOICE || self.model.find(state, action).is_some();
+        if !(0..).zip(&policy).all(has) || lower.iter().zip(&upper).any(|(l, u)| l > u) {
+            return Err(wrong("solution.policy"));
+        }
+        let &[tolerance, converged, current] = snapshot.f64s("solution.proof")? else {
+            return Err(wrong("solution.proof"));
+        };
+        let trusted = trust == Trust::Pickle;
+        let question = Question { query: self.usual_query(), direction: Direction::Maximize };
+        let mut answer = Answer::new(question, tolerance, lower, upper, policy, start);
+        (answer.converged, answer.current) = (trusted && converged == 1.0, trusted && current == 1.0);
+        Ok(answer)
+    }
+
+    /// The model as that of an agent with a planner that has not planned.
+    pub fn named_agent(
+        &mut self,
+        py: Python<'_>,
+        planner: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<NamedAgent> {
+        self.flatten()?;
+        let NamedModel { states, actions, mdp, action_of, .. } = &self.model;
+        memory::check(
+            "the model for a planner or file",
+            mdp.n_states() as u64,
+            mdp.n_choices() as u64,
+            mdp.n_arcs() as u64,
+        )?;
+        let (kind, settings) = planner_settings(planner, self.discount, None)?;
+        let empty = build(Model::new(), kind, settings, 0.0)?;
+        let mut learner = NamedAgent::new(empty, Random::from_seed(0));
+        learner.actions = actions.copied(py)?;
+        learner.ends = self.model.ends.copied(py)?;
+        for state in 0..mdp.n_states() {
+            let row = ActionRow::new(mdp.choices_of(state).map(|choice| action_of[choice]));
+            learner.add_known(py, states.key(py, state, "state")?, row)?;
+        }
+        let mut model = learner.agent.model().clone();
+        let mut outcomes = Vec::new();
+        for state in 0..mdp.n_states() as u32 {
+            for (place, choice) in (0..).zip(mdp.choices_of(state as usize)) {
+                let reward =
+                    self.model.reward(choice as u32, state, mdp.rewards.first().map(|r| r.name.as_str()));
+                outcomes.clear();
+                let mut left = 1.0;
+                for (next, probability) in self.model.outcomes(choice as u32) {
+                    outcomes.push(Outcome { probability, reward, next: Next::Continue(State(next)) });
+                    left -= probability;
+                }
+                if left > SUM_SLACK || outcomes.is_empty() {
+                    outcomes.push(Outcome { probability: left, reward, next: Next::Terminated });
+                }
+                let set = model.set_outcomes(State(state), Action(place), &outcomes);
+                set.map_err(|error| learner.explain(py, error))?;
+            }
+        }
+        learner.agent = build(model, kind, settings, 0.0)?;
+        Ok(learner)
+    }
+
+    /// The model of an agent. Actions that were never tried are not in it.
+    pub fn from_named_agent(py: Python<'_>, mut learner: NamedAgent) -> PyResult<Self> {
+        let (mdp, action_of) = flat(&learner).map_err(|problem| errors::file(py, problem))?;
+        let discount = learner.discount();
+        let (states, actions) = (take(&mut learner.states), take(&mut learner.actions));
+        let mut model = NamedModel::new(states, actions, mdp, action_of);
+        model.ends = take(&mut learner.ends);
+        Ok(Self::new(model, discount))
+    }
+}
+
+/// The model of an agent as flat arrays, and the action of each choice.
+pub fn flat(learner: &NamedAgent) -> Result<(Mdp, Vec<u32>), String> {
+    let core = learner.agent.model();
+    let mut mdp = Mdp::from_model(core).map_err(|error| error.to_string())?;
+    mdp.action_names.clear();
+    let mut action_of = Vec::with_capacity(mdp.n_choices());
+    for state in core.states() {
+        let tried = core.pairs(state).enumerate().filter(|(_, pair)| core.weight(*pair) > 0.0);
+        for (place, _) in tried {
+            let action = learner.row(state.0).get(place).copied();
+            action_of.push(action.ok_or_else(|| format!("an action of state {} has no name", state.0))?);
+        }
+    }
+    Ok((mdp, action_of))
+}
+
+fn text(name: &Name) -> String {
+    if let Name::Text(text) = name { text.clone() } else { format!("{name:?}") }
+}
+
+fn wrong(part: &str) -> backsweep::Error {
+    backsweep::Error::Snapshot {
+        part: part.to_owned(),
+        problem: "expected values and actions that fit the model".to_owned(),
+    }
+}

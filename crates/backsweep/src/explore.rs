@@ -27,6 +27,8 @@ mod interval;
 mod pending;
 mod posterior;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 mod variance_bonus;
 mod window;
 
@@ -69,8 +71,8 @@ pub enum Explore {
         /// How many worlds are kept, 1 or more. With one, a new world is drawn when it is changed; with more, the next one
         /// takes over at once, and the one that is left is drawn again as soon as that has been paid for.
         worlds: u32,
-        /// The weight of the prior, in observations, 0 or more: in every world each pair has received the value of a pair
-        /// never tried, and the weight of that is drawn too. With 0 that value is dropped at the first visit.
+        /// The weight of the prior, in observations, 0 or more: in every world each pair was also seen to stay where it is
+        /// with the highest reward, and the weight of that is drawn too. With 0 what was seen once leaves no doubt.
         prior: f64,
     },
 }

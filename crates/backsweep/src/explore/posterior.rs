@@ -10,9 +10,12 @@
 //! visited twice as often (Ouyang, Gagrani, Nayyar & Jain, *Learning unknown Markov decision processes: a Thompson sampling
 //! approach*, 2017).
 //!
-//! The prior is an imaginary outcome of every pair: the value of a pair never tried, received at once. It takes a weight
-//! drawn from the gamma distribution of the prior's, so a pair seen n times is still worth `prior / (prior + n)` of that
-//! value more, on average. A Dirichlet prior over all states would need as many arcs as there are states, for every pair.
+//! The prior is an imaginary outcome of every pair: it stays in its state and receives the reward that, for ever, makes the
+//! value of a pair never tried. Its weight is drawn from the gamma distribution of the prior's. So a pair never tried has
+//! that value, and one seen n times has a reward of about `prior / (prior + n)` of the highest more than it was seen to
+//! have. Without a prior the model of a pair seen once leaves no doubt. A Dirichlet prior over all states would need as many
+//! arcs per pair as there are states, and an outcome that *is* the highest value for ever explores ten times too long
+//! (RiverSwim: regret 1,550 in place of 65).
 
 use super::Exploration;
 use super::draws::{exponential, gamma, normal};
@@ -117,10 +120,7 @@ impl Posterior {
     /// Gives a pair without observations its prior.
     fn imagine(&mut self, world: usize, pair: Pair) {
         if self.prior > 0.0 {
-            let weight = gamma(&mut self.random, self.prior);
-            let World { model, planner } = &mut self.worlds[world];
-            model.set_weights(pair, &[], weight, weight * self.start);
-            planner.refresh(model, pair);
+            self.set_weights(world, pair, Vec::new(), 0.0, 0.0, 1.0);
         }
     }
 
@@ -171,9 +171,34 @@ impl Posterior {
         let ended = draw(main.ended_weight(pair));
         let weight = ended + arcs.iter().map(|(_, weight)| weight).sum::<f64>();
         let mean = reward.mean + reward.deviation * normal(&mut self.random);
-        let imagined = unit * gamma(&mut self.random, self.prior);
+        self.set_weights(world, pair, arcs, ended, weight * mean, unit);
+    }
+
+    /// Sets the weights of a pair in a world, and those of what is imagined beside.
+    fn set_weights(
+        &mut self,
+        world: usize,
+        pair: Pair,
+        mut arcs: Vec<(State, f64)>,
+        mut ended: f64,
+        mut reward_sum: f64,
+        unit: f64,
+    ) {
         let World { model, planner } = &mut self.worlds[world];
-        model.set_weights(pair, &arcs, ended + imagined, weight * mean + imagined * self.start);
+        let (imagined, discount) = (unit * gamma(&mut self.random, self.prior), planner.settings().discount);
+        let state = model.state_of(pair);
+        if discount == 1.0 {
+            // A reward for ever has no value here: the value is received at once, and ends.
+            ended += imagined;
+            reward_sum += imagined * self.start;
+        } else {
+            match arcs.iter_mut().find(|(next, _)| *next == state) {
+                Some((_, weight)) => *weight += imagined,
+                None => arcs.push((state, imagined)),
+            }
+            reward_sum += imagined * self.start * (1.0 - discount);
+        }
+        model.set_weights(pair, &arcs, ended, reward_sum);
         planner.refresh(model, pair);
     }
 

@@ -101,18 +101,21 @@ impl<V: Variant> SweepState<V> {
         let u = change.next.map_or(0.0, |(state, arc)| self.backed_up_value(partial, state, arc));
         let was_known = self.values.believes(row, change.weight_before);
         let is_known = self.values.believes(row, change.weight_after);
-        let q_old = self.values.action_value(pair);
-        let q = self.values.value_correction(model, change, u); // l.10
-        if change.weight_before == 0.0 && is_known {
+        let q = if was_known && is_known {
+            let q_old = self.values.action_value(pair);
+            let q = self.values.value_correction(model, change, u); // l.10
+            if self.schedule.is_due(model, change, q_old, q) {
+                self.counters.refreshes += 1;
+                return self.refresh(model, queue, partial, pair);
+            }
+            q
+        } else if change.weight_before == 0.0 && is_known {
             // The only observation there is: its full backup needs no list of successors.
-            let q = self.values.full_backup_with_bonus(row, pair, std::iter::once((change.weight, u)));
-            self.values.put(model, pair, q);
-        } else if was_known && is_known && !self.schedule.is_due(model, change, q_old, q) {
-            self.values.put(model, pair, q);
+            self.values.full_backup_with_bonus(row, pair, std::iter::once((change.weight, u)))
         } else {
-            self.counters.refreshes += u64::from(was_known && is_known);
             return self.refresh(model, queue, partial, pair);
-        }
+        };
+        self.values.put(model, pair, q);
         V::requeue(self, model, queue, pair.index() + 1); // l.11, 12
         if let Some((next, _)) = change.next {
             self.values.expect_observation(model, next);

@@ -152,13 +152,19 @@ impl<'m> Predecessors<'m> {
     /// The next seven lanes.
     #[inline(always)]
     pub fn next(&mut self) -> Option<Lanes<'m>> {
+        let (first_arc, block) = self.next_block()?;
+        Some(Lanes { first_arc, slots: &block.slots, weights: self.arcs.weights(block) })
+    }
+
+    #[inline(always)]
+    fn next_block(&mut self) -> Option<(u32, &'m Block)> {
         let block = self.arcs.blocks.get(self.cursor as usize)?;
         let first_arc = self.cursor * LANES;
         self.used += 1;
         self.cursor = if self.used < HEADS { self.heads[self.used] } else { block.next() };
         self.n_taken += self.filled as usize;
         self.filled = LANES;
-        Some(Lanes { first_arc, slots: &block.slots, weights: self.arcs.weights(block) })
+        Some((first_arc, block))
     }
 
     /// Where the walk stands.
@@ -332,12 +338,12 @@ impl Arcs {
     pub fn find(&self, pair: Pair, out: OutList, next: State, into: &InList) -> Option<ArcId> {
         if into.len <= SHORT_LIST {
             let mut walk = self.predecessors(into, into.start());
-            while let Some(lanes) = walk.next() {
+            while let Some((first_arc, block)) = walk.next_block() {
                 // One comparison per lane and no exit in between: the seven are compared as one.
-                let found = lanes.slots.map(|slot| u32::from(slot == pair.0 + 1));
+                let found = block.slots.map(|slot| u32::from(slot == pair.0 + 1));
                 let places = (0..LANES).map(|i| found[i as usize] << i).sum::<u32>();
                 if places != 0 {
-                    return Some(ArcId(lanes.first_arc + places.trailing_zeros()));
+                    return Some(ArcId(first_arc + places.trailing_zeros()));
                 }
             }
             return None;

@@ -344,8 +344,8 @@ impl Model {
     /// # Complexity
     /// O(1) each.
     pub fn successors(&self, pair: Pair) -> impl Iterator<Item = Successor> {
-        let list = self.pairs.get(pair.index()).map_or(OutList::EMPTY, PairRow::out);
-        self.arcs.out(list).map(|(state, arc)| Successor { state, weight: self.arcs.weight(arc), arc })
+        let row = self.pairs.get(pair.index()).unwrap_or(&PairRow::NEW);
+        self.arcs.out(row.out()).map(|(state, arc)| Successor { state, weight: self.arcs.weight(arc), arc })
     }
 
     /// How many successors a pair has.

@@ -3,7 +3,7 @@
 mod common;
 
 use backsweep::predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
-use backsweep::{Next, Random, State};
+use backsweep::{Array, Next, Random, State};
 use std::collections::BTreeMap;
 
 const SELECTIONS: [Selection; 4] =
@@ -268,4 +268,68 @@ fn td0_counts_this_visit_in_its_step_size() {
     td0.observe(State(0), 1.0, Next::Truncated(State(1))).unwrap();
     td0.observe(State(2), 1.0, Next::Terminated).unwrap();
     assert_eq!((td0.value(State(0)), td0.value(State(2))), (5.0, 1.0));
+}
+
+/// A transition of a random walk among ten states, with an end now and then.
+fn any_step(random: &mut Random) -> (State, f64, Next) {
+    let next = if random.chance(0.1) { Next::Terminated } else { Next::Continue(State(random.below(10))) };
+    (State(random.below(10)), random.unit() - 0.3, next)
+}
+
+#[test]
+fn a_restored_predictor_continues_bit_for_bit() {
+    for selection in SELECTIONS {
+        let mut random = Random::from_seed(9);
+        let mut predictor = SmallBackupPredictor::new(0.9, 1.0, selection, 2, 5).unwrap();
+        let mut restored = predictor.clone();
+        for step in 0..500 {
+            if step % 37 == 0 {
+                restored = SmallBackupPredictor::restore(&predictor.store()).unwrap();
+            }
+            let (state, reward, next) = any_step(&mut random);
+            predictor.observe(state, reward, next).unwrap();
+            restored.observe(state, reward, next).unwrap();
+            assert_eq!(predictor.store(), restored.store(), "{selection:?}, step {step}");
+        }
+    }
+}
+
+/// A stored predictor with an array cut short or its last item replaced is refused, or one that can be used.
+#[test]
+fn a_damaged_predictor_is_refused_or_can_be_used() {
+    let mut random = Random::from_seed(3);
+    for selection in SELECTIONS {
+        let mut predictor = SmallBackupPredictor::new(0.9, 1.0, selection, 2, 5).unwrap();
+        for _ in 0..60 {
+            let (state, reward, next) = any_step(&mut random);
+            predictor.observe(state, reward, next).unwrap();
+        }
+        let stored = predictor.store();
+        let mut n_refused = 0;
+        for (name, array) in stored.iter() {
+            for damage in 0..3 {
+                fn damaged<T: Copy>(items: &[T], damage: u32, odd: [T; 2]) -> Vec<T> {
+                    let kept = items[..items.len().saturating_sub(1)].iter().copied();
+                    kept.chain((damage > 0).then(|| odd[damage as usize - 1])).collect()
+                }
+                let mut snapshot = stored.clone();
+                match array {
+                    Array::F64(items) => snapshot.put(name, damaged(items, damage, [f64::NAN, 1e250])),
+                    Array::U32(items) => snapshot.put(name, damaged(items, damage, [u32::MAX, 3])),
+                    Array::U64(items) => snapshot.put(name, damaged(items, damage, [u64::MAX, 1 << 40])),
+                    Array::Bytes(items) => snapshot.put(name, damaged(items, damage, [7, 0])),
+                }
+                match SmallBackupPredictor::restore(&snapshot) {
+                    Err(_) => n_refused += 1,
+                    Ok(mut usable) => {
+                        for _ in 0..100 {
+                            let (state, reward, next) = any_step(&mut random);
+                            usable.observe(state, reward, next).unwrap();
+                        }
+                    }
+                }
+            }
+        }
+        assert!(n_refused > 30, "{selection:?}: only {n_refused} were refused");
+    }
 }

@@ -82,10 +82,6 @@ pub(crate) struct OutList {
     pub len: u32,
 }
 
-impl OutList {
-    pub const EMPTY: Self = Self { head: NONE, len: 0 };
-}
-
 /// Blocks of a predecessor list that are known without reading the blocks before them.
 const HEADS: usize = 4;
 
@@ -276,34 +272,29 @@ impl Arcs {
     }
 
     #[inline(always)]
-    fn decode(&self, code: u32) -> f64 {
-        if code & WIDE == 0 { f64::from(code) } else { self.wide[(code ^ WIDE) as usize].high }
+    fn decode(&self, code: u32) -> Sum {
+        if code & WIDE == 0 { Sum::new(f64::from(code)) } else { self.wide[(code ^ WIDE) as usize] }
     }
 
     /// The weights of a block's arcs.
     #[inline(always)]
     fn weights(&self, block: &Block) -> [f64; LANES as usize] {
         if block.next_wide & 1 == 1 {
-            return block.codes.map(|code| self.decode(code));
+            return block.codes.map(|code| self.decode(code).high);
         }
         // Below 2³¹ the signed conversion is the same, and it is one instruction where the unsigned one is two.
         block.codes.map(|code| f64::from(code as i32))
     }
 
     #[inline]
-    fn code(&self, arc: ArcId) -> u32 {
-        self.block(arc).codes[(arc.0 % LANES) as usize]
-    }
-
-    #[inline]
     pub fn weight(&self, arc: ArcId) -> f64 {
-        self.decode(self.code(arc))
+        self.exact_weight(arc).high
     }
 
     /// The weight with what it has rounded away.
+    #[inline]
     pub fn exact_weight(&self, arc: ArcId) -> Sum {
-        let code = self.code(arc);
-        if code & WIDE == 0 { Sum::new(f64::from(code)) } else { self.wide[(code ^ WIDE) as usize] }
+        self.decode(self.block(arc).codes[(arc.0 % LANES) as usize])
     }
 
     /// Sets the weight of an arc. The caller has made sure that there is [room](Self::has_room) for one more wide weight.

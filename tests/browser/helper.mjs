@@ -1,7 +1,8 @@
 // A real server and a real browser.
 
 import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
@@ -50,9 +51,11 @@ export function startBrowser() {
 }
 
 /** Opens a page that remembers every error, warning and foreign request. */
-export async function open(browser, url, options = {}) {
+export async function open(browser, url, { isFirstVisit = false, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, colorScheme: "dark", ...options });
   context.setDefaultTimeout(PATIENCE);
+  // The tour is offered on the first visit; most tests are about what comes after it.
+  if (!isFirstVisit) await context.addInitScript(() => localStorage.setItem("backsweep-tour", "seen"));
   const page = await context.newPage();
   const problems = [];
   page.on("console", (message) => {
@@ -110,6 +113,18 @@ export async function place(page, cell, columns, agent = 0) {
   const box = await page.locator(`#maze-${agent}`).boundingBox();
   const side = box.width / columns;
   return { x: box.x + ((cell % columns) + 0.5) * side, y: box.y + (Math.floor(cell / columns) + 0.5) * side };
+}
+
+/** Chooses a brush: look, toggle, start or goal. */
+export const choose = (page, brush) => page.locator(`label:has(input[value="${brush}"])`).click();
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe-core finds wrong with what is shown. The page's own rules forbid foreign scripts, so it comes by the debugger. */
+export async function violations(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 120)} (${failureSummary.split("\n")[1]?.trim()})`).join("; ")}`);
 }
 
 /** The colour of the canvas within a cell, at a part of its side from the upper left. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { address, ask, atRest, colour, drawn, number, open, output, place, startBrowser, startServer, timed, until } from "./helper.mjs";
+import { address, ask, atRest, choose, colour, drawn, number, open, output, place, startBrowser, startServer, timed, until } from "./helper.mjs";
 
 const COLUMNS = 26; // of the paper's maze
 const shot = (page, name, options = {}) => page.screenshot({ path: join(output, `${name}.png`), ...options });
@@ -156,7 +156,9 @@ describe("controls", () => {
           window.cycles = [];
           new EventSource("/api/frames").addEventListener("frame", (event) => {
             const frame = JSON.parse(event.data);
-            if (frame.cycles.length) window.cycles.push(frame.cycles[0]);
+            // What the judge finds comes with a frame of its own, which shows the same cycle again.
+            const isNew = JSON.stringify(frame.cycles[0]) !== JSON.stringify(window.cycles.at(-1));
+            if (frame.cycles.length && isNew) window.cycles.push(frame.cycles[0]);
             resolve();
           });
         }),
@@ -182,10 +184,10 @@ describe("controls", () => {
       const popped = await colour(page, report.popped, 9, [0.5, 0.045]);
       assert.ok(popped[0] > 170 && popped[2] > 120 && popped[1] < 160, `the popped cell has a ring: ${popped}`);
       for (const cell of changed.filter((cell) => cell !== report.popped)) {
-        const edge = await colour(page, cell, 9, [0.5, 0.09]);
+        const edge = await colour(page, cell, 9, [0.25, 0.06]);
         assert.ok(Math.min(...edge) > 190, `cell ${cell} is framed: ${edge}`);
       }
-      assert.match(await page.locator("#report").innerText(), new RegExp(`${changed.length} cells? backed up`));
+      assert.match(await page.locator("#report").innerText(), changed.length === 1 ? /Q changed: |in 1 cell / : new RegExp(`in ${changed.length} cells changed`));
       largest = Math.max(largest, changed.length);
     }
     assert.ok(largest > 1, "some state had several predecessors");
@@ -211,7 +213,7 @@ describe("controls", () => {
     await until("its name is shown", async () => (await page.locator("#name-0").innerText()) === "Small backups");
     await page.locator("#m").fill("0");
     await page.locator("#m").press("Tab");
-    await until("it says what is wrong", async () => /expected a number from 1 to/.test(await page.locator("#problem").textContent()));
+    await until("it says what is wrong", async () => /0 is out of range; expected a number from 1 to/i.test(await page.locator("#wrong-m").textContent()));
     await until("the old number is back", async () => (await page.locator("#m").inputValue()) === "4");
   });
 
@@ -227,6 +229,7 @@ describe("controls", () => {
     await page.keyboard.press("c");
     await page.locator("#report").waitFor({ state: "visible" });
     // The cursor begins at the agent; it is announced, and Enter builds a wall there.
+    await choose(page, "toggle");
     await page.locator("#maze-0").focus();
     for (const key of ["ArrowUp", "ArrowUp", "ArrowRight"]) await page.keyboard.press(key);
     const isAnnounced = async () => /row \d+, column \d+.*Value .*best action/.test(await page.locator("#live").textContent());
@@ -271,6 +274,7 @@ describe("painting", () => {
     };
     await until("north, the shorter way", async () => (await number(page, "Episodes")) > 20 && (await best()) === 0);
     const { x, y } = await place(page, 3, 6);
+    await choose(page, "toggle");
     await page.mouse.click(x, y);
     await until("the wall is in the address", async () => (await address(page)).get("maze") !== ways);
     await until("south, the way that is left", async () => (await best()) === 2);
@@ -280,10 +284,10 @@ describe("painting", () => {
   });
 
   scene("start and goal move", { query: "?run=0", expected: ["422"] }, async (page) => {
-    await page.locator("text=Goal").first().click();
+    await choose(page, "goal");
     let spot = await place(page, 30, COLUMNS);
     await page.mouse.click(spot.x, spot.y);
-    await page.locator("text=Start").first().click();
+    await choose(page, "start");
     const maze = async () => (await address(page)).get("maze");
     await until("the goal is there", async () => /^26x23-.*g/.test(await maze()));
     assert.equal(await page.locator("#maze").inputValue(), "painted");
@@ -294,7 +298,7 @@ describe("painting", () => {
     assert.equal([...(await maze()).matchAll(/s/g)].length, 1);
     assert.equal([...(await maze()).matchAll(/g/g)].length, 1);
     // The goal cannot be walled over: there would be none.
-    await page.locator("text=Wall").first().click();
+    await choose(page, "toggle");
     spot = await place(page, 30, COLUMNS);
     await page.mouse.click(spot.x, spot.y);
     await until("it says why", async () => /no goal/.test(await page.locator("#problem").textContent()));
@@ -320,6 +324,7 @@ describe("painting", () => {
 describe("sharing", () => {
   scene("a shared address restores the scene", { query: "?run=0&planner=moore_atkeson&rival=peng_williams&cycles=2&epsilon=0.2&m=2&gamma=0.9&seed=7&law=four&intended=0.7&speed=40&maze=gap&theme=light" }, async (page) => {
     const spot = await place(page, 30, 15);
+    await choose(page, "toggle");
     await page.mouse.click(spot.x, spot.y);
     await until("the paint is in the address", async () => (await address(page)).get("maze").startsWith("15x12-"));
     const query = await address(page);
@@ -390,6 +395,8 @@ describe("everywhere", () => {
       const maze = await page.locator("#maze-0").boundingBox();
       assert.ok(maze.width > 330, `the maze fills the width: ${maze.width}`);
       await shot(page, `phone-${colorScheme}`);
+      await page.locator('label:has(input[value="toggle"])').tap();
+      await page.evaluate(() => window.scrollTo(0, 0));
       const { x, y } = await place(page, 5, COLUMNS);
       await page.touchscreen.tap(x, y);
       await until("a tap builds a wall", async () => (await address(page)).get("maze") !== "paper");
@@ -401,7 +408,7 @@ describe("everywhere", () => {
 
   scene("every control has a name for a screen reader", {}, async (page) => {
     const nameless = await page.evaluate(() =>
-      [...document.querySelectorAll("button, input, select, canvas:not([aria-hidden] canvas)")]
+      [...document.querySelectorAll("button, input, select, canvas:not([aria-hidden])")]
         .filter((element) => {
           const label = element.getAttribute("aria-label") || element.labels?.[0]?.textContent || (element.tagName === "BUTTON" && element.textContent);
           return !label?.trim();
@@ -409,7 +416,7 @@ describe("everywhere", () => {
         .map((element) => element.outerHTML),
     );
     assert.deepEqual(nameless, []);
-    assert.equal(await page.locator("[aria-live=polite]").count(), 1);
+    assert.equal(await page.locator("#live[aria-live=polite]").count(), 1);
     assert.match(await page.locator("#returns").getAttribute("aria-label"), /The optimum is/);
     assert.equal(await page.locator("h1").count(), 1);
     assert.equal(await page.locator("main").count(), 1);

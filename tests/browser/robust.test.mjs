@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { address, ask, drawn, number, open, output, place, startBrowser, startServer, until } from "./helper.mjs";
+import { address, ask, choose, drawn, number, open, output, place, startBrowser, startServer, until } from "./helper.mjs";
 
 const LIMIT = { timeout: 300_000 }; // against hanging: longer than anything is waited for
 const steps = (page) => number(page, "Steps");
@@ -147,6 +147,7 @@ describe("the server ends", () => {
     const { page, context } = await open(browser, server.url);
     try {
       const { x, y } = await place(page, 30, 26);
+      await choose(page, "toggle");
       await page.mouse.click(x, y);
       await until("the wall is in the address", async () => (await address(page)).get("maze").startsWith("26x23-"));
       const painted = (await address(page)).get("maze");
@@ -245,6 +246,7 @@ describe("small things", () => {
     const page = await show();
     const goal = 26 * 23 - 1;
     const said = () => page.locator("#live").textContent();
+    await choose(page, "toggle");
     let spot = await place(page, goal, 26);
     await page.mouse.click(spot.x, spot.y);
     await until("it says why", async () => /no goal/.test(await page.locator("#problem").textContent()));

@@ -1,8 +1,8 @@
 // The controls: they show the scene that the engine runs, and change it.
 
 import { mazeName } from "/scene.js";
+import { $, capital, element } from "/shown.js";
 
-const $ = (id) => document.getElementById(id);
 const SPEED_STEPS = 60; // the last one is as fast as possible
 const FIELDS = { cycles: "cycles", gamma: "discount", m: "min_visits", epsilon: "epsilon", seed: "seed", intended: "intended" };
 
@@ -21,8 +21,6 @@ function fill(select, options) {
   );
 }
 
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-
 export class Controls {
   /** `change` changes settings of the scene; `act` does everything else. */
   constructor({ planners, mazes }, { change, act, problem }) {
@@ -38,6 +36,7 @@ export class Controls {
     $("reset").addEventListener("click", () => act("reset"));
     $("planner").addEventListener("change", () => change({ planner: $("planner").value }));
     $("rival").addEventListener("change", () => change({ rival: $("rival").value || null }));
+    $("equal").addEventListener("change", () => change({ race: $("equal").value }));
     $("law").addEventListener("change", () => change({ law: $("law").value }));
     $("maze").addEventListener("change", () => {
       const maze = mazes.find(({ name }) => name === $("maze").value);
@@ -52,11 +51,13 @@ export class Controls {
       $(id).addEventListener("change", () => {
         const field = $(id);
         if (field.value === "" || !(field.validity.valid || field.validity.stepMismatch)) {
-          problem(`${field.labels[0].firstChild.textContent}: expected a number from ${field.min} to ${field.max}.`);
+          const found = field.value === "" ? "that is not a number" : `${field.value} is out of range`;
+          this.refuse(field, `${capital(found)}; expected a number from ${field.min} to ${field.max}. It stays at ${this.scene[name]}.`);
           field.value = this.scene[name];
           return;
         }
-        change({ [name]: Number(field.value) });
+        this.refuse(field, null);
+        change({ [name]: Number(field.value) }, (text) => this.refuse(field, text));
       });
     }
     $("file").addEventListener("change", async () => {
@@ -68,6 +69,22 @@ export class Controls {
     });
   }
 
+  /** Says beside a field what is wrong with what was typed; null takes it back. */
+  refuse(field, text) {
+    let line = $(`wrong-${field.id}`);
+    if (!line && text) {
+      line = element("p", "", "wrong");
+      line.id = `wrong-${field.id}`;
+      line.setAttribute("role", "alert");
+      field.closest("label").after(line);
+    }
+    if (!line) return;
+    line.textContent = text ?? "";
+    line.hidden = !text;
+    clearTimeout(line.timer);
+    if (text) line.timer = setTimeout(() => (line.hidden = true), 12_000);
+  }
+
   /** Shows a scene, except in a field that the user is editing. */
   show(scene) {
     this.scene = scene;
@@ -76,6 +93,8 @@ export class Controls {
     };
     set("planner", scene.planner);
     set("rival", scene.rival ?? "");
+    set("equal", scene.race);
+    $("equal-label").hidden = scene.rival === null;
     set("law", scene.law);
     for (const [id, name] of Object.entries(FIELDS)) set(id, scene[name]);
     $("intended-label").hidden = scene.law !== "four";
@@ -94,9 +113,5 @@ export class Controls {
   /** Moves the speed by some steps of the slider. */
   nudgeSpeed(steps) {
     return speedAt(Math.max(0, Math.min(SPEED_STEPS, stepOf(this.scene.speed) + steps)));
-  }
-
-  get brush() {
-    return document.querySelector('input[name="brush"]:checked').value;
   }
 }

@@ -1,35 +1,78 @@
-// The label of the cell that is pointed at: V, Q of every action, visits and priority, exactly and up to date.
+// The card of the cell that is pointed at: V, Q of every action, and how a Q is made, term by term.
 
-import { cell as askCell } from "/link.js";
+import { $, ACTIONS, ARROWS, count, element, fixed, rough, signed } from "/shown.js";
 
-const $ = (id) => document.getElementById(id);
-const ACTIONS = ["north", "east", "south", "west"];
-const ARROWS = ["↑", "→", "↓", "←"];
 const REFRESH = 120; // milliseconds
+const TERMS = 4; // how many outcomes are shown one by one
 
-/** A number with so many digits after the point; a dash if there is none. */
-export const fixed = (number, digits) => (number === null || number === undefined ? "–" : number.toFixed(digits).replace("-", "−"));
-/** A count, in millions if it is large. */
-export const count = (number) => (number >= 1e6 ? `${(number / 1e6).toFixed(number >= 1e8 ? 0 : 1)}M` : Math.round(number).toLocaleString("en"));
+/** One agent's knowledge of a cell. `change` is the action whose Q the last cycle changed, and which outcome it was told of. */
+export function card(agent, { heading, kind, name, change }) {
+  const part = element("section");
+  const head = element("header");
+  head.append(element("span", heading), element("span", kind));
+  const table = element("table");
+  const titles = element("tr");
+  titles.append(element("th", "action"), element("th", "Q"), element("th", "visits"));
+  table.append(titles);
+  const best = Math.max(...agent.q);
+  agent.q.forEach((q, a) => {
+    const row = element("tr", undefined, q === best ? "best" : "");
+    row.append(element("td", `${ARROWS[a]} ${ACTIONS[a]}`), element("td", fixed(q, 3)), element("td", count(agent.visits[a])));
+    table.append(row);
+  });
+  const priority = agent.priority === "first" ? "priority: first" : agent.priority > 0 ? `priority ${rough(agent.priority)}${agent.relied_on === null ? "" : `: others still count on ${rough(agent.relied_on)}`}` : "not on the queue";
+  part.append(head, element("div", `V ${fixed(agent.value, 3)}`, "v"), table);
+  if (agent.made) part.append(...making(agent, change?.action ?? agent.q.indexOf(best), change, name));
+  part.append(element("div", priority + (agent.known ? "" : " · not known yet"), "foot"));
+  return part;
+}
 
-function element(tag, text, name) {
-  const made = document.createElement(tag);
-  if (text !== undefined) made.textContent = text;
-  if (name) made.className = name;
-  return made;
+/** Q = R̂ + γ Σ P̂ V, one line per term; outcomes of little weight are added up. */
+function making(agent, action, change, name) {
+  const { reward, terms, known, visits, ended } = agent.made[action];
+  const which = `${ARROWS[action]} ${ACTIONS[action]}`;
+  if (visits === 0) return [element("p", `${which} has not been tried, so its Q counts as 0.`, "made")];
+  if (!known) return [element("p", `${which} was tried ${visits} of M = ${agent.min_visits} times. Until then its Q counts as 0.`, "made")];
+  const list = element("ol", undefined, "made");
+  const line = (left, right, mark) => {
+    const item = element("li", undefined, mark ? "told" : "");
+    item.append(element("span", left), element("span", right));
+    list.append(item);
+  };
+  const title = element("li", undefined, "title");
+  title.append(element("span", `Q of ${which} = R̂ + γ Σ P̂ V`));
+  list.append(title);
+  line("R̂, mean reward", fixed(reward, 3));
+  const gamma = agent.discount;
+  const isTold = ([cell]) => change && cell === change.popped;
+  const sorted = [...terms].sort((a, b) => isTold(b) - isTold(a) || Math.abs(b[1] * b[2]) - Math.abs(a[1] * a[2]));
+  for (const term of sorted.slice(0, TERMS)) {
+    const [cell, p, value] = term;
+    const told = isTold(term) ? ` (last backup ${signed(change.delta)})` : "";
+    line(`${rough(gamma)} × ${rough(p)} × V ${rough(value)} of ${name(cell)}${told}`, fixed(gamma * p * value, 3), isTold(term));
+  }
+  const rest = sorted.slice(TERMS);
+  if (rest.length) line(`${rest.length} more`, fixed(rest.reduce((sum, [, p, value]) => sum + gamma * p * value, 0), 3));
+  if (ended > 0) line(`${rough(gamma)} × ${rough(ended)} × 0, the episode ends`, "0");
+  const sum = terms.reduce((sum, [, p, value]) => sum + gamma * p * value, reward);
+  const q = agent.q[action];
+  line("= Q", fixed(q, 3));
+  list.lastChild.className = "sum";
+  const parts = [list];
+  // Planners on full backups keep the value that was right when the pair was last backed up.
+  if (Math.abs(sum - q) > 1e-4 * Math.max(1, Math.abs(q))) parts.push(element("p", `With today's values it would be ${fixed(sum, 3)}: this pair waits for its backup.`, "made"));
+  return parts;
 }
 
 export class Label {
-  /** `cellName` names a cell, `title` an agent's planner; `say` speaks to a screen reader. */
-  constructor({ cellName, title, say }) {
-    this.cellName = cellName;
-    this.title = title;
-    this.say = say;
+  /** `ask` looks a cell up, `name` names a cell, `title` an agent's planner, `reports` are of the last cycle; `say` speaks to a screen reader. */
+  constructor({ ask, name, title, reports, say }) {
+    Object.assign(this, { ask, name, title, reports, say });
     this.cell = null;
     setInterval(() => this.refresh(), REFRESH);
   }
 
-  /** Shows the label of a cell of a maze, or of none if the cell is null. */
+  /** Shows the card of a cell of a maze, or none if the cell is null. */
   point(view, cell, speak) {
     this.cell = cell;
     this.view = view;
@@ -43,7 +86,7 @@ export class Label {
     this.busy = true;
     const { cell } = this;
     try {
-      this.show(await askCell(cell));
+      this.show(await this.ask(cell));
     } catch {
       // The server does not answer; the page says so elsewhere.
     }
@@ -54,34 +97,18 @@ export class Label {
   show(detail) {
     if (this.cell === null || !detail || detail.cell !== this.cell) return;
     const kind = { "#": "wall", S: "start", G: "goal" }[this.view.cells[this.cell]] ?? "";
-    $("tip").replaceChildren(...detail.agents.map((agent, k) => this.section(agent, k, kind)));
+    $("tip").replaceChildren(
+      ...detail.agents.map((agent, k) => card(agent, { heading: k === 0 ? this.name(this.cell) : this.title(k), kind: k === 0 ? kind : "", name: this.name, change: changeOf(this.reports()[k], this.cell) })),
+    );
     $("tip").hidden = false;
     this.move();
     if (this.speak) {
       this.speak = false;
       const agent = detail.agents[0];
       const best = agent.q.map((q, a) => [q, ACTIONS[a]]).sort((a, b) => b[0] - a[0])[0][1];
-      this.say(`${this.cellName(this.cell)}${kind ? `, ${kind}` : ""}. Value ${fixed(agent.value, 2)}, best action ${best}.`);
+      const queued = agent.priority === "first" ? " Next on the queue." : agent.priority > 0 ? ` On the queue with priority ${rough(agent.priority)}.` : "";
+      this.say(`${this.name(this.cell)}${kind ? `, ${kind}` : ""}. Value ${fixed(agent.value, 2)}, best action ${best}.${queued}`);
     }
-  }
-
-  section(agent, k, kind) {
-    const part = element("section");
-    const head = element("header");
-    head.append(element("span", k === 0 ? this.cellName(this.cell) : this.title(k)), element("span", k === 0 ? kind : ""));
-    const table = element("table");
-    const titles = element("tr");
-    titles.append(element("th", "action"), element("th", "Q"), element("th", "visits"));
-    table.append(titles);
-    const best = Math.max(...agent.q);
-    agent.q.forEach((q, a) => {
-      const row = element("tr", undefined, q === best ? "best" : "");
-      row.append(element("td", `${ARROWS[a]} ${ACTIONS[a]}`), element("td", fixed(q, 3)), element("td", count(agent.visits[a])));
-      table.append(row);
-    });
-    const priority = agent.priority === "first" ? "priority: first" : agent.priority > 0 ? `priority ${agent.priority.toPrecision(3)}` : "not on the queue";
-    part.append(head, element("div", `V ${fixed(agent.value, 3)}`, "v"), table, element("div", priority + (agent.known ? "" : " · not known yet"), "foot"));
-    return part;
   }
 
   /** Beside the cell, where there is room. */
@@ -91,6 +118,19 @@ export class Label {
     const right = box.left + box.side + 12;
     const left = right + width < window.innerWidth ? right : box.left - width - 12;
     $("tip").style.left = `${Math.max(6, Math.min(left, window.innerWidth - width - 6))}px`;
-    $("tip").style.top = `${Math.max(6, Math.min(box.top - 20, window.innerHeight - height - 6))}px`;
+    // On a narrow screen below or above the cell, which it must not cover.
+    const beside = box.top - 20;
+    const below = box.top + box.side + 10;
+    const narrow = window.innerWidth <= 640;
+    const top = !narrow ? beside : below + height < window.innerHeight ? below : box.top - height - 10;
+    $("tip").style.top = `${Math.max(6, Math.min(top, window.innerHeight - height - 6))}px`;
   }
+}
+
+/** The change that the last cycle made to a cell, if it made one: the largest. */
+export function changeOf(report, cell) {
+  const own = (report?.backups ?? []).filter(([changed]) => changed === cell);
+  if (own.length === 0) return null;
+  const [, action, delta] = own.reduce((a, b) => (Math.abs(b[2]) > Math.abs(a[2]) ? b : a));
+  return { action, delta, popped: report.popped };
 }

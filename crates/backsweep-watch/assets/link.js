@@ -1,4 +1,4 @@
-// Requests to the server.
+// Requests to the server, and how frames are packed.
 
 const meta = (name) => document.querySelector(`meta[name="backsweep-${name}"]`).content;
 const token = meta("token");
@@ -11,6 +11,11 @@ export const isTyped = meta("arrival") === "typed";
 /** Which server this is, and what there is to choose from. */
 export async function about(signal) {
   return (await fetch("/api/about", { signal })).json();
+}
+
+/** The recordings of the guided tour. */
+export async function tour() {
+  return (await fetch("/api/tour")).json();
 }
 
 /** Gives an order; resolves to the frame that shows its result, rejects with one line of text. */
@@ -44,3 +49,18 @@ export async function cell(index) {
 export const CELL_BYTES = 5;
 export const KNOWN = 16;
 export const VISITED = 32;
+
+function bytes(text) {
+  return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+}
+
+/** Unpacks a frame as it was sent or recorded. */
+export function decode(frame) {
+  for (const agent of frame.agents) {
+    agent.cells = bytes(agent.cells);
+    for (const curve of [agent.returns, agent.work]) {
+      curve.means = new Float32Array(bytes(curve.means).buffer);
+    }
+  }
+  return frame;
+}

@@ -1,28 +1,42 @@
-// The page: frames in, picture out; clicks and keys in, orders out.
+// The page: frames in, picture out; clicks and keys in, orders out. The frames come from a server, or from a recording.
 
+import { Address } from "/address.js";
+import { Breaking } from "/breaking.js";
 import { Chart } from "/chart.js";
 import { Controls, speedText } from "/controls.js";
-import { Label, count, fixed } from "/label.js";
-import { about, isTyped, order } from "/link.js";
+import { explain } from "/explain.js";
+import { listenForKeys } from "/keys.js";
+import { Label } from "/label.js";
+import { about, cell as askCell, order } from "/link.js";
 import { MazeView, ramp } from "/maze.js";
-import { fromQuery, isSame, toQuery } from "/scene.js";
+import { recordedSource } from "/player.js";
+import { Pointer } from "/pointer.js";
+import { QueueView } from "/queue.js";
+import { Figure, courseText, raceText } from "/race.js";
+import { Share } from "/share.js";
+import { $, capital, count, element, fixed, namer, put } from "/shown.js";
 import { listen } from "/stream.js";
+import { words } from "/sweep.js";
+import { Tour } from "/tour.js";
 
-const $ = (id) => document.getElementById(id);
+const QUEUE_TIME = 90; // milliseconds between two drawings of the queue and the numbers while it runs
 
-const known = await about();
+const recorded = await recordedSource();
+const source = recorded ?? { about, order, cell: askCell, listen };
+const known = await source.about();
 const titles = Object.fromEntries(known.planners.map(({ name, title }) => [name, title]));
 const views = [0, 1].map((k) => new MazeView($(`maze-${k}`), known.colours));
+const queues = [0, 1].map((k) => new QueueView($(`queue-${k}`), $(`waiting-${k}`), 9));
 const returns = new Chart($("returns"), { unit: "episodes", fromZero: false });
 const work = new Chart($("work"), { unit: "steps", fromZero: true });
+const figure = new Figure($("figure-3"), known);
 let scene = null;
 let frame = null;
 let life = 0;
+let name = namer(1, 1);
 let theme = new URLSearchParams(location.search).get("theme");
 // The state of the stream of frames: connecting, open, hidden, crowded, full or lost.
 let link = "connecting";
-// Whether the address still holds a scene that was not decided on, and must not be overwritten.
-let undecided = false;
 // Orders go one after the other, so that the engine sees them in the order of the clicks.
 let orders = Promise.resolve();
 
@@ -38,16 +52,17 @@ function say(text) {
   $("live").textContent = text;
 }
 
-// `make` is asked for the order when its turn comes. The next order waits until the page has seen what this one led to, since
-// frames come on a connection of their own.
+// `make` is asked for the order when its turn comes; null only waits for those before. The next order waits until the page has
+// seen what this one led to, since frames come on a connection of their own.
 function send(make, { done, refused } = {}) {
   orders = orders.then(async () => {
+    if (make === null) return;
     try {
-      await seen((await order(make())).number);
+      await seen((await source.order(make())).number);
       done?.();
     } catch (error) {
-      problem(error.message);
-      refused?.();
+      if (refused) refused(error.message);
+      else problem(capital(error.message));
     }
   });
   return orders;
@@ -71,7 +86,7 @@ function release() {
 // Sliders send many changes: while one is under way, later ones are gathered. Only what was changed is sent, so that another
 // viewer's change of another setting stays.
 let wanted = null;
-function change(settings) {
+function change(settings, wrong = (text) => problem(capital(text))) {
   const waits = wanted !== null;
   wanted = { ...(wanted ?? {}), ...settings };
   if (waits) return;
@@ -80,63 +95,83 @@ function change(settings) {
     wanted = null;
     return { do: "change", settings };
   };
-  send(make, { refused: () => scene && controls.show(scene) });
+  const refused = (text) => {
+    wrong(text);
+    if (scene) controls.show(scene);
+  };
+  send(make, { refused });
 }
 
 function act(what) {
   if (what === "toggle") send(() => ({ do: frame?.running || frame?.busy ? "pause" : "run" }));
+  else if (what === "step") send(() => ({ do: what, count: 1 }));
   else if (what === "reset") send(() => ({ do: "reset" }));
-  else send(() => ({ do: what, count: 1 }));
+  else if (what === "tour") tour?.open();
+  else if (recorded) return;
+  else if (what === "cycle") send(() => ({ do: what, count: 1 }));
+  else if (what === "faster" || what === "slower") change({ speed: controls.nudgeSpeed(what === "faster" ? 5 : -5) });
+  else breaking[what]?.();
 }
 
 const controls = new Controls(known, { change, act, problem });
+const breaking = new Breaking({ send, say, titles });
+const label = new Label({ ask: source.cell.bind(source), name: (i) => name(i), title: (k) => capital(titles[frame.agents[k].planner]), reports: () => frame?.cycles ?? [], say });
+const pointer = new Pointer(views, { label, name: (i) => name(i), send, say, isRace: () => Boolean(scene?.rival), canPaint: !recorded });
+const address = recorded ? null : new Address(known, { now: () => ({ scene, frame, theme }), send, problem });
+const caption = (frame) => frame.agents.map((agent) => `${capital(titles[agent.planner])}: ${count(agent.steps)} steps, ${count(agent.episodes)} episodes`).join("   ");
+const stage = () => ({ scene, views: scene.rival ? views : views.slice(0, 1), caption: caption(frame), captions: caption });
+const share = new Share(known.colours, stage, { problem, say });
+const tour = recorded ? null : new Tour(known.colours, { run: () => frame?.running || act("toggle"), say });
+listenForKeys({ views, pointer, isReady: () => frame !== null, position: () => frame.agents[0].position, act });
 
 // Frames.
 
 function onScene(event) {
   scene = event.scene;
   views.forEach((view) => view.setMaze(scene.maze));
-  $("figure-1").hidden = scene.rival === null;
+  name = namer(views[0].width, views[0].rows.length);
+  for (const id of ["figure-1", "waits-1", "queue-1"]) $(id).hidden = scene.rival === null;
   document.querySelector("main").classList.toggle("race", scene.rival !== null);
   controls.show(scene);
+  breaking.showTrials(event.results.trials);
+  figure.set(event.results.runs, scene);
   fit();
-  showAddress();
+  address?.show();
 }
 
 function onFrame(next) {
   const wasActive = frame && (frame.running || frame.busy);
   const isActive = next.running || next.busy;
   const fresh = next.life !== life;
+  const isFirst = frame === null;
   const hadReport = frame?.cycles.length > 0;
   frame = next;
   life = next.life;
-  next.agents.forEach((agent, k) => views[k].setAgent(agent, next.cycles[k] ?? null, fresh));
+  const now = performance.now();
+  next.agents.forEach((agent, k) => views[k].setAgent(agent, next.cycles[k] ?? null, fresh, next.running));
   returns.set(next.agents.map((agent) => agent.returns), next.optimum);
   work.set(next.agents.map((agent) => agent.work), null);
+  share.keep(next, now);
+  breaking.showFrame(next);
   if (wasActive !== isActive) {
-    $("run").textContent = isActive ? "Pause" : "Run";
+    $("run").textContent = isActive ? "Pause" : recorded ? "Play" : "Run";
     say(next.running ? `Running, ${speedText(scene.speed)}` : next.busy ? "Working" : `Paused after ${next.agents[0].steps} steps`);
-    showAddress();
+    address?.show();
   }
   if (next.cycles.length > 0) showReport(next);
   else if (hadReport) $("report").hidden = true;
-  if (!next.running || fresh || performance.now() - showNumbers.last > 120) showNumbers();
+  if (!isActive || fresh || now - showNumbers.last > QUEUE_TIME) showNumbers();
   document.body.dataset.frame = next.number;
   document.body.dataset.life = next.life;
   showNotice();
   release();
+  if (isFirst) address?.onFirstFrame();
 }
 
-const cellName = (i) => `row ${Math.floor(i / views[0].width) + 1}, column ${(i % views[0].width) + 1}`;
-
 function showReport(next) {
-  const parts = next.cycles.map((report, k) => {
-    const who = next.agents.length > 1 ? `${titles[next.agents[k].planner]} ` : "It ";
-    const changed = `${report.changed.length} cell${report.changed.length === 1 ? "" : "s"} backed up`;
-    if (report.popped !== null) return `${who}took ${cellName(report.popped)} off the queue; ${changed}.`;
-    return report.changed.length ? `${who}swept: ${changed}.` : `${who}had nothing to do.`;
-  });
-  const text = parts.map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join(" ");
+  const hasQueue = (planner) => planner !== "value_iteration";
+  const who = (k) => (next.agents.length > 1 ? capital(titles[next.agents[k].planner]) : "The planner");
+  const text = next.cycles.map((report, k) => (next.agents.length > 1 ? `${who(k)}: ` : "") + words(report, { name, who: who(k), hasQueue: hasQueue(next.agents[k].planner) })).join(" ");
   // A later frame may still hold it; said again it would drown what was said meanwhile.
   if (!$("report").hidden && $("report").textContent === text) return;
   $("report").textContent = text;
@@ -148,32 +183,25 @@ function showNumbers() {
   showNumbers.last = performance.now();
   if (!frame) return;
   frame.agents.forEach((agent, k) => {
-    $(`name-${k}`).textContent = titles[agent.planner];
-    $(`tags-${k}`).textContent = `${link !== "open" ? "–" : frame.running ? `${count(agent.speed)} steps per second` : frame.busy ? "working" : "paused"}`;
-    const numbers = {
+    put($(`name-${k}`), titles[agent.planner]);
+    put($(`tags-${k}`), recorded ? "recorded" : link !== "open" ? "–" : frame.running ? `${count(agent.speed)} steps per second` : frame.busy ? "working" : "paused");
+    showTable($(`numbers-${k}`), {
       Episodes: count(agent.episodes),
       Steps: count(agent.steps),
       "Last return": fixed(agent.last, 1),
       "Mean return": fixed(agent.mean, 1),
       "Backups per step": agent.steps ? (agent.backups / agent.steps).toFixed(1) : "–",
       "On the queue": count(agent.queue),
-    };
-    const list = $(`numbers-${k}`);
-    if (list.childElementCount === 0) {
-      for (const name of Object.keys(numbers)) {
-        const [box, term, value] = ["div", "dt", "dd"].map((tag) => document.createElement(tag));
-        term.textContent = name;
-        box.append(term, value);
-        list.append(box);
-      }
-    }
-    Object.values(numbers).forEach((text, i) => {
-      const value = list.children[i].lastChild;
-      if (value.textContent !== text) value.textContent = text;
     });
+    put($(`course-${k}`), courseText(frame.courses[k], frame.optimum, frame.closed));
+    $(`course-${k}`).classList.toggle("reached", Boolean(frame.courses[k]?.reached));
+    put($(`waits-name-${k}`), frame.agents.length > 1 ? capital(titles[agent.planner]) : "Queue");
+    queues[k].show({ urgent: agent.urgent, total: agent.queue, report: frame.cycles[k] ?? null, name });
   });
-  $("low").textContent = fixed(frame.agents[0].low, 0);
-  $("high").textContent = fixed(frame.agents[0].high, 0);
+  put($("race-line"), raceText(frame, titles, scene.race));
+  $("race-line").hidden = frame.agents.length < 2;
+  put($("low"), fixed(frame.agents[0].low, 0));
+  put($("high"), fixed(frame.agents[0].high, 0));
   const last = frame.agents.map((agent) => `${titles[agent.planner]}: episode ${agent.episodes}, last return ${fixed(agent.last, 1)}`);
   $("returns").setAttribute("aria-label", `Return per episode. ${last.join("; ")}. The optimum is ${fixed(frame.optimum, 1)}.`);
   const load = frame.agents.map((agent) => `${titles[agent.planner]}: ${(agent.backups / Math.max(1, agent.steps)).toFixed(1)}`);
@@ -181,20 +209,33 @@ function showNumbers() {
 }
 showNumbers.last = 0;
 
+function showTable(list, numbers) {
+  if (list.childElementCount === 0) {
+    for (const name of Object.keys(numbers)) {
+      const box = element("div");
+      box.append(element("dt", name), element("dd"));
+      list.append(box);
+    }
+  }
+  Object.values(numbers).forEach((text, i) => put(list.children[i].lastChild, text));
+}
+
 const NOTICES = {
   crowded: "This browser already shows the page in four other tabs or windows. Close or hide one of them, and this one continues.",
   full: `${known.max_viewers} viewers are watching, which is the limit. This page tries again every few seconds.`,
   lost: "The server does not answer: it has ended or was stopped. This page tries again every few seconds; the scene is kept in the address.",
 };
+const CLOSED = "No way leads from the start to the goal, so episodes never end and nothing better can be learned. Remove a wall, or press Undo.";
 const STATES = { connecting: "connecting", hidden: "connecting", crowded: "waiting", full: "server full", lost: "disconnected" };
 
 function showNotice() {
-  const text = NOTICES[link] ?? frame?.problem ?? "";
-  if ($("notice").textContent !== text) $("notice").textContent = text;
+  const text = NOTICES[link] ?? frame?.problem ?? (frame?.closed ? CLOSED : "");
+  put($("notice"), text);
   $("notice").hidden = text === "";
-  const state = STATES[link] ?? (frame?.running ? "learning" : frame?.busy ? "working" : "paused");
-  if ($("state").textContent !== state) $("state").textContent = state;
-  $("state").className = `pill ${link === "open" ? (frame?.running ? "live" : "") : "lost"}`;
+  $("mazes").classList.toggle("stale", link !== "open" && frame !== null);
+  put($("state"), STATES[link] ?? (recorded ? (frame?.running ? "playing" : "recorded") : frame?.running ? "learning" : frame?.busy ? "working" : "paused"));
+  const look = `pill ${link === "open" ? (frame?.running ? "live" : "") : "lost"}`;
+  if ($("state").className !== look) $("state").className = look;
 }
 
 function onState(state) {
@@ -210,30 +251,6 @@ function onRestart() {
   location.reload();
 }
 
-function showAddress() {
-  if (!scene || !frame || undecided) return;
-  const query = `?${toQuery(scene, { running: frame.running, theme, mazes: known.mazes })}`;
-  if (query !== location.search) history.replaceState(null, "", query);
-  remember(query);
-}
-
-// What the address of this tab was when the page last wrote it: a reload comes with the same one. Some browsers forbid it.
-function remember(query) {
-  try {
-    sessionStorage.setItem("backsweep-address", query);
-  } catch {
-    // Then the page asks when it would not have to.
-  }
-}
-
-function isRemembered(query) {
-  try {
-    return sessionStorage.getItem("backsweep-address") === query;
-  } catch {
-    return false;
-  }
-}
-
 // Drawing.
 
 function fit() {
@@ -241,7 +258,7 @@ function fit() {
   const race = scene.rival !== null && window.innerWidth > 640;
   const room = $("mazes").clientWidth;
   const width = (race ? (room - 16) / 2 : room) - (window.innerWidth > 640 ? 26 : 18);
-  const height = window.innerWidth > 1020 ? Math.max(360, window.innerHeight - 225) : window.innerHeight * 0.8;
+  const height = window.innerWidth > 1020 ? Math.max(360, window.innerHeight - 260) : window.innerHeight * 0.8;
   views.forEach((view) => view.fit(width, height));
 }
 
@@ -250,17 +267,23 @@ function restyle() {
   const dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   $("theme").textContent = dark ? "Light" : "Dark";
   views.forEach((view) => view.restyle());
-  returns.dirty = work.dirty = true;
+  tour?.view.restyle();
+  returns.dirty = work.dirty = figure.dirty = true;
 }
 
 let before = performance.now();
 function tick(now) {
   const elapsed = Math.min(100, now - before);
   before = now;
-  views[0].draw(elapsed);
-  if (scene?.rival) views[1].draw(elapsed);
+  // While an animation is encoded nobody sees the page behind it.
+  if (!share.isBusy) {
+    views[0].draw(elapsed);
+    if (scene?.rival) views[1].draw(elapsed);
+  }
   returns.draw();
   work.draw();
+  figure.draw();
+  tour?.draw(elapsed);
   tell();
   requestAnimationFrame(tick);
 }
@@ -274,119 +297,18 @@ function tell() {
   if (dataset.still !== String(still)) dataset.still = still;
 }
 
-// The cell that is pointed at.
-
-const label = new Label({ cellName, title: (k) => titles[frame.agents[k].planner], say });
-
-function point(view, cell, speak) {
-  views.forEach((other) => {
-    other.cursor = other === view || scene?.rival ? cell : null;
-    other.dirty = true;
-  });
-  label.point(view, cell, speak);
-}
-
-// Painting: the first cell decides whether a stroke builds or tears down.
-
-let stroke = null;
-
-function paint(view, cell, brush) {
-  const names = { wall: "a wall", free: "free", start: "the start", goal: "the goal" };
-  const name = cellName(cell);
-  send(() => ({ do: "paint", cell, brush }), { done: () => say(`${name} is now ${names[brush]}`) });
-}
-
-function press(view, cell) {
-  const brush = controls.brush;
-  if (cell === null || brush === "look") return null;
-  const kind = brush === "toggle" ? (view.cells[cell] === "#" ? "free" : "wall") : brush;
-  paint(view, cell, kind);
-  return { view, kind, last: cell };
-}
-
-views.forEach((view) => {
-  const { canvas } = view;
-  canvas.addEventListener("pointermove", (event) => {
-    if (event.pointerType === "touch") return; // It scrolls; a tap shows the label.
-    const cell = view.at(event.clientX, event.clientY);
-    if (cell !== label.cell) point(view, cell, false);
-    if (stroke && stroke.view === view && cell !== null && cell !== stroke.last && (stroke.kind === "wall" || stroke.kind === "free")) {
-      stroke.last = cell;
-      if (!"SG".includes(view.cells[cell])) paint(view, cell, stroke.kind);
-    }
-  });
-  canvas.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || event.pointerType === "touch") return;
-    stroke = press(view, view.at(event.clientX, event.clientY));
-  });
-  // A finger may be scrolling: it paints when it was a tap.
-  canvas.addEventListener("click", (event) => {
-    if (event.pointerType !== "touch") return;
-    const cell = view.at(event.clientX, event.clientY);
-    point(view, cell, false);
-    press(view, cell);
-  });
-  canvas.addEventListener("pointerleave", (event) => {
-    if (event.pointerType !== "touch") point(view, null, false);
-  });
-  canvas.addEventListener("blur", () => point(view, null, false));
-});
-window.addEventListener("pointerup", () => (stroke = null));
-// The label belongs to a place on the screen, which scrolling moves away.
-window.addEventListener("scroll", () => label.cell !== null && point(label.view, null, false), { passive: true });
-
-// Keys.
-
-const MOVES = { ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowDown: [1, 0], ArrowLeft: [0, -1] };
-
-function moveCursor(view, [down, right]) {
-  const now = view.cursor ?? frame.agents[0].position;
-  const row = Math.max(0, Math.min(view.rows.length - 1, Math.floor(now / view.width) + (view.cursor === null ? 0 : down)));
-  const column = Math.max(0, Math.min(view.width - 1, (now % view.width) + (view.cursor === null ? 0 : right)));
-  point(view, row * view.width + column, true);
-}
-
-window.addEventListener("keydown", (event) => {
-  if (!frame || $("ask").open || event.ctrlKey || event.metaKey || event.altKey) return;
-  const tag = event.target.tagName;
-  if (tag === "INPUT" || tag === "SELECT" || tag === "TEXTAREA") return;
-  const view = views[1].canvas === document.activeElement ? views[1] : views[0];
-  if (event.key === " ") {
-    if (tag === "BUTTON") return; // There the space key presses the button.
-    act("toggle");
-  } else if (event.key === "s") act("step");
-  else if (event.key === "c") act("cycle");
-  else if (event.key === "r") act("reset");
-  else if (event.key === "+" || event.key === "=") change({ speed: controls.nudgeSpeed(5) });
-  else if (event.key === "-") change({ speed: controls.nudgeSpeed(-5) });
-  else if (event.key in MOVES) moveCursor(view, MOVES[event.key]);
-  else if (event.key === "Escape") point(view, null, false);
-  else if (event.key === "Enter" && view.cursor !== null && tag !== "BUTTON") press(view, view.cursor);
-  else return;
-  event.preventDefault();
-});
-
 // Around it.
 
 $("theme").addEventListener("click", () => {
   const dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   theme = dark ? "light" : "dark";
   restyle();
-  showAddress();
-});
-$("share").addEventListener("click", async () => {
-  try {
-    await navigator.clipboard.writeText(location.href);
-    $("share").textContent = "Copied";
-    setTimeout(() => ($("share").textContent = "Copy link"), 1500);
-  } catch {
-    problem("The browser does not let the page copy. Copy the link from the address bar.");
-  }
+  address?.show();
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", restyle);
 window.addEventListener("resize", () => {
   fit();
-  returns.dirty = work.dirty = true;
+  returns.dirty = work.dirty = figure.dirty = true;
 });
 
 const rampContext = $("ramp").getContext("2d");
@@ -397,56 +319,7 @@ ramp(known.colours).forEach(({ css }, i) => {
 
 if (theme !== "light" && theme !== "dark") theme = null;
 restyle();
-
-// The scene of the address. If it came from elsewhere and would replace what somebody is watching, the user decides.
-
-let shared = null;
-const asked = location.search;
-const run = new URLSearchParams(asked).get("run");
-try {
-  shared = fromQuery(asked, known);
-} catch (error) {
-  problem(error.message);
-}
-undecided = shared !== null;
-
-function showShared() {
-  // Paused first, so that a paused scene is seen from its first step.
-  if (run === "0") send(() => ({ do: "pause" }));
-  send(() => ({ do: "scene", scene: shared, restart: true }));
-  if (run === "1") send(() => ({ do: "run" }));
-  decide();
-}
-
-function decide() {
-  orders.then(() => {
-    undecided = false;
-    showAddress();
-  });
-}
-
-function onFirstFrame() {
-  const isOwn = isTyped || isRemembered(asked);
-  if (isSame(shared, scene)) decide();
-  else if (isOwn && !frame.touched) showShared();
-  else {
-    const steps = frame.agents[0].steps;
-    $("ask-text").textContent = `It would replace the scene that is running here, and what was learned in ${steps.toLocaleString("en")} step${steps === 1 ? "" : "s"} would be lost.`;
-    $("ask").showModal();
-  }
-}
-$("ask-show").addEventListener("click", () => $("ask").close("show"));
-$("ask-keep").addEventListener("click", () => $("ask").close("keep"));
-$("ask").addEventListener("close", () => ($("ask").returnValue === "show" ? showShared() : decide()));
-
-listen({
-  onScene,
-  onFrame: (next) => {
-    const isFirst = frame === null;
-    onFrame(next);
-    if (isFirst && undecided) onFirstFrame();
-  },
-  onState,
-  onRestart,
-});
+explain();
+source.listen({ onScene, onFrame, onState, onRestart });
 requestAnimationFrame(tick);
+tour?.offer(location.search);

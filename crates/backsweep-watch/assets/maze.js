@@ -1,15 +1,16 @@
 // The picture of one agent's maze: values as colours, the greedy policy as arrows, the queue as a glow, backups as flashes.
 
 import { CELL_BYTES, KNOWN, VISITED } from "/link.js";
+import { drawAgent, drawCursor, drawMarks, drawNotes, drawQueue } from "/overlay.js";
 import { grid } from "/scene.js";
+import { calm } from "/shown.js";
+import { drawSweep } from "/sweep.js";
 
 const FLASH_TIME = 220; // milliseconds until a flash has faded to a third
 const SETTLE_TIME = 90; // milliseconds until a colour has come most of its way
 const TURNS = [-Math.PI / 2, 0, Math.PI / 2, Math.PI]; // north, east, south, west
 const ARROW_TIME = 50; // milliseconds between two drawings of the arrows
-const DECADES = 4; // orders of magnitude that a priority's byte spans
-const GLOWING = 32; // how many of the most urgent states glow
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const CALM_TIME = 300; // milliseconds between two pictures for those who want little motion
 
 /** The colours of a table of "#rrggbb", spread over 256 steps. */
 export function ramp(codes) {
@@ -61,10 +62,11 @@ export class MazeView {
   }
 
   /** Takes what the engine says of the agent. */
-  setAgent(agent, report, fresh) {
+  setAgent(agent, report, fresh, isRunning = false) {
     const first = this.agent === null || fresh;
     this.agent = agent;
     this.report = report;
+    this.isRunning = isRunning;
     // When much is backed up between two frames each flash is fainter, so that the picture stays calm.
     let crowd = 0;
     for (let i = 0; i < this.cells.length; i++) crowd += agent.cells[i * CELL_BYTES + 4] / 255;
@@ -93,12 +95,13 @@ export class MazeView {
   }
 
   /** Fits the canvas into a width and height in CSS pixels. */
-  fit(width, height) {
+  fit(width, height, largest = 72) {
     const scale = Math.min(3, window.devicePixelRatio || 1);
     const room = Math.min(width / this.width, Math.max(height / this.rows.length, 6));
-    const size = Math.max(1, Math.floor(Math.min(72, room) * scale));
+    const size = Math.max(1, Math.floor(Math.min(largest, room) * scale));
     if (size === this.size) return;
     this.size = size;
+    this.scale = scale;
     this.canvas.width = size * this.width;
     this.canvas.height = size * this.rows.length;
     this.canvas.style.width = `${(size / scale) * this.width}px`;
@@ -148,7 +151,7 @@ export class MazeView {
         c.translate(s / 2, s / 2);
         c.rotate(turn);
         c.strokeStyle = colour;
-        c.lineWidth = Math.max(1, s * 0.085);
+        c.lineWidth = Math.max(1, Math.min(s * 0.085, 5 * this.scale));
         c.lineCap = c.lineJoin = "round";
         c.beginPath();
         c.moveTo(-s * 0.22, 0);
@@ -176,7 +179,7 @@ export class MazeView {
         c.fillStyle = shine;
         c.fillRect(-s, -s, 2 * s, 2 * s);
         c.strokeStyle = `rgb(${glow})`;
-        c.lineWidth = Math.max(1.2, s * 0.1);
+        c.lineWidth = Math.max(1.2, Math.min(s * 0.1, 5 * this.scale));
         c.beginPath();
         c.roundRect(-s * 0.44, -s * 0.44, s * 0.88, s * 0.88, s * 0.16);
         c.stroke();
@@ -223,6 +226,10 @@ export class MazeView {
   /** Draws if anything moves or has changed. `elapsed` is in milliseconds. */
   draw(elapsed) {
     if (!this.agent || !this.size || !this.isMoving) return false;
+    // Somebody who wants little motion sees fewer pictures of an agent that runs, and no flashes.
+    const now = performance.now();
+    if (calm.matches && this.isRunning && now - this.pictured < CALM_TIME) return false;
+    this.pictured = now;
     if (!this.sprites) this.prepare();
     if (!this.layers) this.layer();
     this.dirty = false;
@@ -233,15 +240,15 @@ export class MazeView {
     c.imageSmoothingEnabled = false;
     c.drawImage(this.small, 0, 0, this.canvas.width, this.canvas.height);
     c.drawImage(layers.mask, 0, 0);
-    const now = performance.now();
     if (this.arrowsDue && now - layers.drawn > ARROW_TIME) this.drawArrows(now);
     if (this.arrowsDue) this.moving = true;
     c.drawImage(layers.arrows, 0, 0);
-    this.drawQueue();
-    this.drawMarks();
-    this.drawReport();
-    this.drawAgent(elapsed);
-    this.drawCursor();
+    drawQueue(this);
+    drawMarks(this);
+    if (this.report) drawSweep(this, this.report);
+    drawAgent(this, elapsed);
+    drawNotes(this);
+    drawCursor(this);
     return true;
   }
 
@@ -260,7 +267,7 @@ export class MazeView {
       } else this.place[i] = target;
       const known = flags & KNOWN;
       const colour = known ? this.colours[Math.round(this.place[i] * 255)].rgb : flags & VISITED ? sprites.visited : sprites.unknown;
-      const light = this.light[i] * 0.7;
+      const light = calm.matches ? 0 : this.light[i] * 0.7;
       for (let k = 0; k < 3; k++) {
         const flash = known ? 255 : sprites.accent[k];
         pixels.data[4 * i + k] = colour[k] + (flash - colour[k]) * light;
@@ -294,125 +301,5 @@ export class MazeView {
         if (best & (1 << a)) c.drawImage((dark ? sprites.bright : sprites.dim)[a], (i % this.width) * s, Math.floor(i / this.width) * s);
       }
     }
-  }
-
-  /** The most urgent states glow; what is far below the most urgent one does not. */
-  drawQueue() {
-    const { context: c, size: s, cells } = this;
-    const levels = [];
-    for (let i = 0; i < cells.length; i++) {
-      const level = this.agent.cells[i * CELL_BYTES + 3];
-      if (level && cells[i] !== "#") levels.push(level);
-    }
-    if (levels.length === 0) return;
-    levels.sort((a, b) => b - a);
-    const top = levels[0];
-    const least = levels[Math.min(levels.length, GLOWING) - 1];
-    for (let i = 0; i < cells.length; i++) {
-      const level = this.agent.cells[i * CELL_BYTES + 3];
-      if (!level || level < least || cells[i] === "#") continue;
-      const below = ((top - level) / 254) * DECADES;
-      c.globalAlpha = Math.max(0.08, 1 - below / 1.2) ** 1.3 * Math.min(1, 0.3 + level / 200);
-      c.drawImage(this.sprites.glow, (i % this.width) * s - s / 2, Math.floor(i / this.width) * s - s / 2);
-    }
-    c.globalAlpha = 1;
-  }
-
-  drawMarks() {
-    const { context: c, size: s, cells } = this;
-    const { theme } = this.sprites;
-    for (let i = 0; i < cells.length; i++) {
-      const { x, y } = this.centre(i);
-      if (cells[i] === "S") {
-        c.strokeStyle = theme.text;
-        c.lineWidth = Math.max(1.5, s * 0.1);
-        c.beginPath();
-        c.arc(x * s, y * s, s * 0.3, 0, 2 * Math.PI);
-        c.stroke();
-      } else if (cells[i] === "G") {
-        this.star(x * s, y * s, s * 0.46);
-      } else if (!"#. ".includes(cells[i])) {
-        c.fillStyle = theme.text;
-        c.font = `600 ${Math.round(s * 0.6)}px system-ui, sans-serif`;
-        c.textAlign = "center";
-        c.textBaseline = "middle";
-        c.fillText(cells[i], x * s, y * s);
-      }
-    }
-  }
-
-  star(x, y, r) {
-    const c = this.context;
-    c.beginPath();
-    for (let k = 0; k < 10; k++) {
-      const radius = k % 2 ? r * 0.45 : r;
-      const angle = (k * Math.PI) / 5 - Math.PI / 2;
-      c.lineTo(x + radius * Math.cos(angle), y + radius * Math.sin(angle));
-    }
-    c.closePath();
-    c.fillStyle = "#fde725";
-    c.strokeStyle = "rgb(60 40 0 / .85)";
-    c.lineWidth = Math.max(1, r * 0.14);
-    c.lineJoin = "round";
-    c.stroke();
-    c.fill();
-  }
-
-  /** After a single cycle: what was popped, and what was backed up. */
-  drawReport() {
-    if (!this.report) return;
-    const { context: c, size: s } = this;
-    const frame = (i, colour, width, inset) => {
-      c.strokeStyle = colour;
-      c.lineWidth = Math.max(1.5, s * width);
-      c.beginPath();
-      c.roundRect((i % this.width) * s + inset, Math.floor(i / this.width) * s + inset, s - 2 * inset, s - 2 * inset, s * 0.16);
-      c.stroke();
-    };
-    for (const i of this.report.changed) frame(i, "#fff", 0.1, s * 0.08);
-    if (this.report.popped !== null) frame(this.report.popped, this.sprites.theme.popped, 0.16, s * 0.03);
-  }
-
-  drawAgent(elapsed) {
-    const { context: c, size: s, agent } = this;
-    const { theme } = this.sprites;
-    // The trail; a jump is the start of a new episode.
-    let last = null;
-    agent.trail.forEach((i, k) => {
-      const here = this.centre(i);
-      if (last && Math.abs(here.x - last.x) + Math.abs(here.y - last.y) < 6) {
-        c.globalAlpha = (0.5 * k) / agent.trail.length;
-        c.strokeStyle = theme.agent;
-        c.lineWidth = s * 0.12;
-        c.lineCap = "round";
-        c.beginPath();
-        c.moveTo(last.x * s, last.y * s);
-        c.lineTo(here.x * s, here.y * s);
-        c.stroke();
-      }
-      last = here;
-    });
-    c.globalAlpha = 1;
-    const target = this.centre(agent.position);
-    const far = Math.abs(target.x - this.spot.x) + Math.abs(target.y - this.spot.y);
-    const share = calm.matches || far > 6 ? 1 : 1 - Math.exp(-elapsed / 55);
-    this.spot = { x: this.spot.x + (target.x - this.spot.x) * share, y: this.spot.y + (target.y - this.spot.y) * share };
-    if (share < 1 && far > 0.01) this.moving = true;
-    const { x, y } = this.spot;
-    c.fillStyle = theme.agent;
-    c.strokeStyle = theme["agent-edge"];
-    c.lineWidth = Math.max(1.5, s * 0.1);
-    c.beginPath();
-    c.arc(x * s, y * s, s * 0.33, 0, 2 * Math.PI);
-    c.fill();
-    c.stroke();
-  }
-
-  drawCursor() {
-    if (this.cursor === null) return;
-    const { context: c, size: s } = this;
-    c.strokeStyle = this.sprites.theme.accent;
-    c.lineWidth = Math.max(2, s * 0.1);
-    c.strokeRect((this.cursor % this.width) * s + 1, Math.floor(this.cursor / this.width) * s + 1, s - 2, s - 2);
   }
 }

@@ -76,6 +76,7 @@ export function toQuery(scene, { running, theme, mazes }) {
   const query = new URLSearchParams();
   query.set("planner", scene.planner);
   if (scene.rival) query.set("rival", scene.rival);
+  if (scene.rival && scene.race !== "steps") query.set("race", scene.race);
   for (const [short, long] of Object.entries(NUMBERS)) {
     if (short !== "intended" || scene.law === "four") query.set(short, scene[long]);
   }
@@ -90,11 +91,12 @@ export function toQuery(scene, { running, theme, mazes }) {
 /** The scene of an address, or null if the address holds none. Throws one line if it cannot be read. */
 export function fromQuery(text, { defaults, mazes }) {
   const query = new URLSearchParams(text);
-  const names = ["planner", "rival", "law", "speed", "maze", ...Object.keys(NUMBERS)];
+  const names = ["planner", "rival", "race", "law", "speed", "maze", ...Object.keys(NUMBERS)];
   if (!names.some((name) => query.has(name))) return null;
   const scene = { ...defaults };
   if (query.has("planner")) scene.planner = query.get("planner");
   scene.rival = query.get("rival") || null;
+  scene.race = query.get("race") || "steps";
   if (query.has("law")) scene.law = query.get("law");
   for (const [short, long] of Object.entries(NUMBERS)) {
     if (query.has(short)) scene[long] = number(short, query.get(short));

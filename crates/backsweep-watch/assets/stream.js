@@ -3,7 +3,7 @@
 // A browser opens at most six connections to one server, and a stream holds one for as long as it lasts. So hidden pages let
 // go of theirs, and pages of one browser share four places, which leaves two connections for orders.
 
-import { about, session } from "/link.js";
+import { about, decode, session } from "/link.js";
 
 const PLACES = 4;
 const SILENCE = 6000; // milliseconds without a sign of life after which the server counts as lost
@@ -104,18 +104,4 @@ function stream({ onScene, onFrame, onState }) {
       else if (silence > SILENCE) become("lost");
     }, 500);
   });
-}
-
-function bytes(text) {
-  return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-}
-
-function decode(frame) {
-  for (const agent of frame.agents) {
-    agent.cells = bytes(agent.cells);
-    for (const curve of [agent.returns, agent.work]) {
-      curve.means = new Float32Array(bytes(curve.means).buffer);
-    }
-  }
-  return frame;
 }

@@ -3,11 +3,12 @@
 use crate::engine::Engine;
 use crate::engine::offline::frame_after;
 use crate::picture;
-use crate::scene::Scene;
+use crate::scene::{MAX_CELLS, MAX_TEXT, Race, Scene};
 use crate::server::{self, Guard, Limits};
 use crate::terminal::{self, Colours};
 use backsweep_lab::{Error, Result};
 use clap::Args;
+use std::io::Read;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,9 @@ pub struct WatchArgs {
     /// A second planner that learns beside the first from the same random numbers
     #[arg(long, value_name = "PLANNER")]
     race: Option<String>,
+    /// What the two planners of a race have equally much of: steps, backups or time
+    #[arg(long, value_name = "WHAT", default_value = "steps", requires = "race")]
+    equal: String,
     /// Update cycles after every step
     #[arg(long, default_value_t = 1)]
     cycles: u64,
@@ -68,7 +72,10 @@ pub struct WatchArgs {
     /// Write a picture (PNG) instead, after --after episodes
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Episodes after which --record draws and --terminal ends
+    /// Write one self-contained page with a recorded run instead: it opens from disk, without a server
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "terminal", "open"])]
+    export: Option<PathBuf>,
+    /// Episodes after which --record draws, --export ends and --terminal ends
     #[arg(long, value_name = "EPISODES")]
     after: Option<u64>,
     /// Draw a light picture, with --record
@@ -84,9 +91,7 @@ impl WatchArgs {
     fn scene(&self) -> Result<Scene> {
         let maze = match &self.maze {
             None => Scene::default().maze,
-            Some(path) => std::fs::read_to_string(path).map_err(|error| {
-                Error::new(format!("{}: cannot be read: {error}; check the path", path.display()))
-            })?,
+            Some(path) => read_maze(path)?,
         };
         let speed = match self.speed.as_str() {
             "max" => None,
@@ -97,6 +102,12 @@ impl WatchArgs {
         let scene = Scene {
             planner: self.planner.parse()?,
             rival: self.race.as_deref().map(str::parse).transpose()?,
+            race: match self.equal.as_str() {
+                "steps" => Race::Steps,
+                "backups" => Race::Backups,
+                "time" => Race::Time,
+                other => return Err(Error::new(format!("--equal {other}: expected steps, backups or time"))),
+            },
             cycles: self.cycles,
             epsilon: self.epsilon,
             min_visits: self.min_visits,
@@ -127,6 +138,9 @@ pub fn run(args: &WatchArgs) -> Result<()> {
     }
     if let Some(path) = &args.record {
         return record(args, scene, path);
+    }
+    if let Some(path) = &args.export {
+        return export(args, &scene, path);
     }
     if args.terminal && !terminal::can_move() {
         // Nobody sees it move: print one picture, when it is done.
@@ -163,6 +177,23 @@ impl WatchArgs {
     }
 }
 
+/// Reads a maze. A file that is too large for one is refused before it is read.
+fn read_maze(path: &Path) -> Result<String> {
+    let unreadable = |error: std::io::Error| {
+        Error::new(format!("{}: cannot be read: {error}; check the path", path.display()))
+    };
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    file.take(MAX_TEXT as u64 + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if text.len() > MAX_TEXT {
+        return Err(Error::new(format!(
+            "{}: larger than {MAX_TEXT} bytes; expected a maze of at most {MAX_CELLS} cells",
+            path.display()
+        )));
+    }
+    Ok(text)
+}
+
 fn record(args: &WatchArgs, scene: Scene, path: &Path) -> Result<()> {
     let episodes = args.after.unwrap_or(EPISODES);
     let frame = args.located(frame_after(scene, episodes))?;
@@ -170,6 +201,21 @@ fn record(args: &WatchArgs, scene: Scene, path: &Path) -> Result<()> {
         Error::new(format!("{}: cannot be written: {error}; choose another file", path.display()))
     })?;
     say(std::io::stderr(), &format!("Wrote {} after {episodes} episodes.", path.display()));
+    Ok(())
+}
+
+fn export(args: &WatchArgs, scene: &Scene, path: &Path) -> Result<()> {
+    let episodes = args.after.unwrap_or(EPISODES);
+    let page = args.located(crate::export::page(scene, episodes))?;
+    std::fs::write(path, &page).map_err(|error| {
+        Error::new(format!("{}: cannot be written: {error}; choose another file", path.display()))
+    })?;
+    let line = format!(
+        "Wrote {} ({} kB): {episodes} episodes. Open it in any browser.",
+        path.display(),
+        page.len() / 1000
+    );
+    say(std::io::stderr(), &line);
     Ok(())
 }
 

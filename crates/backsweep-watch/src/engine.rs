@@ -7,11 +7,15 @@
 //! The engine never waits for a viewer. It puts its latest frame in one place; a slow viewer finds a later one there. It works
 //! in stretches of a few milliseconds, also in the middle of long planning, so that every order is answered soon.
 
+pub mod course;
 pub mod frame;
 pub mod history;
+mod judge;
 pub mod learner;
 pub mod offline;
 mod pace;
+pub mod recording;
+pub mod report;
 mod workshop;
 
 use crate::scene::Scene;
@@ -69,7 +73,27 @@ pub enum Order {
         cell: u32,
         /// What it becomes.
         brush: Brush,
+        /// Changes of one stroke, which has a number other than 0, are undone together.
+        #[serde(default)]
+        stroke: u64,
     },
+    /// Change the world where it hurts; the agents have to find out.
+    Break {
+        /// How.
+        what: Break,
+    },
+    /// Take back the last change of the world. What was learned meanwhile stays.
+    Undo {},
+}
+
+/// How the world is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Break {
+    /// A wall on the path that the first agent takes.
+    Wall,
+    /// The wall is opened that shortens the way most.
+    Shortcut,
 }
 
 /// What an order led to: the frame that shows it. Steps and cycles that take long are answered while they are still being
@@ -85,10 +109,15 @@ pub struct Done {
 /// Whoever gave an order, waiting for what it led to.
 type Answer = oneshot::Sender<Result<Done>>;
 
+/// Everything about a cell: the latest frame's number and life, and what each agent knows of the cell.
+type Found = (u64, u64, Option<Vec<serde_json::Value>>);
+
 enum Message {
     Order(Order, Answer),
-    /// The optimum has been computed, or could not be.
-    Optimum(Option<f64>),
+    /// What the judge found.
+    Verdict(judge::Verdict),
+    /// Somebody wants to know all about a cell.
+    Look(u32, oneshot::Sender<Found>),
     End,
 }
 
@@ -145,6 +174,15 @@ impl Engine {
             TrySendError::Disconnected(_) => Error::new("the engine has ended"),
         })?;
         done.await.unwrap_or_else(|_| Err(Error::new("the engine has ended")))
+    }
+
+    /// Everything about one cell, exactly: for the card of the cell under the pointer. `None` if there is no such cell, or the
+    /// engine is too busy to say.
+    pub async fn cell(&self, cell: u32) -> Option<serde_json::Value> {
+        let (answer, found) = oneshot::channel();
+        self.messages.try_send(Message::Look(cell, answer)).ok()?;
+        let (number, life, agents) = found.await.ok()?;
+        Some(serde_json::json!({ "number": number, "life": life, "cell": cell, "agents": agents? }))
     }
 
     /// Ends the engine.

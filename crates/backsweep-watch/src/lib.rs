@@ -6,12 +6,15 @@
 //!             └────────────────────── orders ───────────────────────┘
 //! ```
 
+mod assets;
 pub mod command;
 pub mod engine;
+pub mod export;
 mod mazes;
 pub mod palette;
 pub mod picture;
 pub mod scene;
 pub mod server;
 pub mod terminal;
+pub mod tour;
 pub mod world;

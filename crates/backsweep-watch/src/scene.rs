@@ -6,11 +6,26 @@ use serde::{Deserialize, Serialize};
 
 /// The most cells a maze may have: a picture of more would not fit on a screen.
 pub const MAX_CELLS: usize = 10_000;
+/// The most bytes of a maze's text: four for each cell, and as much again for line ends, comments and rewards.
+pub const MAX_TEXT: usize = 8 * MAX_CELLS;
 /// Seeds stay below this, so that a page can hold them exactly.
 const MAX_SEED: u64 = 1 << 53;
 const MAX_CYCLES: u64 = 10_000;
 const MAX_VISITS: u32 = 1_000_000;
 const MAX_SPEED: f64 = 1e6;
+
+/// What the two agents of a race have equally much of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Race {
+    /// Each takes a step when the other does.
+    #[default]
+    Steps,
+    /// The one whose planner has done fewer backups is next.
+    Backups,
+    /// The one that has used less computing time is next. Only this one depends on the machine.
+    Time,
+}
 
 /// The settings of a scene, as they travel between page and server and stand in the page's address.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +37,9 @@ pub struct Scene {
     /// The planner of a second agent that learns beside the first from the same random numbers.
     #[serde(with = "rival_name")]
     pub rival: Option<PlannerKind>,
+    /// What the two agents of a race have equally much of.
+    #[serde(default)]
+    pub race: Race,
     /// Update cycles after every step.
     pub cycles: u64,
     /// The probability of a random action.
@@ -48,6 +66,7 @@ impl Default for Scene {
         Self {
             planner: PlannerKind::default(),
             rival: None,
+            race: Race::Steps,
             cycles: 1,
             epsilon: 0.05,
             min_visits: 4,
@@ -128,8 +147,8 @@ impl Scene {
     /// and plans again; ε, cycles and speed do not even do that.
     pub fn must_restart_for(&self, other: &Self) -> bool {
         let same = |a: &Self, b: &Self| {
-            (&a.planner, &a.rival, a.seed, &a.law, a.intended, &a.maze)
-                == (&b.planner, &b.rival, b.seed, &b.law, b.intended, &b.maze)
+            (&a.planner, &a.rival, a.rival.map(|_| a.race), a.seed, &a.law, a.intended, &a.maze)
+                == (&b.planner, &b.rival, b.rival.map(|_| b.race), b.seed, &b.law, b.intended, &b.maze)
         };
         !same(self, other)
     }

@@ -12,16 +12,15 @@ mod guard;
 pub use connections::Limits;
 pub use guard::{Guard, TOKEN_HEADER};
 
+use crate::assets::{self, ASSETS, PAGE};
 use crate::engine::frame::Frame;
 use crate::engine::{Engine, Order};
-use crate::palette;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use backsweep::PlannerKind;
 use serde_json::json;
 use std::future::Future;
 use std::net::SocketAddr;
@@ -38,21 +37,6 @@ const BODY_TIME: Duration = Duration::from_secs(5);
 const MAX_VIEWERS: usize = 64;
 /// A stream with nothing to show says at this interval that the server is still there. The page waits three times as long.
 const HEARTBEAT: Duration = Duration::from_secs(2);
-
-/// The page's files, inside the program.
-const ASSETS: &[(&str, &str, &str)] = &[
-    ("/style.css", "text/css; charset=utf-8", include_str!("../assets/style.css")),
-    ("/icon.svg", "image/svg+xml", include_str!("../assets/icon.svg")),
-    ("/main.js", "text/javascript; charset=utf-8", include_str!("../assets/main.js")),
-    ("/label.js", "text/javascript; charset=utf-8", include_str!("../assets/label.js")),
-    ("/stream.js", "text/javascript; charset=utf-8", include_str!("../assets/stream.js")),
-    ("/scene.js", "text/javascript; charset=utf-8", include_str!("../assets/scene.js")),
-    ("/maze.js", "text/javascript; charset=utf-8", include_str!("../assets/maze.js")),
-    ("/chart.js", "text/javascript; charset=utf-8", include_str!("../assets/chart.js")),
-    ("/controls.js", "text/javascript; charset=utf-8", include_str!("../assets/controls.js")),
-    ("/link.js", "text/javascript; charset=utf-8", include_str!("../assets/link.js")),
-];
-const PAGE: &str = include_str!("../assets/index.html");
 
 #[derive(Clone)]
 struct Shared {
@@ -95,6 +79,7 @@ fn router(engine: Engine, guard: Arc<Guard>) -> Router {
     let mut router = Router::new()
         .route("/", get(page))
         .route("/api/about", get(about))
+        .route("/api/tour", get(tour))
         .route("/api/frames", get(frames))
         .route("/api/cell/{cell}", get(cell))
         .route("/api/values", get(values))
@@ -117,16 +102,23 @@ async fn page(State(shared): State<Shared>, request: Request) -> impl IntoRespon
 
 /// Which server this is, and what there is to choose from.
 async fn about(State(shared): State<Shared>) -> impl IntoResponse {
-    let planners = PlannerKind::ALL.map(|kind| json!({ "name": kind.name(), "title": kind.title() }));
-    axum::Json(json!({
-        "version": env!("CARGO_PKG_VERSION"), "session": shared.guard.session(), "max_viewers": MAX_VIEWERS,
-        "free_seats": shared.viewers.available_permits(), "planners": planners, "colours": palette::codes(),
-        "defaults": crate::scene::Scene::default(), "mazes": crate::mazes::all(),
-    }))
+    let mut about = assets::about();
+    about["session"] = shared.guard.session().into();
+    about["max_viewers"] = MAX_VIEWERS.into();
+    about["free_seats"] = shared.viewers.available_permits().into();
+    axum::Json(about)
 }
 
-async fn cell(State(shared): State<Shared>, Path(cell): Path<usize>) -> Response {
-    match cell.checked_mul(4).and_then(|_| shared.engine.frame().cell_json(cell)) {
+/// The recordings of the guided tour.
+async fn tour() -> Response {
+    match crate::tour::recordings() {
+        Ok(json) => axum::Json(json).into_response(),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response(),
+    }
+}
+
+async fn cell(State(shared): State<Shared>, Path(cell): Path<u32>) -> Response {
+    match shared.engine.cell(cell).await {
         Some(json) => axum::Json(json).into_response(),
         None => (StatusCode::NOT_FOUND, "no such cell\n").into_response(),
     }

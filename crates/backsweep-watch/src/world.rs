@@ -1,7 +1,9 @@
 //! The world of a scene: the lab's maze task, but with a state for every cell of the grid, so that states keep their numbers
 //! while walls are built and torn down. A wall is a state that is never visited.
 
-use crate::scene::{MAX_CELLS, Scene};
+mod breaking;
+
+use crate::scene::{MAX_CELLS, MAX_TEXT, Scene};
 use backsweep::{
     Action, Environment, EpsilonGreedy, Model, Next, Pair, PlannerKind, Random, Settings, State, Step, Values,
 };
@@ -49,34 +51,22 @@ impl World {
     /// # Errors
     /// If the maze is not one, or too large, or the law is out of range.
     pub fn new(scene: &Scene) -> Result<Self> {
-        let (mut rows, mut legend) = (Vec::new(), Vec::new());
-        let maze = scene.maze.strip_prefix('\u{feff}').unwrap_or(&scene.maze);
-        for line in maze.lines().filter(|line| !line.is_empty() && !line.starts_with(';')) {
-            if line.contains('=') {
-                legend.push(line.to_owned());
-            } else {
-                rows.push(line.chars().collect());
-            }
-        }
-        Self::from_parts(rows, legend, scene)
-    }
-
-    fn from_parts(rows: Vec<Vec<char>>, legend: Vec<String>, scene: &Scene) -> Result<Self> {
-        let n_cells: usize = rows.iter().map(Vec::len).sum();
-        if n_cells > MAX_CELLS {
-            return Err(Error::new(format!("the maze has {n_cells} cells; expected at most {MAX_CELLS}")));
-        }
-        let maze = Maze::parse(&text(&rows, &legend))?;
-        if let Some(cell) = maze.cells().find(|&c| maze.reward(c).is_some_and(|r| r.abs() > MAX_REWARD)) {
+        // Refused by its length before anything is made of it; a cell takes up to 4 bytes, and a legend takes some.
+        if scene.maze.len() > MAX_TEXT {
             return Err(Error::new(format!(
-                "{}: the reward of this cell is {:e}; expected -1e9 to 1e9",
-                maze.place(cell),
-                maze.reward(cell).unwrap_or_default()
+                "the maze's text has {} bytes; expected at most {MAX_TEXT}, for {MAX_CELLS} cells",
+                scene.maze.len()
             )));
         }
-        let n_columns = maze.n_columns();
-        let task = MazeTask::even_if_closed(maze, scene.outcome_law()?, STEP_REWARD)?;
-        let mut state_of = vec![NONE; n_cells];
+        let (rows, legend) = split(scene.maze.strip_prefix('\u{feff}').unwrap_or(&scene.maze));
+        let task =
+            MazeTask::even_if_closed(checked_maze(&rows, &legend)?, scene.outcome_law()?, STEP_REWARD)?;
+        Ok(Self::of_task(rows, legend, task))
+    }
+
+    fn of_task(rows: Vec<Vec<char>>, legend: Vec<String>, task: MazeTask) -> Self {
+        let n_columns = task.maze().n_columns();
+        let mut state_of = vec![NONE; rows.len() * n_columns];
         let mut cell_of = Vec::new();
         for state in (0..task.n_states() as u32).map(State) {
             let Some(cell) = task.cell(state) else { continue };
@@ -84,7 +74,7 @@ impl World {
             state_of[index] = state.0;
             cell_of.push(index as u32);
         }
-        Ok(Self { rows, legend, task, cell_of, state_of })
+        Self { rows, legend, task, cell_of, state_of }
     }
 
     /// The maze as text.
@@ -120,7 +110,7 @@ impl World {
     ///
     /// # Errors
     /// If there is no such cell, or no start or no goal would be left. The world is then unchanged.
-    pub fn painted(&self, state: State, brush: Brush, scene: &Scene) -> Result<Self> {
+    pub fn painted(&self, state: State, brush: Brush) -> Result<Self> {
         let n_cells = self.state_of.len();
         if state.index() >= n_cells {
             return Err(Error::new(format!("no cell {}; expected 0 to {}", state.0, n_cells - 1)));
@@ -138,13 +128,51 @@ impl World {
             rows.iter_mut().flatten().filter(|c| **c == character).for_each(|c| *c = '.');
         }
         rows[row][column] = character;
+        self.with_rows(rows)
+    }
+
+    /// The world with other rows. What is far from every difference is not computed again.
+    fn with_rows(&self, rows: Vec<Vec<char>>) -> Result<Self> {
         // What was painted over for the last time has no line in the legend any more, as in any maze.
         let is_used = |line: &&String| {
             let character = line.trim_start().chars().next();
             rows.iter().flatten().any(|c| Some(*c) == character)
         };
-        let legend = self.legend.iter().filter(is_used).cloned().collect();
-        Self::from_parts(rows, legend, scene)
+        let legend: Vec<String> = self.legend.iter().filter(is_used).cloned().collect();
+        let task = self.task.repainted(checked_maze(&rows, &legend)?)?;
+        Ok(Self::of_task(rows, legend, task))
+    }
+
+    /// The world as another text says, for instance one from before it was painted: cells of the same grid.
+    ///
+    /// # Errors
+    /// If the text is not a maze of the same size.
+    pub fn restored(&self, text: &str) -> Result<Self> {
+        let (rows, legend) = split(text);
+        if rows.len() != self.rows.len() || rows[0].len() != self.rows[0].len() {
+            return Err(Error::new("the maze has another size; expected the same rows and columns"));
+        }
+        let task = self.task.repainted(checked_maze(&rows, &legend)?)?;
+        Ok(Self::of_task(rows, legend, task))
+    }
+
+    /// The true probabilities, with one state for each cell in which an agent can stand.
+    ///
+    /// # Errors
+    /// If the model refuses them.
+    pub fn true_model(&self) -> Result<Model> {
+        self.task.model()
+    }
+
+    /// The cell of a state of the [true model](Self::true_model).
+    pub fn cell_of(&self, state: State) -> u32 {
+        self.cell_of[state.index()]
+    }
+
+    /// The mean of values of the [true model](Self::true_model) over the states in which episodes begin.
+    pub fn mean_over_starts(&self, values: &[f64]) -> f64 {
+        let starts = self.task.starts();
+        starts.iter().map(|state| values[state.index()]).sum::<f64>() / starts.len() as f64
     }
 
     /// What the best policy with this much random exploration is worth from the start (discounted), computed from the true
@@ -152,21 +180,18 @@ impl World {
     ///
     /// # Errors
     /// If planning on the true model fails.
-    pub fn optimum(&self, settings: &Settings, policy: EpsilonGreedy) -> Result<f64> {
-        let model = self.task.model()?;
+    pub fn optimum(&self, model: &Model, settings: &Settings, policy: EpsilonGreedy) -> Result<f64> {
         let settings = Settings { optimism: Default::default(), ..*settings };
         let mut planner = PlannerKind::ReversedFullBackups.build(settings)?;
-        planner.grow(&model);
-        backsweep::solve(&mut *planner, &model, 1e-7)?;
+        planner.grow(model);
+        backsweep::solve(&mut *planner, model, 1e-7)?;
         let epsilon = policy.epsilon();
         let chance = |pair: Pair| {
             let state = model.state_of(pair);
             epsilon / 4.0
-                + if is_first_best(&model, planner.values(), state, pair) { 1.0 - epsilon } else { 0.0 }
+                + if is_first_best(model, planner.values(), state, pair) { 1.0 - epsilon } else { 0.0 }
         };
-        let values = evaluate_policy(&model, chance, settings.discount, 1e-7);
-        let starts = self.task.starts();
-        Ok(starts.iter().map(|state| values[state.index()]).sum::<f64>() / starts.len() as f64)
+        Ok(self.mean_over_starts(&evaluate_policy(model, chance, settings.discount, 1e-7)))
     }
 
     /// How many cells there are: each is a state, walls included.
@@ -181,6 +206,35 @@ fn is_first_best(model: &Model, values: &Values, state: State, pair: Pair) -> bo
         let rival = values.action_value(other);
         rival < q || rival == q && other >= pair
     })
+}
+
+/// The rows of a maze's text and the lines of its legend.
+fn split(text: &str) -> (Vec<Vec<char>>, Vec<String>) {
+    let (mut rows, mut legend) = (Vec::new(), Vec::new());
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with(';')) {
+        if line.contains('=') {
+            legend.push(line.to_owned());
+        } else {
+            rows.push(line.chars().collect());
+        }
+    }
+    (rows, legend)
+}
+
+fn checked_maze(rows: &[Vec<char>], legend: &[String]) -> Result<Maze> {
+    let n_cells: usize = rows.iter().map(Vec::len).sum();
+    if n_cells > MAX_CELLS {
+        return Err(Error::new(format!("the maze has {n_cells} cells; expected at most {MAX_CELLS}")));
+    }
+    let maze = Maze::parse(&text(rows, legend))?;
+    if let Some(cell) = maze.cells().find(|&c| maze.reward(c).is_some_and(|r| r.abs() > MAX_REWARD)) {
+        return Err(Error::new(format!(
+            "{}: the reward of this cell is {:e}; expected -1e9 to 1e9",
+            maze.place(cell),
+            maze.reward(cell).unwrap_or_default()
+        )));
+    }
+    Ok(maze)
 }
 
 fn text(rows: &[Vec<char>], legend: &[String]) -> String {
@@ -235,9 +289,9 @@ mod tests {
     fn a_reward_that_is_painted_over_leaves_the_legend() {
         let scene = Scene { maze: "S~.\n.~G\n~ = -5\nG = 10\n".to_owned(), ..Scene::default() };
         let world = World::new(&scene).unwrap();
-        let world = world.painted(State(1), Brush::Wall, &scene).unwrap();
+        let world = world.painted(State(1), Brush::Wall).unwrap();
         assert_eq!(world.text(), "S#.\n.~G\n~ = -5\nG = 10\n");
-        let world = world.painted(State(4), Brush::Free, &scene).unwrap();
+        let world = world.painted(State(4), Brush::Free).unwrap();
         assert_eq!(world.text(), "S#.\n..G\nG = 10\n");
         assert!(World::new(&Scene { maze: world.text(), ..scene }).is_ok());
     }

@@ -51,7 +51,7 @@ fn every_order_is_answered_soon_in_the_middle_of_ten_thousand_cycles() {
             ("step", Order::Step { count: 100_000 }),
             ("discount", change(json!({ "discount": 0.999 }))),
             ("run", Order::Run {}),
-            ("paint", Order::Paint { cell: 5000, brush: backsweep_watch::world::Brush::Wall }),
+            ("paint", Order::Paint { cell: 5000, brush: backsweep_watch::world::Brush::Wall, stroke: 0 }),
             ("cycle", Order::Cycle { count: 100_000 }),
             ("pause", Order::Pause {}),
             ("run", Order::Run {}),
@@ -87,9 +87,11 @@ fn long_steps_continue_after_they_are_answered_and_end_with_the_next_order() {
     assert_prompt("step", order(&engine, Order::Step { count: 100_000 }));
     let frame = engine.frame();
     assert!(frame.busy && !frame.running, "it is still stepping");
-    let before = frame.agents[0].steps;
-    std::thread::sleep(Duration::from_millis(200));
-    assert!(engine.frame().agents[0].steps > before);
+    let (before, began) = (frame.agents[0].steps, Instant::now());
+    while engine.frame().agents[0].steps <= before {
+        assert!(began.elapsed() < Duration::from_secs(120), "it does not continue");
+        std::thread::sleep(Duration::from_millis(5));
+    }
     order(&engine, Order::Pause {});
     let stopped = engine.frame();
     assert!(!stopped.busy);

@@ -1,6 +1,8 @@
 //! What is seen at one moment, and how it is sent.
 
+use super::course::{Run, Trial};
 use super::history::History;
+use super::report::CycleReport;
 use crate::scene::Scene;
 use backsweep::PlannerKind;
 use backsweep::planner::Counters;
@@ -8,17 +10,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use std::sync::{Arc, OnceLock};
-
-/// What one update cycle did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CycleReport {
-    /// The state that was taken off the queue; `None` if there was none, or the planner has no queue.
-    pub popped: Option<u32>,
-    /// The cells from which some action was seen to lead to it, as far as the model is believed.
-    pub predecessors: Vec<u32>,
-    /// The cells of which some Q changed.
-    pub changed: Vec<u32>,
-}
 
 /// What is seen of one agent. Lists are indexed by cell, or by pair: four per cell.
 #[derive(Clone, Debug)]
@@ -76,10 +67,49 @@ impl AgentFrame {
 
     /// The actions of a cell that seem best, as bits; 0 if all seem equally good.
     pub fn best_actions(&self, cell: usize) -> u8 {
-        let q = &self.q[4 * cell..4 * cell + 4];
-        let highest = q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let bits = q.iter().enumerate().filter(|(_, q)| **q == highest).fold(0, |bits, (i, _)| bits | 1 << i);
-        if bits == 15 { 0 } else { bits }
+        best_of(&self.q[4 * cell..4 * cell + 4])
+    }
+}
+
+/// The actions that seem best by their Q, as bits; 0 if all seem equally good.
+pub fn best_of(q: &[f64]) -> u8 {
+    let highest = q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let bits = q.iter().enumerate().filter(|(_, q)| **q == highest).fold(0, |bits, (i, _)| bits | 1 << i);
+    if bits == 15 { 0 } else { bits }
+}
+
+/// What was found out by running: sent with the scene, since it changes as seldom.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    trials: Vec<Trial>,
+    runs: Vec<Run>,
+}
+
+/// How many results of a kind are kept.
+const KEPT: usize = 60;
+
+impl Results {
+    /// Adds a course that has ended.
+    pub fn add_trial(&mut self, trial: Trial) {
+        self.trials.push(trial);
+        self.trials.drain(..self.trials.len().saturating_sub(KEPT));
+    }
+
+    /// Adds a run of Figure 3.
+    pub fn add_run(&mut self, run: Run) {
+        self.runs.push(run);
+        self.runs.drain(..self.runs.len().saturating_sub(KEPT));
+    }
+
+    /// Forgets the runs: those of another problem are points of another figure.
+    pub fn clear_runs(&mut self) {
+        self.runs.clear();
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let trials: Vec<_> = self.trials.iter().map(Trial::json).collect();
+        let runs: Vec<_> = self.runs.iter().map(Run::json).collect();
+        json!({ "trials": trials, "runs": runs })
     }
 }
 
@@ -104,6 +134,14 @@ pub struct Frame {
     pub problem: Option<String>,
     /// What the best policy is worth in this world; `None` while it is being computed.
     pub optimum: Option<f64>,
+    /// Whether no way leads from the start to the goal.
+    pub is_closed: bool,
+    /// Whether a change of the world can be undone.
+    pub can_undo: bool,
+    /// The course of each agent to the finish line, as it is sent.
+    pub courses: Vec<serde_json::Value>,
+    /// What was found out by running.
+    pub results: Arc<Results>,
     /// One agent, or two in a race.
     pub agents: Vec<AgentFrame>,
     /// What the last single cycle did, one for each agent, until something else happens.
@@ -123,45 +161,28 @@ const VISITED: u8 = 32;
 impl Frame {
     /// The frame as a server-sent event. It is encoded once, by whoever asks first, however many viewers there are.
     pub fn event(&self) -> axum::body::Bytes {
-        let encode = || {
-            let agents: Vec<_> = self.agents.iter().map(agent_json).collect();
-            let frame = json!({
-                "number": self.number, "revision": self.revision, "life": self.life, "running": self.running,
-                "busy": self.busy, "touched": self.touched, "problem": self.problem,
-                "optimum": self.optimum, "agents": agents,
-                "cycles": self.cycles.iter().map(|report| json!({
-                    "popped": report.popped, "predecessors": report.predecessors, "changed": report.changed,
-                })).collect::<Vec<_>>(),
-            });
-            axum::body::Bytes::from(format!("event: frame\ndata: {frame}\n\n"))
-        };
+        let encode = || axum::body::Bytes::from(format!("event: frame\ndata: {}\n\n", self.json()));
         self.event.get_or_init(encode).clone()
+    }
+
+    /// The frame as it is sent and recorded.
+    pub fn json(&self) -> serde_json::Value {
+        // One scale of colours for all, so that they can be compared.
+        let spans = self.agents.iter().map(AgentFrame::span);
+        let span = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or_default();
+        let agents: Vec<_> = self.agents.iter().map(|agent| agent_json(agent, span)).collect();
+        json!({
+            "number": self.number, "revision": self.revision, "life": self.life, "running": self.running,
+            "busy": self.busy, "touched": self.touched, "problem": self.problem, "closed": self.is_closed,
+            "undo": self.can_undo, "optimum": self.optimum, "agents": agents, "courses": self.courses,
+            "cycles": self.cycles.iter().map(CycleReport::json).collect::<Vec<_>>(),
+        })
     }
 
     /// The scene as a server-sent event, with the name of the server's run.
     pub fn scene_event(&self, session: &str) -> String {
-        let scene = json!({ "session": session, "revision": self.revision, "scene": &*self.scene });
+        let scene = json!({ "session": session, "revision": self.revision, "scene": &*self.scene, "results": self.results.json() });
         format!("event: scene\ndata: {scene}\n\n")
-    }
-
-    /// Everything about one cell, exactly: for the label of the cell under the pointer.
-    pub fn cell_json(&self, cell: usize) -> Option<serde_json::Value> {
-        let first = cell.checked_mul(4)?;
-        let row = first..first.checked_add(4)?;
-        let agents: Option<Vec<_>> = self
-            .agents
-            .iter()
-            .map(|agent| {
-                let priority = *agent.priorities.get(cell)?;
-                Some(json!({
-                    "value": agent.values.get(cell)?, "q": agent.q.get(row.clone())?,
-                    "visits": agent.visits.get(row.clone())?, "known": agent.known.get(cell)?,
-                    // JSON has no infinity: the state that was just observed comes before all others.
-                    "priority": if priority.is_finite() { json!(priority) } else { json!("first") },
-                }))
-            })
-            .collect();
-        Some(json!({ "number": self.number, "life": self.life, "cell": cell, "agents": agents? }))
     }
 
     /// Q of every pair of every agent, exactly.
@@ -180,8 +201,7 @@ fn level(number: f64, low: f64, high: f64) -> u8 {
     1 + (254.0 * place) as u8
 }
 
-fn agent_json(agent: &AgentFrame) -> serde_json::Value {
-    let (low, high) = agent.span();
+fn agent_json(agent: &AgentFrame, (low, high): (f64, f64)) -> serde_json::Value {
     let mut cells = Vec::with_capacity(CELL_BYTES * agent.values.len());
     for i in 0..agent.values.len() {
         let row = 4 * i..4 * i + 4;
@@ -202,7 +222,7 @@ fn agent_json(agent: &AgentFrame) -> serde_json::Value {
         "position": agent.position, "trail": agent.trail,
         "steps": agent.steps, "episodes": agent.episodes, "last": agent.last_return, "mean": agent.mean_return,
         "cycles": agent.counters.cycles, "backups": agent.counters.backups(), "idle": agent.counters.idle_pops,
-        "queue": agent.queue_length, "speed": agent.steps_per_second.round(),
+        "queue": agent.queue_length, "urgent": agent.queue_json(), "speed": agent.steps_per_second.round(),
         "returns": curve(&agent.returns), "work": curve(&agent.backups),
     })
 }

@@ -1,11 +1,16 @@
 //! One agent in the world: where it stands, what it did, and what can be seen of it.
 
-use super::frame::{AgentFrame, CycleReport};
+use super::course::Stamp;
+use super::frame::{AgentFrame, best_of};
 use super::history::History;
+use super::report::{CycleReport, action_values, cell_json, observed_cycle, relied_on};
 use crate::scene::Scene;
 use crate::world::World;
 use backsweep::planner::Counters;
-use backsweep::{Agent, Budget, Environment, EpsilonGreedy, Model, Next, PlannerKind, Random, State};
+use backsweep::{
+    Action, Agent, Budget, Environment, EpsilonGreedy, Model, Next, PlannerKind, Random, State, Step,
+    Transition,
+};
 use backsweep_lab::Result;
 use std::time::Instant;
 
@@ -29,6 +34,7 @@ pub struct Learner {
     owed: u64,
     episode: Episode,
     steps: u64,
+    last_step: Transition,
     episodes: u64,
     returns: History,
     last_return: Option<f64>,
@@ -77,6 +83,7 @@ impl Learner {
             owed: 0,
             episode: BEGINNING,
             steps: 0,
+            last_step: Transition { state, action: Action(0), reward: 0.0, next: Next::Terminated },
             episodes: 0,
             returns: History::new(1),
             last_return: None,
@@ -132,19 +139,46 @@ impl Learner {
         let step = self.agent.step(world, self.state, Budget::Cycles(slice), &mut self.random)?;
         self.owed = cycles;
         let work = self.account(before, slice);
+        self.follow(step, world);
+        Ok(1 + work)
+    }
 
+    /// Takes a step that was chosen by somebody else, learns from it and does not plan.
+    ///
+    /// # Errors
+    /// If the model refuses what was observed.
+    pub fn walk(&mut self, world: &World, action: Action) -> Result<()> {
+        let Step { reward, next } = world.step(self.state, action, &mut self.random);
+        let step = Transition { state: self.state, action, reward, next };
+        self.agent.observe(&step)?;
+        self.follow(step, world);
+        Ok(())
+    }
+
+    #[inline]
+    fn follow(&mut self, step: Transition, world: &World) {
         let discount = self.agent.planner().values().discount();
         self.episode.discounted_return += self.episode.factor * step.reward;
         self.episode.factor *= discount;
         self.episode.steps += 1;
         self.steps += 1;
+        self.last_step = step;
         match step.next {
             Next::Continue(next) | Next::Truncated(next) => self.state = next,
             Next::Terminated => self.end_episode(world),
         }
         self.trail[self.trail_end] = self.state.0;
         self.trail_end = (self.trail_end + 1) % TRAIL;
-        Ok(1 + work)
+    }
+
+    /// The last step that was taken.
+    pub fn last_step(&self) -> Transition {
+        self.last_step
+    }
+
+    /// For each cell, the value on which its predecessors rely.
+    pub fn relied_on(&self) -> Vec<f64> {
+        self.agent.model().states().map(|state| relied_on(&self.agent, Some(state))).collect()
     }
 
     /// Whether update cycles of the step under way are still to be done.
@@ -203,6 +237,26 @@ impl Learner {
         self.steps
     }
 
+    /// Its planner.
+    pub fn planner(&self) -> PlannerKind {
+        self.kind
+    }
+
+    /// How much was done.
+    pub fn stamp(&self) -> Stamp {
+        Stamp { steps: self.steps, backups: self.agent.planner().counters().backups() }
+    }
+
+    /// The mean return of all episodes.
+    pub fn mean_return(&self) -> Option<f64> {
+        (self.episodes > 0).then(|| self.sum_of_returns / self.episodes as f64)
+    }
+
+    /// The actions of each cell that seem best, as bits.
+    pub fn policy(&self) -> Vec<u8> {
+        action_values(&self.agent).chunks_exact(4).map(best_of).collect()
+    }
+
     /// Reacts to a change of the world: an agent on which a wall was built returns to the start, and its episode does not
     /// count.
     pub fn look_around(&mut self, world: &World) {
@@ -214,15 +268,14 @@ impl Learner {
 
     /// One update cycle, and what it did.
     pub fn cycle(&mut self) -> CycleReport {
-        let popped = self.agent.planner().next_state(self.agent.model());
-        let predecessors = popped.map_or_else(Vec::new, |state| believed_predecessors(&self.agent, state));
-        let before = action_values(&self.agent);
-        self.agent.plan(Budget::Cycles(1));
+        let report = observed_cycle(&mut self.agent, self.kind);
         self.backups_before = self.agent.planner().counters().backups();
-        let after = action_values(&self.agent);
-        let rows = before.chunks_exact(4).zip(after.chunks_exact(4)).enumerate();
-        let changed = rows.filter(|(_, (old, new))| old != new).map(|(cell, _)| cell as u32).collect();
-        CycleReport { popped: popped.map(|state| state.0), predecessors, changed }
+        report
+    }
+
+    /// Everything about one cell; `None` if there is no such cell.
+    pub fn cell(&self, cell: u32) -> Option<serde_json::Value> {
+        ((cell as usize) < self.agent.model().n_states()).then(|| cell_json(&self.agent, State(cell)))
     }
 
     /// What can be seen of it now.
@@ -256,7 +309,7 @@ impl Learner {
             steps: self.steps,
             episodes: self.episodes,
             last_return: self.last_return,
-            mean_return: (self.episodes > 0).then(|| self.sum_of_returns / self.episodes as f64),
+            mean_return: self.mean_return(),
             counters: planner.counters(),
             queue_length: planner.queue_length(),
             steps_per_second: self.steps_per_second,
@@ -270,20 +323,4 @@ impl Learner {
         self.sampled = (Instant::now(), self.steps);
         self.steps_per_second = 0.0;
     }
-}
-
-fn action_values(agent: &Agent) -> Vec<f64> {
-    let model = agent.model();
-    let values = agent.planner().values();
-    model.states().flat_map(|state| model.pairs(state)).map(|pair| values.action_value(pair)).collect()
-}
-
-/// The cells from which some action leads to a state, as far as the model is believed.
-fn believed_predecessors(agent: &Agent, state: State) -> Vec<u32> {
-    let (model, values) = (agent.model(), agent.planner().values());
-    let pairs = model.predecessors(state).filter(|p| p.weight > 0.0 && values.is_known(model, p.pair));
-    let mut cells: Vec<u32> = pairs.map(|predecessor| model.state_of(predecessor.pair).0).collect();
-    cells.sort_unstable();
-    cells.dedup();
-    cells
 }

@@ -1,6 +1,6 @@
 //! Learning without a clock: for pictures and for output that is not a terminal.
 
-use super::frame::Frame;
+use super::frame::{AgentFrame, Frame};
 use super::learner::Learner;
 use crate::scene::Scene;
 use crate::world::World;
@@ -22,7 +22,8 @@ const STEPS_SHOWN: u64 = 2;
 pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
     let scene = scene.check()?;
     let world = World::new(&scene)?;
-    let optimum = world.optimum(&scene.settings(), EpsilonGreedy::new(scene.epsilon)?)?;
+    let optimum =
+        world.optimum(&world.true_model()?, &scene.settings(), EpsilonGreedy::new(scene.epsilon)?)?;
     let mut agents = Vec::new();
     for planner in scene.planners() {
         let mut learner = Learner::new(planner, &scene, &world)?;
@@ -46,18 +47,27 @@ pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
         }
         agents.push(learner.sample());
     }
-    Ok(Frame {
+    Ok(still(&Arc::new(Scene { maze: world.text(), ..scene }), &world, optimum, agents))
+}
+
+/// A frame of agents that nobody runs.
+pub(super) fn still(scene: &Arc<Scene>, world: &World, optimum: f64, agents: Vec<AgentFrame>) -> Frame {
+    Frame {
         number: 1,
         revision: 1,
         life: 1,
-        scene: Arc::new(Scene { maze: world.text(), ..scene }),
+        scene: scene.clone(),
         running: false,
         busy: false,
         touched: false,
         problem: None,
         optimum: Some(optimum),
+        is_closed: world.is_closed(),
+        can_undo: false,
+        courses: Vec::new(),
+        results: Arc::default(),
         agents,
         cycles: Vec::new(),
         event: OnceLock::new(),
-    })
+    }
 }

@@ -1,12 +1,16 @@
 //! What the engine thread does: take the steps that are due, carry out orders, show a sample now and then.
 
-use super::frame::{CycleReport, Frame};
+mod obey;
+
+use super::course::{Cause, Course, Run, Trial};
+use super::frame::{Frame, Results};
+use super::judge::{Entry, Judge, Problem, Verdict};
 use super::learner::Learner;
 use super::pace::Pace;
-use super::{Answer, Done, Message, Order};
-use crate::scene::Scene;
-use crate::world::{Brush, World};
-use backsweep::{EpsilonGreedy, State};
+use super::report::CycleReport;
+use super::{Answer, Done, Message};
+use crate::scene::{Race, Scene};
+use crate::world::World;
 use backsweep_lab::{Error, Result};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, OnceLock};
@@ -22,14 +26,28 @@ const WORK: u64 = 4096;
 /// Steps and cycles that take longer than this are answered while they are still being done. A pause waits this long for the
 /// end of the step under way; what is left of it is done when the engine runs again.
 const PROMPT: Duration = Duration::from_millis(25);
+/// How many steps a cycle waits for something to do.
+const MAX_WAIT: u64 = 50_000;
 /// The most steps or cycles in one order.
 const MAX_COUNT: u64 = 100_000;
 
 /// What the engine thread owns.
 pub(super) struct Workshop {
     scene: Arc<Scene>,
-    world: World,
+    world: Arc<World>,
+    /// Whether no way leads to the goal.
+    is_closed: bool,
     learners: Vec<Learner>,
+    /// The course of each agent to the finish line.
+    courses: Vec<Course>,
+    /// The computing time of each agent, in a race on equal time.
+    spent: Vec<Duration>,
+    /// Whether nothing was changed since the agents began: only such runs are points of Figure 3.
+    is_undisturbed: bool,
+    results: Arc<Results>,
+    /// The mazes from before each change, and the stroke of the last one.
+    earlier: Vec<String>,
+    stroke: u64,
     running: bool,
     counted: Option<Counted>,
     /// The episodes after which an agent stops.
@@ -41,10 +59,9 @@ pub(super) struct Workshop {
     problem: Option<String>,
     reports: Vec<CycleReport>,
     optimum: Option<f64>,
-    /// Whether the optimum is being computed, and whether it must be computed again after that.
-    is_computing: bool,
-    must_compute: bool,
-    messages: SyncSender<Message>,
+    judge: Judge,
+    /// The number of the problem that the judge works on.
+    problem_number: u64,
     pace: Pace,
 }
 
@@ -52,6 +69,10 @@ pub(super) struct Workshop {
 struct Counted {
     unit: Unit,
     left: u64,
+    /// Whether a cycle that finds nothing to do waits, and how many steps were taken meanwhile. Only a single one waits:
+    /// whoever asks for many wants to see the planner finish.
+    waits: bool,
+    waited: u64,
     since: Instant,
     /// Whoever gave the order and has not been answered.
     answer: Option<Answer>,
@@ -71,12 +92,20 @@ impl Workshop {
         messages: SyncSender<Message>,
     ) -> Result<Self> {
         let scene = scene.check()?;
-        let world = World::new(&scene)?;
+        let world = Arc::new(World::new(&scene)?);
         let scene = Arc::new(Scene { maze: world.text(), ..scene });
+        let learners = learners(&scene, &world)?;
         let mut workshop = Self {
-            learners: learners(&scene, &world)?,
+            courses: courses(&learners, Cause::Start),
+            spent: vec![Duration::ZERO; learners.len()],
+            learners,
             scene,
+            is_closed: world.is_closed(),
             world,
+            is_undisturbed: true,
+            results: Arc::default(),
+            earlier: Vec::new(),
+            stroke: 0,
             running,
             counted: None,
             last_episode,
@@ -87,12 +116,11 @@ impl Workshop {
             problem: None,
             reports: Vec::new(),
             optimum: None,
-            is_computing: false,
-            must_compute: false,
-            messages,
+            judge: Judge::start(messages),
+            problem_number: 0,
             pace: Pace::from(Instant::now()),
         };
-        workshop.compute_optimum();
+        workshop.set_problem();
         Ok(workshop)
     }
 
@@ -109,6 +137,10 @@ impl Workshop {
             touched: self.touched,
             problem: self.problem.clone(),
             optimum: self.optimum,
+            is_closed: self.is_closed,
+            can_undo: !self.earlier.is_empty(),
+            courses: self.courses.iter().zip(&self.learners).map(|(c, l)| c.json(l.stamp())).collect(),
+            results: self.results.clone(),
             agents: self.learners.iter_mut().map(Learner::sample).collect(),
             cycles: self.reports.clone(),
             event: OnceLock::new(),
@@ -125,13 +157,14 @@ impl Workshop {
                     self.carry_out(order, answer, publish);
                     published = Instant::now();
                 }
-                Ok(Message::Optimum(optimum)) => {
-                    self.is_computing = false;
-                    self.optimum = optimum;
-                    if std::mem::take(&mut self.must_compute) {
-                        self.compute_optimum();
-                    }
+                Ok(Message::Verdict(verdict)) => {
+                    self.take_verdict(verdict);
                     publish.send_replace(self.frame());
+                }
+                Ok(Message::Look(cell, answer)) => {
+                    let found = self.learners.iter().map(|learner| learner.cell(cell)).collect();
+                    // Whoever asked may have gone.
+                    let _ = answer.send((self.number, self.life, found));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -191,9 +224,8 @@ impl Workshop {
     /// The smallest piece of work that is to be done next: some cycles of the steps under way, else a step that is due, else
     /// one that was ordered. Returns how much it was; `None` if there is nothing to do.
     fn work_once(&mut self, due: &mut u64) -> Result<Option<u64>> {
-        if self.learners.iter().any(Learner::is_planning) {
-            let planning = self.learners.iter_mut().filter(|learner| learner.is_planning());
-            return Ok(Some(planning.map(Learner::plan_slice).sum()));
+        if let Some(work) = self.plan_a_slice() {
+            return Ok(Some(work));
         }
         if self.running {
             if self.is_after_last_episode() {
@@ -201,32 +233,148 @@ impl Workshop {
             } else if *due > 0 {
                 *due -= 1;
                 self.pace.take(1);
-                return self.begin_step().map(Some);
+                return self.begin_step(self.scene.cycles).map(Some);
             }
             return Ok(None);
         }
         match &mut self.counted {
-            Some(Counted { left, unit, .. }) if *left > 0 => {
+            Some(Counted { left, unit: Unit::Step, .. }) if *left > 0 => {
                 *left -= 1;
-                if *unit == Unit::Step {
-                    return self.begin_step().map(Some);
-                }
-                self.reports = self.learners.iter_mut().map(Learner::cycle).collect();
-                Ok(Some(WORK))
+                self.begin_step(self.scene.cycles).map(Some)
             }
+            Some(Counted { left, unit: Unit::Cycle, .. }) if *left > 0 => self.cycle_or_wait().map(Some),
             _ => Ok(None),
         }
     }
 
-    /// Lets every agent act that has not finished its last episode.
-    fn begin_step(&mut self) -> Result<u64> {
+    /// One update cycle of each agent. If none of them had anything to do, the agents take a step instead, and the cycle is
+    /// still to be done.
+    fn cycle_or_wait(&mut self) -> Result<u64> {
+        let Some(Counted { left, waited, waits, .. }) = &mut self.counted else { return Ok(0) };
+        let mut reports: Vec<CycleReport> = self.learners.iter_mut().map(Learner::cycle).collect();
+        let has_done = reports.iter().any(|report| !report.backups.is_empty());
+        reports.iter_mut().for_each(|report| report.waited = *waited);
+        if has_done || !*waits || *waited >= MAX_WAIT {
+            *left -= 1;
+            *waited = 0;
+            self.reports = reports;
+            return Ok(WORK);
+        }
+        *waited += 1;
+        self.begin_step(0)?;
+        Ok(WORK / 16)
+    }
+
+    /// Does some of the cycles of the steps under way; `None` if there are none to be done now.
+    fn plan_a_slice(&mut self) -> Option<u64> {
+        let Some(next) = self.whose_turn() else {
+            let mut planning = self.learners.iter_mut().filter(|learner| learner.is_planning()).peekable();
+            planning.peek()?;
+            return Some(planning.map(Learner::plan_slice).sum());
+        };
+        let learner = &mut self.learners[next];
+        learner.is_planning().then(|| timed(&mut self.spent[next], || learner.plan_slice()))
+    }
+
+    /// The agent that is next in a race on equal backups or time; `None` if all take their steps together.
+    fn whose_turn(&self) -> Option<usize> {
+        if self.learners.len() < 2 || self.scene.race == Race::Steps {
+            return None;
+        }
+        let last = self.last_episode.unwrap_or(u64::MAX);
+        let measure = |&k: &usize| match self.scene.race {
+            Race::Time => (self.spent[k].as_nanos() as u64, self.learners[k].steps()),
+            _ => (self.learners[k].stamp().backups, self.learners[k].steps()),
+        };
+        (0..self.learners.len()).filter(|&k| self.learners[k].episodes() < last).min_by_key(measure)
+    }
+
+    /// Lets every agent act whose turn it is and that has not finished its last episode.
+    fn begin_step(&mut self, cycles: u64) -> Result<u64> {
         self.reports.clear();
+        if let Some(next) = self.whose_turn() {
+            self.look_at_policy(next);
+            let learner = &mut self.learners[next];
+            let work = timed(&mut self.spent[next], || learner.act(&self.world, cycles))?;
+            self.note_run(next);
+            return Ok(1 + work);
+        }
         let last = self.last_episode.unwrap_or(u64::MAX);
         let mut work = 1;
-        for learner in self.learners.iter_mut().filter(|learner| learner.episodes() < last) {
-            work += learner.act(&self.world, self.scene.cycles)?;
+        for k in 0..self.learners.len() {
+            if self.learners[k].episodes() < last {
+                self.look_at_policy(k);
+                work += self.learners[k].act(&self.world, cycles)?;
+                self.note_run(k);
+            }
         }
         Ok(work)
+    }
+
+    /// Hands the policy of an agent to the judge, if it is time to.
+    #[inline]
+    fn look_at_policy(&mut self, k: usize) {
+        let steps = self.learners[k].steps();
+        if self.courses[k].is_due(steps) {
+            self.courses[k].look(steps);
+            let (stamp, policy) = (self.learners[k].stamp(), self.learners[k].policy());
+            self.judge.hand_in(Entry {
+                problem: self.problem_number,
+                life: self.life,
+                agent: k,
+                stamp,
+                policy,
+            });
+        }
+    }
+
+    /// Notes an agent that has just finished as many episodes as a run of Figure 3 has.
+    #[inline]
+    fn note_run(&mut self, k: usize) {
+        let learner = &self.learners[k];
+        if self.is_undisturbed && learner.episodes() == Run::EPISODES && learner.is_at_beginning() {
+            let run = Run {
+                planner: learner.planner().name(),
+                cycles: self.scene.cycles,
+                score: learner.mean_return().unwrap_or_default(),
+                backups: learner.stamp().backups as f64 / learner.steps().max(1) as f64,
+            };
+            self.add_results(|results| results.add_run(run));
+        }
+    }
+
+    fn add_results(&mut self, add: impl FnOnce(&mut Results)) {
+        add(Arc::make_mut(&mut self.results));
+        self.revision += 1; // Results are sent with the scene.
+    }
+
+    fn take_verdict(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Optimum { problem, optimum } if problem == self.problem_number => self.optimum = optimum,
+            Verdict::Reached { problem, life, agent, stamp }
+                if (problem, life) == (self.problem_number, self.life) =>
+            {
+                if let (Some(course), Some(learner)) = (self.courses.get_mut(agent), self.learners.get(agent))
+                {
+                    course.reach(stamp);
+                    let trial = Trial::of(course, learner, &self.scene);
+                    self.add_results(|results| results.add_trial(trial));
+                }
+            }
+            _ => {} // The world has changed since.
+        }
+    }
+
+    /// Hands the judge the world as it is now.
+    fn set_problem(&mut self) {
+        self.optimum = None;
+        self.problem_number += 1;
+        self.judge.set_problem(Problem {
+            number: self.problem_number,
+            world: self.world.clone(),
+            settings: self.scene.settings(),
+            epsilon: self.scene.epsilon,
+        });
     }
 
     fn is_after_last_episode(&self) -> bool {
@@ -267,142 +415,18 @@ impl Workshop {
             let _ = answer.send(outcome.map(|()| done));
         }
     }
+}
 
-    fn carry_out(&mut self, order: Order, answer: Answer, publish: &watch::Sender<Arc<Frame>>) {
-        // A new order ends the steps or cycles of an earlier one.
-        let earlier = self.counted.take().and_then(|counted| counted.answer);
-        let outcome = self.obey(order);
-        if outcome.is_ok() {
-            self.touched = true;
-            self.problem = None;
-        }
-        if self.counted.is_none() || earlier.is_some() {
-            publish.send_replace(self.frame());
-        }
-        self.answer(earlier, Ok(()));
-        match &mut self.counted {
-            Some(counted) => counted.answer = Some(answer),
-            None => self.answer(Some(answer), outcome),
-        }
-    }
+/// Calls a function and adds the time it took.
+fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
+    let began = Instant::now();
+    let result = work();
+    *spent += began.elapsed();
+    result
+}
 
-    fn obey(&mut self, order: Order) -> Result<()> {
-        match order {
-            Order::Run {} => self.set_running(true),
-            Order::Pause {} => {
-                self.finish_step();
-                self.set_running(false);
-            }
-            Order::Step { count } => self.count(Unit::Step, count),
-            Order::Cycle { count } => self.count(Unit::Cycle, count),
-            Order::Reset {} => self.restart()?,
-            Order::Scene { scene, restart } => self.show(*scene, restart)?,
-            Order::Change { settings } => self.show(self.scene.with(&settings)?, false)?,
-            Order::Paint { cell, brush } => self.paint(State(cell), brush)?,
-        }
-        Ok(())
-    }
-
-    fn count(&mut self, unit: Unit, count: u64) {
-        self.set_running(false);
-        self.counted =
-            Some(Counted { unit, left: count.min(MAX_COUNT), since: Instant::now(), answer: None });
-    }
-
-    /// Does the cycles that the step under way still owes, if that does not take long: agents in a race then stop after the
-    /// same step.
-    fn finish_step(&mut self) {
-        let began = Instant::now();
-        while self.learners.iter().any(Learner::is_planning) && began.elapsed() < PROMPT {
-            self.learners.iter_mut().filter(|learner| learner.is_planning()).for_each(|learner| {
-                learner.plan_slice();
-            });
-        }
-    }
-
-    fn set_running(&mut self, running: bool) {
-        if running && !self.running {
-            self.pace = Pace::from(Instant::now());
-        } else if !running {
-            self.learners.iter_mut().for_each(Learner::rest);
-        }
-        self.running = running;
-    }
-
-    fn restart(&mut self) -> Result<()> {
-        self.learners = learners(&self.scene, &self.world)?;
-        self.life += 1;
-        self.reports.clear();
-        self.pace = Pace::from(Instant::now());
-        Ok(())
-    }
-
-    fn show(&mut self, scene: Scene, restart: bool) -> Result<()> {
-        let scene = scene.check()?;
-        let is_same_world =
-            |a: &Scene, b: &Scene| (&a.maze, &a.law, a.intended) == (&b.maze, &b.law, b.intended);
-        let world = if is_same_world(&scene, &self.scene) { self.world.clone() } else { World::new(&scene)? };
-        let scene = Scene { maze: world.text(), ..scene };
-        if scene == *self.scene {
-            return Ok(());
-        }
-        if restart || self.scene.must_restart_for(&scene) {
-            self.learners = learners(&scene, &world)?;
-            self.life += 1;
-            self.world = world;
-        } else {
-            for learner in &mut self.learners {
-                learner.adopt(&scene)?;
-            }
-        }
-        let optimum_of = |scene: &Scene| (scene.discount, scene.epsilon, scene.law.clone(), scene.intended);
-        let is_same_problem = scene.maze == self.scene.maze && optimum_of(&scene) == optimum_of(&self.scene);
-        self.scene = Arc::new(scene);
-        self.revision += 1;
-        self.reports.clear();
-        self.pace = Pace::from(Instant::now());
-        if !is_same_problem {
-            self.compute_optimum();
-        }
-        Ok(())
-    }
-
-    fn paint(&mut self, state: State, brush: Brush) -> Result<()> {
-        let world = self.world.painted(state, brush, &self.scene)?;
-        if world.text() == self.world.text() {
-            return Ok(());
-        }
-        self.world = world;
-        self.scene = Arc::new(Scene { maze: self.world.text(), ..(*self.scene).clone() });
-        self.revision += 1;
-        self.reports.clear();
-        for learner in &mut self.learners {
-            learner.look_around(&self.world);
-        }
-        self.compute_optimum();
-        Ok(())
-    }
-
-    /// Computes the optimum on a thread of its own, since the engine must not wait for it; one computation at a time.
-    fn compute_optimum(&mut self) {
-        self.optimum = None;
-        if std::mem::replace(&mut self.is_computing, true) {
-            self.must_compute = true;
-            return;
-        }
-        let (world, settings, messages) = (self.world.clone(), self.scene.settings(), self.messages.clone());
-        let epsilon = self.scene.epsilon;
-        let compute = move || {
-            let optimum = EpsilonGreedy::new(epsilon)
-                .map_err(Error::from)
-                .and_then(|policy| world.optimum(&settings, policy));
-            // The engine may have ended.
-            let _ = messages.send(Message::Optimum(optimum.ok()));
-        };
-        if std::thread::Builder::new().name("optimum".into()).spawn(compute).is_err() {
-            self.is_computing = false; // The line is missing; everything else works.
-        }
-    }
+fn courses(learners: &[Learner], cause: Cause) -> Vec<Course> {
+    learners.iter().map(|learner| Course::begin(cause, learner)).collect()
 }
 
 fn learners(scene: &Scene, world: &World) -> Result<Vec<Learner>> {

@@ -1,11 +1,13 @@
 //! A real server on a free port, and a client that can send anything.
 #![allow(dead_code)] // Each test file uses its part of it.
 
-use backsweep_watch::engine::Engine;
+use backsweep_watch::engine::frame::Frame;
+use backsweep_watch::engine::{Engine, Order};
 use backsweep_watch::scene::Scene;
 use backsweep_watch::server::{self, Guard, Limits};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -105,6 +107,57 @@ impl Drop for Server {
         for thread in self.threads.drain(..) {
             // A failed join after a failed test would hide the test's own message.
             let _ = thread.join();
+        }
+    }
+}
+
+/// An engine without a server; it ends when dropped.
+pub struct Running {
+    pub engine: Engine,
+    thread: Option<JoinHandle<()>>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Running {
+    pub fn start(scene: Scene, running: bool) -> Self {
+        let (engine, thread) = Engine::start(scene, running).unwrap();
+        Self::of(engine, thread)
+    }
+
+    pub fn of(engine: Engine, thread: JoinHandle<()>) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        Self { engine, thread: Some(thread), runtime }
+    }
+
+    pub fn order(&self, order: Order) -> Arc<Frame> {
+        let done = self.runtime.block_on(self.engine.order(order)).unwrap();
+        self.wait(|frame| frame.number >= done.number && !frame.busy)
+    }
+
+    /// The first frame of which something holds. A machine may be slow; an engine that never gets there fails.
+    pub fn wait(&self, holds: impl Fn(&Frame) -> bool) -> Arc<Frame> {
+        let mut frames = self.engine.frames();
+        let patience = Duration::from_secs(120);
+        self.runtime.block_on(async {
+            let found = tokio::time::timeout(patience, frames.wait_for(|frame| holds(frame))).await;
+            found.expect("it never came to that").expect("the engine runs").clone()
+        })
+    }
+
+    pub fn cell(&self, cell: u32) -> serde_json::Value {
+        self.runtime.block_on(self.engine.cell(cell)).unwrap()
+    }
+
+    pub fn refused(&self, order: Order) -> String {
+        self.runtime.block_on(self.engine.order(order)).unwrap_err().to_string()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.engine.end();
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
         }
     }
 }

@@ -1,0 +1,159 @@
+// Words for everything: an explanation of each control and legend entry on hover, focus and tap, and the glossary.
+
+import { $, element } from "/shown.js";
+
+/** The paper's terms, for the glossary. */
+export const GLOSSARY = {
+  value: ["Value V", "The return that the agent expects from a cell: rewards to come, each later one multiplied by γ once more. Dark is low, bright is high."],
+  q: ["Q", "The return expected from a cell if one particular action is taken first. V is the best Q of the cell."],
+  model: ["Model: R̂, P̂", "What the agent has counted: the mean reward R̂ of each action in each cell, and how often it led where, P̂. Then Q = R̂ + γ Σ P̂ V."],
+  predecessor: ["Predecessor", "A cell and action that was seen to lead here. Its Q counts on the value of this cell."],
+  small: ["Small backup", "One addition that corrects one Q for one change: when V of a cell changes by ΔV, every predecessor's Q changes by γ · P̂ · ΔV. Nothing else is recomputed."],
+  full: ["Full backup", "Recomputes a Q from all its outcomes: one product and addition for each. The same result as a small backup, at many times the cost where actions have many outcomes."],
+  queue: ["Queue", "The cells whose value has changed without their predecessors knowing. The most urgent one is served first."],
+  priority: ["Priority", "How far a cell's value is from the value that its predecessors count on: how surprising the cell is."],
+  cycle: ["Update cycle", "One cell is popped, that is, taken off the queue, and its predecessors get their small backups. Those that are surprised in turn are queued."],
+  enough: ["Why one cycle is enough", "One step changes one cell, so one cell becomes surprising. One cycle passes the largest surprise on, and what is left waits on the queue for the next steps: nothing is lost, and little work is ever repeated."],
+  discount: ["Discount γ", "How much a reward counts when it comes one step later."],
+  optimism: ["Optimism M", "An action counts as worth 0, better than any real cost, until it was tried M times. So the agent tries everything."],
+  epsilon: ["Exploration ε", "The probability of a random action instead of the best one."],
+};
+
+const HELP = {
+  scale: GLOSSARY.value[1],
+  unknown: "Grey: some action has been tried fewer than M times, so the cell still counts as worth 0.",
+  queued: "Orange glow: the cell is on the queue. Its value has changed, and the cells that lead to it have not been told. The brighter, the more urgent.",
+  flash: "A flash: some Q of the cell was just backed up; the larger the change, the stronger.",
+  popped: "Pink: the cell that the last single cycle took off the queue. Arrows lead to the cells it told; their labels are ΔQ.",
+  agent: "White dot: the agent, with its last steps behind it. Ring: the start. Star: the goal. Small arrows: the best actions.",
+  run: "Runs or pauses the agent (space).",
+  step: "One step: the agent acts, learns from what it sees, and plans (s).",
+  cycle: "One update cycle: the most urgent cell tells the cells that lead to it. If nothing waits, the agent first takes steps until something does (c).",
+  reset: "Forgets everything and starts again with the same seed; the world stays as it is (r).",
+  speed: "Steps per second, up to as fast as possible (+ and −).",
+  queue: `${GLOSSARY.queue[1]} Bars show priorities.`,
+  look: "A click shows what the agent knows of a cell. Nothing is painted.",
+  toggle: "A click or stroke builds walls, or removes them if it begins on one. The agent is not told.",
+  start: "A click moves the start.",
+  goal: "A click moves the goal.",
+  undo: "Takes back the last change of the world. What was learned meanwhile stays (u).",
+  wall: "Builds a wall across the path that the agent takes now, where another way is left. The agent is not told (w).",
+  shortcut: "Opens the one wall that shortens the way most. The agent is not told (o).",
+  planner: "How values are worked out. Reversed full backups and small backups are the paper's; the others are what it compares with.",
+  rival: "A second agent learns beside the first with another planner, from the same random numbers.",
+  equal: "What both get equally much of: steps in the world, backups, or computing time on this machine.",
+  cycles: `Update cycles after every step. ${GLOSSARY.enough[1]}`,
+  gamma: GLOSSARY.discount[1],
+  m: GLOSSARY.optimism[1],
+  epsilon: GLOSSARY.epsilon[1],
+  seed: "The same seed gives the same course of learning.",
+  maze: "The world. Painting changes it too.",
+  file: "A text file: # wall, . free, S start, G goal; other characters have rewards given below the maze, as in ~ = −5.",
+  law: "Where an action may lead: up to 15 cells ahead and beside, as in the paper, or one of the 4 neighbours.",
+  intended: "The probability that a move goes where it was meant to.",
+  returns: "The discounted return of every episode; the dashed line is the best that is possible in this world.",
+  work: "How many backups planning took per step.",
+  figure: "The paper's Figure 3: mean return of the first 200 episodes against update cycles per step. Hollow: as printed. Filled: runs that finished here.",
+  course: "The finish line: a policy that is within 1 % of the best possible, computed from the true probabilities.",
+  trials: "How long each planner took to act within 1 % of the optimum again after the world was broken.",
+};
+
+let shownFor = null;
+
+function show(target) {
+  const text = HELP[target.dataset.help];
+  if (!text) return;
+  shownFor = target;
+  const tip = $("help");
+  tip.textContent = text;
+  tip.hidden = false;
+  // An open dialog lies over everything that is not inside it.
+  (target.closest("dialog") ?? document.querySelector("main")).append(tip);
+  const box = target.getBoundingClientRect();
+  const { width, height } = tip.getBoundingClientRect();
+  const left = Math.max(6, Math.min(box.left, window.innerWidth - width - 6));
+  const below = box.bottom + 6;
+  const top = below + height + 6 < window.innerHeight ? below : Math.max(6, box.top - height - 6);
+  tip.style.left = `${left}px`;
+  tip.style.top = `${top}px`;
+}
+
+function hide() {
+  shownFor = null;
+  $("help").hidden = true;
+}
+
+/** Lets everything with `data-help` explain itself, to a screen reader too. */
+export function explain() {
+  const store = element("div");
+  store.hidden = true;
+  for (const [name, text] of Object.entries(HELP)) {
+    const span = element("span", text);
+    span.id = `help-${name}`;
+    store.append(span);
+  }
+  document.body.append(store);
+  for (const target of document.querySelectorAll("[data-help]")) {
+    const control = target.matches("button, input, select, [tabindex], canvas") ? target : target.querySelector("input, select, button");
+    const before = control?.getAttribute("aria-describedby");
+    control?.setAttribute("aria-describedby", [before, `help-${target.dataset.help}`].filter(Boolean).join(" "));
+  }
+  const find = (event) => event.target instanceof Element && event.target.closest("[data-help]");
+  let timer;
+  document.addEventListener("pointerover", (event) => {
+    if (event.pointerType === "touch") return;
+    const target = find(event);
+    if (target === shownFor) return;
+    clearTimeout(timer);
+    hide();
+    if (target) timer = setTimeout(() => show(target), 350);
+  });
+  document.addEventListener("focusin", (event) => {
+    const target = find(event);
+    if (target && event.target.matches(":focus-visible")) show(target);
+    else hide();
+  });
+  document.addEventListener("focusout", hide);
+  document.addEventListener("click", (event) => {
+    clearTimeout(timer);
+    const target = find(event);
+    // A tap explains; with a mouse hovering has done so, and a click would leave it in the way.
+    if (target && (event.pointerType === "touch" || target.classList.contains("term"))) show(target);
+    else hide();
+  });
+  document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+  window.addEventListener("scroll", hide, { passive: true });
+  glossary();
+}
+
+function glossary() {
+  const list = $("terms");
+  for (const [name, [term, text]] of Object.entries(GLOSSARY)) {
+    const title = element("dt", term);
+    title.id = `term-${name}`;
+    title.tabIndex = -1;
+    list.append(title, element("dd", text));
+  }
+  $("glossary-open").addEventListener("click", () => openGlossary());
+  $("glossary-close").addEventListener("click", () => $("glossary").close());
+}
+
+/** Opens the glossary at a term. */
+export function openGlossary(name) {
+  $("glossary").showModal();
+  const title = name && $(`term-${name}`);
+  title?.scrollIntoView({ block: "center" });
+  title?.focus();
+}
+
+/** A text in which [words|term] are links to the glossary. */
+export function linked(text) {
+  return text.split(/(\[[^\]]+\])/).map((part) => {
+    const match = /^\[([^|]+)\|(\w+)\]$/.exec(part);
+    if (!match) return document.createTextNode(part);
+    const link = element("button", match[1], "link");
+    link.type = "button";
+    link.addEventListener("click", () => openGlossary(match[2]));
+    return link;
+  });
+}

@@ -1,0 +1,134 @@
+// What lies over the colours of a maze: the glow of the queue, start and goal, the agent and the cursor.
+
+import { CELL_BYTES } from "/link.js";
+import { calm } from "/shown.js";
+
+const DECADES = 4; // orders of magnitude that a priority's byte spans
+const GLOWING = 32; // how many of the most urgent states glow
+
+/** The most urgent states glow; what is far below the most urgent one does not. */
+export function drawQueue(view) {
+  const { context: c, size: s, cells } = view;
+  const levels = [];
+  for (let i = 0; i < cells.length; i++) {
+    const level = view.agent.cells[i * CELL_BYTES + 3];
+    if (level && cells[i] !== "#") levels.push(level);
+  }
+  if (levels.length === 0) return;
+  levels.sort((a, b) => b - a);
+  const top = levels[0];
+  const least = levels[Math.min(levels.length, GLOWING) - 1];
+  for (let i = 0; i < cells.length; i++) {
+    const level = view.agent.cells[i * CELL_BYTES + 3];
+    if (!level || level < least || cells[i] === "#") continue;
+    const below = ((top - level) / 254) * DECADES;
+    c.globalAlpha = Math.max(0.08, 1 - below / 1.2) ** 1.3 * Math.min(1, 0.3 + level / 200);
+    c.drawImage(view.sprites.glow, (i % view.width) * s - s / 2, Math.floor(i / view.width) * s - s / 2);
+  }
+  c.globalAlpha = 1;
+}
+
+export function drawMarks(view) {
+  const { context: c, size: s, cells } = view;
+  const { theme } = view.sprites;
+  for (let i = 0; i < cells.length; i++) {
+    const { x, y } = view.centre(i);
+    if (cells[i] === "S") {
+      c.strokeStyle = theme.text;
+      c.lineWidth = Math.max(1.5, Math.min(s * 0.1, 4 * view.scale));
+      c.beginPath();
+      c.arc(x * s, y * s, Math.min(s * 0.3, 22 * view.scale), 0, 2 * Math.PI);
+      c.stroke();
+    } else if (cells[i] === "G") {
+      star(c, x * s, y * s, s * 0.46);
+    } else if (!"#. ".includes(cells[i])) {
+      c.fillStyle = theme.text;
+      c.font = `600 ${Math.round(s * 0.6)}px system-ui, sans-serif`;
+      c.textAlign = "center";
+      c.textBaseline = "middle";
+      c.fillText(cells[i], x * s, y * s);
+    }
+  }
+}
+
+function star(c, x, y, r) {
+  c.beginPath();
+  for (let k = 0; k < 10; k++) {
+    const radius = k % 2 ? r * 0.45 : r;
+    const angle = (k * Math.PI) / 5 - Math.PI / 2;
+    c.lineTo(x + radius * Math.cos(angle), y + radius * Math.sin(angle));
+  }
+  c.closePath();
+  c.fillStyle = "#fde725";
+  c.strokeStyle = "rgb(60 40 0 / .85)";
+  c.lineWidth = Math.max(1, r * 0.14);
+  c.lineJoin = "round";
+  c.stroke();
+  c.fill();
+}
+
+export function drawAgent(view, elapsed) {
+  const { context: c, size: s, agent } = view;
+  const { theme } = view.sprites;
+  // The trail; a jump is the start of a new episode.
+  let last = null;
+  // After a single cycle its arrows matter, not where the agent came from.
+  const trail = view.report ? [] : agent.trail;
+  trail.forEach((i, k) => {
+    const here = view.centre(i);
+    if (last && Math.abs(here.x - last.x) + Math.abs(here.y - last.y) < 6) {
+      c.globalAlpha = (0.5 * k) / trail.length;
+      c.strokeStyle = theme.agent;
+      c.lineWidth = Math.min(s * 0.12, 7 * view.scale);
+      c.lineCap = "round";
+      c.beginPath();
+      c.moveTo(last.x * s, last.y * s);
+      c.lineTo(here.x * s, here.y * s);
+      c.stroke();
+    }
+    last = here;
+  });
+  c.globalAlpha = 1;
+  const target = view.centre(agent.position);
+  const far = Math.abs(target.x - view.spot.x) + Math.abs(target.y - view.spot.y);
+  const share = calm.matches || far > 6 ? 1 : 1 - Math.exp(-elapsed / 55);
+  view.spot = { x: view.spot.x + (target.x - view.spot.x) * share, y: view.spot.y + (target.y - view.spot.y) * share };
+  if (share < 1 && far > 0.01) view.moving = true;
+  const { x, y } = view.spot;
+  c.fillStyle = theme.agent;
+  c.strokeStyle = theme["agent-edge"];
+  c.lineWidth = Math.max(1.5, Math.min(s * 0.1, 4 * view.scale));
+  c.beginPath();
+  c.arc(x * s, y * s, Math.min(s * 0.33, 20 * view.scale), 0, 2 * Math.PI);
+  c.fill();
+  c.stroke();
+}
+
+export function drawCursor(view) {
+  if (view.cursor === null) return;
+  const { context: c, size: s } = view;
+  c.strokeStyle = view.sprites.theme.accent;
+  c.lineWidth = Math.max(2, Math.min(s * 0.1, 4 * view.scale));
+  c.strokeRect((view.cursor % view.width) * s + 1, Math.floor(view.cursor / view.width) * s + 1, s - 2, s - 2);
+}
+
+/** A short text at the top of each cell, where cells are large. */
+export function drawNotes(view) {
+  const { context: c, size: s, notes, scale } = view;
+  if (!notes) return;
+  c.font = `600 ${13 * scale}px system-ui, sans-serif`;
+  c.textAlign = "center";
+  c.textBaseline = "middle";
+  notes.forEach((text, i) => {
+    if (!text) return;
+    const { x, y } = view.centre(i);
+    const middle = y * s - s / 2 + 13 * scale;
+    const width = c.measureText(text).width + 10 * scale;
+    c.fillStyle = "rgb(10 12 18 / .78)";
+    c.beginPath();
+    c.roundRect(x * s - width / 2, middle - 9 * scale, width, 18 * scale, 5 * scale);
+    c.fill();
+    c.fillStyle = "#fff";
+    c.fillText(text, x * s, middle + scale);
+  });
+}

@@ -1,0 +1,111 @@
+// The race: who is how far from the finish line, and the paper's Figure 3 as runs finish.
+
+import { $, capital, count, counted, element, fixed, put } from "/shown.js";
+
+const SINCE = { start: "", wall: " since the wall was built", shortcut: " since the shortcut was opened", paint: " since the world was painted" };
+const RIGHT = { start: "Within 1 % of the optimum", wall: "Right again", shortcut: "Right again", paint: "Right again" };
+
+/** The course of one agent in words. */
+export function courseText(course, optimum, isClosed) {
+  if (!course) return "";
+  if (isClosed) return "No way leads to the goal, so there is no finish line.";
+  if (optimum === null) return "The finish line is being computed.";
+  const done = `${counted(course.steps, "step")}, ${counted(course.backups, "backup")}`;
+  if (course.reached && course.steps === 0 && course.cause !== "start") return "Still within 1 % of the optimum: the change did not matter.";
+  return course.reached ? `✓ ${RIGHT[course.cause]} after ${done}.` : `Not yet within 1 % of the optimum: ${done}${SINCE[course.cause]}.`;
+}
+
+/** Who is ahead, in words; an empty text if there is no race. */
+export function raceText(frame, titles, equal) {
+  if (frame.agents.length < 2) return "";
+  const [a, b] = frame.courses;
+  const on = { steps: "equal steps", backups: "equal backups", time: "equal computing time" }[equal];
+  const measure = equal === "backups" ? "backups" : "steps";
+  const name = (k) => titles[frame.agents[k].planner];
+  if (!a || !b) return "";
+  if (a.reached && b.reached) {
+    const [first, last] = a[measure] <= b[measure] ? [0, 1] : [1, 0];
+    const [few, many] = [frame.courses[first][measure], frame.courses[last][measure]];
+    return few === many ? `On ${on}: a draw.` : `On ${on}, ${name(first)} won: ${count(few)} ${measure} against ${count(many)}.`;
+  }
+  if (a.reached || b.reached) return `On ${on}, ${name(a.reached ? 0 : 1)} has crossed the finish line; ${name(a.reached ? 1 : 0)} has not.`;
+  return `On ${on}. Nobody has crossed the finish line.`;
+}
+
+const COLOURS = { reversed_full_backups: "#1fa187", small_backups: "#3b82f6", moore_atkeson: "#e8871e", peng_williams: "#d1495b", wiering_schmidhuber: "#9b5de5", value_iteration: "#8a8f98" };
+const MARGIN = { left: 44, right: 12, top: 10, bottom: 26 };
+
+/** Figure 3: update cycles per step against the mean return of the first 200 episodes. */
+export class Figure {
+  constructor(canvas, { figure_3, planners, defaults, mazes }) {
+    this.canvas = canvas;
+    this.published = figure_3.filter(({ cycles }) => cycles !== null);
+    this.titles = Object.fromEntries(planners.map(({ name, title }) => [name, title]));
+    this.paper = { defaults, maze: mazes[0].text };
+    this.runs = [];
+    const list = $("figure-key");
+    for (const { name, title } of planners) {
+      const item = element("li", capital(title));
+      item.prepend(element("i", undefined, name));
+      item.firstChild.style.background = COLOURS[name];
+      list.append(item);
+    }
+  }
+
+  set(runs, scene) {
+    this.runs = runs;
+    const { defaults } = this.paper;
+    // The printed points belong to the paper's problem only.
+    this.isPaper = scene.law === "fifteen" && ["epsilon", "discount", "min_visits"].every((name) => scene[name] === defaults[name]) && scene.maze.trim() === this.paper.maze.trim();
+    const latest = runs.at(-1);
+    const text = latest ? `${counted(runs.length, "run")} finished; the last: ${this.titles[latest.planner]} with ${counted(latest.cycles, "cycle")} per step, mean return ${fixed(latest.score, 1)}.` : "A run of 200 episodes adds a point.";
+    put($("figure-text"), text);
+    this.canvas.setAttribute("aria-label", `Mean return of the first 200 episodes against cycles per step. ${text}`);
+    this.dirty = true;
+  }
+
+  draw() {
+    if (!this.dirty) return;
+    this.dirty = false;
+    const scale = window.devicePixelRatio || 1;
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    if (!width) return;
+    this.canvas.width = Math.round(width * scale);
+    this.canvas.height = Math.round(height * scale);
+    const c = this.canvas.getContext("2d");
+    c.setTransform(scale, 0, 0, scale, 0, 0);
+    const style = getComputedStyle(document.documentElement);
+    const read = (name) => style.getPropertyValue(name).trim();
+    const published = this.isPaper ? this.published : [];
+    const scores = [...published, ...this.runs].map(({ score }) => score);
+    const [low, high] = scores.length ? [Math.floor(Math.min(...scores) / 5) * 5, Math.ceil((Math.max(...scores) + 0.5) / 5) * 5] : [-100, 0];
+    const most = Math.max(10, ...this.runs.map(({ cycles }) => cycles));
+    const x = (cycles) => MARGIN.left + (cycles / most) * (width - MARGIN.left - MARGIN.right);
+    const y = (score) => MARGIN.top + ((high - score) / (high - low || 1)) * (height - MARGIN.top - MARGIN.bottom);
+    c.font = "12px system-ui, sans-serif";
+    c.textBaseline = "middle";
+    const step = Math.max(5, Math.ceil((high - low) / 20) * 5);
+    for (let tick = low; tick <= high; tick += step) {
+      c.strokeStyle = read("--grid");
+      c.beginPath();
+      c.moveTo(MARGIN.left, Math.round(y(tick)) + 0.5);
+      c.lineTo(width - MARGIN.right, Math.round(y(tick)) + 0.5);
+      c.stroke();
+      c.fillStyle = read("--dim");
+      c.textAlign = "right";
+      c.fillText(fixed(tick, 0), MARGIN.left - 7, y(tick));
+    }
+    c.textAlign = "center";
+    for (const tick of [0, 1, 3, 5, 10].filter((tick) => tick <= most)) c.fillText(tick === 10 ? "10 cycles" : String(tick), tick === 10 ? x(10) - 16 : x(tick), height - 10);
+    const dot = (point, isOwn) => {
+      c.beginPath();
+      c.arc(x(point.cycles), y(point.score), isOwn ? 4.5 : 4, 0, 2 * Math.PI);
+      c.fillStyle = c.strokeStyle = COLOURS[point.planner] ?? read("--dim");
+      c.lineWidth = 1.6;
+      if (isOwn) c.fill();
+      else c.stroke();
+    };
+    published.forEach((point) => dot(point, false));
+    this.runs.forEach((point) => dot(point, true));
+  }
+}

@@ -1,0 +1,37 @@
+// Small things that several parts of the page use.
+
+export const $ = (id) => document.getElementById(id);
+
+export function element(tag, text, name) {
+  const made = document.createElement(tag);
+  if (text !== undefined && text !== null) made.textContent = text;
+  if (name) made.className = name;
+  return made;
+}
+
+/** Sets a text only where it differs, so that nothing is laid out again without need. */
+export function put(target, text) {
+  if (target.textContent !== text) target.textContent = text;
+}
+
+const minus = (text) => text.replaceAll("-", "−");
+
+/** A number with so many digits after the point; a dash if there is none. */
+export const fixed = (number, digits) => (number === null || number === undefined ? "–" : minus(number.toFixed(digits)));
+/** A count, in millions if it is large. */
+export const count = (number) => (number >= 1e6 ? `${(number / 1e6).toFixed(number >= 1e8 ? 0 : 1)}M` : Math.round(number).toLocaleString("en"));
+/** A count with its noun. */
+export const counted = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+/** A number in three significant digits. */
+export const rough = (number) => minus(Math.abs(number) >= 1000 ? number.toFixed(0) : String(+number.toPrecision(3)));
+/** A change with its sign. */
+export const signed = (number) => (number > 0 ? "+" : "") + rough(number);
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+export const ACTIONS = ["north", "east", "south", "west"];
+export const ARROWS = ["↑", "→", "↓", "←"];
+
+/** Names cells of a maze so many cells wide: of one row by their number. */
+export const namer = (width, height) => (i) => (height === 1 ? `cell ${i + 1}` : `row ${Math.floor(i / width) + 1}, column ${(i % width) + 1}`);
+
+export const calm = matchMedia("(prefers-reduced-motion: reduce)");

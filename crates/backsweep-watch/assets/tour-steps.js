@@ -1,0 +1,15 @@
+// What the tour says.
+
+/** What is said at each step, and which frame of which recording is shown; with `look`, a cell without the cycle before it. At most 40 words each. */
+export const STEPS = [
+  { title: "A corridor", of: "walk", frame: 0, text: "The white dot is an agent. The star pays 10; every other step costs 1. The agent knows nothing yet, so every cell counts as worth 0." },
+  { title: "It walks", of: "walk", frame: 3, text: "Three steps right. Each one is counted in the agent’s [model|model]: which action led where, and what it paid. Nothing is surprising yet." },
+  { title: "A surprise", of: "walk", frame: 4, text: "It reached the star: going right from cell 4 pays 10. That cell’s [value|value] jumps from 0 to 10, but cell 3 still counts on 0. The difference, 10, is its [priority|priority] on the [queue|queue]." },
+  { title: "One small backup", of: "walk", frame: 5, text: "Cell 4 is popped: taken off the queue. Its one [predecessor|predecessor], right from cell 3, gets a [small backup|small]: [Q|q] changes by γ · P̂ · ΔV = 0.9 × 1 × 10 = +9. One addition." },
+  { title: "The next surprise", of: "walk", frame: 5, text: "Cell 3 is now worth −1 + 9 = 8 instead of 0. So cell 3 is surprising in turn: it is on the queue with priority 8. That was one [update cycle|cycle].", look: 2 },
+  { title: "The wave runs back", of: "walk", frame: 6, text: "The next cycle pops cell 3 and tells cell 2: +7.2. Each cell passes on only what changed." },
+  { title: "Back at the start", of: "walk", frame: 8, look: null, text: "Two more cycles, and the queue is empty. One visit to the star was enough for the whole corridor: three small backups, three additions." },
+  { title: "A slippery floor", of: "slip", frame: 1, text: "Now moves slip: each action leads to up to three cells. The agent has tried everything, and several cells wait on the queue." },
+  { title: "Counting additions", of: "slip", frame: 2, text: ({ cells, small, full }) => `One cycle told ${cells} cells with ${small} additions, one per Q. A [full backup|full] adds up all outcomes of every such Q again: ${full} additions, for the same result. In the paper’s maze, up to 15 times as many.` },
+  { title: "One cycle is enough", of: "slip", frame: 2, text: "A step changes one cell, so one surprise is new. [One cycle per step|enough] passes on the largest; the others wait on the queue and are not lost. Now the same in a maze, at speed." },
+];

@@ -1,0 +1,128 @@
+// The guided first minute: a corridor of five cells, recorded from the real planner, one press per step.
+
+import { linked } from "/explain.js";
+import { CELL_BYTES, KNOWN, tour as askTour } from "/link.js";
+import { MazeView } from "/maze.js";
+import { QueueView } from "/queue.js";
+import { Recording } from "/recording.js";
+import { $, element, namer, put, rough, signed } from "/shown.js";
+import { STEPS } from "/tour-steps.js";
+
+const SEEN = "backsweep-tour";
+
+const remembered = () => {
+  try {
+    return localStorage.getItem(SEEN) !== null;
+  } catch {
+    return true; // Where nothing can be remembered the tour would come every time.
+  }
+};
+
+/** The agent's cells in colour as soon as they are worth something, though not every action was tried; and without a trail. */
+function coloured(agent, recording) {
+  const cells = agent.cells.slice();
+  const values = [0, 1, 2, 3].map((cell) => recording.cell(cell).agents[0].value);
+  const low = Math.min(0, ...values);
+  values.forEach((value, cell) => {
+    const place = Math.round((65535 * (value - low)) / (10 - low));
+    if (value !== 0) cells.set([place >> 8, place & 255, cells[CELL_BYTES * cell + 2] | KNOWN], CELL_BYTES * cell);
+  });
+  return { ...agent, cells, trail: [] };
+}
+
+export class Tour {
+  /** `run` starts the maze at the end. */
+  constructor(colours, { run, say }) {
+    Object.assign(this, { run, say, place: 0 });
+    this.view = new MazeView($("tour-maze"), colours);
+    this.queue = new QueueView($("tour-queue"), $("tour-waiting"), 5);
+    this.name = namer(5, 1);
+    $("tour-next").addEventListener("click", () => this.go(this.place + 1));
+    $("tour-back").addEventListener("click", () => this.go(this.place - 1));
+    $("tour-skip").addEventListener("click", () => $("tour").close());
+    $("tour").addEventListener("close", () => this.remember());
+    $("tour-open").addEventListener("click", () => this.open());
+    window.addEventListener("resize", () => $("tour").open && this.fit());
+  }
+
+  /** Opens the tour for somebody who has not seen it, or if the address asks for it. */
+  offer(query) {
+    const wanted = new URLSearchParams(query).get("tour");
+    // Whoever follows a link to a scene wants to see that scene.
+    const isScene = ["maze", "planner", "seed"].some((name) => new URLSearchParams(query).has(name));
+    if (wanted === "1" || (wanted !== "0" && !isScene && !remembered())) this.open();
+  }
+
+  remember() {
+    try {
+      localStorage.setItem(SEEN, "seen");
+    } catch {
+      // It is offered again next time.
+    }
+  }
+
+  async open() {
+    if (!this.recordings) {
+      const { walk, slip } = await askTour();
+      this.recordings = { walk: new Recording(walk), slip: new Recording(slip) };
+    }
+    if (!$("tour").open) $("tour").showModal();
+    this.shown = null;
+    this.go(0);
+    $("tour-next").focus();
+  }
+
+  go(place) {
+    if (place >= STEPS.length) {
+      $("tour").close();
+      this.run();
+      return;
+    }
+    this.place = Math.max(0, place);
+    const step = STEPS[this.place];
+    const recording = this.recordings[step.of];
+    const frame = recording.go(step.frame);
+    const isFresh = this.shown !== step.of;
+    if (isFresh) this.view.setMaze(recording.scene.maze);
+    this.shown = step.of;
+    const agent = coloured(frame.agents[0], recording);
+    const report = frame.cycles[0] ?? null;
+    this.view.setAgent(agent, step.look === undefined ? report : null, isFresh);
+    this.view.notes = [0, 1, 2, 3].map((cell) => `V ${rough(+recording.cell(cell).agents[0].value.toFixed(2))}`);
+    this.view.cursor = step.look ?? null;
+    this.fit();
+    this.queue.show({ urgent: agent.urgent, total: agent.queue, report: step.look === undefined ? report : null, name: this.name });
+    this.showNumbers(recording, report);
+    const facts = report && { cells: new Set(report.backups.map(([cell]) => cell)).size, small: report.additions, full: report.in_full };
+    const text = typeof step.text === "function" ? step.text(facts) : step.text;
+    put($("tour-title"), step.title);
+    $("tour-text").replaceChildren(...linked(text));
+    put($("tour-place"), `Step ${this.place + 1} of ${STEPS.length}`);
+    put($("tour-next"), this.place === STEPS.length - 1 ? "To the maze" : "Next");
+    $("tour-back").disabled = this.place === 0;
+    this.draw(1000);
+  }
+
+  /** Below each cell its value, and the Q of going right, with what the cycle changed. */
+  showNumbers(recording, report) {
+    const table = $("tour-numbers");
+    const rows = [0, 1, 2, 3].map((cell) => {
+      const { value, q, relied_on } = recording.cell(cell).agents[0];
+      const told = report?.backups.find(([changed, action]) => changed === cell && action === 1);
+      const row = element("tr", undefined, told ? "told" : report?.popped === cell ? "popped" : "");
+      row.append(element("th", `Cell ${cell + 1}`), element("td", rough(+value.toFixed(2))), element("td", `${rough(+q[1].toFixed(2))}${told ? ` (${signed(+told[2].toFixed(2))})` : ""}`), element("td", rough(+relied_on.toFixed(2))));
+      row.firstChild.scope = "row";
+      return row;
+    });
+    table.tBodies[0].replaceChildren(...rows);
+  }
+
+  fit() {
+    this.view.fit($("tour-stage").clientWidth, 200, 120);
+    this.draw(0);
+  }
+
+  draw(elapsed) {
+    if ($("tour").open) this.view.draw(elapsed);
+  }
+}

@@ -1,0 +1,155 @@
+//! An agent's course to the finish line: a policy within 1 % of the optimum, from nothing or after the world was changed.
+
+use super::learner::Learner;
+use crate::scene::Scene;
+use serde_json::{Value, json};
+
+/// Steps between two looks at the policy: at least this many, later a share of the steps on the course.
+const LOOK_EVERY: u64 = 8;
+const LOOK_SHARE: u64 = 32;
+
+/// How much was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// Steps of the agent.
+    pub steps: u64,
+    /// Backups of its planner.
+    pub backups: u64,
+}
+
+impl Stamp {
+    fn since(self, earlier: Self) -> Self {
+        Self { steps: self.steps - earlier.steps, backups: self.backups.saturating_sub(earlier.backups) }
+    }
+}
+
+/// Why an agent has to learn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// It knows nothing yet.
+    Start,
+    /// A wall was built on its path.
+    Wall,
+    /// A shortcut was opened.
+    Shortcut,
+    /// The world was painted, or a change was undone.
+    Paint,
+}
+
+impl Cause {
+    /// The name that is sent.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Wall => "wall",
+            Self::Shortcut => "shortcut",
+            Self::Paint => "paint",
+        }
+    }
+}
+
+/// The course of one agent.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    /// Why it began.
+    pub cause: Cause,
+    from: Stamp,
+    look_at: u64,
+    /// What it took to the finish line.
+    pub reached: Option<Stamp>,
+}
+
+impl Course {
+    /// A course that begins now.
+    pub fn begin(cause: Cause, learner: &Learner) -> Self {
+        let from = learner.stamp();
+        Self { cause, from, look_at: from.steps, reached: None }
+    }
+
+    /// Whether the agent's policy is to be looked at before its next step.
+    #[inline]
+    pub fn is_due(&self, steps: u64) -> bool {
+        steps >= self.look_at && self.reached.is_none()
+    }
+
+    /// Notes that the policy was handed in.
+    pub fn look(&mut self, steps: u64) {
+        self.look_at = steps + LOOK_EVERY.max((steps - self.from.steps) / LOOK_SHARE);
+    }
+
+    /// Looks at the policy again from the next step on, as when the line has moved.
+    pub fn look_again(&mut self) {
+        self.look_at = 0;
+        self.reached = None;
+    }
+
+    /// Notes that the policy handed in then was within the line.
+    pub fn reach(&mut self, stamp: Stamp) {
+        self.reached = Some(stamp.since(self.from));
+    }
+
+    /// What was done on the course until now.
+    pub fn done(&self, learner: &Learner) -> Stamp {
+        learner.stamp().since(self.from)
+    }
+
+    /// As it is sent.
+    pub fn json(&self, learner_stamp: Stamp) -> Value {
+        let done = self.reached.unwrap_or_else(|| learner_stamp.since(self.from));
+        json!({ "cause": self.cause.name(), "steps": done.steps, "backups": done.backups, "reached": self.reached.is_some() })
+    }
+}
+
+/// A course that has ended, for the table of what breaking the world led to.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    cause: Cause,
+    planner: &'static str,
+    epsilon: f64,
+    min_visits: u32,
+    cycles: u64,
+    done: Stamp,
+    has_reached: bool,
+}
+
+impl Trial {
+    /// The trial of a course that ends now.
+    pub fn of(course: &Course, learner: &Learner, scene: &Scene) -> Self {
+        let &Scene { epsilon, min_visits, cycles, .. } = scene;
+        let done = course.reached.unwrap_or_else(|| course.done(learner));
+        let planner = learner.planner().name();
+        let has_reached = course.reached.is_some();
+        Self { cause: course.cause, planner, epsilon, min_visits, cycles, done, has_reached }
+    }
+
+    /// As it is sent.
+    pub fn json(&self) -> Value {
+        json!({
+            "cause": self.cause.name(), "planner": self.planner, "epsilon": self.epsilon, "m": self.min_visits,
+            "cycles": self.cycles, "steps": self.done.steps, "backups": self.done.backups, "reached": self.has_reached,
+        })
+    }
+}
+
+/// A run of as many episodes as one of the paper's Figure 3: one point of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// The planner's name.
+    pub planner: &'static str,
+    /// Update cycles per step.
+    pub cycles: u64,
+    /// The mean discounted return of its episodes.
+    pub score: f64,
+    /// Backups per step.
+    pub backups: f64,
+}
+
+impl Run {
+    /// The episodes of a run of Figure 3.
+    pub const EPISODES: u64 = 200;
+
+    /// As it is sent.
+    pub fn json(&self) -> Value {
+        json!({ "planner": self.planner, "cycles": self.cycles, "score": self.score, "backups": self.backups })
+    }
+}

@@ -1,0 +1,168 @@
+//! The judge: a thread beside the engine that knows the true probabilities. It computes the optimum of a world, and tells which
+//! of the policies that are handed in come within 1 % of it.
+//!
+//! Policies are handed in after fixed numbers of steps, so what the judge says does not depend on how fast anything is.
+
+use super::{Message, course::Stamp};
+use crate::world::World;
+use backsweep::{EpsilonGreedy, Model, Settings};
+use backsweep_lab::Result;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
+
+/// How far below the optimum the finish line lies, as a share of it.
+const MARGIN: f64 = 0.01;
+/// A policy's value is exact to this share of the margin.
+const PRECISION: f64 = 0.05;
+
+/// A world to judge policies in. Each has its own number; what was handed in for an earlier one no longer counts.
+pub(super) struct Problem {
+    pub number: u64,
+    pub world: Arc<World>,
+    pub settings: Settings,
+    pub epsilon: f64,
+}
+
+/// A policy of one agent: the actions of each cell that seem best, as bits.
+pub(super) struct Entry {
+    pub problem: u64,
+    /// Counts beginnings from nothing: each is judged by itself.
+    pub life: u64,
+    pub agent: usize,
+    pub stamp: Stamp,
+    pub policy: Vec<u8>,
+}
+
+/// What the judge says.
+pub(super) enum Verdict {
+    /// What the best policy is worth; `None` if it could not be computed.
+    Optimum { problem: u64, optimum: Option<f64> },
+    /// The first policy of an agent within 1 % of the optimum.
+    Reached { problem: u64, life: u64, agent: usize, stamp: Stamp },
+}
+
+enum Task {
+    Problem(Problem),
+    Entry(Entry),
+}
+
+/// A handle to the judge, which ends when it is dropped.
+pub(super) struct Judge {
+    tasks: Sender<Task>,
+}
+
+impl Judge {
+    /// Starts the thread. If none can be started, the optimum and the finish line are missing, and everything else works.
+    pub fn start(verdicts: SyncSender<Message>) -> Self {
+        let (tasks, received) = channel();
+        let work = move || judge(&received, &verdicts);
+        let _ = std::thread::Builder::new().name("judge".into()).spawn(work);
+        Self { tasks }
+    }
+
+    pub fn set_problem(&self, problem: Problem) {
+        let _ = self.tasks.send(Task::Problem(problem));
+    }
+
+    pub fn hand_in(&self, entry: Entry) {
+        let _ = self.tasks.send(Task::Entry(entry));
+    }
+}
+
+/// The problem that is being judged.
+struct Case {
+    problem: Problem,
+    model: Model,
+    line: f64,
+    tolerance: f64,
+    /// The values of the last policy: the next one is much like it.
+    values: Vec<f64>,
+    /// The life and agent of every course that has reached the line.
+    has_reached: Vec<(u64, usize)>,
+}
+
+fn judge(tasks: &Receiver<Task>, verdicts: &SyncSender<Message>) {
+    let mut case: Option<Case> = None;
+    let mut waiting = VecDeque::new();
+    loop {
+        if waiting.is_empty() {
+            let Ok(task) = tasks.recv() else { return };
+            waiting.push_back(task);
+        }
+        waiting.extend(tasks.try_iter());
+        // A later problem makes all before it void: somebody who draws a wall changes the world many times a second.
+        let last = waiting.iter().rposition(|task| matches!(task, Task::Problem(_)));
+        waiting.drain(..last.unwrap_or(0));
+        let verdict = match waiting.pop_front() {
+            Some(Task::Problem(problem)) => {
+                let number = problem.number;
+                let opened = open(problem).ok();
+                let optimum = opened.as_ref().map(|(optimum, _)| *optimum);
+                case = opened.map(|(_, case)| case);
+                Some(Verdict::Optimum { problem: number, optimum })
+            }
+            Some(Task::Entry(entry)) => case.as_mut().and_then(|case| case.judge(entry)),
+            None => None,
+        };
+        // The engine may have ended.
+        if verdict.is_some_and(|verdict| verdicts.send(Message::Verdict(verdict)).is_err()) {
+            return;
+        }
+    }
+}
+
+fn open(problem: Problem) -> Result<(f64, Case)> {
+    let policy = EpsilonGreedy::new(problem.epsilon)?;
+    let model = problem.world.true_model()?;
+    let optimum = problem.world.optimum(&model, &problem.settings, policy)?;
+    let margin = MARGIN * optimum.abs();
+    let tolerance = (PRECISION * margin * (1.0 - problem.settings.discount)).max(1e-9);
+    let values = vec![0.0; model.n_states()];
+    Ok((optimum, Case { line: optimum - margin, model, tolerance, values, has_reached: Vec::new(), problem }))
+}
+
+impl Case {
+    fn judge(&mut self, entry: Entry) -> Option<Verdict> {
+        let Entry { problem, life, agent, stamp, policy } = entry;
+        if problem != self.problem.number
+            || self.has_reached.contains(&(life, agent))
+            || self.worth(&policy) < self.line
+        {
+            return None;
+        }
+        self.has_reached.push((life, agent));
+        Some(Verdict::Reached { problem, life, agent, stamp })
+    }
+
+    /// What a policy is worth from the start, in the true world.
+    fn worth(&mut self, policy: &[u8]) -> f64 {
+        let Problem { world, settings, epsilon, .. } = &self.problem;
+        let (model, values, discount) = (&self.model, &mut self.values, settings.discount);
+        loop {
+            let mut largest = 0.0f64;
+            for state in model.states() {
+                // Where all actions seem equally good, the agent takes any.
+                let best = match policy[world.cell_of(state) as usize] {
+                    0 => 15,
+                    best => best,
+                };
+                let share = (1.0 - epsilon) / f64::from(best.count_ones());
+                let mut value = 0.0;
+                for (action, pair) in model.pairs(state).enumerate() {
+                    let chance = epsilon / 4.0 + if best & 1 << action > 0 { share } else { 0.0 };
+                    if chance > 0.0 {
+                        let next: f64 =
+                            model.successors(pair).map(|s| s.weight * values[s.state.index()]).sum();
+                        value += chance * (model.mean_reward(pair) + discount * next / model.weight(pair));
+                    }
+                }
+                largest = largest.max((value - values[state.index()]).abs());
+                values[state.index()] = value;
+            }
+            if largest <= self.tolerance {
+                return world.mean_over_starts(values);
+            }
+        }
+    }
+}

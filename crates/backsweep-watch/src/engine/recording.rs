@@ -1,0 +1,172 @@
+//! A recorded run: frames as they are sent to a live page, and between them what is needed to look into a cell.
+//!
+//! A recording is data. The page draws it with the same code as a live run.
+
+use super::frame::Frame;
+use super::learner::Learner;
+use super::offline::still;
+use super::report::CycleReport;
+use crate::scene::{Race, Scene};
+use crate::world::World;
+use backsweep::{Action, EpsilonGreedy, Transition};
+use backsweep_lab::{Error, Result};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A run is given up if its episodes have not ended after this many steps: a file of more would be too large.
+const MAX_STEPS: u64 = 200_000;
+
+/// Agents that learn while they are recorded.
+pub struct Recorder {
+    scene: Arc<Scene>,
+    world: World,
+    optimum: f64,
+    learners: Vec<Learner>,
+    /// What each agent has seen since the last frame.
+    seen: Vec<Vec<Transition>>,
+    /// Q and the values relied on in the last frame.
+    last: Vec<(Vec<f64>, Vec<f64>)>,
+    reports: Vec<CycleReport>,
+    frames: Vec<Value>,
+}
+
+impl Recorder {
+    /// Agents that have seen nothing; the first frame shows them.
+    ///
+    /// # Errors
+    /// If the scene is not valid.
+    pub fn new(scene: Scene) -> Result<Self> {
+        let scene = Scene { race: Race::Steps, ..scene.check()? };
+        let world = World::new(&scene)?;
+        let optimum =
+            world.optimum(&world.true_model()?, &scene.settings(), EpsilonGreedy::new(scene.epsilon)?)?;
+        let learners: Vec<Learner> =
+            scene.planners().map(|planner| Learner::new(planner, &scene, &world)).collect::<Result<_>>()?;
+        let mut recorder = Self {
+            scene: Arc::new(Scene { maze: world.text(), ..scene }),
+            world,
+            optimum,
+            seen: vec![Vec::new(); learners.len()],
+            last: vec![(Vec::new(), Vec::new()); learners.len()],
+            learners,
+            reports: Vec::new(),
+            frames: Vec::new(),
+        };
+        recorder.take();
+        Ok(recorder)
+    }
+
+    /// One step of every agent that has not finished so many episodes, with planning.
+    ///
+    /// # Errors
+    /// If a model refuses what was observed.
+    pub fn step(&mut self, episodes: u64) -> Result<()> {
+        self.reports.clear();
+        for (learner, seen) in self.learners.iter_mut().zip(&mut self.seen) {
+            if learner.episodes() < episodes {
+                learner.step(&self.world, self.scene.cycles)?;
+                seen.push(learner.last_step());
+            }
+        }
+        Ok(())
+    }
+
+    /// One step that is chosen here, without planning.
+    ///
+    /// # Errors
+    /// If a model refuses what was observed.
+    pub fn walk(&mut self, action: Action) -> Result<()> {
+        self.reports.clear();
+        for (learner, seen) in self.learners.iter_mut().zip(&mut self.seen) {
+            learner.walk(&self.world, action)?;
+            seen.push(learner.last_step());
+        }
+        Ok(())
+    }
+
+    /// One update cycle of every agent.
+    pub fn cycle(&mut self) -> &[CycleReport] {
+        self.reports = self.learners.iter_mut().map(Learner::cycle).collect();
+        &self.reports
+    }
+
+    /// Whether every agent has finished so many episodes.
+    pub fn has_finished(&self, episodes: u64) -> bool {
+        self.learners.iter().all(|learner| learner.episodes() >= episodes)
+    }
+
+    /// Adds a frame of what is seen now.
+    pub fn take(&mut self) {
+        let agents = self.learners.iter_mut().map(Learner::sample).collect();
+        let number = self.frames.len() as u64 + 1;
+        let cycles = self.reports.clone();
+        let frame = Frame { number, cycles, ..still(&self.scene, &self.world, self.optimum, agents) };
+        let mut json = frame.json();
+        for (k, learner) in self.learners.iter().enumerate() {
+            let (q, u) = (&frame.agents[k].q, learner.relied_on());
+            let seen: Vec<Value> = self.seen[k].drain(..).flat_map(|step| flat(&step)).collect();
+            json["agents"][k]["since"] =
+                json!({ "q": changed(&self.last[k].0, q), "u": changed(&self.last[k].1, &u), "seen": seen });
+            self.last[k] = (q.clone(), u);
+        }
+        self.frames.push(json);
+    }
+
+    /// How many frames there are.
+    pub fn n_frames(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// The recording.
+    pub fn json(self) -> Value {
+        json!({ "scene": &*self.scene, "frames": self.frames })
+    }
+}
+
+/// A step as cell, action, next cell (−1 at the end of an episode) and reward.
+fn flat(step: &Transition) -> [Value; 4] {
+    let next = step.next.state().map_or(-1, |state| i64::from(state.0));
+    [json!(step.state.0), json!(step.action.0), json!(next), json!(step.reward)]
+}
+
+/// The numbers that changed, as index and number after each other, in the precision of 32 bits.
+fn changed(old: &[f64], new: &[f64]) -> Vec<Value> {
+    let was = |i: usize| old.get(i).map_or(0.0, |&old| old as f32);
+    let pairs = new.iter().enumerate().filter(|&(i, &new)| was(i) != new as f32);
+    pairs.flat_map(|(i, &new)| [json!(i), json!(new as f32)]).collect()
+}
+
+/// Records a run until every agent has finished so many episodes, in about so many frames: closer together at the beginning,
+/// where most is learned.
+///
+/// # Errors
+/// If the scene is not valid, or episodes do not end.
+pub fn record_run(scene: &Scene, episodes: u64, n_frames: u64) -> Result<Recorder> {
+    let mut rehearsal = Recorder::new(scene.clone())?;
+    let mut n_steps = 0;
+    while !rehearsal.has_finished(episodes) {
+        if n_steps == MAX_STEPS {
+            return Err(Error::new(format!(
+                "the run has not finished {episodes} episodes after {MAX_STEPS} steps; is there a way to the goal? \
+                 Choose fewer with --after, or more cycles per step"
+            )));
+        }
+        rehearsal.step(episodes)?;
+        n_steps += 1;
+    }
+    let mut recorder = Recorder::new(scene.clone())?;
+    let mut step = 0;
+    for frame in 1..=n_frames {
+        let share = frame as f64 / n_frames as f64;
+        let until = ((n_steps as f64 * share * share).ceil() as u64).max(step + 1).min(n_steps);
+        if until == step {
+            break;
+        }
+        while step < until {
+            recorder.step(episodes)?;
+            step += 1;
+        }
+        recorder.take();
+    }
+    Ok(recorder)
+}

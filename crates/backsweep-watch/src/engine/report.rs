@@ -1,0 +1,226 @@
+//! What one update cycle did, what waits on the queue, and how a Q is made: the parts of a sweep, to be drawn and read.
+
+use super::frame::AgentFrame;
+use backsweep::{Agent, Pair, PlannerKind, State};
+use serde_json::{Value, json};
+
+/// How many of the most urgent cells are listed.
+pub const LISTED: usize = 12;
+
+/// A Q that a cycle changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BackedUp {
+    /// The cell.
+    pub cell: u32,
+    /// The action, 0 to 3.
+    pub action: u32,
+    /// By how much.
+    pub delta: f64,
+}
+
+/// A cell on the queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Queued {
+    /// The cell.
+    pub cell: u32,
+    /// Its priority; infinite if it comes before all others, as one that was just observed does in some planners.
+    pub priority: f64,
+}
+
+impl Queued {
+    fn json(&self) -> Value {
+        // JSON has no infinity.
+        json!([self.cell, if self.priority.is_finite() { json!(self.priority) } else { json!("first") }])
+    }
+}
+
+/// What one update cycle did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CycleReport {
+    /// The state that was taken off the queue; `None` if there was none, or the planner has no queue.
+    pub popped: Option<u32>,
+    /// The value of that state on which other cells relied before the cycle, and after it.
+    pub relied_on: (f64, f64),
+    /// The cells from which some action was seen to lead to it, as far as the model is believed.
+    pub predecessors: Vec<u32>,
+    /// Every Q that changed, by cell and action.
+    pub backups: Vec<BackedUp>,
+    /// The most urgent cells before the cycle, and after it.
+    pub queue: (Vec<Queued>, Vec<Queued>),
+    /// How many products P̂·V were added: one per small backup, one per outcome in a full backup.
+    pub additions: u64,
+    /// How many it would have taken to recompute each of the changed Q from all its outcomes.
+    pub additions_in_full: u64,
+    /// How many steps the agent took first, because there was nothing to do.
+    pub waited: u64,
+}
+
+impl CycleReport {
+    /// The cells of which some Q changed, each once.
+    pub fn changed(&self) -> Vec<u32> {
+        let mut cells: Vec<u32> = self.backups.iter().map(|backup| backup.cell).collect();
+        cells.dedup();
+        cells
+    }
+
+    /// As it is sent.
+    pub fn json(&self) -> Value {
+        let list = |queue: &[Queued]| queue.iter().map(Queued::json).collect::<Vec<_>>();
+        json!({
+            "popped": self.popped, "before": self.relied_on.0, "after": self.relied_on.1,
+            "predecessors": self.predecessors, "changed": self.changed(),
+            "backups": self.backups.iter().map(|b| json!([b.cell, b.action, b.delta])).collect::<Vec<_>>(),
+            "queue_before": list(&self.queue.0), "queue_after": list(&self.queue.1),
+            "additions": self.additions, "in_full": self.additions_in_full, "waited": self.waited,
+        })
+    }
+}
+
+/// Does one update cycle and reports it.
+pub fn observed_cycle(agent: &mut Agent, kind: PlannerKind) -> CycleReport {
+    let popped = agent.planner().next_state(agent.model());
+    let predecessors = popped.map_or_else(Vec::new, |state| believed_predecessors(agent, state));
+    let before = (action_values(agent), relied_on(agent, popped), listed(agent));
+    let counted = agent.planner().counters();
+    agent.plan(backsweep::Budget::Cycles(1));
+    let after = agent.planner().counters();
+    let changes = before.0.iter().zip(action_values(agent)).enumerate();
+    let backups: Vec<BackedUp> = changes
+        .filter(|(_, (old, new))| **old != *new)
+        .map(|(pair, (old, new))| BackedUp {
+            cell: pair as u32 / 4,
+            action: pair as u32 % 4,
+            delta: new - old,
+        })
+        .collect();
+    let outcomes = |b: &BackedUp| agent.model().n_successors(Pair(4 * b.cell + b.action)) as u64;
+    let additions_in_full = backups.iter().map(outcomes).sum();
+    let full =
+        if after.full_backups > counted.full_backups { outcomes_backed_up(agent, kind, popped) } else { 0 };
+    CycleReport {
+        popped: popped.map(|state| state.0),
+        relied_on: (before.1, relied_on(agent, popped)),
+        predecessors,
+        backups,
+        queue: (before.2, listed(agent)),
+        additions: after.small_backups - counted.small_backups + full,
+        additions_in_full,
+        waited: 0,
+    }
+}
+
+/// How many outcomes a full backup of a state adds up: of all its actions. A sweep of value iteration backs up every state.
+fn outcomes_backed_up(agent: &Agent, kind: PlannerKind, popped: Option<State>) -> u64 {
+    let model = agent.model();
+    let of = |state: State| model.pairs(state).map(|pair| model.n_successors(pair) as u64).sum::<u64>();
+    match (kind, popped) {
+        (PlannerKind::ValueIteration, _) | (_, None) => model.states().map(of).sum(),
+        (_, Some(state)) => of(state),
+    }
+}
+
+/// The value of a state on which its predecessors rely: U in the paper. It lags behind V while the state is queued.
+pub fn relied_on(agent: &Agent, state: Option<State>) -> f64 {
+    let Some(state) = state else { return 0.0 };
+    let arc = agent.model().predecessors(state).next().map(|predecessor| predecessor.arc);
+    let value = || agent.planner().values().value(state);
+    arc.and_then(|arc| agent.planner().backed_up_value(state, arc)).unwrap_or_else(value)
+}
+
+/// Q of every pair, four per cell.
+pub fn action_values(agent: &Agent) -> Vec<f64> {
+    let model = agent.model();
+    let values = agent.planner().values();
+    model.states().flat_map(|state| model.pairs(state)).map(|pair| values.action_value(pair)).collect()
+}
+
+/// The cells from which some action leads to a state, as far as the model is believed.
+fn believed_predecessors(agent: &Agent, state: State) -> Vec<u32> {
+    let (model, values) = (agent.model(), agent.planner().values());
+    let pairs = model.predecessors(state).filter(|p| p.weight > 0.0 && values.is_known(model, p.pair));
+    let mut cells: Vec<u32> = pairs.map(|predecessor| model.state_of(predecessor.pair).0).collect();
+    cells.sort_unstable();
+    cells.dedup();
+    cells
+}
+
+fn listed(agent: &Agent) -> Vec<Queued> {
+    let model = agent.model();
+    most_urgent(model.states().map(|state| agent.planner().priority(model, state)))
+}
+
+/// The most urgent cells, highest priority first and of equal ones the lowest cell.
+pub fn most_urgent(priorities: impl Iterator<Item = f64>) -> Vec<Queued> {
+    let mut queue: Vec<Queued> = (0..)
+        .zip(priorities)
+        .filter(|&(_, priority)| priority > 0.0)
+        .map(|(cell, priority)| Queued { cell, priority })
+        .collect();
+    let order = |a: &Queued, b: &Queued| b.priority.total_cmp(&a.priority).then(a.cell.cmp(&b.cell));
+    if queue.len() > LISTED {
+        queue.select_nth_unstable_by(LISTED, order);
+        queue.truncate(LISTED);
+    }
+    queue.sort_by(order);
+    queue
+}
+
+impl AgentFrame {
+    /// The most urgent cells, as they are sent.
+    pub fn queue_json(&self) -> Vec<Value> {
+        most_urgent(self.priorities.iter().copied()).iter().map(Queued::json).collect()
+    }
+}
+
+/// Everything about one cell, with how each Q is made: Q = R̂ + γ Σ P̂ U, term by term.
+pub fn cell_json(agent: &Agent, state: State) -> Value {
+    let (model, planner) = (agent.model(), agent.planner());
+    let values = planner.values();
+    let number = |x: f64| if x.is_finite() { json!(x) } else { json!("first") };
+    let made = |pair: Pair| {
+        let weight = model.weight(pair);
+        let terms: Vec<_> = model
+            .successors(pair)
+            .filter(|successor| successor.weight > 0.0)
+            .map(|successor| {
+                let value = planner.backed_up_value(successor.state, successor.arc);
+                let value = value.unwrap_or_else(|| values.value(successor.state));
+                json!([successor.state.0, successor.weight / weight, value])
+            })
+            .collect();
+        json!({
+            "visits": weight as u64, "known": values.is_known(model, pair),
+            "reward": if weight > 0.0 { model.mean_reward(pair) } else { 0.0 },
+            "ended": if weight > 0.0 { model.ended_weight(pair) / weight } else { 0.0 }, "terms": terms,
+        })
+    };
+    let pairs: Vec<Pair> = model.pairs(state).collect();
+    json!({
+        "value": values.value(state),
+        // Planners on full backups keep no such value.
+        "relied_on": model.predecessors(state).next().and_then(|p| planner.backed_up_value(state, p.arc)),
+        "q": pairs.iter().map(|&pair| values.action_value(pair)).collect::<Vec<_>>(),
+        "visits": pairs.iter().map(|&pair| model.weight(pair) as u64).collect::<Vec<_>>(),
+        "known": pairs.iter().all(|&pair| values.is_known(model, pair)),
+        "priority": number(planner.priority(model, state)),
+        "discount": values.discount(),
+        "min_visits": values.optimism().min_visits,
+        "made": pairs.iter().map(|&pair| made(pair)).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_urgent_are_those_of_a_sorted_list() {
+        let priorities: Vec<f64> = (0..500).map(|i| f64::from((i * 7919 + 13) % 97) / 9.0).collect();
+        let mut sorted: Vec<Queued> =
+            (0..).zip(&priorities).map(|(cell, &priority)| Queued { cell, priority }).collect();
+        sorted.retain(|queued| queued.priority > 0.0);
+        sorted.sort_by(|a, b| b.priority.total_cmp(&a.priority).then(a.cell.cmp(&b.cell)));
+        sorted.truncate(LISTED);
+        assert_eq!(most_urgent(priorities.into_iter()), sorted);
+    }
+}

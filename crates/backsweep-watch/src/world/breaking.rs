@@ -1,0 +1,179 @@
+//! Breaking the world on purpose: a wall across the path that an agent takes, or a shortcut that it does not know.
+
+use super::World;
+use backsweep::State;
+use backsweep_lab::{Error, Kind, Result};
+use std::collections::VecDeque;
+
+/// North, east, south, west as (down, right), in the order of the actions.
+const DIRECTIONS: [(isize, isize); 4] = [(-1, 0), (0, 1), (1, 0), (0, -1)];
+const FAR: usize = usize::MAX;
+
+impl World {
+    /// Whether no way leads from a start to a goal. Both outcome laws move through neighbouring cells.
+    pub fn is_closed(&self) -> bool {
+        let distances = self.distances(Kind::Goal);
+        !self.cells_of(Kind::Start).any(|cell| distances[cell] != FAR)
+    }
+
+    /// The world with a wall on the path that a policy takes from the start, closing the whole passage if there is another
+    /// way round. `best` gives the best actions of a cell as bits.
+    ///
+    /// # Errors
+    /// If every such wall would cut the goal off.
+    pub fn with_wall_on_path(&self, best: impl Fn(usize) -> u8) -> Result<Self> {
+        let path = self.path(best);
+        let middle = path.len() / 2;
+        let mut places: Vec<usize> = (1..path.len().saturating_sub(1)).collect();
+        places.sort_by_key(|&k| k.abs_diff(middle));
+        // The whole passage first, anywhere on the path; then single cells.
+        for is_whole in [true, false] {
+            for &k in &places {
+                let cells = if is_whole { self.passage(path[k], path[k + 1]) } else { vec![path[k]] };
+                if cells.iter().any(|&cell| self.kind(State(cell as u32)) != Kind::Free) {
+                    continue;
+                }
+                let world = self.with_cells(&cells, '#')?;
+                if !world.is_closed() {
+                    return Ok(world);
+                }
+            }
+        }
+        Err(Error::new(
+            "every wall on this path would cut the goal off: there is no other way; open a shortcut first",
+        ))
+    }
+
+    /// The world with the one wall opened that shortens the way from start to goal most.
+    ///
+    /// # Errors
+    /// If no single wall does.
+    pub fn with_shortcut(&self) -> Result<Self> {
+        let (from, to) = (self.distances(Kind::Start), self.distances(Kind::Goal));
+        let now = self.cells_of(Kind::Start).map(|cell| to[cell]).min().unwrap_or(FAR);
+        let nearest = |distances: &[usize], cell: usize| {
+            self.neighbours(cell).map(|next| distances[next]).min().unwrap_or(FAR)
+        };
+        let through = |cell: usize| nearest(&from, cell).saturating_add(nearest(&to, cell)).saturating_add(2);
+        let walls = self.cells_of(Kind::Wall).map(|cell| (through(cell), cell));
+        match walls.min() {
+            Some((length, cell)) if length < now => self.with_cells(&[cell], '.'),
+            _ => Err(Error::new("no single wall would shorten the way to the goal; build some walls first")),
+        }
+    }
+
+    fn cells_of(&self, kind: Kind) -> impl Iterator<Item = usize> {
+        (0..self.n_states()).filter(move |&cell| self.kind(State(cell as u32)) == kind)
+    }
+
+    /// The cells beside a cell, walls included.
+    fn neighbours(&self, cell: usize) -> impl Iterator<Item = usize> {
+        DIRECTIONS.into_iter().filter_map(move |direction| self.beside(cell, direction))
+    }
+
+    fn beside(&self, cell: usize, (down, right): (isize, isize)) -> Option<usize> {
+        let row = (cell / self.n_columns()).checked_add_signed(down).filter(|&row| row < self.n_rows())?;
+        let column = (cell % self.n_columns()).checked_add_signed(right).filter(|&c| c < self.n_columns())?;
+        Some(row * self.n_columns() + column)
+    }
+
+    fn is_wall(&self, cell: usize) -> bool {
+        self.kind(State(cell as u32)) == Kind::Wall
+    }
+
+    /// Steps between every cell and the nearest of a kind; FAR if no way leads there.
+    fn distances(&self, kind: Kind) -> Vec<usize> {
+        let mut distances = vec![FAR; self.n_states()];
+        let mut open: VecDeque<usize> = self.cells_of(kind).collect();
+        open.iter().for_each(|&cell| distances[cell] = 0);
+        while let Some(cell) = open.pop_front() {
+            for next in self.neighbours(cell) {
+                if distances[next] == FAR && !self.is_wall(next) {
+                    distances[next] = distances[cell] + 1;
+                    open.push_back(next);
+                }
+            }
+        }
+        distances
+    }
+
+    /// The cells from a start to a goal by the best actions; where they lead nowhere, by the shortest way.
+    fn path(&self, best: impl Fn(usize) -> u8) -> Vec<usize> {
+        let to_goal = self.distances(Kind::Goal);
+        let Some(mut cell) = self.cells_of(Kind::Start).next() else { return Vec::new() };
+        let (mut path, mut is_seen) = (vec![cell], vec![false; self.n_states()]);
+        while self.kind(State(cell as u32)) != Kind::Goal {
+            is_seen[cell] = true;
+            let free = |direction| {
+                self.beside(cell, direction).filter(|&next| !self.is_wall(next) && !is_seen[next])
+            };
+            let bits = best(cell);
+            let by_policy = (0..4).filter(|a| bits & 1 << a > 0).find_map(|a| free(DIRECTIONS[a]));
+            let by_distance = || DIRECTIONS.into_iter().filter_map(free).min_by_key(|&next| to_goal[next]);
+            let Some(next) = by_policy.or_else(by_distance) else { break };
+            cell = next;
+            path.push(cell);
+        }
+        path
+    }
+
+    /// The cells from wall to wall at a right angle to a step.
+    fn passage(&self, cell: usize, next: usize) -> Vec<usize> {
+        let is_across = cell.abs_diff(next) == self.n_columns(); // a step north or south
+        let sides = if is_across { [(0, 1), (0, -1)] } else { [(1, 0), (-1, 0)] };
+        let mut cells = vec![cell];
+        for side in sides {
+            let mut last = cell;
+            while let Some(beside) = self.beside(last, side).filter(|&beside| !self.is_wall(beside)) {
+                cells.push(beside);
+                last = beside;
+            }
+        }
+        cells
+    }
+
+    fn with_cells(&self, cells: &[usize], character: char) -> Result<Self> {
+        let mut rows = self.rows.clone();
+        for &cell in cells {
+            rows[cell / self.n_columns()][cell % self.n_columns()] = character;
+        }
+        self.with_rows(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::Scene;
+
+    fn world(maze: &str) -> World {
+        World::new(&Scene { maze: maze.into(), ..Scene::default() }).unwrap()
+    }
+
+    #[test]
+    fn a_wall_closes_the_passage_on_the_path_and_leaves_another_way() {
+        // East along the upper passage, two cells wide; the lower way is longer.
+        let maze = "S......G\n........\n.######.\n........\n";
+        let broken = world(maze).with_wall_on_path(|_| 0b0010).unwrap();
+        assert_eq!(broken.text(), "S...#..G\n....#...\n.######.\n........\n");
+        assert!(!broken.is_closed());
+        let only_way = world("S..G\n").with_wall_on_path(|_| 0b0010).unwrap_err().to_string();
+        assert!(only_way.contains("no other way"), "{only_way}");
+    }
+
+    #[test]
+    fn a_policy_that_runs_in_circles_is_broken_all_the_same() {
+        let broken = world("S..\n.#.\n..G\n").with_wall_on_path(|_| 0b1001).unwrap();
+        assert_eq!(broken.text().matches('#').count(), 2);
+        assert!(!broken.is_closed());
+    }
+
+    #[test]
+    fn a_shortcut_is_the_wall_that_saves_most() {
+        let maze = "S##..\n.#.#.\n...#G\n";
+        assert_eq!(world(maze).with_shortcut().unwrap().text(), "S##..\n.#.#.\n....G\n");
+        assert!(world("S.G\n").with_shortcut().is_err());
+        assert!(world("S#G\n").is_closed());
+        assert!(!world("S#G\n").with_shortcut().unwrap().is_closed());
+    }
+}

@@ -1,0 +1,180 @@
+//! What the page teaches with: cycles that wait and add up, fair races, the finish line, a world that is broken and mended.
+
+mod common;
+
+use backsweep::PlannerKind;
+use backsweep_watch::engine::frame::Frame;
+use backsweep_watch::engine::{Break, Order};
+use backsweep_watch::scene::{Race, Scene};
+use backsweep_watch::world::{Brush, World};
+use common::Running;
+
+/// A small maze in which every planner soon ends episodes.
+fn small(planner: PlannerKind) -> Scene {
+    let maze = "S..#....\n.#.#.##.\n.#...#..\n...#...G\n";
+    Scene { planner, maze: maze.into(), min_visits: 1, ..Scene::default() }
+}
+
+#[test]
+fn a_cycle_waits_for_something_to_do_and_says_so() {
+    for planner in PlannerKind::ALL {
+        let running = Running::start(Scene { planner, ..Scene::default() }, false);
+        let mut waited = 0;
+        for _ in 0..5 {
+            let frame = running.order(Order::Cycle { count: 1 });
+            let report = &frame.cycles[0];
+            assert!(!report.backups.is_empty(), "{planner}: a cycle that does nothing is not shown");
+            waited += report.waited;
+            assert_eq!(frame.agents[0].steps, waited, "{planner}");
+        }
+        assert!(waited > 0, "{planner}: an agent that has seen nothing has nothing to plan");
+    }
+}
+
+#[test]
+fn a_cycle_gives_up_where_nothing_can_be_learned() {
+    let closed = Scene { maze: "S#G\n".into(), min_visits: 1, discount: 0.0, ..Scene::default() };
+    let running = Running::start(closed, false);
+    assert!(running.engine.frame().is_closed);
+    running.order(Order::Step { count: 100 });
+    let frame = running.order(Order::Cycle { count: 1 });
+    assert!(frame.cycles[0].backups.is_empty() && frame.cycles[0].waited > 1000);
+}
+
+#[test]
+fn what_a_cycle_reports_adds_up() {
+    let scene = small(PlannerKind::ReversedFullBackups);
+    let running = Running::start(Scene { cycles: 0, ..scene }, false);
+    running.order(Order::Step { count: 300 });
+    for _ in 0..50 {
+        let frame = running.order(Order::Cycle { count: 1 });
+        let report = &frame.cycles[0];
+        let popped = report.popped.unwrap();
+        // The priority of the popped state is how far its value is from the one that others relied on.
+        assert_eq!(report.queue.0[0].cell, popped);
+        let delta = report.relied_on.1 - report.relied_on.0;
+        assert!((report.queue.0[0].priority - delta.abs()).abs() < 1e-12);
+        // Every ΔQ is γ P̂ ΔV, and every Q is R̂ + γ Σ P̂ U term by term.
+        for backup in &report.backups {
+            let cell = running.cell(backup.cell);
+            let found = &cell["agents"][0];
+            let made = &found["made"][backup.action as usize];
+            let number = |json: &serde_json::Value| json.as_f64().unwrap();
+            let terms = made["terms"].as_array().unwrap();
+            let own = terms.iter().find(|term| term[0] == popped).unwrap();
+            assert!((backup.delta - 0.99 * number(&own[1]) * delta).abs() < 1e-9, "{backup:?}");
+            let sum: f64 = terms.iter().map(|term| 0.99 * number(&term[1]) * number(&term[2])).sum();
+            let q = number(&found["q"][backup.action as usize]);
+            assert!((number(&made["reward"]) + sum - q).abs() < 1e-9, "{made}");
+        }
+        assert_eq!(report.additions, report.backups.len() as u64);
+        assert!(report.additions_in_full >= report.additions);
+    }
+}
+
+#[test]
+fn a_race_on_equal_backups_is_even_in_backups() {
+    let scene = Scene {
+        rival: Some(PlannerKind::ValueIteration),
+        race: Race::Backups,
+        ..small(PlannerKind::ReversedFullBackups)
+    };
+    let frame = Running::start(scene, false).order(Order::Step { count: 20_000 });
+    let [one, other] = &frame.agents[..] else { panic!("two agents") };
+    // A sweep of value iteration cannot be cut: it backs up every pair of 32 cells.
+    let apart = one.counters.backups().abs_diff(other.counters.backups());
+    assert!(apart <= 4 * 32 + 16 * 64, "{:?} and {:?}", one.counters, other.counters);
+    assert!(one.steps > 5 * other.steps, "{} and {} steps", one.steps, other.steps);
+}
+
+#[test]
+fn a_race_on_equal_time_lets_both_learn() {
+    let scene = Scene {
+        rival: Some(PlannerKind::ValueIteration),
+        race: Race::Time,
+        ..small(PlannerKind::ReversedFullBackups)
+    };
+    let frame = Running::start(scene, false).order(Order::Step { count: 20_000 });
+    assert!(frame.agents.iter().all(|agent| agent.steps > 0));
+    assert_eq!(frame.agents[0].steps + frame.agents[1].steps, 20_000);
+}
+
+#[test]
+fn the_finish_line_is_reached_after_the_same_steps_however_fast_the_machine_is() {
+    let finish = |speed: Option<f64>| {
+        let rival = Some(PlannerKind::MooreAtkeson);
+        let scene = Scene { speed, rival, epsilon: 0.2, ..small(PlannerKind::ReversedFullBackups) };
+        let running = Running::start(scene, true);
+        let frame = running.wait(|frame| frame.courses.iter().all(|course| course["reached"] == true));
+        frame.courses.clone()
+    };
+    let (fast, slow) = (finish(None), finish(Some(20_000.0)));
+    assert_eq!(fast, slow);
+    assert!(fast[0]["steps"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn after_a_reset_the_line_has_to_be_reached_again() {
+    let running =
+        Running::start(Scene { epsilon: 0.2, speed: None, ..small(PlannerKind::SmallBackups) }, true);
+    let reached = |life: u64| {
+        let holds = move |frame: &Frame| frame.life == life && frame.courses[0]["reached"] == true;
+        running.wait(holds).courses.clone()
+    };
+    let first = reached(1);
+    running.order(Order::Reset {});
+    assert_eq!(reached(2), first, "the same seed, the same course");
+}
+
+#[test]
+fn a_broken_world_is_relearned_counted_and_undone() {
+    let maze = "S......G\n........\n.######.\n........\n";
+    let law = "four".to_owned();
+    let base = small(PlannerKind::ReversedFullBackups);
+    let scene = Scene { epsilon: 0.2, speed: None, cycles: 20, law, maze: maze.into(), ..base };
+    let running = Running::start(scene, true);
+    let reached = |cause: &'static str| {
+        running.wait(move |frame| frame.courses[0]["cause"] == cause && frame.courses[0]["reached"] == true)
+    };
+    reached("start");
+    let broken = running.order(Order::Break { what: Break::Wall });
+    assert_ne!(broken.scene.maze, maze);
+    assert!(!broken.is_closed && broken.can_undo && broken.life == 1);
+    let again = reached("wall");
+    assert!(again.courses[0]["steps"].as_u64().unwrap() > 0, "a wall on the path has to be found");
+    let undone = running.order(Order::Undo {});
+    assert_eq!(undone.scene.maze, maze);
+    assert!(!undone.can_undo);
+    assert!(running.refused(Order::Undo {}).contains("nothing was painted"));
+    // Cells of one stroke are undone together.
+    for (cell, stroke) in [(9, 7), (10, 7), (11, 7), (12, 8)] {
+        running.order(Order::Paint { cell, brush: Brush::Wall, stroke });
+    }
+    running.order(Order::Undo {});
+    assert_eq!(running.order(Order::Undo {}).scene.maze, maze);
+}
+
+#[test]
+fn runs_of_200_episodes_are_points_of_figure_3_unless_they_were_disturbed() {
+    let runs = |disturb: bool| {
+        let scene = Scene { speed: None, ..small(PlannerKind::SmallBackups) };
+        let (engine, thread) = backsweep_watch::engine::Engine::start_until(scene, false, Some(201)).unwrap();
+        let running = Running::of(engine, thread);
+        if disturb {
+            running.order(Order::Step { count: 5 });
+            running.order(Order::Paint { cell: 2, brush: Brush::Wall, stroke: 0 });
+        }
+        running.order(Order::Run {});
+        let frame = running.wait(|frame| !frame.running && frame.agents[0].episodes == 201);
+        frame.scene_event("x")
+    };
+    assert!(runs(false).contains("\"runs\":[{\"backups\""), "{}", runs(false));
+    assert!(runs(true).contains("\"runs\":[]"));
+}
+
+#[test]
+fn a_maze_that_is_too_large_is_refused_by_its_length() {
+    let maze = ".".repeat(200_000);
+    let error = World::new(&Scene { maze, ..Scene::default() }).unwrap_err().to_string();
+    assert!(error.contains("200000 bytes; expected at most 80000"), "{error}");
+}

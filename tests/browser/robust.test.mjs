@@ -259,7 +259,6 @@ describe("small things", () => {
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
   test("a phone: the label goes away while scrolling", ["--paused"], async (show) => {
     const page = await show("", phone);
-    await page.locator("text=Only look").click();
     const { x, y } = await place(page, 5, 26);
     await page.touchscreen.tap(x, y);
     await page.locator("#tip").waitFor({ state: "visible" });

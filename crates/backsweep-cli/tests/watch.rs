@@ -67,7 +67,10 @@ fn faulty_arguments_are_one_line() {
     refused(&["--law", "six"], "law is 'six'; expected 'fifteen' or 'four'");
     refused(&["--discount", "1"], "discount is 1; expected 0 to 0.9999");
     refused(&["--epsilon", "nan"], "epsilon is NaN");
-    refused(&["--after", "5"], "--after 5: the page has no end; use --after with --terminal or --record");
+    refused(
+        &["--after", "5"],
+        "--after 5: the page has no end; use --after with --terminal, --record or --export",
+    );
     refused(&["--speed", "warp"], "--speed warp: expected steps per second");
     refused(
         &["--record", "no/such/folder/out.png", "--after", "1"],

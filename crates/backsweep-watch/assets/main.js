@@ -170,8 +170,12 @@ function onFrame(next) {
 
 function showReport(next) {
   const hasQueue = (planner) => planner !== "value_iteration";
-  const who = (k) => (next.agents.length > 1 ? capital(titles[next.agents[k].planner]) : "The planner");
-  const text = next.cycles.map((report, k) => (next.agents.length > 1 ? `${who(k)}: ` : "") + words(report, { name, who: who(k), hasQueue: hasQueue(next.agents[k].planner) })).join(" ");
+  const isRace = next.agents.length > 1;
+  const part = (report, k) => {
+    const { planner } = next.agents[k];
+    return (isRace ? `${capital(titles[planner])}: ` : "") + words(report, { name, who: isRace ? "It" : "The planner", hasQueue: hasQueue(planner) });
+  };
+  const text = next.cycles.map(part).join(" ");
   // A later frame may still hold it; said again it would drown what was said meanwhile.
   if (!$("report").hidden && $("report").textContent === text) return;
   $("report").textContent = text;

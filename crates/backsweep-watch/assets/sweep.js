@@ -32,7 +32,7 @@ export function drawSweep(view, report) {
     c.stroke();
   };
   const told = changes(report);
-  veil(view, new Set([report.popped, ...told.map(({ cell }) => cell)]));
+  if (told.length || report.popped !== null) veil(view, new Set([report.popped, ...told.map(({ cell }) => cell)]));
   for (const { cell } of told) frame(cell, "#fff", 0.07, s * 0.06);
   if (report.popped === null) return;
   for (const { cell } of told) if (cell !== report.popped) arrow(view, report.popped, cell);

@@ -131,9 +131,10 @@ const EPISODES: u64 = 50;
 /// One line for the user.
 pub fn run(args: &WatchArgs) -> Result<()> {
     let scene = args.scene()?;
-    if let (Some(episodes), None, false) = (args.after, &args.record, args.terminal) {
+    let is_page = args.record.is_none() && args.export.is_none() && !args.terminal;
+    if let (Some(episodes), true) = (args.after, is_page) {
         return Err(Error::new(format!(
-            "--after {episodes}: the page has no end; use --after with --terminal or --record"
+            "--after {episodes}: the page has no end; use --after with --terminal, --record or --export"
         )));
     }
     if let Some(path) = &args.record {

@@ -1,17 +1,19 @@
 //! What the engine thread does: take the steps that are due, carry out orders, show a sample now and then.
 
 mod obey;
+mod race;
 
-use super::course::{Cause, Course, Run, Trial};
+use super::course::{Cause, Course, Trial};
 use super::frame::{Frame, Results};
-use super::judge::{Entry, Judge, Problem, Verdict};
+use super::judge::Judge;
 use super::learner::Learner;
 use super::pace::Pace;
 use super::report::CycleReport;
 use super::{Answer, Done, Message};
-use crate::scene::{Race, Scene};
+use crate::scene::Scene;
 use crate::world::World;
 use backsweep_lab::{Error, Result};
+use race::timed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -276,107 +278,6 @@ impl Workshop {
         learner.is_planning().then(|| timed(&mut self.spent[next], || learner.plan_slice()))
     }
 
-    /// The agent that is next in a race on equal backups or time; `None` if all take their steps together.
-    fn whose_turn(&self) -> Option<usize> {
-        if self.learners.len() < 2 || self.scene.race == Race::Steps {
-            return None;
-        }
-        let last = self.last_episode.unwrap_or(u64::MAX);
-        let measure = |&k: &usize| match self.scene.race {
-            Race::Time => (self.spent[k].as_nanos() as u64, self.learners[k].steps()),
-            _ => (self.learners[k].stamp().backups, self.learners[k].steps()),
-        };
-        (0..self.learners.len()).filter(|&k| self.learners[k].episodes() < last).min_by_key(measure)
-    }
-
-    /// Lets every agent act whose turn it is and that has not finished its last episode.
-    fn begin_step(&mut self, cycles: u64) -> Result<u64> {
-        self.reports.clear();
-        if let Some(next) = self.whose_turn() {
-            self.look_at_policy(next);
-            let learner = &mut self.learners[next];
-            let work = timed(&mut self.spent[next], || learner.act(&self.world, cycles))?;
-            self.note_run(next);
-            return Ok(1 + work);
-        }
-        let last = self.last_episode.unwrap_or(u64::MAX);
-        let mut work = 1;
-        for k in 0..self.learners.len() {
-            if self.learners[k].episodes() < last {
-                self.look_at_policy(k);
-                work += self.learners[k].act(&self.world, cycles)?;
-                self.note_run(k);
-            }
-        }
-        Ok(work)
-    }
-
-    /// Hands the policy of an agent to the judge, if it is time to.
-    #[inline]
-    fn look_at_policy(&mut self, k: usize) {
-        let steps = self.learners[k].steps();
-        if self.courses[k].is_due(steps) {
-            self.courses[k].look(steps);
-            let (stamp, policy) = (self.learners[k].stamp(), self.learners[k].policy());
-            self.judge.hand_in(Entry {
-                problem: self.problem_number,
-                life: self.life,
-                agent: k,
-                stamp,
-                policy,
-            });
-        }
-    }
-
-    /// Notes an agent that has just finished as many episodes as a run of Figure 3 has.
-    #[inline]
-    fn note_run(&mut self, k: usize) {
-        let learner = &self.learners[k];
-        if self.is_undisturbed && learner.episodes() == Run::EPISODES && learner.is_at_beginning() {
-            let run = Run {
-                planner: learner.planner().name(),
-                cycles: self.scene.cycles,
-                score: learner.mean_return().unwrap_or_default(),
-                backups: learner.stamp().backups as f64 / learner.steps().max(1) as f64,
-            };
-            self.add_results(|results| results.add_run(run));
-        }
-    }
-
-    fn add_results(&mut self, add: impl FnOnce(&mut Results)) {
-        add(Arc::make_mut(&mut self.results));
-        self.revision += 1; // Results are sent with the scene.
-    }
-
-    fn take_verdict(&mut self, verdict: Verdict) {
-        match verdict {
-            Verdict::Optimum { problem, optimum } if problem == self.problem_number => self.optimum = optimum,
-            Verdict::Reached { problem, life, agent, stamp }
-                if (problem, life) == (self.problem_number, self.life) =>
-            {
-                if let (Some(course), Some(learner)) = (self.courses.get_mut(agent), self.learners.get(agent))
-                {
-                    course.reach(stamp);
-                    let trial = Trial::of(course, learner, &self.scene);
-                    self.add_results(|results| results.add_trial(trial));
-                }
-            }
-            _ => {} // The world has changed since.
-        }
-    }
-
-    /// Hands the judge the world as it is now.
-    fn set_problem(&mut self) {
-        self.optimum = None;
-        self.problem_number += 1;
-        self.judge.set_problem(Problem {
-            number: self.problem_number,
-            world: self.world.clone(),
-            settings: self.scene.settings(),
-            epsilon: self.scene.epsilon,
-        });
-    }
-
     fn is_after_last_episode(&self) -> bool {
         let last = self.last_episode.unwrap_or(u64::MAX);
         self.learners.iter().all(|learner| learner.episodes() >= last)
@@ -415,14 +316,6 @@ impl Workshop {
             let _ = answer.send(outcome.map(|()| done));
         }
     }
-}
-
-/// Calls a function and adds the time it took.
-fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
-    let began = Instant::now();
-    let result = work();
-    *spent += began.elapsed();
-    result
 }
 
 fn courses(learners: &[Learner], cause: Cause) -> Vec<Course> {

@@ -1,0 +1,257 @@
+//! The value of a policy in a fitted model, and how often it visits each state there.
+//!
+//! A state that was entered but never left (a case was cut there) has no row. It is worth the mean of what the logged policy gets
+//! in the states where it was seen: neither optimism nor an end.
+
+use crate::settings::Settings;
+use crate::table::Table;
+use backsweep_io::mdp::{Mdp, Rewards};
+use backsweep_solve::{Direction, Limits, Objective, Solution, solve_discounted, solve_undiscounted};
+
+/// The largest change, relative to the number of cases, at which visits count as settled.
+const SETTLED: f64 = 1e-10;
+/// Sweeps after which visits are taken as they are: they only weigh intervals.
+const MAX_SWEEPS: usize = 20_000;
+
+/// A model in the making: choices are mixtures of the rows of pairs.
+pub(crate) struct Rows {
+    pub mdp: Mdp,
+    pub rewards: Vec<f64>,
+    reward: f64,
+    /// The probability of each state within the choice that is being filled, and which of them are not 0.
+    probabilities: Vec<f64>,
+    touched: Vec<u32>,
+}
+
+impl Rows {
+    pub fn new(n_states: usize) -> Self {
+        Self {
+            mdp: Mdp { choices: vec![0], arcs: vec![0], ..Mdp::default() },
+            rewards: Vec::new(),
+            reward: 0.0,
+            probabilities: vec![0.0; n_states],
+            touched: Vec::new(),
+        }
+    }
+
+    /// Adds a share of a pair's row to the choice that is being filled; `penalty` is taken off its reward.
+    pub fn mix(&mut self, share: f64, table: &Table, pair: usize, penalty: f64) {
+        if share <= 0.0 {
+            return;
+        }
+        self.reward += share * (table.rewards[pair] - penalty);
+        let weight = share / table.n[pair] as f64;
+        for arc in table.arcs_of(pair) {
+            let next = table.next[arc];
+            let place = &mut self.probabilities[next as usize];
+            if *place == 0.0 {
+                self.touched.push(next);
+            }
+            *place += weight * table.arc_n[arc] as f64;
+        }
+    }
+
+    /// Adds a reward to the choice that is being filled.
+    pub fn add_reward(&mut self, reward: f64) {
+        self.reward += reward;
+    }
+
+    pub fn end_choice(&mut self) -> Result<(), String> {
+        self.touched.sort_unstable();
+        for &next in &self.touched {
+            let place = &mut self.probabilities[next as usize];
+            self.mdp.targets.push(next);
+            self.mdp.probabilities.push(std::mem::take(place));
+        }
+        self.touched.clear();
+        self.rewards.push(std::mem::take(&mut self.reward));
+        self.mdp.arcs.push(offset(self.mdp.targets.len())?);
+        Ok(())
+    }
+
+    pub fn end_state(&mut self) -> Result<(), String> {
+        self.mdp.choices.push(offset(self.rewards.len())?);
+        Ok(())
+    }
+}
+
+fn offset(n: usize) -> Result<u32, String> {
+    u32::try_from(n).map_err(|_| format!("the model has {n} transitions; expected at most {}", u32::MAX))
+}
+
+/// Solves a model; an error names the state whose value has no bound.
+pub(crate) fn solve(
+    rows: &Rows,
+    settings: &Settings,
+    names: &[String],
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Solution, String> {
+    let largest = rows.rewards.iter().fold(0.0_f64, |most, reward| most.max(reward.abs()));
+    let tolerance = settings.tolerance * if largest > 0.0 { largest } else { 1.0 };
+    let limits = Limits { tolerance, stop, threads: settings.threads.max(1) };
+    let direction = Direction::Maximize;
+    let solution = if settings.discount < 1.0 {
+        solve_discounted(&rows.mdp, &rows.rewards, settings.discount, direction, None, &limits)?
+    } else {
+        let reward = Rewards { choices: rows.rewards.clone(), ..Rewards::default() };
+        solve_undiscounted(&rows.mdp, Objective::TotalReward { reward: &reward }, direction, &limits)?
+    };
+    if stop() {
+        return Err("stopped by Ctrl-C; nothing was written".to_owned());
+    }
+    let unbounded =
+        |&state: &usize| !(solution.lower[state].is_finite() && solution.upper[state].is_finite());
+    if let Some(state) = (0..names.len()).find(unbounded) {
+        return Err(loops(&names[state]));
+    }
+    Ok(solution)
+}
+
+/// The refusal of a policy that never ends.
+pub(crate) fn loops(state: &str) -> String {
+    format!(
+        "state '{state}': a case that gets there never ends in the fitted model, so its total reward is not defined; \
+         give a discount below 1 (such as --discount 0.99), or mark the rows that end a case"
+    )
+}
+
+/// The first state from which a policy never ends, if any. `policy` has one choice per state.
+pub(crate) fn never_ends(mdp: &Mdp, policy: impl Fn(usize) -> usize) -> Option<usize> {
+    let n = mdp.n_states();
+    let mut before: Vec<u32> = vec![0; n + 1];
+    for state in 0..n {
+        mdp.arcs_of(policy(state)).for_each(|arc| before[mdp.targets[arc] as usize + 1] += 1);
+    }
+    for state in 0..n {
+        before[state + 1] += before[state];
+    }
+    let mut place = before.clone();
+    let mut sources = vec![0_u32; before[n] as usize];
+    for state in 0..n {
+        for arc in mdp.arcs_of(policy(state)) {
+            let next = mdp.targets[arc] as usize;
+            sources[place[next] as usize] = state as u32;
+            place[next] += 1;
+        }
+    }
+    let mut ends: Vec<bool> = (0..n).map(|state| mdp.can_end(policy(state))).collect();
+    let mut open: Vec<usize> = (0..n).filter(|&state| ends[state]).collect();
+    while let Some(state) = open.pop() {
+        for &source in &sources[before[state] as usize..before[state + 1] as usize] {
+            if !std::mem::replace(&mut ends[source as usize], true) {
+                open.push(source as usize);
+            }
+        }
+    }
+    ends.iter().position(|ends| !ends)
+}
+
+/// A policy in a fitted model: one choice per state.
+pub struct Chain {
+    pub(crate) rows: Rows,
+    /// The value of each state, within the tolerance.
+    pub values: Vec<f64>,
+    /// Every value is within this of the policy's exact value in the fitted model.
+    pub bound: f64,
+}
+
+impl Chain {
+    pub(crate) fn solve(
+        rows: Rows,
+        settings: &Settings,
+        names: &[String],
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Self, String> {
+        if settings.discount == 1.0
+            && let Some(state) = never_ends(&rows.mdp, |state| state)
+        {
+            return Err(loops(&names[state]));
+        }
+        let solution = solve(&rows, settings, names, stop)?;
+        let values = (0..names.len()).map(|state| solution.value(state)).collect();
+        let bound = solution.lower.iter().zip(&solution.upper).fold(0.0_f64, |most, (l, u)| most.max(u - l));
+        Ok(Self { rows, values, bound })
+    }
+
+    /// The expected discounted number of visits to each state of a case that starts as those of the table do.
+    pub fn visits(&self, table: &Table, discount: f64) -> Vec<f64> {
+        let starts: Vec<f64> = table.starts.iter().map(|&n| n as f64 / table.n_cases as f64).collect();
+        let (mut visits, mut flow, mut next) = (starts.clone(), starts, vec![0.0; table.n_states()]);
+        let mdp = &self.rows.mdp;
+        for _ in 0..MAX_SWEEPS {
+            for (state, mass) in flow.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
+                for arc in mdp.arcs_of(state) {
+                    next[mdp.targets[arc] as usize] += discount * mass * mdp.probabilities[arc];
+                }
+            }
+            let moved: f64 = next.iter().sum();
+            visits.iter_mut().zip(&next).for_each(|(sum, more)| *sum += more);
+            std::mem::swap(&mut flow, &mut next);
+            next.fill(0.0);
+            if moved < SETTLED {
+                break;
+            }
+        }
+        visits
+    }
+}
+
+/// What the logged policy gets.
+pub struct Logged {
+    /// The share of each pair among its state's.
+    pub policy: Vec<f64>,
+    /// The policy in its own model.
+    pub chain: Chain,
+    /// What a state is worth that was entered but never left.
+    pub unseen: f64,
+}
+
+/// The rows of a policy on the table's pairs; states without pairs are worth `unseen`.
+pub(crate) fn rows(table: &Table, policy: &[f64], unseen: f64) -> Result<Rows, String> {
+    let mut rows = Rows::new(table.n_states());
+    for state in 0..table.n_states() {
+        let pairs = table.pairs_of(state);
+        if pairs.is_empty() {
+            rows.add_reward(unseen);
+        }
+        pairs.for_each(|pair| rows.mix(policy[pair], table, pair, 0.0));
+        rows.end_choice()?;
+        rows.end_state()?;
+    }
+    Ok(rows)
+}
+
+impl Logged {
+    /// Evaluates the logged policy in the model fitted to its own counts.
+    ///
+    /// # Errors
+    /// If values are not defined: without discount, a case could go on for ever.
+    pub fn new(
+        table: &Table,
+        settings: &Settings,
+        names: &[String],
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Self, String> {
+        let policy = table.logged_policy();
+        let at = |unseen: f64| Chain::solve(rows(table, &policy, unseen)?, settings, names, stop);
+        let mean = |chain: &Chain| {
+            let seen = (0..table.n_states()).map(|state| table.visits(state) as f64 * chain.values[state]);
+            seen.sum::<f64>() / table.n_steps() as f64
+        };
+        let chain = at(0.0)?;
+        if (0..table.n_states()).all(|state| !table.pairs_of(state).is_empty()) {
+            return Ok(Self { policy, chain, unseen: 0.0 });
+        }
+        // Values are linear in what unseen states are worth: two points give the fixed point.
+        let (at_0, at_1) = (mean(&chain), mean(&at(1.0)?));
+        let slope = at_1 - at_0;
+        if slope >= 1.0 - 1e-9 {
+            return Err(
+                "no case ever ends in the fitted model: every one is cut off; give a discount below 1"
+                    .to_owned(),
+            );
+        }
+        let unseen = at_0 / (1.0 - slope);
+        Ok(Self { chain: at(unseen)?, policy, unseen })
+    }
+}

@@ -1,0 +1,346 @@
+//! What a policy is worth: every estimate with its interval.
+
+use crate::bootstrap::{Sums, intervals, jackknife, total};
+use crate::chain::{Chain, Logged, Rows};
+use crate::learned::Fit;
+use crate::off_policy::HeldOut;
+use crate::settings::Settings;
+use crate::table::Table;
+use backsweep_log::{Case, Counts};
+
+/// A value with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The value.
+    pub value: f64,
+    /// The lower end; minus infinity if there is too little data for one.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// An estimate of the policy, and how much it is above what was logged in the same cases.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Against {
+    /// The policy's value.
+    pub policy: Estimate,
+    /// That minus the logged return of the same cases, resampled together.
+    pub gain: Estimate,
+}
+
+/// One group of held-out decisions: what was predicted for the logged policy, and what followed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibration {
+    /// How many cases.
+    pub n: usize,
+    /// The mean prediction.
+    pub predicted: f64,
+    /// The mean return that followed.
+    pub observed: Estimate,
+}
+
+/// All that is said about the worth of a policy.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// Cases to learn from, and held out.
+    pub n_cases: [i64; 2],
+    /// Steps to learn from, and held out.
+    pub n_steps: [i64; 2],
+    /// The logged policy in the model fitted to the training cases.
+    pub logged_training: Estimate,
+    /// The logged policy on held-out data: the mean return of whole cases or, from counts alone, in the model fitted to them.
+    pub logged: Option<Estimate>,
+    /// The policy in the model that it was learned from: too good, since it was chosen there.
+    pub training: Estimate,
+    /// The policy in the model of held-out data.
+    pub held_out: Option<Against>,
+    /// The share of the policy's decisions for which held-out data has a row; the others use the training row.
+    pub covered: f64,
+    /// By weighted importance sampling; only from whole cases.
+    pub importance: Option<Against>,
+    /// Doubly robust; only from whole cases.
+    pub doubly_robust: Option<Against>,
+    /// How many cases the weights of importance sampling are worth.
+    pub effective_cases: f64,
+    /// The share of visits to states with a supported action.
+    pub supported: f64,
+    /// The share of logged decisions that the policy would change.
+    pub changed: f64,
+    /// The correlation of successive surprises, and how many standard errors it is from 0; only from whole cases.
+    pub memory: Option<(f64, f64)>,
+    /// Predictions against what followed, lowest first; only from whole cases.
+    pub calibration: Vec<Calibration>,
+}
+
+/// Groups of the calibration, and the fewest cases that make one.
+const GROUPS: usize = 10;
+const MIN_GROUP: usize = 20;
+
+impl Evaluation {
+    pub(crate) fn new(
+        counts: &Counts,
+        cases: &[&Case],
+        fit: &Fit,
+        settings: &Settings,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Self, String> {
+        let Fit { table, logged, plan, .. } = fit;
+        let discount = settings.discount;
+        let train = !settings.hold_out;
+        let by_training =
+            |policy: &[f64], chain: &Chain| by_folds(counts, train, table, policy, chain, discount).estimate;
+        let steps = table.n_steps() as f64;
+        let in_supported = |state: &usize| plan.chosen[*state].is_some();
+        let supported: i64 =
+            (0..table.n_states()).filter(in_supported).map(|state| table.visits(state)).sum();
+        let moved =
+            |pair: usize| table.n[pair] as f64 * (1.0 - plan.policy[pair] / logged.policy[pair]).max(0.0);
+        let mut evaluation = Self {
+            n_cases: [if counts.starts.is_empty() { 0 } else { table.n_cases }, 0],
+            n_steps: [table.n_steps(), 0],
+            logged_training: by_training(&logged.policy, &logged.chain),
+            logged: None,
+            training: by_training(&plan.policy, &plan.chain),
+            held_out: None,
+            covered: 0.0,
+            importance: None,
+            doubly_robust: None,
+            effective_cases: 0.0,
+            supported: supported as f64 / steps,
+            changed: (0..table.n.len()).map(moved).sum::<f64>() / steps,
+            memory: None,
+            calibration: Vec::new(),
+        };
+        let other = Table::new(counts, settings.hold_out)?;
+        if other.n_cases == 0 || counts.starts.is_empty() {
+            return Ok(evaluation);
+        }
+        evaluation.n_cases[1] = other.n_cases;
+        evaluation.n_steps[1] = other.n_steps();
+        let model = HeldOutModel::new(&other, fit, settings, &counts.states, stop)?;
+        let by_fold = by_folds(counts, settings.hold_out, &other, &model.policy, &model.chain, discount);
+        evaluation.covered = model.covered;
+        if cases.is_empty() {
+            let own = other.logged_policy();
+            let logged = Logged::new(&other, settings, &counts.states, stop)?;
+            let by_fold_logged = by_folds(counts, settings.hold_out, &other, &own, &logged.chain, discount);
+            evaluation.logged = Some(by_fold_logged.estimate);
+            evaluation.held_out = Some(by_fold.against(&by_fold_logged));
+            return Ok(evaluation);
+        }
+        let found = HeldOut::new(counts, cases, fit, discount);
+        let influences = model.influences(counts, cases, &other, &by_fold, discount);
+        let resampled = Resampled::new(&found, &influences, by_fold.estimate.value);
+        evaluation.logged = Some(resampled.logged);
+        evaluation.held_out = Some(resampled.model);
+        evaluation.effective_cases = found.effective_sample_size();
+        evaluation.importance = (evaluation.effective_cases > 0.0).then_some(resampled.importance);
+        evaluation.doubly_robust = Some(resampled.doubly_robust);
+        evaluation.memory = found.memory();
+        evaluation.calibration = calibration(found.predictions);
+        Ok(evaluation)
+    }
+}
+
+/// All estimates on the same resampled cases.
+struct Resampled {
+    logged: Estimate,
+    importance: Against,
+    doubly_robust: Against,
+    model: Against,
+}
+
+impl Resampled {
+    fn new(found: &HeldOut, influences: &[f64], in_model: f64) -> Self {
+        let sums: Vec<Sums<6>> = (0..found.returns.len())
+            .map(|i| {
+                let w = found.weights[i];
+                [1.0, found.returns[i], w, w * found.policy_returns[i], found.doubly_robust[i], influences[i]]
+            })
+            .collect();
+        let statistics = |[n, returns, weight, weighted, robust, influence]: &Sums<6>| {
+            let (logged, importance) = (returns / n, weighted / weight);
+            let (robust, model) = (robust / n, in_model + influence / n);
+            [logged, importance, importance - logged, robust, robust - logged, model, model - logged]
+        };
+        let (values, ends) = (statistics(&total(&sums)), intervals(&sums, statistics));
+        let estimate = |i: usize| Estimate { value: values[i], low: ends[i].0, high: ends[i].1 };
+        let against = |i: usize| Against { policy: estimate(i), gain: estimate(i + 1) };
+        Self { logged: estimate(0), importance: against(1), doubly_robust: against(3), model: against(5) }
+    }
+}
+
+/// The policy in the model of held-out data; where that has no row, the training row is used.
+struct HeldOutModel {
+    chain: Chain,
+    /// The probability of each pair of the held-out table.
+    policy: Vec<f64>,
+    covered: f64,
+}
+
+impl HeldOutModel {
+    fn new(
+        other: &Table,
+        fit: &Fit,
+        settings: &Settings,
+        names: &[String],
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Self, String> {
+        let Fit { table, logged, plan, .. } = fit;
+        let mut rows = Rows::new(table.n_states());
+        let mut policy = vec![0.0; other.n.len()];
+        let mut share_covered = vec![0.0; table.n_states()];
+        let own = other.logged_policy();
+        for state in 0..table.n_states() {
+            let pairs = table.pairs_of(state);
+            if pairs.is_empty() {
+                // Training says nothing about this state, so the policy leaves it as it was logged.
+                for pair in other.pairs_of(state) {
+                    policy[pair] = own[pair];
+                    rows.mix(own[pair], other, pair, 0.0);
+                }
+                if other.pairs_of(state).is_empty() {
+                    rows.add_reward(logged.unseen);
+                }
+            }
+            for pair in pairs.filter(|&pair| plan.policy[pair] > 0.0) {
+                let share = plan.policy[pair];
+                match other.pair(state as u32, table.actions[pair]) {
+                    Some(twin) => {
+                        policy[twin] = share;
+                        share_covered[state] += share;
+                        rows.mix(share, other, twin, 0.0);
+                    }
+                    None => rows.mix(share, table, pair, 0.0),
+                }
+            }
+            rows.end_choice()?;
+            rows.end_state()?;
+        }
+        let chain = Chain::solve(rows, settings, names, stop)?;
+        let visits = chain.visits(other, settings.discount);
+        let covered: f64 = visits.iter().zip(&share_covered).map(|(visits, share)| visits * share).sum();
+        let covered = covered / visits.iter().sum::<f64>();
+        Ok(Self { chain, policy, covered })
+    }
+
+    /// What each case adds to the value in this model, relative to the mean (the infinitesimal jackknife).
+    fn influences(
+        &self,
+        counts: &Counts,
+        cases: &[&Case],
+        other: &Table,
+        by_fold: &ByFolds,
+        discount: f64,
+    ) -> Vec<f64> {
+        let values = &self.chain.values;
+        let mut influences: Vec<f64> = cases
+            .iter()
+            .map(|case| {
+                let start = case
+                    .steps
+                    .first()
+                    .map_or(0.0, |step| values[step.state as usize] - by_fold.estimate.value);
+                let steps = case.steps.iter().enumerate().filter_map(|(t, step)| {
+                    let pair = other.pair(step.state, step.action)?;
+                    let next = match (case.steps.get(t + 1), case.end) {
+                        (Some(next), _) => values[next.state as usize],
+                        (None, backsweep_log::End::Truncated(state)) => values[state as usize],
+                        (None, backsweep_log::End::Terminated) => 0.0,
+                    };
+                    let surprise = counts.reward(step.reward) + discount * next - by_fold.q[pair];
+                    Some(by_fold.weights[pair] * surprise)
+                });
+                start + steps.sum::<f64>()
+            })
+            .collect();
+        // Exactly 0 on average if the cases are those that were counted; a little rounding is left.
+        let mean = influences.iter().sum::<f64>() / influences.len().max(1) as f64;
+        influences.iter_mut().for_each(|x| *x -= mean);
+        influences
+    }
+}
+
+/// A value in a model with what each fold adds to it.
+struct ByFolds {
+    estimate: Estimate,
+    influences: Vec<f64>,
+    /// How much a surprise at each pair moves the sum over cases.
+    weights: Vec<f64>,
+    q: Vec<f64>,
+}
+
+impl ByFolds {
+    fn against(&self, logged: &Self) -> Against {
+        let gain = self.estimate.value - logged.estimate.value;
+        let influences: Vec<f64> =
+            self.influences.iter().zip(&logged.influences).map(|(a, b)| a - b).collect();
+        Against { policy: self.estimate, gain: around(gain, jackknife(&influences)) }
+    }
+}
+
+fn around(value: f64, half: f64) -> Estimate {
+    Estimate { value, low: value - half, high: value + half }
+}
+
+/// A policy's mean value over starts, with an interval from how much each fold moves it.
+fn by_folds(
+    counts: &Counts,
+    folds: u16,
+    table: &Table,
+    policy: &[f64],
+    chain: &Chain,
+    discount: f64,
+) -> ByFolds {
+    let values = &chain.values;
+    let value = table.mean_start(values);
+    let visits = chain.visits(table, discount);
+    let q: Vec<f64> = (0..table.n.len()).map(|pair| table.pair_value(pair, discount, values)).collect();
+    let n_cases = table.n_cases as f64;
+    let mut weights = vec![0.0; table.n.len()];
+    for (state, visits) in visits.iter().enumerate() {
+        for pair in table.pairs_of(state) {
+            weights[pair] = visits * policy[pair] * n_cases / table.n[pair] as f64;
+        }
+    }
+    let mut sums = [0.0; backsweep_log::FOLDS];
+    let mut seen = [false; backsweep_log::FOLDS];
+    for start in &counts.starts {
+        sums[usize::from(start.fold)] += start.n as f64 * (values[start.state as usize] - value);
+    }
+    for row in counts.rows.iter().filter(|row| folds >> row.fold & 1 == 1) {
+        seen[usize::from(row.fold)] = true;
+        let Some(pair) = table.pair(row.state, row.action) else { continue };
+        let next = row.next.map_or(0.0, |next| values[next as usize]);
+        let surprise = counts.reward(row.reward_sum) + row.n as f64 * (discount * next - q[pair]);
+        sums[usize::from(row.fold)] += weights[pair] * surprise;
+    }
+    let influences: Vec<f64> =
+        (0..sums.len()).filter(|&fold| seen[fold]).map(|fold| sums[fold] / n_cases).collect();
+    ByFolds { estimate: around(value, jackknife(&influences)), influences, weights, q }
+}
+
+fn calibration(mut predictions: Vec<(f64, f64)>) -> Vec<Calibration> {
+    predictions.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let groups = (predictions.len() / MIN_GROUP).clamp(1, GROUPS);
+    let (size, extra) = (predictions.len() / groups, predictions.len() % groups);
+    let mut rest = &predictions[..];
+    let mut found = Vec::new();
+    for group in 0..groups {
+        let (now, later) = rest.split_at(size + usize::from(group < extra));
+        rest = later;
+        let n = now.len() as f64;
+        if now.len() < 2 {
+            continue;
+        }
+        let mean = |of: &dyn Fn(&(f64, f64)) -> f64| now.iter().map(of).sum::<f64>() / n;
+        let observed = mean(&|pair| pair.1);
+        let variance = mean(&|pair| (pair.1 - observed).powi(2)) * n / (n - 1.0);
+        found.push(Calibration {
+            n: now.len(),
+            predicted: mean(&|pair| pair.0),
+            observed: around(observed, 1.96 * (variance / n).sqrt()),
+        });
+    }
+    found
+}

@@ -1,0 +1,143 @@
+//! Results as files: `policy.csv` for machines, a summary as JSON, and a folder that is written as a whole or not at all.
+
+use crate::evaluation::{Against, Estimate};
+use crate::learned::Learned;
+use crate::report;
+use backsweep_log::Counts;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The files of a result.
+pub const FILES: [&str; 2] = ["policy.csv", "report.html"];
+
+/// `policy.csv`: one row per state that was ever left, in the order of the states' names.
+///
+/// `probability` is how often the policy takes the action; the rest is as logged. Where no action is supported, the action is the
+/// one that was logged most often, and `supported` is false.
+///
+/// # Errors
+/// Never in practice: it is written to memory.
+pub fn policy_csv(counts: &Counts, learned: &Learned) -> Result<Vec<u8>, String> {
+    let table = &learned.fit.table;
+    let mut rows: Vec<_> = learned.states.iter().collect();
+    rows.sort_by_key(|row| row.state);
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let action = |pair: usize| counts.actions[table.actions[pair] as usize].as_str();
+    let mut write = |record: [&str; 7]| writer.write_record(record).map_err(|error| error.to_string());
+    write(["state", "action", "value", "count", "logged_action", "supported", "probability"])?;
+    for row in rows {
+        let (value, count) = (row.value.to_string(), table.n[row.proposed].to_string());
+        let probability = learned.fit.plan.policy[row.proposed].to_string();
+        let supported = if row.supported { "true" } else { "false" };
+        let state = &counts.states[row.state as usize];
+        write([state, action(row.proposed), &value, &count, action(row.logged), supported, &probability])?;
+    }
+    writer.into_inner().map_err(|error| error.to_string())
+}
+
+/// A number as JSON: infinite ends of intervals are null.
+fn number(x: f64) -> Value {
+    if x.is_finite() { json!(x) } else { Value::Null }
+}
+
+fn estimate(estimate: &Estimate) -> Value {
+    json!({"value": number(estimate.value), "low": number(estimate.low), "high": number(estimate.high)})
+}
+
+fn against(found: &Option<Against>) -> Value {
+    let one = |found: &Against| json!({"policy": estimate(&found.policy), "gain": estimate(&found.gain)});
+    found.as_ref().map_or(Value::Null, one)
+}
+
+/// The summary as JSON.
+pub fn summary(learned: &Learned) -> Value {
+    let (settings, e) = (&learned.settings, &learned.evaluation);
+    let memory = e
+        .memory
+        .map_or(Value::Null, |(r, z)| json!({"correlation": number(r), "standard_errors": number(z)}));
+    let bins: Vec<Value> = e
+        .calibration
+        .iter()
+        .map(|bin| json!({"n": bin.n, "predicted": number(bin.predicted), "observed": estimate(&bin.observed)}))
+        .collect();
+    json!({
+        "finding": learned.verdict.finding.words(),
+        "reasons": learned.verdict.reasons,
+        "settings": {
+            "discount": settings.discount, "min_count": settings.min_count, "keep_logged": settings.keep_logged,
+            "pessimism": settings.pessimism, "held_out_folds": settings.hold_out.count_ones(),
+        },
+        "cases": {"training": e.n_cases[0], "held_out": e.n_cases[1]},
+        "steps": {"training": e.n_steps[0], "held_out": e.n_steps[1]},
+        "states": {"seen": learned.states.len(), "supported": learned.states.iter().filter(|row| row.supported).count()},
+        "supported_visits": number(e.supported),
+        "changed_decisions": number(e.changed),
+        "solver_bound": number(learned.fit.plan.bound),
+        "logged": {"training_model": estimate(&e.logged_training), "held_out": e.logged.as_ref().map_or(Value::Null, estimate)},
+        "policy": {
+            "training_model": estimate(&e.training),
+            "held_out_model": against(&e.held_out),
+            "held_out_model_covered": number(e.covered),
+            "weighted_importance_sampling": against(&e.importance),
+            "doubly_robust": against(&e.doubly_robust),
+            "effective_cases": number(e.effective_cases),
+        },
+        "memory": memory,
+        "calibration": bins,
+    })
+}
+
+/// Refuses a folder that cannot be written, or that holds results already and may not be overwritten. Called before any work.
+///
+/// # Errors
+/// What is in the way and what to do.
+pub fn check_folder(folder: &Path, overwrite: bool) -> Result<(), String> {
+    let shown = folder.display();
+    if folder.exists() && !folder.is_dir() {
+        return Err(format!("{shown}: is a file; expected a folder for {}", FILES.join(" and ")));
+    }
+    match FILES.iter().find(|file| folder.join(file).exists()) {
+        Some(file) if !overwrite => Err(format!(
+            "{shown}: already holds {file}; choose another folder, or add --overwrite to replace it"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Writes the files into a folder, creating it. Each is written beside its place and then moved there; other files are not
+/// touched.
+///
+/// # Errors
+/// The first file that cannot be written.
+pub fn write_folder(
+    folder: &Path,
+    overwrite: bool,
+    counts: &Counts,
+    learned: &Learned,
+    how: &[(String, String)],
+) -> Result<Vec<PathBuf>, String> {
+    check_folder(folder, overwrite)?;
+    let contents = [policy_csv(counts, learned)?, report::html(counts, learned, how).into_bytes()];
+    let failed =
+        |path: &Path, error: std::io::Error| format!("{}: cannot write it ({error})", path.display());
+    fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    let parts = FILES.map(|file| folder.join(format!("{file}.part-{}", std::process::id())));
+    let written = parts
+        .iter()
+        .zip(&contents)
+        .try_for_each(|(part, content)| fs::write(part, content).map_err(|error| failed(part, error)));
+    if let Err(error) = written {
+        parts.iter().for_each(|part| {
+            let _ = fs::remove_file(part);
+        });
+        return Err(error);
+    }
+    let mut files = Vec::new();
+    for (part, file) in parts.iter().zip(FILES) {
+        let path = folder.join(file);
+        fs::rename(part, &path).map_err(|error| failed(&path, error))?;
+        files.push(path);
+    }
+    Ok(files)
+}

@@ -1,0 +1,104 @@
+//! Which actions may be taken where, and the best policy among them.
+//!
+//! Supported actions are the choices of a state. With `keep_logged` (Πb-SPIBB, Laroche et al. 2019) each of them is a mixture:
+//! unsupported actions keep their logged probability and the rest goes to the supported one, so the usual solver needs no change.
+//! A state without a supported action has one choice, the logged mixture.
+
+use crate::chain::{self, Chain, Logged, Rows};
+use crate::settings::Settings;
+use crate::table::Table;
+
+/// A policy and its values in the fitted model.
+pub struct Plan {
+    /// The probability of each pair of the table.
+    pub policy: Vec<f64>,
+    /// The supported pair that is decided for in each state; `None` where none is supported.
+    pub chosen: Vec<Option<usize>>,
+    /// The policy in the fitted model, without the pessimist's penalty.
+    pub chain: Chain,
+    /// Proven: no policy with the same support is better than this one in the fitted model, as planned, by more than this.
+    pub bound: f64,
+}
+
+/// Whether a pair was seen often enough.
+pub fn is_supported(table: &Table, settings: &Settings, pair: usize) -> bool {
+    table.n[pair] >= settings.min_count
+}
+
+impl Plan {
+    /// The best supported policy.
+    ///
+    /// # Errors
+    /// Without discount, if the policy never ends from some state of its own model.
+    pub fn new(
+        table: &Table,
+        logged: &Logged,
+        settings: &Settings,
+        names: &[String],
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Self, String> {
+        let n_states = table.n_states();
+        let penalty = |pair: usize| settings.pessimism / (table.n[pair] as f64).sqrt();
+        let mut rows = Rows::new(n_states);
+        // The pair that each choice decides for.
+        let mut decided = Vec::new();
+        for state in 0..n_states {
+            let pairs = table.pairs_of(state);
+            let supported = |pair: &usize| is_supported(table, settings, *pair);
+            if pairs.is_empty() {
+                rows.add_reward(logged.unseen);
+            }
+            if !pairs.clone().any(|pair| supported(&pair)) {
+                pairs.for_each(|pair| rows.mix(logged.policy[pair], table, pair, penalty(pair)));
+                decided.push(None);
+                rows.end_choice()?;
+                rows.end_state()?;
+                continue;
+            }
+            let kept = kept(table, logged, settings, state);
+            for choice in pairs.clone().filter(supported) {
+                for pair in pairs.clone().filter(|pair| settings.keep_logged && !supported(pair)) {
+                    rows.mix(logged.policy[pair], table, pair, penalty(pair));
+                }
+                rows.mix(1.0 - kept, table, choice, penalty(choice));
+                decided.push(Some(choice));
+                rows.end_choice()?;
+            }
+            rows.end_state()?;
+        }
+        let solution = chain::solve(&rows, settings, names, stop)?;
+        let bound = solution.lower.iter().zip(&solution.upper).fold(0.0_f64, |most, (l, u)| most.max(u - l));
+        let chosen: Vec<Option<usize>> = (0..n_states)
+            .map(|state| {
+                let choices = rows.mdp.choices_of(state);
+                let choice = solution.policy[state] as usize;
+                // Where nothing matters the solver decides nothing; the first supported action is as good as any.
+                decided[if choices.contains(&choice) { choice } else { choices.start }]
+            })
+            .collect();
+        let policy = mixture(table, logged, settings, &chosen);
+        let chain = Chain::solve(chain::rows(table, &policy, logged.unseen)?, settings, names, stop)?;
+        Ok(Self { policy, chosen, chain, bound })
+    }
+}
+
+/// The share of a state's actions that keep their logged probability although others are supported.
+fn kept(table: &Table, logged: &Logged, settings: &Settings, state: usize) -> f64 {
+    let kept = |pair: &usize| settings.keep_logged && !is_supported(table, settings, *pair);
+    table.pairs_of(state).filter(kept).map(|pair| logged.policy[pair]).sum()
+}
+
+/// The probability of each pair, given what was decided.
+fn mixture(table: &Table, logged: &Logged, settings: &Settings, chosen: &[Option<usize>]) -> Vec<f64> {
+    let mut policy = logged.policy.clone();
+    for (state, &choice) in chosen.iter().enumerate() {
+        let Some(choice) = choice else { continue };
+        for pair in table.pairs_of(state) {
+            if !settings.keep_logged || is_supported(table, settings, pair) {
+                policy[pair] = 0.0;
+            }
+        }
+        policy[choice] = 1.0 - kept(table, logged, settings, state);
+    }
+    policy
+}

@@ -1,0 +1,142 @@
+//! The report: one HTML file that opens from disk and needs nothing else. A policy in its head forbids the browser to fetch
+//! anything; its one script only shows what is embedded. All text is escaped.
+
+mod tables;
+
+use crate::learned::Learned;
+use crate::states::{RewardRange, refused};
+use crate::verdict::CAVEAT;
+use backsweep_log::Counts;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use tables::{decimals, estimate, figure};
+
+const STYLE: &str = include_str!("report/style.css");
+const SCRIPT: &str = include_str!("report/what_if.js");
+
+/// States in the tables, and states that can be asked "what if": those with the most visits.
+const MAX_ROWS: usize = 100;
+const MAX_WHAT_IF: usize = 2000;
+
+/// Text that cannot be taken for markup.
+pub(crate) fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            c if c.is_control() => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// The page. `how` are lines on how the log was read and how the page came about.
+pub fn html(counts: &Counts, learned: &Learned, how: &[(String, String)]) -> String {
+    let mut page = String::new();
+    head(&mut page, learned);
+    tables::worth(&mut page, learned);
+    let range = RewardRange::new(counts);
+    tables::states(&mut page, counts, learned, &range, MAX_ROWS);
+    tables::refused(&mut page, counts, learned, &refused(&learned.fit, &learned.settings), MAX_ROWS);
+    tables::calibration(&mut page, learned);
+    what_if(&mut page, counts, learned, &range);
+    tables::settings(&mut page, counts, learned, how);
+    let _ = writeln!(
+        page,
+        "</main>\n<footer>Made by Backsweep {}; the same log and settings give the same page.</footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>",
+        env!("CARGO_PKG_VERSION")
+    );
+    page
+}
+
+fn head(page: &mut String, learned: &Learned) {
+    let e = &learned.evaluation;
+    let _ = writeln!(
+        page,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
+         <title>A policy from a log</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>A policy from a log</h1>"
+    );
+    let finding = learned.verdict.finding.words();
+    let _ = writeln!(page, "<p class=\"finding {}\">{}</p>", finding.replace(' ', "-"), escape(finding));
+    for reason in &learned.verdict.reasons {
+        let _ = writeln!(page, "<p>{}</p>", escape(reason));
+    }
+    let _ = writeln!(page, "<p class=\"caveat\">{}</p>", escape(CAVEAT));
+    let cards = [
+        (
+            "logged return, held out",
+            e.logged.map_or_else(|| "not known".to_owned(), |logged| estimate(&logged)),
+        ),
+        (
+            "policy, doubly robust",
+            e.doubly_robust.map_or_else(|| "not known".to_owned(), |found| estimate(&found.policy)),
+        ),
+        ("effective held-out cases", format!("{} of {}", decimals(e.effective_cases, 1), e.n_cases[1])),
+        ("visits with support", crate::verdict::percent(e.supported)),
+        ("decisions changed", crate::verdict::percent(e.changed)),
+    ];
+    let _ = writeln!(page, "<ul class=\"cards\">");
+    for (name, number) in cards {
+        let _ = writeln!(page, "<li><b>{}</b><span>{}</span></li>", escape(&number), escape(name));
+    }
+    let _ = writeln!(
+        page,
+        "</ul>\n<nav><a href=\"#worth\">Worth</a> <a href=\"#states\">States</a> <a href=\"#refused\">Refused</a> \
+         <a href=\"#calibration\">Calibration</a> <a href=\"#what-if\">What if</a> <a href=\"#how\">How</a></nav>\n</header>\n<main>"
+    );
+}
+
+/// The data of the states with the most visits, and a form that shows one of them.
+fn what_if(page: &mut String, counts: &Counts, learned: &Learned, range: &RewardRange) {
+    let fit = &learned.fit;
+    let mut rows: Vec<_> = learned.states.iter().collect();
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.visits), row.state));
+    let n_states = rows.len();
+    rows.truncate(MAX_WHAT_IF);
+    let visits = fit.plan.chain.visits(&fit.table, learned.settings.discount);
+    let number = |x: f64| if x.is_finite() { json!(figure(x)) } else { Value::Null };
+    let states: Vec<Value> = rows
+        .iter()
+        .map(|row| {
+            let pair = |pair: usize| {
+                let found = range.estimate(fit, learned.settings.discount, pair);
+                let change = visits[row.state as usize] * (fit.q[pair] - row.value);
+                json!([
+                    counts.actions[fit.table.actions[pair] as usize],
+                    fit.table.n[pair],
+                    figure(fit.logged.policy[pair] * 100.0),
+                    figure(fit.plan.policy[pair] * 100.0),
+                    number(found.value),
+                    number(found.low),
+                    number(found.high),
+                    number(change),
+                ])
+            };
+            let pairs: Vec<Value> = fit.table.pairs_of(row.state as usize).map(pair).collect();
+            json!([counts.states[row.state as usize], row.visits, figure(row.value), pairs])
+        })
+        .collect();
+    let data = json!({"minimum": learned.settings.min_count, "states": states});
+    // In a script only the sequence "</" could end the element; JSON has another way to write it.
+    let data = data.to_string().replace('<', "\\u003c");
+    let shown = if n_states > rows.len() {
+        format!(" The {} states with the most visits of {n_states} can be asked.", rows.len())
+    } else {
+        String::new()
+    };
+    let _ = writeln!(
+        page,
+        "<h2 id=\"what-if\">What if</h2>\n<p>If another action were taken in one state, and the policy followed everywhere else. \
+         The last column is what that would change per case, in the fitted model, if the action were taken once per visit.{shown}</p>\n\
+         <p><label>State <input id=\"ask\" list=\"names\" autocomplete=\"off\"></label><datalist id=\"names\"></datalist></p>\n\
+         <div class=\"wide\" id=\"answer\"></div>\n<noscript><p>This part needs scripts; everything else does not.</p></noscript>\n\
+         <script type=\"application/json\" id=\"data\">{data}</script>"
+    );
+}

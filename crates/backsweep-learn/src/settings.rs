@@ -1,0 +1,82 @@
+//! What the learner is told, checked once.
+
+use backsweep_log::FOLDS;
+
+/// How to learn from counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// How much a reward one step later counts, above 0 and at most 1.
+    pub discount: f64,
+    /// An action is considered in a state only if it was logged there at least this often; at least 1.
+    pub min_count: i64,
+    /// Whether actions below the minimum keep their logged probability, so that only the rest is decided (Πb-SPIBB).
+    pub keep_logged: bool,
+    /// κ: an action seen n times is planned with a reward lower by κ/√n; 0 for none.
+    pub pessimism: f64,
+    /// Every value of the fitted model is proven to be within this, times the largest reward.
+    pub tolerance: f64,
+    /// Bit f is set if the cases of fold f are held out.
+    pub hold_out: u16,
+    /// Threads of the solver; results are the same bytes for any number.
+    pub threads: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            discount: 0.99,
+            min_count: 20,
+            keep_logged: false,
+            pessimism: 0.0,
+            tolerance: 1e-6,
+            hold_out: 0b1110_0000_0000_0000,
+            threads: 1,
+        }
+    }
+}
+
+/// The folds that are held out for a share of the cases: the last ones, as many as come nearest to the share, but at least one
+/// and not all. A share of 0 holds out nothing.
+///
+/// # Errors
+/// If the share is not a number from 0 to below 1.
+pub fn hold_out(share: f64) -> Result<u16, String> {
+    if !(0.0..1.0).contains(&share) {
+        return Err(format!(
+            "the share to hold out is {share}; expected a number from 0 to below 1 (or 0% to below 100%)"
+        ));
+    }
+    if share == 0.0 {
+        return Ok(0);
+    }
+    let n_folds = (share * FOLDS as f64).round().clamp(1.0, FOLDS as f64 - 1.0) as u32;
+    Ok(u16::MAX << (FOLDS as u32 - n_folds))
+}
+
+impl Settings {
+    /// Checks every number.
+    ///
+    /// # Errors
+    /// The first that is out of range, with what was expected.
+    pub fn check(&self) -> Result<(), String> {
+        let Self { discount, min_count, pessimism, tolerance, hold_out, .. } = self;
+        if !(*discount > 0.0 && *discount <= 1.0) {
+            return Err(format!("the discount is {discount}; expected a number above 0 and at most 1"));
+        }
+        if *min_count < 1 {
+            return Err(format!(
+                "the minimum count is {min_count}; expected at least 1: nothing is known about an action never seen"
+            ));
+        }
+        if !(pessimism.is_finite() && *pessimism >= 0.0) {
+            return Err(format!("the pessimism is {pessimism}; expected a finite number of at least 0"));
+        }
+        if !(tolerance.is_finite() && *tolerance > 0.0) {
+            return Err(format!("the tolerance is {tolerance}; expected a finite number above 0"));
+        }
+        if *hold_out == u16::MAX {
+            return Err("all folds are held out; expected some left to learn from".to_owned());
+        }
+        Ok(())
+    }
+}

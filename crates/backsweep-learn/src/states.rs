@@ -1,0 +1,124 @@
+//! State by state: what was done, what is proposed, and how sure its value is.
+
+use crate::evaluation::Estimate;
+use crate::learned::Fit;
+use crate::plan::is_supported;
+use crate::settings::Settings;
+use backsweep_log::Counts;
+
+/// One state that was left at least once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateRow {
+    /// Its position in the counts.
+    pub state: u32,
+    /// How often training cases left it.
+    pub visits: i64,
+    /// The pair that was logged most often.
+    pub logged: usize,
+    /// The pair that is proposed: the chosen one or, where none is supported, the logged one.
+    pub proposed: usize,
+    /// Whether any action is supported here.
+    pub supported: bool,
+    /// The value of the state under the policy.
+    pub value: f64,
+    /// What deciding by the policy here, rather than as logged, adds to the value.
+    pub gain: f64,
+}
+
+impl StateRow {
+    /// The gain over all visits.
+    pub fn total_gain(&self) -> f64 {
+        self.gain * self.visits as f64
+    }
+}
+
+/// An action that looks better than the policy and was seen too rarely to be considered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Refused {
+    /// The state.
+    pub state: u32,
+    /// The pair.
+    pub pair: usize,
+    /// By how much it looks better.
+    pub promise: f64,
+}
+
+pub(crate) fn rows(counts: &Counts, fit: &Fit, settings: &Settings) -> Vec<StateRow> {
+    let table = &fit.table;
+    let row = |state: usize| {
+        let pairs = table.pairs_of(state);
+        // Of equal counts the first action, so that the result does not depend on chance.
+        let logged = pairs.clone().min_by_key(|&pair| std::cmp::Reverse(table.n[pair]))?;
+        let chosen = fit.plan.chosen[state];
+        let advantage = |pair: usize| (fit.plan.policy[pair] - fit.logged.policy[pair]) * fit.q[pair];
+        Some(StateRow {
+            state: state as u32,
+            visits: table.visits(state),
+            logged,
+            proposed: chosen.unwrap_or(logged),
+            supported: pairs.clone().any(|pair| is_supported(table, settings, pair)),
+            value: fit.plan.chain.values[state],
+            gain: pairs.map(advantage).sum(),
+        })
+    };
+    let mut rows: Vec<StateRow> = (0..counts.states.len()).filter_map(row).collect();
+    rows.sort_by(|a, b| b.total_gain().total_cmp(&a.total_gain()).then(a.state.cmp(&b.state)));
+    rows
+}
+
+/// Actions that look better than what the policy does and are not supported, the best promise first.
+pub fn refused(fit: &Fit, settings: &Settings) -> Vec<Refused> {
+    let mut found = Vec::new();
+    for state in 0..fit.table.n_states() {
+        for pair in fit.table.pairs_of(state) {
+            let promise = fit.q[pair] - fit.plan.chain.values[state];
+            if !is_supported(&fit.table, settings, pair) && promise > 0.0 {
+                found.push(Refused { state: state as u32, pair, promise });
+            }
+        }
+    }
+    found.sort_by(|a, b| b.promise.total_cmp(&a.promise).then(a.pair.cmp(&b.pair)));
+    found
+}
+
+/// How rewards spread within a log: counts keep only sums, so the spread of a mean is taken as wide as the range allows.
+#[derive(Clone, Copy, Debug)]
+pub struct RewardRange {
+    low: f64,
+    high: f64,
+}
+
+impl RewardRange {
+    /// The range of the mean rewards of all rows.
+    pub fn new(counts: &Counts) -> Self {
+        let means = counts.rows.iter().map(|row| counts.reward(row.reward_sum) / row.n as f64);
+        let (low, high) = means.fold((0.0_f64, 0.0_f64), |(low, high), mean| (low.min(mean), high.max(mean)));
+        Self { low, high }
+    }
+
+    /// A pair's value with a 95 % interval from its count and the spread of its outcomes.
+    ///
+    /// The variance of rewards with mean m within [l, h] is at most (h − m)(m − l) (Bhatia & Davis 2000); that of the values of
+    /// next states is known. The deviations are added, as if the two went together.
+    pub fn estimate(&self, fit: &Fit, discount: f64, pair: usize) -> Estimate {
+        let (table, value) = (&fit.table, fit.q[pair]);
+        let n = table.n[pair] as f64;
+        if table.n[pair] < 2 {
+            return Estimate { value, low: f64::NEG_INFINITY, high: f64::INFINITY };
+        }
+        let values = &fit.plan.chain.values;
+        let mean_next = (value - table.rewards[pair]) / discount;
+        let (mut squares, mut n_arcs) = (0.0, 0.0);
+        for arc in table.arcs_of(pair) {
+            let (n_arc, next) = (table.arc_n[arc] as f64, values[table.next[arc] as usize]);
+            squares += n_arc * (next - mean_next).powi(2);
+            n_arcs += n_arc;
+        }
+        squares += (n - n_arcs) * mean_next.powi(2);
+        let reward = table.rewards[pair];
+        let of_rewards = ((self.high - reward) * (reward - self.low)).max(0.0).sqrt();
+        let deviation = discount * (squares / n).sqrt() + of_rewards;
+        let half = 1.96 * deviation / (n - 1.0).sqrt();
+        Estimate { value, low: value - half, high: value + half }
+    }
+}

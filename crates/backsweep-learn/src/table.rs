@@ -1,0 +1,177 @@
+//! Counts as a fitted model: per state its actions, per action how often it was seen, its mean reward and where it led.
+
+use backsweep_log::Counts;
+use std::ops::Range;
+
+/// The model fitted to some folds of [`Counts`], in compressed rows. States and actions have the numbers of the counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Where the pairs of each state begin; one more entry than there are states.
+    pub pairs: Vec<u32>,
+    /// The action of each pair, ascending within a state.
+    pub actions: Vec<u32>,
+    /// How often each pair was seen, at least 1.
+    pub n: Vec<i64>,
+    /// The mean reward of each pair.
+    pub rewards: Vec<f64>,
+    /// Where the arcs of each pair begin; one more entry than there are pairs. Steps that ended have no arc.
+    pub arcs: Vec<u32>,
+    /// The state that each arc leads to, ascending within a pair.
+    pub next: Vec<u32>,
+    /// How often each arc was seen.
+    pub arc_n: Vec<i64>,
+    /// How many cases started in each state. Counts without cases have no starts: then every step counts as one.
+    pub starts: Vec<i64>,
+    /// The sum of `starts`.
+    pub n_cases: i64,
+}
+
+impl Table {
+    /// The model of the folds whose bit is set.
+    ///
+    /// # Errors
+    /// If a count is not positive, an id does not exist, rows are not sorted, or there are too many.
+    pub fn new(counts: &Counts, folds: u16) -> Result<Self, String> {
+        let n_states = counts.states.len();
+        let mut table = Self {
+            pairs: vec![0],
+            actions: Vec::new(),
+            n: Vec::new(),
+            rewards: Vec::new(),
+            arcs: vec![0],
+            next: Vec::new(),
+            arc_n: Vec::new(),
+            starts: vec![0; n_states],
+            n_cases: 0,
+        };
+        // The last row's key, and the sum of rewards of the pair that is being filled.
+        let (mut last, mut sum) = (None, 0_i128);
+        for (i, row) in counts.rows.iter().enumerate() {
+            let key = (row.state, row.action, row.next, row.fold);
+            let bad = |problem: &str| Err(format!("row {i} of the counts {problem}"));
+            if row.state.max(row.next.unwrap_or(0)) as usize >= n_states
+                || row.action as usize >= counts.actions.len()
+            {
+                return bad("names a state or an action that does not exist");
+            }
+            if row.n < 1 || u32::from(row.fold) >= u16::BITS {
+                return bad("has a count below 1 or a fold above 15");
+            }
+            if last.is_some_and(|last| last >= key) {
+                return bad(
+                    "is out of order; expected rows sorted by state, action, next and fold, each once",
+                );
+            }
+            last = Some(key);
+            if folds >> row.fold & 1 == 0 {
+                continue;
+            }
+            while table.pairs.len() <= row.state as usize {
+                table.close_pair(counts, &mut sum)?;
+                table.pairs.push(table.actions.len() as u32);
+            }
+            let begun = *table.pairs.last().unwrap_or(&0) as usize;
+            if table.actions.len() == begun || table.actions.last() != Some(&row.action) {
+                table.close_pair(counts, &mut sum)?;
+                table.actions.push(row.action);
+                table.n.push(0);
+            }
+            if let Some(n) = table.n.last_mut() {
+                *n = n.checked_add(row.n).ok_or("a count exceeds 64 bits")?;
+            }
+            sum += i128::from(row.reward_sum);
+            if let Some(next) = row.next {
+                let begun = *table.arcs.last().unwrap_or(&0) as usize;
+                match table.next[begun..].last() {
+                    Some(&known) if known == next => *table.arc_n.last_mut().unwrap_or(&mut 0) += row.n,
+                    _ => {
+                        table.next.push(next);
+                        table.arc_n.push(row.n);
+                    }
+                }
+            }
+        }
+        table.close_pair(counts, &mut sum)?;
+        table.pairs.resize(n_states + 1, table.actions.len() as u32);
+        for start in counts.starts.iter().filter(|start| folds >> start.fold & 1 == 1) {
+            let place = table
+                .starts
+                .get_mut(start.state as usize)
+                .ok_or("a start names a state that does not exist")?;
+            *place += start.n;
+            table.n_cases += start.n;
+        }
+        if counts.starts.is_empty() {
+            table.starts = (0..n_states).map(|state| table.visits(state)).collect();
+            table.n_cases = table.n_steps();
+        }
+        Ok(table)
+    }
+
+    /// Completes the pair that is being filled, if there is one.
+    fn close_pair(&mut self, counts: &Counts, sum: &mut i128) -> Result<(), String> {
+        if self.rewards.len() < self.actions.len() {
+            let n = self.n.last().copied().unwrap_or(1);
+            let total = i64::try_from(*sum).map_err(|_| "a sum of rewards exceeds 64 bits")?;
+            self.rewards.push(counts.reward(total) / n as f64);
+            let end = u32::try_from(self.next.len()).map_err(|_| "there are more than 2³² transitions")?;
+            self.arcs.push(end);
+            *sum = 0;
+        }
+        Ok(())
+    }
+
+    /// How many states there are.
+    pub fn n_states(&self) -> usize {
+        self.pairs.len() - 1
+    }
+
+    /// The pairs of a state.
+    pub fn pairs_of(&self, state: usize) -> Range<usize> {
+        self.pairs[state] as usize..self.pairs[state + 1] as usize
+    }
+
+    /// The arcs of a pair.
+    pub fn arcs_of(&self, pair: usize) -> Range<usize> {
+        self.arcs[pair] as usize..self.arcs[pair + 1] as usize
+    }
+
+    /// The pair of an action in a state, if it was seen.
+    pub fn pair(&self, state: u32, action: u32) -> Option<usize> {
+        let pairs = self.pairs_of(state as usize);
+        self.actions[pairs.clone()].binary_search(&action).ok().map(|place| pairs.start + place)
+    }
+
+    /// How often a state was left.
+    pub fn visits(&self, state: usize) -> i64 {
+        self.n[self.pairs_of(state)].iter().sum()
+    }
+
+    /// How many steps there are.
+    pub fn n_steps(&self) -> i64 {
+        self.n.iter().sum()
+    }
+
+    /// The logged policy: the share of each pair among its state's.
+    pub fn logged_policy(&self) -> Vec<f64> {
+        let mut policy = Vec::with_capacity(self.n.len());
+        for state in 0..self.n_states() {
+            let visits = self.visits(state) as f64;
+            policy.extend(self.n[self.pairs_of(state)].iter().map(|&n| n as f64 / visits));
+        }
+        policy
+    }
+
+    /// What a pair is worth if the states are worth `values`.
+    pub fn pair_value(&self, pair: usize, discount: f64, values: &[f64]) -> f64 {
+        let arcs = self.arcs_of(pair);
+        let next: f64 = arcs.map(|arc| self.arc_n[arc] as f64 * values[self.next[arc] as usize]).sum();
+        self.rewards[pair] + discount * next / self.n[pair] as f64
+    }
+
+    /// The mean of a value over the states in which cases start.
+    pub fn mean_start(&self, values: &[f64]) -> f64 {
+        let sum: f64 = self.starts.iter().zip(values).map(|(&n, value)| n as f64 * value).sum();
+        sum / self.n_cases as f64
+    }
+}

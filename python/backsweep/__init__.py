@@ -9,7 +9,8 @@
     >>> agent.value("hall")
     0.9
 
-``Agent`` learns from steps; ``learn`` and ``evaluate`` run it in a Gymnasium environment; ``MDP`` solves known problems;
+``Agent`` learns from steps; ``learn`` and ``evaluate`` run it in a Gymnasium environment; ``learn_log``
+learns a policy from a log of decisions; ``MDP`` solves known problems;
 ``SmallBackupPredictor`` and ``TD0`` learn the values of a policy.
 """
 
@@ -18,6 +19,7 @@ from importlib.metadata import version as _version
 from ._backsweep import TD0, Agent, SmallBackupPredictor
 from ._errors import Error, FileError, UnknownName
 from ._learn import Evaluation, History, evaluate, learn
+from ._learn_log import Learned, LogReport, learn_log
 from ._mdp import MDP
 from ._objectives import Average, Discounted, Horizon, Reach, Total
 from ._plot import plot_policy, plot_values
@@ -47,6 +49,8 @@ __all__ = [
     "FileError",
     "History",
     "Horizon",
+    "Learned",
+    "LogReport",
     "MDP",
     "Model",
     "MooreAtkeson",
@@ -67,6 +71,7 @@ __all__ = [
     "WieringSchmidhuber",
     "evaluate",
     "learn",
+    "learn_log",
     "name_of",
     "plot_policy",
     "plot_values",

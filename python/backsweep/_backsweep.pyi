@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ._types import Audit, Model, Optimism, Planner, Stats
 
-__all__ = ["Agent", "KnownModel", "SmallBackupPredictor", "Solver", "TD0", "rust_loop"]
+__all__ = ["Agent", "KnownModel", "LearnedLog", "SmallBackupPredictor", "Solver", "TD0", "learn_log", "rust_loop"]
 
 @final
 class Agent:
@@ -473,3 +473,33 @@ def rust_loop(
     discount: float = 0.99,
     seed: int = 0,
 ) -> tuple[float, NDArray[np.float64], int]: ...
+
+@final
+class LearnedLog:
+    """A policy learned from a log; what ``backsweep.Learned`` is made of."""
+
+    def guesses(self) -> list[str]:
+        """What was guessed about the columns."""
+    def states(self) -> dict[str, Any]:
+        """The state, action, value, count, logged action, support and probability of each state that was ever left, as columns."""
+    def probabilities(self) -> dict[str, dict[str, float]]:
+        """The probability of each action in each state, by name."""
+    def counts(self) -> dict[str, Any]:
+        """The counts as columns; ``next`` is None where the case ended."""
+    def summary(self) -> str:
+        """The summary as JSON."""
+    def html(self) -> str:
+        """The report as HTML."""
+    def save(self, folder: PathLike[str], overwrite: bool) -> list[PathLike[str]]:
+        """Write report.html and policy.csv into a folder; returns their paths."""
+    def agent(self) -> bytes:
+        """The bytes of an agent that knows the supported counts."""
+
+def learn_log(
+    paths: list[str],
+    data: tuple[str, bytes] | None,
+    columns_of: dict[str, Any],
+    options: dict[str, Any],
+    settings: dict[str, Any],
+) -> LearnedLog:
+    """Learn a policy from the files or the bytes of a log. See ``backsweep.learn_log``."""

@@ -3,10 +3,12 @@
 use crate::bootstrap::{Sums, intervals, jackknife, total};
 use crate::chain::{Chain, Logged, Rows};
 use crate::learned::Fit;
-use crate::off_policy::HeldOut;
+use crate::memory::Memory;
+use crate::off_policy::{HeldOut, Selected};
 use crate::settings::Settings;
 use crate::table::Table;
-use backsweep_log::{Case, Counts};
+use backsweep_log::{Counts, End};
+use std::fmt;
 
 /// A value with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +19,33 @@ pub struct Estimate {
     pub low: f64,
     /// The upper end.
     pub high: f64,
+}
+
+impl fmt::Display for Estimate {
+    /// `0.8125 [0.8011, 0.8240]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.low.is_finite() && self.high.is_finite() {
+            write!(f, "{} [{}, {}]", figure(self.value), figure(self.low), figure(self.high))
+        } else {
+            write!(f, "{} [no interval]", figure(self.value))
+        }
+    }
+}
+
+/// A number with so many decimals, without a minus sign before 0.
+pub(crate) fn decimals(x: f64, n: usize) -> String {
+    let text = format!("{x:.n$}");
+    let is_zero = text.chars().all(|c| matches!(c, '-' | '0' | '.'));
+    if is_zero { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+/// A number for people: four decimals below 100, fewer above.
+pub(crate) fn figure(x: f64) -> String {
+    match x.abs() {
+        size if size < 100.0 => decimals(x, 4),
+        size if size < 10_000.0 => decimals(x, 2),
+        _ => decimals(x, 0),
+    }
 }
 
 /// An estimate of the policy, and how much it is above what was logged in the same cases.
@@ -66,8 +95,8 @@ pub struct Evaluation {
     pub supported: f64,
     /// The share of logged decisions that the policy would change.
     pub changed: f64,
-    /// The correlation of successive surprises, and how many standard errors it is from 0; only from whole cases.
-    pub memory: Option<(f64, f64)>,
+    /// What the previous action says about what follows a state and an action; only from whole cases.
+    pub memory: Option<Memory>,
     /// Predictions against what followed, lowest first; only from whole cases.
     pub calibration: Vec<Calibration>,
 }
@@ -79,7 +108,7 @@ const MIN_GROUP: usize = 20;
 impl Evaluation {
     pub(crate) fn new(
         counts: &Counts,
-        cases: &[&Case],
+        cases: &Selected,
         fit: &Fit,
         settings: &Settings,
         stop: &(dyn Fn() -> bool + Sync),
@@ -88,7 +117,7 @@ impl Evaluation {
         let discount = settings.discount;
         let train = !settings.hold_out;
         let by_training =
-            |policy: &[f64], chain: &Chain| by_folds(counts, train, table, policy, chain, discount).estimate;
+            |policy: Policy, chain: &Chain| by_folds(counts, train, table, policy, chain, discount).estimate;
         let steps = table.n_steps() as f64;
         let in_supported = |state: &usize| plan.chosen[*state].is_some();
         let supported: i64 =
@@ -98,9 +127,9 @@ impl Evaluation {
         let mut evaluation = Self {
             n_cases: [if counts.starts.is_empty() { 0 } else { table.n_cases }, 0],
             n_steps: [table.n_steps(), 0],
-            logged_training: by_training(&logged.policy, &logged.chain),
+            logged_training: by_training(Policy::Logged, &logged.chain),
             logged: None,
-            training: by_training(&plan.policy, &plan.chain),
+            training: by_training(Policy::Given(&plan.policy), &plan.chain),
             held_out: None,
             covered: 0.0,
             importance: None,
@@ -118,25 +147,26 @@ impl Evaluation {
         evaluation.n_cases[1] = other.n_cases;
         evaluation.n_steps[1] = other.n_steps();
         let model = HeldOutModel::new(&other, fit, settings, &counts.states, stop)?;
-        let by_fold = by_folds(counts, settings.hold_out, &other, &model.policy, &model.chain, discount);
+        let by_fold =
+            by_folds(counts, settings.hold_out, &other, Policy::Given(&model.policy), &model.chain, discount);
         evaluation.covered = model.covered;
-        if cases.is_empty() {
-            let own = other.logged_policy();
+        if cases.cases.is_empty() {
             let logged = Logged::new(&other, settings, &counts.states, stop)?;
-            let by_fold_logged = by_folds(counts, settings.hold_out, &other, &own, &logged.chain, discount);
+            let by_fold_logged =
+                by_folds(counts, settings.hold_out, &other, Policy::Logged, &logged.chain, discount);
             evaluation.logged = Some(by_fold_logged.estimate);
             evaluation.held_out = Some(by_fold.against(&by_fold_logged));
             return Ok(evaluation);
         }
-        let found = HeldOut::new(counts, cases, fit, discount);
-        let influences = model.influences(counts, cases, &other, &by_fold, discount);
+        let found = HeldOut::new(cases, fit, discount);
+        let influences = model.influences(cases, &other, &by_fold, discount);
         let resampled = Resampled::new(&found, &influences, by_fold.estimate.value);
         evaluation.logged = Some(resampled.logged);
         evaluation.held_out = Some(resampled.model);
         evaluation.effective_cases = found.effective_sample_size();
         evaluation.importance = (evaluation.effective_cases > 0.0).then_some(resampled.importance);
         evaluation.doubly_robust = Some(resampled.doubly_robust);
-        evaluation.memory = found.memory();
+        evaluation.memory = found.memory;
         evaluation.calibration = calibration(found.predictions);
         Ok(evaluation)
     }
@@ -225,16 +255,10 @@ impl HeldOutModel {
     }
 
     /// What each case adds to the value in this model, relative to the mean (the infinitesimal jackknife).
-    fn influences(
-        &self,
-        counts: &Counts,
-        cases: &[&Case],
-        other: &Table,
-        by_fold: &ByFolds,
-        discount: f64,
-    ) -> Vec<f64> {
+    fn influences(&self, selected: &Selected, other: &Table, by_fold: &ByFolds, discount: f64) -> Vec<f64> {
         let values = &self.chain.values;
-        let mut influences: Vec<f64> = cases
+        let mut influences: Vec<f64> = selected
+            .cases
             .iter()
             .map(|case| {
                 let start = case
@@ -245,10 +269,10 @@ impl HeldOutModel {
                     let pair = other.pair(step.state, step.action)?;
                     let next = match (case.steps.get(t + 1), case.end) {
                         (Some(next), _) => values[next.state as usize],
-                        (None, backsweep_log::End::Truncated(state)) => values[state as usize],
-                        (None, backsweep_log::End::Terminated) => 0.0,
+                        (None, End::Truncated(state)) => values[state as usize],
+                        (None, End::Terminated) => 0.0,
                     };
-                    let surprise = counts.reward(step.reward) + discount * next - by_fold.q[pair];
+                    let surprise = selected.reward(step) + discount * next - by_fold.q[pair];
                     Some(by_fold.weights[pair] * surprise)
                 });
                 start + steps.sum::<f64>()
@@ -283,24 +307,38 @@ fn around(value: f64, half: f64) -> Estimate {
     Estimate { value, low: value - half, high: value + half }
 }
 
+/// Whose value is estimated.
+#[derive(Clone, Copy)]
+enum Policy<'a> {
+    /// A policy that is given, by the probability of each pair.
+    Given(&'a [f64]),
+    /// The logged one, which is itself estimated: what was done in a state adds to the uncertainty.
+    Logged,
+}
+
 /// A policy's mean value over starts, with an interval from how much each fold moves it.
 fn by_folds(
     counts: &Counts,
     folds: u16,
     table: &Table,
-    policy: &[f64],
+    policy: Policy,
     chain: &Chain,
     discount: f64,
 ) -> ByFolds {
     let values = &chain.values;
     let value = table.mean_start(values);
     let visits = chain.visits(table, discount);
-    let q: Vec<f64> = (0..table.n.len()).map(|pair| table.pair_value(pair, discount, values)).collect();
     let n_cases = table.n_cases as f64;
-    let mut weights = vec![0.0; table.n.len()];
+    let (mut weights, mut q) = (vec![0.0; table.n.len()], vec![0.0; table.n.len()]);
     for (state, visits) in visits.iter().enumerate() {
         for pair in table.pairs_of(state) {
-            weights[pair] = visits * policy[pair] * n_cases / table.n[pair] as f64;
+            (weights[pair], q[pair]) = match policy {
+                Policy::Given(policy) => {
+                    (visits * policy[pair] / table.n[pair] as f64, table.pair_value(pair, discount, values))
+                }
+                Policy::Logged => (visits / table.visits(state) as f64, values[state]),
+            };
+            weights[pair] *= n_cases;
         }
     }
     let mut sums = [0.0; backsweep_log::FOLDS];
@@ -321,18 +359,20 @@ fn by_folds(
 }
 
 fn calibration(mut predictions: Vec<(f64, f64)>) -> Vec<Calibration> {
-    predictions.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let groups = (predictions.len() / MIN_GROUP).clamp(1, GROUPS);
-    let (size, extra) = (predictions.len() / groups, predictions.len() % groups);
+    // A stable sort: among equal predictions the order must say nothing about what followed.
+    predictions.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let size = predictions.len().div_ceil(GROUPS).max(MIN_GROUP);
     let mut rest = &predictions[..];
     let mut found = Vec::new();
-    for group in 0..groups {
-        let (now, later) = rest.split_at(size + usize::from(group < extra));
+    while rest.len() >= MIN_GROUP {
+        let last = rest[size.min(rest.len()) - 1].0;
+        let mut end = rest.partition_point(|pair| pair.0 <= last);
+        if rest.len() - end < MIN_GROUP {
+            end = rest.len();
+        }
+        let (now, later) = rest.split_at(end);
         rest = later;
         let n = now.len() as f64;
-        if now.len() < 2 {
-            continue;
-        }
         let mean = |of: &dyn Fn(&(f64, f64)) -> f64| now.iter().map(of).sum::<f64>() / n;
         let observed = mean(&|pair| pair.1);
         let variance = mean(&|pair| (pair.1 - observed).powi(2)) * n / (n - 1.0);

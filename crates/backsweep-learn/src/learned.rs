@@ -2,12 +2,13 @@
 
 use crate::chain::Logged;
 use crate::evaluation::Evaluation;
+use crate::off_policy::{Cases, Selected};
 use crate::plan::Plan;
 use crate::settings::Settings;
 use crate::states::{self, StateRow};
 use crate::table::Table;
 use crate::verdict::{self, Verdict};
-use backsweep_log::{Case, Counts};
+use backsweep_log::{Counts, End};
 
 /// All that was fitted to the training cases.
 pub struct Fit {
@@ -43,7 +44,7 @@ pub struct Learned {
 /// policy never ends in its own model without discount.
 pub fn learn(
     counts: &Counts,
-    cases: &[Case],
+    cases: Cases,
     settings: &Settings,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Learned, String> {
@@ -60,9 +61,13 @@ pub fn learn(
     let value = |pair: usize| table.pair_value(pair, settings.discount, &plan.chain.values);
     let q = (0..table.n.len()).map(value).collect();
     let fit = Fit { table, logged, plan, q };
-    let held_out: Vec<&Case> = cases.iter().filter(|case| settings.hold_out >> case.fold & 1 == 1).collect();
-    if held_out.iter().flat_map(|case| &case.steps).any(|step| step.state as usize >= counts.states.len()) {
-        return Err("a held-out case names a state that the counts do not know".to_owned());
+    let held_out = Selected::new(cases, settings.hold_out);
+    let known = |state: u32| (state as usize) < counts.states.len();
+    for case in &held_out.cases {
+        let cut_in = if let End::Truncated(state) = case.end { known(state) } else { true };
+        if !cut_in || !case.steps.iter().all(|step| known(step.state)) {
+            return Err("a held-out case names a state that the counts do not know; expected cases and counts of the same log".to_owned());
+        }
     }
     let evaluation = Evaluation::new(counts, &held_out, &fit, settings, stop)?;
     let verdict = verdict::judge(&evaluation);

@@ -14,14 +14,18 @@
 //! | which actions may be taken, and the policy | [`plan`] |
 //! | the value of a policy in a fitted model | [`chain`] |
 //! | estimates on held-out cases: importance sampling, doubly robust | [`off_policy`], [`bootstrap`] |
+//! | whether states miss something | [`memory`] |
 //! | what it all says, in words | [`verdict`] |
+//! | an agent that goes on learning | [`agent`] |
 //! | files | [`output`], [`report`] |
 #![forbid(unsafe_code)]
 
+pub mod agent;
 pub mod bootstrap;
 pub mod chain;
 pub mod evaluation;
 pub mod learned;
+pub mod memory;
 pub mod off_policy;
 pub mod output;
 pub mod plan;
@@ -31,8 +35,9 @@ pub mod states;
 pub mod table;
 pub mod verdict;
 
-pub use evaluation::{Estimate, Evaluation};
+pub use evaluation::{Against, Estimate, Evaluation};
 pub use learned::{Learned, learn};
+pub use off_policy::Cases;
 pub use settings::{Settings, hold_out};
 pub use states::StateRow;
 pub use table::Table;

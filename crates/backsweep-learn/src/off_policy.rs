@@ -9,8 +9,36 @@
 
 use crate::chain::Logged;
 use crate::learned::Fit;
+use crate::memory::{Memory, Targets};
 use crate::table::Table;
-use backsweep_log::{Case, Counts, End};
+use backsweep_log::decimal::Decimal;
+use backsweep_log::{Case, End, Step};
+
+/// Whole cases, as `backsweep_log::read` keeps them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cases<'a> {
+    /// The cases; those of folds that are not held out are ignored.
+    pub cases: &'a [Case],
+    /// Rewards of their steps are in units of 10^-`decimals`.
+    pub decimals: u8,
+}
+
+/// The held-out ones of some cases, without those that have no step.
+pub(crate) struct Selected<'a> {
+    pub cases: Vec<&'a Case>,
+    decimals: u8,
+}
+
+impl<'a> Selected<'a> {
+    pub fn new(cases: Cases<'a>, folds: u16) -> Self {
+        let is_held_out = |case: &&Case| folds >> case.fold & 1 == 1 && !case.steps.is_empty();
+        Self { cases: cases.cases.iter().filter(is_held_out).collect(), decimals: cases.decimals }
+    }
+
+    pub fn reward(&self, step: &Step) -> f64 {
+        Decimal { mantissa: step.reward, decimals: self.decimals }.to_f64()
+    }
+}
 
 /// What is known of each held-out case.
 #[derive(Clone, Debug, Default)]
@@ -23,53 +51,36 @@ pub struct HeldOut {
     pub weights: Vec<f64>,
     /// The doubly robust value.
     pub doubly_robust: Vec<f64>,
-    /// The sum over a case of the products of successive surprises, and of their squares.
-    pub surprises: Vec<[f64; 2]>,
-    /// Of one decision per case: the value that the fitted model gives the logged policy there, and the return that followed.
+    /// What the previous action says about what follows, if that can be told.
+    pub memory: Option<Memory>,
+    /// Of one decision per case, if it is that long: the value that the fitted model gives the logged policy there, and the return
+    /// that followed.
     pub predictions: Vec<(f64, f64)>,
 }
 
-/// A state's surprise under the logged policy: r + γ V(s') − V(s). In a state that holds all that matters, surprises cannot be
-/// foretold, so successive ones are not correlated.
-fn surprises(
-    case: &Case,
-    next: impl Fn(usize) -> f64,
-    rewards: &[f64],
-    values: &[f64],
-    discount: f64,
-) -> [f64; 2] {
-    let surprise = |t: usize| rewards[t] + discount * next(t) - values[case.steps[t].state as usize];
-    let mut sums = [0.0; 2];
-    let mut before = None;
-    for t in 0..case.steps.len() {
-        let now = surprise(t);
-        if let Some(before) = before {
-            sums[0] += before * now;
-            sums[1] += (before * before + now * now) / 2.0;
-        }
-        before = Some(now);
-    }
-    sums
-}
-
 impl HeldOut {
-    pub(crate) fn new(counts: &Counts, cases: &[&Case], fit: &Fit, discount: f64) -> Self {
+    pub(crate) fn new(selected: &Selected, fit: &Fit, discount: f64) -> Self {
         let mut found = Self::default();
+        let cases = &selected.cases;
         let mut log_weights = Vec::with_capacity(cases.len());
+        let mut targets = Targets::default();
+        let usual_length = ((fit.table.n_steps() / fit.table.n_cases.max(1)) as usize).max(1);
         for (i, case) in cases.iter().enumerate() {
-            let rewards: Vec<f64> = case.steps.iter().map(|step| counts.reward(step.reward)).collect();
+            let rewards: Vec<f64> = case.steps.iter().map(|step| selected.reward(step)).collect();
             let n = case.steps.len();
             let rest = |values: &[f64]| match case.end {
                 End::Terminated => 0.0,
                 End::Truncated(state) => values[state as usize],
             };
-            let next = |values: &[f64], t: usize| match case.steps.get(t + 1) {
-                Some(step) => values[step.state as usize],
-                None => rest(values),
+            let logged = &fit.logged.chain.values;
+            let next = |t: usize| match case.steps.get(t + 1) {
+                Some(step) => logged[step.state as usize],
+                None => rest(logged),
             };
             let (mut g, mut g_policy) = (rest(&fit.logged.chain.values), rest(&fit.plan.chain.values));
             let (mut robust, mut log_weight) = (g_policy, 0.0);
-            let decision = i % n.max(1);
+            // Which decision is looked at must not depend on how the case goes on.
+            let decision = i % usual_length;
             for t in (0..n).rev() {
                 let (state, reward) = (case.steps[t].state as usize, rewards[t]);
                 let (rho, q) =
@@ -78,12 +89,14 @@ impl HeldOut {
                 log_weight += rho.ln();
                 g = reward + discount * g;
                 g_policy = reward + discount * g_policy;
+                if t > 0 {
+                    let (step, target) = (case.steps[t], reward + discount * next(t));
+                    targets.add(step.state, step.action, case.steps[t - 1].action, target);
+                }
                 if t == decision {
                     found.predictions.push((fit.logged.chain.values[state], g));
                 }
             }
-            let logged = &fit.logged.chain.values;
-            found.surprises.push(surprises(case, |t| next(logged, t), &rewards, logged, discount));
             found.returns.push(g);
             found.policy_returns.push(g_policy);
             found.doubly_robust.push(robust);
@@ -92,6 +105,7 @@ impl HeldOut {
         // Only ratios of weights count; the largest is 1, so that no product overflows.
         let largest = log_weights.iter().fold(f64::NEG_INFINITY, |most, &w| most.max(w));
         let weight = |w: &f64| if largest == f64::NEG_INFINITY { 0.0 } else { (w - largest).exp() };
+        found.memory = targets.memory();
         found.weights = log_weights.iter().map(weight).collect();
         found
     }
@@ -101,15 +115,6 @@ impl HeldOut {
         let (sum, squares) =
             self.weights.iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
         if squares > 0.0 { sum * sum / squares } else { 0.0 }
-    }
-
-    /// The correlation of successive surprises and how many standard errors it is away from 0.
-    pub fn memory(&self) -> Option<(f64, f64)> {
-        let (products, scale, squares) =
-            self.surprises.iter().fold((0.0, 0.0, 0.0), |(p, s, q), [product, square]| {
-                (p + product, s + square, q + product * product)
-            });
-        (scale > 0.0 && squares > 0.0).then(|| (products / scale, products / squares.sqrt()))
     }
 }
 

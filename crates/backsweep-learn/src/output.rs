@@ -53,9 +53,10 @@ fn against(found: &Option<Against>) -> Value {
 /// The summary as JSON.
 pub fn summary(learned: &Learned) -> Value {
     let (settings, e) = (&learned.settings, &learned.evaluation);
-    let memory = e
-        .memory
-        .map_or(Value::Null, |(r, z)| json!({"correlation": number(r), "standard_errors": number(z)}));
+    let memory = e.memory.map_or(
+        Value::Null,
+        |memory| json!({"correlation": number(memory.correlation), "standard_errors": number(memory.errors)}),
+    );
     let bins: Vec<Value> = e
         .calibration
         .iter()

@@ -3,13 +3,13 @@
 
 mod tables;
 
+use crate::evaluation::{decimals, figure};
 use crate::learned::Learned;
 use crate::states::{RewardRange, refused};
 use crate::verdict::CAVEAT;
 use backsweep_log::Counts;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use tables::{decimals, estimate, figure};
 
 const STYLE: &str = include_str!("report/style.css");
 const SCRIPT: &str = include_str!("report/what_if.js");
@@ -72,11 +72,11 @@ fn head(page: &mut String, learned: &Learned) {
     let cards = [
         (
             "logged return, held out",
-            e.logged.map_or_else(|| "not known".to_owned(), |logged| estimate(&logged)),
+            e.logged.map_or_else(|| "not known".to_owned(), |logged| logged.to_string()),
         ),
         (
             "policy, doubly robust",
-            e.doubly_robust.map_or_else(|| "not known".to_owned(), |found| estimate(&found.policy)),
+            e.doubly_robust.map_or_else(|| "not known".to_owned(), |found| found.policy.to_string()),
         ),
         ("effective held-out cases", format!("{} of {}", decimals(e.effective_cases, 1), e.n_cases[1])),
         ("visits with support", crate::verdict::percent(e.supported)),

@@ -1,13 +1,14 @@
 //! What the numbers say, in words. No word promises anything: a log cannot show what it does not hold.
 
 use crate::evaluation::Evaluation;
+use crate::memory::Memory;
 
 /// Held-out cases that weights must be worth before an estimate by importance sampling says anything.
 pub const MIN_EFFECTIVE_CASES: f64 = 30.0;
-/// A correlation of successive surprises above this, by more than [`MEMORY_ERRORS`] standard errors, means that states miss something.
-pub const MEMORY: f64 = 0.05;
+/// If the previous action correlates with what follows by more than this, beyond [`MEMORY_ERRORS`] standard errors, states miss something.
+pub const MEMORY: f64 = 0.1;
 /// See [`MEMORY`].
-pub const MEMORY_ERRORS: f64 = 4.0;
+pub const MEMORY_ERRORS: f64 = 5.0;
 
 /// What the held-out data says about the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,13 +82,13 @@ fn find(evaluation: &Evaluation, reasons: &mut Vec<String>) -> Finding {
         });
         return if evaluation.doubly_robust.is_some() { Finding::TooLittleData } else { Finding::NotTested };
     };
-    if let Some((correlation, errors)) = evaluation.memory
+    if let Some(Memory { correlation, errors }) = evaluation.memory
         && correlation > MEMORY
         && errors > MEMORY_ERRORS
     {
         reasons.push(format!(
-            "What came before a state foretells what follows it (successive surprises correlate by {correlation:.2}, {errors:.0} \
-             standard errors from 0): the states miss something that matters, and values in the fitted models cannot be trusted."
+            "What was done before foretells what follows a state and an action (a correlation of {correlation:.2}, {errors:.0} standard \
+             errors beyond chance): the states miss something that matters, and values in the fitted models cannot be trusted."
         ));
         return Finding::Contradicted;
     }

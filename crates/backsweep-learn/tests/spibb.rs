@@ -31,59 +31,70 @@ fn grid() -> World {
     World { p, reward: |_, _, next| if next.is_none() { 1000 } else { 0 }, start: 0 }
 }
 
-/// The softmax of the best action values. The authors' own table of values is not published as text; this temperature gives a
-/// baseline that is worth the same.
+/// The softmax of the best action values of a goal that pays 100, made worse as the authors make baselines for their random
+/// problems: the best action of a random state loses a tenth of its probability until the policy is worth what theirs is. The
+/// action values from which they drew this one are published only as a binary file.
 fn baseline(world: &World) -> Vec<Vec<f64>> {
     let best = world.best(DISCOUNT);
-    let row = |state: usize| {
-        let weight: Vec<f64> = (0..4)
-            .map(|a| (TEMPERATURE * (world.q(state, a, DISCOUNT, &best) - best[state])).exp())
-            .collect();
-        let sum: f64 = weight.iter().sum();
-        weight.iter().map(|w| w / sum).collect()
+    let q = |state: usize| -> Vec<f64> { (0..4).map(|a| world.q(state, a, DISCOUNT, &best)).collect() };
+    let normalise = |row: &mut Vec<f64>| {
+        let sum: f64 = row.iter().sum();
+        row.iter_mut().for_each(|p| *p /= sum);
     };
-    (0..24).map(row).collect()
+    let mut policy: Vec<Vec<f64>> =
+        (0..24).map(|state| q(state).iter().map(|q| (100.0 * (q - best[state])).exp()).collect()).collect();
+    policy.iter_mut().for_each(normalise);
+    let mut random = Random::from_seed(0);
+    while world.values(&policy, DISCOUNT)[0] > BASELINE {
+        let state = random.below(24) as usize;
+        let values = q(state);
+        let action = (0..4).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
+        policy[state][action] *= 0.9;
+        normalise(&mut policy[state]);
+    }
+    policy
 }
 
-const TEMPERATURE: f64 = 24.788736788057637;
+const BASELINE: f64 = 0.402250;
 
 #[test]
 fn the_grid_is_theirs() {
     let world = grid();
     assert!((world.best(DISCOUNT)[0] - 0.597742).abs() < 1e-6, "{}", world.best(DISCOUNT)[0]);
     let value = world.values(&baseline(&world), DISCOUNT)[0];
-    assert!((value - 0.402250).abs() < 1e-6, "{value}");
+    assert!(value <= BASELINE && value > BASELINE - 0.005, "{value}");
 }
 
 /// Mean and mean of the worst tenth, of 60 runs.
-fn runs(n_cases: u64, settings: &Settings) -> (f64, f64) {
-    let world = grid();
-    let logged = baseline(&world);
+fn runs(world: &World, logged: &[Vec<f64>], n_cases: u64, min_count: i64, keep_logged: bool) -> (f64, f64) {
+    let settings =
+        Settings { discount: DISCOUNT, min_count, keep_logged, hold_out: 0, ..Settings::default() };
     let mut found: Vec<f64> = (0..60)
         .map(|run| {
             let mut random = Random::stream(run, &[n_cases]);
             let cases: Vec<_> =
-                (0..n_cases).map(|i| world.run(&logged, 50, (i % 16) as u8, &mut random)).collect();
-            let learned = learned(&count(24, 4, &cases), &[], settings);
-            world.values(&full_policy(&learned, &logged), DISCOUNT)[0]
+                (0..n_cases).map(|i| world.run(logged, 50, (i % 16) as u8, &mut random)).collect();
+            let learned = learned(&count(24, 4, &cases), &[], &settings);
+            world.values(&full_policy(&learned, logged), DISCOUNT)[0]
         })
         .collect();
     found.sort_by(f64::total_cmp);
     (found.iter().sum::<f64>() / 60.0, found[..6].iter().sum::<f64>() / 6.0)
 }
 
+/// What the paper's table shows: the plain policy fails now and then however much data there is, keeping what was logged does not.
 #[test]
-fn dbg() {
-    for n in [20, 100, 1000] {
-        for (keep, m) in [(false, 1), (true, 5), (true, 20), (false, 5), (false, 20)] {
-            let settings = Settings {
-                discount: DISCOUNT,
-                min_count: m,
-                keep_logged: keep,
-                hold_out: 0,
-                ..Settings::default()
-            };
-            println!("{n} {keep} {m}: {:?}", runs(n, &settings));
-        }
+fn keeping_what_was_logged_protects_the_worst_runs() {
+    let world = grid();
+    let logged = baseline(&world);
+    for n_cases in [20, 100, 1000] {
+        let plain = runs(&world, &logged, n_cases, 1, false);
+        let five = runs(&world, &logged, n_cases, 5, true);
+        let twenty = runs(&world, &logged, n_cases, 20, true);
+        println!("{n_cases} cases: plain {plain:.3?}, minimum 5 {five:.3?}, minimum 20 {twenty:.3?}");
+        assert!(five.1 > plain.1 + 0.1 && five.0 > plain.0, "{n_cases}: {plain:?} {five:?}");
+        // The logged policy is estimated too: from 20 cases the worst tenth may lie a little below it.
+        assert!(twenty.1 > BASELINE - if n_cases == 20 { 0.03 } else { 0.0 }, "{n_cases}: {twenty:?}");
+        assert!(n_cases == 20 || five.1 > 0.55, "{n_cases}: {five:?}");
     }
 }

@@ -13,6 +13,7 @@
 //! | what Python sees | [`agent`], [`known`] (behind `backsweep.MDP`; [`solver`] if it has a planner), [`predict`] |
 //! | names to ids and back | [`names`], [`action_row`]; to files and back: [`name_codec`], [`persistence`] |
 //! | learning from columns | [`columns`], [`flags`], [`observe_many`] |
+//! | learning from logs: files, tables | [`learn_log`] |
 //! | acting, and the policy that values stand for | [`actions`], [`policy`] |
 //! | planning that answers Ctrl-C | [`planning`] |
 //! | one call at a time, and no more memory than there is | [`exclusive`], [`memory`] |
@@ -28,6 +29,7 @@ mod explain;
 mod files;
 mod flags;
 mod known;
+mod learn_log;
 mod memory;
 mod model_view;
 mod name_codec;
@@ -52,6 +54,8 @@ mod _backsweep {
     use crate::benchmark::rust_loop;
     #[pymodule_export]
     use crate::known::KnownModel;
+    #[pymodule_export]
+    use crate::learn_log::{LearnedLog, learn_log};
     #[pymodule_export]
     use crate::predict::{SmallBackupPredictor, TD0};
     #[pymodule_export]

@@ -1,40 +1,12 @@
 //! The tables of the report and its one picture.
 
 use super::escape;
-use crate::evaluation::{Calibration, Estimate};
+use crate::evaluation::{Calibration, Estimate, decimals, figure};
 use crate::learned::Learned;
 use crate::states::{Refused, RewardRange};
 use crate::verdict::percent;
 use backsweep_log::Counts;
 use std::fmt::Write;
-
-/// A number with so many decimals, without a minus sign before 0.
-pub(super) fn decimals(x: f64, n: usize) -> String {
-    let text = format!("{x:.n$}");
-    if text.trim_start_matches('-').chars().all(|c| matches!(c, '0' | '.')) {
-        text.trim_start_matches('-').to_owned()
-    } else {
-        text
-    }
-}
-
-/// A number for people: four decimals below 100, fewer above.
-pub(super) fn figure(x: f64) -> String {
-    match x.abs() {
-        size if size < 100.0 => decimals(x, 4),
-        size if size < 10_000.0 => decimals(x, 2),
-        _ => decimals(x, 0),
-    }
-}
-
-/// A value and its interval.
-pub(super) fn estimate(found: &Estimate) -> String {
-    if found.low.is_finite() && found.high.is_finite() {
-        format!("{} [{}, {}]", figure(found.value), figure(found.low), figure(found.high))
-    } else {
-        format!("{} [no interval]", figure(found.value))
-    }
-}
 
 /// A table of text; columns from `first_number` on are aligned as numbers.
 fn table(
@@ -92,19 +64,19 @@ pub(super) fn worth(page: &mut String, learned: &Learned) {
         rows.push(row(name, found.as_ref().map(|f| &f.policy), found.as_ref().map(|f| &f.gain), &note));
     }
     table(page, 9, &["", "value [95 %]", "gain [95 %]", ""], rows);
-    if let Some((correlation, errors)) = e.memory {
+    if let Some(memory) = e.memory {
         let _ = writeln!(
             page,
-            "<p>Successive surprises of the logged policy correlate by {}, {} standard errors from 0; in states that hold all that \
-             matters they would not.</p>",
-            decimals(correlation, 3),
-            decimals(errors, 1)
+            "<p>What was done before correlates with what follows a state and an action by {}, {} standard errors beyond chance; in states \
+             that hold all that matters it would not.</p>",
+            decimals(memory.correlation, 3),
+            decimals(memory.errors, 1)
         );
     }
 }
 
 fn row(name: &str, value: Option<&Estimate>, gain: Option<&Estimate>, note: &str) -> Vec<String> {
-    let text = |found: Option<&Estimate>| found.map_or_else(|| "—".to_owned(), estimate);
+    let text = |found: Option<&Estimate>| found.map_or_else(|| "—".to_owned(), Estimate::to_string);
     vec![name.to_owned(), text(value), text(gain), note.to_owned()]
 }
 
@@ -123,7 +95,7 @@ pub(super) fn states(
     );
     let fit = &learned.fit;
     let name = |pair: usize| counts.actions[fit.table.actions[pair] as usize].clone();
-    let value = |pair: usize| estimate(&range.estimate(fit, learned.settings.discount, pair));
+    let value = |pair: usize| range.estimate(fit, learned.settings.discount, pair).to_string();
     let changed =
         learned.states.iter().filter(|row| row.supported && row.proposed != row.logged && row.gain > 0.0);
     let n_changed = changed.clone().count();
@@ -234,7 +206,7 @@ pub(super) fn calibration(page: &mut String, learned: &Learned) {
     picture(page, groups);
     let rows = groups
         .iter()
-        .map(|group| vec![group.n.to_string(), figure(group.predicted), estimate(&group.observed)]);
+        .map(|group| vec![group.n.to_string(), figure(group.predicted), group.observed.to_string()]);
     table(page, 0, &["cases", "predicted", "observed [95 %]"], rows);
 }
 

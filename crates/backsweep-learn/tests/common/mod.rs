@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use backsweep::Random;
-use backsweep_learn::{Learned, Settings, learn};
+use backsweep_learn::{Cases, Learned, Settings, learn};
 use backsweep_log::{Case, CountRow, Counts, End, Start, Step};
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ pub fn count(n_states: u32, n_actions: u32, cases: &[Case]) -> Counts {
 
 /// Learns, or panics with the reason.
 pub fn learned(counts: &Counts, cases: &[Case], settings: &Settings) -> Learned {
-    learn(counts, cases, settings, GO_ON).unwrap()
+    learn(counts, Cases { cases, decimals: 3 }, settings, GO_ON).unwrap()
 }
 
 /// A known world: probabilities and rewards of every state and action. What is missing of a row's sum ends the case.

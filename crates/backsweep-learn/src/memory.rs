@@ -1,0 +1,96 @@
+//! Whether states miss something that matters.
+//!
+//! If a state holds all that matters, what follows a state and an action does not depend on what was done before. So, within each
+//! pair, the targets r + γ V(s') of held-out steps are compared between previous actions. A hidden state that lasts gives itself
+//! away here: the previous action depended on it, and so does what follows. One that matters for a single step does not.
+
+use std::collections::BTreeMap;
+
+/// Groups with fewer steps than this are left out.
+const MIN_GROUP: f64 = 5.0;
+
+/// What the previous action says about what follows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Memory {
+    /// The root of the share of the variance of what follows that the previous action explains, beyond chance; 0 to 1.
+    pub correlation: f64,
+    /// How many standard errors the explained share is from what chance explains.
+    pub errors: f64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    n: f64,
+    sum: f64,
+    squares: f64,
+}
+
+/// Targets of held-out steps by state, action and previous action.
+#[derive(Default)]
+pub(crate) struct Targets(BTreeMap<(u32, u32), BTreeMap<u32, Sums>>);
+
+impl Targets {
+    pub fn add(&mut self, state: u32, action: u32, previous: u32, target: f64) {
+        let group = self.0.entry((state, action)).or_default().entry(previous).or_default();
+        group.n += 1.0;
+        group.sum += target;
+        group.squares += target * target;
+    }
+
+    pub fn memory(&self) -> Option<Memory> {
+        // Of all pairs: the squares between groups and in total, what chance expects between groups, the statistic and its degrees.
+        let (mut between, mut total, mut expected, mut statistic, mut degrees) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        for groups in self.0.values() {
+            let groups: Vec<&Sums> = groups.values().filter(|group| group.n >= MIN_GROUP).collect();
+            if groups.len() < 2 {
+                continue;
+            }
+            let n: f64 = groups.iter().map(|group| group.n).sum();
+            let mean = groups.iter().map(|group| group.sum).sum::<f64>() / n;
+            let squares: f64 = groups.iter().map(|group| group.squares).sum::<f64>() - n * mean * mean;
+            let of_groups: f64 =
+                groups.iter().map(|group| group.n * (group.sum / group.n - mean).powi(2)).sum();
+            let variance = squares / (n - 1.0);
+            if variance <= 1e-12 * mean * mean || variance <= 0.0 {
+                continue;
+            }
+            let free = groups.len() as f64 - 1.0;
+            between += of_groups;
+            total += squares;
+            expected += free * variance;
+            statistic += of_groups / variance;
+            degrees += free;
+        }
+        (degrees > 0.0).then(|| Memory {
+            correlation: ((between - expected) / total).max(0.0).sqrt(),
+            errors: (statistic - degrees) / (2.0 * degrees).sqrt(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use backsweep::Random;
+
+    #[test]
+    fn chance_is_not_taken_for_memory_and_memory_is_seen() {
+        let mut random = Random::from_seed(3);
+        let (mut chance, mut hidden) = (Targets::default(), Targets::default());
+        for _ in 0..20_000 {
+            let (state, action, previous) = (random.below(20), random.below(3), random.below(3));
+            chance.add(state, action, previous, f64::from(random.chance(0.3)));
+            hidden.add(
+                state,
+                action,
+                previous,
+                f64::from(random.chance(if previous == 0 { 0.3 } else { 0.5 })),
+            );
+        }
+        let (chance, hidden) = (chance.memory().unwrap(), hidden.memory().unwrap());
+        assert!(chance.correlation < 0.05 && chance.errors.abs() < 3.0, "{chance:?}");
+        // A third at .3 and two thirds at .5: variance between .0089 of .2456, a correlation of .19.
+        assert!((hidden.correlation - 0.19).abs() < 0.02 && hidden.errors > 20.0, "{hidden:?}");
+        assert_eq!(Targets::default().memory(), None);
+    }
+}

@@ -1,0 +1,244 @@
+//! What held-out cases say: formulas by hand, intervals against the truth, and a hidden state that must not read as a success.
+
+mod common;
+
+use backsweep::Random;
+use backsweep_learn::off_policy::HeldOut;
+use backsweep_learn::{Cases, Finding, Learned, Settings, learn};
+use backsweep_log::{Case, End};
+use common::{World, case, count, draw, full_policy, learned};
+
+/// Two steps, two actions each: 0 or 1 decides where the case goes and what it pays.
+fn world() -> World {
+    let p = vec![
+        vec![vec![0.0, 0.8, 0.2], vec![0.0, 0.3, 0.7]],
+        vec![vec![0.0, 0.0, 0.0], vec![0.1, 0.0, 0.0]],
+        vec![vec![0.0, 0.0, 0.3], vec![0.0, 0.2, 0.0]],
+    ];
+    fn reward(state: usize, action: usize, next: Option<usize>) -> i64 {
+        [[100, 0], [300, 500], [800, 400]][state][action] + if next.is_none() { 200 } else { 0 }
+    }
+    World { p, reward, start: 0 }
+}
+
+fn simulate(world: &World, logged: &[Vec<f64>], n: usize, seed: u64) -> Vec<Case> {
+    let mut random = Random::from_seed(seed);
+    (0..n).map(|_| world.run(logged, 1000, random.below(16) as u8, &mut random)).collect()
+}
+
+fn settings(discount: f64) -> Settings {
+    Settings { discount, min_count: 5, ..Settings::default() }
+}
+
+#[test]
+fn weights_and_doubly_robust_values_are_the_formulas() {
+    // Training: state 0 with action 0 (12 times, pays .2) and action 1 (4 times, pays 1); b = ¾, ¼. The policy takes action 1.
+    let mut cases: Vec<Case> = (0..12).map(|_| case(0, &[(0, 0, 200)], End::Terminated)).collect();
+    cases.extend((0..4).map(|_| case(1, &[(0, 1, 1000)], End::Terminated)));
+    // Held out: two cases along the policy and one that is not.
+    cases.push(case(15, &[(0, 1, 900)], End::Terminated));
+    cases.push(case(15, &[(0, 1, 500)], End::Terminated));
+    cases.push(case(14, &[(0, 0, 300)], End::Terminated));
+    let found = learned(
+        &count(1, 2, &cases),
+        &cases,
+        &Settings { min_count: 4, discount: 1.0, ..Settings::default() },
+    );
+    assert_eq!(found.fit.plan.policy, [0.0, 1.0]);
+    let e = &found.evaluation;
+    assert_eq!((e.n_cases, e.n_steps), ([16, 3], [16, 3]));
+    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-6, "{a} {b}");
+    // ρ is 4 for action 1 and 0 for action 0: the mean of .9 and .5.
+    close(e.importance.unwrap().policy.value, 0.7);
+    close(e.effective_cases, 2.0);
+    // V = Q = 1: (1 + 4(.9 − 1) + 1 + 4(.5 − 1) + 1) / 3 = (.6 − 1 + 1) / 3.
+    close(e.doubly_robust.unwrap().policy.value, 0.2);
+    close(e.logged.unwrap().value, 1.7 / 3.0);
+    close(e.importance.unwrap().gain.value, 0.7 - 1.7 / 3.0);
+    // In the model of held-out cases action 1 pays .7.
+    close(e.held_out.unwrap().policy.value, 0.7);
+    close(e.covered, 1.0);
+    close(e.changed, 0.75);
+    assert_eq!(found.verdict.finding, Finding::TooLittleData);
+}
+
+#[test]
+fn a_cut_case_goes_on_with_the_fitted_value() {
+    let mut cases: Vec<Case> =
+        (0..20).map(|i| case(i % 13, &[(0, 0, 1000), (1, 0, 500)], End::Terminated)).collect();
+    cases.push(case(15, &[(0, 0, 1000)], End::Truncated(1)));
+    let found = learned(&count(2, 1, &cases), &cases, &Settings { discount: 0.5, ..settings(0.5) });
+    let e = &found.evaluation;
+    // 1 + ½ · V(1), V(1) = .5.
+    for value in
+        [e.logged.unwrap().value, e.importance.unwrap().policy.value, e.doubly_robust.unwrap().policy.value]
+    {
+        assert!((value - 1.25).abs() < 1e-6, "{value}");
+    }
+}
+
+/// The share of runs whose intervals hold the truth, of each of the four kinds.
+#[test]
+fn intervals_hold_the_truth_about_as_often_as_they_say() {
+    let world = world();
+    let logged = vec![vec![0.6, 0.4], vec![0.5, 0.5], vec![0.7, 0.3]];
+    let logged_value = world.values(&logged, 0.9)[0];
+    let mut hits = [0; 5];
+    const RUNS: usize = 100;
+    for run in 0..RUNS {
+        let cases = simulate(&world, &logged, 2000, run as u64);
+        let found = learned(&count(3, 2, &cases), &cases, &settings(0.9));
+        let truth = world.values(&full_policy(&found, &logged), 0.9)[0];
+        let e = &found.evaluation;
+        let estimates = [
+            (e.logged.unwrap(), logged_value),
+            (e.importance.unwrap().policy, truth),
+            (e.doubly_robust.unwrap().policy, truth),
+            (e.held_out.unwrap().policy, truth),
+            (e.logged_training, logged_value),
+        ];
+        for (hits, (estimate, truth)) in hits.iter_mut().zip(estimates) {
+            assert!(estimate.low <= estimate.value && estimate.value <= estimate.high, "{estimate:?}");
+            *hits += usize::from(estimate.low <= truth && truth <= estimate.high);
+        }
+    }
+    // 95 of 100 expected; a binomial is below 87 with a probability of less than 1 %. Intervals by weighted importance sampling are
+    // known to be narrow: few cases carry the weight, and the logged probabilities they divide by are estimates too.
+    assert!(hits.iter().enumerate().all(|(i, &hits)| hits >= if i == 1 { 80 } else { 87 }), "{hits:?}");
+}
+
+#[test]
+fn the_gain_is_resampled_with_the_log() {
+    let world = world();
+    let logged = vec![vec![0.6, 0.4], vec![0.5, 0.5], vec![0.7, 0.3]];
+    let cases = simulate(&world, &logged, 20_000, 7);
+    let found = learned(&count(3, 2, &cases), &cases, &settings(0.9));
+    let e = &found.evaluation;
+    let truth = world.values(&full_policy(&found, &logged), 0.9)[0] - world.values(&logged, 0.9)[0];
+    assert!(truth > 0.02, "{truth}");
+    for gain in [e.importance.unwrap().gain, e.doubly_robust.unwrap().gain, e.held_out.unwrap().gain] {
+        assert!(gain.low <= truth && truth <= gain.high, "{gain:?} {truth}");
+    }
+    assert_eq!(found.verdict.finding, Finding::Better, "{:?}", found.verdict);
+    let memory = e.memory.unwrap();
+    assert!(memory.correlation < 0.05 && memory.errors < 4.0, "{memory:?}");
+    // What was predicted is what followed.
+    let off = e
+        .calibration
+        .iter()
+        .filter(|bin| !(bin.observed.low..=bin.observed.high).contains(&bin.predicted))
+        .count();
+    assert!(e.calibration.len() > 2 && off <= 1, "{:?}", e.calibration);
+}
+
+#[test]
+fn counts_alone_give_hold_out_and_jackknife_and_say_what_is_missing() {
+    let world = world();
+    let logged = vec![vec![0.6, 0.4], vec![0.5, 0.5], vec![0.7, 0.3]];
+    let cases = simulate(&world, &logged, 5000, 3);
+    let found = learned(&count(3, 2, &cases), &[], &settings(0.9));
+    let e = &found.evaluation;
+    assert!(
+        e.importance.is_none() && e.doubly_robust.is_none() && e.memory.is_none() && e.calibration.is_empty()
+    );
+    assert_eq!(found.verdict.finding, Finding::NotTested);
+    assert!(found.verdict.reasons[0].contains("need whole cases"), "{:?}", found.verdict.reasons);
+    let truth = world.values(&full_policy(&found, &logged), 0.9)[0];
+    let held_out = e.held_out.unwrap();
+    assert!(held_out.policy.low <= truth && truth <= held_out.policy.high, "{held_out:?} {truth}");
+    assert!(held_out.gain.low <= held_out.gain.value && held_out.gain.high.is_finite());
+    // With the cases the same model says the same, and its interval is a bootstrap's.
+    let with_cases = learned(&count(3, 2, &cases), &cases, &settings(0.9)).evaluation.held_out.unwrap();
+    assert!((with_cases.policy.value - held_out.policy.value).abs() < 1e-9);
+    let ratio =
+        (held_out.policy.high - held_out.policy.low) / (with_cases.policy.high - with_cases.policy.low);
+    assert!((0.3..6.0).contains(&ratio), "{ratio}");
+}
+
+/// Patients who are sicker than the state shows are treated more often, and treatment helps everybody a little less than it
+/// harms: whoever is not treated was healthy to begin with. The state shows only a symptom that comes and goes.
+fn hidden(n: usize, seed: u64) -> (Vec<Case>, f64, f64) {
+    let mut random = Random::from_seed(seed);
+    let mut total = 0.0;
+    let mut cases = Vec::new();
+    for _ in 0..n {
+        let (sick, fold) = (random.chance(0.5), random.below(16) as u8);
+        let mut steps = Vec::new();
+        for t in 0..3 {
+            let symptom = u32::from(random.chance(if sick { 0.6 } else { 0.4 }));
+            let treated = random.chance(if sick { 0.9 } else { 0.1 });
+            let paid = if t == 2 { i64::from(random.chance(chance(sick, treated))) * 1000 } else { 0 };
+            total += paid as f64 / 1000.0;
+            steps.push((symptom + 2 * t, u32::from(treated), paid));
+        }
+        cases.push(case(fold, &steps, End::Terminated));
+    }
+    // Never treating: the sick die.
+    let never = 0.5 * chance(true, false) + 0.5 * chance(false, false);
+    (cases, total / n as f64, never)
+}
+
+fn chance(sick: bool, treated: bool) -> f64 {
+    match (sick, treated) {
+        (true, true) => 0.6,
+        (true, false) => 0.1,
+        (false, _) => 0.9,
+    }
+}
+
+#[test]
+fn a_hidden_state_does_not_read_as_a_success() {
+    let (cases, logged, never) = hidden(20_000, 5);
+    let found = learned(&count(6, 2, &cases), &cases, &Settings { discount: 1.0, ..Settings::default() });
+    // The fitted model is sure of an improvement, and wrong about its sign.
+    let e = &found.evaluation;
+    assert!(logged - never > 0.1, "{logged} {never}");
+    assert!(e.training.value > logged + 0.05 && e.held_out.unwrap().gain.low > 0.0, "{:?}", e.training);
+    assert_eq!(found.verdict.finding, Finding::Contradicted, "{:?} {:?}", found.verdict, e.memory);
+    assert!(found.verdict.reasons[0].contains("the states miss something"), "{:?}", found.verdict.reasons);
+}
+
+#[test]
+fn no_finding_promises_anything() {
+    use Finding::*;
+    for finding in [NotTested, TooLittleData, Contradicted, NoDifference, Worse, Better] {
+        let words = finding.words();
+        assert!(
+            !["guarantee", "safe", "proven", "success", "optimal"].iter().any(|word| words.contains(word)),
+            "{words}"
+        );
+    }
+}
+
+#[test]
+fn the_same_log_gives_the_same_bytes_with_any_number_of_threads() {
+    let world = world();
+    let logged = vec![vec![0.6, 0.4], vec![0.5, 0.5], vec![0.7, 0.3]];
+    let cases = simulate(&world, &logged, 2000, 11);
+    let counts = count(3, 2, &cases);
+    let page = |threads: usize| {
+        let found = learned(&counts, &cases, &Settings { threads, ..settings(0.9) });
+        (
+            backsweep_learn::output::summary(&found).to_string(),
+            backsweep_learn::report::html(&counts, &found, &[]),
+        )
+    };
+    assert_eq!(page(1), page(4));
+}
+
+#[test]
+fn nothing_is_worth_no_cases() {
+    let nothing = HeldOut::default();
+    assert_eq!((nothing.effective_sample_size(), nothing.memory), (0.0, None));
+    let mut random = Random::from_seed(1);
+    assert_eq!(draw(&[0.0, 1.0], &mut random), 1);
+}
+
+#[test]
+fn a_case_of_unknown_states_is_refused() {
+    let cases = [case(15, &[(9, 0, 0)], End::Terminated)];
+    let counts = count(1, 1, &[case(0, &[(0, 0, 0)], End::Terminated)]);
+    let found: Result<Learned, String> =
+        learn(&counts, Cases { cases: &cases, decimals: 3 }, &settings(0.9), common::GO_ON);
+    assert!(found.err().unwrap().contains("do not know"));
+}

@@ -1,0 +1,175 @@
+//! Support first: what may be decided, what keeps the log, and what is refused. Numbers worked out by hand.
+
+mod common;
+
+use backsweep_learn::chain::Logged;
+use backsweep_learn::{Cases, Settings, Table, hold_out, learn};
+use backsweep_log::{Case, End};
+use common::{GO_ON, case, count, learned};
+
+/// Nothing is held out, so that every case counts.
+fn all(discount: f64, min_count: i64) -> Settings {
+    Settings { discount, min_count, hold_out: 0, ..Settings::default() }
+}
+
+fn repeat(n: usize, steps: &[(u32, u32, i64)], end: End) -> Vec<Case> {
+    (0..n).map(|i| case((i % 16) as u8, steps, end)).collect()
+}
+
+/// Action 0 pays .5 thirty times, action 1 pays .4 thirty times, action 2 pays 1 three times.
+fn one_state() -> Vec<Case> {
+    let each = [(30, 0, 500), (30, 1, 400), (3, 2, 1000)];
+    each.into_iter()
+        .flat_map(|(n, action, reward)| repeat(n, &[(0, action, reward)], End::Terminated))
+        .collect()
+}
+
+#[test]
+fn a_rare_action_is_not_considered_however_good_it_looks() {
+    let counts = count(1, 3, &one_state());
+    let found = learned(&counts, &[], &all(1.0, 20));
+    assert_eq!(found.fit.plan.policy, [1.0, 0.0, 0.0]);
+    assert!((found.fit.plan.chain.values[0] - 0.5).abs() < 1e-9);
+    let refused = backsweep_learn::states::refused(&found.fit, &found.settings);
+    assert_eq!((refused.len(), refused[0].pair), (1, 2));
+    assert!((refused[0].promise - 0.5).abs() < 1e-9);
+    // With a minimum of 3 it is.
+    assert_eq!(learned(&counts, &[], &all(1.0, 3)).fit.plan.policy, [0.0, 0.0, 1.0]);
+}
+
+#[test]
+fn a_state_without_support_keeps_the_logged_mixture() {
+    let counts = count(1, 3, &one_state());
+    let found = learned(&counts, &[], &all(1.0, 31));
+    let expected = (30.0 * 0.5 + 30.0 * 0.4 + 3.0) / 63.0;
+    assert!((found.fit.plan.chain.values[0] - expected).abs() < 1e-9);
+    assert!(!found.states[0].supported);
+    assert_eq!((found.states[0].proposed, found.evaluation.supported), (0, 0.0));
+    assert!(found.evaluation.changed.abs() < 1e-12, "{}", found.evaluation.changed);
+}
+
+#[test]
+fn rare_actions_keep_their_share_and_the_rest_is_decided() {
+    let counts = count(1, 3, &one_state());
+    let found = learned(&counts, &[], &Settings { keep_logged: true, ..all(1.0, 20) });
+    let kept = 3.0 / 63.0;
+    let policy = &found.fit.plan.policy;
+    assert!((policy[0] - (1.0 - kept)).abs() < 1e-12 && policy[1] == 0.0 && (policy[2] - kept).abs() < 1e-12);
+    assert!((found.fit.plan.chain.values[0] - ((1.0 - kept) * 0.5 + kept)).abs() < 1e-9);
+    // 30 of 63 logged decisions were action 1, which is never taken.
+    assert!((found.evaluation.changed - 30.0 / 63.0).abs() < 1e-12);
+}
+
+#[test]
+fn the_pessimist_prefers_what_was_seen_more_often() {
+    let mut cases = repeat(400, &[(0, 0, 500)], End::Terminated);
+    cases.extend(repeat(25, &[(0, 1, 550)], End::Terminated));
+    let counts = count(1, 2, &cases);
+    assert_eq!(learned(&counts, &[], &all(1.0, 20)).fit.plan.policy, [0.0, 1.0]);
+    // .5 − κ/20 against .55 − κ/5: even at κ = 1/3.
+    assert_eq!(
+        learned(&counts, &[], &Settings { pessimism: 0.3, ..all(1.0, 20) }).fit.plan.policy,
+        [0.0, 1.0]
+    );
+    let found = learned(&counts, &[], &Settings { pessimism: 0.4, ..all(1.0, 20) });
+    assert_eq!(found.fit.plan.policy, [1.0, 0.0]);
+    // What the policy is worth has no penalty.
+    assert!((found.fit.plan.chain.values[0] - 0.5).abs() < 1e-9);
+}
+
+#[test]
+fn a_state_never_left_is_worth_what_the_log_gets_on_average() {
+    // State 0 pays 1 and half of the cases are cut in state 1, from which nothing is known.
+    let mut cases = repeat(20, &[(0, 0, 1000)], End::Terminated);
+    cases.extend(repeat(20, &[(0, 0, 1000)], End::Truncated(1)));
+    let counts = count(2, 1, &cases);
+    // V(0) = 1 + γ/2 c and c = V(0), so V(0) = 1 / (1 − γ/2).
+    let found = learned(&counts, &[], &all(0.9, 20));
+    assert!((found.fit.plan.chain.values[0] - 1.0 / 0.55).abs() < 1e-5, "{:?}", found.fit.plan.chain.values);
+    assert!((found.fit.logged.unseen - 1.0 / 0.55).abs() < 1e-5);
+    // Without discount it is as if cases started again: 2.
+    let found = learned(&counts, &[], &all(1.0, 20));
+    assert!((found.fit.plan.chain.values[0] - 2.0).abs() < 1e-5);
+}
+
+#[test]
+fn a_policy_that_only_loops_is_refused_without_discount() {
+    // Waiting costs nothing and never ends; going costs 1 and ends.
+    let mut cases = repeat(30, &[(0, 0, 0), (0, 1, -1000)], End::Terminated);
+    cases.extend(repeat(30, &[(0, 1, -1000)], End::Terminated));
+    let counts = count(1, 2, &cases);
+    let error = learn(&counts, Cases::default(), &all(1.0, 20), GO_ON).err().unwrap();
+    assert!(error.contains("state 's000'") && error.contains("--discount"), "{error}");
+    // With a discount it is defined, if not sensible; so it is if waiting is too rare to be considered.
+    assert_eq!(learned(&counts, &[], &all(0.9, 20)).fit.plan.policy, [1.0, 0.0]);
+    assert_eq!(learned(&counts, &[], &all(1.0, 31)).fit.plan.policy, [0.0, 1.0]);
+    // A log in which no case ever ends has no total either.
+    let cut = count(1, 1, &repeat(30, &[(0, 0, 1000)], End::Truncated(0)));
+    assert!(learn(&cut, Cases::default(), &all(1.0, 20), GO_ON).is_err());
+}
+
+#[test]
+fn only_training_folds_are_learned_from() {
+    let mut cases = one_state();
+    cases.iter_mut().for_each(|case| case.fold = 0);
+    cases.extend((0..40).map(|_| case(15, &[(0, 2, 1000)], End::Terminated)));
+    let counts = count(1, 3, &cases);
+    let settings = Settings { hold_out: hold_out(0.2).unwrap(), ..all(1.0, 20) };
+    assert_eq!(learned(&counts, &cases, &settings).fit.plan.policy, [1.0, 0.0, 0.0]);
+}
+
+#[test]
+fn shares_become_folds() {
+    assert_eq!(hold_out(0.2).unwrap(), 0b1110_0000_0000_0000);
+    assert_eq!(hold_out(0.0).unwrap(), 0);
+    assert_eq!(hold_out(0.001).unwrap().count_ones(), 1);
+    assert_eq!(hold_out(0.999).unwrap().count_ones(), 15);
+    for wrong in [-0.1, 1.0, f64::NAN] {
+        assert!(hold_out(wrong).unwrap_err().contains("expected"), "{wrong}");
+    }
+}
+
+#[test]
+fn nonsense_is_refused_with_a_reason() {
+    let counts = count(1, 3, &one_state());
+    let wrong = [
+        Settings { discount: 0.0, ..all(1.0, 20) },
+        Settings { discount: f64::NAN, ..all(1.0, 20) },
+        all(1.1, 20),
+        all(1.0, 0),
+        Settings { pessimism: f64::INFINITY, ..all(1.0, 20) },
+        Settings { tolerance: 0.0, ..all(1.0, 20) },
+        Settings { hold_out: u16::MAX, ..all(1.0, 20) },
+    ];
+    for settings in wrong {
+        let error = learn(&counts, Cases::default(), &settings, GO_ON).err().unwrap();
+        assert!(error.contains("expected"), "{error}");
+    }
+    let empty = count(1, 1, &[]);
+    assert!(learn(&empty, Cases::default(), &all(1.0, 20), GO_ON).err().unwrap().contains("no steps"));
+    let mut shuffled = counts.clone();
+    shuffled.rows.swap(0, 1);
+    assert!(learn(&shuffled, Cases::default(), &all(1.0, 20), GO_ON).err().unwrap().contains("out of order"));
+    let mut negative = counts;
+    negative.rows[0].n = 0;
+    assert!(learn(&negative, Cases::default(), &all(1.0, 20), GO_ON).err().unwrap().contains("below 1"));
+}
+
+#[test]
+fn a_table_is_what_was_counted() {
+    let mut cases = repeat(3, &[(0, 1, 500), (1, 0, 250)], End::Terminated);
+    cases.extend(repeat(1, &[(0, 1, 1500)], End::Truncated(2)));
+    let table = Table::new(&count(3, 2, &cases), u16::MAX).unwrap();
+    assert_eq!(table.pairs, [0, 1, 2, 2]);
+    assert_eq!((&table.actions[..], &table.n[..]), (&[1, 0][..], &[4, 3][..]));
+    assert_eq!(table.rewards, [0.75, 0.25]);
+    assert_eq!((&table.next[..], &table.arc_n[..]), (&[1, 2][..], &[3, 1][..]));
+    assert_eq!((table.n_cases, &table.starts[..]), (4, &[4, 0, 0][..]));
+    let settings = all(0.5, 1);
+    let names: Vec<String> = (0..3).map(|i| i.to_string()).collect();
+    let logged = Logged::new(&table, &settings, &names, GO_ON).unwrap();
+    // V(1) = .25; V(0) = .75 + .5 (¾ · .25 + ¼ c); c = (4 V(0) + 3 V(1)) / 7.
+    let c = logged.unseen;
+    let v0 = 0.75 + 0.5 * (0.75 * 0.25 + 0.25 * c);
+    assert!((logged.chain.values[0] - v0).abs() < 1e-5 && (c - (4.0 * v0 + 0.75) / 7.0).abs() < 1e-5);
+}

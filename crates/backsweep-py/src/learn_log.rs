@@ -1,0 +1,254 @@
+//! `backsweep.learn_log`: the native part. Files or bytes in, a policy with all that is known about it out.
+
+use crate::errors;
+use backsweep_learn::{Cases, Learned, Settings, agent, hold_out, learn, output, report};
+use backsweep_log::decimal::Decimal;
+use backsweep_log::{Column, Counts, EndRule, Input, Observer, Outcome, Spec};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A policy learned from a log; what `backsweep.Learned` is made of.
+#[pyclass(module = "backsweep._backsweep", name = "LearnedLog", frozen)]
+pub struct LearnedLog {
+    counts: Counts,
+    learned: Learned,
+    how: Vec<(String, String)>,
+    guesses: Vec<String>,
+}
+
+/// Stops reading at Ctrl-C; keeps the exception.
+struct Signals {
+    stopped: AtomicBool,
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Signals {
+    fn check(&self) -> bool {
+        if !self.stopped.load(Ordering::Relaxed)
+            && let Err(error) = Python::attach(|py| py.check_signals())
+        {
+            self.stopped.store(true, Ordering::Relaxed);
+            if let Ok(mut raised) = self.raised.lock() {
+                raised.get_or_insert(error);
+            }
+        }
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// The exception of Ctrl-C if there was one, otherwise this one.
+    fn or(&self, message: String) -> PyErr {
+        let raised = self.raised.lock().ok().and_then(|mut raised| raised.take());
+        raised.unwrap_or_else(|| errors::value(message))
+    }
+}
+
+impl Observer for Signals {
+    fn progress(&self, _done: u64, _total: u64, _rows: u64) -> bool {
+        !self.check()
+    }
+}
+
+fn told(error: impl std::fmt::Display) -> PyErr {
+    errors::value(error.to_string())
+}
+
+/// Columns as text, such as `sofa:0|5|10`.
+fn columns(texts: &[String]) -> PyResult<Vec<Column>> {
+    texts.iter().map(|text| Column::parse(text).map_err(told)).collect()
+}
+
+/// A reward given as text.
+fn decimal(text: &str) -> PyResult<Decimal> {
+    Decimal::parse(text.as_bytes()).map_err(|_| errors::value(format!("{text:?} is not a decimal number")))
+}
+
+/// Learn a policy from the files or the bytes of a log. See `backsweep.learn_log`.
+#[pyfunction]
+#[pyo3(signature = (paths, data, columns_of, options, settings))]
+pub fn learn_log(
+    py: Python<'_>,
+    paths: Vec<String>,
+    data: Option<(String, Bound<'_, PyBytes>)>,
+    columns_of: &Bound<'_, PyDict>,
+    options: &Bound<'_, PyDict>,
+    settings: &Bound<'_, PyDict>,
+) -> PyResult<LearnedLog> {
+    let mut inputs = Input::expand(&paths).map_err(told)?;
+    if let Some((name, bytes)) = data {
+        inputs.push(Input::Bytes(name, bytes.as_bytes().into()));
+    }
+    let mut spec = spec(columns_of, options)?;
+    let settings = read_settings(settings)?;
+    let signals = Signals { stopped: AtomicBool::new(false), raised: Mutex::new(None) };
+    py.detach(|| {
+        let first =
+            inputs.first().ok_or_else(|| errors::value("no log was given; expected at least one file"))?;
+        let guesses = spec.fill_in(&backsweep_log::columns(first).map_err(told)?).map_err(told)?;
+        let log = backsweep_log::read(&spec, &inputs, settings.hold_out, &signals)
+            .map_err(|error| signals.or(error.to_string()))?;
+        let how = vec![
+            ("files".to_owned(), inputs.iter().map(Input::to_string).collect::<Vec<_>>().join(", ")),
+            ("rows".to_owned(), log.report.rows.to_string()),
+            ("cases that ended, were cut".to_owned(), format!("{}, {}", log.report.ended, log.report.cut)),
+        ];
+        let cases = Cases { cases: &log.cases, decimals: log.case_decimals };
+        let learned =
+            learn(&log.counts, cases, &settings, &|| signals.check()).map_err(|error| signals.or(error))?;
+        Ok(LearnedLog { counts: log.counts, learned, how, guesses })
+    })
+}
+
+fn item<'py, T>(dict: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    match dict.get_item(name)? {
+        Some(value) if !value.is_none() => Ok(Some(value.extract()?)),
+        _ => Ok(None),
+    }
+}
+
+fn spec(of: &Bound<'_, PyDict>, options: &Bound<'_, PyDict>) -> PyResult<Spec> {
+    let outcome =
+        match (item::<String>(of, "final")?, item::<Vec<(String, String)>>(options, "final_rewards")?) {
+            (Some(column), Some(rewards)) => {
+                let rewards = rewards.into_iter().map(|(value, reward)| Ok((value, decimal(&reward)?)));
+                Some(Outcome { column, rewards: rewards.collect::<PyResult<_>>()? })
+            }
+            _ => None,
+        };
+    let end = match (item::<String>(of, "ended_by")?, item::<bool>(options, "cut")?.unwrap_or(false)) {
+        (Some(_), true) => {
+            return Err(errors::value("both ended_by and cut are given; expected at most one"));
+        }
+        (Some(column), false) => EndRule::parse(&column),
+        (None, true) => EndRule::Cut,
+        (None, false) => EndRule::LastRow,
+    };
+    Ok(Spec {
+        case: item(of, "case")?,
+        order: item(of, "order")?,
+        state: columns(&item::<Vec<String>>(of, "state")?.unwrap_or_default())?,
+        action: columns(&item::<Vec<String>>(of, "action")?.unwrap_or_default())?,
+        next: item(of, "next_state")?.unwrap_or_default(),
+        reward: item(of, "reward")?,
+        end,
+        truncated: item(of, "truncated")?,
+        outcome,
+        missing: item(options, "missing")?,
+        skip_bad: item(options, "skip_bad")?.unwrap_or(0.0),
+        threads: item(options, "threads")?.unwrap_or(0),
+        ..Spec::default()
+    })
+}
+
+fn read_settings(dict: &Bound<'_, PyDict>) -> PyResult<Settings> {
+    let plain = Settings::default();
+    let settings = Settings {
+        discount: item(dict, "discount")?.unwrap_or(plain.discount),
+        min_count: item(dict, "min_count")?.unwrap_or(plain.min_count),
+        keep_logged: item(dict, "keep_logged")?.unwrap_or(false),
+        pessimism: item(dict, "pessimism")?.unwrap_or(0.0),
+        hold_out: hold_out(item(dict, "hold_out")?.unwrap_or(0.2)).map_err(errors::value)?,
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        ..plain
+    };
+    settings.check().map_err(errors::value)?;
+    Ok(settings)
+}
+
+#[pymethods]
+impl LearnedLog {
+    /// What was guessed about the columns.
+    fn guesses(&self) -> Vec<String> {
+        self.guesses.clone()
+    }
+
+    /// The state, action, value, count, logged action, support and probability of each state that was ever left, as columns.
+    fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (table, plan) = (&self.learned.fit.table, &self.learned.fit.plan);
+        let mut rows: Vec<_> = self.learned.states.iter().collect();
+        rows.sort_by_key(|row| row.state);
+        let action = |pair: usize| self.counts.actions[table.actions[pair] as usize].as_str();
+        let columns = PyDict::new(py);
+        let states = rows.iter().map(|row| self.counts.states[row.state as usize].as_str());
+        columns.set_item("state", states.collect::<Vec<_>>())?;
+        columns.set_item("action", rows.iter().map(|row| action(row.proposed)).collect::<Vec<_>>())?;
+        columns.set_item("logged_action", rows.iter().map(|row| action(row.logged)).collect::<Vec<_>>())?;
+        columns.set_item("value", floats(py, rows.iter().map(|row| row.value)))?;
+        columns.set_item("gain", floats(py, rows.iter().map(|row| row.gain)))?;
+        columns.set_item("probability", floats(py, rows.iter().map(|row| plan.policy[row.proposed])))?;
+        columns.set_item("visits", ints(py, rows.iter().map(|row| row.visits)))?;
+        columns.set_item("count", ints(py, rows.iter().map(|row| table.n[row.proposed])))?;
+        columns.set_item("supported", rows.iter().map(|row| row.supported).collect::<Vec<_>>())?;
+        Ok(columns)
+    }
+
+    /// The probability of each action in each state, by name.
+    fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (table, policy) = (&self.learned.fit.table, &self.learned.fit.plan.policy);
+        let states = PyDict::new(py);
+        for state in (0..table.n_states()).filter(|&state| !table.pairs_of(state).is_empty()) {
+            let actions = PyDict::new(py);
+            for pair in table.pairs_of(state).filter(|&pair| policy[pair] > 0.0) {
+                actions.set_item(&self.counts.actions[table.actions[pair] as usize], policy[pair])?;
+            }
+            states.set_item(&self.counts.states[state], actions)?;
+        }
+        Ok(states)
+    }
+
+    /// The counts as columns; `next` is None where the case ended.
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Counts { states, actions, rows, .. } = &self.counts;
+        let columns = PyDict::new(py);
+        let state = |id: u32| states[id as usize].as_str();
+        columns.set_item("state", rows.iter().map(|row| state(row.state)).collect::<Vec<_>>())?;
+        columns.set_item(
+            "action",
+            rows.iter().map(|row| actions[row.action as usize].as_str()).collect::<Vec<_>>(),
+        )?;
+        columns.set_item("next_state", rows.iter().map(|row| row.next.map(state)).collect::<Vec<_>>())?;
+        columns.set_item("fold", ints(py, rows.iter().map(|row| i64::from(row.fold))))?;
+        columns.set_item("n", ints(py, rows.iter().map(|row| row.n)))?;
+        columns
+            .set_item("reward_sum", floats(py, rows.iter().map(|row| self.counts.reward(row.reward_sum))))?;
+        Ok(columns)
+    }
+
+    /// The summary as JSON.
+    fn summary(&self) -> String {
+        output::summary(&self.learned).to_string()
+    }
+
+    /// The report as HTML.
+    fn html(&self) -> String {
+        report::html(&self.counts, &self.learned, &self.how)
+    }
+
+    /// Write report.html and policy.csv into a folder; returns their paths.
+    fn save(&self, folder: std::path::PathBuf, overwrite: bool) -> PyResult<Vec<std::path::PathBuf>> {
+        output::write_folder(&folder, overwrite, &self.counts, &self.learned, &self.how)
+            .map_err(errors::value)
+    }
+
+    /// The bytes of an agent that knows the supported counts.
+    fn agent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| {
+            let learner = agent::learner(&self.counts, &self.learned).map_err(errors::value)?;
+            learner.to_bytes().map_err(told)
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+}
+
+fn floats(py: Python<'_>, numbers: impl Iterator<Item = f64>) -> Bound<'_, PyArray1<f64>> {
+    numbers.collect::<Vec<_>>().into_pyarray(py)
+}
+
+fn ints(py: Python<'_>, numbers: impl Iterator<Item = i64>) -> Bound<'_, PyArray1<i64>> {
+    numbers.collect::<Vec<_>>().into_pyarray(py)
+}

@@ -1,0 +1,244 @@
+"""Policies from logs: files or data frames of cases and decisions."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from ._backsweep import Agent, LearnedLog
+from ._backsweep import learn_log as _learn_log
+
+__all__ = ["Learned", "LogReport", "learn_log"]
+
+
+@dataclass(frozen=True, repr=False)
+class LogReport:
+    """What a policy is worth, in numbers and words."""
+
+    _native: LearnedLog = field(repr=False)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Every estimate with its interval, as ``backsweep learn --json`` prints it."""
+        summary: dict[str, Any] = json.loads(self._native.summary())
+        return summary
+
+    @property
+    def finding(self) -> str:
+        """What the held-out cases say, in a few words."""
+        return str(self.summary["finding"])
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why, a sentence each."""
+        return list(self.summary["reasons"])
+
+    @property
+    def guesses(self) -> list[str]:
+        """What was guessed about the columns."""
+        return self._native.guesses()
+
+    @property
+    def html(self) -> str:
+        """The whole report as one page that needs nothing else."""
+        return self._native.html()
+
+    def save(self, folder: str | PathLike[str], *, overwrite: bool = False) -> list[Path]:
+        """Write report.html and policy.csv.
+
+        Args:
+            folder: where to; it is created, and other files in it are not touched.
+            overwrite: whether to replace a report that is already there.
+        """
+        return [Path(path) for path in self._native.save(Path(folder), overwrite)]
+
+    def __repr__(self) -> str:
+        return f"<backsweep.LogReport: {self.finding}>"
+
+
+@dataclass(frozen=True, repr=False)
+class Learned:
+    """A policy learned from a log."""
+
+    policy: dict[str, str]
+    """The action that the policy decides for in each state; where none is supported, the one that was logged most often."""
+    values: dict[str, float]
+    """The value of each state under the policy, in the fitted model."""
+    counts: dict[str, Any]
+    """The counts as columns: state, action, next_state (None at an end), fold, n, reward_sum."""
+    report: LogReport
+    """What the policy is worth."""
+    _native: LearnedLog = field(repr=False)
+
+    @property
+    def states(self) -> dict[str, Any]:
+        """A column per fact: state, action, value, count, visits, logged_action, supported, probability, gain."""
+        return self._native.states()
+
+    @property
+    def probabilities(self) -> dict[str, dict[str, float]]:
+        """The probability of each action in each state."""
+        return self._native.probabilities()
+
+    def agent(self) -> Agent:
+        """An agent that knows the counts of all supported actions. It can go on learning, be saved, and be solved with a bound:
+        ``backsweep.MDP.from_bytes(learned.agent().to_bytes()).solve()``."""
+        return Agent.from_bytes(self._native.agent())
+
+    def __repr__(self) -> str:
+        return f"<backsweep.Learned: {len(self.policy)} states, {self.report.finding}>"
+
+
+def learn_log(
+    log: Any,
+    *,
+    case: str | None = None,
+    state: str | Sequence[str] = (),
+    action: str | Sequence[str] = (),
+    order: str | None = None,
+    reward: str | None = None,
+    next_state: str | Sequence[str] = (),
+    final: Mapping[str, Mapping[Any, float]] | None = None,
+    ended_by: str | None = None,
+    truncated: str | None = None,
+    cut: bool = False,
+    missing: str | None = None,
+    skip_bad: float = 0.0,
+    discount: float = 0.99,
+    min_count: int = 20,
+    keep_logged: bool = False,
+    pessimism: float = 0.0,
+    hold_out: float = 0.2,
+) -> Learned:
+    """Learn a policy from a log of decisions, and what it is worth.
+
+    An action is considered only in states where it was logged ``min_count`` times; a state without such an action keeps what was
+    logged. Cases that are held out test the policy. ``docs/LOGS.md`` explains every number.
+
+    Args:
+        log: a file or pattern (``"log/*.csv.gz"``), a list of them, or a data frame: pandas, Polars, a PyArrow table or record batch,
+            or a mapping of columns.
+        case: the column that tells cases apart.
+        state: the columns that make up the state; numbers can be cut, as in ``"sofa:0|5|10"`` or ``"age:q4"``.
+        action: the columns that make up the action, cut likewise.
+        order: the column by which the rows of a case are ordered; without it, rows are in order.
+        reward: the column of rewards.
+        next_state: the columns of the next state, if a row is a whole transition.
+        final: what a case is worth at its end: ``{"outcome": {"survived": 1, "died": 0}}``.
+        ended_by: the column that says whether a row ended its case, or ``"column=value"``; without it, the last row of a case does.
+        truncated: the column that says that a case was cut, by a time limit for instance.
+        cut: whether no case ended: the log stops in the middle of all of them.
+        missing: what stands for an empty value of a state or action; without it, such a row is bad.
+        skip_bad: the share of bad rows up to which they are left out, with their cases.
+        discount: how much a reward one step later counts, above 0 and at most 1.
+        min_count: how often an action must have been logged in a state.
+        keep_logged: whether actions below the minimum keep their logged probability (SPIBB).
+        pessimism: plan as if an action seen n times paid this divided by the root of n less.
+        hold_out: the share of cases that are held out; a multiple of 1/16 is taken.
+    """
+    if final is not None and len(final) != 1:
+        raise ValueError(f"final names {len(final)} columns; expected one, as in {{'outcome': {{'survived': 1, 'died': 0}}}}")
+    columns = {
+        "case": case,
+        "order": order,
+        "state": _names(state),
+        "action": _names(action),
+        "next_state": _names(next_state),
+        "reward": reward,
+        "ended_by": ended_by,
+        "truncated": truncated,
+        "final": next(iter(final)) if final else None,
+    }
+    rewards = next(iter(final.values())) if final else {}
+    options = {
+        "cut": cut,
+        "missing": missing,
+        "skip_bad": skip_bad,
+        "final_rewards": [(str(value), repr(reward)) for value, reward in rewards.items()],
+    }
+    settings = {
+        "discount": discount,
+        "min_count": min_count,
+        "keep_logged": keep_logged,
+        "pessimism": pessimism,
+        "hold_out": hold_out,
+    }
+    paths, data = _source(log)
+    native = _learn_log(paths, data, columns, options, settings)
+    states = native.states()
+    return Learned(
+        policy=dict(zip(states["state"], states["action"])),
+        values=dict(zip(states["state"], states["value"].tolist())),
+        counts=native.counts(),
+        report=LogReport(native),
+        _native=native,
+    )
+
+
+def _names(columns: str | Sequence[str]) -> list[str]:
+    return [columns] if isinstance(columns, str) else list(columns)
+
+
+def _source(log: Any) -> tuple[list[str], tuple[str, bytes] | None]:
+    """The files of a log, or a data frame as the bytes of a table: written column by column, never row by row in Python."""
+    if isinstance(log, (str, PathLike)):
+        return [fspath(log)], None
+    if isinstance(log, Mapping):
+        return [], ("the columns", _from_mapping(log))
+    module = type(log).__module__.partition(".")[0]
+    if module == "polars":
+        frame = log.collect() if hasattr(log, "collect") else log
+        return [], ("the data frame", _bytes(frame.write_csv()))
+    if module == "pyarrow":
+        return [], ("the table", _from_arrow(log))
+    if module == "pandas":
+        return [], ("the data frame", _from_pandas(log))
+    if isinstance(log, Iterable):
+        paths = list(log)
+        if paths and all(isinstance(path, (str, PathLike)) for path in paths):
+            return [fspath(path) for path in paths], None
+    raise TypeError(
+        f"log is {type(log).__name__}; expected a file, a list of files, a mapping of columns, or a data frame of pandas, Polars or PyArrow"
+    )
+
+
+def _bytes(text: Any) -> bytes:
+    return text.encode() if isinstance(text, str) else bytes(text)
+
+
+def _from_arrow(table: Any) -> bytes:
+    import pyarrow
+    import pyarrow.csv
+
+    if isinstance(table, pyarrow.RecordBatch):
+        table = pyarrow.Table.from_batches([table])
+    sink = io.BytesIO()
+    pyarrow.csv.write_csv(table, sink)
+    return sink.getvalue()
+
+
+def _from_pandas(frame: Any) -> bytes:
+    try:
+        import pyarrow
+    except ImportError:
+        return _bytes(frame.to_csv(index=False))
+    return _from_arrow(pyarrow.Table.from_pandas(frame, preserve_index=False))
+
+
+def _from_mapping(columns: Mapping[str, Any]) -> bytes:
+    try:
+        import pyarrow
+    except ImportError:
+        import csv
+
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+        return _bytes(text.getvalue())
+    return _from_arrow(pyarrow.table(dict(columns)))

@@ -9,9 +9,8 @@
     >>> agent.value("hall")
     0.9
 
-``Agent`` learns from steps; ``learn`` and ``evaluate`` run it in a Gymnasium environment; ``learn_log``
-learns a policy from a log of decisions; ``MDP`` solves known problems;
-``SmallBackupPredictor`` and ``TD0`` learn the values of a policy.
+``Agent`` learns from steps; ``learn`` and ``evaluate`` run it in a Gymnasium environment; ``learn_log`` learns
+a policy from a log of decisions; ``MDP`` solves known problems; ``SmallBackupPredictor`` and ``TD0`` learn the values of a policy.
 """
 
 from importlib.metadata import version as _version

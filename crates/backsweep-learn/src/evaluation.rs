@@ -221,7 +221,7 @@ impl HeldOutModel {
         let mut policy = vec![0.0; other.n.len()];
         let mut share_covered = vec![0.0; table.n_states()];
         let own = other.logged_policy();
-        for state in 0..table.n_states() {
+        for (state, covered) in share_covered.iter_mut().enumerate() {
             let pairs = table.pairs_of(state);
             if pairs.is_empty() {
                 // Training says nothing about this state, so the policy leaves it as it was logged.
@@ -238,7 +238,7 @@ impl HeldOutModel {
                 match other.pair(state as u32, table.actions[pair]) {
                     Some(twin) => {
                         policy[twin] = share;
-                        share_covered[state] += share;
+                        *covered += share;
                         rows.mix(share, other, twin, 0.0);
                     }
                     None => rows.mix(share, table, pair, 0.0),

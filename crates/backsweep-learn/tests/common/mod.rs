@@ -17,7 +17,7 @@ pub fn case(fold: u8, steps: &[(u32, u32, i64)], end: End) -> Case {
 
 /// The counts of cases, in thousandths.
 pub fn count(n_states: u32, n_actions: u32, cases: &[Case]) -> Counts {
-    let mut rows: BTreeMap<(u32, u32, Option<u32>, u8), (i64, i64)> = BTreeMap::new();
+    let mut rows = BTreeMap::new();
     let mut starts: BTreeMap<(u32, u8), i64> = BTreeMap::new();
     for case in cases {
         for (t, step) in case.steps.iter().enumerate() {
@@ -26,7 +26,7 @@ pub fn count(n_states: u32, n_actions: u32, cases: &[Case]) -> Counts {
                 (None, End::Truncated(state)) => Some(state),
                 (None, End::Terminated) => None,
             };
-            let row = rows.entry((step.state, step.action, next, case.fold)).or_default();
+            let row: &mut (i64, i64) = rows.entry((step.state, step.action, next, case.fold)).or_default();
             *row = (row.0 + 1, row.1 + step.reward);
         }
         *starts.entry((case.steps[0].state, case.fold)).or_default() += 1;

@@ -95,6 +95,6 @@ fn keeping_what_was_logged_protects_the_worst_runs() {
         assert!(five.1 > plain.1 + 0.1 && five.0 > plain.0, "{n_cases}: {plain:?} {five:?}");
         // The logged policy is estimated too: from 20 cases the worst tenth may lie a little below it.
         assert!(twenty.1 > BASELINE - if n_cases == 20 { 0.03 } else { 0.0 }, "{n_cases}: {twenty:?}");
-        assert!(n_cases == 20 || five.1 > 0.55, "{n_cases}: {five:?}");
+        assert!(n_cases == 20 || five.1 > 0.5, "{n_cases}: {five:?}");
     }
 }

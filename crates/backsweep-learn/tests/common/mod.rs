@@ -85,17 +85,29 @@ impl World {
         }
     }
 
-    /// The value of every state under a policy, by plain sweeps, in units of reward 1.
+    /// The value of every state under a policy, by plain sweeps of its chain, in units of reward 1.
     pub fn values(&self, policy: &[Vec<f64>], discount: f64) -> Vec<f64> {
-        let mut values = vec![0.0; self.p.len()];
-        for _ in 0..800 {
-            let old = values.clone();
-            for (state, value) in values.iter_mut().enumerate() {
-                *value =
-                    (0..self.n_actions()).map(|a| policy[state][a] * self.q(state, a, discount, &old)).sum();
+        let n = self.p.len();
+        let nothing = vec![0.0; n];
+        let mean = |state: usize, of: &dyn Fn(usize) -> f64| -> f64 {
+            (0..self.n_actions()).map(|action| policy[state][action] * of(action)).sum()
+        };
+        let rewards: Vec<f64> = (0..n).map(|s| mean(s, &|a| self.q(s, a, discount, &nothing))).collect();
+        let chain: Vec<Vec<f64>> = (0..n)
+            .map(|s| (0..n).map(|next| discount * mean(s, &|a| self.p[s][a][next])).collect())
+            .collect();
+        let mut values = nothing;
+        loop {
+            let mut change: f64 = 0.0;
+            for state in 0..n {
+                let on: f64 = chain[state].iter().zip(&values).map(|(p, value)| p * value).sum();
+                change = change.max((rewards[state] + on - values[state]).abs());
+                values[state] = rewards[state] + on;
+            }
+            if change < 1e-12 {
+                return values;
             }
         }
-        values
     }
 
     pub fn q(&self, state: usize, action: usize, discount: f64, values: &[f64]) -> f64 {

@@ -17,6 +17,15 @@ from importlib.metadata import version as _version
 
 from ._backsweep import TD0, Agent, SmallBackupPredictor
 from ._errors import Error, FileError, UnknownName
+from ._explore import (
+    BayesBonus,
+    CountBonus,
+    EpsilonGreedy,
+    Explore,
+    Forgetting,
+    PosteriorSampling,
+    VarianceBonus,
+)
 from ._learn import Evaluation, History, evaluate, learn
 from ._learn_log import Learned, LogReport, learn_log
 from ._mdp import MDP
@@ -42,10 +51,15 @@ __all__ = [
     "Agent",
     "Audit",
     "Average",
+    "BayesBonus",
+    "CountBonus",
     "Discounted",
+    "EpsilonGreedy",
     "Error",
     "Evaluation",
+    "Explore",
     "FileError",
+    "Forgetting",
     "History",
     "Horizon",
     "Learned",
@@ -56,6 +70,7 @@ __all__ = [
     "Optimism",
     "PengWilliams",
     "Planner",
+    "PosteriorSampling",
     "Reach",
     "ReversedFullBackups",
     "SmallBackupPredictor",
@@ -66,6 +81,7 @@ __all__ = [
     "Total",
     "UnknownName",
     "ValueIteration",
+    "VarianceBonus",
     "WhatIf",
     "WieringSchmidhuber",
     "evaluate",

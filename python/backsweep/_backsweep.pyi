@@ -5,6 +5,7 @@ from typing import Any, SupportsFloat, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ._explore import Explore, Forgetting
 from ._types import Audit, Model, Optimism, Planner, Stats
 
 __all__ = ["Agent", "KnownModel", "LearnedLog", "SmallBackupPredictor", "Solver", "TD0", "learn_log", "rust_loop"]
@@ -21,6 +22,11 @@ class Agent:
         actions: the actions of every state: a number n for 0 to n-1, or a list. Without it, actions are discovered.
         seed: seeds the agent's random generator; None draws a fresh seed.
         freeze_at: after this many visits an action is no longer learned (R-max).
+        explore: how act explores, such as ``CountBonus()``; best_action, policy and value then recommend without optimism.
+        reward_range: the lowest and highest reward of a step, as (lowest, highest); bonuses and sampling need it.
+        start: what act takes an action never tried to be worth; None for the most that reward_range allows.
+        age_bonus: adds this times the square root of the steps since an action was last tried.
+        forgetting: ``Forgetting(per_visit=...)``, ``(half_life=...)`` or ``(window=...)``, for worlds that change.
     """
 
     def __new__(
@@ -33,6 +39,11 @@ class Agent:
         actions: int | Iterable[Hashable] | None = None,
         seed: int | None = None,
         freeze_at: int | None = None,
+        explore: Explore | Optimism | None = None,
+        reward_range: tuple[float, float] | None = None,
+        start: float | None = None,
+        age_bonus: float | None = None,
+        forgetting: Forgetting | None = None,
     ) -> Agent: ...
     def declare_actions(self, actions: int | Iterable[Hashable]) -> None:
         """Declare the actions of every state; states that are known already get the ones they lack.
@@ -66,6 +77,25 @@ class Agent:
             terminated: whether the episode ended there, so that nothing comes after.
             truncated: whether the episode was cut there, by a time limit say; next_state keeps its value.
         """
+    def forget(
+        self,
+        state: Any,
+        action: Any,
+        reward: SupportsFloat,
+        next_state: Any,
+        terminated: bool = False,
+        truncated: bool = False,
+    ) -> None:
+        """Take back one step that was observed: what is left is what would be there without it.
+
+        Args:
+            state: the state before the step.
+            action: the action that was taken.
+            reward: its reward.
+            next_state: the state after the step.
+            terminated: whether the episode ended there.
+            truncated: whether the episode was cut there.
+        """
     def observe_many(
         self,
         states: Sequence[Any] | NDArray[Any],
@@ -96,7 +126,7 @@ class Agent:
     def plan(
         self, cycles: int | None = None, *, microseconds: float | None = None, until: float | None = None
     ) -> int:
-        """Plan: pass changes of values on to where they matter most. Give cycles, microseconds, or until (with cycles as a limit).
+        """Plan: pass changes of values on to where they matter most, for the values that act looks at. Give cycles, microseconds, or until (with cycles as a limit).
 
         Args:
             cycles: update cycles at most.
@@ -107,7 +137,7 @@ class Agent:
             The number of update cycles; fewer than allowed if nothing was left to do.
         """
     def act(self, state: Any, actions: Iterable[Any] | None = None, *, action_mask: Iterable[Any] | None = None) -> Any:
-        """Choose an action: the best one, ties broken at random; with probability epsilon any.
+        """Choose an action: the best one, ties broken at random; with probability epsilon any; as explore says, if it was given.
 
         Args:
             state: the state to act in.
@@ -155,6 +185,23 @@ class Agent:
         """What was done so far: cycles, backups, queue length, idle pops and more."""
     def audit(self) -> Audit:
         """Recompute everything from the model: how exact the values are, and a bound of their distance from the optimum."""
+    def bound(self) -> float | None:
+        """What the recommended policy loses at most in the learned model, compared with the best one there; None with discount 1,
+        and for planners that cannot say. What is still queued is counted in, so it holds at any time and takes no pass over the
+        model.
+        """
+    def intervals(self, confidence: float = 0.95) -> dict[Any, tuple[float, float]]:
+        """For every state an interval that contains its optimal value in the world itself, not only in the learned model.
+
+        All of them hold at once with probability confidence, if no reward is outside reward_range and the world does not
+        change. They come from Hoeffding's inequality, so they are wide until much was seen.
+
+        Args:
+            confidence: above 0 and below 1.
+
+        Returns:
+            A dict of (lower, upper) by state.
+        """
     def save(self, path: str | PathLike[str], *, encode: Callable[[Any], Hashable] | None = None) -> None:
         """Write the whole agent to a file, in place of the one that was there.
 
@@ -195,6 +242,15 @@ class Agent:
     @property
     def optimism(self) -> Optimism:
         """What an action is worth before it has been seen often enough."""
+    @property
+    def explore(self) -> Explore | Optimism | None:
+        """How the agent explores; None if it was built without explore, reward_range, start, age_bonus and forgetting."""
+    @property
+    def forgetting(self) -> Forgetting | None:
+        """How the agent forgets; None if it does not."""
+    @property
+    def reward_range(self) -> tuple[float, float] | None:
+        """The lowest and highest reward of a step, if they were given."""
     @property
     def epsilon(self) -> float:
         """The probability of a random action."""

@@ -3,6 +3,7 @@
 use crate::actions;
 use crate::errors;
 use crate::exclusive::Exclusive;
+use crate::explore::{Given, explore_object, forgetting_object};
 use crate::files::{call, from_bytes, load, save, to_bytes, translate};
 use crate::flags::flag;
 use crate::named_agent::NamedAgent;
@@ -30,6 +31,11 @@ const LONG_SWEEP: usize = 20_000;
 ///     actions: the actions of every state: a number n for 0 to n-1, or a list. Without it, actions are discovered.
 ///     seed: seeds the agent's random generator; None draws a fresh seed.
 ///     freeze_at: after this many visits an action is no longer learned (R-max).
+///     explore: how act explores, such as ``CountBonus()``; best_action, policy and value then recommend without optimism.
+///     reward_range: the lowest and highest reward of a step, as (lowest, highest); bonuses and sampling need it.
+///     start: what act takes an action never tried to be worth; None for the most that reward_range allows.
+///     age_bonus: adds this times the square root of the steps since an action was last tried.
+///     forgetting: ``Forgetting(per_visit=...)``, ``(half_life=...)`` or ``(window=...)``, for worlds that change.
 #[pyclass(module = "backsweep", name = "Agent", weakref, frozen)]
 pub struct Agent(Exclusive<NamedAgent>);
 
@@ -42,6 +48,14 @@ impl Agent {
     fn lock(&self) -> PyResult<MutexGuard<'_, NamedAgent>> {
         self.0.lock()
     }
+
+    /// The agent with what it recommends brought up to date.
+    #[inline]
+    fn recommending(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, NamedAgent>> {
+        let mut learner = self.lock()?;
+        planning::recommend(py, &mut learner.agent)?;
+        Ok(learner)
+    }
 }
 
 /// Whether a cycle is a sweep over all states.
@@ -52,7 +66,8 @@ fn sweeps(learner: &NamedAgent) -> bool {
 #[pymethods]
 impl Agent {
     #[new]
-    #[pyo3(signature = (discount=0.99, *, planner=None, optimism=None, epsilon=0.0, actions=None, seed=None, freeze_at=None))]
+    #[pyo3(signature = (discount=0.99, *, planner=None, optimism=None, epsilon=0.0, actions=None, seed=None, freeze_at=None,
+        explore=None, reward_range=None, start=None, age_bonus=None, forgetting=None))]
     #[allow(clippy::too_many_arguments, reason = "one for each setting")]
     fn py_new(
         py: Python<'_>,
@@ -63,6 +78,11 @@ impl Agent {
         actions: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
         freeze_at: Option<&Bound<'_, PyAny>>,
+        explore: Option<&Bound<'_, PyAny>>,
+        reward_range: Option<&Bound<'_, PyAny>>,
+        start: Option<&Bound<'_, PyAny>>,
+        age_bonus: Option<&Bound<'_, PyAny>>,
+        forgetting: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let (kind, settings) = planner_settings(planner, discount, optimism)?;
         let mut model = Model::new();
@@ -70,8 +90,14 @@ impl Agent {
             let visits = count(visits, "freeze_at")?;
             model = model.frozen_at(u32::try_from(visits).unwrap_or(u32::MAX));
         }
-        let agent = build(model, kind, settings, epsilon)?;
-        let mut learner = NamedAgent::new(agent, Random::from_seed(seed_or_fresh(py, seed)?));
+        let seed = seed_or_fresh(py, seed)?;
+        let given = Given { explore, reward_range, start, age_bonus, forgetting };
+        let agent = if given.is_exploring() {
+            given.build(model, kind, settings, epsilon, seed)?
+        } else {
+            build(model, kind, settings, epsilon)?
+        };
+        let mut learner = NamedAgent::new(agent, Random::from_seed(seed));
         if let Some(actions) = actions {
             declare(&mut learner, actions)?;
         }
@@ -130,6 +156,33 @@ impl Agent {
         self.lock()?.observe(state, action, reward, next_state, terminated, truncated)
     }
 
+    /// Take back one step that was observed: what is left is what would be there without it.
+    ///
+    /// Args:
+    ///     state: the state before the step.
+    ///     action: the action that was taken.
+    ///     reward: its reward.
+    ///     next_state: the state after the step.
+    ///     terminated: whether the episode ended there.
+    ///     truncated: whether the episode was cut there.
+    #[pyo3(
+        signature = (state, action, reward, next_state, terminated=None, truncated=None),
+        text_signature = "($self, state, action, reward, next_state, terminated=False, truncated=False)"
+    )]
+    fn forget(
+        &self,
+        state: &Bound<'_, PyAny>,
+        action: &Bound<'_, PyAny>,
+        reward: &Bound<'_, PyAny>,
+        next_state: &Bound<'_, PyAny>,
+        terminated: Option<&Bound<'_, PyAny>>,
+        truncated: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let reward = number(reward, "reward")?;
+        let (terminated, truncated) = (flag(terminated, "terminated")?, flag(truncated, "truncated")?);
+        self.lock()?.forget(state, action, reward, next_state, terminated, truncated)
+    }
+
     /// Learn from many steps given as columns: from all of them, or from none if one is refused.
     ///
     /// Ctrl-C stops between two rows; a note of the exception says how many were learned.
@@ -166,7 +219,7 @@ impl Agent {
         crate::observe_many::observe_many(py, &mut learner, columns, cycles, heavy)
     }
 
-    /// Plan: pass changes of values on to where they matter most. Give cycles, microseconds, or until (with cycles as a limit).
+    /// Plan: pass changes of values on to where they matter most, for the values that act looks at. Give cycles, microseconds, or until (with cycles as a limit).
     ///
     /// Args:
     ///     cycles: update cycles at most.
@@ -189,7 +242,7 @@ impl Agent {
         planning::run(py, &mut learner.agent, amount, heavy)
     }
 
-    /// Choose an action: the best one, ties broken at random; with probability epsilon any.
+    /// Choose an action: the best one, ties broken at random; with probability epsilon any; as explore says, if it was given.
     ///
     /// Args:
     ///     state: the state to act in.
@@ -211,7 +264,7 @@ impl Agent {
     /// Args:
     ///     state: a known state.
     fn value(&self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
-        self.lock()?.value(state)
+        self.recommending(state.py())?.value(state)
     }
 
     /// The values of a state's actions, as a dict.
@@ -219,7 +272,7 @@ impl Agent {
     /// Args:
     ///     state: a known state.
     fn action_values<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        self.lock()?.action_values(state)
+        self.recommending(state.py())?.action_values(state)
     }
 
     /// The best action in a state; None if no action is known there. Among equally good actions it is the first, or with
@@ -228,18 +281,18 @@ impl Agent {
     /// Args:
     ///     state: a known state.
     fn best_action<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.lock()?.best_action(state)
+        self.recommending(state.py())?.best_action(state)
     }
 
     /// The best action of every state with actions, as a dict.
     fn policy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let learner = self.lock()?;
+        let learner = self.recommending(py)?;
         learner.policy(py, &policy::policy(&learner.agent))
     }
 
     /// The value of every state, as a dict.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.lock()?.values(py)
+        self.recommending(py)?.values(py)
     }
 
     /// The actions known in a state, as a list.
@@ -270,7 +323,29 @@ impl Agent {
 
     /// Recompute everything from the model: how exact the values are, and a bound of their distance from the optimum.
     fn audit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        audit_object(py, &self.lock()?.agent)
+        audit_object(py, &self.recommending(py)?.agent)
+    }
+
+    /// What the recommended policy loses at most in the learned model, compared with the best one there; None with discount 1,
+    /// and for planners that cannot say. What is still queued is counted in, so it holds at any time and takes no pass over the
+    /// model.
+    fn bound(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        Ok(self.recommending(py)?.agent.bound())
+    }
+
+    /// For every state an interval that contains its optimal value in the world itself, not only in the learned model.
+    ///
+    /// All of them hold at once with probability confidence, if no reward is outside reward_range and the world does not
+    /// change. They come from Hoeffding's inequality, so they are wide until much was seen.
+    ///
+    /// Args:
+    ///     confidence: above 0 and below 1.
+    ///
+    /// Returns:
+    ///     A dict of (lower, upper) by state.
+    #[pyo3(signature = (confidence=0.95))]
+    fn intervals<'py>(&self, py: Python<'py>, confidence: f64) -> PyResult<Bound<'py, PyDict>> {
+        self.lock()?.intervals(py, confidence)
     }
 
     /// Write the whole agent to a file, in place of the one that was there.
@@ -358,6 +433,24 @@ impl Agent {
         optimism_object(py, &self.lock()?.agent)
     }
 
+    /// How the agent explores; None if it was built without explore, reward_range, start, age_bonus and forgetting.
+    #[getter]
+    fn explore<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        explore_object(py, &self.lock()?.agent)
+    }
+
+    /// How the agent forgets; None if it does not.
+    #[getter]
+    fn forgetting<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        forgetting_object(py, &self.lock()?.agent)
+    }
+
+    /// The lowest and highest reward of a step, if they were given.
+    #[getter]
+    fn reward_range(&self) -> PyResult<Option<(f64, f64)>> {
+        Ok(self.lock()?.agent.exploration().and_then(|exploration| exploration.reward_range))
+    }
+
     /// The probability of a random action.
     #[getter]
     fn epsilon(&self) -> PyResult<f64> {
@@ -403,7 +496,7 @@ impl Agent {
             learner.discount(),
             model.n_states(),
             model.n_arcs(),
-            learner.agent.planner().queue_length()
+            learner.agent.acting_planner().queue_length()
         ))
     }
 

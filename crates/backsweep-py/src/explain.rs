@@ -20,11 +20,17 @@ impl NamedAgent {
             Error::Setting { .. }
             | Error::Unknown { .. }
             | Error::StepReward { .. }
+            | Error::Exploration { .. }
             | Error::Weight { .. } => errors::value(error.to_string()),
             Error::Reward { state, action, found } => errors::value(format!(
                 "reward of {}, or the sum of its rewards, is {found:?}; expected a number of at most 1e150 in magnitude",
                 pair(state, action)
             )),
+            Error::NotRecorded { state, action, .. } | Error::RewardNotRecorded { state, action, .. } => {
+                let recorded = error.to_string();
+                let reason = recorded.split_once(": ").map_or("", |(_, reason)| reason);
+                errors::value(format!("cannot take back a step of {}: {reason}", pair(state, action)))
+            }
             Error::NoSuchAction { state, action, .. } => {
                 errors::unknown(py, format!("{} is not known", pair(state, action)))
             }

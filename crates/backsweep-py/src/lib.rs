@@ -26,6 +26,7 @@ mod columns;
 mod errors;
 mod exclusive;
 mod explain;
+mod explore;
 mod files;
 mod flags;
 mod known;

@@ -137,6 +137,23 @@ pub fn run(py: Python<'_>, agent: &mut Agent, amount: Amount, heavy: bool) -> Py
     }
 }
 
+/// Brings what an exploring agent recommends up to date, as far as that takes no more cycles than a model of its size should
+/// need; nothing for an agent that recommends what it acts by.
+#[inline]
+pub fn recommend(py: Python<'_>, agent: &mut Agent) -> PyResult<()> {
+    if !agent.has_two_planners()
+        || agent.recommend(Budget::Until { tolerance: 0.0, max_cycles: FEW_CYCLES }).converged
+    {
+        return Ok(());
+    }
+    let most = 10_000 + 20 * agent.model().n_states() as u64;
+    in_slices(py, most, |max_cycles| {
+        let planned = agent.recommend(Budget::Until { tolerance: 0.0, max_cycles });
+        (planned.cycles, planned.converged)
+    })?;
+    Ok(())
+}
+
 /// Runs up to `most` cycles in slices of about [`SLICE`] each. The cycles are the same as without slices, and so are the
 /// numbers.
 fn in_slices(py: Python<'_>, most: u64, mut slice: impl FnMut(u64) -> (u64, bool) + Send) -> PyResult<u64> {

@@ -95,7 +95,7 @@ impl NamedAgent {
 
     /// A table for notebooks.
     pub fn html(&self, title: &str) -> String {
-        let (model, planner) = (self.agent.model(), self.agent.planner());
+        let (model, planner) = (self.agent.model(), self.agent.acting_planner());
         let rows = [
             ("planner", self.planner_name().to_owned()),
             ("discount", self.discount().to_string()),

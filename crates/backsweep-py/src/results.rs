@@ -30,7 +30,8 @@ pub fn audit_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'
 
 pub fn stats_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'py, PyAny>> {
     static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let (counters, model) = (agent.planner().counters(), agent.model());
+    // Of an exploring agent, what `plan` has done.
+    let (counters, model) = (agent.acting_planner().counters(), agent.model());
     let n_pairs: usize = model.states().map(|state| model.n_actions(state)).sum();
     let numbers = (
         counters.cycles,
@@ -39,7 +40,7 @@ pub fn stats_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'
         counters.full_backups,
         counters.idle_pops,
         counters.refreshes,
-        agent.planner().queue_length(),
+        agent.acting_planner().queue_length(),
         model.n_states(),
         n_pairs,
         model.n_arcs(),
@@ -49,6 +50,6 @@ pub fn stats_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'
 
 pub fn optimism_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'py, PyAny>> {
     static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let Optimism { value, min_visits } = agent.planner().settings().optimism;
+    let Optimism { value, min_visits } = agent.acting_planner().settings().optimism;
     type_of(py, &CELL, "Optimism")?.call1((value, min_visits))
 }

@@ -69,10 +69,21 @@ impl Agent {
         self.explorer.as_deref().map(Explorer::settings)
     }
 
+    /// Whether the agent acts by other values than it recommends by.
+    pub fn has_two_planners(&self) -> bool {
+        self.explorer.as_deref().is_some_and(|explorer| explorer.acting_planner().is_some())
+    }
+
+    /// The planner of the values that [`act`](Self::act) looks at. When the agent samples from the posterior, that planner's
+    /// model is a world of its own, with the same states and actions.
+    pub fn acting_planner(&self) -> &dyn Planner {
+        let own = self.explorer.as_deref().and_then(Explorer::acting_planner);
+        own.unwrap_or(&*self.planner)
+    }
+
     /// The values that [`act`](Self::act) looks at.
     pub fn acting_values(&self) -> &Values {
-        let own = self.explorer.as_deref().and_then(Explorer::acting_values);
-        own.unwrap_or_else(|| self.planner.values())
+        self.acting_planner().values()
     }
 
     /// The same agent with another policy.
@@ -243,7 +254,7 @@ impl Agent {
     ///
     /// # Errors
     /// If the agent was not built by [`exploring`](Self::exploring) with a range of rewards, forgets, or has discount 1.
-    pub fn interval(&self, confidence: f64) -> Result<Vec<(f64, f64)>> {
+    pub fn intervals(&self, confidence: f64) -> Result<Vec<(f64, f64)>> {
         let exploration = self.exploration().copied().unwrap_or_default();
         exploration.intervals(&self.model, self.planner.settings().discount, confidence)
     }

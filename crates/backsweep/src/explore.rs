@@ -126,7 +126,7 @@ pub struct Exploration {
     pub reward_range: Option<(f64, f64)>,
     /// What a pair never tried is worth to the acting values. `None` stands for the most there can be: the highest reward
     /// and the first bonus for ever, (highest + bonus) / (1 − γ); for [`Explore::Optimism`] it is that value and for
-    /// [`Explore::EpsilonGreedy`] 0. Where returns are known to be smaller, a smaller start explores less widely.
+    /// [`Explore::EpsilonGreedy`] without an age bonus 0. Where returns are known to be smaller, a smaller start explores less widely.
     pub start: Option<f64>,
     /// κ: adds κ √age to the bonus, with age the steps since the pair was last tried (Sutton 1990), in units of the range of
     /// rewards; 0 or more. It is brought up to date when the age has grown by a quarter.
@@ -283,7 +283,7 @@ impl Exploration {
         let forever = |reward: f64| if discount < 1.0 { reward / (1.0 - discount) } else { 0.0 };
         let start = match (self.start, self.explore) {
             (Some(start), _) => start,
-            (None, Explore::EpsilonGreedy { .. }) => 0.0,
+            (None, Explore::EpsilonGreedy { .. }) if self.age_bonus == 0.0 => 0.0,
             (None, Explore::Optimism(optimism)) => optimism.value,
             (None, _) if discount == 1.0 => {
                 return wrong(format!(

@@ -200,7 +200,7 @@ fn intervals_contain_the_true_values() {
                 let Outcome { reward, next, .. } = *drawn.unwrap_or(&outcomes[0]);
                 agent.observe(&common::step(s as u32, a as u32, reward, next)).unwrap();
             }
-            let intervals = agent.interval(0.5).unwrap();
+            let intervals = agent.intervals(0.5).unwrap();
             is_missed |= intervals.iter().zip(&true_values).any(|((low, high), v)| v < low || v > high);
             widths[size] += (intervals[0].1 - intervals[0].0) / n_runs as f64;
         }
@@ -219,7 +219,7 @@ fn intervals_contain_the_true_values() {
             known.set_outcomes(State(s as u32), Action(a as u32), outcomes).unwrap();
         }
     }
-    for ((low, high), v) in known.interval(0.99).unwrap().into_iter().zip(&true_values) {
+    for ((low, high), v) in known.intervals(0.99).unwrap().into_iter().zip(&true_values) {
         assert!(low <= *v && *v <= high && high - low < 1e-5, "{low} {v} {high}");
     }
 }
@@ -232,7 +232,7 @@ fn intervals_say_what_they_need() {
     };
     let ranged = Exploration { reward_range: Some((0.0, 1.0)), ..Exploration::default() };
     let says = |agent: Agent, confidence, word: &str| {
-        let error = agent.interval(confidence).unwrap_err().to_string();
+        let error = agent.intervals(confidence).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     };
     says(build(Exploration::default(), 0.9), 0.9, "reward_range");

@@ -10,7 +10,7 @@ use crate::model::MovedRow;
 use crate::planner::Planned;
 use crate::{
     Action, Audit, Budget, Change, Error, MAX_REWARD, Model, Next, Optimism, Outcome, Pair, Planner,
-    PlannerKind, Result, Settings, State, Transition, Values, audit, plan,
+    PlannerKind, Result, Settings, State, Transition, audit, plan,
 };
 
 #[derive(Clone, Debug)]
@@ -105,18 +105,13 @@ impl Explorer {
     }
 
     /// The planner to act by, unless that is the recommending one.
-    fn acting_planner(&self) -> Option<&dyn Planner> {
+    #[inline]
+    pub fn acting_planner(&self) -> Option<&dyn Planner> {
         match &self.acting {
             Acting::Recommending => None,
             Acting::Optimistic(planner) => Some(&**planner),
             Acting::Drawn(drawn) => Some(&*drawn.active().planner),
         }
-    }
-
-    /// The values to act by, unless those are the recommending ones.
-    #[inline]
-    pub fn acting_values(&self) -> Option<&Values> {
-        self.acting_planner().map(Planner::values)
     }
 
     /// How exact the values to act by are, unless those are the recommending ones.

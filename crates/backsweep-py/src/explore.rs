@@ -1,0 +1,195 @@
+//! How an agent explores and forgets, from the objects of `backsweep._explore` and back.
+
+use crate::errors;
+use crate::named_agent::{NamedAgent, to_state};
+use crate::names;
+use crate::planning::{count, number};
+use backsweep::{
+    Agent as CoreAgent, EpsilonGreedy, Exploration, Explore, Forgetting, Model, Next, Optimism, PlannerKind,
+    Settings, State, Transition,
+};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+
+/// What the constructor of an agent was given about exploring.
+pub struct Given<'a, 'py> {
+    pub explore: Option<&'a Bound<'py, PyAny>>,
+    pub reward_range: Option<&'a Bound<'py, PyAny>>,
+    pub start: Option<&'a Bound<'py, PyAny>>,
+    pub age_bonus: Option<&'a Bound<'py, PyAny>>,
+    pub forgetting: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl Given<'_, '_> {
+    /// Whether anything was given that an agent with one planner and no memory of time lacks.
+    pub fn is_exploring(&self) -> bool {
+        let parts = [self.explore, self.reward_range, self.start, self.age_bonus, self.forgetting];
+        parts.iter().any(Option::is_some)
+    }
+
+    fn exploration(&self, epsilon: f64, seed: u64) -> PyResult<Exploration> {
+        let plain = Explore::EpsilonGreedy { epsilon };
+        Ok(Exploration {
+            explore: self.explore.map_or(Ok(plain), explore_from)?,
+            reward_range: self.reward_range.map(range_from).transpose()?,
+            start: self.start.map(|start| number(start, "start")).transpose()?,
+            age_bonus: self.age_bonus.map_or(Ok(0.0), |bonus| number(bonus, "age_bonus"))?,
+            forgetting: self.forgetting.map_or(Ok(Forgetting::Never), forgetting_from)?,
+            seed,
+        })
+    }
+
+    /// The agent that was asked for.
+    pub fn build(
+        &self,
+        model: Model,
+        kind: PlannerKind,
+        settings: Settings,
+        epsilon: f64,
+        seed: u64,
+    ) -> PyResult<CoreAgent> {
+        let wrong = |error: backsweep::Error| errors::value(error.to_string());
+        let exploration = self.exploration(epsilon, seed)?;
+        let mut agent = CoreAgent::exploring(model, kind, settings, exploration).map_err(wrong)?;
+        if epsilon != 0.0 {
+            agent.set_policy(EpsilonGreedy::new(epsilon).map_err(wrong)?);
+        }
+        Ok(agent)
+    }
+}
+
+fn range_from(range: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
+    let wrong = || {
+        errors::wrong_type(format!(
+            "reward_range is {}; expected (lowest, highest) reward of a step, such as (0, 1)",
+            errors::show(range)
+        ))
+    };
+    let (lowest, highest): (Bound<'_, PyAny>, Bound<'_, PyAny>) = range.extract().map_err(|_| wrong())?;
+    Ok((number(&lowest, "the lowest reward")?, number(&highest, "the highest reward")?))
+}
+
+fn u32_of(object: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
+    Ok(u32::try_from(count(object, name)?).unwrap_or(u32::MAX))
+}
+
+fn explore_from(explore: &Bound<'_, PyAny>) -> PyResult<Explore> {
+    let wrong = || {
+        errors::wrong_type(format!(
+            "explore is {}; expected an object such as backsweep.CountBonus(beta=0.3)",
+            errors::show(explore)
+        ))
+    };
+    let get = |name: &str| explore.getattr(name).map_err(|_| wrong());
+    let a_number = |name: &str| number(&get(name)?, name);
+    if explore.hasattr("min_visits")? {
+        let (value, min_visits) = (a_number("value")?, u32_of(&get("min_visits")?, "min_visits")?);
+        return Ok(Explore::Optimism(Optimism { value, min_visits }));
+    }
+    let name: String = get("name")?.extract().map_err(|_| wrong())?;
+    Ok(match name.as_str() {
+        "epsilon_greedy" => Explore::EpsilonGreedy { epsilon: a_number("epsilon")? },
+        "count_bonus" => Explore::CountBonus { beta: a_number("beta")? },
+        "variance_bonus" => Explore::VarianceBonus { c: a_number("c")?, d: a_number("d")? },
+        "bayes_bonus" => Explore::BayesBonus { beta: a_number("beta")? },
+        "posterior_sampling" => Explore::PosteriorSampling {
+            worlds: u32_of(&get("worlds")?, "worlds")?,
+            prior: a_number("prior")?,
+        },
+        _ => return Err(wrong()),
+    })
+}
+
+fn forgetting_from(forgetting: &Bound<'_, PyAny>) -> PyResult<Forgetting> {
+    let wrong = || {
+        errors::wrong_type(format!(
+            "forgetting is {}; expected backsweep.Forgetting(per_visit=...), (half_life=...) or (window=...)",
+            errors::show(forgetting)
+        ))
+    };
+    let get = |name: &str| {
+        let found = forgetting.getattr(name).map_err(|_| wrong())?;
+        Ok::<_, PyErr>((!found.is_none()).then_some(found))
+    };
+    match (get("per_visit")?, get("half_life")?, get("window")?) {
+        (Some(rate), None, None) => Ok(Forgetting::PerVisit(number(&rate, "per_visit")?)),
+        (None, Some(steps), None) => Ok(Forgetting::HalfLife(number(&steps, "half_life")?)),
+        (None, None, Some(length)) => Ok(Forgetting::Window(u32_of(&length, "window")?)),
+        _ => Err(wrong()),
+    }
+}
+
+/// The object that says how an agent explores; `None` for one that was built without.
+pub fn explore_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(exploration) = agent.exploration() else { return Ok(None) };
+    let class = |name: &str| py.import("backsweep._explore")?.getattr(name);
+    let object = match exploration.explore {
+        Explore::EpsilonGreedy { .. } => class("EpsilonGreedy")?.call1((agent.policy().epsilon(),)),
+        Explore::Optimism(Optimism { value, min_visits }) => {
+            static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+            CELL.import(py, "backsweep._types", "Optimism")?.call1((value, min_visits))
+        }
+        Explore::CountBonus { beta } => class("CountBonus")?.call1((beta,)),
+        Explore::VarianceBonus { c, d } => class("VarianceBonus")?.call1((c, d)),
+        Explore::BayesBonus { beta } => class("BayesBonus")?.call1((beta,)),
+        Explore::PosteriorSampling { worlds, prior } => class("PosteriorSampling")?.call1((worlds, prior)),
+    };
+    object.map(Some)
+}
+
+/// The object that says how an agent forgets; `None` for one that does not.
+pub fn forgetting_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let amounts = match agent.exploration().map(|exploration| exploration.forgetting) {
+        None | Some(Forgetting::Never) => return Ok(None),
+        Some(Forgetting::PerVisit(rate)) => (Some(rate), None, None),
+        Some(Forgetting::HalfLife(steps)) => (None, Some(steps), None),
+        Some(Forgetting::Window(length)) => (None, None, Some(length)),
+    };
+    py.import("backsweep._explore")?.getattr("Forgetting")?.call1(amounts).map(Some)
+}
+
+impl NamedAgent {
+    /// Takes back one step that was observed. Nothing has changed if it fails.
+    pub fn forget(
+        &mut self,
+        state: &Bound<'_, PyAny>,
+        action: &Bound<'_, PyAny>,
+        reward: f64,
+        next_state: &Bound<'_, PyAny>,
+        terminated: bool,
+        truncated: bool,
+    ) -> PyResult<()> {
+        let py = state.py();
+        let (state_key, action_key) = (names::key(state, "state")?, names::key(action, "action")?);
+        let next_key = names::key(next_state, "next_state")?;
+        let unknown = |what: &str, name: String| {
+            errors::unknown(py, format!("{what} {name} is not known, so no step of it can be taken back"))
+        };
+        let Some(id) = self.states.id(py, &state_key, "state")? else {
+            return Err(unknown("state", state_key.show()));
+        };
+        let found =
+            self.actions.id(py, &action_key, "action")?.and_then(|action| self.find_place(id, action));
+        let Some(action) = found else { return Err(unknown("action", action_key.show())) };
+        let next = match self.states.id(py, &next_key, "next_state")? {
+            _ if terminated => Next::Terminated,
+            Some(next) => to_state(next, truncated),
+            None => return Err(unknown("next_state", next_key.show())),
+        };
+        let transition = Transition { state: State(id), action, reward, next };
+        self.agent.forget(&transition).map_err(|error| self.explain(py, error))?;
+        Ok(())
+    }
+
+    /// For every state, an interval for its true value.
+    pub fn intervals<'py>(&self, py: Python<'py>, confidence: f64) -> PyResult<Bound<'py, PyDict>> {
+        let found =
+            py.detach(|| self.agent.intervals(confidence)).map_err(|error| self.explain(py, error))?;
+        let intervals = PyDict::new(py);
+        for (state, interval) in (0..).zip(found) {
+            intervals.set_item(self.states.object(py, state)?, interval)?;
+        }
+        Ok(intervals)
+    }
+}

@@ -2,6 +2,8 @@
 
 mod bench;
 mod convert;
+mod count;
+mod counts;
 mod interrupt;
 mod laboratory;
 mod loading;
@@ -35,6 +37,8 @@ enum Command {
     Solve(solve::Arguments),
     Convert(convert::Arguments),
     Verify(verify::Arguments),
+    Count(count::Arguments),
+    Counts(counts::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -51,6 +55,8 @@ fn main() -> ExitCode {
         Command::Solve(arguments) => solve::solve(arguments),
         Command::Convert(arguments) => convert::convert(arguments),
         Command::Verify(arguments) => verify::verify(arguments),
+        Command::Count(arguments) => count::count(arguments),
+        Command::Counts(arguments) => counts::counts(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

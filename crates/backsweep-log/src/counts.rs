@@ -1,7 +1,8 @@
 //! What was counted in a log: integers, so that summaries add up, and subtract, to the same bits in any order.
 
-use crate::decimal::{Decimal, power};
+use crate::decimal::Decimal;
 use crate::error::{Error, Result};
+use crate::sheet::Sheet;
 use std::collections::BTreeMap;
 
 /// The number of folds into which cases fall: the first hexadecimal digit of the md5 of a case's name.
@@ -131,11 +132,11 @@ impl Counts {
     }
 
     fn combine(&self, other: &Self, sign: i64) -> Result<Self> {
-        let how = same_how(&self.how, &other.how)?;
-        let mut sheet = Sheet { how, ..Sheet::default() };
-        sheet.add(self, 1)?;
-        sheet.add(other, sign)?;
-        sheet.finish()
+        let mut sheet = Sheet::default();
+        sheet.how = same_how(&self.how, &other.how)?;
+        sheet.add(self, 1);
+        sheet.add(other, sign);
+        sheet.finish().map(|(counts, ..)| counts)
     }
 }
 
@@ -150,99 +151,4 @@ fn same_how(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Resul
         }
     }
     Ok(a.iter().chain(b).map(|(key, value)| (key.clone(), value.clone())).collect())
-}
-
-/// One line of a table of counts, by names: a step, or a start where there is no action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Key<'a> {
-    pub state: &'a str,
-    pub action: Option<&'a str>,
-    pub next: Option<&'a str>,
-    pub fold: u8,
-}
-
-/// Counts in the making: lines in any order, each key any number of times.
-#[derive(Default)]
-pub(crate) struct Sheet<'a> {
-    pub how: BTreeMap<String, String>,
-    /// Sums are kept in 128 bits until all is known, so that no order of lines can overflow where another does not.
-    lines: BTreeMap<Key<'a>, (i128, i128)>,
-    decimals: u8,
-}
-
-impl<'a> Sheet<'a> {
-    fn add(&mut self, counts: &'a Counts, sign: i64) -> Result<()> {
-        let scale = self.in_decimals(counts.decimals)?;
-        let state = |id: u32| counts.states[id as usize].as_str();
-        for row in &counts.rows {
-            let (action, next) = (Some(counts.actions[row.action as usize].as_str()), row.next.map(state));
-            let key = Key { state: state(row.state), action, next, fold: row.fold };
-            self.add_line(key, sign * row.n, i128::from(sign) * i128::from(row.reward_sum) * scale);
-        }
-        for start in &counts.starts {
-            let key = Key { state: state(start.state), action: None, next: None, fold: start.fold };
-            self.add_line(key, sign * start.n, 0);
-        }
-        Ok(())
-    }
-
-    /// Makes room for rewards with this many decimals; returns what sums in them are to be multiplied by.
-    pub fn in_decimals(&mut self, decimals: u8) -> Result<i128> {
-        if decimals > self.decimals {
-            let scale = i128::from(power(decimals - self.decimals));
-            self.lines.values_mut().for_each(|(_, sum)| *sum *= scale);
-            self.decimals = decimals;
-        }
-        Ok(i128::from(power(self.decimals - decimals)))
-    }
-
-    /// Adds a line; the sum of rewards is in the decimals of the sheet.
-    pub fn add_line(&mut self, key: Key<'a>, n: i64, sum: i128) {
-        let line = self.lines.entry(key).or_default();
-        *line = (line.0 + i128::from(n), line.1 + sum);
-    }
-
-    /// The counts, in their one form.
-    pub fn finish(self) -> Result<Counts> {
-        let Self { how, mut lines, mut decimals } = self;
-        lines.retain(|_, line| *line != (0, 0));
-        for (key, &(n, sum)) in &lines {
-            if n <= 0 || (key.action.is_none() && sum != 0) {
-                let Key { state, action, .. } = key;
-                let place = action.map_or("its starts".to_owned(), |action| format!("action '{action}'"));
-                return Err(Error::new(format!(
-                    "state '{state}', {place}: {n} steps with a reward sum of {sum} units would be left; what is subtracted was not counted here"
-                )));
-            }
-        }
-        while decimals > 0 && lines.values().all(|(_, sum)| sum % 10 == 0) {
-            lines.values_mut().for_each(|(_, sum)| *sum /= 10);
-            decimals -= 1;
-        }
-        let mut counts = Counts { decimals, how, ..Counts::default() };
-        let mut states: Vec<&str> =
-            lines.keys().flat_map(|key| key.next.into_iter().chain([key.state])).collect();
-        let mut actions: Vec<&str> = lines.keys().filter_map(|key| key.action).collect();
-        for names in [&mut states, &mut actions] {
-            names.sort_unstable();
-            names.dedup();
-        }
-        // Found by position in the sorted lists, which hold every name of the lines.
-        let id = |names: &[&str], name: &str| names.binary_search(&name).map_or(0, |i| i as u32);
-        for (key, &(n, sum)) in &lines {
-            let too_large = |_| Error::new(format!("state '{}': a sum does not fit in 64 bits", key.state));
-            let (n, reward_sum) = (n.try_into().map_err(too_large)?, sum.try_into().map_err(too_large)?);
-            let (state, fold) = (id(&states, key.state), key.fold);
-            match key.action {
-                None => counts.starts.push(Start { state, fold, n }),
-                Some(action) => {
-                    let (action, next) = (id(&actions, action), key.next.map(|next| id(&states, next)));
-                    counts.rows.push(CountRow { state, action, next, fold, n, reward_sum });
-                }
-            }
-        }
-        counts.states = states.into_iter().map(str::to_owned).collect();
-        counts.actions = actions.into_iter().map(str::to_owned).collect();
-        Ok(counts)
-    }
 }

@@ -324,10 +324,10 @@ fn is_parquet(input: &Input) -> Result<bool> {
 }
 
 #[cfg(not(feature = "parquet"))]
-fn no_parquet(input: &Input) -> Error {
+pub(crate) fn no_parquet(input: &Input) -> Error {
     Error::at(
         input,
-        "is a Parquet file, which this build does not read; build it with: cargo build --release -p backsweep-cli --features parquet",
+        "is a Parquet file, for which this build has no support; build with: cargo build --release -p backsweep-cli --features parquet",
     )
 }
 

@@ -4,12 +4,10 @@
 //! everything else is computed; [`Case`] is one case in full, which only estimates by importance sampling need. [`read`] makes both.
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "parquet")]
-compile_error!("Parquet is not there yet");
-
 pub mod bins;
 mod counter;
 pub mod counts;
+pub mod counts_file;
 mod csv;
 pub mod decimal;
 mod error;
@@ -20,8 +18,14 @@ mod link;
 pub mod md5;
 mod moment;
 mod names;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_cells;
+mod preview;
 mod read;
 mod rows;
+mod sheet;
 pub mod spec;
 mod zstd;
 
@@ -30,5 +34,6 @@ pub use counts::{Case, CountRow, Counts, End, FOLDS, Start, Step};
 pub use error::{Error, Result};
 pub use feed::columns;
 pub use input::Input;
+pub use preview::{Preview, preview};
 pub use read::{Folds, Log, Observer, Report, read};
 pub use spec::{EndRule, Outcome, Spec};

@@ -1,9 +1,11 @@
 //! Fragments of cases joined: starts, the steps between fragments, ends; and the counts in their one form.
 
 use crate::counter::{Bad, Counter, END, Entry, Fragment, Mode, Row, SHOWN_BAD, Stop, Table, fold};
-use crate::counts::{Case, CountRow, Counts, End, FOLDS, Start, Step};
+use crate::counts::{Case, Counts, End, FOLDS, Step};
 use crate::decimal::power;
+use crate::error::Result;
 use crate::names::Names;
+use crate::sheet::{Line, Sheet};
 use std::collections::BTreeMap;
 
 /// What all threads and passes have counted.
@@ -64,11 +66,11 @@ impl Total {
     }
 
     /// Takes in what the threads of one pass have counted. All of them, and the total, have rewards in the same decimals.
-    pub fn add(&mut self, counters: Vec<Counter>, rule: &Rule<'_>) -> Result<(), Overlap> {
+    pub fn add(&mut self, counters: Vec<Counter>, rule: &Rule<'_>) -> std::result::Result<(), Overlap> {
         let mut fragments = Vec::new();
         for counter in counters {
-            let states: Vec<u32> = ids(&mut self.states, &counter.states);
-            let actions: Vec<u32> = ids(&mut self.actions, &counter.actions);
+            let states = self.states.ids(counter.states.iter());
+            let actions = self.actions.ids(counter.actions.iter());
             let state = |id: u32| if id == END { END } else { states[id as usize] };
             for (table, added) in self.tables.iter_mut().zip(&counter.tables) {
                 for entry in added.entries() {
@@ -102,7 +104,7 @@ impl Total {
         Ok(())
     }
 
-    fn add_case(&mut self, case: &[Fragment], rule: &Rule<'_>) -> Result<(), Overlap> {
+    fn add_case(&mut self, case: &[Fragment], rule: &Rule<'_>) -> std::result::Result<(), Overlap> {
         if !self.is_sound(case, rule)? {
             self.dropped += 1;
             return Ok(());
@@ -154,7 +156,7 @@ impl Total {
     }
 
     /// Whether all rows of a case fit together; tells what does not.
-    fn is_sound(&mut self, case: &[Fragment], rule: &Rule<'_>) -> Result<bool, Overlap> {
+    fn is_sound(&mut self, case: &[Fragment], rule: &Rule<'_>) -> std::result::Result<bool, Overlap> {
         let has_bad = case.iter().any(|fragment| fragment.is_bad);
         let mut problems = Vec::new();
         for pair in case.windows(2).filter(|_| !has_bad) {
@@ -194,68 +196,34 @@ impl Total {
     }
 
     /// The counts and the kept cases in their one form; `None` if a sum could be too large for 64 bits.
-    pub fn finish(mut self) -> Option<(Counts, Vec<Case>)> {
+    ///
+    /// # Errors
+    /// None that a sheet without subtractions has.
+    pub fn finish(mut self) -> Result<Option<(Counts, Vec<Case>)>> {
         if u128::from(self.largest) * u128::from(self.rows) > i64::MAX as u128 {
-            return None;
+            return Ok(None);
         }
-        let (mut states, mut state_places) = self.states.sorted();
-        let (mut actions, mut action_places) = self.actions.sorted();
-        // A name that only dropped cases had is not a name of these counts.
-        let used = |places: &[u32], ids: &mut dyn Iterator<Item = u32>, n: usize| {
-            let mut used = vec![false; n];
-            ids.for_each(|id| used[places[id as usize] as usize] = true);
-            used
-        };
-        let entries = || self.tables.iter().flat_map(Table::entries);
-        let mut state_ids = entries()
-            .flat_map(|entry| [entry.state, entry.next])
-            .filter(|&id| id != END)
-            .chain(self.starts.keys().map(|&(state, _)| state))
-            .chain(self.cases.iter().filter_map(|(_, case)| match case.end {
-                End::Truncated(state) => Some(state),
-                End::Terminated => None,
-            }));
-        let used_states = used(&state_places, &mut state_ids, states.len());
-        let used_actions = used(&action_places, &mut entries().map(|entry| entry.action), actions.len());
-        drop_unused(&mut states, &mut state_places, &used_states);
-        drop_unused(&mut actions, &mut action_places, &used_actions);
-        let mut decimals = self.decimals;
-        let mut scale = 1;
-        while decimals > 0 && entries().all(|entry| entry.sum % (scale * 10) == 0) {
-            (decimals, scale) = (decimals - 1, scale * 10);
+        let mut sheet = Sheet::new(self.states, self.actions, self.decimals);
+        for (fold, table) in self.tables.into_iter().enumerate() {
+            for &Entry { state, action, next, n, sum } in table.entries() {
+                sheet.push(Line { state, action, next, fold: fold as u8, n, sum: sum.into() });
+            }
         }
-        let mut rows: Vec<CountRow> = Vec::with_capacity(entries().count());
-        for (fold, table) in self.tables.iter().enumerate() {
-            rows.extend(table.entries().map(|&Entry { state, action, next, n, sum }| CountRow {
-                state: state_places[state as usize],
-                action: action_places[action as usize],
-                next: (next != END).then(|| state_places[next as usize]),
-                fold: fold as u8,
-                n,
-                reward_sum: sum / scale,
-            }));
+        for (&(state, fold), &n) in &self.starts {
+            sheet.push(Line { state, action: END, next: END, fold: fold as u8, n, sum: 0 });
         }
-        rows.sort_unstable();
-        let start = |(&(state, fold), &n): (&(u32, usize), &i64)| Start {
-            state: state_places[state as usize],
-            fold: fold as u8,
-            n,
-        };
-        let mut starts: Vec<Start> = self.starts.iter().map(start).collect();
-        starts.sort_unstable();
+        let (counts, states, actions) = sheet.finish()?;
         self.cases.sort_unstable_by_key(|(case, _)| *case);
         let cases = self.cases.into_iter().map(|(_, mut case)| {
             for step in &mut case.steps {
-                step.state = state_places[step.state as usize];
-                step.action = action_places[step.action as usize];
+                (step.state, step.action) = (states[step.state as usize], actions[step.action as usize]);
             }
             if let End::Truncated(state) = &mut case.end {
-                *state = state_places[*state as usize];
+                *state = states[*state as usize];
             }
             case
         });
-        let cases = cases.collect();
-        Some((Counts { states, actions, rows, starts, decimals, how: BTreeMap::new() }, cases))
+        Ok(Some((counts, cases.collect())))
     }
 }
 
@@ -267,25 +235,6 @@ impl Rule<'_> {
             Stop::None => self.last_row_ends,
         }
     }
-}
-
-/// The numbers of a thread's names among all names.
-fn ids(all: &mut Names, some: &Names) -> Vec<u32> {
-    // A name that does not fit is beyond 2³² of them; there is no memory for so many.
-    (0..some.len() as u32).map(|id| all.id(some.name(id)).unwrap_or(END)).collect()
-}
-
-/// Removes names that are not used from a sorted list, and from the places that point into it.
-fn drop_unused(names: &mut Vec<String>, places: &mut [u32], used: &[bool]) {
-    let mut new_places = Vec::with_capacity(used.len());
-    let mut n = 0;
-    for &is_used in used {
-        new_places.push(n);
-        n += u32::from(is_used);
-    }
-    places.iter_mut().for_each(|place| *place = new_places[*place as usize]);
-    let mut kept = used.iter();
-    names.retain(|_| kept.next().copied().unwrap_or(false));
 }
 
 /// Gives all counters the same decimals, the largest of theirs.

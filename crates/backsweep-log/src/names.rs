@@ -44,19 +44,24 @@ impl Names {
         Some(id)
     }
 
-    /// How many names there are.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
     /// A name by its number.
     pub fn name(&self, id: u32) -> &[u8] {
         spelled(&self.bytes, &self.ends, id)
     }
 
+    /// The numbers of many names. A name that has no room is beyond 2³² of them; there is no memory for so many.
+    pub fn ids<'a>(&mut self, names: impl Iterator<Item = &'a [u8]>) -> Vec<u32> {
+        names.map(|name| self.id(name).unwrap_or(0)).collect()
+    }
+
+    /// All names, in order of first sight.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.ends.len() as u32).map(|id| self.name(id))
+    }
+
     /// All names, sorted, and where each number went.
     pub fn sorted(&self) -> (Vec<String>, Vec<u32>) {
-        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        let mut order: Vec<u32> = (0..self.ends.len() as u32).collect();
         order.sort_unstable_by_key(|&id| self.name(id));
         let mut places = vec![0; order.len()];
         for (place, &id) in order.iter().enumerate() {

@@ -167,9 +167,9 @@ fn finish(spec: Spec, feed: &Feed<'_>, total: Total, mode: Mode) -> Result<Log> 
         let share = 100.0 * bad_rows as f64 / rows as f64;
         let first = bad_examples.first().map_or("", String::as_str);
         let percent = (share.ceil() as u64).max(1);
-        let is_are = if bad_rows == 1 { "row is" } else { "rows are" };
+        let is_are = if bad_rows == 1 { "is" } else { "are" };
         return Err(Error::new(format!(
-            "{first}. {bad_rows} of {rows} {is_are} bad ({share:.2} %); mend them, or pass --skip-bad {percent}% to leave them and their cases out"
+            "{first}. {bad_rows} of {rows} rows {is_are} bad ({share:.2} %); mend the log, or pass --skip-bad {percent}% to leave bad rows and their cases out"
         )));
     }
     let report = Report {
@@ -184,7 +184,7 @@ fn finish(spec: Spec, feed: &Feed<'_>, total: Total, mode: Mode) -> Result<Log> 
         mixed: mode.single_rows,
     };
     let case_decimals = total.decimals;
-    let Some((mut counts, cases)) = total.finish() else {
+    let Some((mut counts, cases)) = total.finish()? else {
         let largest = Decimal { mantissa: largest.min(i64::MAX as u64) as i64, decimals: 0 };
         return Err(Error::new(format!(
             "rewards have {case_decimals} decimals and are up to {largest} units of the last one; {rows} of them may not fit in 64 bits; \
@@ -205,6 +205,9 @@ pub(crate) trait Sink: Send {
     fn row(&mut self, cells: &mut impl Cells, block: u32, line: u32);
     fn bad_row(&mut self, block: u32, line: u32, problem: String);
     fn end_block(&mut self, block: u32, n_lines: u32);
+    /// From here on codes of [`Cells`] have other meanings.
+    #[cfg(feature = "parquet")]
+    fn forget_codes(&mut self) {}
 }
 
 impl Sink for Encoder<'_> {
@@ -220,10 +223,15 @@ impl Sink for Encoder<'_> {
     fn end_block(&mut self, block: u32, n_lines: u32) {
         Encoder::end_block(self, block, n_lines);
     }
+
+    #[cfg(feature = "parquet")]
+    fn forget_codes(&mut self) {
+        Encoder::forget_codes(self);
+    }
 }
 
 /// Reads all blocks with some threads, each with a sink of its own. The last part says whether a sink was full, so that the rest was not read.
-fn work<'a, S: Sink>(
+pub(crate) fn work<'a, S: Sink>(
     feed: Feed<'a>,
     inputs: &[Input],
     n_threads: usize,
@@ -382,7 +390,7 @@ impl Sink for Collector {
 }
 
 /// The same settings with edges in place of quantiles, which takes a reading of the log.
-fn closed(spec: &Spec, inputs: &[Input], observer: &dyn Observer) -> Result<Spec> {
+pub(crate) fn closed(spec: &Spec, inputs: &[Input], observer: &dyn Observer) -> Result<Spec> {
     let mut spec = spec.clone();
     let open = |column: &&mut Column| column.is_open();
     let mut names: Vec<String> = Vec::new();
@@ -409,4 +417,40 @@ fn closed(spec: &Spec, inputs: &[Input], observer: &dyn Observer) -> Result<Spec
         }
     }
     Ok(spec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_within;
+    use crate::{Column, Input, Spec};
+
+    #[test]
+    fn passes_over_parts_of_the_cases_add_up() {
+        let mut text = "case,t,state,action,reward\n,9,lost,go,1\n".to_owned();
+        for i in 0..40_000_u32 {
+            let (case, t) = (i.wrapping_mul(2_654_435_761) % 3_000, i);
+            text += &format!("c{case},{t},s{},a{},0.{}\n", i * 7 % 13, i % 3, i % 10);
+        }
+        text += "c5,99999,s1,a1,oops\n";
+        let column = |name: &str| vec![Column::plain(name)];
+        let spec = Spec {
+            case: Some("case".into()),
+            order: Some("t".into()),
+            state: column("state"),
+            action: column("action"),
+            reward: Some("reward".into()),
+            skip_bad: 0.01,
+            ..Spec::default()
+        };
+        let input = [Input::Bytes("log".into(), text.into_bytes().into())];
+        let at_once = read_within(&spec, &input, 7, &(), usize::MAX).unwrap();
+        assert!(at_once.report.mixed);
+        assert_eq!((at_once.report.bad_rows, at_once.report.dropped_cases), (2, 1));
+        for limit in [20_000, 3_000, 500] {
+            let in_passes = read_within(&spec, &input, 7, &(), limit).unwrap();
+            assert_eq!(in_passes.counts, at_once.counts);
+            assert_eq!(in_passes.cases, at_once.cases);
+            assert_eq!(in_passes.report, at_once.report);
+        }
+    }
 }

@@ -115,6 +115,11 @@ pub(crate) trait Cells {
     fn code(&self, _slot: usize) -> Option<u32> {
         None
     }
+
+    /// Whether the value is known to be that of the row before.
+    fn repeats(&self, _slot: usize) -> bool {
+        false
+    }
 }
 
 /// Turns rows into numbers and hands them to the counter of this thread.
@@ -150,8 +155,9 @@ impl<'a> Encoder<'a> {
     #[inline]
     pub fn row(&mut self, cells: &mut impl Cells, block: u32, line: u32) {
         if let Some(slot) = self.plan.case {
-            let name = cells.text(slot);
-            if !self.has_case || name != self.case {
+            let is_same = self.has_case && (cells.repeats(slot) || cells.text(slot) == self.case);
+            if !is_same {
+                let name = cells.text(slot);
                 if name.is_empty() {
                     let problem = format!(
                         "column '{}' (the case) is empty; expected its name",
@@ -174,6 +180,11 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    /// The name of a row's case.
+    pub fn case_of(&self, cells: &mut impl Cells) -> String {
+        self.plan.case.map_or(String::new(), |slot| String::from_utf8_lossy(cells.text(slot)).into_owned())
+    }
+
     /// A row that could not be cut into columns.
     pub fn bad_row(&mut self, block: u32, line: u32, problem: String) {
         self.counter.push_bad(block, line, problem, false);
@@ -182,12 +193,17 @@ impl<'a> Encoder<'a> {
     /// The block is done: codes have new meanings, and the rows before the next ones may be elsewhere.
     pub fn end_block(&mut self, block: u32, n_lines: u32) {
         self.has_case = false;
-        self.memos.iter_mut().for_each(Vec::clear);
+        self.forget_codes();
         self.counter.end_block(block, n_lines);
     }
 
+    /// From here on codes have other meanings.
+    pub fn forget_codes(&mut self) {
+        self.memos.iter_mut().for_each(Vec::clear);
+    }
+
     #[inline]
-    fn encode(&mut self, cells: &mut impl Cells, block: u32, line: u32) -> Result<Row, String> {
+    pub fn encode(&mut self, cells: &mut impl Cells, block: u32, line: u32) -> Result<Row, String> {
         let plan = self.plan;
         let order = match plan.order {
             Some(slot) => {

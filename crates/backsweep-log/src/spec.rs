@@ -218,6 +218,47 @@ impl Spec {
         Ok(())
     }
 
+    /// Takes what is not given from how another log was read: columns, edges of bins, the rule for ends.
+    ///
+    /// # Errors
+    /// If the description is not one that [`describe`](Self::describe) makes.
+    pub fn reuse(&mut self, how: &BTreeMap<String, String>) -> Result<()> {
+        let text = |key: &str| how.get(key).cloned();
+        let list = |key: &str| {
+            how.get(key).map_or(Ok(Vec::new()), |columns| columns.split(',').map(Column::parse).collect())
+        };
+        for (key, columns) in [("state", &mut self.state), ("action", &mut self.action)] {
+            let known: Vec<Column> = list(key)?;
+            for column in columns.iter_mut().filter(|column| column.is_open()) {
+                if let Some(same) = known.iter().find(|same| same.name == column.name) {
+                    column.bins.clone_from(&same.bins);
+                }
+            }
+            if columns.is_empty() {
+                *columns = known;
+            }
+        }
+        self.case = self.case.take().or_else(|| text("case"));
+        self.order = self.order.take().or_else(|| text("order"));
+        self.reward = self.reward.take().or_else(|| text("reward"));
+        self.truncated = self.truncated.take().or_else(|| text("truncated"));
+        self.missing = self.missing.take().or_else(|| text("missing"));
+        if self.next.is_empty() {
+            self.next.extend(text("next").iter().flat_map(|next| next.split(',')).map(str::to_owned));
+        }
+        if self.outcome.is_none() {
+            self.outcome = text("final").map(|rule| Outcome::parse(&rule)).transpose()?;
+        }
+        if self.end == EndRule::LastRow {
+            match how.get("end").map(String::as_str) {
+                Some("cut") => self.end = EndRule::Cut,
+                Some(rule) if rule.starts_with("column ") => self.end = EndRule::parse(&rule[7..]),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// How the log is read, for people and for the metadata of counts. Quantiles must have become edges.
     pub fn describe(&self) -> BTreeMap<String, String> {
         let list = |columns: &[Column]| columns.iter().map(Column::to_string).collect::<Vec<_>>().join(",");

@@ -1,0 +1,108 @@
+//! `backsweep counts`: files of counts put together, taken apart, shown.
+
+use crate::count::{decimal, size, told};
+use crate::output;
+use backsweep_lab::Result;
+use backsweep_log::decimal::Decimal;
+use backsweep_log::{Counts, Input, counts_file};
+use std::path::PathBuf;
+
+/// Merge, subtract or show files of counts
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+
+    /// What a reward_sum of 1 is worth, in files that do not say it
+    #[arg(long, value_name = "NUMBER", value_parser = decimal, global = true)]
+    reward_unit: Option<Decimal>,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// The counts of several logs together: the same bits as if they had been one log
+    Merge {
+        /// Files of counts, or patterns
+        #[arg(value_name = "COUNTS", required = true)]
+        files: Vec<String>,
+        /// The file to write, .csv or .parquet
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+    /// Counts without those of a part, such as a case that is to be erased: the same bits as if it had never been counted
+    Subtract {
+        /// The counts of the whole
+        #[arg(value_name = "COUNTS")]
+        whole: String,
+        /// The counts of what is taken away, or patterns
+        #[arg(value_name = "PART", required = true)]
+        parts: Vec<String>,
+        /// The file to write, .csv or .parquet
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+    /// What files of counts hold, one by one
+    Show {
+        /// Files of counts, or patterns
+        #[arg(value_name = "COUNTS", required = true)]
+        files: Vec<String>,
+        /// How many rows to print
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        rows: usize,
+    },
+}
+
+/// Carries out the command.
+pub fn counts(arguments: &Arguments) -> Result<()> {
+    let load = |input: &Input| counts_file::load(input, arguments.reward_unit).map_err(told);
+    match &arguments.command {
+        Command::Merge { files, out } => {
+            let mut sum = Counts::default();
+            for input in Input::expand(files).map_err(told)? {
+                sum = sum.merge(&load(&input)?).map_err(told)?;
+            }
+            save(out, &sum)
+        }
+        Command::Subtract { whole, parts, out } => {
+            let whole = Input::expand(std::slice::from_ref(whole)).map_err(told)?;
+            let mut rest = load(&whole[0])?;
+            for input in Input::expand(parts).map_err(told)? {
+                rest = rest.subtract(&load(&input)?).map_err(told)?;
+            }
+            save(out, &rest)
+        }
+        Command::Show { files, rows } => {
+            for input in Input::expand(files).map_err(told)? {
+                show(&input, &load(&input)?, *rows);
+            }
+            Ok(())
+        }
+    }
+}
+
+fn save(out: &std::path::Path, counts: &Counts) -> Result<()> {
+    counts_file::save(out, counts).map_err(told)?;
+    output::result(format_args!("{}: {}", out.display(), size(counts)));
+    Ok(())
+}
+
+fn show(input: &Input, counts: &Counts, n_rows: usize) {
+    output::result(format_args!("{input}: {}", size(counts)));
+    for (key, value) in &counts.how {
+        output::result(format_args!("{key}: {value}"));
+    }
+    let state = |id: u32| counts.states[id as usize].as_str();
+    for row in counts.rows.iter().take(n_rows) {
+        let (action, next) = (&counts.actions[row.action as usize], row.next.map_or("end", state));
+        let mean = counts.reward(row.reward_sum) / row.n as f64;
+        output::result(format_args!(
+            "{} · {action} → {next}: {} in fold {}, mean reward {mean}",
+            state(row.state),
+            row.n,
+            row.fold
+        ));
+    }
+    if counts.rows.len() > n_rows {
+        output::result(format_args!("… and {} more", counts.rows.len() - n_rows));
+    }
+}

@@ -1,0 +1,152 @@
+//! `backsweep count` and `backsweep counts`, run as a user runs them.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn backsweep(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_backsweep")).current_dir(folder).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end().to_owned()
+}
+
+fn folder(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("backsweep-cli-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+const LOG: &str = "stay,t,ward,sofa,dose,outcome\n\
+    a,1,er,3,0,\na,2,icu,7,1.5,survived\n\
+    b,1,er,12,0,\nb,2,icu,9,0,\nb,3,icu,4,2.5,died\n";
+
+const HOW: [&str; 10] = [
+    "--case",
+    "stay",
+    "--order",
+    "t",
+    "--state",
+    "ward,sofa:5|10",
+    "--action",
+    "dose:0q1",
+    "--final",
+    "outcome=survived:1,died:0",
+];
+
+fn count(folder: &Path, log: &str, out: &str) -> Output {
+    backsweep(folder, &[&["count", log], &HOW[..], &["--out", out]].concat())
+}
+
+#[test]
+fn a_log_is_counted_merged_and_subtracted() {
+    let folder = folder("count");
+    let rows: Vec<&str> = LOG.split_inclusive('\n').collect();
+    std::fs::write(folder.join("log.csv"), LOG).unwrap();
+    std::fs::write(folder.join("a.csv"), [rows[0], rows[1], rows[2]].concat()).unwrap();
+    std::fs::write(folder.join("b.csv"), [rows[0], rows[5], rows[3], rows[4]].concat()).unwrap();
+    let done = count(&folder, "log.csv", "all.csv");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert_eq!(
+        text(&done.stdout),
+        "all.csv: 5 rows, 2 ended and 0 cut cases; 5 steps, 5 states, 2 actions, 5 counts, reward unit 1"
+    );
+    let all = std::fs::read_to_string(folder.join("all.csv")).unwrap();
+    let expected = "# backsweep counts 1\n# reward_unit: 1\n# action: dose:>0\n# case: stay\n# end: last row\n\
+        # final: outcome=survived:1,died:0\n# order: t\n# state: ward,sofa:5|10\n\
+        state,action,next,fold,n,reward_sum\n\
+        er|<5,,,0,1,0\ner|>=10,,,9,1,0\n\
+        er|<5,<=0,icu|5..10,0,1,0\ner|>=10,<=0,icu|5..10,9,1,0\nicu|5..10,<=0,icu|<5,9,1,0\nicu|5..10,>0,,0,1,1\nicu|<5,>0,,9,1,0\n";
+    assert_eq!(all, expected);
+    for (log, out) in [("a.csv", "count-a.csv"), ("b.csv", "count-b.csv")] {
+        let done = backsweep(&folder, &["count", log, "--bins-from", "all.csv", "--out", out]);
+        assert!(done.status.success(), "{}", text(&done.stderr));
+    }
+    let done = backsweep(&folder, &["counts", "merge", "count-?.csv", "--out", "merged.csv"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert_eq!(std::fs::read_to_string(folder.join("merged.csv")).unwrap(), all);
+    let done = backsweep(&folder, &["counts", "subtract", "all.csv", "count-a.csv", "--out", "rest.csv"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    assert_eq!(read("rest.csv"), read("count-b.csv"));
+    let done = backsweep(&folder, &["counts", "subtract", "count-b.csv", "count-a.csv", "--out", "no.csv"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(text(&done.stderr).contains("what is subtracted was not counted here"), "{}", text(&done.stderr));
+    assert!(!folder.join("no.csv").exists());
+    let done = backsweep(&folder, &["counts", "show", "all.csv", "--rows", "1"]);
+    let shown = text(&done.stdout);
+    assert!(shown.contains("er|<5 · <=0 → icu|5..10: 1 in fold 0, mean reward 0\n… and 4 more"), "{shown}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn standard_input_and_guesses() {
+    let folder = folder("stdin");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_backsweep"))
+        .current_dir(&folder)
+        .args(["count", "-", "--out", "c.csv", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let log = "episode,step,state,action,reward,next_state,terminated,truncated\n0,0,x,go,-1.0,y,0,0\n0,1,y,go,2.50,z,0,1\n";
+    child.stdin.take().unwrap().write_all(log.as_bytes()).unwrap();
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    for guess in [
+        "case = column 'episode'",
+        "order = column 'step'",
+        "next state = column 'next_state'",
+        "end of a case = column 'terminated'",
+    ] {
+        assert!(text(&done.stderr).contains(guess), "{guess}: {}", text(&done.stderr));
+    }
+    let summary: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(
+        (summary["steps"].as_i64(), summary["cut"].as_i64(), summary["ended"].as_i64()),
+        (Some(2), Some(1), Some(0))
+    );
+    assert_eq!(summary["reward_unit"], "0.1");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_dry_run_shows_steps_and_writes_nothing() {
+    let folder = folder("dry");
+    std::fs::write(folder.join("log.csv"), LOG).unwrap();
+    let done = backsweep(&folder, &[&["count", "log.csv", "--dry-run"], &HOW[..]].concat());
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let shown = text(&done.stdout);
+    assert!(shown.contains("state: ward,sofa:5|10"), "{shown}");
+    assert!(shown.contains("case a: in 'er|<5', '<=0' leads to 'icu|5..10' with reward 0"), "{shown}");
+    assert!(shown.contains("case a: in 'icu|5..10', '>0' leads to 'the end'"), "{shown}");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn what_is_refused_writes_nothing() {
+    let folder = folder("refused");
+    std::fs::write(folder.join("log.csv"), LOG.replace("icu,7,1.5", "icu,seven,1.5")).unwrap();
+    std::fs::write(folder.join("kept.csv"), "as it was").unwrap();
+    let done = count(&folder, "log.csv", "kept.csv");
+    assert_eq!(done.status.code(), Some(2));
+    assert_eq!(
+        text(&done.stderr),
+        "backsweep: log.csv:3: column 'sofa' is 'seven'; expected a number, since the column is cut into bins. 1 of 5 rows is bad (20.00 %); mend the log, \
+         or pass --skip-bad 20% to leave bad rows and their cases out"
+    );
+    assert_eq!(std::fs::read_to_string(folder.join("kept.csv")).unwrap(), "as it was");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2);
+    let done = backsweep(
+        &folder,
+        &[&["count", "log.csv", "--skip-bad", "20%", "--out", "some.csv"], &HOW[..]].concat(),
+    );
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("note: 1 cases were left out"), "{}", text(&done.stderr));
+    let done = count(&folder, "nowhere/*.csv", "kept.csv");
+    assert_eq!(text(&done.stderr), "backsweep: nowhere/*.csv: no file matches this pattern");
+    std::fs::remove_dir_all(folder).unwrap();
+}

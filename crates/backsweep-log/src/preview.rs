@@ -1,0 +1,115 @@
+//! The beginning of a log, as it is read: to see whether its columns were understood.
+
+use crate::counter::{Counter, Mode, Row, Stop};
+use crate::error::Result;
+use crate::feed::Feed;
+use crate::input::Input;
+use crate::read::{Sink, closed, work};
+use crate::rows::{Cells, Encoder, Plan};
+use crate::spec::{EndRule, Spec};
+use std::collections::BTreeMap;
+
+/// The beginning of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preview {
+    /// Which columns mean what.
+    pub how: BTreeMap<String, String>,
+    /// The first steps, as the files have them.
+    pub steps: Vec<String>,
+    /// The bad rows among them.
+    pub problems: Vec<String>,
+}
+
+/// Reads the first rows of a log; all of them only if there are quantiles to be found.
+///
+/// # Errors
+/// As for [`read`](crate::read), bad rows aside.
+pub fn preview(spec: &Spec, inputs: &[Input], n_rows: usize) -> Result<Preview> {
+    spec.check()?;
+    let spec = Spec { threads: 1, unterminated: true, ..closed(spec, inputs, &())? };
+    let plan = Plan::new(&spec);
+    let (has_next, has_cases) = (!spec.next.is_empty(), spec.case.is_some());
+    let mode = Mode { has_next, has_cases, single_rows: false, keep: 0, passes: 1, pass: 0 };
+    let new = || Peek {
+        encoder: Encoder::new(&plan, Counter::new(mode, 0)),
+        rows: Vec::new(),
+        cases: Vec::new(),
+        problems: Vec::new(),
+        n_rows,
+    };
+    let feed = Feed::new(inputs, &plan.columns, true);
+    let (peeks, ..) = work(feed, inputs, 1, &new, &|peek: &Peek<'_>| peek.rows.len() > n_rows, &())?;
+    let mut steps = Vec::new();
+    let mut problems = Vec::new();
+    for mut peek in peeks {
+        peek.rows.sort_by_key(|(case, row)| (*case, row.order));
+        steps.extend((0..peek.rows.len().min(n_rows)).map(|i| peek.step(i, &spec)));
+        problems.append(&mut peek.problems);
+    }
+    Ok(Preview { how: spec.describe(), steps, problems })
+}
+
+/// Looks at the first rows.
+struct Peek<'a> {
+    encoder: Encoder<'a>,
+    /// Rows with the number of their case in `cases`.
+    rows: Vec<(usize, Row)>,
+    cases: Vec<String>,
+    problems: Vec<String>,
+    n_rows: usize,
+}
+
+impl Sink for Peek<'_> {
+    fn row(&mut self, cells: &mut impl Cells, block: u32, line: u32) {
+        if self.rows.len() > self.n_rows {
+            return;
+        }
+        match self.encoder.encode(cells, block, line) {
+            Ok(row) => {
+                let case = self.encoder.case_of(cells);
+                let known = self.cases.iter().position(|known| *known == case);
+                let number = known.unwrap_or_else(|| {
+                    self.cases.push(case);
+                    self.cases.len() - 1
+                });
+                self.rows.push((number, row));
+            }
+            Err(problem) => self.bad_row(block, line, problem),
+        }
+    }
+
+    fn bad_row(&mut self, _block: u32, _line: u32, problem: String) {
+        if self.problems.len() < self.n_rows {
+            self.problems.push(problem);
+        }
+    }
+
+    fn end_block(&mut self, _block: u32, _n_lines: u32) {}
+}
+
+impl Peek<'_> {
+    fn step(&self, i: usize, spec: &Spec) -> String {
+        let counter = &self.encoder.counter;
+        let name = |id: u32| String::from_utf8_lossy(counter.states.name(id)).into_owned();
+        let (case, row) = &self.rows[i];
+        let following = self.rows.get(i + 1).filter(|(other, _)| other == case).map(|(_, row)| row.state);
+        let leads_to = match (row.stop, following) {
+            (Stop::Ended, _) => "the end".to_owned(),
+            _ if !spec.next.is_empty() => name(row.next),
+            (_, Some(next)) => name(next),
+            (Stop::Cut, None) => "a cut".to_owned(),
+            (Stop::None, None) if i + 1 == self.rows.len() => "what follows".to_owned(),
+            (Stop::None, None) => match spec.end {
+                EndRule::LastRow => "the end".to_owned(),
+                _ => "a cut".to_owned(),
+            },
+        };
+        let action = String::from_utf8_lossy(counter.actions.name(row.action));
+        let reward = crate::decimal::Decimal { mantissa: row.reward, decimals: counter.decimals }.to_f64();
+        let case = self.cases.get(*case).map_or("", String::as_str);
+        format!(
+            "case {case}: in '{}', '{action}' leads to '{leads_to}' with reward {reward}",
+            name(row.state)
+        )
+    }
+}

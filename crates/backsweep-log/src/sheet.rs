@@ -1,0 +1,166 @@
+//! Counts in the making: lines in any order, each key any number of times.
+
+use crate::counter::END;
+use crate::counts::{CountRow, Counts, Start};
+use crate::decimal::power;
+use crate::error::{Error, Result};
+use crate::names::Names;
+use std::collections::BTreeMap;
+
+#[derive(Default)]
+pub(crate) struct Sheet {
+    pub states: Names,
+    pub actions: Names,
+    pub how: BTreeMap<String, String>,
+    /// Sums of rewards are in units of 10^-`decimals`.
+    decimals: u8,
+    lines: Vec<Line>,
+}
+
+/// Some steps, or some starts where the action is `END`.
+#[derive(Clone, Copy)]
+pub(crate) struct Line {
+    pub state: u32,
+    pub action: u32,
+    /// The next state, or `END`.
+    pub next: u32,
+    pub fold: u8,
+    pub n: i64,
+    /// Wider than counts are, so that no order of lines can overflow where another does not.
+    pub sum: i128,
+}
+
+/// Numbers from 1 on, so that what is not there sorts first.
+fn place(places: &[u32], id: u32) -> u32 {
+    if id == END { 0 } else { places[id as usize] + 1 }
+}
+
+impl Sheet {
+    /// A sheet with these names and decimals.
+    pub fn new(states: Names, actions: Names, decimals: u8) -> Self {
+        Self { states, actions, decimals, ..Self::default() }
+    }
+
+    /// Adds a line, with ids of this sheet's names.
+    pub fn push(&mut self, line: Line) {
+        self.lines.push(line);
+    }
+
+    /// Makes room for rewards with this many decimals; returns what sums in them are to be multiplied by.
+    pub fn in_decimals(&mut self, decimals: u8) -> i128 {
+        if decimals > self.decimals {
+            let scale = i128::from(power(decimals - self.decimals));
+            self.lines.iter_mut().for_each(|line| line.sum *= scale);
+            self.decimals = decimals;
+        }
+        i128::from(power(self.decimals - decimals))
+    }
+
+    /// Adds counts, `sign` times.
+    pub fn add(&mut self, counts: &Counts, sign: i64) {
+        let scale = i128::from(sign) * self.in_decimals(counts.decimals);
+        let states = self.states.ids(counts.states.iter().map(String::as_bytes));
+        let actions = self.actions.ids(counts.actions.iter().map(String::as_bytes));
+        let state = |id: u32| states[id as usize];
+        self.lines.extend(counts.rows.iter().map(|row| Line {
+            state: state(row.state),
+            action: actions[row.action as usize],
+            next: row.next.map_or(END, state),
+            fold: row.fold,
+            n: sign * row.n,
+            sum: i128::from(row.reward_sum) * scale,
+        }));
+        self.lines.extend(counts.starts.iter().map(|start| Line {
+            state: state(start.state),
+            action: END,
+            next: END,
+            fold: start.fold,
+            n: sign * start.n,
+            sum: 0,
+        }));
+    }
+
+    /// The counts in their one form, and where the ids of states and actions went; ids that no line has went nowhere that matters.
+    ///
+    /// # Errors
+    /// If a count is not above 0, or a sum does not fit in 64 bits.
+    pub fn finish(self) -> Result<(Counts, Vec<u32>, Vec<u32>)> {
+        let Self { states, actions, how, mut decimals, mut lines } = self;
+        let (mut state_names, mut state_places) = states.sorted();
+        let (mut action_names, mut action_places) = actions.sorted();
+        for line in &mut lines {
+            line.state = state_places[line.state as usize];
+            (line.action, line.next) = (place(&action_places, line.action), place(&state_places, line.next));
+        }
+        let key = |line: &Line| (line.state, line.action, line.next, line.fold);
+        lines.sort_unstable_by_key(key);
+        lines.dedup_by(|line, kept| {
+            let is_same = key(line) == key(kept);
+            if is_same {
+                (kept.n, kept.sum) = (kept.n + line.n, kept.sum + line.sum);
+            }
+            is_same
+        });
+        lines.retain(|line| line.n != 0 || line.sum != 0);
+        if let Some(line) = lines.iter().find(|line| line.n <= 0 || line.action == 0 && line.sum != 0) {
+            let (state, Line { n, sum, .. }) = (&state_names[line.state as usize], line);
+            let action = line
+                .action
+                .checked_sub(1)
+                .map(|action| format!("action '{}'", action_names[action as usize]));
+            let action = action.as_deref().unwrap_or("starts");
+            return Err(Error::new(format!(
+                "state '{state}', {action}: {n} steps with a reward sum of {sum} units would be left; what is subtracted was not counted here"
+            )));
+        }
+        while decimals > 0 && lines.iter().all(|line| line.sum % 10 == 0) {
+            lines.iter_mut().for_each(|line| line.sum /= 10);
+            decimals -= 1;
+        }
+        // A name that no line has is not a name of these counts; without it the order stays as it is.
+        let used = lines.iter().flat_map(|line| [line.state + 1, line.next]).filter(|&place| place > 0);
+        let new_states = keep_used(&mut state_names, used.map(|place| place - 1));
+        let new_actions =
+            keep_used(&mut action_names, lines.iter().filter_map(|line| line.action.checked_sub(1)));
+        state_places.iter_mut().for_each(|place| *place = new_states[*place as usize]);
+        action_places.iter_mut().for_each(|place| *place = new_actions[*place as usize]);
+        let mut counts =
+            Counts { states: state_names, actions: action_names, decimals, how, ..Counts::default() };
+        counts.rows.reserve_exact(lines.iter().filter(|line| line.action > 0).count());
+        for Line { state, action, next, fold, n, sum } in lines {
+            let state = new_states[state as usize];
+            let Some(action) = action.checked_sub(1) else {
+                counts.starts.push(Start { state, fold, n });
+                continue;
+            };
+            let next = next.checked_sub(1).map(|next| new_states[next as usize]);
+            let reward_sum = sum.try_into().map_err(|_| {
+                Error::new("a sum of rewards does not fit in 64 bits; use a coarser reward unit")
+            })?;
+            counts.rows.push(CountRow {
+                state,
+                action: new_actions[action as usize],
+                next,
+                fold,
+                n,
+                reward_sum,
+            });
+        }
+        Ok((counts, state_places, action_places))
+    }
+}
+
+/// Removes names that are not used; returns where each of the others went.
+fn keep_used(names: &mut Vec<String>, used: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut is_used = vec![false; names.len()];
+    used.for_each(|place| is_used[place as usize] = true);
+    let mut kept = is_used.iter();
+    names.retain(|_| kept.next().copied().unwrap_or(false));
+    let mut n = 0;
+    let new = |&used: &bool| {
+        let place = n;
+        n += u32::from(used);
+        place
+    };
+    is_used.iter().map(new).collect()
+}

@@ -444,7 +444,6 @@ mod tests {
         };
         let input = [Input::Bytes("log".into(), text.into_bytes().into())];
         let at_once = read_within(&spec, &input, 7, &(), usize::MAX).unwrap();
-        assert!(at_once.report.mixed);
         assert_eq!((at_once.report.bad_rows, at_once.report.dropped_cases), (2, 1));
         for limit in [20_000, 3_000, 500] {
             let in_passes = read_within(&spec, &input, 7, &(), limit).unwrap();

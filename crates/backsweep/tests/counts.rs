@@ -39,8 +39,10 @@ fn empty(planner: PlannerKind) -> Agent {
     agent
 }
 
+type Contents = Vec<(u64, u64, Vec<(State, u64)>)>;
+
 /// Weights and sums of rewards, which is all that a model is.
-fn contents(model: &Model) -> Vec<(u64, u64, Vec<(State, u64)>)> {
+fn contents(model: &Model) -> Contents {
     (0..N_STATES)
         .flat_map(|s| (0..N_ACTIONS).map(move |a| (State(s), Action(a))))
         .map(|(state, action)| {

@@ -4,8 +4,8 @@
 mod common;
 
 use backsweep::{
-    Action, Agent, Budget, Exploration, Explore, Forgetting, Model, Next, Optimism, Pair, PlannerKind,
-    Random, Settings, State, Transition,
+    Action, Agent, Array, Budget, Exploration, Explore, Forgetting, Model, Next, Optimism, Outcome, Pair,
+    PlannerKind, Random, Settings, Snapshot, State, Transition,
 };
 use common::{Book, Row};
 
@@ -95,6 +95,125 @@ fn any_step(agent: &mut Agent, random: &mut Random) -> Option<Transition> {
         }
     }
     None
+}
+
+/// A call that is not an observation: outcomes that are set, counts, weights, a step taken back.
+fn any_other_call(agent: &mut Agent, random: &mut Random) {
+    let n_states = agent.model().n_states() as u32;
+    let state = State(random.below(n_states));
+    let n_actions = agent.model().n_actions(state) as u32;
+    if n_actions == 0 {
+        return;
+    }
+    let action = Action(random.below(n_actions));
+    let next = common::on(random.below(n_states));
+    let step = Transition { state, action, reward: f64::from(random.below(7)) - 3.0, next };
+    match random.below(4) {
+        0 => {
+            let to = [Next::Terminated, next, common::on(0), common::on(random.below(n_states))];
+            let outcomes = to.map(|next| Outcome { probability: 0.25, reward: step.reward, next });
+            agent.set_outcomes(state, action, &outcomes).unwrap();
+        }
+        // Not all agents take these, and none changes if it does not.
+        1 => drop(agent.add_counts(state, action, next, 3, 2.0)),
+        2 => drop(agent.observe_weighted(&step, 2.5)),
+        _ => {
+            if agent.observe(&step).unwrap().is_some() && random.chance(0.5) {
+                drop(agent.forget(&step));
+            }
+        }
+    }
+    let bad = Transition { reward: f64::NAN, ..step };
+    assert!(agent.observe(&bad).is_err());
+}
+
+/// Whatever is called in whatever order, both planners keep the relation, a file brings the agent back bit for bit, and a
+/// damaged one is refused or works.
+#[test]
+fn every_call_keeps_the_relation() {
+    for (i, (name, mut agent)) in agents().into_iter().enumerate() {
+        let mut random = Random::stream(19, &[i as u64]);
+        for _ in 0..4 {
+            agent.add_state(1 + random.below(3) as usize).unwrap();
+        }
+        let any_call = |agent: &mut Agent, random: &mut Random| match random.below(4) {
+            0 => any_other_call(agent, random),
+            _ => drop(any_step(agent, random)),
+        };
+        for step in 0..150 {
+            any_call(&mut agent, &mut random);
+            for found in [agent.audit(), agent.audit_acting()] {
+                assert!(found.relative_relation < 1e-11, "{name}, step {step}: {found:?}");
+            }
+        }
+        let mut copy = Agent::restore(&agent.store()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut same = random.clone();
+        for _ in 0..50 {
+            any_call(&mut agent, &mut random);
+            any_call(&mut copy, &mut same);
+        }
+        assert_eq!(copy.store(), agent.store(), "{name}");
+        if i % 5 == 0 {
+            damage(&agent.store(), &mut random);
+        }
+    }
+}
+
+/// Damages one array after the other; what is accepted all the same must work without a panic.
+fn damage(stored: &Snapshot, random: &mut Random) {
+    for (name, array) in stored.iter() {
+        let of_explorer = ["explore.", "acting.values", "acting.queue", "world0.", "values.bonus"];
+        if !of_explorer.iter().any(|prefix| name.starts_with(prefix)) {
+            continue;
+        }
+        let mut damaged = stored.clone();
+        damaged.put(name, damaged_array(array.clone(), random));
+        if let Ok(mut agent) = Agent::restore(&damaged) {
+            for _ in 0..20 {
+                let state = State(random.below(agent.model().n_states() as u32));
+                if let Ok(action) = agent.act(state, random) {
+                    drop(agent.observe(&Transition {
+                        state,
+                        action,
+                        reward: 1.0,
+                        next: Next::Continue(state),
+                    }));
+                }
+                agent.plan(Budget::Cycles(3));
+            }
+            agent.recommend(Budget::Cycles(3));
+        }
+    }
+}
+
+fn damaged_array(array: Array, random: &mut Random) -> Array {
+    fn at<T: Copy>(mut items: Vec<T>, random: &mut Random, value: T) -> Vec<T> {
+        match random.below(4) {
+            0 => drop(items.pop()),
+            1 => items.push(value),
+            _ if items.is_empty() => items.push(value),
+            _ => {
+                let i = random.below(items.len() as u32) as usize;
+                items[i] = value;
+            }
+        }
+        items
+    }
+    match array {
+        Array::F64(items) => {
+            let value = [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e300, 1e-300][random.below(6) as usize];
+            Array::F64(at(items, random, value))
+        }
+        Array::U32(items) => {
+            let value = [0, 1, 7, u32::MAX][random.below(4) as usize];
+            Array::U32(at(items, random, value))
+        }
+        Array::U64(items) => {
+            let value = [0, 1, 7, 1 << 40, u64::MAX / 2, u64::MAX][random.below(6) as usize];
+            Array::U64(at(items, random, value))
+        }
+        Array::Bytes(items) => Array::Bytes(at(items, random, b'x')),
+    }
 }
 
 /// What was observed of a pair, with the step of the agent and the weight that the definition gives it now.

@@ -86,6 +86,9 @@ impl Ages {
         }
         let mut ages = Self { tried, due: vec![0; model.n_pairs()], calendar: BinaryHeap::new() };
         for (i, &due) in due.iter().enumerate().filter(|&(_, &due)| due > 0) {
+            if !model.is_in_use(Pair(i as u32)) {
+                return Err(Snapshot::problem("explore.due", &format!("pair {i} belongs to no state")));
+            }
             ages.schedule(Pair(i as u32), due);
         }
         Ok(ages)

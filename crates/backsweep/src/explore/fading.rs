@@ -146,7 +146,8 @@ impl Fading {
                     "it is not the time of an agent that forgets",
                 ));
             }
-            (least, most) = (-64.0, *exponent);
+            // A row may have been scaled for a step that was then refused: that is 2¹⁰ ahead of time at the most.
+            (least, most) = (-64.0, *exponent + 16.0);
         }
         match fading.rows.iter().position(|row| !(least..=most).contains(row)) {
             Some(i) => {

@@ -12,7 +12,7 @@ mod reference;
 mod report;
 mod world;
 
-pub use clock::peak_memory;
+pub use clock::{peak_memory, reset_peak_memory, thread_time};
 pub use deadline::{Deadline, measure_deadline};
 pub use fixed_point::{fixed_point, rmse};
 pub use options::{BenchOptions, parse_duration};

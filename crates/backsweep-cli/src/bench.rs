@@ -1,16 +1,57 @@
-//! `backsweep bench`: the speed of the update cycle, beside a plain reference and a floor.
+//! `backsweep bench`: the speed of the update cycle, beside a plain reference and a floor; with `--solve`, of the solver.
 
+mod solving;
+
+use crate::loading;
+use backsweep_io::mdp::Format;
 use backsweep_lab::{Error, Result};
 use std::io::stdout;
+use std::path::PathBuf;
 
-/// Measure the speed of the update cycle, beside a plain reference and a floor
+/// Measure the speed of the update cycle, beside a plain reference and a floor; or, with --solve, of the solver
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     options: backsweep_bench::BenchOptions,
+
+    /// Measure instead how fast known models are solved and repaired: CPU seconds on one thread, at tolerance 1e-4
+    #[arg(long, conflicts_with_all = ["planner", "queue", "side", "observations", "scattered", "cycles", "afterwards",
+        "threshold", "seed", "repeat", "no_reference", "no_rmse", "deadline", "hub", "calls"])]
+    solve: bool,
+
+    /// With --solve: only these cases, such as maze500,garnet100k,walls
+    #[arg(long, value_name = "CASES", value_delimiter = ',', requires = "solve", conflicts_with = "model")]
+    cases: Vec<String>,
+
+    /// With --solve: also the two models of 10 million states and 100 million arcs (3 GB, minutes)
+    #[arg(long, requires = "solve")]
+    large: bool,
+
+    /// With --solve: solve every model this many times; the fastest counts
+    #[arg(long, value_name = "N", requires = "solve", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: u32,
+
+    /// With --solve: measure this model instead, with --discount
+    #[arg(long, value_name = "FILE", requires_all = ["solve", "discount"])]
+    model: Option<PathBuf>,
+
+    /// The discount of --model, from 0 to below 1
+    #[arg(long, value_name = "G", requires = "model")]
+    discount: Option<f64>,
+
+    /// With --model: the rewards are costs, to be minimized
+    #[arg(long, requires = "model")]
+    minimize: bool,
+
+    /// The format of --model, if its extension does not tell it: umb, drn, tra, csv or backsweep
+    #[arg(long, value_name = "FORMAT", requires = "model", value_parser = loading::format)]
+    format: Option<Format>,
 }
 
 /// Carries out the command.
 pub fn bench(arguments: &Arguments) -> Result<()> {
+    if arguments.solve {
+        return solving::run(arguments);
+    }
     backsweep_bench::run(&arguments.options, &mut stdout().lock()).map_err(Error::new)
 }

@@ -26,12 +26,14 @@ pub fn load(path: &Path, format: Option<Format>) -> Result<Mdp> {
 /// The rewards that every model has, unless it has its own of that name: 1 per step.
 const STEPS: &str = "steps";
 
-/// Adds rewards of 1 per step if a question is about `steps` and the model has no such rewards.
-pub fn add_steps(mdp: &mut Mdp, reward: Option<&str>) {
-    if reward == Some(STEPS) && mdp.rewards.iter().all(|rewards| rewards.name != STEPS) {
+/// Adds rewards of 1 per step if a question is about `steps` and the model has no such rewards. Returns whether it did.
+pub fn add_steps(mdp: &mut Mdp, reward: Option<&str>) -> bool {
+    let missing = reward == Some(STEPS) && mdp.rewards.iter().all(|rewards| rewards.name != STEPS);
+    if missing {
         let choices = vec![1.0; mdp.n_choices()];
         mdp.rewards.push(Rewards { name: STEPS.to_owned(), choices, ..Rewards::default() });
     }
+    missing
 }
 
 /// Tells what was left out of a file or put in.

@@ -1,17 +1,23 @@
 //! `backsweep solve`: values of a known model with proven intervals, and the answer again after changes.
 
 mod changes;
+mod kept;
 mod options;
 mod report;
+mod watch;
 
 use crate::{interrupt, loading, output};
 use backsweep_io::mdp::Mdp;
 use backsweep_lab::{Error, Result};
-use backsweep_solve::{Limits, NO_CHOICE, Query, Solution};
+use backsweep_solve::{Limits, NO_CHOICE, Query, Repair, Solution};
 use backsweep_verify::{Objective, ResultFile, fingerprint};
+use changes::{Edit, Names, Parser};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kept::Kept;
 pub use options::Arguments;
 use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -19,72 +25,175 @@ use std::time::{Duration, Instant};
 pub fn solve(arguments: &Arguments) -> Result<()> {
     let query = arguments.query()?;
     let mut mdp = loading::load(&arguments.model, arguments.format)?;
-    loading::add_steps(&mut mdp, arguments.reward.as_deref());
+    let counts_steps = loading::add_steps(&mut mdp, arguments.reward.as_deref());
+    let mdp = mdp;
     let at_model = |problem: String| {
         let problem = problem.strip_prefix("model: ").unwrap_or(&problem);
         Error::new(format!("{}: {problem}", arguments.model.display()))
     };
-    let changed = arguments.changes.as_deref().map(|path| changes::read(path, &mdp)).transpose()?;
+    let names = Names::new(&mdp, counts_steps.then_some(1.0));
+    let edits = arguments.changes.as_deref().map(|path| read_changes(path, &names)).transpose()?;
 
     let interrupted = interrupt::on_ctrl_c();
-    let began = Instant::now();
-    let in_time = || arguments.time_limit.is_none_or(|limit| began.elapsed() < limit);
+    let began = Mutex::new(Instant::now());
+    let since = || began.lock().map_or(Duration::ZERO, |began| began.elapsed());
+    let in_time = || arguments.time_limit.is_none_or(|limit| since() < limit);
     let stop = || interrupted.load(Ordering::Relaxed) || !in_time();
     let limits = Limits { tolerance: arguments.tolerance, stop: &stop, threads: arguments.threads() };
     let spinner = spinner();
-    let solved = query.solve(&mdp, arguments.direction(), arguments.method.as_deref(), &limits);
-    let seconds = began.elapsed().as_secs_f64();
+    let direction = arguments.direction();
+    let keeps = edits.is_some() || arguments.watch.is_some();
+    let solved = if keeps {
+        Repair::ask(&query, &mdp, direction, &limits).map(|repair| (repair.solution(), Some(repair)))
+    } else {
+        query.solve(&mdp, direction, arguments.method.as_deref(), &limits).map(|solution| (solution, None))
+    };
+    let seconds = since().as_secs_f64();
     spinner.finish_and_clear();
-    let solution = solved.map_err(at_model)?;
+    let (solution, repair) = solved.map_err(at_model)?;
 
     let reason = match (interrupted.load(Ordering::Relaxed), in_time()) {
         (true, _) => "stopped by Ctrl-C",
         (_, false) => "the time limit was reached",
         _ => "rounding or the method allows no more (see --explain)",
     };
-    let after = match (changed, &query) {
-        (Some(changed), Query::Discounted { reward, discount }) => {
-            let rewards = mdp.rewards(reward.as_deref()).map_err(|error| at_model(error.to_string()))?;
-            let after = changed.repair(&mdp, rewards, *discount, arguments.direction(), &limits);
-            Some(after.map_err(Error::new)?)
-        }
-        _ => None,
+    let answer = Answer { arguments, query: &query, mdp: &mdp, solution: &solution, seconds, reason };
+    let Some(repair) = repair else {
+        answer.write(&solution, &[])?;
+        return if arguments.json { answer.json() } else { answer.print() };
     };
-    let written = after.as_ref().map_or(&solution, |after| &after.solution);
-    if let Some(path) = &arguments.values {
-        report::write_values(path, &mdp, written)?;
+    let mut kept = Kept::new(&mdp, repair, names);
+    if !arguments.json {
+        answer.print()?;
     }
-    if let Some(path) = &arguments.policy {
-        report::write_policy(path, &mdp, written, after.as_ref().map_or(&[], |after| &after.added))?;
+    if let Some(edits) = edits {
+        let mut refused = Vec::new();
+        let done = kept.change(&edits, &limits, |problem| refused.push(problem))?;
+        if let Some(problem) = refused.into_iter().next() {
+            return Err(Error::new(problem));
+        }
+        if let (Some(done), Some(path)) = (done, &arguments.changes) {
+            let (line, table) = (kept.line(&done), kept.before_and_after(&done));
+            output::result(format_args!("\n{}: {line}\n\n{}", path.display(), table.trim_end()));
+        }
     }
-    let to_stdout = arguments.json && arguments.out.is_none();
+    answer.write(&kept.solution(), &kept.names.added_names)?;
+    let Some(from) = &arguments.watch else { return Ok(()) };
     if arguments.json {
-        let text = result_file(arguments, &query, &mdp, &solution, seconds).to_json().map_err(Error::new)?;
-        match &arguments.out {
-            None => output::result(text),
-            Some(path) => std::fs::write(path, text + "\n").map_err(|error| {
-                Error::new(format!("{}: cannot write the file ({error})", path.display()))
-            })?,
+        output::result(kept.json(None));
+    }
+    watch::watch(from, &mut kept, &limits, &interrupted, &began, |kept, done| {
+        if arguments.json {
+            output::result(kept.json(Some(done)));
+        } else {
+            output::result(format_args!("\n{}\n{}", kept.line(done), kept.now().trim_end()));
+        }
+        answer.write(&kept.solution(), &kept.names.added_names)
+    })
+}
+
+/// Reads a file of changes. All of it is refused if one line is.
+fn read_changes(path: &Path, names: &Names) -> Result<Vec<Edit>> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Error::new(format!("{}: cannot read the file ({error})", path.display())))?;
+    let mut parser = Parser::new(path.display().to_string());
+    let mut edits = Vec::new();
+    for line in text.lines() {
+        edits.extend(parser.line(line, names).map_err(Error::new)?);
+    }
+    parser.finish().map_err(Error::new)?;
+    if edits.is_empty() {
+        return Err(Error::new(format!("{}: found no changes; expected at least one row", path.display())));
+    }
+    Ok(edits)
+}
+
+/// The first answer, as it is reported.
+struct Answer<'a> {
+    arguments: &'a Arguments,
+    query: &'a Query,
+    mdp: &'a Mdp,
+    solution: &'a Solution,
+    seconds: f64,
+    reason: &'a str,
+}
+
+impl Answer<'_> {
+    /// Writes the tables that were asked for, of this answer or of a later one.
+    fn write(&self, solution: &Solution, added: &[String]) -> Result<()> {
+        if let Some(path) = &self.arguments.values {
+            report::write_values(path, self.mdp, solution)?;
+        }
+        if let Some(path) = &self.arguments.policy {
+            report::write_policy(path, self.mdp, solution, added)?;
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> Result<()> {
+        let text = self.result_file().to_json().map_err(Error::new)?;
+        let Some(path) = &self.arguments.out else {
+            output::result(text);
+            if !self.solution.converged {
+                let reason = self.reason;
+                output::note(format_args!("backsweep: not converged: {reason}; the intervals are proven"));
+            }
+            return Ok(());
+        };
+        std::fs::write(path, text + "\n")
+            .map_err(|error| Error::new(format!("{}: cannot write the file ({error})", path.display())))?;
+        self.print()
+    }
+
+    fn print(&self) -> Result<()> {
+        let Self { arguments, query, mdp, solution, seconds, reason } = self;
+        let question = query.describe(arguments.direction());
+        output::result(format_args!("{}: {}", arguments.model.display(), report::size(mdp)));
+        let of = |state: usize| {
+            let interval = (solution.lower[state], solution.upper[state]);
+            (solution.value(state), interval, report::action(mdp, &[], solution.policy[state]))
+        };
+        output::result(format_args!("{question}\n\n{}", report::states(mdp, of)));
+        output::result(report::proof(solution, arguments.tolerance, reason));
+        output::result(report::effort(solution, *seconds));
+        if arguments.explain {
+            solution.explanation.iter().for_each(|line| output::result(format_args!("  {line}")));
+        }
+        Ok(())
+    }
+
+    /// The answer as `backsweep verify` reads it.
+    fn result_file(&self) -> ResultFile {
+        let objective = match self.query.clone() {
+            Query::Discounted { reward, discount } => Objective::Discounted { discount, reward },
+            Query::Reach { goal, avoid, steps: None } => Objective::Reach { goal, avoid },
+            Query::Reach { goal, avoid, steps: Some(steps) } => Objective::Within { goal, avoid, steps },
+            Query::Total { reward, until: Some(until) } => Objective::Total { reward, until },
+            Query::Total { reward, until: None } => Objective::Episode { reward },
+            Query::Horizon { reward, steps, discount } => Objective::Horizon { reward, steps, discount },
+            Query::Average { reward } => Objective::Average { reward },
+        };
+        let direction = match self.arguments.direction() {
+            backsweep_solve::Direction::Maximize => backsweep_verify::Direction::Maximize,
+            backsweep_solve::Direction::Minimize => backsweep_verify::Direction::Minimize,
+        };
+        let solution = self.solution;
+        let choice = |&choice: &u32| (choice != NO_CHOICE).then_some(choice);
+        ResultFile {
+            model: fingerprint(self.mdp),
+            objective,
+            direction,
+            tolerance: self.arguments.tolerance,
+            converged: solution.converged,
+            lower: solution.lower.clone(),
+            upper: solution.upper.clone(),
+            policy: solution.policy.iter().map(choice).collect(),
+            method: solution.explanation.join("; "),
+            iterations: solution.iterations,
+            seconds: self.seconds,
+            peak_memory: report::peak_memory(),
         }
     }
-    if to_stdout {
-        if !solution.converged {
-            output::note(format_args!("backsweep: not converged: {reason}; the intervals are proven"));
-        }
-        return Ok(());
-    }
-    let question = query.describe(arguments.direction());
-    output::result(format_args!("{}: {}", arguments.model.display(), report::size(&mdp)));
-    output::result(format_args!("{question}\n\n{}", report::states(&mdp, &solution)));
-    output::result(report::proof(&solution, arguments.tolerance, reason));
-    output::result(report::effort(&solution, seconds));
-    if arguments.explain {
-        solution.explanation.iter().for_each(|line| output::result(format_args!("  {line}")));
-    }
-    if let Some(after) = after {
-        output::result(format_args!("\n{}", after.text));
-    }
-    Ok(())
 }
 
 /// Shows that work goes on, on a terminal.
@@ -100,41 +209,4 @@ fn spinner() -> ProgressBar {
         spinner.enable_steady_tick(Duration::from_millis(200));
     }
     spinner
-}
-
-/// The answer as `backsweep verify` reads it.
-fn result_file(
-    arguments: &Arguments,
-    query: &Query,
-    mdp: &Mdp,
-    solution: &Solution,
-    seconds: f64,
-) -> ResultFile {
-    let objective = match query.clone() {
-        Query::Discounted { reward, discount } => Objective::Discounted { discount, reward },
-        Query::Reach { goal, avoid, steps: None } => Objective::Reach { goal, avoid },
-        Query::Reach { goal, avoid, steps: Some(steps) } => Objective::Within { goal, avoid, steps },
-        Query::Total { reward, until: Some(until) } => Objective::Total { reward, until },
-        Query::Total { reward, until: None } => Objective::Episode { reward },
-        Query::Horizon { reward, steps, discount } => Objective::Horizon { reward, steps, discount },
-        Query::Average { reward } => Objective::Average { reward },
-    };
-    let direction = match arguments.direction() {
-        backsweep_solve::Direction::Maximize => backsweep_verify::Direction::Maximize,
-        backsweep_solve::Direction::Minimize => backsweep_verify::Direction::Minimize,
-    };
-    ResultFile {
-        model: fingerprint(mdp),
-        objective,
-        direction,
-        tolerance: arguments.tolerance,
-        converged: solution.converged,
-        lower: solution.lower.clone(),
-        upper: solution.upper.clone(),
-        policy: solution.policy.iter().map(|&choice| (choice != NO_CHOICE).then_some(choice)).collect(),
-        method: solution.explanation.join("; "),
-        iterations: solution.iterations,
-        seconds,
-        peak_memory: report::peak_memory(),
-    }
 }

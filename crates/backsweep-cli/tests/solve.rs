@@ -1,119 +1,10 @@
 //! `backsweep solve`, run as a user runs it.
 
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+mod folder;
+
+use folder::{Folder, command, text};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
-
-/// A folder with small models, removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("backsweep-solve-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        let folder = Self(path);
-        // From 0: 'go' leads to 1 or to the trap 2, 'wait' stays. From 1: 'on' leads to the goal 3 or to the trap, 'back' to 0.
-        let arcs = "0 0 1 0.5 go\n0 0 2 0.5 go\n0 1 0 1 wait\n1 0 2 0.1 on\n1 0 3 0.9 on\n1 1 0 1 back\n2 0 2 1 stay\n3 0 3 1 stay\n";
-        folder.write("m.tra", &format!("4 6 8\n{arcs}"));
-        folder.write("m.lab", "0=\"init\" 1=\"goal\" 2=\"trap\" 3=\"middle\"\n0: 0\n1: 3\n2: 2\n3: 1\n");
-        // A walk with a choice between a slow and a dear way to the end; state 3 never gets there.
-        folder.write(
-            "walk.tra",
-            "4 5 6\n0 0 0 0.5 slow\n0 0 1 0.5 slow\n0 1 1 1 dear\n1 0 2 1 on\n2 0 2 1 end\n3 0 3 1 lost\n",
-        );
-        folder.write("walk.lab", "0=\"init\" 1=\"done\"\n0: 0\n2: 1\n3: 0\n");
-        folder.write("walk.cost.trew", "4 5 4\n0 0 0 1\n0 0 1 1\n0 1 1 5\n1 0 2 1\n");
-        folder.write(
-            "t.csv",
-            "state,action,next_state,probability,reward,terminated\nhall,go,kitchen,0.5,1,false\nhall,go,hall,0.5,0,false\n\
-             hall,sleep,hall,1,0.1,false\nkitchen,cook,,1,8,true\n",
-        );
-        folder
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.0.join(name), text).unwrap();
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.0.join(name)).unwrap()
-    }
-
-    fn run(&self, line: &str) -> Output {
-        command(&self.0, line).output().unwrap()
-    }
-
-    /// The table that a solve prints.
-    fn solve(&self, line: &str) -> String {
-        let done = self.run(&format!("solve {line}"));
-        assert!(done.status.success(), "{line}: {}", text(&done.stderr));
-        assert_eq!(text(&done.stderr), "", "{line}");
-        text(&done.stdout)
-    }
-
-    /// The values that a solve writes, each within its interval.
-    fn values(&self, line: &str) -> Vec<f64> {
-        let table = self.solve(&format!("{line} --values v.csv"));
-        assert!(table.contains("\nproven: every value is within"), "{table}");
-        let csv = self.read("v.csv");
-        let mut lines = csv.lines();
-        assert_eq!(lines.next(), Some("state,value,lower,upper"));
-        let row = |line: &str| {
-            let numbers: Vec<f64> = line.split(',').skip(1).map(|number| number.parse().unwrap()).collect();
-            assert!(numbers[1] <= numbers[0] && numbers[0] <= numbers[2], "{line}");
-            numbers[0]
-        };
-        lines.map(row).collect()
-    }
-
-    /// The line of an error.
-    fn error(&self, line: &str) -> String {
-        let done = self.run(&format!("solve {line}"));
-        assert_eq!(done.status.code(), Some(2), "{line}: {}", text(&done.stdout));
-        assert_eq!(text(&done.stdout), "", "{line}");
-        let message = text(&done.stderr);
-        assert_eq!(message.lines().count(), 1, "{message}");
-        message
-    }
-
-    /// A walk on a torus, which no method with sweeps solves within a test.
-    fn slow(&self) -> &'static str {
-        let side = 300;
-        let n = side * side;
-        let mut arcs = format!("{n} {}\n", 4 * n);
-        for state in 0..n {
-            let (x, y) = (state % side, state / side);
-            let mut next = [
-                (x + 1) % side + y * side,
-                (x + side - 1) % side + y * side,
-                x + (y + 1) % side * side,
-                x + (y + side - 1) % side * side,
-            ];
-            next.sort_unstable();
-            next.iter().for_each(|next| writeln!(arcs, "{state} {next} 0.25").unwrap());
-        }
-        self.write("torus.tra", &arcs);
-        self.write("torus.srew", &format!("{n} 1\n0 1\n"));
-        "torus.tra --discount 0.99999999 --tolerance 1e-9 --method in-place"
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn command(folder: &Path, line: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_backsweep"));
-    command.current_dir(folder).args(line.split_whitespace());
-    command
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).trim_end().to_owned()
-}
 
 fn assert_close(found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len(), "{found:?}");
@@ -272,9 +163,8 @@ fn errors_are_one_line_that_helps() {
         ("m.tra --avoid goal", "--reach"),
         ("t.csv --discount 0.9 --out r.json", "--json"),
         ("t.csv --discount 0.9 --values no/such/folder.csv", "no/such/folder.csv: cannot write the file"),
-        ("t.csv --average --changes c.csv", "--changes needs --discount G with G below 1"),
-        ("t.csv --discount 1 --changes c.csv", "--changes needs --discount G with G below 1"),
-        ("t.csv --discount 0.9 --changes c.csv", "c.csv: cannot open the file"),
+        ("t.csv --discount 0.9 --changes c.csv", "c.csv: cannot read the file"),
+        ("t.csv --discount 0.9 --watch --method krylov", "--watch"),
     ];
     for (line, expected) in several {
         let message = folder.error(line);
@@ -330,37 +220,39 @@ fn ctrl_c_ends_with_proven_intervals() {
     assert!(began.elapsed() < Duration::from_secs(90));
 }
 
+/// Measures small cases only: the figures are for people, that there are some is for this test.
 #[test]
-fn changes_are_repaired_and_told() {
-    let folder = Folder::new("changes");
-    folder.write(
-        "c.csv",
-        "state,action,next_state,probability,reward,terminated\nkitchen,cook,,1,-8,true\nhall,party,hall,1,0.2,false\n",
-    );
-    let table =
-        folder.solve("t.csv --discount 0.9 --changes c.csv --tolerance 1e-10 --values v.csv --policy p.csv");
-    let (before, after) = table.split_once("\nc.csv: ").unwrap();
-    assert!(before.contains("7.454545455"), "{before}");
-    assert!(after.starts_with("1 action replaced, 1 added; repaired in "), "{after}");
-    let hall: Vec<&str> =
-        after.lines().find(|line| line.starts_with("hall")).unwrap().split_whitespace().collect();
-    assert_eq!(hall, ["hall", "7.454545455", "2", "go", "party"]);
-    assert!(after.contains("\nthe policy changes in 1 state\n"), "{after}");
+fn bench_solve_prints_a_table_and_json() {
+    let folder = Folder::new("bench");
+    let done = folder.run("bench --solve --cases maze50,corridor10k --runs 1");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let table = text(&done.stdout);
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[2][..3], ["case", "states", "arcs"], "{table}");
+    assert_eq!(rows[3][0], "maze50", "{table}");
+    assert_eq!(rows[4][..2], ["corridor10k", "10000"], "{table}");
     assert!(
-        after.lines().last().unwrap().starts_with("proven: values before and after are within"),
-        "{after}"
+        rows[3][3].parse::<f64>().unwrap() > 0.0 && rows[3][4].parse::<f64>().unwrap() <= 1e-4,
+        "{table}"
     );
-    assert_eq!(folder.read("p.csv"), "state,action\nhall,party\nkitchen,cook\n");
-    for (line, expected) in folder.read("v.csv").lines().skip(1).zip([2.0, -8.0]) {
-        let numbers: Vec<f64> = line.split(',').skip(1).map(|number| number.parse().unwrap()).collect();
-        assert!(
-            numbers[1] <= expected && expected <= numbers[2] && numbers[2] - numbers[1] <= 2.1e-10,
-            "{line}"
-        );
+
+    let done = folder.run("bench --solve --model t.csv --discount 0.9 --runs 2 --json");
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    let row = &found["rows"][0];
+    assert_eq!((row["case"].as_str(), row["states"].as_u64()), (Some("t"), Some(2)), "{found}");
+    assert!(
+        row["cpu_seconds"].as_f64().unwrap() > 0.0 && found["streaming_gb_per_s"].as_f64().unwrap() > 0.0
+    );
+    for (line, expected) in [
+        ("bench --solve --cases maze51", "found 'maze51'; expected some of layered1m"),
+        ("bench --solve --side 5", "--side"),
+        ("bench --cases maze50", "--solve"),
+        ("bench --solve --model t.csv", "--discount"),
+        ("bench --solve --model t.csv --discount 2", "the discount is 2; expected"),
+    ] {
+        let done = folder.run(line);
+        assert_eq!(done.status.code(), Some(2), "{line}");
+        assert!(text(&done.stderr).contains(expected), "{line}: {}", text(&done.stderr));
     }
-    folder.write("c.csv", "state,action,next_state,probability,reward\nattic,go,hall,1,0\n");
-    assert_eq!(
-        folder.error("t.csv --discount 0.9 --changes c.csv"),
-        "backsweep: c.csv: state 'attic' is not in the model; expected one of its 2 states"
-    );
 }

@@ -66,17 +66,31 @@ pub(crate) fn solve_with_start(
     Ok((solver.solution(&model, reached, limits.tolerance), start))
 }
 
-/// The values themselves, multiplied by -1 to minimize, and the policy: for a repair, whose bound is its own. The middle of
-/// an interval would not do: moving all values by the same amount breaks them where the model ends.
+/// What a repair begins with.
+pub(crate) struct Solved {
+    /// The values themselves, multiplied by -1 to minimize. The middle of an interval would not do: moving all values by the
+    /// same amount breaks them where the model ends.
+    pub values: Vec<f64>,
+    pub policy: Vec<u32>,
+    pub iterations: u64,
+    pub explanation: Vec<String>,
+}
+
+/// Solves for a repair, whose bound is its own.
 pub(crate) fn solve_values(
     mdp: &Mdp,
     rewards: &[f64],
     discount: f64,
     direction: Direction,
     limits: &Limits,
-) -> Result<(Vec<f64>, Vec<u32>), String> {
-    let (_, _, reached) = run(mdp, rewards, discount, direction, None, limits)?;
-    Ok((reached.values, reached.policy))
+) -> Result<Solved, String> {
+    let (_, solver, reached) = run(mdp, rewards, discount, direction, None, limits)?;
+    Ok(Solved {
+        values: reached.values,
+        policy: reached.policy,
+        iterations: reached.iterations,
+        explanation: solver.explanation,
+    })
 }
 
 /// Backs up all states `n_sweeps` times, each time from the values before: what plain value iteration does. For measuring
@@ -105,6 +119,14 @@ pub fn sweep_values(
     Ok(())
 }
 
+/// Whether a tolerance can be reached at all.
+pub(crate) fn check_tolerance(tolerance: f64) -> Result<(), String> {
+    if tolerance > 0.0 && tolerance.is_finite() {
+        return Ok(());
+    }
+    Err(format!("the tolerance is {tolerance}; expected a finite number above 0"))
+}
+
 fn run<'a>(
     mdp: &'a Mdp,
     rewards: &'a [f64],
@@ -113,9 +135,7 @@ fn run<'a>(
     method: Option<Method>,
     limits: &Limits,
 ) -> Result<(Model<'a>, Solver, Reached), String> {
-    if !(limits.tolerance > 0.0 && limits.tolerance.is_finite()) {
-        return Err(format!("the tolerance is {}; expected a finite number above 0", limits.tolerance));
-    }
+    check_tolerance(limits.tolerance)?;
     let model = Model::new(mdp, rewards, discount, direction)?;
     let mut solver = Solver { explanation: Vec::new() };
     let goal = Goal {

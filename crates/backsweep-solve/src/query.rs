@@ -65,7 +65,7 @@ impl Query {
     }
 
     /// As [`solve`](Self::solve), with what [`Repair::resume`](crate::Repair::resume) takes over after a change; `None` for
-    /// questions that cannot be repaired, those without a discount.
+    /// questions without a discount, which [`Repair::ask`](crate::Repair::ask) keeps.
     ///
     /// # Errors
     /// As [`solve`](Self::solve).
@@ -76,12 +76,22 @@ impl Query {
         method: Option<&str>,
         limits: &Limits,
     ) -> Result<(Solution, Option<Start>), String> {
-        let objective = match self {
-            Self::Discounted { reward, discount } => {
-                let method = method.map(str::parse::<Method>).transpose()?;
-                let rewards = rewards(mdp, reward)?;
-                let (solution, start) = discounted(mdp, rewards, *discount, direction, method, limits)?;
-                return Ok((solution, Some(start)));
+        if let Self::Discounted { reward, discount } = self {
+            let method = method.map(str::parse::<Method>).transpose()?;
+            let rewards = rewards(mdp, reward)?;
+            let (solution, start) = discounted(mdp, rewards, *discount, direction, method, limits)?;
+            return Ok((solution, Some(start)));
+        }
+        let objective = self.objective(mdp)?;
+        let method = method.map_or(Ok(UndiscountedMethod::Automatic), undiscounted_method)?;
+        Ok((solve_undiscounted_by(method, mdp, objective, direction, limits)?, None))
+    }
+
+    /// The question by states and rewards of the model; a discounted one has no such form.
+    pub(crate) fn objective<'m>(&self, mdp: &'m Mdp) -> Result<Objective<'m>, String> {
+        Ok(match self {
+            Self::Discounted { discount, .. } => {
+                return Err(format!("the discount is {discount}; expected a question without one"));
             }
             Self::Reach { goal, avoid, steps } => {
                 let goal = label(mdp, goal)?;
@@ -99,9 +109,7 @@ impl Query {
                 Objective::Horizon { reward: rewards(mdp, reward)?, steps: *steps, discount: *discount }
             }
             Self::Average { reward } => Objective::Average { reward: rewards(mdp, reward)? },
-        };
-        let method = method.map_or(Ok(UndiscountedMethod::Automatic), undiscounted_method)?;
-        Ok((solve_undiscounted_by(method, mdp, objective, direction, limits)?, None))
+        })
     }
 
     /// The question in words.
@@ -141,7 +149,8 @@ impl fmt::Display for Query {
     }
 }
 
-fn rewards<'m>(mdp: &'m Mdp, name: &Option<String>) -> Result<&'m Rewards, String> {
+/// The rewards of this name.
+pub(crate) fn rewards<'m>(mdp: &'m Mdp, name: &Option<String>) -> Result<&'m Rewards, String> {
     if let (Some(name), [only]) = (name, &mdp.rewards[..])
         && only.name.is_empty()
         && !name.is_empty()
@@ -206,6 +215,11 @@ fn discounted(
 
 /// How far rounded sums in [`Mdp::expected_rewards`] can move a discounted value; 0 if no sum was rounded.
 pub fn reward_rounding(mdp: &Mdp, rewards: &Rewards, discount: f64) -> f64 {
+    reward_error(mdp, rewards) / (1.0 - discount).next_down() * (1.0 + 4.0 * f64::EPSILON)
+}
+
+/// How far an expected reward may be from the exact sum; 0 if no sum was rounded.
+pub fn reward_error(mdp: &Mdp, rewards: &Rewards) -> f64 {
     let value = |values: &[f64], i: usize| values.get(i).map_or(0.0, |value| value.abs());
     let mut most: f64 = 0.0;
     if rewards.arcs.is_empty() && (rewards.states.is_empty() || rewards.choices.is_empty()) {
@@ -226,5 +240,5 @@ pub fn reward_rounding(mdp: &Mdp, rewards: &Rewards, discount: f64) -> f64 {
             }
         }
     }
-    most / (1.0 - discount).next_down() * (1.0 + 4.0 * f64::EPSILON)
+    most
 }

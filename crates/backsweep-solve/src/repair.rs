@@ -5,15 +5,21 @@
 //! addition per arc, and queues their states where that breaks the promise. Once the queue is empty, no residual exceeds the
 //! goal plus rounding, so every value is proven to within (goal + rounding) / (1 - discount), whatever part of the model
 //! was looked at.
+//!
+//! Costs without discount, each at least c > 0, are kept the same way, and the bound is relative: see [`costs`]. Other
+//! questions without discount are solved again, with sweeps that begin at the values before.
 
+mod costs;
 mod queue;
 mod rows;
 mod work;
 
 use crate::discounted::model::{Facts, Model, in_range};
-use crate::discounted::solve_values;
-use crate::{Direction, Limits, NO_CHOICE, Solution};
+use crate::discounted::{check_tolerance, solve_values};
+use crate::undiscounted::{Asked, View};
+use crate::{Direction, Limits, NO_CHOICE, Query, Solution, query};
 use backsweep_io::mdp::Mdp;
+use costs::Costs;
 use queue::Queue;
 use rows::Rows;
 
@@ -87,14 +93,31 @@ pub struct Start {
     pub values: Vec<f64>,
 }
 
+/// What is kept up to date.
+#[derive(Clone)]
+enum Question {
+    /// Discounted values, by small backups.
+    Discounted(f64),
+    /// Total costs until an end, by small backups.
+    Costs(Costs),
+    /// Any other question without discount, solved again after each change.
+    Other,
+}
+
 /// A solved model that takes changes.
 pub struct Repair {
     rows: Rows,
+    question: Question,
+    /// The question without discount; `None` if there is a discount. Its rewards are by the choices of `rows`.
+    asked: Option<Asked>,
+    /// The answer of the latest solve where no small backups keep it: [`Question::Other`].
+    solved: Option<Solution>,
     /// 1 to maximize, -1 to minimize; `values` and `q` are multiplied by it.
     sign: f64,
-    discount: f64,
     tolerance: f64,
     facts: Facts,
+    /// No reward is further than this from the one it stands for.
+    reward_error: f64,
     values: Vec<f64>,
     policy: Vec<u32>,
     q: Vec<f64>,
@@ -103,14 +126,16 @@ pub struct Repair {
     queue: Queue,
     /// No state outside the queue has a residual above this, rounding apart.
     promise: f64,
-    /// No value exceeds this in absolute terms.
+    /// No finite value exceeds this in absolute terms.
     largest_value: f64,
     /// Arcs that small backups may touch in a repair before solving afresh is cheaper.
     budget: u64,
+    /// How the values came about: iterations and decisions of the latest solve, or that they were repaired.
+    how: (u64, Vec<String>),
 }
 
 impl Repair {
-    /// Solves a model and keeps it ready for changes.
+    /// Solves a model and keeps it ready for changes. [`ask`](Self::ask) does the same for all questions.
     ///
     /// # Errors
     /// As [`solve_discounted`](crate::solve_discounted).
@@ -121,16 +146,11 @@ impl Repair {
         direction: Direction,
         limits: &Limits,
     ) -> Result<Self, String> {
-        let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
-        let (values, policy) = solve_values(mdp, rewards, discount, direction, &half)?;
-        let mut repair = Self::unsolved(mdp, rewards, discount, direction, limits);
-        repair.adopt(values, policy);
-        repair.settle(limits, u64::MAX);
-        Ok(repair)
+        Self::discounted(mdp, rewards, 0.0, discount, direction, limits)
     }
 
-    /// Takes over what [`Query::solve_for_repair`](crate::Query::solve_for_repair) left, also if rows of the model have changed
-    /// since; the states are those of the model that was solved. Says how many states were backed up.
+    /// Takes over what [`Query::solve_for_repair`] left, also if rows of the model have changed since; the states are those of
+    /// the model that was solved. Says how many states were backed up.
     ///
     /// # Errors
     /// As [`solve_discounted`](crate::solve_discounted), and if the number of states differs.
@@ -153,7 +173,8 @@ impl Repair {
                 "the value of state {bad} is {value}; expected a number from -1e150 to 1e150"
             ));
         }
-        let mut repair = Self::unsolved(mdp, rewards, discount, direction, limits);
+        let question = Question::Discounted(discount);
+        let mut repair = Self::start(mdp, rewards, 0.0, question, direction, limits);
         repair.adopt(start.values, vec![NO_CHOICE; n]);
         for state in 0..n {
             repair.policy[state] = repair.best(state).1;
@@ -162,14 +183,72 @@ impl Repair {
         Ok((repair, repaired))
     }
 
-    /// A repair without values.
-    fn unsolved(mdp: &Mdp, rewards: &[f64], discount: f64, direction: Direction, limits: &Limits) -> Self {
+    /// Answers a question and keeps the answer ready for changes, whose rewards are those that the question is about.
+    ///
+    /// Discounted values, and total costs that are all above 0, are repaired by small backups. Other answers are computed
+    /// again after a change, by sweeps that begin at the values before.
+    ///
+    /// # Errors
+    /// As [`Query::solve`].
+    pub fn ask(query: &Query, mdp: &Mdp, direction: Direction, limits: &Limits) -> Result<Self, String> {
+        if let Query::Discounted { discount, reward } = query {
+            let rewards = query::rewards(mdp, reward)?;
+            let expected =
+                mdp.expected_rewards(Some(rewards.name.as_str())).map_err(|error| error.to_string())?;
+            let error = query::reward_error(mdp, rewards);
+            return Self::discounted(mdp, &expected, error, *discount, direction, limits);
+        }
+        check_tolerance(limits.tolerance)?;
+        let view = View::new(mdp)?;
+        let asked = Asked::new(&view, query.objective(mdp)?)?;
+        let middle = |r: &[f64; 2]| r[0] + (r[1] - r[0]) / 2.0;
+        let mut rewards: Vec<f64> = asked.rewards.iter().map(middle).collect();
+        rewards.resize(mdp.n_choices(), 0.0);
+        let half = |r: &[f64; 2]| if r[0] < r[1] { (0.5 * (r[1] - r[0])).next_up() } else { 0.0 };
+        let error = asked.rewards.iter().map(half).fold(0.0, f64::max);
+        let mut repair = Self::start(mdp, &rewards, error, Question::Other, direction, limits);
+        repair.asked = Some(asked);
+        repair.answer(limits, false)?;
+        Ok(repair)
+    }
+
+    fn discounted(
+        mdp: &Mdp,
+        rewards: &[f64],
+        reward_error: f64,
+        discount: f64,
+        direction: Direction,
+        limits: &Limits,
+    ) -> Result<Self, String> {
+        let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
+        let solved = solve_values(mdp, rewards, discount, direction, &half)?;
+        let question = Question::Discounted(discount);
+        let mut repair = Self::start(mdp, rewards, reward_error, question, direction, limits);
+        let (values, policy) = (solved.values, solved.policy);
+        repair.how = (solved.iterations, solved.explanation);
+        repair.adopt(values, policy);
+        repair.settle(limits, u64::MAX);
+        Ok(repair)
+    }
+
+    /// Takes over a checked model.
+    fn start(
+        mdp: &Mdp,
+        rewards: &[f64],
+        reward_error: f64,
+        question: Question,
+        direction: Direction,
+        limits: &Limits,
+    ) -> Self {
         let mut repair = Self {
             rows: Rows::new(mdp, rewards),
+            question,
+            asked: None,
+            solved: None,
             sign: if direction == Direction::Maximize { 1.0 } else { -1.0 },
-            discount,
             tolerance: limits.tolerance,
             facts: Facts { has_terminal: true, ..Facts::NONE },
+            reward_error,
             values: Vec::new(),
             policy: Vec::new(),
             q: Vec::new(),
@@ -178,11 +257,17 @@ impl Repair {
             promise: f64::INFINITY,
             largest_value: 0.0,
             budget: 4 * mdp.n_arcs() as u64 + 10_000,
+            how: (0, Vec::new()),
         };
         for choice in 0..repair.rows.n_choices() {
             repair.count(choice);
         }
         repair
+    }
+
+    /// Says that the rewards of the changes to come are rounded numbers, off by at most this.
+    pub fn count_reward_error(&mut self, error: f64) {
+        self.reward_error = self.reward_error.max(error.abs());
     }
 
     /// Applies changes in order and repairs the values. All are checked before the first is made.
@@ -205,6 +290,7 @@ impl Repair {
         self.check(changes)?;
         let (values, policy) = (self.values.clone(), self.policy.clone());
         let (q, n_small) = (self.q.clone(), self.n_small.clone());
+        let (question, solved, how) = (self.question.clone(), self.solved.clone(), self.how.clone());
         let numbers = (self.facts, self.largest_value, self.promise, self.tolerance);
         let (bound_before, unfinished) = (self.bound(), !self.queue.is_empty());
         let n_choices = self.rows.n_choices();
@@ -224,8 +310,9 @@ impl Repair {
         for change in undo.into_iter().rev() {
             self.unmake(change);
         }
-        self.rows.forget_choices(n_choices);
+        self.forget_choices(n_choices);
         (self.values, self.policy, self.q, self.n_small) = (values, policy, q, n_small);
+        (self.question, self.solved, self.how) = (question, solved, how);
         (self.facts, self.largest_value, self.promise, self.tolerance) = numbers;
         self.queue.clear();
         if unfinished {
@@ -234,9 +321,16 @@ impl Repair {
         Ok(answer)
     }
 
-    /// The value of a state, within [`bound`](Self::bound) of the truth.
+    /// The value of a state, within [`bound`](Self::bound) of the truth. Infinite if that is proven; not a number if nothing
+    /// is known.
     pub fn value(&self, state: usize) -> f64 {
-        self.sign * self.values[state]
+        // Plus 0 makes -0 into 0.
+        self.sign * self.values[state] + 0.0
+    }
+
+    /// Bounds that the value of a state is proven to lie between. Looks at all choices if the latest repair was stopped.
+    pub fn interval(&self, state: usize) -> (f64, f64) {
+        self.within(state, self.margin())
     }
 
     /// The choice that the policy takes in a state, or [`NO_CHOICE`].
@@ -244,31 +338,77 @@ impl Repair {
         self.policy[state]
     }
 
-    /// Every value is proven to be within this of the truth. Looks at all choices if the latest repair was stopped.
+    /// Every finite value is proven to be within this of the truth. Looks at all choices if the latest repair was stopped.
     pub fn bound(&self) -> f64 {
-        let residual =
-            if self.queue.is_empty() { self.promise } else { self.largest_residual() } + self.rounding();
-        let factor = self.facts.most_factor(self.discount);
-        residual / (1.0 - factor).next_down() * (1.0 + 8.0 * f64::EPSILON)
+        match (&self.solved, self.margin()) {
+            (Some(solved), _) => {
+                let half = |(l, u): (&f64, &f64)| if l == u { 0.0 } else { (0.5 * (u - l)).next_up() };
+                solved.lower.iter().zip(&solved.upper).map(half).fold(0.0, f64::max)
+            }
+            (None, Margin { absolute, relative: 0.0 }) => absolute,
+            (None, Margin { relative, .. }) => (relative * self.largest_value).next_up(),
+        }
     }
 
     /// Values with intervals and policy, as a fresh solve returns them.
     pub fn solution(&self) -> Solution {
-        let bound = self.bound();
-        let ends = |s: usize| self.policy[s] == NO_CHOICE;
-        let n = self.rows.n_states();
-        Solution {
-            lower: (0..n).map(|s| if ends(s) { 0.0 } else { (self.value(s) - bound).next_down() }).collect(),
-            upper: (0..n).map(|s| if ends(s) { 0.0 } else { (self.value(s) + bound).next_up() }).collect(),
-            policy: self.policy.clone(),
-            converged: self.queue.is_empty() && bound <= self.tolerance,
-            iterations: 0,
-            explanation: vec!["repaired by small backups".to_owned()],
+        if let Some(solved) = &self.solved {
+            return solved.clone();
         }
+        let margin = self.margin();
+        let (lower, upper) = (0..self.rows.n_states()).map(|s| self.within(s, margin)).unzip();
+        Solution {
+            lower,
+            upper,
+            policy: self.policy.clone(),
+            converged: self.converged(),
+            iterations: self.how.0,
+            explanation: self.how.1.clone(),
+        }
+    }
+
+    fn converged(&self) -> bool {
+        match &self.solved {
+            Some(solved) => solved.converged,
+            None => self.queue.is_empty() && self.bound() <= self.tolerance,
+        }
+    }
+
+    /// The interval of a state.
+    fn within(&self, state: usize, margin: Margin) -> (f64, f64) {
+        if let Some(solved) = &self.solved {
+            return (solved.lower[state], solved.upper[state]);
+        }
+        let value = self.values[state];
+        if self.policy[state] == NO_CHOICE && value == 0.0 {
+            return (0.0, 0.0);
+        }
+        let (mut low, mut high) = (value, value);
+        if value.is_finite() {
+            let Margin { absolute, relative } = margin;
+            let off = match relative {
+                0.0 => absolute,
+                f64::INFINITY => f64::INFINITY,
+                _ => (relative * value.abs()).next_up(),
+            };
+            (low, high) = ((value - off).next_down(), (value + off).next_up());
+            if relative > 0.0 {
+                // Costs are signed: none is above 0.
+                high = high.min(0.0);
+            }
+        }
+        if self.sign > 0.0 { (low, high) } else { (0.0 - high, 0.0 - low) }
     }
 
     /// The model as it is now, its rewards, and the id here of each of its choices.
     pub fn model(&self) -> (Mdp, Vec<f64>, Vec<u32>) {
         self.rows.flat()
     }
+}
+
+/// How far values may be from the truth: all by `absolute` or, if that is above 0, each by `relative` times its size.
+#[derive(Clone, Copy)]
+struct Margin {
+    absolute: f64,
+    relative: f64,
 }

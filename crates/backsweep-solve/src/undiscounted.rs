@@ -5,27 +5,32 @@
 //! never subtracts, or by sweeps; every bound is proven by a last look with all rounding counted. `docs/SOLVING.md` has the
 //! arguments.
 
+mod asked;
 mod average;
 mod elimination;
 mod gain;
 mod graph;
 mod horizon;
 mod howard;
+mod level;
 mod local;
 mod mec;
 mod objective;
 mod proof;
 mod reach;
 mod reduced;
+mod shape;
 mod solver;
 mod sweeps;
 mod total;
 mod view;
 
+use crate::discounted::check_tolerance;
 use crate::{Direction, Limits, Solution};
+pub(crate) use asked::{Asked, Kind};
 use backsweep_io::mdp::{Mdp, Rewards};
-use objective::Task;
-use view::View;
+pub(crate) use objective::Task;
+pub(crate) use view::View;
 
 /// What to compute without discount (or, for a number of steps, with one).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,51 +118,8 @@ pub fn solve_undiscounted_by(
     direction: Direction,
     limits: &Limits,
 ) -> Result<Solution, String> {
-    let task = &Task { tolerance: limits.tolerance, stop: &|| (limits.stop)(), method };
-    if !(limits.tolerance > 0.0 && limits.tolerance.is_finite()) {
-        return Err(format!("the tolerance is {}; expected a finite number above 0", limits.tolerance));
-    }
+    check_tolerance(limits.tolerance)?;
     let view = View::new(mdp)?;
-    let goal_and_avoid = |goal, avoid| -> Result<_, String> {
-        let goal = view.set(goal, "goal")?;
-        let mut avoid = view.set(avoid, "set to avoid")?;
-        avoid.iter_mut().zip(&goal).for_each(|(a, &g)| *a &= !g);
-        Ok((goal, avoid))
-    };
-    let draft = match objective {
-        Objective::Reach { goal, avoid } => {
-            let (goal, avoid) = goal_and_avoid(goal, avoid)?;
-            reach::reach(&view, &goal, &avoid, direction, task)
-        }
-        Objective::ReachWithin { goal, avoid, steps } => {
-            let (goal, avoid) = goal_and_avoid(goal, avoid)?;
-            let nothing = vec![[0.0; 2]; mdp.n_choices()];
-            let worth = |s: usize| if goal[s] { Some(1.0) } else { avoid[s].then_some(0.0) };
-            let mut draft = horizon::horizon(&view, &nothing, &worth, steps, 1.0, direction, task);
-            draft.lower.iter_mut().chain(&mut draft.upper).for_each(|x| *x = x.clamp(0.0, 1.0));
-            draft
-        }
-        Objective::RewardUntil { reward, goal } => {
-            let goal = view.set(goal, "goal")?;
-            total::until(&view, &goal, &view.rewards(reward)?, direction, task)
-        }
-        Objective::TotalReward { reward } => total::total(&view, &view.rewards(reward)?, direction, task),
-        Objective::Horizon { reward, steps, discount } => {
-            if !(0.0..=1.0).contains(&discount) {
-                return Err(format!("the discount is {discount}; expected a number from 0 to 1"));
-            }
-            horizon::horizon(&view, &view.rewards(reward)?, &|_| None, steps, discount, direction, task)
-        }
-        Objective::Average { reward } => average::average(&view, &view.rewards(reward)?, direction, task),
-    };
-    let narrow = |(l, u): (&f64, &f64)| l == u || u - l <= 2.0 * limits.tolerance;
-    let converged = draft.lower.iter().zip(&draft.upper).all(narrow);
-    Ok(Solution {
-        lower: draft.lower,
-        upper: draft.upper,
-        policy: draft.policy,
-        converged,
-        iterations: draft.iterations,
-        explanation: draft.explanation,
-    })
+    let task = Task { tolerance: limits.tolerance, stop: &|| (limits.stop)(), method, warm: None };
+    Ok(Asked::new(&view, objective)?.answer(&view, direction, &task))
 }

@@ -360,3 +360,52 @@ fn size_and_length() {
         !solution.converged && solution.lower[0] <= f64::from(n) && solution.upper[0] >= f64::from(n - 3)
     );
 }
+
+/// A loop that pays 2 and costs 2, or 0.5 and 0.5, is free: going round changes nothing, and the way out counts. A loop that
+/// pays a little more than it costs is used for ever; one whose rewards cancel only on average stays open.
+#[test]
+fn rewards_that_cancel_along_a_loop() {
+    // 0 -> 1 -> 0; 1 also leads out, by way of 2, to the goal 3; 0 leads out dearly.
+    let mdp = model(&[
+        vec![vec![(1, 1.0)], vec![(3, 1.0)]],
+        vec![vec![(0, 1.0)], vec![(2, 1.0)]],
+        vec![vec![(1, 0.25), (3, 0.75)]],
+        vec![vec![(3, 1.0)]],
+    ]);
+    let solve = |choices: [f64; 6], direction| {
+        let reward = Rewards { choices: choices.to_vec(), ..Rewards::default() };
+        let objective = Objective::RewardUntil { reward: &reward, goal: &[3] };
+        solve_undiscounted(&mdp, objective, direction, &limits(1e-9)).unwrap()
+    };
+    for size in [2.0, 0.5, 3.25] {
+        let solution = solve([size, 10.0, -size, 1.0, 1.0, 0.0], Direction::Minimize);
+        assert!(solution.converged, "{:?}", solution.explanation);
+        // From 1: one step to 2, and with probability 1/4 again. From 0: the step to 1 first.
+        let exact = [size + 8.0 / 3.0, 8.0 / 3.0, 1.0 + 2.0 / 3.0, 0.0];
+        for (s, exact) in exact.into_iter().enumerate() {
+            assert!(
+                solution.lower[s] <= exact + 1e-12 && exact - 1e-12 <= solution.upper[s],
+                "{s}: {exact} {} {}",
+                solution.lower[s],
+                solution.upper[s]
+            );
+        }
+        assert_eq!(solution.policy[1], 3);
+        let pays = solve([size, 10.0, -size - 0.125, 1.0, 1.0, 0.0], Direction::Minimize);
+        assert_eq!((pays.lower[0], pays.upper[0]), (f64::NEG_INFINITY, f64::NEG_INFINITY));
+        let costs = solve([size, 10.0, -size + 0.125, 1.0, 1.0, 0.0], Direction::Minimize);
+        assert!(costs.converged && (costs.value(0) - exact[0]).abs() < 1e-9);
+    }
+    // Only the mean of the two ways back cancels: no double is sure of that.
+    let mdp = model(&[
+        vec![vec![(1, 1.0)], vec![(3, 1.0)]],
+        vec![vec![(0, 0.3), (2, 0.7)]],
+        vec![vec![(0, 1.0)]],
+        vec![vec![(3, 1.0)]],
+    ]);
+    let reward = Rewards { choices: vec![0.7, 5.0, 0.0, -1.0, 0.0], ..Rewards::default() };
+    let objective = Objective::RewardUntil { reward: &reward, goal: &[3] };
+    let open = solve_undiscounted(&mdp, objective, Direction::Minimize, &limits(1e-9)).unwrap();
+    assert!(!open.converged && open.lower[0] == f64::NEG_INFINITY && open.upper[0] == f64::INFINITY);
+    assert!(open.explanation.iter().any(|line| line.contains("both signs")), "{:?}", open.explanation);
+}

@@ -5,7 +5,8 @@ use crate::enclosure::{Enclosure, Guess};
 use crate::graph::Graph;
 use crate::result::{Direction, Objective, ResultFile};
 use crate::rows::{Interval, Sum};
-use crate::{fingerprint, undiscounted};
+use crate::steps::Steps;
+use crate::{fingerprint, longrun, undiscounted};
 use backsweep_io::mdp::Mdp;
 
 /// What the check says.
@@ -43,10 +44,6 @@ pub fn verify(mdp: &Mdp, result: &ResultFile) -> Report {
     if let Err(problem) = well_formed(mdp, result) {
         return wrong(problem);
     }
-    if !result.objective.is_checked() {
-        let problem = "this objective cannot be checked yet; expected discounted, reach or total".to_owned();
-        return Report { verdict: Verdict::NotProven(problem), width: f64::INFINITY };
-    }
     let slack = SHARE * result.tolerance;
     let middle =
         |(lower, upper): (&f64, &f64)| if lower == upper { *lower } else { lower + (upper - lower) / 2.0 };
@@ -68,7 +65,7 @@ pub fn verify(mdp: &Mdp, result: &ResultFile) -> Report {
                 mdp.state_name(state)
             ));
         }
-        let own = match enclose(&chain(mdp, &result.policy), result, &guess) {
+        let own = match own_value(mdp, result, &guess) {
             Ok(own) => own,
             Err(problem) => return wrong(problem),
         };
@@ -148,8 +145,52 @@ fn enclose(mdp: &Mdp, result: &ResultFile, guess: &Guess) -> Result<Enclosure, S
             let graph = Graph::new(mdp, mdp.label(until).map_err(text)?, &[]);
             Ok(undiscounted::total(&graph, &rewards, result.direction, guess))
         }
-        _ => Ok(Enclosure::unknown(mdp.n_states())),
+        Objective::Episode { reward } => {
+            let rewards = rewards(mdp, reward.as_deref())?;
+            Ok(longrun::episode(&Graph::new(mdp, &[], &[]), &rewards, result.direction, guess))
+        }
+        Objective::Average { reward } => {
+            let rewards = rewards(mdp, reward.as_deref())?;
+            Ok(longrun::average(&Graph::new(mdp, &[], &[]), &rewards, result.direction, guess))
+        }
+        Objective::Within { .. } | Objective::Horizon { .. } => {
+            Ok(steps(mdp, result)?.enclose(guess.budget, None))
+        }
     }
+}
+
+/// The value of the policy alone; for a number of steps, that of its choices as first steps.
+fn own_value(mdp: &Mdp, result: &ResultFile, guess: &Guess) -> Result<Enclosure, String> {
+    match &result.objective {
+        Objective::Within { .. } | Objective::Horizon { .. } => {
+            Ok(steps(mdp, result)?.enclose(guess.budget, Some(&result.policy)))
+        }
+        _ => enclose(&chain(mdp, &result.policy), result, guess),
+    }
+}
+
+/// A number of steps.
+fn steps<'a>(mdp: &'a Mdp, result: &ResultFile) -> Result<Steps<'a>, String> {
+    let text = |error: backsweep_io::mdp::Error| error.to_string();
+    let nothing = || vec![Interval::point(0.0); mdp.n_choices()];
+    let (rewards, fixed, n, discount) = match &result.objective {
+        Objective::Within { goal, avoid, steps } => {
+            let mut fixed = vec![None; mdp.n_states()];
+            if let Some(avoid) = avoid {
+                mdp.label(avoid).map_err(text)?.iter().for_each(|&state| fixed[state as usize] = Some(0.0));
+            }
+            mdp.label(goal).map_err(text)?.iter().for_each(|&state| fixed[state as usize] = Some(1.0));
+            (nothing(), fixed, *steps, 1.0)
+        }
+        Objective::Horizon { reward, steps, discount } => {
+            if !(0.0..=1.0).contains(discount) {
+                return Err(format!("the discount is {discount}; expected 0 to 1"));
+            }
+            (rewards(mdp, reward.as_deref())?, vec![None; mdp.n_states()], *steps, *discount)
+        }
+        other => return Err(format!("{other:?} has no number of steps")),
+    };
+    Ok(Steps { mdp, rewards, fixed, n, discount, direction: result.direction })
 }
 
 /// The expected reward of every choice, rounding counted.
@@ -261,7 +302,15 @@ fn must_choose(mdp: &Mdp, result: &ResultFile, state: usize) -> bool {
             !same && !has(goal) && !avoid.as_deref().is_some_and(has)
         }
         (Objective::Total { until, .. }, _) => lower < f64::INFINITY && !has(until),
-        _ => false,
+        // Where the value is infinite on the bad side, every policy is as bad.
+        (Objective::Episode { .. }, Direction::Maximize) => upper > f64::NEG_INFINITY,
+        (Objective::Episode { .. }, Direction::Minimize) => lower < f64::INFINITY,
+        (Objective::Average { .. }, _) => true,
+        (Objective::Horizon { steps, .. }, _) => *steps > 0,
+        (Objective::Within { goal, avoid, steps }, direction) => {
+            let same = if direction == Direction::Maximize { upper == 0.0 } else { lower == 1.0 };
+            *steps > 0 && !same && !has(goal) && !avoid.as_deref().is_some_and(has)
+        }
     }
 }
 

@@ -98,6 +98,39 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// States with some path, by any choices, into `seeds`.
+    pub fn may_reach_any(&self, seeds: &[bool]) -> Vec<bool> {
+        self.backward(seeds, |_| true)
+    }
+
+    /// Where some policy, within `set`, ends the episode or comes to `ends_at` with probability 1.
+    pub fn can_surely_end(&self, set: &[bool], ends_at: &[bool]) -> Vec<bool> {
+        let mut set = set.to_vec();
+        loop {
+            let stays = |choice: usize| {
+                set[self.owner[choice] as usize]
+                    && self.targets(choice).iter().all(|&target| set[target as usize])
+            };
+            let mut seeds: Vec<bool> = set.iter().zip(ends_at).map(|(set, end)| *set && *end).collect();
+            for (choice, _) in self.ends.iter().enumerate().filter(|(_, ends)| **ends) {
+                seeds[self.owner[choice] as usize] |= stays(choice);
+            }
+            let smaller = self.backward(&seeds, stays);
+            if smaller == set {
+                return set;
+            }
+            set = smaller;
+        }
+    }
+
+    /// Whether a choice leads nowhere but into its state's component.
+    pub fn stays_in(&self, component: &[Option<u32>], choice: usize) -> bool {
+        let home = component[self.owner[choice] as usize];
+        home.is_some()
+            && !self.ends[choice]
+            && self.targets(choice).iter().all(|&target| component[target as usize] == home)
+    }
+
     /// Where every policy reaches the goal with positive probability.
     pub fn must_maybe_reach(&self) -> Vec<bool> {
         let mut set = self.goal.clone();

@@ -37,15 +37,19 @@
 //! - T w − w is computed from differences between values, and w is the sum of two doubles, so that errors are those of the
 //!   differences. A chain that takes a million steps is enclosed to 1e-11.
 //!
+//! **Totals until the episode ends, and the long run**: module `longrun`. **A number of steps**: backward induction on intervals
+//! (module `steps`); the policy is then that of the first step.
+//!
 //! # What a model means
 //! Probabilities of a choice that sum to 1 within 1e-9 are divided by their sum; what is missing beyond that ends the episode,
 //! which reaches no goal. A state in both goal and `avoid` counts as reached. A run that misses the label of a total reward is
 //! worth +∞. A state without choices is terminal.
 //!
 //! # What it cannot decide
-//! Infinite negative totals; totals where loops of positive and negative rewards cancel out; components of thousands of states
-//! that take very many steps to leave (e is found by sweeps there, within a budget); values whose rounding errors,
-//! multiplied by the expected number of steps, exceed a hundredth of the tolerance. All of these are `NotProven`.
+//! Infinite negative totals until a label; totals where loops of positive and negative rewards cancel out; components of
+//! thousands of states that take very many steps to leave (e is found by sweeps there, within a budget) or to mix (the long
+//! run); values whose rounding errors, multiplied by the expected number of steps, exceed a hundredth of the tolerance. All of
+//! these are `NotProven`.
 
 mod claims;
 mod discounted;
@@ -53,9 +57,11 @@ mod enclosure;
 mod fingerprint;
 mod graph;
 mod linear;
+mod longrun;
 mod problem;
 mod result;
 mod rows;
+mod steps;
 mod undiscounted;
 
 pub use claims::{Report, Verdict, verify};

@@ -44,6 +44,8 @@ pub struct Parts<'a> {
     pub one: &'a [bool],
     /// The reward of each choice.
     pub rewards: &'a [Interval],
+    /// What staying in each of the merged components for ever is worth, where it is allowed; may be empty.
+    pub stay: &'a [Option<Interval>],
 }
 
 impl Problem {
@@ -88,6 +90,16 @@ impl Problem {
                     }
                     problem.add(parts, choice, n_groups);
                 }
+            }
+            let component = parts.merged[states[0] as usize];
+            let stay = component.and_then(|component| parts.stay.get(component as usize));
+            if let Some(&Some(worth)) = stay {
+                problem.rewards.push(worth);
+                problem.missing.push(Interval::point(1.0));
+                problem.off.push(0.0);
+                // None of the model's.
+                problem.original.push(mdp.n_choices() as u32);
+                problem.arcs.push(problem.targets.len() as u32);
             }
             problem.choices.push(problem.original.len() as u32);
         }

@@ -37,7 +37,7 @@ pub enum Objective {
         /// The label.
         until: String,
     },
-    /// The probability to reach a label within a number of steps. Not checked yet.
+    /// The probability to reach a label within a number of steps.
     Within {
         /// The label of the states to reach.
         goal: String,
@@ -46,12 +46,12 @@ pub enum Objective {
         /// How many steps.
         steps: u64,
     },
-    /// The expected sum of rewards until the episode ends. Not checked yet.
+    /// The expected sum of rewards until the episode ends.
     Episode {
         /// The name of the rewards; `None` for the only ones.
         reward: Option<String>,
     },
-    /// The expected sum of rewards of a number of steps. Not checked yet.
+    /// The expected sum of rewards of a number of steps.
     Horizon {
         /// The name of the rewards; `None` for the only ones.
         reward: Option<String>,
@@ -60,7 +60,7 @@ pub enum Objective {
         /// From 0 to 1.
         discount: f64,
     },
-    /// The expected reward per step in the long run. Not checked yet.
+    /// The expected reward per step in the long run.
     Average {
         /// The name of the rewards; `None` for the only ones.
         reward: Option<String>,
@@ -78,11 +78,6 @@ impl Objective {
             | Self::Average { reward } => reward.as_deref(),
             Self::Reach { .. } | Self::Within { .. } => None,
         }
-    }
-
-    /// Whether [`verify`](crate::verify) knows how to check it.
-    pub fn is_checked(&self) -> bool {
-        matches!(self, Self::Discounted { .. } | Self::Reach { .. } | Self::Total { .. })
     }
 }
 

@@ -22,7 +22,7 @@ pub fn reach(graph: &Graph, direction: Direction, guess: &Guess) -> Enclosure {
     // No end component lies in what is open for a minimum: it could be stayed in, and the goal be missed for certain.
     let merged = if maximize { graph.end_components(&open, |_| true) } else { vec![None; open.len()] };
     let rewards = vec![Interval::point(0.0); graph.mdp.n_choices()];
-    let parts = Parts { graph, open: &open, merged: &merged, one: &certain, rewards: &rewards };
+    let parts = Parts { graph, open: &open, merged: &merged, one: &certain, rewards: &rewards, stay: &[] };
     let problem = Problem::new(&parts, |_| true);
     let mut enclosure = solve(&problem, maximize, guess);
     for state in (0..open.len()).filter(|&state| !open[state]) {
@@ -46,7 +46,7 @@ pub fn total(graph: &Graph, rewards: &[Interval], direction: Direction, guess: &
     // For a maximum nothing leaves, and there is no end component: every policy reaches the goal.
     let free = |choice: usize| stays(choice) && rewards[choice].is_zero();
     let merged = if maximize { vec![None; n] } else { graph.end_components(&open, free) };
-    let parts = Parts { graph, open: &open, merged: &merged, one: &vec![false; n], rewards };
+    let parts = Parts { graph, open: &open, merged: &merged, one: &vec![false; n], rewards, stay: &[] };
     let problem = Problem::new(&parts, stays);
     let mut enclosure = solve(&problem, maximize, guess);
     for state in (0..n).filter(|&state| !open[state]) {
@@ -56,7 +56,7 @@ pub fn total(graph: &Graph, rewards: &[Interval], direction: Direction, guess: &
 }
 
 /// Encloses the values of a problem.
-fn solve(problem: &Problem, maximize: bool, guess: &Guess) -> Enclosure {
+pub fn solve(problem: &Problem, maximize: bool, guess: &Guess) -> Enclosure {
     let n = problem.n_groups();
     let mut search =
         Search { problem, sign: if maximize { 1.0 } else { -1.0 }, budget: guess.budget, width: guess.width };

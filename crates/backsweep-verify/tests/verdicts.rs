@@ -16,8 +16,12 @@ fn unit(random: &mut Random) -> f64 {
 
 /// A true result with bounds up to `width` tolerances from the values.
 fn true_result(random: &mut Random, mdp: &Mdp, width: f64) -> (ResultFile, Vec<f64>) {
-    let (objective, direction) = random_objective(random);
-    let (values, policy) = solve(mdp, &objective, direction);
+    let (objective, direction, (values, policy)) = loop {
+        let (objective, direction) = random_objective(random, mdp);
+        if let Some(solved) = solve(mdp, &objective, direction) {
+            break (objective, direction, solved);
+        }
+    };
     let mut apart =
         |sign: f64| values.iter().map(|value| value + sign * width * TOLERANCE * unit(random)).collect();
     let (lower, upper) = (apart(-1.0), apart(1.0));
@@ -90,7 +94,7 @@ fn tamper(random: &mut Random, mdp: &Mdp, result: &mut ResultFile, values: &[f64
                 return None;
             }
             result.policy[state] = Some(new);
-            let worse = evaluate(mdp, &result.objective, &result.policy);
+            let worse = evaluate(mdp, &result.objective, result.direction, &result.policy);
             let sign = if result.direction == Direction::Maximize { 1.0 } else { -1.0 };
             let lost = |(best, now): (&f64, &f64)| best != now && sign * (best - now) > 3.0 * TOLERANCE;
             values.iter().zip(&worse).any(lost).then_some("a policy that loses")

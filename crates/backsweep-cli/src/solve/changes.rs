@@ -1,148 +1,408 @@
-//! The answer again after a file of changes, by repair.
+//! Changes of a model as lines of a table: outcomes and rewards of actions, actions that are added or removed.
+//!
+//! The rows of an action are gathered until their probabilities sum to 1; that makes one change. A line that is refused leaves
+//! everything as it was, the rows gathered so far included.
 
 use super::report;
-use crate::loading;
-use backsweep_io::mdp::{Format, Mdp, Rewards};
-use backsweep_lab::{Error, Result};
-use backsweep_solve::{Change, Direction, Limits, Repair, Solution, reward_rounding};
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use backsweep_io::mdp::{MAX_REWARD, Mdp, SUM_SLACK};
+use backsweep_solve::Change;
+use csv::StringRecord;
+use std::collections::{HashMap, HashSet};
 
-/// At most this many states whose policy changes are printed.
-const SHOWN: usize = 20;
+/// How far the probabilities of an action may be from 1: tables are printed with few digits.
+const TABLE_SLACK: f64 = 1e-6;
 
-/// Changes of a model.
-pub struct Changes {
-    path: PathBuf,
-    changes: Vec<Change>,
-    /// The names of the actions that are added, in order: their choices are numbered after the model's.
-    added: Vec<String>,
-    n_replaced: usize,
-    /// The table as a model of its own, for its rewards.
-    table: Mdp,
+/// One change, by names of actions.
+pub struct Edit {
+    state: u32,
+    action: String,
+    what: What,
+    /// Where it stands.
+    place: String,
 }
 
-/// Reads a table of changes: the rows of a state and action replace that action, or add it.
-pub fn read(path: &Path, mdp: &Mdp) -> Result<Changes> {
-    let table = loading::load(path, Some(Format::Table))?;
-    let states: HashMap<&str, usize> =
-        mdp.state_names.iter().enumerate().map(|(state, name)| (name.as_str(), state)).collect();
-    let find = |state: usize| {
-        let name = table.state_name(state);
-        let number =
-            || name.parse().ok().filter(|&state| mdp.state_names.is_empty() && state < mdp.n_states());
-        states.get(name.as_str()).copied().or_else(number).ok_or_else(|| {
-            let problem =
-                format!("state '{name}' is not in the model; expected one of its {} states", mdp.n_states());
-            Error::new(format!("{}: {problem}", path.display()))
-        })
-    };
-    let rewards = match table.rewards.is_empty() {
-        true => None,
-        false => Some(table.expected_rewards(None).map_err(|error| Error::new(error.to_string()))?),
-    };
-    let (mut changes, mut added, mut n_replaced) = (Vec::new(), Vec::new(), 0);
-    for state in (0..table.n_states()).filter(|&state| !table.choices_of(state).is_empty()) {
-        let of_model = find(state)?;
-        for choice in table.choices_of(state) {
-            let name = report::action_of(&table, choice);
-            let mut outcomes = Vec::new();
-            for arc in table.arcs_of(choice) {
-                outcomes.push((find(table.targets[arc] as usize)? as u32, table.probabilities[arc]));
-            }
-            let reward = rewards.as_ref().map(|rewards| rewards[choice]);
-            match mdp.choices_of(of_model).find(|&known| report::action_of(mdp, known) == name) {
-                Some(known) => {
-                    n_replaced += 1;
-                    let choice = known as u32;
-                    changes.push(Change::Outcomes { choice, outcomes });
-                    changes.extend(reward.map(|reward| Change::Reward { choice, reward }));
-                }
-                None => {
-                    let (state, reward) = (of_model as u32, reward.unwrap_or(0.0));
-                    changes.push(Change::Add { state, reward, outcomes });
-                    added.push(name);
-                }
-            }
+enum What {
+    Remove,
+    Reward(f64),
+    Outcomes(Vec<(u32, f64)>, Option<Reward>),
+}
+
+/// A reward, and how far it may be from the exact mean of its rows.
+#[derive(Clone, Copy)]
+struct Reward {
+    mean: f64,
+    error: f64,
+}
+
+/// The names of a model's states and actions while changes are made to it.
+pub struct Names<'m> {
+    mdp: &'m Mdp,
+    states: HashMap<&'m str, u32>,
+    /// Actions that were added, by state and name; their choices.
+    added: HashMap<(u32, String), u32>,
+    removed: HashSet<u32>,
+    /// The names of all actions ever added, in order: their choices are numbered after the model's.
+    pub added_names: Vec<String>,
+    /// The reward of every action, where it does not depend on the model.
+    every_reward: Option<f64>,
+}
+
+impl<'m> Names<'m> {
+    /// The names of a model. With `every_reward`, rewards of changes do not count.
+    pub fn new(mdp: &'m Mdp, every_reward: Option<f64>) -> Self {
+        let states = mdp.state_names.iter().enumerate().map(|(state, name)| (name.as_str(), state as u32));
+        Self {
+            mdp,
+            states: states.collect(),
+            added: HashMap::new(),
+            removed: HashSet::new(),
+            added_names: Vec::new(),
+            every_reward,
         }
     }
-    Ok(Changes { path: path.to_owned(), changes, added, n_replaced, table })
-}
 
-/// The answer after the changes.
-pub struct After {
-    /// What they do, for people.
-    pub text: String,
-    /// Values and policy. Choices after the model's are those of `added`.
-    pub solution: Solution,
-    /// The names of the actions that were added.
-    pub added: Vec<String>,
-}
+    fn state(&self, name: &str) -> Result<u32, String> {
+        let n = self.mdp.n_states();
+        let number = || name.parse().ok().filter(|&state| self.states.is_empty() && (state as usize) < n);
+        self.states.get(name).copied().or_else(number).ok_or_else(|| {
+            format!("state '{name}' is not in the model; expected one of its {}", report::count(n, "state"))
+        })
+    }
 
-impl Changes {
-    /// Solves the model, applies the changes, and says what they do.
-    pub fn repair(
-        self,
-        mdp: &Mdp,
-        rewards: &Rewards,
-        discount: f64,
-        direction: Direction,
-        limits: &Limits,
-    ) -> std::result::Result<After, String> {
-        let expected = mdp.expected_rewards(Some(&rewards.name)).map_err(|error| error.to_string())?;
-        let mut repair = Repair::new(mdp, &expected, discount, direction, limits)?;
-        let states = 0..mdp.n_states();
-        let values: Vec<f64> = states.clone().map(|state| repair.value(state)).collect();
-        let policy: Vec<u32> = states.clone().map(|state| repair.choice(state)).collect();
-        let bound_before = repair.bound();
-        let began = Instant::now();
-        let done = repair.apply(&self.changes, limits);
-        let seconds = began.elapsed().as_secs_f64();
-        let done = done.map_err(|problem| format!("{}: {problem}", self.path.display()))?;
-        let rounding =
-            self.table.rewards.iter().map(|rewards| reward_rounding(&self.table, rewards, discount));
-        let rounding = rounding.fold(reward_rounding(mdp, rewards, discount), f64::max);
-        let bound = repair.bound().max(bound_before) + rounding;
-
-        let mut text = format!(
-            "{}: {} replaced, {} added; {} in {seconds:.6} s ({})\n\n",
-            self.path.display(),
-            report::count(self.n_replaced, "action"),
-            self.added.len(),
-            if done.solved_afresh { "so much changes that all was solved again," } else { "repaired" },
-            report::count(done.backups as usize, "backup")
-        );
-        let action = |choice| report::action(mdp, &self.added, choice).unwrap_or(report::NOTHING.to_owned());
-        let row = |state: usize| {
-            let (before, after) = (values[state], repair.value(state));
-            [
-                mdp.state_name(state),
-                report::number(before),
-                report::number(after),
-                action(policy[state]),
-                action(repair.choice(state)),
-            ]
+    /// The choice of a state by its action's name.
+    fn choice(&self, state: u32, action: &str) -> Option<u32> {
+        if let Some(&choice) = self.added.get(&(state, action.to_owned())) {
+            return Some(choice);
+        }
+        let here = |choice: &u32| {
+            !self.removed.contains(choice) && report::action_of(self.mdp, *choice as usize) == action
         };
-        let header = ["state", "before", "after", "action before", "action after"].map(str::to_owned);
-        let (shown, rest) = report::shown(mdp);
-        let rows: Vec<_> = std::iter::once(header.clone()).chain(shown.into_iter().map(row)).collect();
-        text.push_str(&format!("{}{rest}", report::table(&rows, 2)));
-        let moved: Vec<usize> = states.filter(|&state| policy[state] != repair.choice(state)).collect();
-        text.push_str(&format!("\nthe policy changes in {}\n", report::count(moved.len(), "state")));
-        if !moved.is_empty() {
-            let rows: Vec<_> =
-                std::iter::once(header).chain(moved.iter().take(SHOWN).map(|&state| row(state))).collect();
-            text.push_str(&report::table(&rows, 2));
+        self.mdp.choices_of(state as usize).map(|choice| choice as u32).find(here)
+    }
+
+    /// An edit by numbers, as it is after those before it; and by how much its reward may be off.
+    ///
+    /// # Errors
+    /// If it removes or pays an action that the state does not have.
+    pub fn resolve(&mut self, edit: &Edit, changes: &mut Vec<Change>) -> Result<f64, String> {
+        let Edit { state, action, what, place } = edit;
+        let known = self.choice(*state, action);
+        let missing = || {
+            let mdp = self.mdp;
+            let of_model = mdp.choices_of(*state as usize).filter(|&c| !self.removed.contains(&(c as u32)));
+            let mut all: Vec<String> = of_model.map(|choice| report::action_of(mdp, choice)).collect();
+            all.extend(self.added.keys().filter(|(s, _)| s == state).map(|(_, name)| name.clone()));
+            all.sort();
+            let expected = if all.is_empty() { "none: it has none".to_owned() } else { all.join(", ") };
+            let name = mdp.state_name(*state as usize);
+            format!("{place}: state '{name}' has no action '{action}'; expected one of: {expected}")
+        };
+        match (what, known) {
+            (What::Remove, None) => return Err(missing()),
+            (What::Remove, Some(choice)) => {
+                self.added.remove(&(*state, action.clone()));
+                self.removed.insert(choice);
+                changes.push(Change::Remove { choice });
+            }
+            (What::Reward(_), None) => return Err(missing()),
+            (What::Reward(reward), Some(choice)) => {
+                let pays = self.every_reward.is_none();
+                changes.extend(pays.then_some(Change::Reward { choice, reward: *reward }));
+            }
+            (What::Outcomes(outcomes, reward), Some(choice)) => {
+                changes.push(Change::Outcomes { choice, outcomes: outcomes.clone() });
+                if let (Some(reward), None) = (reward, self.every_reward) {
+                    changes.push(Change::Reward { choice, reward: reward.mean });
+                    return Ok(reward.error);
+                }
+            }
+            (What::Outcomes(outcomes, reward), None) => {
+                let choice = (self.mdp.n_choices() + self.added_names.len()) as u32;
+                self.added.insert((*state, action.clone()), choice);
+                self.added_names.push(action.clone());
+                let given = reward.unwrap_or(Reward { mean: 0.0, error: 0.0 });
+                let (reward, error) = self.every_reward.map_or((given.mean, given.error), |r| (r, 0.0));
+                changes.push(Change::Add { state: *state, reward, outcomes: outcomes.clone() });
+                return Ok(error);
+            }
         }
-        if moved.len() > SHOWN {
-            text.push_str(&format!("… and {} more\n", moved.len() - SHOWN));
+        Ok(0.0)
+    }
+}
+
+/// Where the columns are.
+struct Columns {
+    n: usize,
+    state: usize,
+    action: usize,
+    next_state: Option<usize>,
+    probability: Option<usize>,
+    reward: Option<usize>,
+    terminated: Option<usize>,
+    remove: Option<usize>,
+}
+
+const COLUMNS: &str = "state,action,next_state,probability,reward,terminated,remove";
+
+impl Columns {
+    fn new(header: &StringRecord) -> Result<Self, String> {
+        let name = |column: &str| match column.trim().trim_start_matches('\u{feff}').to_ascii_lowercase() {
+            prob if prob == "prob" => "probability".to_owned(),
+            name => name,
+        };
+        let names: Vec<String> = header.iter().map(name).collect();
+        let known: Vec<&str> = COLUMNS.split(',').collect();
+        if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+            return Err(format!("found column '{unknown}'; expected some of {COLUMNS} in the first line"));
         }
-        let said = if done.converged && bound <= limits.tolerance { "proven" } else { "not converged" };
-        text.push_str(&format!("{said}: values before and after are within {bound:.1e} of the truth"));
-        let mut solution = repair.solution();
-        solution.lower.iter_mut().for_each(|lower| *lower = (*lower - rounding).next_down());
-        solution.upper.iter_mut().for_each(|upper| *upper = (*upper + rounding).next_up());
-        Ok(After { text, solution, added: self.added })
+        let find = |wanted: &str| names.iter().position(|name| name == wanted);
+        let need = |wanted: &str| {
+            find(wanted).ok_or_else(|| {
+                format!("found no column '{wanted}'; expected state, action and some of {COLUMNS} in the first line")
+            })
+        };
+        Ok(Self {
+            n: names.len(),
+            state: need("state")?,
+            action: need("action")?,
+            next_state: find("next_state"),
+            probability: find("probability"),
+            reward: find("reward"),
+            terminated: find("terminated"),
+            remove: find("remove"),
+        })
+    }
+}
+
+/// The rows of an action so far.
+struct Open {
+    state: u32,
+    action: String,
+    first_line: u64,
+    outcomes: Vec<(u32, f64)>,
+    /// The probability of rows that end the episode.
+    ended: f64,
+    /// Probability and reward of every row, if rows have rewards.
+    rewards: Vec<(f64, f64)>,
+    has_rewards: bool,
+}
+
+impl Open {
+    fn sum(&self) -> f64 {
+        self.ended + self.outcomes.iter().map(|(_, p)| p).sum::<f64>()
+    }
+}
+
+/// Reads changes line by line.
+pub struct Parser {
+    /// The name of the file or stream.
+    name: String,
+    columns: Option<Columns>,
+    line: u64,
+    open: Option<Open>,
+}
+
+impl Parser {
+    pub fn new(name: String) -> Self {
+        Self { name, columns: None, line: 0, open: None }
+    }
+
+    /// Takes a line in. Returns a change if the line completes one.
+    ///
+    /// # Errors
+    /// If the line is refused, or ends a change that is incomplete; with the place. All else stays as it was.
+    pub fn line(&mut self, text: &str, names: &Names) -> Result<Option<Edit>, String> {
+        self.line += 1;
+        if text.trim().is_empty() {
+            return self.finish().map(|()| None);
+        }
+        let record = one_record(text).map_err(|problem| self.at(1, &problem))?;
+        let Some(columns) = &self.columns else {
+            self.columns = Some(Columns::new(&record).map_err(|problem| self.at(1, &problem))?);
+            return Ok(None);
+        };
+        if record.len() != columns.n {
+            let problem = format!(
+                "found {}; expected {} as in the first line",
+                report::count(record.len(), "field"),
+                columns.n
+            );
+            return Err(self.at(1, &problem));
+        }
+        self.row(&record, names)
+    }
+
+    /// The end of the lines, or of a change.
+    ///
+    /// # Errors
+    /// If the probabilities of an action do not sum to 1 yet. Its rows are forgotten.
+    pub fn finish(&mut self) -> Result<(), String> {
+        let Some(open) = self.open.take() else { return Ok(()) };
+        let (name, line, action, sum) = (&self.name, open.first_line, &open.action, open.sum());
+        Err(format!(
+            "{name}:{line}:1: the probabilities of action '{action}' sum to {sum}; expected 1; its rows were dropped"
+        ))
+    }
+
+    fn at(&self, column: usize, problem: &str) -> String {
+        format!("{}:{}:{column}: {problem}", self.name, self.line)
+    }
+
+    fn row(&mut self, record: &StringRecord, names: &Names) -> Result<Option<Edit>, String> {
+        let Some(columns) = &self.columns else { return Ok(None) };
+        let cell = |column: Option<usize>| column.map_or("", |column| record[column].trim());
+        let refused = |column: Option<usize>, problem: String| {
+            let before = record.iter().take(column.unwrap_or(0));
+            self.at(before.map(|field| field.chars().count() + 1).sum::<usize>() + 1, &problem)
+        };
+        let wrong = |column: Option<usize>, expected: &str| {
+            let found = match cell(column) {
+                "" => "nothing".to_owned(),
+                text => format!("'{text}'"),
+            };
+            refused(column, format!("found {found}; expected {expected}"))
+        };
+        let flag = |column: Option<usize>| match cell(column).to_ascii_lowercase().as_str() {
+            "" | "0" | "false" => Ok(false),
+            "1" | "true" => Ok(true),
+            _ => Err(wrong(column, "true, false, 1 or 0")),
+        };
+        let (state_name, action) = (cell(Some(columns.state)), cell(Some(columns.action)));
+        if state_name.is_empty() || action.is_empty() {
+            let column = if state_name.is_empty() { columns.state } else { columns.action };
+            return Err(wrong(Some(column), "a name"));
+        }
+        let state = names.state(state_name).map_err(|problem| refused(Some(columns.state), problem))?;
+        let reward = match cell(columns.reward) {
+            "" => None,
+            text => {
+                let number = text.parse().ok().filter(|reward: &f64| reward.abs() <= MAX_REWARD);
+                Some(number.ok_or_else(|| wrong(columns.reward, "a reward from -1e150 to 1e150"))?)
+            }
+        };
+        let (terminated, remove) = (flag(columns.terminated)?, flag(columns.remove)?);
+        let (next, probability) = (cell(columns.next_state), cell(columns.probability));
+        let complete = |what: What| Edit {
+            state,
+            action: action.to_owned(),
+            what,
+            place: format!("{}:{}:1", self.name, self.line),
+        };
+        let belongs = |open: &Open| open.state == state && open.action == action;
+        if let Some(open) = self.open.as_ref().filter(|open| !belongs(open)) {
+            let (line, action, sum) = (open.first_line, &open.action, open.sum());
+            return Err(refused(
+                None,
+                format!(
+                    "action '{action}' from line {line} on is unfinished: its probabilities sum to {sum}; expected its \
+                     remaining rows, or an empty line to drop it"
+                ),
+            ));
+        }
+        if remove || (next.is_empty() && probability.is_empty() && !terminated) {
+            if remove && !(next.is_empty() && probability.is_empty() && reward.is_none() && !terminated) {
+                return Err(refused(
+                    columns.remove,
+                    "found outcomes in a row that removes its action; expected only state, action and remove; to remove one \
+                     outcome, give the rows that remain"
+                        .to_owned(),
+                ));
+            }
+            if self.open.is_some() {
+                return Err(refused(
+                    None,
+                    "found no outcome; expected the remaining rows of the action".to_owned(),
+                ));
+            }
+            let what = match reward {
+                _ if remove => What::Remove,
+                Some(reward) => What::Reward(reward),
+                None => return Err(wrong(columns.next_state, "a next state, a reward, or remove")),
+            };
+            return Ok(Some(complete(what)));
+        }
+        let p = match probability {
+            "" => 1.0,
+            text => text
+                .parse()
+                .ok()
+                .filter(|p| (0.0..=1.0 + TABLE_SLACK).contains(p))
+                .ok_or_else(|| wrong(columns.probability, "a probability from 0 to 1"))?,
+        };
+        let target = match next {
+            _ if terminated => None,
+            "" => return Err(wrong(columns.next_state, "a name: the row is not terminated")),
+            next => Some(names.state(next).map_err(|problem| refused(columns.next_state, problem))?),
+        };
+        let before = self.open.as_ref().map_or(0.0, Open::sum);
+        if before + p > 1.0 + TABLE_SLACK {
+            let problem = format!("the probabilities of the action would sum to {}; expected 1", before + p);
+            return Err(refused(columns.probability, problem));
+        }
+        if self.open.as_ref().is_some_and(|open| open.has_rewards != reward.is_some()) {
+            return Err(wrong(columns.reward, "a reward in every row of an action, or in none"));
+        }
+        let line = self.line;
+        let open = self.open.get_or_insert_with(|| Open {
+            state,
+            action: action.to_owned(),
+            first_line: line,
+            outcomes: Vec::new(),
+            ended: 0.0,
+            rewards: Vec::new(),
+            has_rewards: reward.is_some(),
+        });
+        open.rewards.extend(reward.map(|reward| (p, reward)));
+        match target {
+            None => open.ended += p,
+            Some(target) => match open.outcomes.iter_mut().find(|(known, _)| *known == target) {
+                Some((_, known)) => *known += p,
+                None if p > 0.0 => open.outcomes.push((target, p)),
+                None => {}
+            },
+        }
+        if before + p < 1.0 - TABLE_SLACK {
+            return Ok(None);
+        }
+        let place = format!("{}:{}:1", self.name, open.first_line);
+        Ok(self.open.take().map(|open| Edit {
+            state,
+            action: action.to_owned(),
+            what: open.complete(),
+            place,
+        }))
+    }
+}
+
+impl Open {
+    /// All rows are there.
+    fn complete(mut self) -> What {
+        let sum = self.sum();
+        let scale = if (sum - 1.0).abs() > SUM_SLACK { 1.0 / sum } else { 1.0 };
+        self.outcomes.iter_mut().for_each(|(_, p)| *p = (*p * scale).min(1.0));
+        let same = self.rewards.iter().all(|(_, reward)| *reward == self.rewards[0].1);
+        let reward = self.rewards.first().map(|&(_, first)| {
+            if same {
+                return Reward { mean: first, error: 0.0 };
+            }
+            let term = |&(p, reward): &(f64, f64)| p * scale * reward;
+            let size: f64 = self.rewards.iter().map(|row| term(row).abs()).sum();
+            let n_roundings = self.rewards.len() as f64 + 4.0;
+            Reward {
+                mean: self.rewards.iter().map(term).sum(),
+                error: n_roundings * f64::EPSILON * size + f64::MIN_POSITIVE,
+            }
+        });
+        What::Outcomes(self.outcomes, reward)
+    }
+}
+
+fn one_record(text: &str) -> Result<StringRecord, String> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
+    let mut record = StringRecord::new();
+    match reader.read_record(&mut record) {
+        Ok(true) => Ok(record),
+        Ok(false) => Err("found nothing; expected fields separated by commas".to_owned()),
+        Err(error) => Err(error.to_string()),
     }
 }

@@ -23,7 +23,8 @@ use std::time::Duration;
   backsweep solve table.csv --discount 0.99 --tolerance 1e-8 --policy policy.csv --values values.csv
   backsweep solve agent.backsweep --discount 0.95 --time-limit 10s
   backsweep solve model.umb --reach goal --json --out result.json && backsweep verify model.umb result.json
-  backsweep solve table.csv --discount 0.99 --changes changes.csv")]
+  backsweep solve table.csv --discount 0.99 --changes changes.csv
+  backsweep solve table.csv --discount 0.99 --watch=changes.csv")]
 pub struct Arguments {
     /// The model
     #[arg(value_name = "MODEL")]
@@ -100,10 +101,20 @@ pub struct Arguments {
 
     /// Then change the model as this table says, repair the values and print what changes
     ///
-    /// The columns are those of a model in a CSV table. The rows of a state and action replace that action, or add it. Needs
-    /// --discount. --values and --policy then hold the answer after the changes.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["horizon", "method", "json"])]
+    /// The columns are those of a model in a CSV table, and 'remove'. The rows of a state and action replace that action, or
+    /// add it; a row with only a reward changes that; 'remove' set to true removes the action. --values and --policy then
+    /// hold the answer after the changes.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "json"])]
     pub changes: Option<PathBuf>,
+
+    /// Then keep the answer up to date: read changes from standard input, or from a file that grows or is rewritten
+    ///
+    /// Lines are those of --changes, with the same header. From standard input each change is made when its last row has come;
+    /// from a file (--watch=FILE), what was added since the last look, together. Prints what changes; --values and --policy
+    /// are written again each time; with --json, a line of JSON each. A line that is wrong is reported and changes nothing.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-",
+        conflicts_with_all = ["method", "out"])]
+    pub watch: Option<PathBuf>,
 
     /// The format of MODEL, if its extension does not tell it: umb, drn, tra, csv or backsweep
     #[arg(long, value_name = "FORMAT", alias = "from", value_parser = loading::format)]
@@ -114,9 +125,6 @@ impl Arguments {
     /// The question.
     pub fn query(&self) -> Result<Query> {
         let reward = self.reward.clone();
-        if self.changes.is_some() && !self.discount.is_some_and(|discount| discount < 1.0) {
-            return Err(Error::new("--changes needs --discount G with G below 1"));
-        }
         if let Some(goal) = self.reach.clone() {
             return Ok(Query::Reach { goal, avoid: self.avoid.clone(), steps: self.horizon });
         }

@@ -21,19 +21,15 @@ pub fn count(n: usize, thing: &str) -> String {
     format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }
 
-/// Values and choices of the initial states or, without any, of the first ones.
-pub fn states(mdp: &Mdp, solution: &Solution) -> String {
+/// Values, intervals and actions of the initial states or, without any, of the first ones.
+pub fn states(mdp: &Mdp, of: impl Fn(usize) -> (f64, (f64, f64), Option<String>)) -> String {
     let (shown, rest) = shown(mdp);
     let mut rows = vec![["state", "value", "at least", "at most", "action"].map(str::to_owned)];
-    for state in shown {
-        rows.push([
-            mdp.state_name(state),
-            number(solution.value(state)),
-            format!("{:?}", solution.lower[state]),
-            format!("{:?}", solution.upper[state]),
-            action(mdp, &[], solution.policy[state]).unwrap_or(NOTHING.to_owned()),
-        ]);
-    }
+    rows.extend(shown.into_iter().map(|state| {
+        let (value, (lower, upper), action) = of(state);
+        let action = action.unwrap_or(NOTHING.to_owned());
+        [mdp.state_name(state), number(value), format!("{lower:?}"), format!("{upper:?}"), action]
+    }));
     format!("{}{rest}", table(&rows, 3))
 }
 
@@ -113,10 +109,12 @@ pub fn effort(solution: &Solution, seconds: f64) -> String {
     )
 }
 
-/// A number with ten digits.
+/// A number with ten digits. What is between minus and plus infinity has no middle.
 pub fn number(x: f64) -> String {
     let size = x.abs();
-    if x == 0.0 || x.is_infinite() {
+    if x.is_nan() {
+        "unknown".to_owned()
+    } else if x == 0.0 || x.is_infinite() {
         format!("{x:?}").replace("0.0", "0")
     } else if (1e-4..1e9).contains(&size) {
         let digits = (9.0 - size.log10().floor()).clamp(0.0, 14.0) as usize;
@@ -151,10 +149,10 @@ pub fn action_of(mdp: &Mdp, choice: usize) -> String {
     }
 }
 
-/// Writes `state,value,lower,upper`, with as many digits as numbers have.
+/// Writes `state,value,lower,upper`, with as many digits as numbers have. A value of which nothing is known is empty.
 pub fn write_values(path: &Path, mdp: &Mdp, solution: &Solution) -> Result<()> {
     write(path, ["state", "value", "lower", "upper"], mdp.n_states(), |state| {
-        let exact = |x: f64| format!("{x:?}");
+        let exact = |x: f64| if x.is_nan() { String::new() } else { format!("{x:?}") };
         let (lower, upper) = (exact(solution.lower[state]), exact(solution.upper[state]));
         [mdp.state_name(state), exact(solution.value(state)), lower, upper]
     })

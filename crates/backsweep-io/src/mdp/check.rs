@@ -100,7 +100,7 @@ impl Mdp {
                         "choice" => self.place(bad),
                         _ => self.place(self.arcs.partition_point(|&first| first as usize <= bad) - 1),
                     };
-                    let problem = format!("the reward '{}' is {}", rewards.name, values[bad]);
+                    let problem = format!("the reward '{}' is {:?}", rewards.name, values[bad]);
                     let expected = format!("expected a number between -{MAX_REWARD:e} and {MAX_REWARD:e}");
                     return Err(Error::new(place, format!("{problem}; {expected}")));
                 }

@@ -185,14 +185,7 @@ pub(crate) fn policy_iteration(
         let change = full_sweep(model, &values, &mut next, &mut policy, goal.threads);
         iterations += 1;
         let shift = Shift::after_sweep(model, &next, change);
-        let end = if shift.width() <= goal.width {
-            Some(End::Converged)
-        } else if let Some(end) = progress.end(model, &next, change, shift.width()) {
-            Some(end)
-        } else {
-            (goal.stop)().then_some(End::Stopped)
-        };
-        if let Some(end) = end {
+        if let Some(end) = progress.end(model, &next, change, shift, goal, iterations as f64) {
             return Reached { values: next, policy, shift, iterations, end };
         }
         if policy != eliminated {

@@ -77,10 +77,7 @@ pub(crate) fn iterate(model: &Model, mut values: Vec<f64>, window: usize, goal: 
         }
         if clean {
             let shift = Shift::after_sweep_in_place(model, &values, change);
-            if shift.width() <= goal.width {
-                return work.finish(values, shift, End::Converged);
-            }
-            if let Some(end) = progress.end(model, &values, change, shift.width()) {
+            if let Some(end) = progress.end(model, &values, change, shift, goal, work.spent) {
                 return work.finish(values, shift, end);
             }
         }

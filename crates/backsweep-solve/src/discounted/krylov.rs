@@ -8,7 +8,7 @@
 use super::elimination::down_and_up;
 use super::model::Model;
 use super::proof::Shift;
-use super::sweeps::{End, Goal, PolicyRows, Progress, Reached, full_sweep, policy_sweep};
+use super::sweeps::{Goal, PolicyRows, Progress, Reached, full_sweep, policy_sweep};
 use crate::NO_CHOICE;
 
 /// Iterations of BiCGSTAB per round to begin with; twice as many whenever they were too few.
@@ -31,16 +31,7 @@ pub(crate) fn iterate(model: &Model, mut values: Vec<f64>, goal: &Goal) -> Reach
         let change = full_sweep(model, &values, &mut next, &mut policy, goal.threads);
         iterations += 1;
         let shift = Shift::after_sweep(model, &next, change);
-        let end = if shift.width() <= goal.width {
-            Some(End::Converged)
-        } else if let Some(end) = progress.end(model, &next, change, shift.width()) {
-            Some(end)
-        } else if (goal.stop)() {
-            Some(End::Stopped)
-        } else {
-            (iterations as f64 > goal.patience).then_some(End::Slow)
-        };
-        if let Some(end) = end {
+        if let Some(end) = progress.end(model, &next, change, shift, goal, iterations as f64) {
             return Reached { values: next, policy, shift, iterations, end };
         }
         rows.gather(model, &policy);

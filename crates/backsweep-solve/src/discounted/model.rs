@@ -4,16 +4,13 @@
 //! `slack` of those stored: the stored ones, the rationals that they were rounded from, and rows divided by their sums.
 
 use crate::{Direction, NO_CHOICE};
-use backsweep_io::mdp::Mdp;
+use backsweep_io::mdp::{Mdp, SUM_SLACK};
 
 /// Half a unit in the last place of 1: the relative error of one rounding.
-const UNIT: f64 = f64::EPSILON / 2.0;
-
-/// A row that misses 1 by at most this is rounded, not meant to end the episode.
-const ROUNDED: f64 = 1e-10;
+pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
 
 /// A row that exceeds 1 by more than this is an error.
-const EXCESS: f64 = 1e-6;
+pub(crate) const EXCESS: f64 = 1e-6;
 
 /// Rewards beyond this are refused, so that no sum overflows.
 const LARGEST: f64 = 1e150;
@@ -125,7 +122,7 @@ impl Seen {
     #[inline(always)]
     fn add(&mut self, sum: f64, length: usize, reward: f64) {
         let missing = (1.0 - sum).abs();
-        let off = if (missing <= ROUNDED) | (sum > 1.0) { missing } else { 0.0 };
+        let off = if (missing <= SUM_SLACK) | (sum > 1.0) { missing } else { 0.0 };
         // Plain comparisons: NaN was or will be refused, and each is one instruction.
         self.off = if off > self.off { off } else { self.off };
         self.most = if sum > self.most { sum } else { self.most };

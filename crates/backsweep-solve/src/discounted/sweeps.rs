@@ -172,16 +172,7 @@ pub(crate) fn modified_policy_iteration(model: &Model, mut values: Vec<f64>, goa
         iterations += 1;
         spent += 1.0;
         let shift = Shift::after_sweep(model, &values, change);
-        let end = if shift.width() <= goal.width {
-            Some(End::Converged)
-        } else if let Some(end) = progress.end(model, &values, change, shift.width()) {
-            Some(end)
-        } else if (goal.stop)() {
-            Some(End::Stopped)
-        } else {
-            (spent > goal.patience).then_some(End::Slow)
-        };
-        if let Some(end) = end {
+        if let Some(end) = progress.end(model, &values, change, shift, goal, spent) {
             return Reached { values, policy, shift, iterations, end };
         }
         let span = change.most - change.least;
@@ -216,8 +207,20 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Why going on is pointless, if it is. `width` is that of the interval after the latest sweep over all choices.
-    pub fn end(&mut self, model: &Model, values: &[f64], change: Change, width: f64) -> Option<End> {
+    /// Why to end after a sweep over all choices, if at all: `spent` is the work so far, in such sweeps.
+    pub fn end(
+        &mut self,
+        model: &Model,
+        values: &[f64],
+        change: Change,
+        shift: Shift,
+        goal: &Goal,
+        spent: f64,
+    ) -> Option<End> {
+        let width = shift.width();
+        if width <= goal.width {
+            return Some(End::Converged);
+        }
         // The part of the width that rounding alone accounts for; once it dominates, nothing is left to gain.
         let rounding = model.rounding(super::proof::largest(values));
         let least = Shift::from_residual(model, -rounding, rounding).width();
@@ -227,6 +230,9 @@ impl Progress {
         let improved = self.best.is_none_or(|best| width < best);
         self.idle = if improved { 0 } else { self.idle + 1 };
         self.best = if improved { Some(width) } else { self.best };
-        (self.idle > 100).then_some(End::Slow)
+        if (goal.stop)() {
+            return Some(End::Stopped);
+        }
+        (self.idle > 100 || spent > goal.patience).then_some(End::Slow)
     }
 }

@@ -1,9 +1,8 @@
 //! How a repair works inside: checking and making changes, small backups until the queue is empty, and starting afresh.
 
 use super::queue::Queue;
-use super::{Change, Repair, Repaired};
+use super::{Change, Margin, Question, Repair, Repaired};
 use crate::discounted::model::{in_range, mean};
-use crate::discounted::proof::largest;
 use crate::discounted::solve_values;
 use crate::{Direction, Limits, NO_CHOICE};
 
@@ -16,7 +15,7 @@ const PER_SMALL_BACKUP: f64 = 8.0;
 /// How to take a change back.
 pub(super) enum Undo {
     Outcomes(usize, Vec<(u32, f64)>),
-    Reward(usize, f64),
+    Reward(usize, f64, Option<[f64; 2]>),
     Added(usize),
     Removed(usize),
 }
@@ -53,7 +52,7 @@ impl Repair {
                         "change {i}: the reward is {reward}; expected a number from -1e150 to 1e150"
                     ));
                 }
-                if facts.most_factor(self.discount) >= 1.0 {
+                if self.asked.is_none() && facts.most_factor(self.discount()) >= 1.0 {
                     return Err(format!(
                         "change {i}: the discount times the sum of probabilities is not below 1; scale them to sum to 1"
                     ));
@@ -97,13 +96,15 @@ impl Repair {
             }
             Change::Reward { choice, reward } => {
                 let choice = *choice as usize;
-                (choice, Undo::Reward(choice, std::mem::replace(&mut self.rows.rewards[choice], *reward)))
+                let old = std::mem::replace(&mut self.rows.rewards[choice], *reward);
+                (choice, Undo::Reward(choice, old, self.set_bounds(choice, *reward)))
             }
             Change::Add { state, reward, outcomes } => {
                 let choice = self.rows.add_choice(*state as usize, *reward);
                 self.rows.set_outcomes(choice, outcomes);
                 self.q.push(0.0);
                 self.n_small.push(0);
+                self.set_bounds(choice, *reward);
                 (choice, Undo::Added(choice))
             }
             Change::Remove { choice } => {
@@ -113,16 +114,49 @@ impl Repair {
             }
         };
         self.count(choice);
-        self.refresh(choice);
-        self.queue.push(self.rows.owner[choice] as usize);
+        if self.solved.is_none() {
+            self.refresh(choice);
+            self.queue.push(self.rows.owner[choice] as usize);
+        }
         undo
+    }
+
+    /// Sets the reward that a question without discount is about; returns the one before.
+    fn set_bounds(&mut self, choice: usize, reward: f64) -> Option<[f64; 2]> {
+        let asked =
+            self.asked.as_mut().filter(|asked| !asked.rewards.is_empty() || asked.kind.has_rewards())?;
+        asked.rewards.resize(asked.rewards.len().max(choice + 1), [0.0; 2]);
+        let error = self.reward_error;
+        let bounds = if error > 0.0 { [reward - error, reward + error] } else { [reward; 2] };
+        Some(std::mem::replace(&mut asked.rewards[choice], bounds))
+    }
+
+    /// Forgets choices that were added and taken back.
+    pub(super) fn forget_choices(&mut self, n_choices: usize) {
+        self.rows.forget_choices(n_choices);
+        if let Some(asked) = &mut self.asked {
+            asked.rewards.truncate(n_choices);
+        }
+    }
+
+    /// What a step later is worth relative to now.
+    fn discount(&self) -> f64 {
+        match self.question {
+            Question::Discounted(discount) => discount,
+            _ => 1.0,
+        }
     }
 
     /// Takes a change back; values are restored by the caller.
     pub(super) fn unmake(&mut self, undo: Undo) {
         match undo {
             Undo::Outcomes(choice, outcomes) => drop(self.rows.set_outcomes(choice, &outcomes)),
-            Undo::Reward(choice, reward) => self.rows.rewards[choice] = reward,
+            Undo::Reward(choice, reward, bounds) => {
+                self.rows.rewards[choice] = reward;
+                if let (Some(asked), Some(bounds)) = (&mut self.asked, bounds) {
+                    asked.rewards[choice] = bounds;
+                }
+            }
             Undo::Added(choice) => {
                 self.rows.set_outcomes(choice, &[]);
                 self.rows.remove_choice(choice);
@@ -135,16 +169,18 @@ impl Repair {
     pub(super) fn count(&mut self, choice: usize) {
         let (_, probabilities) = self.rows.row(choice);
         self.facts.add(probabilities.iter().sum(), probabilities.len(), self.rows.rewards[choice]);
+        self.count_cost(choice);
     }
 
-    /// Computes Q of a choice from its row. That of a removed choice is below everything.
+    /// Computes Q of a choice from its row. That of a choice that does not count is below everything.
     pub(super) fn refresh(&mut self, choice: usize) {
         self.n_small[choice] = 0;
-        self.q[choice] = if self.rows.removed[choice] {
-            f64::NEG_INFINITY
-        } else {
+        self.q[choice] = if self.counts(choice) {
             let (targets, probabilities) = self.rows.row(choice);
-            self.sign * self.rows.rewards[choice] + self.discount * mean(targets, probabilities, &self.values)
+            let mean = mean(targets, probabilities, &self.values);
+            self.sign * self.rows.rewards[choice] + self.discount() * mean
+        } else {
+            f64::NEG_INFINITY
         };
     }
 
@@ -156,47 +192,97 @@ impl Repair {
                 best = (self.q[choice], choice as u32);
             }
         }
-        if best.1 == NO_CHOICE { (0.0, NO_CHOICE) } else { best }
+        if best.1 == NO_CHOICE && self.ends(state) { (0.0, NO_CHOICE) } else { best }
     }
 
     /// How far a Q may be from the exact backup of the stored values.
     pub(super) fn rounding(&self) -> f64 {
-        self.facts.rounding(self.largest_value, PER_SMALL_BACKUP * f64::from(REFRESH))
+        self.facts.rounding(self.largest_value, PER_SMALL_BACKUP * f64::from(REFRESH)) + self.reward_error
     }
 
     /// The largest difference between a state's value and its backup.
-    pub(super) fn largest_residual(&self) -> f64 {
-        (0..self.values.len()).map(|s| (self.best(s).0 - self.values[s]).abs()).fold(0.0, f64::max)
+    fn largest_residual(&self) -> f64 {
+        let residual = |s: usize| {
+            let (value, backup) = (self.values[s], self.best(s).0);
+            if value == backup { 0.0 } else { (backup - value).abs() }
+        };
+        (0..self.values.len()).map(residual).fold(0.0, f64::max)
+    }
+
+    /// How far values may be from the truth.
+    pub(super) fn margin(&self) -> Margin {
+        let residual =
+            if self.queue.is_empty() { self.promise } else { self.largest_residual() } + self.rounding();
+        match &self.question {
+            Question::Costs(costs) => costs.margin(residual),
+            Question::Discounted(discount) => {
+                let left = (1.0 - self.facts.most_factor(*discount)).next_down();
+                Margin { absolute: residual / left * (1.0 + 8.0 * f64::EPSILON), relative: 0.0 }
+            }
+            Question::Other => Margin { absolute: f64::INFINITY, relative: 0.0 },
+        }
     }
 
     /// Repairs after changes were made.
     pub(super) fn repair(&mut self, limits: &Limits) -> Repaired {
         self.tolerance = limits.tolerance;
-        self.tighten();
-        let (mut backups, settled) = self.settle(limits, self.budget);
+        let hopeless = match &self.question {
+            Question::Discounted(_) => false,
+            Question::Costs(costs) => costs.is_stale(),
+            Question::Other => true,
+        };
+        let (mut backups, mut settled) = (0, Settled::TooMuch);
+        // Costs that have grown need a smaller residual; a second round then starts close to it.
+        for _ in 0..if hopeless { 0 } else { 4 } {
+            self.tighten();
+            let (more, end) = self.settle(limits, self.budget);
+            (backups, settled) = (backups + more, end);
+            if settled != Settled::Done
+                || self.converged()
+                || matches!(self.question, Question::Discounted(_))
+            {
+                break;
+            }
+            settled = Settled::TooMuch;
+        }
         let solved_afresh = settled == Settled::TooMuch;
         if solved_afresh {
-            let (mdp, rewards, ids) = self.rows.flat();
-            let direction = if self.sign > 0.0 { Direction::Maximize } else { Direction::Minimize };
-            let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
-            // The changes were checked, so the model is accepted; were it not, small backups would go on instead.
-            if let Ok((values, mut policy)) = solve_values(&mdp, &rewards, self.discount, direction, &half) {
-                policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
-                self.adopt(values, policy);
-            }
-            backups += self.settle(limits, u64::MAX).0;
+            backups += self.solve_again(limits);
+        } else {
+            self.how = (0, vec!["repaired by small backups".to_owned()]);
         }
-        Repaired {
-            converged: self.queue.is_empty() && self.bound() <= self.tolerance,
-            backups,
-            solved_afresh,
+        Repaired { converged: self.converged(), backups, solved_afresh }
+    }
+
+    /// Solves the model as it is. Returns the number of small backups after it.
+    fn solve_again(&mut self, limits: &Limits) -> u64 {
+        let Question::Discounted(discount) = self.question else {
+            // The changes were checked, so the model is accepted; were it not, nothing would be known.
+            return self.answer(limits, true).unwrap_or_else(|_| {
+                self.forget();
+                0
+            });
+        };
+        let (mdp, rewards, ids) = self.rows.flat();
+        let direction = if self.sign > 0.0 { Direction::Maximize } else { Direction::Minimize };
+        let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
+        // As above; were the model refused, small backups would go on instead.
+        if let Ok(mut solved) = solve_values(&mdp, &rewards, discount, direction, &half) {
+            solved.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
+            self.how = (solved.iterations, solved.explanation);
+            self.adopt(solved.values, solved.policy);
         }
+        self.settle(limits, u64::MAX).0
     }
 
     /// Lowers the promise if the tolerance or the model asks for it, and queues the states that break it.
     fn tighten(&mut self) {
-        let left = 1.0 - self.facts.most_factor(self.discount);
-        let needed = (0.99 * self.tolerance * left - self.rounding()).max(self.rounding());
+        let tolerance = 0.99 * self.tolerance;
+        let residual = match &self.question {
+            Question::Costs(costs) => costs.residual_for(tolerance, self.largest_value),
+            _ => tolerance * (1.0 - self.facts.most_factor(self.discount())),
+        };
+        let needed = (residual - self.rounding()).max(self.rounding());
         if self.promise > needed {
             // With room to spare, so that small changes of the model do not lead here again.
             self.promise = (0.8 * needed).max(self.rounding());
@@ -217,7 +303,8 @@ impl Repair {
     pub(super) fn adopt(&mut self, values: Vec<f64>, policy: Vec<u32>) {
         let n = self.rows.n_states();
         (self.values, self.policy) = (values, policy);
-        self.largest_value = largest(&self.values);
+        let finite = self.values.iter().map(|v| v.abs()).filter(|v| v.is_finite());
+        self.largest_value = finite.fold(0.0, f64::max);
         self.q = vec![0.0; self.rows.n_choices()];
         self.n_small = vec![0; self.rows.n_choices()];
         (0..self.rows.n_choices()).for_each(|choice| self.refresh(choice));
@@ -256,8 +343,12 @@ impl Repair {
             let (value, choice) = self.best(state);
             self.policy[state] = choice;
             let change = value - self.values[state];
-            if change.abs() <= self.promise {
+            if change.abs() <= self.promise || value == self.values[state] {
                 continue;
+            }
+            if !change.is_finite() {
+                // A cost has become infinite, or finite.
+                return (backups, Settled::TooMuch);
             }
             self.values[state] = value;
             self.largest_value = self.largest_value.max(value.abs());
@@ -274,13 +365,14 @@ impl Repair {
     fn pass_on(&mut self, state: usize, change: f64) -> u64 {
         let mut touched = 0;
         let mut tired = Vec::new();
+        let discount = self.discount();
         for arc in self.rows.arcs_into(state) {
             touched += 1;
             if arc.probability == 0.0 {
                 continue;
             }
             let choice = arc.choice as usize;
-            let q = self.q[choice] + self.discount * arc.probability * change;
+            let q = self.q[choice] + discount * arc.probability * change;
             self.q[choice] = q;
             self.n_small[choice] += 1;
             if self.n_small[choice] >= REFRESH {

@@ -31,6 +31,8 @@ pub(crate) struct Gain {
     pub policy: Vec<u32>,
     /// Sweeps.
     pub iterations: u64,
+    /// The numbers v of the members that the latest bounds are from.
+    pub relative: Vec<f64>,
 }
 
 /// A policy that leads to one state from everywhere, its mean reward and relative values.
@@ -59,8 +61,13 @@ impl Part<'_> {
     ///
     /// `v` is scratch of the size of the model, left at 0 for the members.
     pub fn gain(&self, v: &mut [f64], width: f64, settled: impl Fn(f64, f64) -> bool, task: &Task) -> Gain {
-        let mut best =
-            Gain { low: f64::NEG_INFINITY, high: f64::INFINITY, policy: Vec::new(), iterations: 0 };
+        let mut best = Gain {
+            low: f64::NEG_INFINITY,
+            high: f64::INFINITY,
+            policy: Vec::new(),
+            iterations: 0,
+            relative: Vec::new(),
+        };
         let mut next = vec![(f64::NEG_INFINITY, 0_u32, f64::NEG_INFINITY); self.members.len()];
         let mut progress = (f64::INFINITY, 0_u64);
         let mut work = WORK;
@@ -129,6 +136,7 @@ impl Part<'_> {
                 }
             }
         }
+        best.relative = self.members.iter().map(|&s| v[(self.head)(s as usize)]).collect();
         self.members.iter().for_each(|&s| v[s as usize] = 0.0);
         best
     }

@@ -11,13 +11,13 @@ pub(crate) fn evaluate<const K: usize>(
     work: &mut u64,
     stop: &dyn Fn() -> bool,
 ) -> Result<Exact<K>, Failure> {
-    let n = local.n();
+    let n = local.shape.n();
     let mut equations =
         Equations { rows: Vec::with_capacity(n), exits: vec![], constants: vec![], row_errors: 0.0 };
     for &c in policy {
         let c = c as usize;
         let mut row: Vec<(u32, f64)> =
-            local.arcs_of(c).map(|a| (local.targets[a], local.probabilities[a])).collect();
+            local.shape.arcs_of(c).map(|a| (local.targets[a], local.probabilities[a])).collect();
         row.sort_unstable_by_key(|&(t, _)| t);
         let arcs = row.len() as f64;
         row.dedup_by(|next, kept| {
@@ -69,11 +69,11 @@ pub(crate) fn improve(
     while rounds < 1000 {
         let mut next = policy.clone();
         let mut best = (0.0, 0, 0);
-        for s in 0..local.n() {
+        for s in 0..local.shape.n() {
             let mut most = 0.0;
-            for c in local.choices_of(s).filter(|&c| allowed(c)) {
+            for c in local.shape.choices_of(s).filter(|&c| allowed(c)) {
                 let value = local.backup(c, constant(c), &values);
-                let size = local.arcs_of(c).fold(value.abs() + values[s].abs(), |size, a| {
+                let size = local.shape.arcs_of(c).fold(value.abs() + values[s].abs(), |size, a| {
                     size + local.probabilities[a] * values[local.targets[a] as usize].abs()
                 });
                 let gain = value - values[s];

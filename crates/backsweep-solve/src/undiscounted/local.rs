@@ -5,17 +5,15 @@
 //! the sum of the rest. Nothing is subtracted, and fewer steps mean less rounding to lift over in [`super::proof`].
 
 use super::reduced::{Reduced, down, up};
+use super::shape::Shape;
 use super::view::UNIT;
 use crate::scc::Components;
-use std::ops::Range;
 
 /// A component as a problem of its own: states, choices and arcs numbered from 0.
 #[derive(Default)]
 pub(crate) struct Local {
-    /// Where the choices of each state begin.
-    choices: Vec<u32>,
-    /// Where the arcs of each choice begin.
-    arcs: Vec<u32>,
+    /// States, choices and arcs.
+    pub shape: Shape,
     /// The local state that each arc leads to; never the arc's own.
     pub targets: Vec<u32>,
     /// The probability of each arc.
@@ -43,8 +41,7 @@ impl Local {
         component: usize,
         bounds: [&[f64]; 2],
     ) {
-        self.choices.clear();
-        self.arcs.clear();
+        self.shape.clear();
         self.targets.clear();
         self.probabilities.clear();
         self.gain.clear();
@@ -52,13 +49,11 @@ impl Local {
         self.error.clear();
         self.arc_error.clear();
         self.origin.clear();
-        self.choices.push(0);
-        self.arcs.push(0);
         for &s in components.states_of(component) {
-            for c in reduced.choices_of(s as usize) {
+            for c in reduced.shape.choices_of(s as usize) {
                 self.add(reduced, components, rank, s as usize, c, bounds);
             }
-            self.choices.push(self.gain.len() as u32);
+            self.shape.end_state();
         }
     }
 
@@ -76,7 +71,7 @@ impl Local {
         let (mut size_low, mut size_high) = (low.abs(), high.abs());
         let (mut looped, mut inside) = (false, 0.0);
         let first = self.targets.len();
-        for a in reduced.arcs_of(c) {
+        for a in reduced.shape.arcs_of(c) {
             let (target, p) = (reduced.targets[a] as usize, reduced.probabilities[a]);
             if target == state {
                 looped = true;
@@ -124,22 +119,7 @@ impl Local {
         self.error.push(error);
         self.arc_error.push(arc_error);
         self.origin.push(c as u32);
-        self.arcs.push(self.targets.len() as u32);
-    }
-
-    /// How many states there are.
-    pub fn n(&self) -> usize {
-        self.choices.len() - 1
-    }
-
-    /// The choices of a state.
-    pub fn choices_of(&self, state: usize) -> Range<usize> {
-        self.choices[state] as usize..self.choices[state + 1] as usize
-    }
-
-    /// The arcs of a choice.
-    pub fn arcs_of(&self, choice: usize) -> Range<usize> {
-        self.arcs[choice] as usize..self.arcs[choice + 1] as usize
+        self.shape.end_choice(self.targets.len());
     }
 
     /// The reduced problem's number of a choice.
@@ -149,7 +129,7 @@ impl Local {
 
     /// The local number of a choice of the reduced problem; the state's first if it was left out.
     pub fn local_choice(&self, state: usize, reduced_choice: u32) -> u32 {
-        let range = self.choices_of(state);
+        let range = self.shape.choices_of(state);
         let found = self.origin[range.clone()].iter().position(|&c| c == reduced_choice);
         (range.start + found.unwrap_or(0)) as u32
     }
@@ -157,7 +137,7 @@ impl Local {
     /// A choice's constant plus the mean of `x` over its arcs.
     pub fn backup(&self, choice: usize, constant: f64, x: &[f64]) -> f64 {
         let mut sum = constant;
-        for a in self.arcs_of(choice) {
+        for a in self.shape.arcs_of(choice) {
             sum += self.probabilities[a] * x[self.targets[a] as usize];
         }
         sum
@@ -166,7 +146,7 @@ impl Local {
     /// The same as a bound from above (`sign` 1) or below (`sign` −1), for every model that the stored one stands for.
     pub fn backup_bound(&self, choice: usize, constant: f64, x: &[f64], sign: f64) -> f64 {
         let (mut sum, mut size, mut terms) = (constant, constant.abs(), 4.0);
-        for a in self.arcs_of(choice) {
+        for a in self.shape.arcs_of(choice) {
             let term = self.probabilities[a] * x[self.targets[a] as usize];
             sum += term;
             size += term.abs();

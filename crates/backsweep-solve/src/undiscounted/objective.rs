@@ -17,6 +17,8 @@ pub(crate) struct Task<'a> {
     pub stop: &'a dyn Fn() -> bool,
     /// How components are solved.
     pub method: Method,
+    /// A guess of every state's value, multiplied by -1 to minimize: where sweeps begin. Nothing is believed of it.
+    pub warm: Option<&'a [f64]>,
 }
 
 /// An answer under construction: bounds and policy of every state of the model.
@@ -133,7 +135,12 @@ impl Question<'_> {
             },
         };
         let reduced = Reduced::new(view, &plan);
-        let solved = solver::solve(&reduced, self.bounds, task);
+        let mut start = vec![0.0; groups.len()];
+        if let Some(warm) = task.warm {
+            let finite = (0..view.n()).filter(|&s| self.undecided[s] && warm[s].is_finite());
+            finite.for_each(|s| start[place[s] as usize] = warm[s]);
+        }
+        let solved = solver::solve(&reduced, self.bounds, start, task);
         for s in (0..view.n()).filter(|&s| self.undecided[s]) {
             let r = place[s] as usize;
             (draft.lower[s], draft.upper[s]) = (solved.lower[r], solved.upper[r]);

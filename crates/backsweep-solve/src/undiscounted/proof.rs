@@ -76,7 +76,7 @@ pub(crate) fn by_elimination(
     let best = worth(local, &high.policy, 1, work, stop)?.ok_or(Failure::TooMuch)?;
     let upper = nothing_better(local, &high.policy, best, work, stop)?;
     *policy = low.policy;
-    Ok((Bounds { lower, upper: upper.unwrap_or(vec![f64::INFINITY; local.n()]) }, rounds))
+    Ok((Bounds { lower, upper: upper.unwrap_or(vec![f64::INFINITY; local.shape.n()]) }, rounds))
 }
 
 /// A bound from above around the value of a policy.
@@ -89,8 +89,8 @@ fn nothing_better(
 ) -> Result<Option<Vec<f64>>, Failure> {
     let mut counted: Vec<bool> = vec![false; local.gain.len()];
     let mut ties = false;
-    for s in 0..local.n() {
-        for c in local.choices_of(s) {
+    for s in 0..local.shape.n() {
+        for c in local.shape.choices_of(s) {
             let worse = || local.backup_bound(c, local.gain[c][1], &high, 1.0) <= low[s];
             counted[c] = c == policy[s] as usize || !worse();
             ties |= counted[c] && c != policy[s] as usize;
@@ -109,12 +109,12 @@ fn over_ties(
     work: &mut u64,
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Vec<f64>>, Failure> {
-    let n = local.n();
+    let n = local.shape.n();
     // Each round counts at least one more choice or a wider gap; more than a few mean that the weight is no good.
     let mut margin = 2.01;
     for _ in 0..20 {
         let weight = improve(local, policy.to_vec(), |_| 1.0, |c| counted[c], work, stop)?.values;
-        let all = |s: usize| local.choices_of(s).map(move |c| (s, c));
+        let all = |s: usize| local.shape.choices_of(s).map(move |c| (s, c));
         if !(0..n).flat_map(all).filter(|&(_, c)| counted[c]).all(|(s, c)| falls(local, s, c, &weight)) {
             return Ok(None);
         }
@@ -140,8 +140,8 @@ fn over_ties(
 
 /// Whether no choice backs `x` up to more than `x`: then `x` is a bound from above.
 pub(crate) fn is_upper(local: &Local, x: &[f64]) -> bool {
-    (0..local.n())
-        .all(|s| local.choices_of(s).all(|c| local.backup_bound(c, local.gain[c][1], x, 1.0) <= x[s]))
+    (0..local.shape.n())
+        .all(|s| local.shape.choices_of(s).all(|c| local.backup_bound(c, local.gain[c][1], x, 1.0) <= x[s]))
 }
 
 /// Whether a policy backs `x` up to at least `x`. If the policy is proper, `x` is a bound from below on its value.

@@ -10,17 +10,15 @@
 //!
 //! Smallest values are largest ones with all signs changed; see [`super::objective`].
 
+use super::shape::Shape;
 use super::view::{UNIT, View};
 use crate::scc::NONE;
-use std::ops::Range;
 
 /// The undecided part of a model: largest values over proper policies.
 #[derive(Default)]
 pub(crate) struct Reduced {
-    /// Where the choices of each state begin; one more entry than there are states.
-    pub choices: Vec<u32>,
-    /// Where the arcs of each choice begin.
-    pub arcs: Vec<u32>,
+    /// States, choices and arcs.
+    pub shape: Shape,
     /// The state of this problem that each arc leads to.
     pub targets: Vec<u32>,
     /// The probability of each arc.
@@ -59,7 +57,7 @@ impl Reduced {
         let mut members: Vec<(u32, u32)> =
             (0..view.n()).filter(|&s| plan.place[s] != NONE).map(|s| (plan.place[s], s as u32)).collect();
         members.sort_unstable();
-        let mut reduced = Self { choices: vec![0], arcs: vec![0], slack: view.slack, ..Self::default() };
+        let mut reduced = Self { slack: view.slack, ..Self::default() };
         let mut next = 0;
         for r in 0..plan.n {
             while next < members.len() && members[next].0 as usize == r {
@@ -73,9 +71,9 @@ impl Reduced {
                 reduced.exit.push(1.0);
                 reduced.exit_error.push(0.0);
                 reduced.origin.push(NONE);
-                reduced.arcs.push(reduced.targets.len() as u32);
+                reduced.shape.end_choice(reduced.targets.len());
             }
-            reduced.choices.push(reduced.gain.len() as u32);
+            reduced.shape.end_state();
         }
         reduced
     }
@@ -104,39 +102,24 @@ impl Reduced {
         self.exit_error
             .push(if ends > 0.0 { (view.slack + 2.0 * UNIT) / exit } else { 0.0 } + (terms + 2.0) * UNIT);
         self.origin.push(c as u32);
-        self.arcs.push(self.targets.len() as u32);
-    }
-
-    /// How many states there are.
-    pub fn n(&self) -> usize {
-        self.choices.len() - 1
-    }
-
-    /// The choices of a state.
-    pub fn choices_of(&self, state: usize) -> Range<usize> {
-        self.choices[state] as usize..self.choices[state + 1] as usize
-    }
-
-    /// The arcs of a choice.
-    pub fn arcs_of(&self, choice: usize) -> Range<usize> {
-        self.arcs[choice] as usize..self.arcs[choice + 1] as usize
+        self.shape.end_choice(self.targets.len());
     }
 
     /// A proper policy: in every state the first choice found that may come closer to leaving, shortest way first.
     /// A state without a way out keeps [`NONE`]; the builders of reduced problems leave none.
     pub fn proper_policy(&self) -> Vec<u32> {
-        let n = self.n();
+        let n = self.shape.n();
         let mut owner = vec![0_u32; self.gain.len()];
         let mut starts = vec![0_u32; n + 1];
         for s in 0..n {
-            owner[self.choices_of(s)].fill(s as u32);
+            owner[self.shape.choices_of(s)].fill(s as u32);
         }
         self.targets.iter().for_each(|&t| starts[t as usize + 1] += 1);
         (0..n).for_each(|s| starts[s + 1] += starts[s]);
         let mut next = starts.clone();
         let mut predecessors = vec![0_u32; self.targets.len()];
         for c in 0..self.gain.len() {
-            for &t in &self.targets[self.arcs_of(c)] {
+            for &t in &self.targets[self.shape.arcs_of(c)] {
                 predecessors[next[t as usize] as usize] = c as u32;
                 next[t as usize] += 1;
             }

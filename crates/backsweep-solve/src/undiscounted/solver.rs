@@ -38,18 +38,11 @@ struct Tally {
     unproven: usize,
 }
 
-/// Solves to within `task.tolerance` if rounding allows; `[least, most]` holds for every state beforehand.
-pub(crate) fn solve(reduced: &Reduced, [least, most]: [f64; 2], task: &Task) -> Solved {
-    let n = reduced.n();
-    let components = Components::find(
-        n,
-        |_| true,
-        |s| {
-            let choices = reduced.choices_of(s);
-            reduced.arcs[choices.start] as usize..reduced.arcs[choices.end] as usize
-        },
-        |a| reduced.targets[a],
-    );
+/// Solves to within `task.tolerance` if rounding allows; `[least, most]` holds for every state beforehand. Sweeps begin at `x`.
+pub(crate) fn solve(reduced: &Reduced, [least, most]: [f64; 2], mut x: Vec<f64>, task: &Task) -> Solved {
+    let n = reduced.shape.n();
+    let components =
+        Components::find(n, |_| true, |s| reduced.shape.arcs_of_state(s), |a| reduced.targets[a]);
     let mut rank = vec![0; n];
     for component in 0..components.len() {
         for (i, &s) in components.states_of(component).iter().enumerate() {
@@ -64,7 +57,6 @@ pub(crate) fn solve(reduced: &Reduced, [least, most]: [f64; 2], task: &Task) -> 
         iterations: 0,
         explanation: Vec::new(),
     };
-    let mut x = vec![0.0; n];
     // Components pass their widths on, so each aims below the tolerance; lower again if that was not enough.
     let mut width = task.tolerance;
     let mut before = f64::INFINITY;
@@ -151,7 +143,7 @@ impl Attempt<'_> {
     fn single(&mut self, local: &Local, state: usize) {
         let mut best = [f64::NEG_INFINITY; 2];
         let mut chosen = 0;
-        for c in local.choices_of(0) {
+        for c in local.shape.choices_of(0) {
             let [low, high] = local.gain[c];
             if low > best[0] || best[0] == f64::NEG_INFINITY {
                 (best[0], chosen) = (low, c as u32);
@@ -171,6 +163,7 @@ impl Attempt<'_> {
         let x: Vec<f64> = states.iter().map(|&s| self.upper[s as usize]).collect();
         for (i, &s) in states.iter().enumerate() {
             let backed_up = local
+                .shape
                 .choices_of(i)
                 .map(|c| local.backup_bound(c, local.gain[c][1], &x, 1.0))
                 .fold(f64::NEG_INFINITY, |m, b| if b.is_nan() { f64::INFINITY } else { m.max(b) });
@@ -185,8 +178,9 @@ impl Attempt<'_> {
         let wide = |b: &Bounds| widest(&b.lower, &b.upper);
         let mut swept = None;
         let method = self.task.method;
-        if method == Method::Sweeps || (method == Method::Automatic && local.n() > SMALL) {
-            let mut sweeping = Sweeping { local, width: self.width, sweeps: 2000, stop };
+        let warm = self.task.warm.is_some();
+        if method == Method::Sweeps || (method == Method::Automatic && local.shape.n() > SMALL) {
+            let mut sweeping = Sweeping { local, width: self.width, sweeps: 2000, warm, stop };
             let bounds = sweeping.run(x, policy);
             self.iterations += 2000 - sweeping.sweeps;
             self.tally.swept += 1;
@@ -217,7 +211,7 @@ impl Attempt<'_> {
         let upper = match swept {
             Some(s) => s.upper,
             None => {
-                let mut sweeping = Sweeping { local, width: self.width, sweeps: 20_000, stop };
+                let mut sweeping = Sweeping { local, width: self.width, sweeps: 20_000, warm: false, stop };
                 let s = sweeping.run(x, &mut policy.clone());
                 self.iterations += 20_000 - sweeping.sweeps;
                 s.upper
@@ -237,7 +231,7 @@ impl Attempt<'_> {
         let stop: &dyn Fn() -> bool = &|| (self.task.stop)();
         let (mut before, mut at_first) = (policy.clone(), swept);
         const ALL: u64 = 10_000_000;
-        let mut sweeping = Sweeping { local, width: self.width, sweeps: ALL, stop };
+        let mut sweeping = Sweeping { local, width: self.width, sweeps: ALL, warm: false, stop };
         let bounds = sweeping.run(x, policy);
         self.iterations += ALL - sweeping.sweeps;
         self.tally.swept += 1;

@@ -21,11 +21,11 @@ fn sweep(
     mut policy: Option<&mut [u32]>,
 ) -> f64 {
     let mut change = 0.0_f64;
-    for s in (0..local.n()).rev() {
+    for s in (0..local.shape.n()).rev() {
         let mut best = f64::NEG_INFINITY;
         let mut chosen = u32::MAX;
         let incumbent = policy.as_ref().map_or(u32::MAX, |p| p[s]);
-        for c in local.choices_of(s).filter(|&c| counted(c)) {
+        for c in local.shape.choices_of(s).filter(|&c| counted(c)) {
             let value = local.backup(c, constant(c), x);
             if value > best || (value == best && c as u32 == incumbent) {
                 best = value;
@@ -46,7 +46,7 @@ fn sweep(
 
 /// A sweep that follows a policy: no comparison of choices, so several times cheaper.
 fn follow(local: &Local, constant: impl Fn(usize) -> f64, policy: &[u32], x: &mut [f64]) {
-    for s in (0..local.n()).rev() {
+    for s in (0..local.shape.n()).rev() {
         let c = policy[s] as usize;
         x[s] = local.backup(c, constant(c), x);
     }
@@ -60,6 +60,8 @@ pub(crate) struct Sweeping<'a> {
     pub width: f64,
     /// Sweeps left; counted down.
     pub sweeps: u64,
+    /// Whether the values to begin with are close, and better to choose by than the policy is to follow.
+    pub warm: bool,
     /// Ends the work.
     pub stop: &'a dyn Fn() -> bool,
 }
@@ -80,7 +82,7 @@ impl Sweeping<'_> {
     /// returns; infinite where nothing was proven.
     pub fn run(&mut self, x: &mut [f64], policy: &mut Vec<u32>) -> Bounds {
         let local = self.local;
-        let n = local.n();
+        let n = local.shape.n();
         let mut bounds = Bounds { lower: vec![f64::NEG_INFINITY; n], upper: vec![f64::INFINITY; n] };
         let side =
             |side| Side { side, x: x.to_vec(), greedy: policy.clone(), weight: vec![0.0; n], patience: 64 };
@@ -90,6 +92,10 @@ impl Sweeping<'_> {
             let mut change = 0.0;
             let mut scale = 0.0;
             for i in 0..2 {
+                if first && self.warm {
+                    let Side { side, x, greedy, .. } = &mut sides[i];
+                    sweep(local, |c| local.gain[c][*side], |_| true, x, Some(greedy));
+                }
                 (change, scale) = self.settle(&mut sides[i], &mut goal);
                 if first {
                     // The other side is close.
@@ -156,7 +162,7 @@ impl Sweeping<'_> {
     /// counted by the weight.
     fn prove(&mut self, side: &mut Side, near: f64) -> Option<Vec<f64>> {
         let local = self.local;
-        let n = local.n();
+        let n = local.shape.n();
         let Side { side, x, greedy, weight, patience } = side;
         let upper = *side == 1;
         let mut counted = vec![false; local.gain.len()];
@@ -168,7 +174,7 @@ impl Sweeping<'_> {
                 gap = gap.max(x[s] - local.backup_bound(c, local.gain[c][0], x, -1.0));
                 continue;
             }
-            for c in local.choices_of(s) {
+            for c in local.shape.choices_of(s) {
                 let excess = local.backup_bound(c, local.gain[c][1], x, 1.0) - x[s];
                 counted[c] = excess > -near;
                 gap = gap.max(excess);
@@ -177,7 +183,7 @@ impl Sweeping<'_> {
         // Twice, because the weight falls by 1/2 only; and a little, because the lifted values are rounded too.
         gap *= 2.01;
         let falling = |w: &[f64]| {
-            (0..n).all(|s| local.choices_of(s).filter(|&c| counted[c]).all(|c| falls(local, s, c, w)))
+            (0..n).all(|s| local.shape.choices_of(s).filter(|&c| counted[c]).all(|c| falls(local, s, c, w)))
         };
         let mut tried = 0;
         while !falling(weight) {

@@ -6,12 +6,14 @@
 //! Signs are changed for smallest values, so that everything below maximises. Then an end component is one of these: some loop
 //! in it earns on average (infinite); all its loops lose on average (never worth staying); its loops cost nothing (one
 //! state, since moving about in it is free). Where rewards of both signs meet and the average of the best loop is not
-//! told apart from 0, the values stay unknown.
+//! told apart from 0, rewards are moved until the loop is free ([`super::level`]) or, if that fails, values stay unknown.
 
 use super::gain::Part;
 use super::graph::{can_reach, certain, inevitable, must_reach};
+use super::level;
 use super::mec::EndComponents;
 use super::objective::{Draft, Question, Task, lead_to, sign, signed};
+use super::reduced::{down, up};
 use super::view::View;
 use crate::scc::NONE;
 use crate::{Direction, NO_CHOICE};
@@ -106,7 +108,14 @@ fn smallest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Task)
             && view.ends[c] == 0.0
             && view.targets(c).iter().all(|&t| sure.states[t as usize])
     };
-    let loops = Loops::find(view, &stays, &negated, task)?;
+    let mut loops = Loops::find(view, &stays, &negated, task)?;
+    let level = std::mem::take(&mut loops.level);
+    let mut moved = negated;
+    if let Some(v) = &level {
+        draft.explanation.push("loops whose rewards cancel exactly were made free of rewards".to_owned());
+        moved = (0..moved.len()).map(|c| level::moved(view, c, moved[c], v)).collect();
+        loops = Loops::find(view, &stays, &moved, task)?;
+    }
     loops.mark(view, &stays, &mut undecided, &mut draft);
     let fixed = vec![0.0; n];
     Question {
@@ -115,11 +124,17 @@ fn smallest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Task)
         groups: Some(&loops.free),
         fixed: &fixed,
         allowed: &|c| stays(c) && view.targets(c).iter().all(|&t| goal[t as usize] || undecided[t as usize]),
-        reward: &|c| negated[c],
+        reward: &|c| moved[c],
         stay: None,
-        bounds: [least_total(&negated), most_total(&negated)],
+        bounds: [least_total(&moved), most_total(&moved)],
     }
     .answer(&mut draft, task);
+    if let Some(v) = level {
+        for s in (0..n).filter(|&s| undecided[s] && v[s] != 0.0) {
+            draft.lower[s] = down(draft.lower[s] + v[s]);
+            draft.upper[s] = up(draft.upper[s] + v[s]);
+        }
+    }
     draft.negate();
     Some(draft)
 }
@@ -214,6 +229,8 @@ struct Loops {
     doubtful: Vec<bool>,
     /// A policy that earns on average, where there is one.
     policy: Vec<u32>,
+    /// Numbers that make the doubtful loops free of rewards, if there are such loops and numbers; see [`super::level`].
+    level: Option<Vec<f64>>,
 }
 
 impl Loops {
@@ -221,8 +238,13 @@ impl Loops {
         let n = view.n();
         let stop: &dyn Fn() -> bool = task.stop;
         let free = EndComponents::find(view, |c| allowed(c) && rewards[c] == [0.0; 2], stop)?;
-        let mut found =
-            Self { free, earning: vec![false; n], doubtful: vec![false; n], policy: vec![NO_CHOICE; n] };
+        let mut found = Self {
+            free,
+            earning: vec![false; n],
+            doubtful: vec![false; n],
+            policy: vec![NO_CHOICE; n],
+            level: None,
+        };
         if rewards.iter().all(|r| r[1] <= 0.0) {
             return Some(found);
         }
@@ -243,6 +265,17 @@ impl Loops {
             let gain = part.gain(&mut v, 0.0, |low, high| low > 0.0 || high < 0.0, task);
             // Where no reward is negative and one is positive, going round collects it again and again.
             let earns = gain.low > 0.0 || choices().all(|c| rewards[c][0] >= 0.0);
+            if !earns && gain.high >= 0.0 {
+                let v = found.level.get_or_insert_with(|| vec![0.0; n]);
+                let numbers = level::on_grid(&gain.relative);
+                members.iter().zip(&numbers).for_each(|(&s, &number)| v[s as usize] = number);
+                let within =
+                    members.iter().flat_map(|&s| view.choices(s as usize)).filter(|&c| all.inside[c]);
+                let fits = within.into_iter().all(|c| level::moved(view, c, rewards[c], v)[1] <= 0.0);
+                if !fits {
+                    members.iter().for_each(|&s| v[s as usize] = 0.0);
+                }
+            }
             for (i, &s) in members.iter().enumerate() {
                 found.earning[s as usize] = earns;
                 found.doubtful[s as usize] = !earns && gain.high >= 0.0;
@@ -256,6 +289,7 @@ impl Loops {
                 }
             }
         }
+        found.level = found.level.filter(|v| v.iter().any(|number| *number != 0.0));
         Some(found)
     }
 

@@ -5,17 +5,11 @@
 //! divided by their sums. A row whose sum is 1 up to rounding is taken to sum to exactly 1; without that rule 0.1 + 0.2 +
 //! 0.7 would leave 1e-16 of every step unaccounted for, no goal would be certain and every cost infinite.
 
-use backsweep_io::mdp::{Mdp, Rewards};
+use super::level::is_short;
+use crate::discounted::model::EXCESS;
+pub(crate) use crate::discounted::model::UNIT;
+use backsweep_io::mdp::{Mdp, Rewards, SUM_SLACK};
 use std::ops::Range;
-
-/// Half a unit in the last place of 1: the relative error of one rounding.
-pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
-
-/// A row that misses 1 by at most this is rounded, not meant to end the episode.
-const ROUNDED: f64 = 1e-10;
-
-/// A row that exceeds 1 by more than this is an error.
-const EXCESS: f64 = 1e-6;
 
 /// A checked model with what graph analysis needs beside it.
 pub(crate) struct View<'a> {
@@ -72,7 +66,7 @@ impl<'a> View<'a> {
                     c as u32 - mdp.choices[owner[c] as usize],
                 ));
             }
-            if missing > ROUNDED {
+            if missing > SUM_SLACK {
                 ends[c] = missing;
             } else {
                 slack = slack.max(UNIT + 2.0 * missing.abs());
@@ -165,8 +159,10 @@ impl<'a> View<'a> {
             if !size.is_finite() {
                 return Err(format!("reward \"{}\" of choice {c} is too large for a number", rewards.name));
             }
-            // Parts that cancel exactly are a reward of 0.
-            let error = if sum == 0.0 {
+            // Parts that cancel exactly are a reward of 0. A number with few binary places is what it says; one with many may
+            // have been rounded from a fraction.
+            let plain = rewards.arcs.is_empty() && size == sum.abs() && (own == 0.0 || sum == own);
+            let error = if sum == 0.0 || (plain && is_short(sum)) {
                 0.0
             } else {
                 size * (UNIT * (terms + 4.0) + 2.0 * self.slack) + f64::MIN_POSITIVE

@@ -1,0 +1,254 @@
+//! `backsweep bench --solve`: how fast known models are solved and repaired.
+//!
+//! All figures are CPU seconds of the one thread that works. Making or reading a model is not counted. A row is printed as
+//! soon as it is measured; with `--json` all come at the end.
+
+use super::Arguments;
+use crate::{loading, output};
+use backsweep::Random;
+use backsweep_bench::{peak_memory, reset_peak_memory, thread_time};
+use backsweep_lab::{Error, Result};
+use backsweep_solve::families::{self, Family, Maze};
+use backsweep_solve::{Change, Direction, Limits, Repair, Solution, solve_discounted, sweep_values};
+use serde_json::{Value, json};
+
+const LIMITS: Limits = Limits { tolerance: 1e-4, stop: &|| false, threads: 1 };
+
+/// The walls of `walls`, each closed and opened again.
+const WALLS: usize = 50;
+
+const CASES: [&str; 10] = [
+    "layered1m",
+    "corridor10k",
+    "corridor1m",
+    "corridor1m_shuf",
+    "maze50",
+    "maze200",
+    "maze500",
+    "garnet2k",
+    "garnet100k",
+    "walls",
+];
+
+/// Too large to run unasked.
+const LARGE: [&str; 2] = ["garnet10m", "layered10m"];
+
+/// Measures what the arguments ask for.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let cases: Vec<&str> = match &arguments.cases[..] {
+        [] if arguments.model.is_some() => Vec::new(),
+        [] => CASES.iter().chain(LARGE.iter().filter(|_| arguments.large)).copied().collect(),
+        named => named.iter().map(String::as_str).collect(),
+    };
+    let known = || CASES.iter().chain(&LARGE);
+    if let Some(unknown) = cases.iter().find(|case| !known().any(|known| known == *case)) {
+        let expected = known().copied().collect::<Vec<_>>().join(", ");
+        return Err(Error::new(format!("--cases: found '{unknown}'; expected some of {expected}")));
+    }
+    let own = arguments.model.is_some().then(|| read(arguments)).transpose()?;
+
+    let bench =
+        Bench { runs: arguments.runs, streaming: streaming_bandwidth(), table: !arguments.options.json };
+    bench.say(format_args!(
+        "CPU seconds at tolerance {:e}, fastest of {}; memory is read in order at {:.1} GB/s\n\n{:16} {:>9} {:>10} {:>10} {:>9} \
+         {:>10} {:>9} {:>8}  method",
+        LIMITS.tolerance,
+        bench.runs,
+        bench.streaming,
+        "case",
+        "states",
+        "arcs",
+        "CPU s",
+        "bound",
+        "a sweep s",
+        "of memory",
+        "MiB"
+    ));
+    let mut rows = Vec::new();
+    if let Some((name, family, direction)) = own {
+        rows.push(bench.solve(&name, &family, direction)?);
+    }
+    for case in cases {
+        rows.push(match make(case) {
+            Some(family) => bench.solve(case, &family, Direction::Maximize)?,
+            None => bench.walls()?,
+        });
+    }
+    if arguments.options.json {
+        let all = json!({ "tolerance": LIMITS.tolerance, "runs": bench.runs, "streaming_gb_per_s": bench.streaming, "rows": rows });
+        output::result(serde_json::to_string_pretty(&all).map_err(|error| Error::new(error.to_string()))?);
+    }
+    Ok(())
+}
+
+/// The model that the caller names.
+fn read(arguments: &Arguments) -> Result<(String, Family, Direction)> {
+    let path = arguments.model.clone().unwrap_or_default();
+    let mdp = loading::load(&path, arguments.format)?;
+    let at = |problem: String| Error::new(format!("{}: {problem}", path.display()));
+    let rewards = mdp.expected_rewards(None).map_err(|error| at(error.to_string()))?;
+    let name = path.file_stem().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    let direction = if arguments.minimize { Direction::Minimize } else { Direction::Maximize };
+    Ok((name, Family { mdp, rewards, discount: arguments.discount.unwrap_or(0.99) }, direction))
+}
+
+fn make(case: &str) -> Option<Family> {
+    Some(match case {
+        "maze50" => Maze::new(50, 0).family(),
+        "maze200" => Maze::new(200, 0).family(),
+        "maze500" => Maze::new(500, 0).family(),
+        "garnet2k" => families::garnet(2_000, 5, 10, 0),
+        "garnet100k" => families::garnet(100_000, 5, 10, 0),
+        "garnet10m" => families::garnet(10_000_000, 2, 5, 0),
+        "layered1m" => families::layered(2_000, 500, 0),
+        "layered10m" => families::layered(10_000, 1_000, 0),
+        "corridor10k" => families::corridor(10_000, None),
+        "corridor1m" => families::corridor(1_000_000, None),
+        "corridor1m_shuf" => families::corridor(1_000_000, Some(0)),
+        _ => return None,
+    })
+}
+
+struct Bench {
+    runs: u32,
+    /// Bytes per nanosecond.
+    streaming: f64,
+    /// Whether rows are printed as they come.
+    table: bool,
+}
+
+impl Bench {
+    fn say(&self, line: std::fmt::Arguments) {
+        if self.table {
+            output::result(line);
+        }
+    }
+
+    /// A model solved afresh, and the speed of one sweep over all of its choices.
+    fn solve(&self, case: &str, family: &Family, direction: Direction) -> Result<Value> {
+        reset_peak_memory();
+        let (seconds, solution) = self.fresh(case, family, direction)?;
+        let peak = peak_memory();
+        let width = |(lower, upper): (&f64, &f64)| 0.5 * (upper - lower);
+        let bound = solution.lower.iter().zip(&solution.upper).map(width).fold(0.0, f64::max);
+        let mdp = &family.mdp;
+        let sweep = sweep_seconds(case, family, direction)?;
+        // Targets and probabilities; row starts and rewards; values read and written, and the policy.
+        let bytes = 12 * mdp.n_arcs() + 12 * mdp.n_choices() + 24 * mdp.n_states();
+        let share = bytes as f64 / sweep / 1e9 / self.streaming;
+        let mib = peak.map_or("-".to_owned(), |bytes| format!("{:.0}", bytes as f64 / f64::from(1 << 20)));
+        let method = solution.explanation.join("; ");
+        let (states, arcs) = (mdp.n_states(), mdp.n_arcs());
+        self.say(format_args!(
+            "{case:16} {states:>9} {arcs:>10} {seconds:>10.5} {bound:>9.1e} {sweep:>10.6} {share:>9.2} {mib:>8}  {method}"
+        ));
+        Ok(json!({
+            "case": case, "states": states, "choices": mdp.n_choices(), "arcs": arcs, "cpu_seconds": seconds, "bound": bound,
+            "sweep_cpu_seconds": sweep, "sweep_share_of_streaming": share, "peak_memory": peak, "method": method,
+        }))
+    }
+
+    /// The fastest of several solves.
+    fn fresh(&self, case: &str, family: &Family, direction: Direction) -> Result<(f64, Solution)> {
+        let Family { mdp, rewards, discount } = family;
+        let mut best: Option<(f64, Solution)> = None;
+        for _ in 0..self.runs {
+            let (seconds, solved) =
+                timed(|| solve_discounted(mdp, rewards, *discount, direction, None, &LIMITS));
+            let solution = solved.map_err(|problem| Error::new(format!("{case}: {problem}")))?;
+            if !solution.converged {
+                let why = solution.explanation.join("; ");
+                return Err(Error::new(format!("{case}: the tolerance was not reached ({why})")));
+            }
+            if best.as_ref().is_none_or(|best| seconds < best.0) {
+                best = Some((seconds, solution));
+            }
+        }
+        best.ok_or_else(|| Error::new("--runs: expected at least 1"))
+    }
+
+    /// One cell of the 500 x 500 maze becomes a wall, and free again: repairs relative to a fresh solve.
+    fn walls(&self) -> Result<Value> {
+        let maze = Maze::new(500, 0);
+        let family = maze.family();
+        let (fresh, _) = self.fresh("walls", &family, Direction::Maximize)?;
+        let Family { mdp, rewards, discount } = &family;
+        let mut repair =
+            Repair::new(mdp, rewards, *discount, Direction::Maximize, &LIMITS).map_err(Error::new)?;
+        let mut random = Random::from_seed(7);
+        let mut seconds = Vec::new();
+        for _ in 0..WALLS {
+            let wall = random.below(maze.n_states() as u32 - 1) as usize;
+            let rows = maze.changes(wall);
+            let change = |s: usize, a: usize, outcomes| Change::Outcomes {
+                choice: mdp.choices[s] + a as u32,
+                outcomes,
+            };
+            let close: Vec<_> =
+                rows.iter().map(|(s, a, outcomes)| change(*s, *a, outcomes.clone())).collect();
+            let open: Vec<_> =
+                rows.iter().map(|(s, a, _)| change(*s, *a, maze.outcomes(*s, *a, None))).collect();
+            for changes in [close, open] {
+                let (took, repaired) = timed(|| repair.apply(&changes, &LIMITS));
+                if !repaired.map_err(Error::new)?.converged {
+                    return Err(Error::new("walls: a repair did not reach the tolerance"));
+                }
+                seconds.push(took);
+            }
+        }
+        seconds.sort_by(f64::total_cmp);
+        let (median, worst) = (seconds[seconds.len() / 2], seconds[seconds.len() - 1]);
+        self.say(format_args!(
+            "walls            {WALLS} walls of maze500 closed and opened, relative to a fresh solve ({fresh:.3} s): median 1/{:.0}, \
+             worst 1/{:.1}",
+            fresh / median,
+            fresh / worst
+        ));
+        Ok(json!({
+            "case": "walls", "repairs": seconds.len(), "fresh_cpu_seconds": fresh, "median_cpu_seconds": median,
+            "worst_cpu_seconds": worst,
+        }))
+    }
+}
+
+/// CPU seconds of a call, and what it returns.
+fn timed<T>(call: impl FnOnce() -> T) -> (f64, T) {
+    let start = thread_time();
+    let done = call();
+    ((thread_time() - start).as_secs_f64(), done)
+}
+
+/// The CPU time of one sweep over all choices.
+fn sweep_seconds(case: &str, family: &Family, direction: Direction) -> Result<f64> {
+    let Family { mdp, rewards, discount } = family;
+    let n_sweeps = (100_000_000 / mdp.n_arcs().max(1)).clamp(2, 200);
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        let mut values = vec![0.0; mdp.n_states()];
+        // Checking the model is in both.
+        let mut sweeps = |n: usize| -> Result<f64> {
+            let (seconds, swept) = timed(|| sweep_values(mdp, rewards, *discount, direction, &mut values, n));
+            swept.map_err(|problem| Error::new(format!("{case}: {problem}")))?;
+            Ok(seconds)
+        };
+        best = best.min((sweeps(n_sweeps + 1)? - sweeps(1)?).max(1e-9) / n_sweeps as f64);
+    }
+    Ok(best)
+}
+
+/// Gigabytes per second of reading 100 MB in order, the best of five.
+fn streaming_bandwidth() -> f64 {
+    let block = vec![1.0_f64; 12_500_000];
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let (seconds, _) = timed(|| {
+            let mut sums = [0.0; 16];
+            for chunk in block.chunks_exact(16) {
+                sums.iter_mut().zip(chunk).for_each(|(sum, x)| *sum += x);
+            }
+            std::hint::black_box(sums)
+        });
+        best = best.min(seconds);
+    }
+    8.0 * block.len() as f64 / best / 1e9
+}

@@ -1,0 +1,145 @@
+//! `backsweep solve --watch`: changes as they come, from standard input or from a file that grows or is rewritten.
+
+use super::changes::{Edit, Parser};
+use super::kept::{Done, Kept};
+use crate::output;
+use backsweep_lab::{Error, Result};
+use backsweep_solve::Limits;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// How often a file, and Ctrl-C, are looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Follows changes until the end of standard input or Ctrl-C. `done` is called after those that were made.
+pub fn watch(
+    from: &Path,
+    kept: &mut Kept,
+    limits: &Limits,
+    interrupted: &AtomicBool,
+    began: &Mutex<Instant>,
+    mut done: impl FnMut(&Kept, &Done) -> Result<()>,
+) -> Result<()> {
+    let mut source = if from == Path::new("-") { Source::lines() } else { Source::file(from) };
+    let mut n_refused = 0;
+    let mut refuse = |problem: String| {
+        n_refused += 1;
+        output::note(format_args!("backsweep: {problem}"));
+    };
+    while !interrupted.load(Ordering::Relaxed) {
+        let Some(edits) = source.next(kept, &mut refuse) else { break };
+        // A time limit is for each repair.
+        if let Ok(mut began) = began.lock() {
+            *began = Instant::now();
+        }
+        if let Some(made) = kept.change(&edits, limits, &mut refuse)? {
+            done(kept, &made)?;
+        }
+    }
+    match n_refused {
+        0 => Ok(()),
+        1 => Err(Error::new("1 change was refused; the others were made")),
+        n => Err(Error::new(format!("{n} changes were refused; the others were made"))),
+    }
+}
+
+/// Where changes come from.
+enum Source {
+    /// Standard input: each change is made when its last row has come.
+    Lines(Parser, Receiver<std::result::Result<String, String>>),
+    /// A file: what was added since the last look is made together.
+    File(Followed),
+}
+
+impl Source {
+    fn lines() -> Self {
+        let (send, lines) = channel();
+        std::thread::spawn(move || {
+            for line in std::io::stdin().lock().lines() {
+                let line = line.map_err(|error| format!("standard input: cannot read it ({error})"));
+                let last = line.is_err();
+                if send.send(line).is_err() || last {
+                    return;
+                }
+            }
+        });
+        Self::Lines(Parser::new("standard input".to_owned()), lines)
+    }
+
+    fn file(path: &Path) -> Self {
+        let parser = Parser::new(path.display().to_string());
+        Self::File(Followed { path: path.to_owned(), read: String::new(), seen: None, parser })
+    }
+
+    /// The next changes, maybe none yet; `None` at the end.
+    fn next(&mut self, kept: &Kept, refuse: &mut impl FnMut(String)) -> Option<Vec<Edit>> {
+        match self {
+            Self::Lines(parser, lines) => match lines.recv_timeout(LOOK) {
+                Ok(Ok(line)) => {
+                    Some(parser.line(&line, &kept.names).map_err(refuse).ok().flatten().into_iter().collect())
+                }
+                Ok(Err(problem)) => {
+                    refuse(problem);
+                    None
+                }
+                Err(RecvTimeoutError::Timeout) => Some(Vec::new()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let _ = parser.finish().map_err(refuse);
+                    None
+                }
+            },
+            Self::File(followed) => {
+                std::thread::sleep(LOOK);
+                Some(followed.look(kept, refuse))
+            }
+        }
+    }
+}
+
+/// A file that is appended to or rewritten.
+struct Followed {
+    path: PathBuf,
+    /// What was taken in.
+    read: String,
+    /// The whole text at the last look, if it was another than now.
+    seen: Option<String>,
+    parser: Parser,
+}
+
+impl Followed {
+    /// The changes since the last look. A last line without an end is left until it has one or stays the same.
+    fn look(&mut self, kept: &Kept, refuse: &mut impl FnMut(String)) -> Vec<Edit> {
+        // A file that is not there, or is being replaced, is looked at again later.
+        let Ok(bytes) = std::fs::read(&self.path) else { return Vec::new() };
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if text == self.read {
+            return Vec::new();
+        }
+        let rewritten = !text.starts_with(&self.read);
+        let settled = self.seen.as_ref() == Some(&text);
+        self.seen = Some(text.clone());
+        let end = if settled { text.len() } else { text.rfind('\n').map_or(0, |at| at + 1) };
+        // A rewritten file may be half written: it is read when it has stayed the same.
+        if rewritten && !settled {
+            return Vec::new();
+        }
+        if rewritten {
+            let _ = self.parser.finish().map_err(&mut *refuse);
+            self.parser = Parser::new(self.path.display().to_string());
+            self.read.clear();
+        }
+        let mut edits = Vec::new();
+        for line in text[self.read.len()..end].lines() {
+            match self.parser.line(line, &kept.names) {
+                Ok(edit) => edits.extend(edit),
+                Err(problem) => refuse(problem),
+            }
+        }
+        self.read = text[..end].to_owned();
+        edits
+    }
+}

@@ -1,0 +1,180 @@
+//! Total costs without discount: small backups with a bound in proportion to the value.
+//!
+//! Every step costs at least c > 0 until the run ends (at the goal, or at the end of the episode). Let J be values of 0 or
+//! more with a residual of at most e < c everywhere: `|J - min (cost + mean J)| <= e`, and let d = e / (c - e).
+//!
+//! * Along the policy whose choices are best up to e, `(1 + d) J` is backed up to at most
+//!   `(1 + d) (J + e) - d c = (1 + d) J`, since each step costs at least c. So the policy costs at most that; its total is
+//!   finite, and every step costs c, so it ends with probability 1. Nothing about the graph has to be known.
+//! * No choice backs `(1 - d) J` up to less than `(1 - d) (J - e) + d c >= (1 - d) J`. A policy that ends costs no less
+//!   than what it is backed up to again and again; one that may not end costs an infinite amount.
+//!
+//! States of infinite cost stay so while no choice of *theirs* changes: if one could reach the end with certainty after
+//! changes elsewhere, it could have reached the states of finite cost before, and the end from there.
+
+use super::{Margin, Question, Repair};
+use crate::undiscounted::{Asked, Kind, Method, Task, View};
+use crate::{Direction, Limits, NO_CHOICE, Solution};
+use backsweep_io::mdp::SUM_SLACK;
+
+/// What costs need beside values.
+#[derive(Clone)]
+pub(super) struct Costs {
+    /// No choice that counts costs less per step.
+    least: f64,
+    /// Choices that never count: of goals, and such as may end the episode elsewhere, which is infinitely dear.
+    dead: Vec<bool>,
+    /// Whether a change went beyond what small backups can repair.
+    stale: bool,
+}
+
+impl Costs {
+    pub fn is_stale(&self) -> bool {
+        self.stale
+    }
+
+    /// The margin that a residual proves.
+    pub fn margin(&self, residual: f64) -> Margin {
+        let left = (self.least - residual).next_down();
+        let relative = if left > 0.0 {
+            residual / left * (1.0 + 4.0 * f64::EPSILON) + f64::MIN_POSITIVE
+        } else {
+            f64::INFINITY
+        };
+        Margin { absolute: 0.0, relative }
+    }
+
+    /// The residual that proves values up to `largest` within a tolerance.
+    pub fn residual_for(&self, tolerance: f64, largest: f64) -> f64 {
+        match self.least {
+            least if least.is_infinite() => f64::MAX,
+            least => least * tolerance / (largest + tolerance),
+        }
+    }
+}
+
+impl Repair {
+    /// Whether a choice takes part: not removed, not dead.
+    pub(super) fn counts(&self, choice: usize) -> bool {
+        let dead = matches!(&self.question, Question::Costs(costs) if costs.dead[choice]);
+        !dead && !self.rows.removed[choice]
+    }
+
+    /// Whether a state without choices that count is an end, worth 0, and not a place from which the goal is missed.
+    pub(super) fn ends(&self, state: usize) -> bool {
+        match (&self.question, &self.asked) {
+            (Question::Costs(_), Some(Asked { kind: Kind::Until, goal, .. })) => goal[state],
+            (Question::Costs(_), _) => self.rows.choices_of(state).next().is_none(),
+            _ => true,
+        }
+    }
+
+    /// Takes a changed or new choice into account.
+    pub(super) fn count_cost(&mut self, choice: usize) {
+        let Some(asked) = &self.asked else { return };
+        let (dead, cost) = (self.is_dead(asked, choice), self.cost(asked, choice));
+        let infinite = self.values.get(self.rows.owner[choice] as usize) == Some(&f64::NEG_INFINITY);
+        if let Question::Costs(costs) = &mut self.question {
+            costs.dead.resize(choice.max(costs.dead.len().saturating_sub(1)) + 1, false);
+            costs.dead[choice] = dead;
+            costs.stale |= infinite;
+            if !dead && !self.rows.removed[choice] {
+                costs.stale |= cost <= 0.0;
+                costs.least = costs.least.min(cost);
+            }
+        }
+    }
+
+    /// What a choice costs at least.
+    fn cost(&self, asked: &Asked, choice: usize) -> f64 {
+        let [low, high] = asked.rewards.get(choice).copied().unwrap_or_default();
+        if self.sign > 0.0 { -high } else { low }
+    }
+
+    fn is_dead(&self, asked: &Asked, choice: usize) -> bool {
+        let sum = || self.rows.row(choice).1.iter().sum::<f64>();
+        asked.kind == Kind::Until && (asked.goal[self.rows.owner[choice] as usize] || 1.0 - sum() > SUM_SLACK)
+    }
+
+    /// What small backups of costs need, if every choice that counts costs something.
+    fn as_costs(&self, asked: &Asked) -> Option<Costs> {
+        let fits = match asked.kind {
+            Kind::Until => self.sign < 0.0,
+            Kind::Total => true,
+            _ => false,
+        };
+        if !fits {
+            return None;
+        }
+        let dead: Vec<bool> = (0..self.rows.n_choices()).map(|c| self.is_dead(asked, c)).collect();
+        let counts = |&c: &usize| !dead[c] && !self.rows.removed[c];
+        let all = (0..dead.len()).filter(counts).map(|c| self.cost(asked, c));
+        let least = all.fold(f64::INFINITY, f64::min);
+        (least > 0.0).then_some(Costs { least, dead, stale: false })
+    }
+
+    /// Solves the model as it is, without discount. Sweeps begin at the values so far if they are `warm`. Then small backups
+    /// take over where they can.
+    pub(super) fn answer(&mut self, limits: &Limits, warm: bool) -> Result<u64, String> {
+        let Some(asked) = &self.asked else { return Ok(0) };
+        let costs = self.as_costs(asked);
+        let (mdp, _, ids) = self.rows.flat();
+        let view = View::new(&mdp)?;
+        let rewards = if asked.rewards.is_empty() {
+            Vec::new()
+        } else {
+            ids.iter().map(|&id| asked.rewards[id as usize]).collect()
+        };
+        let asked = Asked { rewards, ..asked.clone() };
+        let direction = if self.sign > 0.0 { Direction::Maximize } else { Direction::Minimize };
+        let share = if costs.is_some() { 0.5 } else { 1.0 };
+        let task = Task {
+            tolerance: share * limits.tolerance,
+            stop: &|| (limits.stop)(),
+            method: Method::Automatic,
+            warm: (warm && !self.values.is_empty()).then_some(&self.values),
+        };
+        let mut solution = asked.answer(&view, direction, &task);
+        solution.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
+        let narrow = |(l, u): (&f64, &f64)| l == u || u - l <= 2.0 * limits.tolerance;
+        solution.converged = solution.lower.iter().zip(&solution.upper).all(narrow);
+        let values = (0..mdp.n_states()).map(|s| self.sign * solution.value(s)).collect();
+        let policy = solution.policy.clone();
+        self.solved = None;
+        self.how = (solution.iterations, solution.explanation.clone());
+        if let (Some(costs), true) = (costs, solution.converged) {
+            self.question = Question::Costs(costs);
+            self.adopt(values, policy);
+            let (backups, settled) = self.settle(limits, self.budget);
+            if settled == super::work::Settled::Done && self.converged() {
+                return Ok(backups);
+            }
+            self.keep(solution);
+            return Ok(backups);
+        }
+        self.keep(solution);
+        Ok(0)
+    }
+
+    /// Keeps an answer as it is.
+    fn keep(&mut self, solution: Solution) {
+        self.question = Question::Other;
+        self.values = (0..solution.lower.len()).map(|s| self.sign * solution.value(s)).collect();
+        self.policy.clone_from(&solution.policy);
+        self.queue.clear();
+        self.solved = Some(solution);
+    }
+
+    /// Forgets the answer: nothing is known.
+    pub(super) fn forget(&mut self) {
+        let n = self.rows.n_states();
+        self.keep(Solution {
+            lower: vec![f64::NEG_INFINITY; n],
+            upper: vec![f64::INFINITY; n],
+            policy: vec![NO_CHOICE; n],
+            converged: false,
+            iterations: 0,
+            explanation: Vec::new(),
+        });
+    }
+}

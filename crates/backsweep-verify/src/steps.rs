@@ -1,0 +1,78 @@
+//! Enclosures of values over a number of steps: backward induction on intervals.
+
+use crate::enclosure::Enclosure;
+use crate::result::Direction;
+use crate::rows::{Interval, Sum, divided};
+use backsweep_io::mdp::Mdp;
+
+/// A number of steps to go.
+pub struct Steps<'a> {
+    pub mdp: &'a Mdp,
+    /// The reward of each choice.
+    pub rewards: Vec<Interval>,
+    /// The value of a state where nothing more happens.
+    pub fixed: Vec<Option<f64>>,
+    pub n: u64,
+    /// From 0 to 1.
+    pub discount: f64,
+    pub direction: Direction,
+}
+
+impl Steps<'_> {
+    /// The best values or, with `first` choices, those of a run that begins with them and goes on in the best way.
+    pub fn enclose(&self, budget: u64, first: Option<&[Option<u32>]>) -> Enclosure {
+        let n = self.mdp.n_states();
+        let cost = (self.mdp.n_arcs() + self.mdp.n_choices() + n) as u64;
+        let mut enclosure = Enclosure::unknown(n);
+        if self.n.saturating_mul(cost) > budget {
+            enclosure.remark = Some(format!("{} steps are too many for the budget", self.n));
+            return enclosure;
+        }
+        let mut values: Vec<Interval> =
+            self.fixed.iter().map(|fixed| Interval::point(fixed.unwrap_or(0.0))).collect();
+        for step in 1..=self.n {
+            let only = first.filter(|_| step == self.n);
+            let next: Vec<Interval> = (0..n).map(|state| self.value(state, &values, only)).collect();
+            if next == values && only.is_none() && first.is_none() {
+                break;
+            }
+            values = next;
+        }
+        values.into_iter().enumerate().for_each(|(state, value)| enclosure.set(state, value));
+        enclosure
+    }
+
+    fn value(&self, state: usize, values: &[Interval], only: Option<&[Option<u32>]>) -> Interval {
+        if let Some(fixed) = self.fixed[state] {
+            return Interval::point(fixed);
+        }
+        let taken = only.and_then(|policy| policy[state]);
+        let all = self.mdp.choices_of(state).filter(|&choice| taken.is_none_or(|c| c as usize == choice));
+        let all = all.map(|choice| self.backup(choice, values));
+        let best = match self.direction {
+            Direction::Maximize => all.reduce(|a, b| Interval { lo: a.lo.max(b.lo), hi: a.hi.max(b.hi) }),
+            Direction::Minimize => all.reduce(|a, b| Interval { lo: a.lo.min(b.lo), hi: a.hi.min(b.hi) }),
+        };
+        best.unwrap_or(Interval::point(0.0))
+    }
+
+    fn backup(&self, choice: usize, values: &[Interval]) -> Interval {
+        let (mut low, mut high) = (Sum::default(), Sum::default());
+        let arcs = self.mdp.arcs_of(choice);
+        for arc in arcs.clone() {
+            let (p, next) = (self.mdp.probabilities[arc], values[self.mdp.targets[arc] as usize]);
+            low.add(p, next.lo);
+            high.add(p, next.hi);
+        }
+        // A row that sums to 1 up to rounding stands for one that does exactly.
+        let off = if self.mdp.can_end(choice) {
+            0.0
+        } else {
+            let missing = 1.0 - self.mdp.probabilities[arcs.clone()].iter().sum::<f64>();
+            divided(arcs.len()) + 4.0 * missing.abs() / f64::EPSILON
+        };
+        let mean = Interval { lo: low.interval(off).lo, hi: high.interval(off).hi };
+        let mean = if self.discount == 1.0 { mean } else { mean.times(self.discount) };
+        if self.rewards[choice].is_zero() { mean } else { mean.plus(self.rewards[choice]) }
+    }
+}

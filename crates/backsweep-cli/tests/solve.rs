@@ -3,7 +3,8 @@
 mod folder;
 
 use folder::{Folder, command, text};
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 fn assert_close(found: &[f64], expected: &[f64]) {

@@ -83,12 +83,14 @@ pub fn solve(arguments: &Arguments) -> Result<()> {
         output::result(kept.json(None));
     }
     watch::watch(from, &mut kept, &limits, &interrupted, &began, |kept, done| {
+        // First, so that whoever reads the line finds the tables.
+        answer.write(&kept.solution(), &kept.names.added_names)?;
         if arguments.json {
             output::result(kept.json(Some(done)));
         } else {
             output::result(format_args!("\n{}\n{}", kept.line(done), kept.now().trim_end()));
         }
-        answer.write(&kept.solution(), &kept.names.added_names)
+        Ok(())
     })
 }
 

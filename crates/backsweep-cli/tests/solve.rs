@@ -113,6 +113,10 @@ fn json_passes_verify_and_a_changed_one_does_not() {
         "walk.tra --reward steps --until done --minimize",
         "t.csv --discount 0.9",
         "t.csv --discount 0.9 --minimize --tolerance 1e-9",
+        "m.tra --reach goal --horizon 2",
+        "t.csv --horizon 3",
+        "t.csv --average",
+        "t.csv --discount 1 --minimize",
     ] {
         let model = line.split(' ').next().unwrap();
         // To standard output nothing but JSON, to a file beside the table.
@@ -126,13 +130,6 @@ fn json_passes_verify_and_a_changed_one_does_not() {
         let (before, after) = json.split_once("\"upper\":[").unwrap();
         folder.write("r.json", &format!("{before}\"upper\":[1e6,{}", after.split_once(',').unwrap().1));
         assert_eq!(folder.run(&format!("verify {model} r.json")).status.code(), Some(2), "{line}");
-    }
-    for line in
-        ["m.tra --reach goal --horizon 2", "t.csv --average", "t.csv --horizon 3", "t.csv --discount 1"]
-    {
-        folder.write("r.json", &folder.solve(&format!("{line} --json")));
-        let done = folder.run(&format!("verify {} r.json", line.split(' ').next().unwrap()));
-        assert!(text(&done.stderr).contains("not proven: this objective cannot be checked yet"));
     }
 }
 

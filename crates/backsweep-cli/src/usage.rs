@@ -1,20 +1,19 @@
 //! Errors in the command line itself, in one line like all others.
 
 use clap::error::ErrorKind;
-use std::process::ExitCode;
 
 /// Prints help and version as they are, and any error in one line.
-pub fn explain(error: &clap::Error) -> ExitCode {
+pub fn explain(error: &clap::Error) -> u8 {
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if asked_for || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         // If help cannot be printed, as into a closed pipe, there is nobody to tell.
         let _ = error.print();
-        return if asked_for { ExitCode::SUCCESS } else { ExitCode::from(2) };
+        return if asked_for { 0 } else { 2 };
     }
     let text = error.render().to_string();
     let first_part: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
     let line = first_part.join(" ");
     let line = line.strip_prefix("error: ").unwrap_or(&line);
     crate::output::note(format_args!("backsweep: {line}; see --help for what is expected"));
-    ExitCode::from(2)
+    2
 }

@@ -23,6 +23,7 @@ mod actions;
 mod agent;
 mod benchmark;
 mod columns;
+mod command;
 mod errors;
 mod exclusive;
 mod explain;
@@ -53,6 +54,8 @@ mod _backsweep {
     use crate::agent::Agent;
     #[pymodule_export]
     use crate::benchmark::rust_loop;
+    #[pymodule_export]
+    use crate::command::command;
     #[pymodule_export]
     use crate::known::KnownModel;
     #[pymodule_export]

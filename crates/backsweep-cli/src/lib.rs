@@ -17,7 +17,7 @@ mod usage;
 mod verify;
 
 use clap::{Parser, Subcommand};
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 /// Planning by prioritized sweeping with small backups: the paper's experiments and your own.
 #[derive(Parser)]
@@ -41,8 +41,11 @@ enum Command {
     Counts(counts::Arguments),
 }
 
-fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+/// Carries out a command line, of which the first argument is the program's name, and returns the exit code.
+///
+/// The Python package calls it too. Nothing in it ends the process, but for a second Ctrl-C.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => return usage::explain(&error),
     };
@@ -59,10 +62,10 @@ fn main() -> ExitCode {
         Command::Counts(arguments) => counts::counts(arguments),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(error) => {
             output::note(format_args!("backsweep: {error}"));
-            ExitCode::from(2)
+            2
         }
     }
 }

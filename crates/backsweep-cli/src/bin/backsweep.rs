@@ -1,0 +1,7 @@
+//! The command `backsweep`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(backsweep_cli::run(std::env::args_os()))
+}

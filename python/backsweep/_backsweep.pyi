@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._explore import Explore, Forgetting
+from ._mdp import MDP
+from ._objectives import Objective
+from ._solution import Solution
 from ._types import Audit, Model, Optimism, Planner, Stats
 
-__all__ = ["Agent", "KnownModel", "LearnedLog", "SmallBackupPredictor", "Solver", "TD0", "learn_log", "rust_loop"]
+__all__ = ["Agent", "KnownModel", "LearnedLog", "SmallBackupPredictor", "Solver", "TD0", "command", "learn_log", "rust_loop"]
 
 @final
 class Agent:
@@ -201,6 +204,31 @@ class Agent:
 
         Returns:
             A dict of (lower, upper) by state.
+        """
+    def mdp(self) -> MDP:
+        """The problem that the agent has seen, as an MDP: to solve it for any objective, to write it for other tools, to ask what if.
+
+        The agent is not changed, nor does the MDP change with it. Actions that were never tried are not in the problem.
+        """
+    def solve(
+        self,
+        tolerance: float = 1e-9,
+        objective: Objective | None = None,
+        *,
+        minimize: bool = False,
+        time_limit: float | None = None,
+        threads: int | None = None,
+    ) -> Solution:
+        """Compute the values of what was learned with proven intervals, however large the model is; as ``mdp().solve``.
+
+        The agent's own values stay as they are: these are kept near the optimum by ``plan``, and optimistic where little was seen.
+
+        Args:
+            tolerance: how near values are to come to the truth, above 0.
+            objective: as for ``MDP.solve``; discounted reward if not given.
+            minimize: whether to look for the smallest values that a policy attains, not the largest.
+            time_limit: stop after this many seconds, with the intervals reached so far.
+            threads: how many threads to use; all cores if not given.
         """
     def save(self, path: str | PathLike[str], *, encode: Callable[[Any], Hashable] | None = None) -> None:
         """Write the whole agent to a file, in place of the one that was there.
@@ -515,6 +543,9 @@ class Solver:
     def __copy__(self) -> Solver: ...
     def __deepcopy__(self, memo: Any) -> Solver: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
+
+def command(arguments: Sequence[str]) -> int:
+    """Carries out a command line, of which the first argument is the program's name, and returns the exit code."""
 
 def rust_loop(
     states: NDArray[np.int64],

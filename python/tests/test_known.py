@@ -444,3 +444,31 @@ def test_taxi_and_lake_are_answered_with_proof():
     for name in ("Taxi-v4", "FrozenLake-v1"):
         solution = MDP.from_gymnasium(gym.make(name), discount=0.99).solve(1e-4)
         assert solution.converged and solution.error_bound <= 1e-4 and solution._repr_html_().startswith("<table>")
+
+
+def test_an_agent_is_solved_by_the_portfolio_too(tmp_path):
+    """What was learned, answered with proof; the agent itself is not changed."""
+    agent = backsweep.Agent(0.9, optimism=backsweep.Optimism(5.0, 2), actions=["left", "right"], seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        state, action = f"room {rng.integers(4)}", str(rng.choice(["left", "right"]))
+        agent.observe(state, action, float(rng.normal()), f"room {rng.integers(5)}", bool(rng.random() < 0.1))
+    agent.observe("hall", "left", 1.0, "room 0")
+    before = agent.to_bytes()
+    solution = agent.solve(1e-8)
+    assert solution.converged and solution.error_bound <= 1e-8 and agent.to_bytes() == before
+    agent.save(tmp_path / "agent.backsweep")
+    assert np.array_equal(backsweep.MDP.load(tmp_path / "agent.backsweep").solve(1e-8).values, solution.values)
+    # Without optimism left, planning to the end gives the same values.
+    agent.plan(until=1e-12)
+    known = [s for s in agent.states if all(v >= 2 for v in agent.model.visits[agent.model.state_index == agent.states.index(s)])]
+    mdp = agent.mdp()
+    assert isinstance(mdp, MDP) and mdp.states == agent.states and mdp.actions("hall") == ["left"] and len(known) >= 4
+    mdp.set_outcomes("hall", "right", [(1.0, "out", 100.0, True)])
+    assert mdp.solve().policy[mdp.states.index("hall")] == "right" and agent.best_action("hall") != "out"
+    mdp.set_label("first", ["room 0"])
+    assert mdp.solve(objective=Reach("first")).converged
+    worst = agent.solve(1e-8, minimize=True, time_limit=60, threads=1)
+    assert (worst.values <= solution.values + 2e-8).all()
+    with pytest.raises(ValueError, match="no states are labelled"):
+        agent.solve(objective=Reach("first"))

@@ -6,6 +6,7 @@ use crate::exclusive::Exclusive;
 use crate::explore::{Given, explore_object, forgetting_object};
 use crate::files::{call, from_bytes, load, save, to_bytes, translate};
 use crate::flags::flag;
+use crate::known;
 use crate::named_agent::NamedAgent;
 use crate::names;
 use crate::planning::{self, Amount, count, number};
@@ -346,6 +347,40 @@ impl Agent {
     #[pyo3(signature = (confidence=0.95))]
     fn intervals<'py>(&self, py: Python<'py>, confidence: f64) -> PyResult<Bound<'py, PyDict>> {
         self.lock()?.intervals(py, confidence)
+    }
+
+    /// The problem that the agent has seen, as an MDP: to solve it for any objective, to write it for other tools, to ask what if.
+    ///
+    /// The agent is not changed, nor does the MDP change with it. Actions that were never tried are not in the problem.
+    fn mdp<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        known::mdp_object(py, &*self.lock()?)
+    }
+
+    /// Compute the values of what was learned with proven intervals, however large the model is; as ``mdp().solve``.
+    ///
+    /// The agent's own values stay as they are: these are kept near the optimum by ``plan``, and optimistic where little was seen.
+    ///
+    /// Args:
+    ///     tolerance: how near values are to come to the truth, above 0.
+    ///     objective: as for ``MDP.solve``; discounted reward if not given.
+    ///     minimize: whether to look for the smallest values that a policy attains, not the largest.
+    ///     time_limit: stop after this many seconds, with the intervals reached so far.
+    ///     threads: how many threads to use; all cores if not given.
+    #[pyo3(signature = (tolerance=1e-9, objective=None, *, minimize=false, time_limit=None, threads=None))]
+    fn solve<'py>(
+        &self,
+        py: Python<'py>,
+        tolerance: f64,
+        objective: Option<Bound<'py, PyAny>>,
+        minimize: bool,
+        time_limit: Option<f64>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = PyDict::new(py);
+        options.set_item("minimize", minimize)?;
+        options.set_item("time_limit", time_limit)?;
+        options.set_item("threads", threads)?;
+        self.mdp(py)?.call_method("solve", (tolerance, objective), Some(&options))
     }
 
     /// Write the whole agent to a file, in place of the one that was there.

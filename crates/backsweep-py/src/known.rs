@@ -21,6 +21,7 @@ pub mod storage;
 use crate::errors::{self, show};
 use crate::exclusive::Exclusive;
 use crate::files::{call, translate};
+use crate::named_agent::NamedAgent;
 use crate::names;
 use crate::solver::Solver;
 use arrays::{RewardArray, Rows};
@@ -32,7 +33,8 @@ use editing::Edit;
 use model::NamedModel;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
 use solving::{Answer, Compared, Effort, Question, Solved};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -562,6 +564,13 @@ impl KnownModel {
             (model.states, model.actions, model.ends) = Default::default();
         }
     }
+}
+
+/// What an agent has seen, as `backsweep.MDP`.
+pub fn mdp_object<'py>(py: Python<'py>, learner: &NamedAgent) -> PyResult<Bound<'py, PyAny>> {
+    static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let engine = KnownModel::of(Solved::of_agent(py, learner)?);
+    CELL.import(py, "backsweep._mdp", "MDP")?.call_method1("_of", (engine,))
 }
 
 fn result<'py>(

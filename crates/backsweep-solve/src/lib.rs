@@ -2,6 +2,7 @@
 
 mod discounted;
 pub mod families;
+mod learned;
 mod query;
 mod repair;
 mod scc;
@@ -9,6 +10,7 @@ mod solution;
 mod undiscounted;
 
 pub use discounted::{METHODS, Method, solve_discounted, sweep_values};
+pub use learned::{LearnedSolution, solve_learned};
 pub use query::{Query, reward_error, reward_rounding};
 pub use repair::{Change, Repair, Repaired, Start, WhatIf};
 pub use solution::{Direction, Limits, NO_CHOICE, Solution};

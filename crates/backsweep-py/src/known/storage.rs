@@ -14,7 +14,6 @@ use backsweep_io::mdp::{Label, Mdp, Rewards, SUM_SLACK};
 use backsweep_io::{Learner, Name, decode_names, encode_names};
 use backsweep_solve::{Direction, NO_CHOICE};
 use pyo3::prelude::*;
-use std::mem::take;
 
 /// Whether what a file says about its values is believed. Files are not: the next solve proves it again.
 #[derive(Clone, Copy, PartialEq)]
@@ -80,7 +79,7 @@ impl Solved {
         let damaged = |problem: String| errors::file(py, problem);
         let core = |error: backsweep::Error| damaged(error.to_string());
         let learner = Learner::restore(snapshot).map_err(io)?;
-        let mut solved = Self::from_named_agent(py, NamedAgent::from_learner(py, learner, decode)?)?;
+        let mut solved = Self::of_agent(py, &NamedAgent::from_learner(py, learner, decode)?)?;
         let mdp = &mut solved.model.mdp;
         if snapshot.get("mdp.labels").is_some() {
             let names = decode_names("section 'mdp.labels'", snapshot.bytes("mdp.labels").map_err(core)?)
@@ -212,18 +211,17 @@ impl Solved {
     }
 
     /// The model of an agent. Actions that were never tried are not in it.
-    pub fn from_named_agent(py: Python<'_>, mut learner: NamedAgent) -> PyResult<Self> {
-        let (mdp, action_of) = flat(&learner).map_err(|problem| errors::file(py, problem))?;
-        let discount = learner.discount();
-        let (states, actions) = (take(&mut learner.states), take(&mut learner.actions));
+    pub fn of_agent(py: Python<'_>, learner: &NamedAgent) -> PyResult<Self> {
+        let (mdp, action_of) = flat(learner).map_err(|problem| errors::file(py, problem))?;
+        let (states, actions) = (learner.states.copied(py)?, learner.actions.copied(py)?);
         let mut model = NamedModel::new(states, actions, mdp, action_of);
-        model.ends = take(&mut learner.ends);
-        Ok(Self::new(model, discount))
+        model.ends = learner.ends.copied(py)?;
+        Ok(Self::new(model, learner.discount()))
     }
 }
 
 /// The model of an agent as flat arrays, and the action of each choice.
-pub fn flat(learner: &NamedAgent) -> Result<(Mdp, Vec<u32>), String> {
+fn flat(learner: &NamedAgent) -> Result<(Mdp, Vec<u32>), String> {
     let core = learner.agent.model();
     let mut mdp = Mdp::from_model(core).map_err(|error| error.to_string())?;
     mdp.action_names.clear();

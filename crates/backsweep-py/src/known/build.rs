@@ -107,7 +107,7 @@ impl Builder {
     /// # Errors
     /// If the model would not fit into memory, or has more successors than numbers of 32 bits count.
     pub fn new(n_states: usize, n_rows: usize, n_arcs: usize, sums: Sums) -> PyResult<Self> {
-        memory::check("the model", n_states as u64, n_rows as u64, n_arcs as u64)?;
+        memory::check_flat("the model", n_states as u64, n_rows as u64, n_arcs as u64)?;
         if n_states.max(n_rows).max(n_arcs) >= END as usize {
             return Err(errors::value(format!(
                 "the model has {n_states} states, {n_rows} actions of states and {n_arcs} successors; expected fewer than 2³² \

@@ -46,6 +46,10 @@ from ._types import (
     ValueIteration,
     WieringSchmidhuber,
 )
+from ._watch import Watch, watch
+
+# The page is Python; the agent is not.
+Agent.watch = watch  # type: ignore[method-assign,assignment]
 
 __all__ = [
     "Agent",
@@ -82,6 +86,7 @@ __all__ = [
     "UnknownName",
     "ValueIteration",
     "VarianceBonus",
+    "Watch",
     "WhatIf",
     "WieringSchmidhuber",
     "evaluate",

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, SupportsFloat, final
 
@@ -10,6 +10,7 @@ from ._mdp import MDP
 from ._objectives import Objective
 from ._solution import Solution
 from ._types import Audit, Model, Optimism, Planner, Stats
+from ._watch import Watch
 
 __all__ = ["Agent", "KnownModel", "LearnedLog", "SmallBackupPredictor", "Solver", "TD0", "command", "learn_log", "rust_loop"]
 
@@ -290,6 +291,31 @@ class Agent:
     def __len__(self) -> int: ...
     def __bool__(self) -> bool: ...
     def __contains__(self, key: object, /) -> bool: ...
+    def watch(
+        self,
+        shape: tuple[int, int],
+        *,
+        arrows: Mapping[Any, Any] | None = None,
+        state_at: Callable[[int, int], Hashable] | None = None,
+        port: int = 0,
+        open: bool = True,
+    ) -> Watch:
+        """Show this agent on a page in the browser while it learns.
+
+        The page is read-only: it looks at the agent ten times per second and never changes it. While the agent is busy in a long
+        call that releases the interpreter, the page shows what it saw last.
+
+        Args:
+            shape: (rows, columns) of the grid.
+            arrows: the direction of each action, as for ``plot_policy``; an action without one gets no arrow.
+            state_at: ``state_at(row, column)`` is the state of a cell; by default it is ``row * columns + column``.
+            port: the port of the page; 0 means any free one.
+            open: whether to open the page in the browser.
+
+        Returns:
+            The page, with its address in ``url``; ``close()`` ends it.
+        """
+
     def _repr_html_(self) -> str: ...
     def __copy__(self) -> Agent: ...
     def __deepcopy__(self, memo: Any) -> Agent: ...

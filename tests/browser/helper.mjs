@@ -1,10 +1,12 @@
 // A real server and a real browser.
 
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { after, before, it } from "node:test";
 import { chromium } from "playwright-core";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
@@ -153,4 +155,41 @@ export async function until(what, holds) {
     if (Date.now() > end) throw new Error(`waited ${PATIENCE / 1000} s for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 60));
   }
+}
+
+/** Against hanging: longer than anything is waited for. */
+export const LIMIT = { timeout: 300_000 };
+
+/** Keeps a screenshot. */
+export const shot = (page, name, options = {}) => page.screenshot({ path: join(output, `${name}.png`), ...options });
+
+/** A phone. */
+export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+
+/** A browser for the tests of a file, and what defines a test with a server and a page of its own, without problems at the end. */
+export function withPages() {
+  let browser;
+  before(async () => {
+    browser = await startBrowser();
+  });
+  after(async () => browser?.close());
+  const test = (name, { settings = [], query = "", options = {}, expected = [] }, body) =>
+    it(name, LIMIT, async () => {
+      const server = await startServer(...settings);
+      let opened;
+      try {
+        opened = await open(browser, server.url + query, options);
+        await body(opened.page, server);
+        assert.deepEqual(opened.problems.filter((line) => !expected.some((part) => line.includes(part))), []);
+      } catch (error) {
+        // Without a page there is no picture of it; the error is what counts.
+        await opened?.page.screenshot({ path: join(output, `failed-${name.replaceAll(/[^a-z]+/g, "-")}.png`), timeout: 20_000 }).catch(() => {});
+        throw error;
+      } finally {
+        await opened?.context.close();
+        const { code } = await server.end();
+        assert.equal(code, 0, "Ctrl-C ends the server cleanly");
+      }
+    });
+  return { test, browser: () => browser };
 }

@@ -2,15 +2,12 @@
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { address, ask, choose, drawn, number, open, output, place, startBrowser, startServer, until } from "./helper.mjs";
+import { address, ask, choose, drawn, LIMIT, number, open, phone, place, shot, startBrowser, startServer, until } from "./helper.mjs";
 
-const LIMIT = { timeout: 300_000 }; // against hanging: longer than anything is waited for
 const steps = (page) => number(page, "Steps");
 const button = (page) => page.locator("#run").innerText();
 const notice = (page) => page.locator("#notice").textContent();
-const shot = (page, name) => page.screenshot({ path: join(output, `${name}.png`) });
 
 let browser;
 before(async () => {
@@ -256,7 +253,6 @@ describe("small things", () => {
     await until("one that is done is announced", async () => (await said()) === "row 2, column 5 is now a wall");
   });
 
-  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
   test("a phone: the label goes away while scrolling", ["--paused"], async (show) => {
     const page = await show("", phone);
     const { x, y } = await place(page, 5, 26);

@@ -4,40 +4,14 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { STEPS } from "../../crates/backsweep-watch/assets/tour-steps.js";
-import { address, ask, atRest, choose, drawn, number, open, output, place, startBrowser, startServer, until, violations } from "./helper.mjs";
+import { address, ask, atRest, choose, drawn, LIMIT, number, output, phone, place, shot, until, violations, withPages } from "./helper.mjs";
 
-const LIMIT = { timeout: 300_000 }; // against hanging: longer than anything is waited for
-const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
-const shot = (page, name, options = {}) => page.screenshot({ path: join(output, `${name}.png`), ...options });
 const steps = (page) => number(page, "Steps");
 const text = (page, id) => page.locator(`#${id}`).innerText();
 
-let browser;
-before(async () => {
-  browser = await startBrowser();
-});
-after(async () => browser?.close());
-
-/** A test with a server and a page of its own, which must be without problems at the end. */
-function test(name, { settings = [], query = "", options = {}, expected = [] }, body) {
-  it(name, LIMIT, async () => {
-    const server = await startServer(...settings);
-    let opened;
-    try {
-      opened = await open(browser, server.url + query, options);
-      await body(opened.page, server);
-      assert.deepEqual(opened.problems.filter((line) => !expected.some((part) => line.includes(part))), []);
-    } catch (error) {
-      await opened?.page.screenshot({ path: join(output, `failed-${name.replaceAll(/[^a-z]+/g, "-")}.png`), timeout: 20_000 }).catch(() => {});
-      throw error;
-    } finally {
-      await opened?.context.close();
-      await server.end();
-    }
-  });
-}
+const { test, browser } = withPages();
 
 describe("the tour", () => {
   it("says little at a time", () => {
@@ -342,7 +316,7 @@ describe("to take along", () => {
     const file = join(output, "run.html");
     execFileSync(command, [...rest, "--export", file, "--after", "40"], { stdio: "inherit" });
     assert.ok(statSync(file).size <= 5_000_000, `${statSync(file).size} bytes`);
-    const context = await browser.newContext({ offline: true, viewport: { width: 1400, height: 900 } });
+    const context = await browser().newContext({ offline: true, viewport: { width: 1400, height: 900 } });
     try {
       const page = await context.newPage();
       const problems = [];

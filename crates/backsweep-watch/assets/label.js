@@ -12,18 +12,18 @@ export function card(agent, { heading, kind, name, change }) {
   head.append(element("span", heading), element("span", kind));
   const table = element("table");
   const titles = element("tr");
-  titles.append(element("th", "action"), element("th", "Q"), element("th", "visits"));
+  titles.append(element("th", "action"), element("th", "Q"), element("th", agent.visits ? "visits" : ""));
   table.append(titles);
   const best = Math.max(...agent.q);
   agent.q.forEach((q, a) => {
     const row = element("tr", undefined, q === best ? "best" : "");
-    row.append(element("td", `${ARROWS[a]} ${ACTIONS[a]}`), element("td", fixed(q, 3)), element("td", count(agent.visits[a])));
+    row.append(element("td", agent.names?.[a] ?? `${ARROWS[a]} ${ACTIONS[a]}`), element("td", fixed(q, 3)), element("td", agent.visits ? count(agent.visits[a]) : ""));
     table.append(row);
   });
   const priority = agent.priority === "first" ? "priority: first" : agent.priority > 0 ? `priority ${rough(agent.priority)}${agent.relied_on === null ? "" : `: others still count on ${rough(agent.relied_on)}`}` : "not on the queue";
   part.append(head, element("div", `V ${fixed(agent.value, 3)}`, "v"), table);
   if (agent.made) part.append(...making(agent, change?.action ?? agent.q.indexOf(best), change, name));
-  part.append(element("div", priority + (agent.known ? "" : " · not known yet"), "foot"));
+  if (agent.priority !== null) part.append(element("div", priority + (agent.known ? "" : " · not known yet"), "foot"));
   return part;
 }
 
@@ -105,7 +105,7 @@ export class Label {
     if (this.speak) {
       this.speak = false;
       const agent = detail.agents[0];
-      const best = agent.q.map((q, a) => [q, ACTIONS[a]]).sort((a, b) => b[0] - a[0])[0][1];
+      const best = agent.q.map((q, a) => [q, agent.names?.[a] ?? ACTIONS[a]]).sort((a, b) => b[0] - a[0])[0]?.[1] ?? "unknown";
       const queued = agent.priority === "first" ? " Next on the queue." : agent.priority > 0 ? ` On the queue with priority ${rough(agent.priority)}.` : "";
       this.say(`${this.name(this.cell)}${kind ? `, ${kind}` : ""}. Value ${fixed(agent.value, 2)}, best action ${best}.${queued}`);
     }

@@ -50,8 +50,12 @@ export const CELL_BYTES = 5;
 export const KNOWN = 16;
 export const VISITED = 32;
 
-function bytes(text) {
-  return Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+/** The bytes of a base64 text. A plain loop: a frame of 10,000 cells has 50,000 of them, sixty times per second. */
+export function bytes(text) {
+  const raw = atob(text);
+  const list = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) list[i] = raw.charCodeAt(i);
+  return list;
 }
 
 /** Unpacks a frame as it was sent or recorded. */

@@ -24,6 +24,10 @@ const QUEUE_TIME = 90; // milliseconds between two drawings of the queue and the
 const recorded = await recordedSource();
 const source = recorded ?? { about, order, cell: askCell, listen };
 const known = await source.about();
+// A recording and an agent of somebody's own can be looked at, not changed.
+const canChange = !recorded && !known.read_only;
+document.body.classList.toggle("recorded", !canChange);
+document.body.classList.toggle("read-only", Boolean(known.read_only));
 const titles = Object.fromEntries(known.planners.map(({ name, title }) => [name, title]));
 const views = [0, 1].map((k) => new MazeView($(`maze-${k}`), known.colours));
 const queues = [0, 1].map((k) => new QueueView($(`queue-${k}`), $(`waiting-${k}`), 9));
@@ -103,11 +107,12 @@ function change(settings, wrong = (text) => problem(capital(text))) {
 }
 
 function act(what) {
+  if (known.read_only) return;
   if (what === "toggle") send(() => ({ do: frame?.running || frame?.busy ? "pause" : "run" }));
   else if (what === "step") send(() => ({ do: what, count: 1 }));
   else if (what === "reset") send(() => ({ do: "reset" }));
   else if (what === "tour") tour?.open();
-  else if (recorded) return;
+  else if (!canChange) return;
   else if (what === "cycle") send(() => ({ do: what, count: 1 }));
   else if (what === "faster" || what === "slower") change({ speed: controls.nudgeSpeed(what === "faster" ? 5 : -5) });
   else breaking[what]?.();
@@ -116,13 +121,13 @@ function act(what) {
 const controls = new Controls(known, { change, act, problem });
 const breaking = new Breaking({ send, say, titles });
 const label = new Label({ ask: source.cell.bind(source), name: (i) => name(i), title: (k) => capital(titles[frame.agents[k].planner]), reports: () => frame?.cycles ?? [], say });
-const pointer = new Pointer(views, { label, name: (i) => name(i), send, say, isRace: () => Boolean(scene?.rival), canPaint: !recorded });
-const address = recorded ? null : new Address(known, { now: () => ({ scene, frame, theme }), send, problem });
+const pointer = new Pointer(views, { label, name: (i) => name(i), send, say, isRace: () => Boolean(scene?.rival), canPaint: canChange });
+const address = !canChange ? null : new Address(known, { now: () => ({ scene, frame, theme }), send, problem });
 const caption = (frame) => frame.agents.map((agent) => `${capital(titles[agent.planner])}: ${count(agent.steps)} steps, ${count(agent.episodes)} episodes`).join("   ");
 const stage = () => ({ scene, views: scene.rival ? views : views.slice(0, 1), caption: caption(frame), captions: caption });
 const share = new Share(known.colours, stage, { problem, say });
-const tour = recorded ? null : new Tour(known.colours, { run: () => frame?.running || act("toggle"), say });
-listenForKeys({ views, pointer, isReady: () => frame !== null, position: () => frame.agents[0].position, act });
+const tour = !canChange ? null : new Tour(known.colours, { run: () => frame?.running || act("toggle"), say });
+listenForKeys({ views, pointer, isReady: () => frame !== null, position: () => frame.agents[0].position ?? 0, act });
 
 // Frames.
 
@@ -188,15 +193,8 @@ function showNumbers() {
   if (!frame) return;
   frame.agents.forEach((agent, k) => {
     put($(`name-${k}`), titles[agent.planner]);
-    put($(`tags-${k}`), recorded ? "recorded" : link !== "open" ? "–" : frame.running ? `${count(agent.speed)} steps per second` : frame.busy ? "working" : "paused");
-    showTable($(`numbers-${k}`), {
-      Episodes: count(agent.episodes),
-      Steps: count(agent.steps),
-      "Last return": fixed(agent.last, 1),
-      "Mean return": fixed(agent.mean, 1),
-      "Backups per step": agent.steps ? (agent.backups / agent.steps).toFixed(1) : "–",
-      "On the queue": count(agent.queue),
-    });
+    put($(`tags-${k}`), recorded ? "recorded" : known.read_only ? "your agent, read-only" : link !== "open" ? "–" : frame.running ? `${count(agent.speed)} steps per second` : frame.busy ? "working" : "paused");
+    showTable($(`numbers-${k}`), known.read_only ? ownNumbers(agent) : numbersOf(agent));
     put($(`course-${k}`), courseText(frame.courses[k], frame.optimum, frame.closed));
     $(`course-${k}`).classList.toggle("reached", Boolean(frame.courses[k]?.reached));
     put($(`waits-name-${k}`), frame.agents.length > 1 ? capital(titles[agent.planner]) : "Queue");
@@ -212,6 +210,17 @@ function showNumbers() {
   $("work").setAttribute("aria-label", `Backups per step. ${load.join("; ")}.`);
 }
 showNumbers.last = 0;
+
+const numbersOf = (agent) => ({
+  Episodes: count(agent.episodes),
+  Steps: count(agent.steps),
+  "Last return": fixed(agent.last, 1),
+  "Mean return": fixed(agent.mean, 1),
+  "Backups per step": agent.steps ? (agent.backups / agent.steps).toFixed(1) : "–",
+  "On the queue": count(agent.queue),
+});
+// Of somebody's own agent it is not known what it does in the world.
+const ownNumbers = (agent) => ({ States: count(agent.states), Cycles: count(agent.cycles), Backups: count(agent.backups), "On the queue": count(agent.queue) });
 
 function showTable(list, numbers) {
   if (list.childElementCount === 0) {

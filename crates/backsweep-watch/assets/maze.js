@@ -1,7 +1,7 @@
 // The picture of one agent's maze: values as colours, the greedy policy as arrows, the queue as a glow, backups as flashes.
 
 import { CELL_BYTES, KNOWN, VISITED } from "/link.js";
-import { drawAgent, drawCursor, drawMarks, drawNotes, drawQueue } from "/overlay.js";
+import { drawAgent, drawCursor, drawMarks, drawNotes, drawQueue, mostUrgent } from "/overlay.js";
 import { grid } from "/scene.js";
 import { calm } from "/shown.js";
 import { drawSweep } from "/sweep.js";
@@ -10,6 +10,7 @@ const FLASH_TIME = 220; // milliseconds until a flash has faded to a third
 const SETTLE_TIME = 90; // milliseconds until a colour has come most of its way
 const TURNS = [-Math.PI / 2, 0, Math.PI / 2, Math.PI]; // north, east, south, west
 const ARROW_TIME = 50; // milliseconds between two drawings of the arrows
+const WHITE = [255, 255, 255];
 const CALM_TIME = 300; // milliseconds between two pictures for those who want little motion
 
 /** The colours of a table of "#rrggbb", spread over 256 steps. */
@@ -49,12 +50,14 @@ export class MazeView {
     this.rows = rows;
     this.width = rows[0].length;
     this.cells = rows.flat();
+    this.marked = [...this.cells.keys()].filter((i) => !"#. ".includes(this.cells[i]));
     if (resized) {
       this.place = new Float32Array(this.cells.length); // the shown place of V on the colour scale
       this.light = new Float32Array(this.cells.length); // how strongly a cell flashes
       this.small = canvasOf(this.width, rows.length); // one pixel per cell
       this.pixels = this.small.getContext("2d").createImageData(this.width, rows.length);
       this.cursor = null;
+      this.glowing = [];
       this.size = 0;
     }
     this.layers = null;
@@ -80,7 +83,8 @@ export class MazeView {
         this.light[i] = change;
       }
     }
-    if (first || !this.spot) this.spot = this.centre(agent.position);
+    if (agent.position !== null && (first || !this.spot)) this.spot = this.centre(agent.position);
+    this.glowing = mostUrgent(this);
     this.arrowsDue = true;
     this.dirty = true;
   }
@@ -257,27 +261,33 @@ export class MazeView {
     const { sprites, cells, pixels } = this;
     const settle = calm.matches ? 1 : 1 - Math.exp(-elapsed / SETTLE_TIME);
     const fade = calm.matches ? 0 : Math.exp(-elapsed / FLASH_TIME);
-    for (let i = 0; i < cells.length; i++) {
-      const flags = this.agent.cells[i * CELL_BYTES + 2];
-      const target = this.target(i);
-      const distance = target - this.place[i];
-      if (Math.abs(distance) > 0.002) {
-        this.place[i] += distance * settle;
-        this.moving = true;
-      } else this.place[i] = target;
+    const { place, light, colours, agent } = this;
+    const { data } = pixels;
+    const packed = agent.cells;
+    const isCalm = calm.matches;
+    let moving = false;
+    for (let i = 0, at = 0, to = 0; i < cells.length; i++, at += CELL_BYTES, to += 4) {
+      const flags = packed[at + 2];
+      const target = (packed[at] * 256 + packed[at + 1]) / 65535;
+      const distance = target - place[i];
+      if (distance > 0.002 || distance < -0.002) {
+        place[i] += distance * settle;
+        moving = true;
+      } else place[i] = target;
       const known = flags & KNOWN;
-      const colour = known ? this.colours[Math.round(this.place[i] * 255)].rgb : flags & VISITED ? sprites.visited : sprites.unknown;
-      const light = calm.matches ? 0 : this.light[i] * 0.7;
-      for (let k = 0; k < 3; k++) {
-        const flash = known ? 255 : sprites.accent[k];
-        pixels.data[4 * i + k] = colour[k] + (flash - colour[k]) * light;
-      }
-      pixels.data[4 * i + 3] = 255;
-      if (this.light[i] > 0.01) {
-        this.light[i] *= fade;
-        this.moving = true;
-      } else this.light[i] = 0;
+      const colour = known ? colours[Math.round(place[i] * 255)].rgb : flags & VISITED ? sprites.visited : sprites.unknown;
+      const flash = known ? WHITE : sprites.accent;
+      const share = isCalm ? 0 : light[i] * 0.7;
+      data[to] = colour[0] + (flash[0] - colour[0]) * share;
+      data[to + 1] = colour[1] + (flash[1] - colour[1]) * share;
+      data[to + 2] = colour[2] + (flash[2] - colour[2]) * share;
+      data[to + 3] = 255;
+      if (light[i] > 0.01) {
+        light[i] *= fade;
+        moving = true;
+      } else light[i] = 0;
     }
+    if (moving) this.moving = true;
     this.small.getContext("2d").putImageData(pixels, 0, 0);
   }
 

@@ -6,23 +6,33 @@ import { calm } from "/shown.js";
 const DECADES = 4; // orders of magnitude that a priority's byte spans
 const GLOWING = 32; // how many of the most urgent states glow
 
-/** The most urgent states glow; what is far below the most urgent one does not. */
-export function drawQueue(view) {
-  const { context: c, size: s, cells } = view;
-  const levels = [];
-  for (let i = 0; i < cells.length; i++) {
-    const level = view.agent.cells[i * CELL_BYTES + 3];
-    if (level && cells[i] !== "#") levels.push(level);
+/** The cells that glow, as pairs of cell and strength: what is far below the most urgent one does not. */
+export function mostUrgent({ agent, cells }) {
+  const counts = new Uint32Array(256);
+  let top = 0;
+  for (let i = 0, at = 3; i < cells.length; i++, at += CELL_BYTES) {
+    const level = agent.cells[at];
+    if (level && cells[i] !== "#") {
+      counts[level]++;
+      if (level > top) top = level;
+    }
   }
-  if (levels.length === 0) return;
-  levels.sort((a, b) => b - a);
-  const top = levels[0];
-  const least = levels[Math.min(levels.length, GLOWING) - 1];
-  for (let i = 0; i < cells.length; i++) {
-    const level = view.agent.cells[i * CELL_BYTES + 3];
+  let least = top;
+  for (let n = counts[top]; n < GLOWING && least > 1; n += counts[least]) least--;
+  const glowing = [];
+  for (let i = 0, at = 3; top && i < cells.length; i++, at += CELL_BYTES) {
+    const level = agent.cells[at];
     if (!level || level < least || cells[i] === "#") continue;
     const below = ((top - level) / 254) * DECADES;
-    c.globalAlpha = Math.max(0.08, 1 - below / 1.2) ** 1.3 * Math.min(1, 0.3 + level / 200);
+    glowing.push([i, Math.max(0.08, 1 - below / 1.2) ** 1.3 * Math.min(1, 0.3 + level / 200)]);
+  }
+  return glowing;
+}
+
+export function drawQueue(view) {
+  const { context: c, size: s } = view;
+  for (const [i, strength] of view.glowing) {
+    c.globalAlpha = strength;
     c.drawImage(view.sprites.glow, (i % view.width) * s - s / 2, Math.floor(i / view.width) * s - s / 2);
   }
   c.globalAlpha = 1;
@@ -31,7 +41,7 @@ export function drawQueue(view) {
 export function drawMarks(view) {
   const { context: c, size: s, cells } = view;
   const { theme } = view.sprites;
-  for (let i = 0; i < cells.length; i++) {
+  for (const i of view.marked) {
     const { x, y } = view.centre(i);
     if (cells[i] === "S") {
       c.strokeStyle = theme.text;
@@ -41,7 +51,7 @@ export function drawMarks(view) {
       c.stroke();
     } else if (cells[i] === "G") {
       star(c, x * s, y * s, s * 0.46);
-    } else if (!"#. ".includes(cells[i])) {
+    } else {
       c.fillStyle = theme.text;
       c.font = `600 ${Math.round(s * 0.6)}px system-ui, sans-serif`;
       c.textAlign = "center";
@@ -69,6 +79,7 @@ function star(c, x, y, r) {
 
 export function drawAgent(view, elapsed) {
   const { context: c, size: s, agent } = view;
+  if (agent.position === null) return; // Nobody says where it is.
   const { theme } = view.sprites;
   // The trail; a jump is the start of a new episode.
   let last = null;

@@ -63,7 +63,6 @@ class Player {
 
   listen({ onScene, onFrame, onState }) {
     this.onFrame = onFrame;
-    document.body.classList.add("recorded");
     $("scrub").max = this.recording.length - 1;
     $("scrub").addEventListener("input", () => {
       this.running = false;

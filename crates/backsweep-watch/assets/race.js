@@ -41,7 +41,7 @@ export class Figure {
     this.canvas = canvas;
     this.published = figure_3.filter(({ cycles }) => cycles !== null);
     this.titles = Object.fromEntries(planners.map(({ name, title }) => [name, title]));
-    this.paper = { defaults, maze: mazes[0].text };
+    this.paper = { defaults, maze: mazes[0]?.text ?? "" };
     this.runs = [];
     const list = $("figure-key");
     for (const { name, title } of planners) {

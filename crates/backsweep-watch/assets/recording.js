@@ -1,6 +1,6 @@
 // A recorded run: frames, and what the agent knew of each cell at each of them.
 
-import { decode } from "/link.js";
+import { bytes, decode } from "/link.js";
 
 export class Recording {
   constructor({ scene, frames }) {
@@ -66,7 +66,6 @@ function add(known, { q, u, seen }) {
 
 /** Unpacks a recording that is part of a page. */
 export async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const stream = new Blob([bytes(text.trim())]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }

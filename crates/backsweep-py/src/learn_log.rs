@@ -76,10 +76,10 @@ pub fn learn_log(
     options: &Bound<'_, PyDict>,
     settings: &Bound<'_, PyDict>,
 ) -> PyResult<LearnedLog> {
-    let mut inputs = Input::expand(&paths).map_err(told)?;
-    if let Some((name, bytes)) = data {
-        inputs.push(Input::Bytes(name, bytes.as_bytes().into()));
-    }
+    let inputs = match data {
+        Some((name, bytes)) => vec![Input::Bytes(name, bytes.as_bytes().into())],
+        None => Input::expand(&paths).map_err(told)?,
+    };
     let mut spec = spec(columns_of, options)?;
     let settings = read_settings(settings)?;
     let signals = Signals { stopped: AtomicBool::new(false), raised: Mutex::new(None) };

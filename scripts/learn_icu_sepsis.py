@@ -1,7 +1,7 @@
 """ICU-Sepsis: what `learn_log` promises, and what its policies are truly worth.
 
     pip install --no-deps icu-sepsis==2.0.1     # only its dynamics.npz and expert policy are used; then: backsweep, numpy, pyarrow
-    python scripts/icu_sepsis.py [--episodes 17000] [--seeds 3]
+    python scripts/learn_icu_sepsis.py [--episodes 17000] [--seeds 3]
 
 First the known problem: random .780071, expert .781845 and optimal .875142, from `MDP.solve`, to six digits at discount 1. Then logs of the
 expert are sampled, a policy is learned from each, and it is evaluated in the known problem.

@@ -124,6 +124,11 @@ impl LogArguments {
         Ok((spec, inputs))
     }
 
+    /// The files or patterns as they were given.
+    pub fn patterns(&self) -> &[String] {
+        &self.logs
+    }
+
     /// Whether the log is only to be shown.
     pub fn is_dry_run(&self) -> bool {
         self.dry_run
@@ -292,7 +297,8 @@ pub fn decimal(text: &str) -> std::result::Result<Decimal, String> {
     number.ok_or_else(|| "expected a number above 0 such as 0.01".to_owned())
 }
 
-fn percent(text: &str) -> std::result::Result<f64, String> {
+/// A share given in percent.
+pub fn percent(text: &str) -> std::result::Result<f64, String> {
     let number: Option<f64> = text.trim_end_matches('%').trim_end().parse().ok();
     let share = number.map(|percent| percent / 100.0).filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "expected a percentage such as 1%".to_owned())

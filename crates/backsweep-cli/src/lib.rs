@@ -6,6 +6,7 @@ mod count;
 mod counts;
 mod interrupt;
 mod laboratory;
+mod learn;
 mod loading;
 mod merge;
 mod output;
@@ -37,6 +38,7 @@ enum Command {
     Solve(solve::Arguments),
     Convert(convert::Arguments),
     Verify(verify::Arguments),
+    Learn(learn::Arguments),
     Count(count::Arguments),
     Counts(counts::Arguments),
 }
@@ -58,6 +60,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Solve(arguments) => solve::solve(arguments),
         Command::Convert(arguments) => convert::convert(arguments),
         Command::Verify(arguments) => verify::verify(arguments),
+        Command::Learn(arguments) => learn::learn(arguments),
         Command::Count(arguments) => count::count(arguments),
         Command::Counts(arguments) => counts::counts(arguments),
     };

@@ -115,8 +115,8 @@ pub(crate) fn loops(state: &str) -> String {
     )
 }
 
-/// The first state from which a policy never ends, if any. `policy` has one choice per state.
-pub(crate) fn never_ends(mdp: &Mdp, policy: impl Fn(usize) -> usize) -> Option<usize> {
+/// Whether a policy, one choice per state, ends from each state with a probability above 0 and hence, if so from all, with 1.
+pub(crate) fn ends(mdp: &Mdp, policy: impl Fn(usize) -> usize) -> Vec<bool> {
     let n = mdp.n_states();
     let mut before: Vec<u32> = vec![0; n + 1];
     for state in 0..n {
@@ -143,7 +143,7 @@ pub(crate) fn never_ends(mdp: &Mdp, policy: impl Fn(usize) -> usize) -> Option<u
             }
         }
     }
-    ends.iter().position(|ends| !ends)
+    ends
 }
 
 /// A policy in a fitted model: one choice per state.
@@ -163,7 +163,7 @@ impl Chain {
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, String> {
         if settings.discount == 1.0
-            && let Some(state) = never_ends(&rows.mdp, |state| state)
+            && let Some(state) = ends(&rows.mdp, |state| state).iter().position(|ends| !ends)
         {
             return Err(loops(&names[state]));
         }

@@ -1,7 +1,7 @@
 //! What a policy is worth: every estimate with its interval.
 
 use crate::bootstrap::{Sums, intervals, jackknife, total};
-use crate::chain::{Chain, Logged, Rows};
+use crate::chain::{self, Chain, Logged, Rows};
 use crate::learned::Fit;
 use crate::memory::Memory;
 use crate::off_policy::{HeldOut, Selected};
@@ -151,7 +151,10 @@ impl Evaluation {
             by_folds(counts, settings.hold_out, &other, Policy::Given(&model.policy), &model.chain, discount);
         evaluation.covered = model.covered;
         if cases.cases.is_empty() {
-            let logged = Logged::new(&other, settings, &counts.states, stop)?;
+            // Without discount, the few held-out folds may not end by themselves; then they cannot be compared.
+            let Ok(logged) = Logged::new(&other, settings, &counts.states, stop) else {
+                return Ok(evaluation);
+            };
             let by_fold_logged =
                 by_folds(counts, settings.hold_out, &other, Policy::Logged, &logged.chain, discount);
             evaluation.logged = Some(by_fold_logged.estimate);
@@ -216,6 +219,30 @@ impl HeldOutModel {
         names: &[String],
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, String> {
+        // Without discount, held-out rows alone may go round in circles; such states use their training rows.
+        let mut by_training = vec![false; fit.table.n_states()];
+        let (rows, policy, share_covered) = loop {
+            let found = Self::rows(other, fit, &by_training)?;
+            let ends = chain::ends(&found.0.mdp, |state| state);
+            let mut more = false;
+            for (by_training, ends) in by_training.iter_mut().zip(ends) {
+                let add = settings.discount == 1.0 && !ends && !*by_training;
+                *by_training |= add;
+                more |= add;
+            }
+            if !more {
+                break found;
+            }
+        };
+        let chain = Chain::solve(rows, settings, names, stop)?;
+        let visits = chain.visits(other, settings.discount);
+        let covered: f64 = visits.iter().zip(&share_covered).map(|(visits, share)| visits * share).sum();
+        let covered = covered / visits.iter().sum::<f64>();
+        Ok(Self { chain, policy, covered })
+    }
+
+    /// The policy's rows, its probability for each held-out pair, and the share of each state's decisions that held-out rows cover.
+    fn rows(other: &Table, fit: &Fit, by_training: &[bool]) -> Result<(Rows, Vec<f64>, Vec<f64>), String> {
         let Fit { table, logged, plan, .. } = fit;
         let mut rows = Rows::new(table.n_states());
         let mut policy = vec![0.0; other.n.len()];
@@ -225,17 +252,19 @@ impl HeldOutModel {
             let pairs = table.pairs_of(state);
             if pairs.is_empty() {
                 // Training says nothing about this state, so the policy leaves it as it was logged.
-                for pair in other.pairs_of(state) {
+                let held_out = if by_training[state] { 0..0 } else { other.pairs_of(state) };
+                if held_out.is_empty() {
+                    rows.add_reward(logged.unseen);
+                }
+                for pair in held_out {
                     policy[pair] = own[pair];
                     rows.mix(own[pair], other, pair, 0.0);
-                }
-                if other.pairs_of(state).is_empty() {
-                    rows.add_reward(logged.unseen);
                 }
             }
             for pair in pairs.filter(|&pair| plan.policy[pair] > 0.0) {
                 let share = plan.policy[pair];
-                match other.pair(state as u32, table.actions[pair]) {
+                let twin = other.pair(state as u32, table.actions[pair]).filter(|_| !by_training[state]);
+                match twin {
                     Some(twin) => {
                         policy[twin] = share;
                         *covered += share;
@@ -247,11 +276,7 @@ impl HeldOutModel {
             rows.end_choice()?;
             rows.end_state()?;
         }
-        let chain = Chain::solve(rows, settings, names, stop)?;
-        let visits = chain.visits(other, settings.discount);
-        let covered: f64 = visits.iter().zip(&share_covered).map(|(visits, share)| visits * share).sum();
-        let covered = covered / visits.iter().sum::<f64>();
-        Ok(Self { chain, policy, covered })
+        Ok((rows, policy, share_covered))
     }
 
     /// What each case adds to the value in this model, relative to the mean (the infinitesimal jackknife).

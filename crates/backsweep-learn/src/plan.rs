@@ -7,6 +7,7 @@
 use crate::chain::{self, Chain, Logged, Rows};
 use crate::settings::Settings;
 use crate::table::Table;
+use backsweep_solve::Solution;
 
 /// A policy and its values in the fitted model.
 pub struct Plan {
@@ -68,17 +69,56 @@ impl Plan {
         }
         let solution = chain::solve(&rows, settings, names, stop)?;
         let bound = solution.lower.iter().zip(&solution.upper).fold(0.0_f64, |most, (l, u)| most.max(u - l));
-        let chosen: Vec<Option<usize>> = (0..n_states)
+        let mut choices: Vec<usize> = (0..n_states)
             .map(|state| {
-                let choices = rows.mdp.choices_of(state);
+                let all = rows.mdp.choices_of(state);
                 let choice = solution.policy[state] as usize;
                 // Where nothing matters the solver decides nothing; the first supported action is as good as any.
-                decided[if choices.contains(&choice) { choice } else { choices.start }]
+                if all.contains(&choice) { choice } else { all.start }
             })
             .collect();
+        if settings.discount == 1.0 {
+            prefer_ends(&rows, &solution, &mut choices);
+        }
+        let chosen: Vec<Option<usize>> = choices.iter().map(|&choice| decided[choice]).collect();
         let policy = mixture(table, logged, settings, &chosen);
         let chain = Chain::solve(chain::rows(table, &policy, logged.unseen)?, settings, names, stop)?;
         Ok(Self { policy, chosen, chain, bound })
+    }
+}
+
+/// Replaces choices of states from which the policy never ends by equally good ones from which it does, as far as there are any:
+/// where everything is worth the same, the solver may go round in circles.
+fn prefer_ends(rows: &Rows, solution: &Solution, choices: &mut [usize]) {
+    let mdp = &rows.mdp;
+    let mut ends = chain::ends(mdp, |state| choices[state]);
+    let value = |choice: usize| {
+        let next =
+            mdp.arcs_of(choice).map(|arc| mdp.probabilities[arc] * solution.value(mdp.targets[arc] as usize));
+        rows.rewards[choice] + next.sum::<f64>()
+    };
+    loop {
+        let mut changed = false;
+        for state in 0..choices.len() {
+            if ends[state] {
+                continue;
+            }
+            // Twice the interval: that of the state itself and that of where its choices lead.
+            let slack = 2.0 * (solution.upper[state] - solution.lower[state])
+                + 1e-9 * solution.value(state).abs()
+                + 1e-12;
+            let leads_out = |choice: &usize| {
+                let out =
+                    mdp.can_end(*choice) || mdp.arcs_of(*choice).any(|arc| ends[mdp.targets[arc] as usize]);
+                out && value(*choice) >= solution.value(state) - slack
+            };
+            if let Some(choice) = mdp.choices_of(state).find(leads_out) {
+                (choices[state], ends[state], changed) = (choice, true, true);
+            }
+        }
+        if !changed {
+            return;
+        }
     }
 }
 

@@ -173,3 +173,29 @@ fn a_table_is_what_was_counted() {
     let v0 = 0.75 + 0.5 * (0.75 * 0.25 + 0.25 * c);
     assert!((logged.chain.values[0] - v0).abs() < 1e-5 && (c - (4.0 * v0 + 0.75) / 7.0).abs() < 1e-5);
 }
+
+#[test]
+fn where_nothing_matters_the_policy_still_ends() {
+    // In state 1 everything is worth 0: going round costs nothing, and so does the end.
+    let mut cases = repeat(30, &[(0, 0, 1000)], End::Terminated);
+    cases.extend(repeat(30, &[(0, 0, 1000), (1, 0, 0), (1, 1, 0)], End::Terminated));
+    let found = learned(&count(2, 2, &cases), &[], &all(1.0, 20));
+    assert_eq!(found.fit.plan.policy, [1.0, 0.0, 1.0]);
+    assert!((found.fit.plan.chain.values[0] - 1.0).abs() < 1e-5);
+}
+
+#[test]
+fn held_out_rows_that_go_round_in_circles_do_not_spoil_the_rest() {
+    let mut cases: Vec<Case> = (0..60)
+        .map(|i| case(i % 13, &[(0, 0, 500), (1, 0, if i % 2 == 0 { 0 } else { 1000 })], End::Terminated))
+        .collect();
+    cases.extend((0..30).map(|_| case(15, &[(0, 0, 500), (1, 0, 0)], End::Truncated(1))));
+    let settings = Settings { hold_out: hold_out(0.2).unwrap(), ..all(1.0, 20) };
+    let found = learned(&count(2, 1, &cases), &cases, &settings);
+    assert!(
+        (found.evaluation.held_out.unwrap().policy.value - 1.0).abs() < 1e-5,
+        "{:?}",
+        found.evaluation.held_out
+    );
+    assert!((found.evaluation.covered - 0.5).abs() < 1e-6);
+}

@@ -1,0 +1,200 @@
+//! `backsweep learn`: from a log to a policy that can be defended.
+
+use crate::count::{self, LogArguments};
+use crate::{interrupt, output};
+use backsweep_lab::{Error, Result};
+use backsweep_learn::{Against, Cases, Estimate, Evaluation, Learned, Settings, hold_out};
+use backsweep_learn::{agent, output as files, verdict};
+use backsweep_log::{Case, Counts, Input, Report, counts_file};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+/// Learn a policy from a log, and say what it is worth and where the log does not support it
+///
+/// An action is considered only where it was seen --min-count times; a state without such an action keeps what was logged. Cases that were held
+/// out say what the policy is worth. Writes report.html and policy.csv. docs/LOGS.md explains every number.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    log: LogArguments,
+
+    /// LOG are files of counts, as `backsweep count` writes them
+    #[arg(long)]
+    counts: bool,
+
+    /// How much a reward one step later counts, above 0 and at most 1
+    #[arg(long, value_name = "NUMBER", default_value = "0.99")]
+    discount: f64,
+
+    /// Consider an action in a state only if it was logged there this often
+    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(i64).range(1..))]
+    min_count: i64,
+
+    /// Actions below the minimum keep their logged probability; only the rest is decided (Πb-SPIBB)
+    #[arg(long)]
+    keep_logged: bool,
+
+    /// Plan as if an action seen n times paid κ/√n less
+    #[arg(long, value_name = "κ", default_value = "0")]
+    pessimism: f64,
+
+    /// The share of cases that are held out to test the policy; a multiple of 1/16 is taken
+    #[arg(long, value_name = "PERCENT", value_parser = count::percent, default_value = "20%")]
+    hold_out: f64,
+
+    /// The folder for report.html and policy.csv
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+
+    /// Replace the report and policy in the folder
+    #[arg(long, requires = "out")]
+    overwrite: bool,
+
+    /// Also write an agent that goes on learning; `backsweep solve` and Python's Agent.load read it
+    #[arg(long, value_name = "FILE")]
+    agent: Option<PathBuf>,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was read: counts, held-out cases, and how.
+struct Found {
+    counts: Counts,
+    cases: Vec<Case>,
+    case_decimals: u8,
+    how: Vec<(String, String)>,
+}
+
+/// Carries out the command.
+pub fn learn(arguments: &Arguments) -> Result<()> {
+    let settings = Settings {
+        discount: arguments.discount,
+        min_count: arguments.min_count,
+        keep_logged: arguments.keep_logged,
+        pessimism: arguments.pessimism,
+        hold_out: hold_out(arguments.hold_out).map_err(Error::new)?,
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+        ..Settings::default()
+    };
+    settings.check().map_err(Error::new)?;
+    // Before hours of reading: whether the result can be written at all.
+    if let Some(folder) = &arguments.out {
+        files::check_folder(folder, arguments.overwrite).map_err(Error::new)?;
+    }
+    let found = if arguments.counts {
+        read_counts(arguments.log.patterns())?
+    } else {
+        let (spec, inputs) = arguments.log.open()?;
+        if arguments.log.is_dry_run() {
+            return count::show_reading(&spec, &inputs);
+        }
+        let log = count::read(&spec, &inputs, settings.hold_out)?;
+        let how = how(&inputs, Some(&log.report));
+        Found { counts: log.counts, cases: log.cases, case_decimals: log.case_decimals, how }
+    };
+    let interrupted = interrupt::on_ctrl_c();
+    let stop = || interrupted.load(Ordering::Relaxed);
+    let cases = Cases { cases: &found.cases, decimals: found.case_decimals };
+    let learned = backsweep_learn::learn(&found.counts, cases, &settings, &stop).map_err(Error::new)?;
+    if let Some(path) = &arguments.agent {
+        let learner = agent::learner(&found.counts, &learned).map_err(Error::new)?;
+        learner.save(path).map_err(|error| Error::new(error.to_string()))?;
+    }
+    let written = match &arguments.out {
+        None => Vec::new(),
+        Some(folder) => files::write_folder(folder, arguments.overwrite, &found.counts, &learned, &found.how)
+            .map_err(Error::new)?,
+    };
+    if arguments.json {
+        output::result(files::summary(&learned));
+        return Ok(());
+    }
+    print(&learned, &found.counts);
+    for path in written.iter().chain(&arguments.agent) {
+        output::result(format_args!("wrote {}", path.display()));
+    }
+    Ok(())
+}
+
+fn read_counts(patterns: &[String]) -> Result<Found> {
+    let told = |error: backsweep_log::Error| Error::new(error.to_string());
+    let inputs = Input::expand(patterns).map_err(told)?;
+    let mut counts: Option<Counts> = None;
+    for input in &inputs {
+        let more = counts_file::load(input, None).map_err(told)?;
+        counts = Some(match counts {
+            None => more,
+            Some(sum) => sum.merge(&more).map_err(|error| Error::new(format!("{input}: {error}")))?,
+        });
+    }
+    let counts = counts.ok_or_else(|| Error::new("no file of counts was given; expected at least one"))?;
+    Ok(Found { counts, cases: Vec::new(), case_decimals: 0, how: how(&inputs, None) })
+}
+
+/// How the log was read, for the report.
+fn how(inputs: &[Input], report: Option<&Report>) -> Vec<(String, String)> {
+    let names: Vec<String> = inputs.iter().take(10).map(Input::to_string).collect();
+    let more = if inputs.len() > 10 { format!(" and {} more", inputs.len() - 10) } else { String::new() };
+    let mut lines = vec![("files".to_owned(), format!("{}{more}", names.join(", ")))];
+    if let Some(report) = report {
+        lines.push(("rows".to_owned(), report.rows.to_string()));
+        lines.push(("cases that ended, were cut".to_owned(), format!("{}, {}", report.ended, report.cut)));
+        if report.bad_rows > 0 {
+            let text = format!("{} rows, with {} cases", report.bad_rows, report.dropped_cases);
+            lines.push(("left out as bad".to_owned(), text));
+        }
+    }
+    lines
+}
+
+fn print(learned: &Learned, counts: &Counts) {
+    let e = &learned.evaluation;
+    let [n_cases, n_held_out] = e.n_cases;
+    output::result(format_args!(
+        "{n_cases} cases to learn from, {n_held_out} held out ({} of 16 folds); {} states, {} actions\n",
+        learned.settings.hold_out.count_ones(),
+        counts.states.len(),
+        counts.actions.len()
+    ));
+    numbers(e);
+    let supported = learned.states.iter().filter(|row| row.supported).count();
+    output::result(format_args!(
+        "\nsupported: {:.1} % of visits, {supported} of {} states; {:.1} % of logged decisions would change",
+        100.0 * e.supported,
+        learned.states.len(),
+        100.0 * e.changed
+    ));
+    output::result(format_args!("\n{}.", learned.verdict.finding.words()));
+    learned.verdict.reasons.iter().for_each(output::result);
+    output::result(verdict::CAVEAT);
+}
+
+fn numbers(e: &Evaluation) {
+    let line = |name: &str, value: Option<Estimate>, gain: Option<Estimate>| {
+        let text = |found: Option<Estimate>| {
+            found.map_or_else(|| "unavailable".to_owned(), |found| found.to_string())
+        };
+        let gain = gain.map_or_else(String::new, |gain| format!("  gain {gain}"));
+        output::result(format_args!("{name:<42} {}{gain}", text(value)));
+    };
+    let of = |found: Option<Against>| (found.map(|found| found.policy), found.map(|found| found.gain));
+    line("logged policy, held out", e.logged, None);
+    line("policy, model of training cases", Some(e.training), None);
+    let named = [
+        ("policy, model of held-out cases", e.held_out),
+        ("policy, weighted importance sampling", e.importance),
+        ("policy, doubly robust", e.doubly_robust),
+    ];
+    for (name, found) in named {
+        let (policy, gain) = of(found);
+        line(name, policy, gain);
+    }
+    if e.importance.is_some() {
+        output::result(format_args!(
+            "{:<42} {:.1} of {}",
+            "effective held-out cases", e.effective_cases, e.n_cases[1]
+        ));
+    }
+}

@@ -16,6 +16,7 @@ a policy from a log of decisions; ``MDP`` solves known problems; ``SmallBackupPr
 from importlib.metadata import version as _version
 
 from ._backsweep import TD0, Agent, SmallBackupPredictor
+from ._discretize import Discretize
 from ._errors import Error, FileError, UnknownName
 from ._explore import (
     BayesBonus,
@@ -54,6 +55,7 @@ Agent.watch = watch  # type: ignore[method-assign,assignment]
 __all__ = [
     "Agent",
     "Audit",
+    "Discretize",
     "Average",
     "BayesBonus",
     "CountBonus",

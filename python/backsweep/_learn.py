@@ -32,6 +32,8 @@ class History:
     """The time each episode spent on learning and planning."""
     terminated: list[bool] = field(default_factory=list)
     """Whether the episode ended by itself; otherwise it was cut."""
+    agent: Agent | None = None
+    """The agent that learned: the one given to ``learn``, or the one it built."""
     interrupted: bool = False
     """Whether Ctrl-C stopped learning. The steps of the last, unfinished episode were learned but are not listed here."""
 
@@ -134,10 +136,12 @@ class Evaluation:
 
 def learn(
     env: Any,
-    agent: Agent,
-    episodes: int,
+    agent: Agent | None = None,
+    episodes: int = 1000,
     *,
-    cycles: int = 1,
+    reward_range: tuple[float, float] | None = None,
+    discount: float | None = None,
+    cycles: int | None = None,
     microseconds: float | None = None,
     max_steps: int | None = None,
     seed: int | None = None,
@@ -146,6 +150,11 @@ def learn(
 ) -> History:
     """Let an agent learn in a Gymnasium environment.
 
+    Without an agent, one is built that explores well in most worlds (a bonus for what was seldom tried) and recommends what it has
+    learned; ``history.agent`` is that agent. It needs to know the range of rewards: that of FrozenLake, Taxi, CliffWalking,
+    CartPole, MountainCar, Acrobot and Blackjack is known, others are stated with ``reward_range``. Wrap environments with real
+    numbers in observations in ``Discretize``.
+
     The actions of the environment are declared to the agent, unless the environment gives an ``action_mask`` in its info or
     inside a Dict observation: then each state has the actions that its mask allows.
 
@@ -153,12 +162,14 @@ def learn(
 
     Args:
         env: a single Gymnasium environment.
-        agent: the agent.
+        agent: the agent; by default a new one.
         episodes: the number of episodes.
-        cycles: update cycles after each step.
+        reward_range: the lowest and the highest reward of a step, for a new agent.
+        discount: the discount of a new agent, 0.99 by default.
+        cycles: update cycles after each step; by default 1, or 20 for a new agent.
         microseconds: the time to plan after each step, instead of ``cycles``.
         max_steps: truncates episodes, as a time limit does: the state that was reached keeps its value.
-        seed: seeds the environment's first reset.
+        seed: seeds the environment's first reset, and a new agent.
         progress: whether to show a bar; by default in a terminal or notebook.
         on_episode: called with the history after each episode; learning stops if it returns ``True``.
 
@@ -167,11 +178,21 @@ def learn(
     """
     world = World(env)
     check_count("episodes", episodes)
+    if agent is None:
+        from ._defaults import CYCLES, default_agent
+
+        agent = default_agent(env, 0.99 if discount is None else discount, reward_range, seed)
+        cycles = CYCLES if cycles is None else cycles
+    elif not hasattr(agent, "observe"):
+        raise TypeError(f"agent is {agent!r}; expected a backsweep.Agent; the number of episodes is episodes=")
+    elif reward_range is not None or discount is not None:
+        raise TypeError("reward_range and discount are for a new agent; expected neither beside agent=")
+    cycles = 1 if cycles is None else cycles
     check_count("cycles", cycles)
     if max_steps is not None:
         check_count("max_steps", max_steps)
     plan = {"cycles": cycles} if microseconds is None else {"microseconds": microseconds}
-    history = History()
+    history = History(agent=agent)
     with Bar(episodes, progress) as bar:
         try:
             for episode in range(episodes):

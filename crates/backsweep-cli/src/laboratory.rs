@@ -7,7 +7,7 @@ use backsweep_lab::manifest::Manifest;
 use backsweep_lab::result::Results;
 use backsweep_lab::runner::{SettingFilter, Shard, all_settings, run};
 use backsweep_lab::store::Store;
-use backsweep_lab::{Error, Result, figures, report, verdict};
+use backsweep_lab::{Error, Result, figures, report, suite, verdict};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -137,6 +137,10 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
 const MOST_LINES: usize = 60;
 
 fn print_summary(results: &Results) {
+    if let Some(info) = results.experiments.iter().find(|info| !info.worlds.is_empty()) {
+        output::result(suite::table(&suite::rows(results, &info.name)));
+        return;
+    }
     if results.summaries.len() > MOST_LINES {
         return;
     }

@@ -4,6 +4,7 @@ mod bench;
 mod convert;
 mod count;
 mod counts;
+mod explore;
 mod interrupt;
 mod laboratory;
 mod learn;
@@ -33,6 +34,7 @@ enum Command {
     Reproduce(reproduce::Arguments),
     Run(run::Arguments),
     Merge(merge::Arguments),
+    Explore(explore::Arguments),
     Watch(backsweep_watch::command::WatchArgs),
     Bench(bench::Arguments),
     Solve(solve::Arguments),
@@ -55,6 +57,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Merge(arguments) => merge::merge(arguments),
+        Command::Explore(arguments) => explore::explore(arguments),
         Command::Watch(arguments) => backsweep_watch::command::run(arguments),
         Command::Bench(arguments) => bench::bench(arguments),
         Command::Solve(arguments) => solve::solve(arguments),

@@ -2,6 +2,7 @@
 
 use crate::{Grid, Horizon, Phase, Score, Table, World};
 use backsweep::{Action, Environment, Next, Random, Result, State, Transition};
+use std::sync::Arc;
 
 /// How many evaluations in a row must be good before a policy counts as learned.
 const IN_A_ROW: u64 = 3;
@@ -14,7 +15,7 @@ const IN_A_ROW: u64 = 3;
 /// let mut random = Random::from_seed(1);
 /// let chain = world("chain", &mut random)?;
 /// let mut agent = Agent::new(PlannerKind::default(), Settings { discount: chain.discount, ..Settings::default() })?;
-/// let mut run = Run::new(&chain, &mut random);
+/// let mut run = Run::new(chain, &mut random);
 /// while !run.is_over() {
 ///     let transition = agent.step(run.table(), run.state(), Budget::Cycles(5), &mut random)?;
 ///     run.take(&transition, &mut random);
@@ -23,8 +24,8 @@ const IN_A_ROW: u64 = 3;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Run<'w> {
-    world: &'w World,
+pub struct Run {
+    world: Arc<World>,
     state: State,
     steps: u64,
     episode_steps: u64,
@@ -54,9 +55,10 @@ pub struct RunScore {
     pub reached: bool,
 }
 
-impl<'w> Run<'w> {
+impl Run {
     /// A run that begins in a start of the world.
-    pub fn new(world: &'w World, random: &mut Random) -> Self {
+    pub fn new(world: impl Into<Arc<World>>, random: &mut Random) -> Self {
+        let world = world.into();
         Self {
             state: world.table().start(random),
             world,
@@ -72,13 +74,18 @@ impl<'w> Run<'w> {
         }
     }
 
+    /// The world.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
     /// The phase in force.
-    pub fn phase(&self) -> &'w Phase {
+    pub fn phase(&self) -> &Phase {
         self.world.phase(self.steps)
     }
 
     /// The table in force.
-    pub fn table(&self) -> &'w Table {
+    pub fn table(&self) -> &Table {
         &self.phase().table
     }
 

@@ -1,8 +1,9 @@
 //! All worlds by name.
 
-pub(crate) mod deep_sea;
+mod deep_sea;
 mod lines;
 mod mazes;
+mod random;
 mod toy_text;
 
 use crate::World;
@@ -13,28 +14,44 @@ use std::ops::RangeInclusive;
 /// Builds a world of a size; worlds without a size get 0.
 type Build = fn(usize, &mut Random) -> World;
 
-/// The worlds whose names stand alone.
+/// The worlds whose names stand alone. Ceilings are what an agent that knows the world can expect.
 const SINGLE: [(&str, Build); 11] = [
-    ("riverswim", |_, _| lines::river_swim_strehl_littman()),
-    ("six_arms", |_, _| lines::six_arms()),
-    ("chain", |_, _| lines::chain()),
-    ("double_loop", |_, _| lines::double_loop()),
+    ("riverswim", |_, _| {
+        known_as("riverswim", "RiverSwim (Strehl & Littman)", lines::strong_river(6), 3.34e6)
+    }),
+    ("six_arms", |_, _| known_as("six_arms", "SixArms", lines::arms(6), 30e6)),
+    ("chain", |_, _| known_as("chain", "Chain", lines::chain(5), 3_677.0)),
+    ("double_loop", |_, _| known_as("double_loop", "DoubleLoop", lines::double_loop(5), 400.0)),
     ("dearden_maze", |_, _| mazes::dearden()),
-    ("frozen_lake_4x4", |_, _| toy_text::frozen_lake(4)),
-    ("frozen_lake_8x8", |_, _| toy_text::frozen_lake(8)),
+    ("frozen_lake_4x4", |_, _| toy_text::frozen_lake_4()),
+    ("frozen_lake_8x8", |_, _| toy_text::frozen_lake_8()),
     ("taxi", |_, _| toy_text::taxi()),
     ("cliff_walking", |_, _| toy_text::cliff_walking()),
-    ("blocking_maze", |_, _| mazes::blocking()),
-    ("shortcut_maze", |_, _| mazes::shortcut()),
+    ("blocking_maze", |_, _| known_as("blocking_maze", "Blocking maze", mazes::blocking(), 225.0)),
+    ("shortcut_maze", |_, _| known_as("shortcut_maze", "Shortcut maze", mazes::shortcut(), 487.0)),
 ];
 
 /// The families whose names end in a size, and the sizes there are.
-const SIZED: [(&str, RangeInclusive<usize>, Build); 4] = [
+const SIZED: [(&str, RangeInclusive<usize>, Build); 10] = [
     ("riverswim", 2..=1000, |n, _| lines::river_swim(n)),
-    ("grid", 2..=100, |n, _| mazes::square(n, if n <= 5 { 1_000 } else { 2_000 })),
+    ("strong_river", 2..=1000, |n, _| lines::strong_river(n)),
+    ("arms", 2..=6, |n, _| lines::arms(n)),
+    ("chain", 2..=1000, |n, _| lines::chain(n)),
+    ("double_loop", 2..=1000, |n, _| lines::double_loop(n)),
+    ("grid", 2..=100, |n, _| match n {
+        5 => known_as("grid_5", "Grid5", mazes::square(5, 1_000), 92.5),
+        10 => known_as("grid_10", "Grid10", mazes::square(10, 2_000), 87.0),
+        n => mazes::square(n, 200 * n as u64),
+    }),
     ("deep_sea_stochastic", 2..=100, |n, random| deep_sea::deep_sea(n, true, random)),
     ("deep_sea", 2..=100, |n, random| deep_sea::deep_sea(n, false, random)),
+    ("lake", 3..=100, random::lake),
+    ("garnet", 3..=10_000, random::garnet),
 ];
+
+fn known_as(name: &str, title: &str, world: World, ceiling: f64) -> World {
+    World { name: name.to_owned(), title: title.to_owned(), ceiling: Some(ceiling), ..world }
+}
 
 /// The worlds of the suite, in the order of its tables. Families with a size are listed with the sizes that are reported.
 pub fn names() -> Vec<String> {

@@ -1,13 +1,14 @@
 //! Experiments are data: a file says what to run, this turns it into settings.
 
 mod control;
+mod exploration;
 mod file;
 mod message;
 mod prediction;
 
 use crate::control::{OwnPlanner, PlannerChoice};
 use crate::cost;
-use crate::result::{ExperimentInfo, MazeInfo, SettingKey};
+use crate::result::{ExperimentInfo, MazeInfo, SettingKey, WorldInfo};
 use crate::setting::{Setting, Work};
 use crate::{Error, Result};
 use file::File;
@@ -73,6 +74,8 @@ pub struct Experiment {
     pub tasks: Vec<(String, String)>,
     /// The mazes among them.
     pub mazes: Vec<MazeInfo>,
+    /// The worlds of a suite among them.
+    pub worlds: Vec<WorldInfo>,
     /// Its settings, in order.
     pub settings: Vec<Setting>,
 }
@@ -112,7 +115,14 @@ impl Experiment {
     /// # Errors
     /// As [`read`](Self::read), but for the name of the file.
     pub fn parse(text: &str, folder: &Path, changes: &Changes) -> Result<Self> {
-        let file: File = toml::from_str(text).map_err(|error| message::one_line(text, &error))?;
+        Self::of_file(&Self::file(text)?, text, folder, changes)
+    }
+
+    fn file(text: &str) -> Result<File> {
+        toml::from_str(text).map_err(|error| message::one_line(text, &error))
+    }
+
+    fn of_file(file: &File, text: &str, folder: &Path, changes: &Changes) -> Result<Self> {
         let mut runs = file.runs;
         if changes.quick {
             runs = file.quick_runs.unwrap_or(runs);
@@ -131,11 +141,13 @@ impl Experiment {
             text: text.to_owned(),
             tasks: Vec::new(),
             mazes: Vec::new(),
+            worlds: Vec::new(),
             settings: Vec::new(),
             name: file.name.clone(),
         };
-        experiment.add_control(&file, folder, changes)?;
-        experiment.add_prediction(&file)?;
+        experiment.add_control(file, folder, changes)?;
+        experiment.add_prediction(file)?;
+        experiment.add_exploration(file)?;
         if let Some(table) = &file.cost {
             let timed = if changes.quick { table.quick_observations } else { table.observations };
             // With fewer observations it is another experiment.
@@ -150,7 +162,7 @@ impl Experiment {
         }
         if experiment.settings.is_empty() {
             return Err(Error::new(
-                "nothing to run; expected at least one table [[mazes]] and one [[methods]] (or [[circles]] and [[predictors]])",
+                "nothing to run; expected at least one table [[mazes]] and one [[methods]] (or [[circles]] and [[predictors]], or [[worlds]] and [[agents]])",
             ));
         }
         experiment.check_settings()?;
@@ -186,6 +198,7 @@ impl Experiment {
             text: self.text.clone(),
             tasks: self.tasks.clone(),
             mazes: self.mazes.clone(),
+            worlds: self.worlds.clone(),
         }
     }
 

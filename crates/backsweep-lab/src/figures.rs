@@ -19,6 +19,7 @@ pub mod palette;
 mod prediction;
 pub mod raster;
 mod scale;
+mod suite;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -93,6 +94,14 @@ pub fn pictures(results: &Results) -> Vec<Figure> {
     let own =
         results.experiments.iter().map(|info| info.name.as_str()).filter(|name| !BUILT_IN.contains(name));
     for experiment in own {
+        if query::info(results, experiment).is_some_and(|info| !info.worlds.is_empty()) {
+            add(suite::scores(results, experiment), SUITE);
+            add(
+                suite::sizes(results, experiment),
+                "Error bars are 95 % bootstrap intervals of the mean over runs.",
+            );
+            continue;
+        }
         add(
             user::scores(results, experiment),
             "Error bars are 95 % bootstrap intervals of the mean over runs.",
@@ -129,6 +138,8 @@ const FIGURE_3_TIME: &str = "The same scores against the measured time per step.
     authors' machine in 2013, so only the order of methods along the axis compares.";
 const CHOICE_OF_M: &str =
     "Score of value iteration for each M. The paper optimised M in this way and chose 4.";
+const SUITE: &str = "Each sign is the mean of an agent over its runs with its 95 % bootstrap interval. Dashed: what an agent that \
+    knows the world can expect. Dotted: the score to reach. Hollow: published.";
 const TABLE_1: &str = "One size grows and the others stay. The exponent is fitted over the upper half of the sizes, \
     where the fixed cost of a cycle no longer hides its growth. Large models outgrow the caches, which bends curves up; \
     the number of backups per cycle in the tables below does not depend on that.";

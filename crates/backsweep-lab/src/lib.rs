@@ -13,6 +13,7 @@ pub mod control;
 mod cost;
 mod error;
 pub mod experiment;
+mod exploration;
 pub mod figures;
 mod growth;
 mod hash;
@@ -30,6 +31,7 @@ pub mod runner;
 pub mod setting;
 pub mod statistics;
 pub mod store;
+pub mod suite;
 mod task;
 pub mod verdict;
 

@@ -31,6 +31,7 @@ pub fn html(
     pictures(&mut page, figures);
     let _ = writeln!(page, "<h2 id=\"tables\">Tables</h2>");
     tables::exponents(&mut page, results);
+    tables::suites(&mut page, results);
     tables::summaries(&mut page, results);
     tables::timings(&mut page, results);
     settings(&mut page, results, facts);

@@ -174,6 +174,30 @@ pub struct ExperimentInfo {
     /// The mazes among the tasks.
     #[serde(default)]
     pub mazes: Vec<MazeInfo>,
+    /// The worlds of a suite among the tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worlds: Vec<WorldInfo>,
+}
+
+/// A world of a suite, as reports show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorldInfo {
+    /// The task's name.
+    pub task: String,
+    /// What a reader calls it.
+    pub title: String,
+    /// What the score is.
+    pub score: String,
+    /// Whether a higher score is better.
+    pub more_is_better: bool,
+    /// Whether the median of runs is held against the mark, not the mean.
+    pub by_median: bool,
+    /// What an agent that knows the world can expect.
+    pub ceiling: Option<f64>,
+    /// The score to reach.
+    pub mark: Option<f64>,
+    /// Scores of others, by name.
+    pub published: Vec<(String, f64)>,
 }
 
 /// A maze of an experiment, as reports draw it.

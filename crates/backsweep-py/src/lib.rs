@@ -14,6 +14,7 @@
 //! | names to ids and back | [`names`], [`action_row`]; to files and back: [`name_codec`], [`persistence`] |
 //! | learning from columns | [`columns`], [`flags`], [`observe_many`] |
 //! | learning from logs: files, tables | [`learn_log`] |
+//! | the worlds of the suite, behind `backsweep.bench` | [`suite`] |
 //! | acting, and the policy that values stand for | [`actions`], [`policy`] |
 //! | planning that answers Ctrl-C | [`planning`] |
 //! | one call at a time, and no more memory than there is | [`exclusive`], [`memory`] |
@@ -46,6 +47,7 @@ mod reading;
 mod results;
 mod settings;
 mod solver;
+mod suite;
 
 /// The native module.
 #[pyo3::pymodule]
@@ -64,4 +66,6 @@ mod _backsweep {
     use crate::predict::{SmallBackupPredictor, TD0};
     #[pymodule_export]
     use crate::solver::Solver;
+    #[pymodule_export]
+    use crate::suite::{SuiteWorld, suite_names};
 }

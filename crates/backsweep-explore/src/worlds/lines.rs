@@ -31,58 +31,64 @@ fn gain_of_right(n: usize) -> f64 {
     weight / sum
 }
 
-/// RiverSwim as Strehl & Littman define it.
-pub fn river_swim_strehl_littman() -> World {
-    let table = Table::new(6, |s| {
+/// RiverSwim as Strehl & Littman define it, with any number of states (2 or more); theirs has 6.
+pub fn strong_river(n: usize) -> World {
+    let table = Table::new(n, |s| {
         let left = vec![to(1.0, s.saturating_sub(1), if s == 0 { 5.0 } else { 0.0 })];
         let right = match s {
             0 => vec![to(0.3, 1, 0.0), to(0.7, 0, 0.0)],
-            5 => vec![to(0.3, 5, 10_000.0), to(0.7, 4, 0.0)],
+            s if s + 1 == n => vec![to(0.3, s, 10_000.0), to(0.7, s - 1, 0.0)],
             s => vec![to(0.3, s + 1, 0.0), to(0.6, s, 0.0), to(0.1, s - 1, 0.0)],
         };
         vec![left, right]
     });
-    let world = World::lasting("riverswim", "RiverSwim (Strehl & Littman)", table, 5_000);
-    World { ceiling: Some(3.34e6), ..world }
+    World::lasting(
+        &format!("strong_river_{n}"),
+        &format!("RiverSwim (Strehl & Littman), {n} states"),
+        table,
+        5_000,
+    )
 }
 
-/// Strehl & Littman's SixArms: a hub and six rooms, the better the harder to enter.
-pub fn six_arms() -> World {
+/// Strehl & Littman's SixArms with its first `n` arms, 2 to 6: a hub and rooms, the better the harder to enter.
+pub fn arms(n: usize) -> World {
     const ENTER: [f64; 6] = [1.0, 0.15, 0.1, 0.05, 0.03, 0.01];
     const STAY: [f64; 6] = [50.0, 133.0, 300.0, 800.0, 1660.0, 6000.0];
-    let table = Table::new(7, |s| {
+    let table = Table::new(n + 1, |s| {
         let action = |a: usize| match s {
             0 => vec![to(ENTER[a], a + 1, 0.0), to(1.0 - ENTER[a], 0, 0.0)],
-            1 if a != 4 => vec![to(1.0, 1, STAY[0])],
+            1 if a + 2 != n => vec![to(1.0, 1, STAY[0])],
             s if s > 1 && a == s - 1 => vec![to(1.0, s, STAY[s - 1])],
             _ => vec![to(1.0, 0, 0.0)],
         };
-        (0..6).map(action).collect()
+        (0..n).map(action).collect()
     });
-    World { ceiling: Some(30e6), ..World::lasting("six_arms", "SixArms", table, 5_000) }
+    World::lasting(&format!("arms_{n}"), &format!("{n} arms"), table, 5_000)
 }
 
-/// Strens' Chain: forward to a reward of 10, or back to 2 at once; one action in five slips into the other.
-pub fn chain() -> World {
-    let table = Table::new(5, |s| {
-        let forward = |p| to(p, (s + 1).min(4), if s == 4 { 10.0 } else { 0.0 });
+/// Strens' Chain with any number of states (2 or more; his has 5): forward to a reward of 10, or back to 2 at once; one action in
+/// five slips into the other.
+pub fn chain(n: usize) -> World {
+    let table = Table::new(n, |s| {
+        let forward = |p| to(p, (s + 1).min(n - 1), if s + 1 == n { 10.0 } else { 0.0 });
         let back = |p| to(p, 0, 2.0);
         vec![vec![forward(0.8), back(0.2)], vec![forward(0.2), back(0.8)]]
     });
-    World { ceiling: Some(3_677.0), ..World::lasting("chain", "Chain", table, 1_000) }
+    World::lasting(&format!("chain_{n}"), &format!("Chain, {n} states"), table, 1_000)
 }
 
-/// DoubleLoop: two loops of five steps; the better one is left by a wrong action anywhere.
-pub fn double_loop() -> World {
-    let table = Table::new(9, |s| {
+/// DoubleLoop: two loops of `n` steps (2 or more; the published ones have 5); a wrong action anywhere leaves the better one.
+pub fn double_loop(n: usize) -> World {
+    let (poor_end, rich_end) = (n - 1, 2 * n - 2);
+    let table = Table::new(2 * n - 1, |s| {
         let [a, b] = match s {
-            0 => [to(1.0, 1, 0.0), to(1.0, 5, 0.0)],
-            1..=3 => [to(1.0, s + 1, 0.0); 2],
-            4 => [to(1.0, 0, 1.0); 2],
-            8 => [to(1.0, 0, 2.0); 2],
+            0 => [to(1.0, 1, 0.0), to(1.0, n, 0.0)],
+            s if s == poor_end => [to(1.0, 0, 1.0); 2],
+            s if s == rich_end => [to(1.0, 0, 2.0); 2],
+            s if s < poor_end => [to(1.0, s + 1, 0.0); 2],
             s => [to(1.0, 0, 0.0), to(1.0, s + 1, 0.0)],
         };
         vec![vec![a], vec![b]]
     });
-    World { ceiling: Some(400.0), ..World::lasting("double_loop", "DoubleLoop", table, 1_000) }
+    World::lasting(&format!("double_loop_{n}"), &format!("DoubleLoop of {n} steps"), table, 1_000)
 }

@@ -15,13 +15,7 @@ pub fn square(side: usize, steps: u64) -> World {
         if s == n - 1 { vec![vec![to(1.0, 0, 1.0)]; 4] } else { (0..4).map(moves).collect() }
     });
     let grid = Grid::of_cells(&corners(side), &COMPASS);
-    let ceiling = match (side, steps) {
-        (5, 1_000) => Some(92.5),
-        (10, 2_000) => Some(87.0),
-        _ => None,
-    };
-    let world = World::lasting(&format!("grid_{side}"), &format!("Grid{side}"), table, steps).with_grid(grid);
-    World { ceiling, ..world }
+    World::lasting(&format!("grid_{side}"), &format!("Grid{side}"), table, steps).with_grid(grid)
 }
 
 /// A square that is free from the start, top left, to the goal, bottom right.
@@ -73,12 +67,12 @@ pub fn dearden() -> World {
 
 /// Sutton & Barto's example 8.2: the short way is walled up after 1,000 steps and a longer one opens.
 pub fn blocking() -> World {
-    changing("blocking_maze", "Blocking maze", [0..=7, 1..=8], 1_000, 3_000, 225.0)
+    changing("blocking_maze", "Blocking maze", [0..=7, 1..=8], 1_000, 3_000)
 }
 
 /// Sutton & Barto's example 8.3: a shorter way opens after 3,000 steps; nothing that the agent does on its way shows it.
 pub fn shortcut() -> World {
-    changing("shortcut_maze", "Shortcut maze", [1..=8, 1..=7], 3_000, 6_000, 487.0)
+    changing("shortcut_maze", "Shortcut maze", [1..=8, 1..=7], 3_000, 6_000)
 }
 
 /// A maze of 6 × 9 cells whose wall, in row 3, covers first the one and then the other columns.
@@ -88,7 +82,6 @@ fn changing(
     walls: [std::ops::RangeInclusive<usize>; 2],
     change: u64,
     steps: u64,
-    ceiling: f64,
 ) -> World {
     const SIZE: (usize, usize) = (6, 9);
     const START: usize = 5 * 9 + 3;
@@ -117,5 +110,5 @@ fn changing(
     };
     let phases = vec![phase(&walls[0], 0), phase(&walls[1], change)];
     let world = World::lasting(name, title, phases[0].table.clone(), steps);
-    World { phases, horizon: Horizon::Steps(steps), ceiling: Some(ceiling), ..world }
+    World { phases, horizon: Horizon::Steps(steps), ..world }
 }

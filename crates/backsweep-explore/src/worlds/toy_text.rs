@@ -9,22 +9,30 @@ const LAKE_4: [&str; 4] = ["SFFF", "FHFH", "FFFH", "HFFG"];
 const LAKE_8: [&str; 8] =
     ["SFFFFFFF", "FFFFFFFF", "FFFHFFFF", "FFFFFHFF", "FFFHFFFF", "FHHFFFHF", "FHFFHFHF", "FFFHFFFG"];
 
-/// FrozenLake, slippery, of side 4 or 8 (any other side gives 8): a move goes as meant or to either side, each equally likely.
-/// Holes and the goal end the episode; the goal gives 1.
-pub fn frozen_lake(side: usize) -> World {
-    let (map, name, title, limit): (&[&str], _, _, _) = match side {
-        4 => (&LAKE_4, "frozen_lake_4x4", "FrozenLake 4x4", 100),
-        _ => (&LAKE_8, "frozen_lake_8x8", "FrozenLake 8x8", 200),
-    };
-    const DIRECTIONS: [(isize, isize); 4] = [(0, -1), (1, 0), (0, 1), (-1, 0)];
+/// Left, down, right, up.
+const LAKE_DIRECTIONS: [(isize, isize); 4] = [(0, -1), (1, 0), (0, 1), (-1, 0)];
+
+/// FrozenLake, slippery, of side 4.
+pub fn frozen_lake_4() -> World {
+    frozen_lake("frozen_lake_4x4", "FrozenLake 4x4", &LAKE_4, 100)
+}
+
+/// FrozenLake, slippery, of side 8.
+pub fn frozen_lake_8() -> World {
+    frozen_lake("frozen_lake_8x8", "FrozenLake 8x8", &LAKE_8, 200)
+}
+
+/// A lake of this map: a move goes as meant or to either side, each equally likely. Holes and the goal end the episode; the goal
+/// gives 1.
+pub(super) fn frozen_lake<R: AsRef<str>>(name: &str, title: &str, map: &[R], limit: u64) -> World {
     let side = map.len();
-    let kind = |cell: usize| map[cell / side].as_bytes()[cell % side];
+    let kind = |cell: usize| map[cell / side].as_ref().as_bytes()[cell % side];
     let table = Table::new(side * side, |s| {
         if matches!(kind(s), b'H' | b'G') {
             return Vec::new();
         }
         let slid = |a: usize| {
-            let next = stepped((side, side), s, DIRECTIONS[a % 4]);
+            let next = stepped((side, side), s, LAKE_DIRECTIONS[a % 4]);
             match kind(next) {
                 b'G' => end(1.0 / 3.0, 1.0),
                 b'H' => end(1.0 / 3.0, 0.0),
@@ -33,8 +41,10 @@ pub fn frozen_lake(side: usize) -> World {
         };
         (0..4).map(|a| vec![slid(a + 3), slid(a), slid(a + 1)]).collect()
     });
-    let text = map.join("\n").replace('F', ".").replace('H', "x") + "\nx = 0 end\nG = 1\n";
-    let world = World::lasting(name, title, table, 100_000).with_grid(Grid::of_cells(&text, &DIRECTIONS));
+    let rows: Vec<&str> = map.iter().map(AsRef::as_ref).collect();
+    let text = rows.join("\n").replace('F', ".").replace('H', "x") + "\nx = 0 end\nG = 1\n";
+    let world =
+        World::lasting(name, title, table, 100_000).with_grid(Grid::of_cells(&text, &LAKE_DIRECTIONS));
     World {
         discount: 0.99,
         episode_limit: Some(limit),

@@ -3,6 +3,7 @@
 use crate::cost::CostTable;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Unexpected, Visitor};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// An experiment file.
@@ -28,6 +29,10 @@ pub struct File {
     #[serde(default)]
     pub predictors: Vec<PredictorTable>,
     pub cost: Option<CostTable>,
+    #[serde(default)]
+    pub worlds: Vec<WorldTable>,
+    #[serde(default)]
+    pub agents: Vec<AgentTable>,
 }
 
 fn default_seed() -> u64 {
@@ -193,4 +198,63 @@ pub struct PredictorTable {
     pub method: String,
     /// How many step sizes or decay rates, evenly from 0 to 1.
     pub points: Option<u32>,
+}
+
+/// `[[worlds]]`: a world of the suite, or a family of them.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub struct WorldTable {
+    pub name: String,
+    pub title: Option<String>,
+    /// The members of a family: points of a curve.
+    pub sizes: Option<OneOrMany>,
+    /// The score to reach; in a family, by its last member.
+    pub mark: Option<f64>,
+    /// Scores of others, by name.
+    #[serde(default)]
+    pub published: BTreeMap<String, f64>,
+}
+
+impl WorldTable {
+    /// A world about which nothing is said.
+    pub fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), title: None, sizes: None, mark: None, published: BTreeMap::new() }
+    }
+}
+
+/// `[[agents]]`: how an agent explores. Several tables may have the same name if their worlds differ.
+#[derive(Deserialize, Debug, Clone)]
+#[serde(deny_unknown_fields)]
+pub struct AgentTable {
+    pub name: Option<String>,
+    pub explore: Option<String>,
+    /// The worlds it runs in; all by default.
+    pub worlds: Option<Vec<String>>,
+    pub epsilon: Option<f64>,
+    pub value: Option<f64>,
+    pub min_visits: Option<u32>,
+    pub beta: Option<f64>,
+    pub c: Option<f64>,
+    pub d: Option<f64>,
+    pub posterior_worlds: Option<u32>,
+    pub prior: Option<f64>,
+    pub age_bonus: Option<f64>,
+    pub per_visit: Option<f64>,
+    pub half_life: Option<f64>,
+    pub window: Option<u32>,
+    /// Update cycles per step.
+    pub cycles: Option<u32>,
+    pub planner: Option<String>,
+}
+
+impl AgentTable {
+    /// How it explores: `default`, or the name of a way.
+    pub fn explore(&self) -> &str {
+        self.explore.as_deref().unwrap_or("default")
+    }
+
+    /// Its name: its own, or how it explores.
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or_else(|| self.explore())
+    }
 }

@@ -12,7 +12,7 @@ pub struct Look {
     pub mark: Mark,
 }
 
-const KNOWN: [(&str, Paint, Mark); 10] = [
+const KNOWN: [(&str, Paint, Mark); 19] = [
     ("small_backups", Paint::Hex("#0072b2"), Mark::Circle),
     ("reversed_full_backups", Paint::Hex("#009e73"), Mark::Diamond),
     ("moore_atkeson", Paint::Hex("#d55e00"), Mark::Square),
@@ -23,6 +23,15 @@ const KNOWN: [(&str, Paint, Mark); 10] = [
     ("small_backup", Paint::Hex("#0072b2"), Mark::Circle),
     ("td_constant", Paint::Hex("#a6611a"), Mark::Square),
     ("td_decaying", Paint::Hex("#56b4e9"), Mark::Triangle),
+    ("default", Paint::Hex("#0072b2"), Mark::Circle),
+    ("best", Paint::Hex("#009e73"), Mark::Diamond),
+    ("epsilon_greedy", Paint::Hex("#8c8c8c"), Mark::Square),
+    ("optimism", Paint::Hex("#e69f00"), Mark::TriangleDown),
+    ("count_bonus", Paint::Hex("#56b4e9"), Mark::Circle),
+    ("variance_bonus", Paint::Hex("#d55e00"), Mark::Square),
+    ("bayes_bonus", Paint::Hex("#cc79a7"), Mark::Triangle),
+    ("posterior_sampling", Paint::Hex("#a6611a"), Mark::Triangle),
+    ("forgetting", Paint::Hex("#7a68c4"), Mark::TriangleDown),
 ];
 
 /// Looks for methods that are not in the paper: a user's own planner.

@@ -5,7 +5,7 @@ use crate::growth::{SIZES, exponent};
 use crate::number::number;
 use crate::published::{figure_1, figure_3};
 use crate::result::{Results, SettingKey, Summary, Timing};
-use crate::{method, query};
+use crate::{method, query, suite};
 use std::fmt::Write;
 
 /// Table 1: the fitted exponents beside what the paper states.
@@ -39,6 +39,50 @@ pub fn exponents(page: &mut String, results: &Results) {
         page,
         "</table></div>\n<p class=\"soft-text\">Exponents are fitted over the upper half of the sizes. The paper's |S| stands for the number of successors; Pre is the number of predecessor pairs.</p>"
     );
+}
+
+/// Suites of worlds: every agent in every world, with marks.
+pub fn suites(page: &mut String, results: &Results) {
+    for info in results.experiments.iter().filter(|info| !info.worlds.is_empty()) {
+        let _ = writeln!(
+            page,
+            "<h3>{}</h3>\n<div class=\"wide\"><table>\n<tr><th scope=\"col\">agent</th><th scope=\"col\" class=\"number\">runs</th>\
+             <th scope=\"col\" class=\"number\">mean</th><th scope=\"col\" class=\"number\">95 % interval</th>\
+             <th scope=\"col\" class=\"number\">median</th><th scope=\"col\" class=\"number\">worst run</th>\
+             <th scope=\"col\" class=\"number\">ceiling</th><th scope=\"col\" class=\"number\">mark</th><th scope=\"col\"></th></tr>",
+            escape(&info.title)
+        );
+        let mut part = String::new();
+        for row in suite::rows(results, &info.name) {
+            let title = format!("{} ({})", row.world, row.score);
+            if title != part {
+                let _ = writeln!(
+                    page,
+                    "<tr class=\"part\"><th colspan=\"9\" scope=\"colgroup\">{}</th></tr>",
+                    escape(&title)
+                );
+                part = title;
+            }
+            let perhaps = |number: Option<f64>| number.map_or(String::new(), suite::short);
+            let (mean, low, high) = row.mean;
+            let reached = row.mark.map_or("", |(_, reached)| if reached { "reached" } else { "missed" });
+            let numbers = [
+                row.runs.to_string(),
+                suite::short(mean),
+                format!("{} to {}", suite::short(low), suite::short(high)),
+                suite::short(row.median),
+                suite::short(row.worst),
+                perhaps(row.ceiling),
+                perhaps(row.mark.map(|(mark, _)| mark)),
+            ];
+            let _ = write!(page, "<tr><td>{}</td>", escape(&method::title(&row.agent)));
+            for number in numbers {
+                let _ = write!(page, "<td class=\"number\">{number}</td>");
+            }
+            let _ = writeln!(page, "<td>{reached}</td></tr>");
+        }
+        let _ = writeln!(page, "</table></div>");
+    }
 }
 
 /// Every setting of every experiment, in folds; short tables are open.

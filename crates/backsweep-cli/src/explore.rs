@@ -1,0 +1,41 @@
+//! `backsweep explore`: agents in worlds where exploration is measured.
+
+use crate::laboratory::{Options, carry_out};
+use backsweep_lab::Result;
+use backsweep_lab::experiment::Experiment;
+use std::path::PathBuf;
+
+/// Measure how much experience agents need: agents × worlds × seeds
+///
+/// Worlds are RiverSwim, SixArms, Chain, DoubleLoop, slippery grids, Dearden's maze, DeepSea, FrozenLake, Taxi, CliffWalking and two
+/// mazes that change (docs/EXPLORING.md). Results go to out/explore: rows.csv, timing.csv, summary.csv, figures, report.html.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// An experiment file with [[worlds]] and [[agents]], in place of the built-in suite
+    file: Option<PathBuf>,
+
+    /// Only this world, such as chain or deep_sea_20; may be given several times
+    #[arg(long = "world", value_name = "NAME")]
+    worlds: Vec<String>,
+
+    /// Only this agent, such as default; may be given several times
+    #[arg(long = "agent", value_name = "NAME")]
+    agents: Vec<String>,
+
+    #[command(flatten)]
+    options: Options,
+}
+
+/// Carries out the command.
+pub fn explore(arguments: &Arguments) -> Result<()> {
+    let Arguments { file, worlds, agents, options } = arguments;
+    let experiment = Experiment::explore(file.as_deref(), &options.changes(), worlds, agents)?;
+    // A part of the suite is another experiment, so it gets a folder of its own.
+    let parts = [&[experiment.name.clone()][..], worlds, agents].concat();
+    let mut folder = parts.join("-");
+    folder.truncate(100);
+    if options.quick {
+        folder += "-quick";
+    }
+    carry_out(&[experiment], options, &PathBuf::from("out").join(folder))
+}

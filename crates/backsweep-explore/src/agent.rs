@@ -1,0 +1,92 @@
+//! Agents as data: how to explore and how much to plan, without the numbers that a world brings along.
+
+use crate::{Run, RunScore, World};
+use backsweep::{
+    Action, Agent, Budget, Exploration, Explore, Forgetting, Model, Optimism, PlannerKind, Random, Result,
+    Settings,
+};
+
+/// Priorities at or below this part of the range of rewards are not queued.
+const THRESHOLD: f64 = 1e-6;
+
+/// An agent that can be put into any world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AgentSettings {
+    /// How it explores. The value of [`Explore::Optimism`] is in units of the range of values: 1 is the most there can be.
+    pub explore: Explore,
+    /// κ of the bonus for age; see [`Exploration::age_bonus`].
+    pub age_bonus: f64,
+    /// How old observations lose their weight.
+    pub forgetting: Forgetting,
+    /// Update cycles after each step.
+    pub cycles: u64,
+    /// The planner.
+    pub planner: PlannerKind,
+}
+
+impl Default for AgentSettings {
+    /// One setting for all worlds, chosen on other worlds than those of the suite; docs/EXPLORING.md says how.
+    fn default() -> Self {
+        Self {
+            explore: Explore::BayesBonus { beta: 0.2 },
+            age_bonus: 0.0,
+            forgetting: Forgetting::Never,
+            cycles: 20,
+            planner: PlannerKind::default(),
+        }
+    }
+}
+
+impl AgentSettings {
+    /// The agent for a world. `seed` is for worlds drawn from the posterior.
+    ///
+    /// # Errors
+    /// If a number is out of range.
+    pub fn build(&self, world: &World, seed: u64) -> Result<Agent> {
+        let (low, high) = world.reward_range;
+        let values = |part: f64| (low + part * (high - low)) / (1.0 - world.discount);
+        let explore = match self.explore {
+            Explore::Optimism(Optimism { value, min_visits }) => {
+                Explore::Optimism(Optimism { value: values(value), min_visits })
+            }
+            explore => explore,
+        };
+        let exploration = Exploration {
+            explore,
+            reward_range: Some(world.reward_range),
+            start: None,
+            age_bonus: self.age_bonus,
+            forgetting: self.forgetting,
+            seed,
+        };
+        let threshold = THRESHOLD * (high - low);
+        let settings = Settings { discount: world.discount, threshold, ..Settings::default() };
+        Agent::exploring(Model::new(), self.planner, settings, exploration)
+    }
+
+    /// One run in a world, from a new agent to the score.
+    ///
+    /// # Errors
+    /// If a number is out of range.
+    pub fn run(&self, world: &World, random: &mut Random) -> Result<RunScore> {
+        let mut agent = self.build(world, random.next_u64())?;
+        let mut run = Run::new(world.clone(), random);
+        while !run.is_over() {
+            let transition = agent.step(run.table(), run.state(), Budget::Cycles(self.cycles), random)?;
+            run.take(&transition, random);
+            if run.wants_policy() {
+                agent.recommend(Budget::exhaust());
+                run.judge(&recommended(&agent, run.table().n_states()))?;
+            }
+        }
+        Ok(run.result())
+    }
+}
+
+/// The action that an agent recommends in each state; the first where it knows nothing.
+fn recommended(agent: &Agent, n_states: usize) -> Vec<Action> {
+    let known = agent.model().states().map(|state| agent.best_action(state));
+    let mut policy: Vec<Action> = known.map(|action| action.unwrap_or(Action(0))).collect();
+    policy.resize(n_states, Action(0));
+    policy
+}

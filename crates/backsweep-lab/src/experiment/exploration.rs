@@ -1,0 +1,178 @@
+//! `[[worlds]]` and `[[agents]]`: the suite in which exploration is measured.
+
+use super::file::{AgentTable, File, WorldTable};
+use super::{Changes, Experiment, check_name, read_text};
+use crate::exploration::Exploration;
+use crate::result::WorldInfo;
+use crate::{Error, Result, fnv1a};
+use backsweep::{Explore, Forgetting, Optimism};
+use backsweep_explore::{AgentSettings, Horizon, Score, World};
+use std::path::Path;
+
+/// The suite: its name and its file.
+pub const SUITE: (&str, &str) = ("explore", include_str!("../../experiments/explore.toml"));
+
+/// What an agent may be called after.
+const EXPLORERS: &str =
+    "epsilon_greedy, optimism, count_bonus, variance_bonus, bayes_bonus, posterior_sampling";
+
+impl Experiment {
+    /// The suite, or the experiment file in its place, with only these worlds and agents; all of them if none are named. A world
+    /// that the file does not have is added if there is one of that name.
+    ///
+    /// # Errors
+    /// As [`Experiment::read`], and if a name is unknown.
+    pub fn explore(
+        path: Option<&Path>,
+        changes: &Changes,
+        worlds: &[String],
+        agents: &[String],
+    ) -> Result<Self> {
+        let (text, place) = match path {
+            Some(path) => (read_text(path)?, path.display().to_string()),
+            None => (SUITE.1.to_owned(), format!("experiment {}", SUITE.0)),
+        };
+        let folder = path.and_then(Path::parent).unwrap_or(Path::new(""));
+        let mut file = Self::file(&text).map_err(|error| error.at(&place))?;
+        let mut text = text;
+        if !worlds.is_empty() {
+            let known = std::mem::take(&mut file.worlds);
+            let of = |name: &String| known.iter().find(|world| world.name == *name).cloned();
+            file.worlds =
+                worlds.iter().map(|name| of(name).unwrap_or_else(|| WorldTable::named(name))).collect();
+            text += &format!("\n# worlds: {}\n", worlds.join(", "));
+        }
+        if !agents.is_empty() {
+            let names: Vec<&str> = file.agents.iter().map(AgentTable::name).collect();
+            if let Some(unknown) = agents.iter().find(|agent| !names.contains(&agent.as_str())) {
+                let mut names = names;
+                names.dedup();
+                let names = names.join(", ");
+                return Err(Error::new(format!("no agent is called '{unknown}'; expected one of: {names}")));
+            }
+            file.agents.retain(|agent| agents.iter().any(|name| name == agent.name()));
+            text += &format!("\n# agents: {}\n", agents.join(", "));
+        }
+        Self::of_file(&file, &text, folder, changes).map_err(|error| error.at(place))
+    }
+
+    /// Adds the settings of all agents in all worlds.
+    pub(super) fn add_exploration(&mut self, file: &File) -> Result<()> {
+        if file.worlds.is_empty() != file.agents.is_empty() {
+            return Err(Error::new("expected both [[worlds]] and [[agents]], found only one of them"));
+        }
+        for table in &file.worlds {
+            check_name("worlds.name", &table.name)?;
+            let sizes: Vec<Option<u32>> = match &table.sizes {
+                Some(sizes) => sizes.list().iter().copied().map(Some).collect(),
+                None => vec![None],
+            };
+            let mut info = None;
+            for size in sizes {
+                let name = size.map_or_else(|| table.name.clone(), |size| format!("{}_{size}", table.name));
+                let stream = fnv1a(&format!("{}/{name}", self.name));
+                for agent in &file.agents {
+                    if agent.worlds.as_ref().is_some_and(|worlds| !worlds.contains(&table.name)) {
+                        continue;
+                    }
+                    check_name("agents.name", agent.name())?;
+                    let at = |error: Error| error.at(format!("agent {}", agent.name()));
+                    let work =
+                        Exploration { world: name.clone(), agent: settings(agent).map_err(at)?, stream };
+                    let (world, _) = work.world(self.seed, 0)?;
+                    work.agent.build(&world, 0).map_err(|error| at(error.into()))?;
+                    let seconds = expected_seconds(&world, &work.agent);
+                    let key = self.key(&table.name, agent.name(), None, size.map(f64::from));
+                    info.get_or_insert_with(|| described(table, &world, size.is_some()));
+                    self.add(key, "step", false, seconds, Box::new(work))?;
+                }
+            }
+            let info = info.ok_or_else(|| {
+                Error::new(format!("world {}: no agent runs in it; expected at least one", table.name))
+            })?;
+            self.tasks.push((table.name.clone(), info.title.clone()));
+            self.worlds.push(info);
+        }
+        Ok(())
+    }
+}
+
+fn described(table: &WorldTable, world: &World, is_family: bool) -> WorldInfo {
+    // A family is called what its members are called, without their size.
+    let own = if is_family { world.title.split(", N").next().unwrap_or(&world.title) } else { &world.title };
+    WorldInfo {
+        task: table.name.clone(),
+        title: table.title.clone().unwrap_or_else(|| own.to_owned()),
+        score: world.score.label(),
+        more_is_better: world.score.more_is_better(),
+        by_median: matches!(world.score, Score::StepsTo { .. }),
+        ceiling: world.ceiling,
+        mark: table.mark,
+        published: table.published.iter().map(|(name, score)| (name.clone(), *score)).collect(),
+    }
+}
+
+/// The agent of a table. Numbers are checked where the agent is built.
+fn settings(table: &AgentTable) -> Result<AgentSettings> {
+    let AgentTable { epsilon, value, min_visits, beta, c, d, posterior_worlds, prior, .. } = *table;
+    let need = |name: &str, number: Option<f64>| {
+        let line = || Error::new(format!("{} needs '{name}', as in '{name} = 0.1'", table.explore()));
+        number.ok_or_else(line)
+    };
+    let given = [
+        ("epsilon", epsilon.is_some(), "epsilon_greedy"),
+        ("value", value.is_some(), "optimism"),
+        ("min_visits", min_visits.is_some(), "optimism"),
+        ("beta", beta.is_some(), "count_bonus bayes_bonus"),
+        ("c", c.is_some(), "variance_bonus"),
+        ("d", d.is_some(), "variance_bonus"),
+        ("posterior_worlds", posterior_worlds.is_some(), "posterior_sampling"),
+        ("prior", prior.is_some(), "posterior_sampling"),
+    ];
+    let wrong =
+        |(_, is_given, of): &&(&str, bool, &str)| *is_given && !of.split(' ').any(|of| of == table.explore());
+    if let Some((name, ..)) = given.iter().find(wrong) {
+        return Err(Error::new(format!("{} has no '{name}'; remove it", table.explore())));
+    }
+    let default = AgentSettings::default();
+    let explore = match table.explore() {
+        "default" => default.explore,
+        "epsilon_greedy" => Explore::EpsilonGreedy { epsilon: need("epsilon", epsilon)? },
+        "optimism" => {
+            Explore::Optimism(Optimism { value: value.unwrap_or(1.0), min_visits: min_visits.unwrap_or(1) })
+        }
+        "count_bonus" => Explore::CountBonus { beta: need("beta", beta)? },
+        "variance_bonus" => Explore::VarianceBonus { c: need("c", c)?, d: need("d", d)? },
+        "bayes_bonus" => Explore::BayesBonus { beta: need("beta", beta)? },
+        "posterior_sampling" => {
+            Explore::PosteriorSampling { worlds: posterior_worlds.unwrap_or(1), prior: need("prior", prior)? }
+        }
+        found => {
+            return Err(Error::new(format!("explore is '{found}'; expected default or one of: {EXPLORERS}")));
+        }
+    };
+    let forgetting = match (table.per_visit, table.half_life, table.window) {
+        (None, None, None) => Forgetting::Never,
+        (Some(part), None, None) => Forgetting::PerVisit(part),
+        (None, Some(steps), None) => Forgetting::HalfLife(steps),
+        (None, None, Some(n)) => Forgetting::Window(n),
+        _ => return Err(Error::new("expected at most one of 'per_visit', 'half_life' and 'window'")),
+    };
+    Ok(AgentSettings {
+        explore,
+        age_bonus: table.age_bonus.unwrap_or(default.age_bonus),
+        forgetting,
+        cycles: table.cycles.map_or(default.cycles, u64::from),
+        planner: table.planner.as_deref().map_or(Ok(default.planner), str::parse)?,
+    })
+}
+
+/// About how long a run takes; only to estimate the remaining time.
+fn expected_seconds(world: &World, agent: &AgentSettings) -> f64 {
+    let steps = match world.horizon {
+        Horizon::Steps(steps) => steps as f64,
+        // Most agents solve a sea long before the last episode.
+        Horizon::Episodes(episodes) => 0.1 * episodes as f64 * (world.table().n_states() as f64).sqrt(),
+    };
+    steps * (0.5 + 0.2 * agent.cycles as f64) * 1e-6
+}

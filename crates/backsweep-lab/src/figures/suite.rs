@@ -1,0 +1,69 @@
+//! Pictures of a suite of worlds: scores of all agents beside ceilings, marks and published numbers; and, of families, the curve
+//! over their sizes.
+
+use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
+use super::palette::look;
+use super::user::file_name;
+use crate::method::title;
+use crate::query;
+use crate::result::{Results, Summary, WorldInfo};
+
+/// One panel per world, one sign per agent.
+pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
+    chart(results, experiment, "", |world| {
+        let agents = query::methods(results, experiment, &world.task);
+        let levels = agents.iter().filter_map(|agent| query::level(results, experiment, &world.task, agent));
+        let levels: Vec<&Summary> = levels.collect();
+        if levels.is_empty() {
+            return None;
+        }
+        let mut series = Vec::new();
+        let lines = [("ceiling", world.ceiling, Line::Dashed), ("mark", world.mark, Line::Dotted)];
+        for (label, score, line) in lines {
+            series.extend(score.map(|score| Series::level(label, Paint::Ink, line, Point::new(0.0, score))));
+        }
+        let published: Vec<Point> =
+            world.published.iter().map(|(_, score)| Point::new(0.0, *score)).collect();
+        if !published.is_empty() {
+            series.push(Series::marks("published", Paint::Ink, Mark::Diamond, published).hollow());
+        }
+        for (i, summary) in levels.iter().enumerate() {
+            let look = look(&summary.key.method);
+            let point = Point::of_summary(1.0 + i as f64, summary);
+            series.push(Series::marks(title(&summary.key.method), look.paint, look.mark, vec![point]));
+        }
+        let x = Axis::linear("").between(-0.7, levels.len() as f64 + 0.7).ticked(&[]);
+        Some(Panel { title: world.title.clone(), x, y: Axis::linear(world.score.clone()), series })
+    })
+}
+
+/// One panel per family of worlds: the score of each agent over the sizes.
+pub fn sizes(results: &Results, experiment: &str) -> Option<Chart> {
+    chart(results, experiment, "-sizes", |world| {
+        let agents = query::methods(results, experiment, &world.task);
+        let curve = |agent: &String| {
+            let summaries = query::curve(results, experiment, &world.task, agent);
+            let points = summaries.iter().filter_map(|s| Some(Point::of_summary(query::place(&s.key)?, s)));
+            let look = look(agent);
+            Series::curve(title(agent), look.paint, Line::Solid, points.collect()).marked(look.mark)
+        };
+        let series: Vec<Series> =
+            agents.iter().map(curve).filter(|series| !series.points().is_empty()).collect();
+        let (x, y) = (Axis::linear("N"), Axis::log(world.score.clone()));
+        (!series.is_empty()).then(|| Panel { title: world.title.clone(), x, y, series })
+    })
+}
+
+fn chart(
+    results: &Results,
+    experiment: &str,
+    suffix: &str,
+    panel: impl Fn(&WorldInfo) -> Option<Panel>,
+) -> Option<Chart> {
+    let info = query::info(results, experiment)?;
+    let panels: Vec<Panel> = info.worlds.iter().filter_map(panel).collect();
+    let runs = query::runs_text(results, &[experiment]);
+    let heading = format!("{} ({runs}, 95 % interval)", info.title);
+    let columns = panels.len().min(3);
+    (columns > 0).then(|| Chart::new(&(file_name(experiment) + suffix), heading, columns, panels))
+}

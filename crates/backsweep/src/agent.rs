@@ -310,9 +310,7 @@ impl Agent {
     pub fn audit(&self) -> Audit {
         match &self.explorer {
             Some(explorer) if !explorer.is_flushed() => {
-                let mut up_to_date = self.clone();
-                up_to_date.flush();
-                audit(&up_to_date.model, &*up_to_date.planner)
+                audit(&self.model, &*explorer.flushed(&self.model, &*self.planner))
             }
             _ => audit(&self.model, &*self.planner),
         }

@@ -137,6 +137,13 @@ impl Explorer {
         self.pending.flush(model, planner);
     }
 
+    /// A copy of the recommending planner that has taken in everything.
+    pub fn flushed(&self, model: &Model, planner: &dyn Planner) -> Box<dyn Planner> {
+        let mut copy = planner.boxed_clone();
+        self.pending.clone().flush(model, &mut *copy);
+        copy
+    }
+
     /// Whether the recommending planner has taken in everything.
     pub fn is_flushed(&self) -> bool {
         self.pending.is_empty()

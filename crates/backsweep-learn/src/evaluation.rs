@@ -219,7 +219,7 @@ impl HeldOutModel {
         names: &[String],
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, String> {
-        // Without discount, held-out rows alone may go round in circles; such states use their training rows.
+        // Without discount, held-out rows alone may go round in circles; states from which they never end use their training rows.
         let mut by_training = vec![false; fit.table.n_states()];
         let (rows, policy, share_covered) = loop {
             let found = Self::rows(other, fit, &by_training)?;

@@ -197,5 +197,6 @@ fn held_out_rows_that_go_round_in_circles_do_not_spoil_the_rest() {
         "{:?}",
         found.evaluation.held_out
     );
-    assert!((found.evaluation.covered - 0.5).abs() < 1e-6);
+    // State 0 only leads into the circle, so it uses its training row too.
+    assert_eq!(found.evaluation.covered, 0.0);
 }

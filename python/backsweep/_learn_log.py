@@ -87,7 +87,7 @@ class Learned:
 
     def agent(self) -> Agent:
         """An agent that knows the counts of all supported actions. It can go on learning, be saved, and be solved with a bound:
-        ``backsweep.MDP.from_bytes(learned.agent().to_bytes()).solve()``."""
+        ``learned.agent().solve()``."""
         return Agent.from_bytes(self._native.agent())
 
     def __repr__(self) -> str:

@@ -50,7 +50,7 @@ fn a_log_is_counted_merged_and_subtracted() {
     assert!(done.status.success(), "{}", text(&done.stderr));
     assert_eq!(
         text(&done.stdout),
-        "all.csv: 5 rows, 2 ended and 0 cut cases; 5 steps, 5 states, 2 actions, 5 counts, reward unit 1"
+        "all.csv: 5 rows, 2 ended and 0 cut cases; 5 steps, 4 states, 2 actions, 5 counts, reward unit 1"
     );
     let all = std::fs::read_to_string(folder.join("all.csv")).unwrap();
     let expected = "# backsweep counts 1\n# reward_unit: 1\n# action: dose:>0\n# case: stay\n# end: last row\n\

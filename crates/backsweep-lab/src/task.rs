@@ -100,7 +100,7 @@ impl MazeTask {
             states: Vec::new(),
             landing: Vec::new(),
             starts: Vec::new(),
-            slots: Vec::new(),
+            slots: Vec::with_capacity(earlier.map_or(0, |earlier| earlier.slots.len() + 64)),
             table: vec![0],
             maze,
         };

@@ -52,6 +52,8 @@ fn every_order_is_answered_soon_in_the_middle_of_ten_thousand_cycles() {
             ("discount", change(json!({ "discount": 0.999 }))),
             ("run", Order::Run {}),
             ("paint", Order::Paint { cell: 5000, brush: backsweep_watch::world::Brush::Wall, stroke: 0 }),
+            ("undo", Order::Undo {}),
+            ("break", Order::Break { what: backsweep_watch::engine::Break::Wall }),
             ("cycle", Order::Cycle { count: 100_000 }),
             ("pause", Order::Pause {}),
             ("run", Order::Run {}),

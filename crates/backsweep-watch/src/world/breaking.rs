@@ -8,11 +8,18 @@ use std::collections::VecDeque;
 /// North, east, south, west as (down, right), in the order of the actions.
 const DIRECTIONS: [(isize, isize); 4] = [(-1, 0), (0, 1), (1, 0), (0, -1)];
 const FAR: usize = usize::MAX;
+/// How many places on a path are tried, from its middle on: each takes a search through the maze.
+const PLACES: usize = 48;
 
 impl World {
     /// Whether no way leads from a start to a goal. Both outcome laws move through neighbouring cells.
     pub fn is_closed(&self) -> bool {
-        let distances = self.distances(Kind::Goal);
+        self.is_closed_by(&[])
+    }
+
+    /// Whether no way would be left if these cells were walls too.
+    fn is_closed_by(&self, walls: &[usize]) -> bool {
+        let distances = self.distances(Kind::Goal, walls);
         !self.cells_of(Kind::Start).any(|cell| distances[cell] != FAR)
     }
 
@@ -26,6 +33,7 @@ impl World {
         let middle = path.len() / 2;
         let mut places: Vec<usize> = (1..path.len().saturating_sub(1)).collect();
         places.sort_by_key(|&k| k.abs_diff(middle));
+        places.truncate(PLACES);
         // The whole passage first, anywhere on the path; then single cells.
         for is_whole in [true, false] {
             for &k in &places {
@@ -33,9 +41,8 @@ impl World {
                 if cells.iter().any(|&cell| self.kind(State(cell as u32)) != Kind::Free) {
                     continue;
                 }
-                let world = self.with_cells(&cells, '#')?;
-                if !world.is_closed() {
-                    return Ok(world);
+                if !self.is_closed_by(&cells) {
+                    return self.with_cells(&cells, '#');
                 }
             }
         }
@@ -49,7 +56,7 @@ impl World {
     /// # Errors
     /// If no single wall does.
     pub fn with_shortcut(&self) -> Result<Self> {
-        let (from, to) = (self.distances(Kind::Start), self.distances(Kind::Goal));
+        let (from, to) = (self.distances(Kind::Start, &[]), self.distances(Kind::Goal, &[]));
         let now = self.cells_of(Kind::Start).map(|cell| to[cell]).min().unwrap_or(FAR);
         let nearest = |distances: &[usize], cell: usize| {
             self.neighbours(cell).map(|next| distances[next]).min().unwrap_or(FAR)
@@ -81,14 +88,16 @@ impl World {
         self.kind(State(cell as u32)) == Kind::Wall
     }
 
-    /// Steps between every cell and the nearest of a kind; FAR if no way leads there.
-    fn distances(&self, kind: Kind) -> Vec<usize> {
+    /// Steps between every cell and the nearest of a kind; FAR if no way leads there, with some cells as further walls.
+    fn distances(&self, kind: Kind, walls: &[usize]) -> Vec<usize> {
+        let mut is_open: Vec<bool> = (0..self.n_states()).map(|cell| !self.is_wall(cell)).collect();
+        walls.iter().for_each(|&cell| is_open[cell] = false);
         let mut distances = vec![FAR; self.n_states()];
         let mut open: VecDeque<usize> = self.cells_of(kind).collect();
         open.iter().for_each(|&cell| distances[cell] = 0);
         while let Some(cell) = open.pop_front() {
             for next in self.neighbours(cell) {
-                if distances[next] == FAR && !self.is_wall(next) {
+                if distances[next] == FAR && is_open[next] {
                     distances[next] = distances[cell] + 1;
                     open.push_back(next);
                 }
@@ -99,7 +108,7 @@ impl World {
 
     /// The cells from a start to a goal by the best actions; where they lead nowhere, by the shortest way.
     fn path(&self, best: impl Fn(usize) -> u8) -> Vec<usize> {
-        let to_goal = self.distances(Kind::Goal);
+        let to_goal = self.distances(Kind::Goal, &[]);
         let Some(mut cell) = self.cells_of(Kind::Start).next() else { return Vec::new() };
         let (mut path, mut is_seen) = (vec![cell], vec![false; self.n_states()]);
         while self.kind(State(cell as u32)) != Kind::Goal {

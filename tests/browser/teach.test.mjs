@@ -245,10 +245,19 @@ describe("race and broken worlds", () => {
     await shot(page, "figure", { fullPage: true });
   });
 
-  test("a wall on the path, right again, and undone", { query: "?run=1&maze=rooms&law=four&intended=0.9&m=1&epsilon=0.3&cycles=30&speed=3000", expected: ["422"] }, async (page) => {
-    await until("the policy is right", async () => /Within 1 %/.test(await text(page, "course-0")));
+  test("a wall on the path, right again, and undone", { query: "?run=0&maze=rooms&law=four&intended=0.9&m=1&epsilon=0.3&cycles=30&speed=max" }, async (page) => {
+    // A fixed number of steps at a time: the more was seen of the old world, the longer the new one takes.
+    for (let n = 2000; !/Within 1 %/.test(await text(page, "course-0")); n += 2000) {
+      await page.evaluate(async () => {
+        const headers = { "content-type": "application/json", "x-backsweep-token": document.querySelector('meta[name="backsweep-token"]').content };
+        await fetch("/api/order", { method: "POST", headers, body: JSON.stringify({ do: "step", count: 2000 }) });
+      });
+      await until(`${n} steps`, async () => (await steps(page)) === n && (await text(page, "state")) === "paused");
+      await page.waitForTimeout(300); // for the judge, which is not asked for anything here
+    }
     await page.locator("#break-wall").click();
     await until("the world is another", async () => (await address(page)).get("maze") !== "rooms");
+    await page.keyboard.press("Space");
     await until("it is right again", async () => /Right again after [\d,]+ steps|did not matter/.test(await text(page, "course-0")));
     await page.locator("#trials").waitFor({ state: "visible" });
     assert.match(await page.locator("#trials tbody tr").first().innerText(), /wall\s+reversed full backups\s+ε 0\.3, M 1\s+[\d,]+|no effect/);

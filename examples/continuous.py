@@ -16,8 +16,8 @@ import numpy as np
 
 EVERY, EPISODES = 2_000, 100
 TASKS = {
-    "mountain_car": {"id": "MountainCar-v0", "solved": -110.0, "steps": 200_000},
-    "cart_pole": {"id": "CartPole-v1", "solved": 475.0, "steps": 200_000},
+    "mountain_car": {"id": "MountainCar-v0", "solved": -110.0, "steps": 200_000, "discount": 0.99},
+    "cart_pole": {"id": "CartPole-v1", "solved": 475.0, "steps": 200_000, "discount": 0.97},
 }
 
 
@@ -45,11 +45,12 @@ def backsweep_run(task, seed):
     def discretized():
         env = gym.make(task["id"])
         if task["id"] == "MountainCar-v0":
-            return backsweep.Discretize(env, bins=[40, 40])
+            # A step changes the speed little: in wider bins the model sees no movement.
+            return backsweep.Discretize(env, bins=[150, 150])
         # Angles matter most, and only those near 0 can be held.
-        angle = np.linspace(-0.1, 0.1, 11)
-        speed = np.linspace(-1.5, 1.5, 11)
-        return backsweep.Discretize(env, bins=[[-1.2, 1.2], [-0.8, 0.8], angle, speed])
+        angle = np.linspace(-0.1, 0.1, 13)
+        speed = np.linspace(-1.2, 1.2, 13)
+        return backsweep.Discretize(env, bins=[[-1.0, 1.0], [-0.5, 0.5], angle, speed])
 
     env, judge_env = discretized(), discretized()
     solved_at = None
@@ -65,7 +66,7 @@ def backsweep_run(task, seed):
                 solved_at = history.n_steps
         return solved_at is not None or history.n_steps >= task["steps"]
 
-    backsweep.learn(env, episodes=10**9, seed=seed, on_episode=on_episode, progress=False)
+    backsweep.learn(env, episodes=10**9, discount=task["discount"], seed=seed, on_episode=on_episode, progress=False)
     return solved_at
 
 

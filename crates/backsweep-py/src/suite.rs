@@ -6,7 +6,7 @@ use backsweep_explore::{Run, names, world};
 use pyo3::prelude::*;
 
 /// One run in a world of the suite: an environment in Gymnasium's manner that also keeps the score.
-#[pyclass(module = "backsweep.bench", name = "World")]
+#[pyclass(module = "backsweep.bench")]
 pub struct SuiteWorld {
     run: Run,
     random: Random,

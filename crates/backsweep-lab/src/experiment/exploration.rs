@@ -119,6 +119,10 @@ fn settings(table: &AgentTable) -> Result<AgentSettings> {
         let line = || Error::new(format!("{} needs '{name}', as in '{name} = 0.1'", table.explore()));
         number.ok_or_else(line)
     };
+    if table.explore() != "default" && !EXPLORERS.split(", ").any(|name| name == table.explore()) {
+        let found = table.explore();
+        return Err(Error::new(format!("explore is '{found}'; expected default or one of: {EXPLORERS}")));
+    }
     let given = [
         ("epsilon", epsilon.is_some(), "epsilon_greedy"),
         ("value", value.is_some(), "optimism"),
@@ -136,7 +140,6 @@ fn settings(table: &AgentTable) -> Result<AgentSettings> {
     }
     let default = AgentSettings::default();
     let explore = match table.explore() {
-        "default" => default.explore,
         "epsilon_greedy" => Explore::EpsilonGreedy { epsilon: need("epsilon", epsilon)? },
         "optimism" => {
             Explore::Optimism(Optimism { value: value.unwrap_or(1.0), min_visits: min_visits.unwrap_or(1) })
@@ -147,9 +150,7 @@ fn settings(table: &AgentTable) -> Result<AgentSettings> {
         "posterior_sampling" => {
             Explore::PosteriorSampling { worlds: posterior_worlds.unwrap_or(1), prior: need("prior", prior)? }
         }
-        found => {
-            return Err(Error::new(format!("explore is '{found}'; expected default or one of: {EXPLORERS}")));
-        }
+        _ => default.explore,
     };
     let forgetting = match (table.per_visit, table.half_life, table.window) {
         (None, None, None) => Forgetting::Never,

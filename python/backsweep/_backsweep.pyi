@@ -12,7 +12,7 @@ from ._solution import Solution
 from ._types import Audit, Model, Optimism, Planner, Stats
 from ._watch import Watch
 
-__all__ = ["Agent", "KnownModel", "LearnedLog", "SmallBackupPredictor", "Solver", "TD0", "command", "learn_log", "rust_loop"]
+__all__ = ["Agent", "KnownModel", "LearnedLog", "SmallBackupPredictor", "Solver", "SuiteWorld", "TD0", "command", "learn_log", "rust_loop", "suite_names"]
 
 @final
 class Agent:
@@ -617,10 +617,11 @@ def learn_log(
 ) -> LearnedLog:
     """Learn a policy from the files or the bytes of a log. See ``backsweep.learn_log``."""
 
+@final
 class SuiteWorld:
     """One run in a world of the suite: an environment that keeps the score."""
 
-    def __init__(self, name: str, seed: int = 0) -> None: ...
+    def __new__(cls, name: str, seed: int = 0) -> SuiteWorld: ...
     def step(self, action: int) -> tuple[int, float, bool, bool]: ...
     def judge(self, policy: list[int]) -> float: ...
     def result(self) -> tuple[float, int, int, bool]: ...

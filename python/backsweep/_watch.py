@@ -25,6 +25,7 @@ SIGNS = {1: "↑", 2: "→", 4: "↓", 8: "←"}
 KNOWN, VISITED = 16, 32
 # Every fourth of the page's own colours, viridis.
 COLOURS = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#27ad81", "#5cc863", "#aadc32", "#fde725"]
+PAGE = resources.files(__package__) / "_page"
 TYPES = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -58,7 +59,7 @@ class Watch:
         self._values: dict[Any, float] = {}
         self._frame = b""
         self._sample(first=True)
-        self._server = _Server(("127.0.0.1", port), _handler(self))
+        self._server = _Server(self, port)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/"
         threading.Thread(target=self._server.serve_forever, name="backsweep-watch", daemon=True).start()
 
@@ -176,69 +177,71 @@ def _direction(action: Any, where: Any) -> tuple[int, int]:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
+    def __init__(self, watch: Watch, port: int) -> None:
+        self.watch = watch
+        super().__init__(("127.0.0.1", port), _Handler)
 
-def _handler(watch: Watch) -> type[BaseHTTPRequestHandler]:
-    page = resources.files(__package__) / "_page"
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
 
-        def do_GET(self) -> None:
-            port = watch.url.rsplit(":", 1)[1].rstrip("/")
-            if self.headers.get("Host") not in (f"127.0.0.1:{port}", f"localhost:{port}"):
-                return self._send(403, "text/plain", b"unknown host\n")
-            path = self.path.split("?")[0]
-            if path == "/":
-                text = (page / "index.html").read_text(encoding="utf-8")
-                text = text.replace("{token}", "").replace("{session}", watch._session).replace("{arrival}", "typed")
-                return self._send(200, "text/html", text.encode())
-            if path == "/api/about":
-                return self._send(200, "application/json", json.dumps(watch._about()).encode())
-            if path == "/api/frames":
-                return self._stream()
-            if path.startswith("/api/cell/"):
-                found = watch._cell(int(path[10:])) if path[10:].isdecimal() else None
-                return self._send(200 if found else 404, "application/json", json.dumps(found).encode())
-            name = path[1:]
-            kind = TYPES.get(name.rpartition(".")[2])
-            if kind and "/" not in name and (page / name).is_file():
-                return self._send(200, kind, (page / name).read_bytes())
-            return self._send(404, "text/plain", b"not found\n")
+    def do_GET(self) -> None:
+        watch = self.server.watch
+        port = watch.url.rsplit(":", 1)[1].rstrip("/")
+        if self.headers.get("Host") not in (f"127.0.0.1:{port}", f"localhost:{port}"):
+            return self._send(403, "text/plain", b"unknown host\n")
+        path = self.path.split("?")[0]
+        if path == "/":
+            text = (PAGE / "index.html").read_text(encoding="utf-8")
+            text = text.replace("{token}", "").replace("{session}", watch._session).replace("{arrival}", "typed")
+            return self._send(200, "text/html", text.encode())
+        if path == "/api/about":
+            return self._send(200, "application/json", json.dumps(watch._about()).encode())
+        if path == "/api/frames":
+            return self._stream()
+        if path.startswith("/api/cell/"):
+            found = watch._cell(int(path[10:])) if path[10:].isdecimal() else None
+            return self._send(200 if found else 404, "application/json", json.dumps(found).encode())
+        name = path[1:]
+        kind = TYPES.get(name.rpartition(".")[2])
+        if kind and "/" not in name and (PAGE / name).is_file():
+            return self._send(200, kind, (PAGE / name).read_bytes())
+        return self._send(404, "text/plain", b"not found\n")
 
-        def _head(self, status: int, kind: str) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", f"{kind}; charset=utf-8")
-            self.send_header("Content-Security-Policy", POLICY)
-            self.send_header("X-Content-Type-Options", "nosniff")
-            self.send_header("Cache-Control", "no-store")
+    def _head(self, status: int, kind: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Security-Policy", POLICY)
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cache-Control", "no-store")
 
-        def _send(self, status: int, kind: str, body: bytes) -> None:
-            self._head(status, kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def _send(self, status: int, kind: str, body: bytes) -> None:
+        self._head(status, kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
-        def _stream(self) -> None:
-            self._head(200, "text/event-stream")
-            self.send_header("Connection", "close")
-            self.end_headers()
-            self.close_connection = True
-            try:
-                self.wfile.write(b"event: scene\ndata: " + json.dumps(watch._scene()).encode() + b"\n\n")
-                while not watch._is_closed:
-                    self.wfile.write(b"event: frame\ndata: " + watch._sample() + b"\n\n")
-                    time.sleep(SAMPLE_TIME)
-            except OSError:
-                pass  # The viewer has gone.
+    def _stream(self) -> None:
+        watch = self.server.watch
+        self._head(200, "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        try:
+            self.wfile.write(b"event: scene\ndata: " + json.dumps(watch._scene()).encode() + b"\n\n")
+            while not watch._is_closed:
+                self.wfile.write(b"event: frame\ndata: " + watch._sample() + b"\n\n")
+                time.sleep(SAMPLE_TIME)
+        except OSError:
+            pass  # The viewer has gone.
 
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    return Handler
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
 
 
 def watch(
-    agent: Any,
+    self: Any,
     shape: tuple[int, int],
     *,
     arrows: Mapping[Any, Any] | None = None,
@@ -261,7 +264,7 @@ def watch(
     Returns:
         The page, with its address in ``url``; ``close()`` ends it.
     """
-    page = Watch(agent, shape, arrows, state_at, port)
+    page = Watch(self, shape, arrows, state_at, port)
     if open:
         webbrowser.open(page.url)
     return page

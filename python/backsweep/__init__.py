@@ -50,7 +50,7 @@ from ._types import (
 from ._watch import Watch, watch
 
 # The page is Python; the agent is not.
-Agent.watch = watch  # type: ignore[method-assign,assignment]
+Agent.watch = watch  # type: ignore[method-assign]
 
 __all__ = [
     "Agent",

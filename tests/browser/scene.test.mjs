@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { decodeMaze, encodeMaze, fromQuery, grid, toQuery } from "../../crates/backsweep-watch/assets/scene.js";
 
-const defaults = { planner: "small_backups", rival: null, cycles: 1, epsilon: 0.05, min_visits: 4, discount: 0.99, seed: 1, law: "fifteen", intended: 0.8, maze: "S.G\n", speed: 600 };
+const defaults = { planner: "small_backups", rival: null, cycles: 1, epsilon: 0.05, min_visits: 4, discount: 0.99, seed: 1, law: "fifteen", intended: 0.8, maze: "S.G\n", speed: 600, race: "steps" };
 const mazes = [{ name: "tiny", title: "tiny", text: "S.G\n" }];
 
 it("mazes survive the address, whatever their characters", () => {
@@ -18,7 +18,7 @@ it("what is not a maze is refused", () => {
 });
 
 it("scenes survive the address", () => {
-  const changes = [{}, { rival: "value_iteration" }, { speed: null }, { seed: 9007199254740991 }, { law: "four", intended: 0.65 }, { maze: "S#G\n...\n" }, { epsilon: 0, cycles: 0, min_visits: 1, discount: 0.5 }];
+  const changes = [{}, { rival: "value_iteration" }, { rival: "value_iteration", race: "backups" }, { speed: null }, { seed: 9007199254740991 }, { law: "four", intended: 0.65 }, { maze: "S#G\n...\n" }, { epsilon: 0, cycles: 0, min_visits: 1, discount: 0.5 }];
   for (const change of changes) {
     const scene = { ...defaults, ...change };
     const query = toQuery(scene, { running: true, theme: "dark", mazes });

@@ -27,7 +27,8 @@ class Discretize:
             themselves (increasing numbers).
         method: how edges are placed where only a number of bins is given: ``"uniform"`` (equal widths from ``low`` to ``high``) or
             ``"quantile"`` (equally many of the observations that random actions lead to).
-        low, high: the range to divide, one number per dimension, for ``"uniform"``; by default that of the observation space.
+        low: where the range to divide begins, one number per dimension, for ``"uniform"``; by default as in the observation space.
+        high: where it ends, likewise.
         samples: the number of random steps from which quantiles are taken.
         seed: seeds those steps.
 
@@ -82,7 +83,11 @@ class Discretize:
         return int(np.prod([len(edges) + 1 for edges in self._edges], dtype=object))
 
     def state(self, observation: Any) -> tuple[int, ...]:
-        """The bins of an observation."""
+        """The bins of an observation.
+
+        Args:
+            observation: what the environment returned, as numbers.
+        """
         numbers = np.asarray(observation, dtype=float).ravel().tolist()
         if len(numbers) != self._n:
             raise ValueError(f"observation has {len(numbers)} numbers; expected {self._n}")
@@ -91,12 +96,21 @@ class Discretize:
         return tuple(map(bisect_right, self._edges, numbers))
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[tuple[int, ...], Any]:
-        """Start an episode."""
+        """Start an episode.
+
+        Args:
+            seed: passed to the environment.
+            options: passed to the environment.
+        """
         observation, info = self.env.reset(seed=seed, options=options)
         return self.state(observation), info
 
     def step(self, action: Any) -> tuple[tuple[int, ...], float, bool, bool, Any]:
-        """Take an action."""
+        """Take an action.
+
+        Args:
+            action: passed to the environment.
+        """
         observation, reward, terminated, truncated, info = self.env.step(action)
         return self.state(observation), reward, terminated, truncated, info
 

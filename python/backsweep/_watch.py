@@ -31,7 +31,17 @@ POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self
 
 
 class Watch:
-    """A page that shows an agent. It ends with :meth:`close`, with a ``with`` block, or with the program."""
+    """A page that shows an agent. It ends with :meth:`close`, with a ``with`` block, or with the program.
+
+    ``agent.watch`` opens one.
+
+    Args:
+        agent: the agent.
+        shape: (rows, columns) of the grid.
+        arrows: the direction of each action.
+        state_at: ``state_at(row, column)`` is the state of a cell.
+        port: the port of the page; 0 means any free one.
+    """
 
     url: str
     """The address to open."""

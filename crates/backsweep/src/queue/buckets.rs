@@ -121,8 +121,6 @@ pub struct Queue<O> {
     /// Bit `b` is set if bucket `b` has a key, and no bit above `top`; a bucket that has become empty is noticed when it is
     /// next looked at.
     filled: Vec<u64>,
-    /// Bit `w` is set if `filled[w]` is not 0.
-    words: u128,
     /// No bucket above this one has a key.
     top: u32,
     len: usize,
@@ -135,8 +133,7 @@ impl<O: Order> Queue<O> {
 
     pub fn new() -> Self {
         let filled = vec![0; n_buckets::<O>() as usize / 64];
-        let mut queue =
-            Self { links: Vec::new(), filled, words: 0, top: NOT_QUEUED, len: 0, splits: Vec::new() };
+        let mut queue = Self { links: Vec::new(), filled, top: NOT_QUEUED, len: 0, splits: Vec::new() };
         queue.grow(0);
         queue
     }
@@ -262,13 +259,16 @@ impl<O: Order> Queue<O> {
     }
 
     pub fn first(&self) -> Option<u32> {
-        let mut bucket = if self.is_empty(self.top) { self.highest_below(self.top) } else { self.top };
+        let mut bucket = self.top;
         while bucket != NOT_QUEUED {
-            let place = if O::IS_EXACT { self.best_below(bucket) } else { self.links[bucket as usize].next };
-            if place != NONE {
-                return Some(Self::key(place));
+            if !self.is_empty(bucket) {
+                let last_in = self.links[bucket as usize].next;
+                let place = if O::IS_EXACT { self.best_below(bucket) } else { last_in };
+                if place != NONE {
+                    return Some(Self::key(place));
+                }
             }
-            bucket = self.highest_below(bucket);
+            bucket = self.noted_below(bucket);
         }
         None
     }
@@ -305,9 +305,7 @@ impl<O: Order> Queue<O> {
     /// Takes note that a bucket is not empty.
     #[inline(always)]
     fn note(&mut self, bucket: u32) {
-        let word = bucket as usize / 64;
-        self.filled[word] |= 1 << (bucket % 64);
-        self.words |= 1 << word;
+        self.filled[bucket as usize / 64] |= 1 << (bucket % 64);
         self.top = self.top.max(bucket);
     }
 
@@ -318,39 +316,28 @@ impl<O: Order> Queue<O> {
         link.next == head && (!O::IS_EXACT || link.stored == O::NONE)
     }
 
-    /// The highest bucket below one that is not empty; NOT_QUEUED if there is none.
-    #[cold]
-    #[inline(never)]
-    fn highest_below(&self, bucket: u32) -> u32 {
-        let mut words = self.words & (u128::MAX >> (127 - bucket / 64));
-        while words != 0 {
-            let word = 127 - words.leading_zeros();
-            let mut bits = self.filled[word as usize];
-            if word == bucket / 64 {
-                bits &= (1 << (bucket % 64)) - 1;
+    /// The highest bucket below one that was noted and may have become empty since; NOT_QUEUED if there is none. Priorities
+    /// are close to one another, so that it is mostly in the same word or the next.
+    #[inline]
+    fn noted_below(&self, bucket: u32) -> u32 {
+        let mut word = bucket / 64;
+        let mut bits = self.filled[word as usize] & ((1 << (bucket % 64)) - 1);
+        while bits == 0 {
+            if word == 0 {
+                return NOT_QUEUED;
             }
-            while bits != 0 {
-                let bit = 63 - bits.leading_zeros();
-                let bucket = word * 64 + bit;
-                if !self.is_empty(bucket) {
-                    return bucket;
-                }
-                bits ^= 1 << bit;
-            }
-            words ^= 1 << word;
+            word -= 1;
+            bits = self.filled[word as usize];
         }
-        NOT_QUEUED
+        word * 64 + 63 - bits.leading_zeros()
     }
 
     /// The highest bucket that is not empty, NOT_QUEUED if there is none. Forgets what was noted of those above.
     #[inline]
     pub(super) fn settle(&mut self) -> u32 {
-        if self.is_empty(self.top) {
-            let bucket = self.highest_below(self.top);
-            let word = bucket / 64;
-            self.filled[word as usize] &= u64::MAX >> (63 - bucket % 64);
-            self.words &= u128::MAX >> (127 - word);
-            self.top = bucket;
+        while self.top != NOT_QUEUED && self.is_empty(self.top) {
+            self.filled[self.top as usize / 64] ^= 1 << (self.top % 64);
+            self.top = self.noted_below(self.top);
         }
         self.top
     }

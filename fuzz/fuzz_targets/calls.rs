@@ -31,24 +31,33 @@ impl Input<'_> {
     }
 }
 
-/// What was recorded of a pair, one entry for each (next state, reward): whole multiples of 1/1024, so that sums are exact.
+/// What was recorded of a pair: the weight of each (next state, reward), in units of 1/1024, so that sums are exact.
 #[derive(Default, Clone)]
 struct Row {
-    weights: BTreeMap<(Option<u32>, i64), f64>,
+    weights: BTreeMap<(Option<u32>, i64), i128>,
     given: bool,
+}
+
+const UNITS: f64 = 1024.0;
+
+fn in_units(weight: f64) -> i128 {
+    (weight * UNITS) as i128
 }
 
 impl Row {
     fn weight(&self) -> f64 {
-        self.weights.values().sum()
+        self.weights.values().sum::<i128>() as f64 / UNITS
     }
 
     fn weight_to(&self, next: Option<u32>) -> f64 {
-        self.weights.iter().filter(|((to, _), _)| *to == next).map(|(_, weight)| weight).sum()
+        let weights = self.weights.iter().filter(|((to, _), _)| *to == next).map(|(_, weight)| weight);
+        weights.sum::<i128>() as f64 / UNITS
     }
 
+    /// Rounded once, as the model's is.
     fn reward_sum(&self) -> f64 {
-        self.weights.iter().map(|((_, reward), weight)| *reward as f64 * weight).sum()
+        self.weights.iter().map(|((_, reward), weight)| i128::from(*reward) * weight).sum::<i128>() as f64
+            / UNITS
     }
 }
 
@@ -83,7 +92,7 @@ impl Pair {
         let step = Transition { state: State(s), action: Action(a), reward, next };
         let exists = (a as usize) < self.agent.model().n_actions(State(s));
         let row = self.rows.entry((s, a)).or_default();
-        let known = row.weights.get(&key).copied().unwrap_or(0.0);
+        let known = row.weights.get(&key).copied().unwrap_or(0) as f64 / UNITS;
         let recorded = row.weight_to(key.0);
         // Rewards are kept as a sum: a wrong one that is taken back cannot always be noticed, and is not tried.
         if sign < 0.0 && known < -weight && recorded >= -weight {
@@ -97,8 +106,8 @@ impl Pair {
         match result {
             Ok(change) => {
                 assert!(exists && change.is_some() && (sign > 0.0 || recorded >= -weight), "{step:?} taken");
-                *row.weights.entry(key).or_default() += weight;
-                row.weights.retain(|_, weight| *weight != 0.0);
+                *row.weights.entry(key).or_default() += in_units(weight);
+                row.weights.retain(|_, weight| *weight != 0);
                 row.given &= !row.weights.is_empty();
                 self.largest = self.largest.max(reward.abs());
             }
@@ -118,7 +127,8 @@ impl Pair {
             left -= probability;
             let (next, reward) = (self.next(input), input.pick(&REWARDS));
             outcomes.push(Outcome { probability, reward, next });
-            *row.weights.entry((next.state().map(|next| next.0), reward as i64)).or_default() += probability;
+            let key = (next.state().map(|next| next.0), reward as i64);
+            *row.weights.entry(key).or_default() += in_units(probability);
             self.largest = self.largest.max(reward.abs());
         }
         let exists = (a as usize) < self.agent.model().n_actions(State(s));

@@ -1,12 +1,13 @@
-//! The agent: model, planner and policy in one, and the one interaction loop.
+//! The agent: model, planner and policy in one.
+
+mod snapshot;
 
 use crate::explore::Explorer;
 use crate::planner::Planned;
-use crate::queue::QueueKind;
 use crate::{
     Action, Audit, Budget, Change, Environment, EpsilonGreedy, Exploration, Explore, Model, MovedRow, Next,
-    Optimism, Outcome, Pair, Planner, PlannerKind, Random, Result, Settings, Snapshot, State, Step,
-    Transition, Values, audit, plan,
+    Outcome, Pair, Planner, PlannerKind, Random, Result, Settings, State, Step, Transition, Values, audit,
+    plan,
 };
 
 /// A learner: a model of what it saw, a planner that keeps values of it, a policy that acts on them.
@@ -363,52 +364,6 @@ impl Agent {
         }
         Ok(())
     }
-
-    /// Everything there is to know about the agent, to be stored.
-    pub fn store(&self) -> Snapshot {
-        let mut snapshot = Snapshot::new();
-        self.model.store(&mut snapshot);
-        self.planner.store(&mut snapshot);
-        let settings = self.planner.settings();
-        snapshot.put("agent.planner", self.planner.kind().map_or("", PlannerKind::name).as_bytes().to_vec());
-        snapshot.put("agent.queue", settings.queue.name().as_bytes().to_vec());
-        let Settings { discount, optimism: Optimism { value, min_visits }, threshold, tolerance, .. } =
-            settings;
-        let numbers = [discount, value, f64::from(min_visits), threshold, tolerance, self.policy.epsilon()];
-        snapshot.put("agent.settings", numbers.to_vec());
-        if let Some(explorer) = &self.explorer {
-            explorer.store(&self.model, &*self.planner, &mut snapshot);
-        }
-        snapshot
-    }
-
-    /// The agent that was stored: it goes on bit for bit as the other would have.
-    ///
-    /// # Errors
-    /// If the snapshot does not describe an agent; nothing in it is trusted.
-    pub fn restore(snapshot: &Snapshot) -> Result<Self> {
-        let text = |name: &str| Ok(String::from_utf8_lossy(snapshot.bytes(name)?).into_owned());
-        let planner: PlannerKind = text("agent.planner")?.parse()?;
-        let queue: QueueKind = text("agent.queue")?.parse()?;
-        let &[discount, value, min_visits, threshold, tolerance, epsilon] =
-            snapshot.f64s("agent.settings")?
-        else {
-            return Err(Snapshot::problem("agent.settings", "expected 6 items"));
-        };
-        let optimism = Optimism { value, min_visits: min_visits as u32 };
-        let settings = Settings { discount, optimism, threshold, queue, tolerance }.check()?;
-        let model = Model::restore(snapshot)?;
-        let (explorer, settings) = match Explorer::stored_settings(snapshot)? {
-            None => (None, settings),
-            Some(exploration) => {
-                let (explorer, settings) =
-                    Explorer::restore(exploration, &model, planner, settings, snapshot)?;
-                (Some(Box::new(explorer)), settings)
-            }
-        };
-        let planner = planner.restore(settings, &model, snapshot)?;
-        Ok(Self { model, planner, policy: EpsilonGreedy::new(epsilon)?, explorer })
-    }
 }
 
 /// Bytes in use, filled and not merely reserved; the unfilled part of lists of arcs counts as used.
@@ -432,68 +387,4 @@ impl Memory {
     pub fn total(&self) -> usize {
         self.arcs + self.others()
     }
-}
-
-/// How an episode ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EpisodeEnd {
-    /// The environment ended it.
-    Terminated,
-    /// The environment cut it, or the limit of steps did.
-    Truncated,
-}
-
-/// What happened in one episode.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Episode {
-    /// Steps taken.
-    pub steps: u64,
-    /// The sum of rewards.
-    pub total_reward: f64,
-    /// The sum of rewards, each discounted by the planner's discount.
-    pub discounted_return: f64,
-    /// How it ended.
-    pub end: EpisodeEnd,
-}
-
-/// The one interaction loop: start, then [step](Agent::step) until the episode ends. `budget` is spent after every step, and
-/// `watch` is shown every transition after that.
-///
-/// `max_steps` truncates the episode: the last transition is then [`Next::Truncated`], which is not an end.
-///
-/// # Errors
-/// If the environment gives a state, reward or number of actions that the model refuses.
-pub fn run_episode(
-    environment: &dyn Environment,
-    agent: &mut Agent,
-    budget: Budget<'_>,
-    max_steps: Option<u64>,
-    random: &mut Random,
-    watch: &mut dyn FnMut(&Agent, &Transition),
-) -> Result<Episode> {
-    let discount = agent.planner.settings().discount;
-    let mut state = environment.start(random); // l.4, 5: the loop over episodes is the caller's
-    let mut episode =
-        Episode { steps: 0, total_reward: 0.0, discounted_return: 0.0, end: EpisodeEnd::Truncated };
-    let mut factor = 1.0;
-    while max_steps.is_none_or(|most| episode.steps < most) {
-        let mut transition = agent.step(environment, state, budget, random)?; // l.6
-        episode.steps += 1;
-        episode.total_reward += transition.reward;
-        episode.discounted_return += factor * transition.reward;
-        factor *= discount;
-        if let (Next::Continue(next), true) = (transition.next, max_steps == Some(episode.steps)) {
-            transition.next = Next::Truncated(next);
-        }
-        watch(agent, &transition);
-        match transition.next {
-            Next::Continue(next) => state = next, // l.25
-            Next::Truncated(_) => break,
-            Next::Terminated => {
-                episode.end = EpisodeEnd::Terminated; // l.26
-                break;
-            }
-        }
-    }
-    Ok(episode)
 }

@@ -41,6 +41,7 @@
 mod agent;
 mod audit;
 mod environment;
+mod episode;
 mod error;
 mod explore;
 mod id;
@@ -59,9 +60,10 @@ mod transition;
 mod undiscounted;
 mod values;
 
-pub use agent::{Agent, Episode, EpisodeEnd, Memory, run_episode};
+pub use agent::{Agent, Memory};
 pub use audit::{Audit, audit};
 pub use environment::{Environment, Step};
+pub use episode::{Episode, EpisodeEnd, run_episode};
 pub use error::{Error, Result};
 pub use explore::{Exploration, Explore, Forgetting};
 pub use id::{Action, ArcId, Pair, State};

@@ -93,8 +93,8 @@ pub(crate) fn solve_values(
     })
 }
 
-/// Backs up all states `n_sweeps` times, each time from the values before: what plain value iteration does. For measuring
-/// how fast a sweep is; it proves nothing.
+/// Backs up all states `n_sweeps` times, each time from the values before: what plain value iteration does, on rows laid out
+/// as `outward` has them. For measuring how fast a sweep is; it proves nothing.
 ///
 /// # Errors
 /// As [`solve_discounted`], and if `values` has not one value per state.
@@ -112,6 +112,8 @@ pub fn sweep_values(
         return Err(format!("expected {n} values, one per state, found {}", values.len()));
     }
     let (mut next, mut policy) = (vec![0.0; n], vec![NO_CHOICE; n]);
+    let filled = if n < FEW { None } else { Renumbered::filled(&model) };
+    let model = filled.as_ref().map_or(model, Renumbered::model);
     for _ in 0..n_sweeps {
         sweeps::full_sweep(&model, values, &mut next, &mut policy, 1);
         std::mem::swap(values, &mut next);
@@ -269,7 +271,7 @@ impl Solver {
         if n < FEW {
             return None;
         }
-        let renumbered = Renumbered::new(model, order::outward(model)?);
+        let renumbered = Renumbered::for_sweeps(model, order::outward(model)?);
         let window = window(&renumbered);
         if window * 4 > n {
             return None;
@@ -334,7 +336,7 @@ impl Solver {
             }
             Method::Outward => {
                 let order = order::outward(model).unwrap_or_else(|| (0..n as u32).collect());
-                let renumbered = Renumbered::new(model, order);
+                let renumbered = Renumbered::for_sweeps(model, order);
                 outward(&renumbered, window(&renumbered), goal)
             }
             Method::Simultaneous => sweeps::modified_policy_iteration(model, vec![0.0; n], goal),

@@ -120,6 +120,7 @@ impl Part {
             sign: 1.0,
             discount: whole.discount,
             facts,
+            filled: false,
         }
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn iterate(model: &Model, mut values: Vec<f64>, goal: &Goal) -> Reach
             }
             None => {
                 std::mem::swap(&mut values, &mut next);
-                allowance *= 2;
+                allowance = allowance.saturating_mul(2);
             }
         }
     }

@@ -23,6 +23,10 @@ pub(crate) fn in_range(reward: f64) -> bool {
 /// Rows longer than this are summed in blocks of this length, so that rounding grows with the square root of the length.
 const BLOCK: usize = 64;
 
+/// Rows that are filled up are summed this many arcs at a time. A row's end is a branch that the processor cannot foretell
+/// where lengths vary, and multiples of four vary less (500 x 500 maze: 1.10 ns per arc instead of 1.46; 2 and 8 gain less).
+pub(crate) const LANES: usize = 4;
+
 /// Flat arrays of a model with the numbers that every bound needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Model<'a> {
@@ -35,6 +39,8 @@ pub(crate) struct Model<'a> {
     pub sign: f64,
     pub discount: f64,
     pub facts: Facts,
+    /// Whether the number of arcs of every row is a multiple of [`LANES`]: arcs of probability 0 fill rows up.
+    pub filled: bool,
 }
 
 /// What is true of all rows; each number is rounded to the safe side.
@@ -163,6 +169,7 @@ impl<'a> Model<'a> {
             sign: if direction == Direction::Maximize { 1.0 } else { -1.0 },
             discount,
             facts,
+            filled: false,
         };
         if facts.most_factor(discount) >= 1.0 {
             return Err(format!(
@@ -199,7 +206,7 @@ impl<'a> Model<'a> {
     #[inline(always)]
     pub fn choice_value(&self, choice: usize, values: &[f64]) -> f64 {
         let arcs = self.arcs_of(choice);
-        let mean = mean(&self.targets[arcs.clone()], &self.probabilities[arcs], values);
+        let mean = mean(&self.targets[arcs.clone()], &self.probabilities[arcs], values, self.filled);
         self.sign * self.rewards[choice] + self.discount * mean
     }
 
@@ -238,17 +245,33 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The probability-weighted sum of successors' values.
+/// The probability-weighted sum of successors' values; `filled` as in [`Model`].
 #[inline(always)]
-pub(crate) fn mean(targets: &[u32], probabilities: &[f64], values: &[f64]) -> f64 {
+pub(crate) fn mean(targets: &[u32], probabilities: &[f64], values: &[f64], filled: bool) -> f64 {
     if targets.len() > BLOCK {
         return mean_of_long_row(targets, probabilities, values);
+    }
+    if filled {
+        return mean_of_filled_row(targets, probabilities, values);
     }
     let mut sum = 0.0;
     for (&target, &p) in targets.iter().zip(probabilities) {
         sum += p * values[target as usize];
     }
     sum
+}
+
+#[inline(always)]
+fn mean_of_filled_row(targets: &[u32], probabilities: &[f64], values: &[f64]) -> f64 {
+    let (targets, _) = targets.as_chunks::<LANES>();
+    let (probabilities, _) = probabilities.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for (targets, p) in targets.iter().zip(probabilities) {
+        for lane in 0..LANES {
+            sums[lane] += p[lane] * values[targets[lane] as usize];
+        }
+    }
+    (sums[0] + sums[2]) + (sums[1] + sums[3])
 }
 
 #[inline(never)]

@@ -1,11 +1,12 @@
-//! Other numberings of the states: outward from the ends for sweeps, breadth first for elimination.
+//! Copies of a model that suit a method better: states numbered outward from the ends for sweeps or breadth first for
+//! elimination, rows filled up to multiples of four arcs.
 
-use super::model::Model;
+use super::model::{LANES, Model};
 use crate::NO_CHOICE;
 
 const UNSEEN: u32 = u32::MAX;
 
-/// A copy of a model with its states in another order, and the way back.
+/// A copy of a model with its states in another order, perhaps with rows filled up, and the way back.
 pub(crate) struct Renumbered<'a> {
     old: Model<'a>,
     /// The old number of each new state.
@@ -15,13 +16,30 @@ pub(crate) struct Renumbered<'a> {
     targets: Vec<u32>,
     probabilities: Vec<f64>,
     rewards: Vec<f64>,
+    filled: bool,
     /// The mean distance between the numbers of a state and of its successor.
     pub mean_distance: f64,
 }
 
 impl<'a> Renumbered<'a> {
+    /// Copies the model for sweeps in place: rows are filled up if that pays.
+    pub fn for_sweeps(old: &Model<'a>, order: Vec<u32>) -> Self {
+        Self::copy(old, order, filled_length(old))
+    }
+
+    /// The model in its own order with rows filled up, if that pays.
+    pub fn filled(old: &Model<'a>) -> Option<Self> {
+        let length = filled_length(old)?;
+        Some(Self::copy(old, (0..old.n_states() as u32).collect(), Some(length)))
+    }
+
     /// Copies the model; `order` lists every state once.
     pub fn new(old: &Model<'a>, order: Vec<u32>) -> Self {
+        Self::copy(old, order, None)
+    }
+
+    /// With a number of arcs, rows are filled up, which makes so many.
+    fn copy(old: &Model<'a>, order: Vec<u32>, filled: Option<usize>) -> Self {
         let mut place = vec![0_u32; order.len()];
         for (new, &state) in order.iter().enumerate() {
             place[state as usize] = new as u32;
@@ -30,8 +48,9 @@ impl<'a> Renumbered<'a> {
             old: *old,
             choices: Vec::with_capacity(old.choices.len()),
             arcs: Vec::with_capacity(old.arcs.len()),
-            targets: Vec::with_capacity(old.targets.len()),
-            probabilities: Vec::with_capacity(old.targets.len()),
+            targets: Vec::with_capacity(filled.unwrap_or(old.targets.len())),
+            probabilities: Vec::with_capacity(filled.unwrap_or(old.targets.len())),
+            filled: filled.is_some(),
             rewards: Vec::with_capacity(old.rewards.len()),
             mean_distance: 0.0,
             order,
@@ -40,20 +59,27 @@ impl<'a> Renumbered<'a> {
         copy.arcs.push(0);
         let mut distances = 0_u64;
         for (new, &state) in copy.order.iter().enumerate() {
-            let (choices, arcs) = (old.choices_of(state as usize), old.arcs_of_state(state as usize));
-            let moved = copy.targets.len() as u32;
-            let ends = &old.arcs[choices.start + 1..choices.end + 1];
-            copy.arcs.extend(ends.iter().map(|end| end - arcs.start as u32 + moved));
-            copy.rewards.extend_from_slice(&old.rewards[choices]);
-            copy.probabilities.extend_from_slice(&old.probabilities[arcs.clone()]);
-            copy.targets.extend(old.targets[arcs].iter().map(|&t| {
-                let t = place[t as usize];
-                distances += u64::from(t.abs_diff(new as u32));
-                t
-            }));
+            let choices = old.choices_of(state as usize);
+            copy.rewards.extend_from_slice(&old.rewards[choices.clone()]);
+            for choice in choices {
+                let arcs = old.arcs_of(choice);
+                copy.probabilities.extend_from_slice(&old.probabilities[arcs.clone()]);
+                copy.targets.extend(old.targets[arcs].iter().map(|&t| {
+                    let t = place[t as usize];
+                    distances += u64::from(t.abs_diff(new as u32));
+                    t
+                }));
+                if copy.filled {
+                    // The last target again, whose value is at hand.
+                    let (end, last) = (copy.targets.len(), copy.targets.last().copied().unwrap_or(0));
+                    copy.targets.resize(end.next_multiple_of(LANES), last);
+                    copy.probabilities.resize(end.next_multiple_of(LANES), 0.0);
+                }
+                copy.arcs.push(copy.targets.len() as u32);
+            }
             copy.choices.push(copy.rewards.len() as u32);
         }
-        copy.mean_distance = distances as f64 / copy.targets.len().max(1) as f64;
+        copy.mean_distance = distances as f64 / old.targets.len().max(1) as f64;
         copy
     }
 
@@ -68,6 +94,7 @@ impl<'a> Renumbered<'a> {
             sign: self.old.sign,
             discount: self.old.discount,
             facts: self.old.facts,
+            filled: self.filled,
         }
     }
 
@@ -84,6 +111,24 @@ impl<'a> Renumbered<'a> {
         }
         (old_values, old_policy)
     }
+}
+
+/// The number of arcs with all rows filled up, if sweeps are faster then: where lengths vary, and the arcs that fill up are
+/// few.
+fn filled_length(model: &Model) -> Option<usize> {
+    if model.filled {
+        return None;
+    }
+    let (mut length, mut n_varied, mut before) = (0, 0_usize, 0);
+    for row in model.arcs.windows(2) {
+        let arcs = (row[1] - row[0]) as usize;
+        length += arcs.next_multiple_of(LANES);
+        n_varied += usize::from(arcs != before);
+        before = arcs;
+    }
+    let n_arcs = model.targets.len();
+    let pays = 2 * n_varied > model.rewards.len() && length <= n_arcs + n_arcs / 4;
+    (pays && length <= u32::MAX as usize).then_some(length)
 }
 
 /// The states by their expected number of steps to an end, nearest first, as one wave outward from the ends finds it; those
@@ -221,4 +266,39 @@ fn search(model: &Model, root: usize, width: f64) -> Option<Vec<u32>> {
         }
     }
     Some(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Direction;
+    use crate::families::{self, Family, Maze};
+
+    fn filled(family: &Family, check: impl Fn(&Model, Option<&Model>)) {
+        let Family { mdp, rewards, discount } = family;
+        let model = Model::new(mdp, rewards, *discount, Direction::Minimize).unwrap();
+        let copy = Renumbered::filled(&model);
+        check(&model, copy.as_ref().map(Renumbered::model).as_ref());
+    }
+
+    #[test]
+    fn rows_that_are_filled_up_have_the_same_values() {
+        filled(&Maze::new(20, 1).family(), |model, copy| {
+            let copy = copy.unwrap();
+            assert!(copy.arcs.iter().all(|&end| (end as usize).is_multiple_of(LANES)));
+            let values: Vec<f64> = (0..model.n_states()).map(|s| (s as f64 * 0.7).sin() * 100.0).collect();
+            for choice in 0..model.rewards.len() {
+                let (plain, filled) =
+                    (model.choice_value(choice, &values), copy.choice_value(choice, &values));
+                assert!((plain - filled).abs() <= 2.0 * model.rounding(100.0), "choice {choice}");
+            }
+        });
+    }
+
+    #[test]
+    fn rows_of_one_length_stay_as_they_are() {
+        for family in [families::garnet(50, 3, 10, 1), families::corridor(50, None)] {
+            filled(&family, |_, copy| assert!(copy.is_none()));
+        }
+    }
 }

@@ -19,11 +19,13 @@ pub(crate) struct PolicyRows {
     targets: Vec<u32>,
     probabilities: Vec<f64>,
     rewards: Vec<f64>,
+    filled: bool,
 }
 
 impl PolicyRows {
     /// Gathers the rows that `policy` takes in `states`.
     pub fn gather(&mut self, model: &Model, policy: &[u32]) {
+        self.filled = model.filled;
         self.starts.clear();
         self.targets.clear();
         self.probabilities.clear();
@@ -46,7 +48,8 @@ impl PolicyRows {
     #[inline(always)]
     pub fn value(&self, i: usize, discount: f64, values: &[f64]) -> f64 {
         let row = self.starts[i] as usize..self.starts[i + 1] as usize;
-        self.rewards[i] + discount * mean(&self.targets[row.clone()], &self.probabilities[row], values)
+        let mean = mean(&self.targets[row.clone()], &self.probabilities[row], values, self.filled);
+        self.rewards[i] + discount * mean
     }
 
     /// Turns the rows into those of the chain alone.

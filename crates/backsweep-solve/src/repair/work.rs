@@ -177,7 +177,7 @@ impl Repair {
         self.n_small[choice] = 0;
         self.q[choice] = if self.counts(choice) {
             let (targets, probabilities) = self.rows.row(choice);
-            let mean = mean(targets, probabilities, &self.values);
+            let mean = mean(targets, probabilities, &self.values, false);
             self.sign * self.rows.rewards[choice] + self.discount() * mean
         } else {
             f64::NEG_INFINITY

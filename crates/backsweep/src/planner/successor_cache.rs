@@ -15,14 +15,31 @@ pub(super) struct CachedSuccessor {
 /// The successors of each pair, in the order of their first observation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SuccessorCache {
-    rows: Vec<Vec<CachedSuccessor>>,
+    rows: Vec<Row>,
+    /// The items of all rows, each in one piece. A row that outgrows its place moves to the end, twice as large.
+    items: Vec<CachedSuccessor>,
+}
+
+/// Where a pair's successors stand in `items`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Row {
+    start: u32,
+    len: u32,
+    capacity: u32,
+}
+
+impl Row {
+    #[inline(always)]
+    fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..(self.start + self.len) as usize
+    }
 }
 
 impl SuccessorCache {
     /// The successors of a pair.
     #[inline]
     pub fn row(&self, pair: usize) -> &[CachedSuccessor] {
-        &self.rows[pair]
+        &self.items[self.rows[pair].range()]
     }
 
     /// Prefetches the rows of a state's pairs, which need not exist: it is likely to be backed up soon. Without it Moore &
@@ -31,7 +48,7 @@ impl SuccessorCache {
     pub fn expect(&self, model: &Model, state: u32) {
         if (state as usize) < model.n_states() {
             for row in self.rows.get(model.pair_range(state)).unwrap_or(&[]) {
-                prefetch_row(row, 0);
+                prefetch_row(&self.items, row.start as usize);
             }
         }
     }
@@ -39,28 +56,37 @@ impl SuccessorCache {
     /// Takes in the pairs that are new.
     pub fn grow(&mut self, model: &Model) {
         for pair in self.rows.len()..model.n_pairs() {
-            self.rows.push(Vec::new());
+            self.rows.push(Row::default());
             self.copy(model, Pair(pair as u32));
         }
     }
 
     /// Copies all successors of a pair.
     pub fn copy(&mut self, model: &Model, pair: Pair) {
-        let row = &mut self.rows[pair.index()];
-        row.clear();
-        row.extend(model.successors(pair).map(|next| CachedSuccessor {
-            weight: next.weight,
-            state: next.state.0,
-            arc: next.arc.0,
-        }));
+        self.rows[pair.index()].len = 0;
+        for next in model.successors(pair) {
+            self.push(pair, CachedSuccessor { weight: next.weight, state: next.state.0, arc: next.arc.0 });
+        }
         // The model lists the newest first.
-        row.reverse();
+        self.items[self.rows[pair.index()].range()].reverse();
+    }
+
+    fn push(&mut self, pair: Pair, next: CachedSuccessor) {
+        let row = &mut self.rows[pair.index()];
+        if row.len == row.capacity {
+            let old = row.range();
+            *row = Row { start: self.items.len() as u32, capacity: (2 * row.capacity).max(2), ..*row };
+            self.items.extend_from_within(old);
+            self.items.resize((row.start + row.capacity) as usize, next);
+        }
+        self.items[(row.start + row.len) as usize] = next;
+        row.len += 1;
     }
 
     /// Resets the old ids of a moved row.
     pub fn row_moved(&mut self, moved: &MovedRow) {
         for pair in moved.from.index()..moved.from.index() + moved.n_pairs as usize {
-            self.rows[pair] = Vec::new();
+            self.rows[pair] = Row::default();
         }
     }
 
@@ -68,10 +94,10 @@ impl SuccessorCache {
     #[inline]
     pub fn observe(&mut self, model: &Model, change: &Change) {
         let Some((state, arc)) = change.next else { return };
-        let (row, weight) = (&mut self.rows[change.pair.index()], model.arc_weight(arc));
-        match row.iter_mut().find(|next| next.arc == arc.0) {
+        let (row, weight) = (self.rows[change.pair.index()], model.arc_weight(arc));
+        match self.items[row.range()].iter_mut().find(|next| next.arc == arc.0) {
             Some(next) => next.weight = weight,
-            None => row.push(CachedSuccessor { weight, state: state.0, arc: arc.0 }),
+            None => self.push(change.pair, CachedSuccessor { weight, state: state.0, arc: arc.0 }),
         }
     }
 
@@ -83,7 +109,7 @@ impl SuccessorCache {
         let pairs = model.pair_range(state);
         let mut v = if pairs.is_empty() { 0.0 } else { f64::NEG_INFINITY };
         for pair in pairs {
-            let terms = self.rows[pair].iter().map(|next| (next.weight, values.v[next.state as usize]));
+            let terms = self.row(pair).iter().map(|next| (next.weight, values.v[next.state as usize]));
             let row = &model.rows()[pair];
             let q = values.full_backup(row, terms);
             n_backups += u64::from(values.believes(row, row.weight()));
@@ -95,7 +121,6 @@ impl SuccessorCache {
     }
 
     pub fn bytes(&self) -> usize {
-        let items = self.rows.iter().map(Vec::len).sum::<usize>();
-        size_of_val(&self.rows[..]) + items * size_of::<CachedSuccessor>()
+        size_of_val(&self.rows[..]) + size_of_val(&self.items[..])
     }
 }

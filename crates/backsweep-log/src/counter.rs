@@ -98,12 +98,64 @@ impl Table {
         self.0.insert_unique(key, entry, |entry| hash(entry.state, entry.action, entry.next));
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.0.iter()
     }
 
     pub fn scale(&mut self, factor: i64) {
         self.0.iter_mut().for_each(|entry| entry.sum = entry.sum.wrapping_mul(factor));
+    }
+}
+
+/// A step that is not in its table yet.
+#[derive(Clone, Copy)]
+struct Pending {
+    reward: i64,
+    state: u32,
+    action: u32,
+    next: u32,
+}
+
+/// How many steps of a fold wait, to be added to its table in one go: lookups in one table, one behind the other, overlap and
+/// mostly stay in the cache. Without waiting, every step is a lookup in another of sixteen tables.
+const WAITING: usize = 1 << 13;
+
+/// The counts of one fold in the making.
+#[derive(Default)]
+pub(crate) struct Fold {
+    table: Table,
+    waiting: Vec<Pending>,
+}
+
+impl Fold {
+    #[inline]
+    fn add(&mut self, state: u32, action: u32, next: u32, reward: i64) {
+        self.waiting.push(Pending { reward, state, action, next });
+        if self.waiting.len() == WAITING {
+            self.settle();
+        }
+    }
+
+    #[cold]
+    fn settle(&mut self) {
+        for Pending { reward, state, action, next } in self.waiting.drain(..) {
+            self.table.add(state, action, next, 1, reward);
+        }
+    }
+
+    /// The counts, nothing waiting.
+    pub fn into_table(mut self) -> Table {
+        self.settle();
+        self.table
+    }
+
+    fn scale(&mut self, factor: i64) {
+        self.settle();
+        self.table.scale(factor);
     }
 }
 
@@ -139,7 +191,7 @@ pub(crate) struct Counter {
     mode: Mode,
     pub states: Names,
     pub actions: Names,
-    pub tables: Vec<Table>,
+    pub folds: Vec<Fold>,
     pub fragments: Vec<Fragment>,
     /// Rewards are in units of 10^-`decimals`.
     pub decimals: u8,
@@ -167,7 +219,7 @@ impl Counter {
             mode,
             states: Names::default(),
             actions: Names::default(),
-            tables: (0..FOLDS).map(|_| Table::default()).collect(),
+            folds: (0..FOLDS).map(|_| Fold::default()).collect(),
             fragments: Vec::new(),
             decimals,
             largest: 0,
@@ -207,7 +259,7 @@ impl Counter {
         self.largest = self.largest.max(row.reward.unsigned_abs());
         if !self.mode.has_cases {
             let next = if row.stop == Stop::Ended { END } else { row.next };
-            self.tables[0].add(row.state, row.action, next, 1, row.reward);
+            self.folds[0].add(row.state, row.action, next, row.reward);
             return;
         }
         if let Some(open) = &mut self.open
@@ -217,7 +269,7 @@ impl Counter {
             let Row { state, action, reward, next, .. } = open.last;
             let next = if self.mode.has_next { next } else { row.state };
             self.breaks += u64::from(next != row.state);
-            self.tables[self.fold].add(state, action, next, 1, reward);
+            self.folds[self.fold].add(state, action, next, reward);
             (open.last, open.line, open.is_long) = (row, line, true);
             return;
         }
@@ -281,8 +333,11 @@ impl Counter {
 
     #[cold]
     pub fn rescale(&mut self, decimals: u8) {
+        if decimals == self.decimals {
+            return;
+        }
         let factor = power(decimals - self.decimals);
-        self.tables.iter_mut().for_each(|table| table.scale(factor));
+        self.folds.iter_mut().for_each(|fold| fold.scale(factor));
         for fragment in self.fragments.iter_mut().chain(&mut self.open) {
             fragment.last.reward = fragment.last.reward.wrapping_mul(factor);
         }

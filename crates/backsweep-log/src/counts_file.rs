@@ -83,15 +83,49 @@ pub fn write_csv(out: &mut impl Write, counts: &Counts) -> std::io::Result<()> {
     writeln!(out, "{}", COLUMNS.join(","))?;
     let quoted = |names: &[String]| names.iter().map(|name| quote(name)).collect::<Vec<_>>();
     let (states, actions) = (quoted(&counts.states), quoted(&counts.actions));
+    let mut line = Vec::new();
+    let mut write = |names: [&str; 3], numbers: [i64; 3]| {
+        line.clear();
+        for name in names {
+            line.extend_from_slice(name.as_bytes());
+            line.push(b',');
+        }
+        for number in numbers {
+            push_number(&mut line, number);
+            line.push(b',');
+        }
+        if let Some(last) = line.last_mut() {
+            *last = b'\n';
+        }
+        out.write_all(&line)
+    };
     for start in &counts.starts {
-        writeln!(out, "{},,,{},{},0", states[start.state as usize], start.fold, start.n)?;
+        write([&states[start.state as usize], "", ""], [start.fold.into(), start.n, 0])?;
     }
     for row in &counts.rows {
         let (state, action) = (&states[row.state as usize], &actions[row.action as usize]);
         let next = row.next.map_or("", |next| states[next as usize].as_str());
-        writeln!(out, "{state},{action},{next},{},{},{}", row.fold, row.n, row.reward_sum)?;
+        write([state, action, next], [row.fold.into(), row.n, row.reward_sum])?;
     }
     out.flush()
+}
+
+/// Writes a whole number, several times as fast as the formatting of the library: counts are many.
+fn push_number(line: &mut Vec<u8>, number: i64) {
+    if number < 0 {
+        line.push(b'-');
+    }
+    let (mut digits, mut rest) = ([0; 20], number.unsigned_abs());
+    let mut first = digits.len();
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    line.extend_from_slice(&digits[first..]);
 }
 
 fn quote(name: &str) -> String {
@@ -236,4 +270,18 @@ pub(crate) fn finish(input: &Input, sheet: Sheet) -> Result<Counts> {
         return Err(Error::at(input, "it has no counts"));
     }
     Ok(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::push_number;
+
+    #[test]
+    fn whole_numbers_are_written_as_the_library_writes_them() {
+        for number in [0, 7, -7, 10, -120, 999, i64::MAX, i64::MIN] {
+            let mut line = Vec::new();
+            push_number(&mut line, number);
+            assert_eq!(line, number.to_string().into_bytes());
+        }
+    }
 }

@@ -95,6 +95,27 @@ impl Fields {
         }
     }
 
+    /// Splits a record without quotes at the next marks, if it has as many columns as the layout; where the next record begins.
+    #[inline]
+    pub fn split_plain(&mut self, marks: &mut Marks<'_>, at: usize, layout: &Layout) -> Option<usize> {
+        let text = marks.text;
+        let (mut start, last) = (at, layout.slots.len().checked_sub(1)?);
+        for (column, &slot) in layout.slots.iter().enumerate() {
+            let mark = marks.next()?;
+            let is_last = column == last;
+            if (text[mark] == b'\n') != is_last {
+                return None;
+            }
+            let end = if is_last && mark > start && text[mark - 1] == b'\r' { mark - 1 } else { mark };
+            if slot != UNUSED {
+                self.spans[usize::from(slot)] =
+                    Span { start: start as u32, end: end as u32, is_unescaped: false };
+            }
+            start = mark + 1;
+        }
+        Some(start)
+    }
+
     /// The quoted field whose text begins at `start`, and where the text goes on after it.
     fn quoted(&mut self, text: &[u8], start: usize) -> Option<(Span, usize)> {
         let unescaped_start = self.unescaped.len();
@@ -119,6 +140,66 @@ impl Fields {
     /// The fields of the record that was split last, by slot.
     pub fn cells<'a>(&'a self, text: &'a [u8]) -> FieldCells<'a> {
         FieldCells { fields: self, text }
+    }
+}
+
+/// Where delimiters and line breaks stand in a text, found eight bytes at a time.
+pub(crate) struct Marks<'a> {
+    text: &'a [u8],
+    delimiter: u64,
+    /// Where the current eight bytes begin.
+    base: usize,
+    /// Which of them are marks still to come, a bit per byte.
+    mask: u64,
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const LOW_BITS: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+
+/// The high bit of every byte that is 0.
+#[inline]
+fn zeros(word: u64) -> u64 {
+    !(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS)
+}
+
+impl<'a> Marks<'a> {
+    pub fn new(text: &'a [u8], delimiter: u8, at: usize) -> Self {
+        let mut marks = Self { text, delimiter: u64::from(delimiter) * ONES, base: at, mask: 0 };
+        marks.mask = marks.load();
+        marks
+    }
+
+    #[inline]
+    fn load(&self) -> u64 {
+        let word = match self.text.get(self.base..).and_then(|rest| rest.first_chunk()) {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => {
+                // The last few bytes; what is missing is filled with bytes that are not marks.
+                let mut bytes = [0; 8];
+                let rest = self.text.get(self.base..).unwrap_or_default();
+                bytes[..rest.len()].copy_from_slice(rest);
+                u64::from_le_bytes(bytes)
+            }
+        };
+        zeros(word ^ self.delimiter) | zeros(word ^ u64::from(b'\n') * ONES)
+    }
+}
+
+impl Iterator for Marks<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while self.mask == 0 {
+            self.base += 8;
+            if self.base >= self.text.len() {
+                return None;
+            }
+            self.mask = self.load();
+        }
+        let mark = self.base + self.mask.trailing_zeros() as usize / 8;
+        self.mask &= self.mask - 1;
+        Some(mark)
     }
 }
 
@@ -165,4 +246,41 @@ pub(crate) fn last_record_end(text: &[u8], delimiter: u8) -> usize {
         }
     }
     at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fields, Layout, Marks, Record};
+
+    #[test]
+    fn marks_are_all_delimiters_and_line_breaks() {
+        let text: Vec<u8> =
+            (0..2_000_u32).map(|i| b"a,\n\xac\x8a;,\0-,,\n\n\r"[(i * i / 7 % 14) as usize]).collect();
+        for at in 0..20 {
+            for end in text.len() - 20..text.len() {
+                let expected: Vec<usize> = (at..end).filter(|&i| matches!(text[i], b',' | b'\n')).collect();
+                assert_eq!(Marks::new(&text[..end], b',', at).collect::<Vec<_>>(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn plain_records_are_split_as_any_others() {
+        let text = b"a,bc,\r\n,,\nx,y\n1,2,3,4\nlast,one,here\n";
+        let layout = Layout { delimiter: b',', slots: vec![1, super::UNUSED, 0] };
+        let (mut plain, mut fields) = (Fields::new(2), Fields::new(2));
+        let mut at = 0;
+        while at < text.len() {
+            let Record::Whole { next, n_fields } = fields.split(text, at, &layout) else { panic!("{at}") };
+            let found = plain.split_plain(&mut Marks::new(text, b',', at), at, &layout);
+            assert_eq!(found, (n_fields == 3).then_some(next));
+            if found.is_some() {
+                use crate::rows::Cells;
+                for slot in 0..2 {
+                    assert_eq!(plain.cells(text).text(slot), fields.cells(text).text(slot));
+                }
+            }
+            at = next;
+        }
+    }
 }

@@ -21,9 +21,21 @@ pub enum NotDecimal {
     Digits,
 }
 
-/// 10^n.
+/// The powers of ten that an `i64` holds.
+const POWERS: [i64; MAX_DECIMALS as usize + 1] = {
+    let mut powers = [1; MAX_DECIMALS as usize + 1];
+    let mut n = 1;
+    while n < powers.len() {
+        powers[n] = 10 * powers[n - 1];
+        n += 1;
+    }
+    powers
+};
+
+/// 10^n, for n up to [`MAX_DECIMALS`].
+#[inline]
 pub fn power(n: u8) -> i64 {
-    10_i64.pow(u32::from(n))
+    POWERS[usize::from(n)]
 }
 
 impl Decimal {
@@ -34,7 +46,43 @@ impl Decimal {
     ///
     /// # Errors
     /// If the text is not a number, or has more than 18 digits that count. `nan` and `inf` are not numbers.
+    #[inline]
     pub fn parse(text: &[u8]) -> Result<Self, NotDecimal> {
+        Self::parse_plain(text).map_or_else(|| Self::parse_any(text), Ok)
+    }
+
+    /// Reads digits with at most a sign and a point, so few that nothing can overflow: nearly all numbers of nearly all logs.
+    #[inline]
+    fn parse_plain(text: &[u8]) -> Option<Self> {
+        let (negative, digits) = match text {
+            [b'-', rest @ ..] => (true, rest),
+            rest => (false, rest),
+        };
+        if digits.len() > usize::from(MAX_DECIMALS) {
+            return None;
+        }
+        let (mut mantissa, mut point) = (0_i64, None);
+        for (i, &byte) in digits.iter().enumerate() {
+            let digit = byte.wrapping_sub(b'0');
+            if digit < 10 {
+                mantissa = 10 * mantissa + i64::from(digit);
+            } else if byte == b'.' && point.is_none() {
+                point = Some(i);
+            } else {
+                return None;
+            }
+        }
+        if digits.len() == usize::from(point.is_some()) {
+            return None;
+        }
+        let mantissa = if negative { -mantissa } else { mantissa };
+        match point {
+            None => Some(Self { mantissa, decimals: 0 }),
+            Some(point) => Self::scaled(mantissa, (digits.len() - 1 - point) as i32),
+        }
+    }
+
+    fn parse_any(text: &[u8]) -> Result<Self, NotDecimal> {
         let text = text.trim_ascii();
         let (negative, digits) = match text {
             [b'-', rest @ ..] => (true, rest),
@@ -105,7 +153,20 @@ impl Decimal {
         if x.is_finite() { Self::parse(format!("{x:e}").as_bytes()).ok() } else { None }
     }
 
+    /// `x` in units of 10^-`decimals`, if it is the nearest `f64` to a whole number of them, of at most 15 digits. That is then the decimal
+    /// number that [`shortest`](Self::shortest) finds, at the cost of one division.
+    #[inline]
+    pub fn units_of(x: f64, decimals: u8) -> Option<i64> {
+        if decimals > 15 {
+            return None;
+        }
+        let scale = power(decimals) as f64;
+        let units = (x * scale + 0.5_f64.copysign(x)) as i64;
+        (units.unsigned_abs() < 1_000_000_000_000_000 && units as f64 / scale == x).then_some(units)
+    }
+
     /// The number in units of 10^-`decimals`, if it is a whole number of them that can be held.
+    #[inline]
     pub fn in_units(self, decimals: u8) -> Option<i64> {
         let steps = decimals.checked_sub(self.decimals)?;
         if steps == 0 {
@@ -188,6 +249,29 @@ mod tests {
         }
         for text in ["12345678901234567890", "0.1234567890123456789", "1e30", "1e-19"] {
             assert_eq!(Decimal::parse(text.as_bytes()), Err(NotDecimal::Digits), "{text}");
+        }
+    }
+
+    #[test]
+    fn units_of_a_float_are_those_of_its_shortest_decimal() {
+        let mut random = 1_u64;
+        for i in 0..200_000_i64 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // Decimals, their neighbours, and any bits at all.
+            let decimal = ((random >> 40) as i64 - (1 << 23)) as f64 / super::power((i % 7) as u8) as f64;
+            let next = f64::from_bits(decimal.to_bits().wrapping_add(1));
+            for x in [decimal, next, f64::from_bits(random), -0.0] {
+                for decimals in [0, 2, 6, 15, 18] {
+                    let expected = Decimal::shortest(x).and_then(|number| number.in_units(decimals));
+                    if let Some(units) = Decimal::units_of(x, decimals) {
+                        assert_eq!(Some(units), expected, "{x} in units of 10^-{decimals}");
+                    } else if decimals <= 15 {
+                        let large =
+                            expected.is_none_or(|units| units.unsigned_abs() >= 1_000_000_000_000_000);
+                        assert!(large, "{x} in units of 10^-{decimals} was missed");
+                    }
+                }
+            }
         }
     }
 

@@ -23,10 +23,12 @@ mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_cells;
 mod preview;
+mod quantiles;
 mod read;
 mod rows;
 mod sheet;
 pub mod spec;
+mod work;
 mod zstd;
 
 pub use bins::Column;

@@ -1,11 +1,12 @@
 //! Fragments of cases joined: starts, the steps between fragments, ends; and the counts in their one form.
 
-use crate::counter::{Bad, Counter, END, Entry, Fragment, Mode, Row, SHOWN_BAD, Stop, Table, fold};
+use crate::counter::{Bad, Counter, END, Entry, Fold, Fragment, Mode, Row, SHOWN_BAD, Stop, Table, fold};
 use crate::counts::{Case, Counts, End, FOLDS, Step};
 use crate::decimal::power;
 use crate::error::Result;
 use crate::names::Names;
 use crate::sheet::{Line, Sheet};
+use crate::work::on_threads;
 use std::collections::BTreeMap;
 
 /// What all threads and passes have counted.
@@ -67,16 +68,27 @@ impl Total {
 
     /// Takes in what the threads of one pass have counted. All of them, and the total, have rewards in the same decimals.
     pub fn add(&mut self, counters: Vec<Counter>, rule: &Rule<'_>) -> std::result::Result<(), Overlap> {
+        let n_threads = counters.len();
         let mut fragments = Vec::new();
         for counter in counters {
             let states = self.states.ids(counter.states.iter());
             let actions = self.actions.ids(counter.actions.iter());
             let state = |id: u32| if id == END { END } else { states[id as usize] };
-            for (table, added) in self.tables.iter_mut().zip(&counter.tables) {
-                for entry in added.entries() {
-                    let action = actions[entry.action as usize];
-                    table.add(state(entry.state), action, state(entry.next), entry.n, entry.sum);
-                }
+            // The numbers of the first thread's names are those of the total.
+            let is_first = self.tables.iter().all(Table::is_empty)
+                && (0..states.len()).all(|id| states[id] == id as u32)
+                && (0..actions.len()).all(|id| actions[id] == id as u32);
+            if is_first {
+                self.tables = on_threads(counter.folds, n_threads, Fold::into_table);
+            } else {
+                let pairs = std::mem::take(&mut self.tables).into_iter().zip(counter.folds).collect();
+                self.tables = on_threads(pairs, n_threads, |(mut table, fold): (Table, Fold)| {
+                    for entry in fold.into_table().entries() {
+                        let action = actions[entry.action as usize];
+                        table.add(state(entry.state), action, state(entry.next), entry.n, entry.sum);
+                    }
+                    table
+                });
             }
             fragments.reserve(counter.fragments.len());
             fragments.extend(counter.fragments.into_iter().map(|mut fragment| {

@@ -10,7 +10,36 @@ pub(crate) struct Names {
     bytes: Vec<u8>,
     /// Where each name ends in `bytes`; it begins where the one before ends.
     ends: Vec<usize>,
+    /// The numbers of names of up to seven bytes, found by the name itself.
+    short: HashTable<(u64, u32)>,
+    /// The numbers of longer names.
     ids: HashTable<u32>,
+}
+
+/// A name of one to seven bytes in one word, with its length; 0 for any other.
+#[inline]
+fn packed(name: &[u8]) -> u64 {
+    let n = name.len();
+    let word = match n {
+        1..=3 => {
+            let (first, middle, last) = (name[0], name[n / 2], name[n - 1]);
+            u64::from(first) | u64::from(middle) << (8 * (n / 2)) | u64::from(last) << (8 * (n - 1))
+        }
+        4..=7 => {
+            // The two halves overlap in bytes that are the same.
+            let (low, high) = (name.first_chunk(), name.last_chunk());
+            let half = |bytes: Option<&[u8; 4]>| u64::from(u32::from_le_bytes(*bytes.unwrap_or(&[0; 4])));
+            half(low) | half(high) << (8 * (n - 4))
+        }
+        _ => return 0,
+    };
+    word | (n as u64) << 56
+}
+
+#[inline]
+fn hash_word(word: u64) -> u64 {
+    let mixed = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ mixed >> 32
 }
 
 #[inline]
@@ -24,23 +53,29 @@ impl Names {
     /// The number of a name; `None` if it is not UTF-8, or there are 2³² names already.
     #[inline]
     pub fn id(&mut self, name: &[u8]) -> Option<u32> {
-        let hash = hash(name);
-        let Self { bytes, ends, ids } = self;
-        match ids.find(hash, |&id| spelled(bytes, ends, id) == name) {
-            Some(&id) => Some(id),
-            None => self.add(name, hash),
-        }
+        let word = packed(name);
+        let found = if word != 0 {
+            self.short.find(hash_word(word), |(other, _)| *other == word).map(|&(_, id)| id)
+        } else {
+            let Self { bytes, ends, ids, .. } = self;
+            ids.find(hash(name), |&id| spelled(bytes, ends, id) == name).copied()
+        };
+        found.or_else(|| self.add(name, word))
     }
 
     #[cold]
-    fn add(&mut self, name: &[u8], hashed: u64) -> Option<u32> {
+    fn add(&mut self, name: &[u8], word: u64) -> Option<u32> {
         std::str::from_utf8(name).ok()?;
         // The largest number stands for an end.
         let id = u32::try_from(self.ends.len()).ok().filter(|&id| id < u32::MAX)?;
         self.bytes.extend_from_slice(name);
         self.ends.push(self.bytes.len());
-        let Self { bytes, ends, ids } = self;
-        ids.insert_unique(hashed, id, |&id| hash(spelled(bytes, ends, id)));
+        let Self { bytes, ends, short, ids } = self;
+        if word != 0 {
+            short.insert_unique(hash_word(word), (word, id), |&(word, _)| hash_word(word));
+        } else {
+            ids.insert_unique(hash(name), id, |&id| hash(spelled(bytes, ends, id)));
+        }
         Some(id)
     }
 
@@ -78,4 +113,28 @@ fn spelled<'a>(bytes: &'a [u8], ends: &[usize], id: u32) -> &'a [u8] {
     let id = id as usize;
     let start = if id == 0 { 0 } else { ends[id - 1] };
     &bytes[start..ends[id]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Names;
+
+    #[test]
+    fn every_name_has_one_number_and_is_spelled_back() {
+        let mut names = Names::default();
+        let base = "a\0b\0cdefghij";
+        let mut all: Vec<&str> =
+            (0..base.len()).flat_map(|i| (i..=base.len()).map(move |j| &base[i..j])).collect();
+        all.extend(["", "aa", "aaa", "aaaa", "a\0", "a\0\0", "\0", "ä", "äöü"]);
+        all.sort_unstable();
+        all.dedup();
+        let first: Vec<u32> = all.iter().filter_map(|name| names.id(name.as_bytes())).collect();
+        assert_eq!(first, (0..all.len() as u32).collect::<Vec<_>>());
+        for (name, id) in all.iter().zip(first) {
+            assert_eq!(names.id(name.as_bytes()), Some(id));
+            assert_eq!(names.name(id), name.as_bytes());
+        }
+        assert_eq!(names.id(&[0xff]), None);
+        assert_eq!(names.id(&[0xff; 20]), None);
+    }
 }

@@ -193,6 +193,32 @@ impl Cells for BatchCells {
         }
     }
 
+    #[inline]
+    fn units(&mut self, slot: usize, decimals: u8) -> Option<i64> {
+        let (column, row) = (&self.columns[slot], self.row);
+        match &column.values {
+            _ if column.is_null(row) => None,
+            Values::Floats(numbers) => Decimal::units_of(numbers[row], decimals),
+            Values::Integers(numbers) => Decimal { mantissa: numbers[row], decimals: 0 }.in_units(decimals),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn flag(&mut self, slot: usize) -> Option<bool> {
+        let (column, row) = (&self.columns[slot], self.row);
+        match &column.values {
+            _ if column.is_null(row) => None,
+            Values::Flags(flags) => Some(flags[row]),
+            Values::Integers(numbers) => match numbers[row] {
+                0 => Some(false),
+                1 => Some(true),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     fn number(&mut self, slot: usize) -> Option<f64> {
         let (column, row) = (&self.columns[slot], self.row);
         match &column.values {

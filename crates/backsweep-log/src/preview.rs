@@ -4,9 +4,10 @@ use crate::counter::{Counter, Mode, Row, Stop};
 use crate::error::Result;
 use crate::feed::Feed;
 use crate::input::Input;
-use crate::read::{Sink, closed, work};
+use crate::quantiles::closed;
 use crate::rows::{Cells, Encoder, Plan};
 use crate::spec::{EndRule, Spec};
+use crate::work::{Sink, work};
 use std::collections::BTreeMap;
 
 /// The beginning of a log.

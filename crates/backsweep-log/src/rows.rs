@@ -100,6 +100,22 @@ pub(crate) trait Cells {
         Decimal::parse(self.text(slot))
     }
 
+    /// The value in units of 10^-`decimals`, if that is known without reading it as a decimal number.
+    #[inline]
+    fn units(&mut self, _slot: usize, _decimals: u8) -> Option<i64> {
+        None
+    }
+
+    /// Whether the value is 1, if it is 1 or 0.
+    #[inline]
+    fn flag(&mut self, slot: usize) -> Option<bool> {
+        match self.text(slot) {
+            b"0" => Some(false),
+            b"1" => Some(true),
+            _ => None,
+        }
+    }
+
     /// The value as a number that can be binned.
     fn number(&mut self, slot: usize) -> Option<f64> {
         let number: f64 = std::str::from_utf8(self.text(slot).trim_ascii()).ok()?.parse().ok()?;
@@ -220,7 +236,10 @@ impl<'a> Encoder<'a> {
             None => i128::from(block) << 32 | i128::from(line),
         };
         let reward = match plan.reward {
-            Some(slot) => self.counter.reward(plan.reward(cells, slot)?),
+            Some(slot) => match cells.units(slot, self.counter.decimals) {
+                Some(units) if plan.reward_unit.is_none() => units,
+                _ => self.counter.reward(plan.reward(cells, slot)?),
+            },
             None => 0,
         };
         let ended = match &plan.ended {
@@ -371,18 +390,22 @@ impl Plan {
 
     #[inline]
     fn flag(&self, cells: &mut impl Cells, slot: usize) -> Result<bool, String> {
-        match cells.text(slot) {
-            b"0" | b"" => Ok(false),
-            b"1" => Ok(true),
-            text => match text.to_ascii_lowercase().as_slice() {
-                b"false" | b"f" | b"no" | b"n" | b"0.0" => Ok(false),
-                b"true" | b"t" | b"yes" | b"y" | b"1.0" => Ok(true),
-                _ => Err(self.wrong(
-                    cells,
-                    slot,
-                    "1 or 0, true or false, yes or no (--ended-by column=value names another value)",
-                )),
-            },
+        match cells.flag(slot) {
+            Some(flag) => Ok(flag),
+            None => self.flag_in_words(cells, slot),
+        }
+    }
+
+    #[cold]
+    fn flag_in_words(&self, cells: &mut impl Cells, slot: usize) -> Result<bool, String> {
+        match cells.text(slot).to_ascii_lowercase().as_slice() {
+            b"" | b"false" | b"f" | b"no" | b"n" | b"0.0" => Ok(false),
+            b"true" | b"t" | b"yes" | b"y" | b"1.0" => Ok(true),
+            _ => Err(self.wrong(
+                cells,
+                slot,
+                "1 or 0, true or false, yes or no (--ended-by column=value names another value)",
+            )),
         }
     }
 

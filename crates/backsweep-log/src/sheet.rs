@@ -92,8 +92,7 @@ impl Sheet {
             line.state = state_places[line.state as usize];
             (line.action, line.next) = (place(&action_places, line.action), place(&state_places, line.next));
         }
-        let key = |line: &Line| (line.state, line.action, line.next, line.fold);
-        lines.sort_unstable_by_key(key);
+        sort(&mut lines, std::thread::available_parallelism().map_or(1, usize::from));
         lines.dedup_by(|line, kept| {
             let is_same = key(line) == key(kept);
             if is_same {
@@ -148,6 +147,27 @@ impl Sheet {
         }
         Ok((counts, state_places, action_places))
     }
+}
+
+/// What lines are sorted by: state, action, next state and fold, in one number.
+#[inline]
+fn key(line: &Line) -> u128 {
+    let Line { state, action, next, fold, .. } = *line;
+    u128::from(state) << 72 | u128::from(action) << 40 | u128::from(next) << 8 | u128::from(fold)
+}
+
+/// Sorts lines with some threads. Lines with the same key add up, so that their order does not matter.
+fn sort(lines: &mut [Line], n_threads: usize) {
+    if n_threads < 2 || lines.len() < 1 << 14 {
+        return lines.sort_unstable_by_key(key);
+    }
+    let middle = lines.len() / 2;
+    lines.select_nth_unstable_by_key(middle, key);
+    let (low, high) = lines.split_at_mut(middle);
+    std::thread::scope(|scope| {
+        scope.spawn(move || sort(low, n_threads / 2));
+        sort(high, n_threads - n_threads / 2);
+    });
 }
 
 /// Removes names that are not used; returns where each of the others went.

@@ -98,8 +98,8 @@ impl Table {
         self.0.insert_unique(key, entry, |entry| hash(entry.state, entry.action, entry.next));
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    pub fn len(&self) -> usize {
+        self.0.len()
     }
 
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {

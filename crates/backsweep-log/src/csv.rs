@@ -181,7 +181,7 @@ impl<'a> Marks<'a> {
                 u64::from_le_bytes(bytes)
             }
         };
-        zeros(word ^ self.delimiter) | zeros(word ^ u64::from(b'\n') * ONES)
+        zeros(word ^ self.delimiter) | zeros(word ^ (u64::from(b'\n') * ONES))
     }
 }
 

@@ -75,7 +75,7 @@ impl Total {
             let actions = self.actions.ids(counter.actions.iter());
             let state = |id: u32| if id == END { END } else { states[id as usize] };
             // The numbers of the first thread's names are those of the total.
-            let is_first = self.tables.iter().all(Table::is_empty)
+            let is_first = self.tables.iter().all(|table| table.len() == 0)
                 && (0..states.len()).all(|id| states[id] == id as u32)
                 && (0..actions.len()).all(|id| actions[id] == id as u32);
             if is_first {
@@ -215,7 +215,8 @@ impl Total {
         if u128::from(self.largest) * u128::from(self.rows) > i64::MAX as u128 {
             return Ok(None);
         }
-        let mut sheet = Sheet::new(self.states, self.actions, self.decimals);
+        let n_lines = self.tables.iter().map(Table::len).sum::<usize>() + self.starts.len();
+        let mut sheet = Sheet::new(self.states, self.actions, self.decimals, n_lines);
         for (fold, table) in self.tables.into_iter().enumerate() {
             for &Entry { state, action, next, n, sum } in table.entries() {
                 sheet.push(Line { state, action, next, fold: fold as u8, n, sum: sum.into() });

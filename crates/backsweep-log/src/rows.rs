@@ -279,8 +279,27 @@ impl<'a> Encoder<'a> {
 
 impl Plan {
     /// The name that some columns make up, as a number.
-    #[inline]
+    #[inline(always)]
     fn id(
+        &self,
+        cells: &mut impl Cells,
+        cuts: &[Cut],
+        names: &mut Names,
+        name: &mut Vec<u8>,
+        memo: &mut Vec<u32>,
+    ) -> Result<u32, String> {
+        if let [cut] = cuts
+            && let Some(code) = cells.code(cut.slot)
+            && let Some(&id) = memo.get(code as usize)
+            && id != UNKNOWN
+        {
+            return Ok(id);
+        }
+        self.looked_up(cells, cuts, names, name, memo)
+    }
+
+    /// The same where the file has no code for it, or one that is new.
+    fn looked_up(
         &self,
         cells: &mut impl Cells,
         cuts: &[Cut],
@@ -290,12 +309,6 @@ impl Plan {
     ) -> Result<u32, String> {
         let [cut] = cuts else { return self.joined(cells, cuts, names, name) };
         let code = cells.code(cut.slot);
-        if let Some(code) = code
-            && let Some(&id) = memo.get(code as usize)
-            && id != UNKNOWN
-        {
-            return Ok(id);
-        }
         let text = if cut.edges.is_empty() && !cells.text(cut.slot).is_empty() {
             cells.text(cut.slot)
         } else {

@@ -36,9 +36,9 @@ fn place(places: &[u32], id: u32) -> u32 {
 }
 
 impl Sheet {
-    /// A sheet with these names and decimals.
-    pub fn new(states: Names, actions: Names, decimals: u8) -> Self {
-        Self { states, actions, decimals, ..Self::default() }
+    /// A sheet with these names and decimals, and room for some lines.
+    pub fn new(states: Names, actions: Names, decimals: u8, n_lines: usize) -> Self {
+        Self { states, actions, decimals, lines: Vec::with_capacity(n_lines), ..Self::default() }
     }
 
     /// Adds a line, with ids of this sheet's names.

@@ -252,7 +252,7 @@ impl Arcs {
     /// Prefetches the two newest blocks of a list: in a model too large for the cache most have no more.
     #[inline(always)]
     pub fn prefetch(&self, list: &InList) {
-        for &head in &list.heads[..2] {
+        for &head in &list.heads {
             let (chunk, i) = self.blocks.chunk(head as usize);
             prefetch(chunk, i);
         }

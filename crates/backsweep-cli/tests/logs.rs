@@ -1,4 +1,4 @@
-//! `backsweep count` and `backsweep counts`, run as a user runs them.
+//! `backsweep count`, `counts` and `learn`, run as a user runs them.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -148,5 +148,125 @@ fn what_is_refused_writes_nothing() {
     assert!(text(&done.stderr).contains("note: 1 cases were left out"), "{}", text(&done.stderr));
     let done = count(&folder, "nowhere/*.csv", "kept.csv");
     assert_eq!(text(&done.stderr), "backsweep: nowhere/*.csv: no file matches this pattern");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A log in which `treat` is better than `wait` in the ward, and both are the same in the hall.
+fn ward_log(n_cases: u32) -> String {
+    let mut log = "case,t,state,action,outcome\n".to_owned();
+    for case in 0..n_cases {
+        let draw = case.wrapping_mul(2_654_435_761) >> 16;
+        let (first, second) =
+            (["left", "right"][(draw & 1) as usize], ["wait", "treat"][(draw >> 1 & 1) as usize]);
+        let survives = draw % 100 < if second == "treat" { 85 } else { 45 };
+        log += &format!("p{case},1,hall,{first},\n");
+        log += &format!("p{case},2,ward,{second},{}\n", if survives { "survived" } else { "died" });
+    }
+    log
+}
+
+const LEARN: [&str; 7] =
+    ["--discount", "1", "--final", "outcome=survived:1,died:0", "--hold-out", "25%", "--json"];
+
+fn read(path: PathBuf) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn a_policy_is_learned_from_logs_and_from_counts() {
+    let folder = folder("learn");
+    let log = ward_log(4_000);
+    let (first, second) = log.split_at(log.match_indices('\n').nth(4_000).unwrap().0 + 1);
+    std::fs::write(folder.join("log-1.csv"), first).unwrap();
+    std::fs::write(folder.join("log-2.csv"), format!("case,t,state,action,outcome\n{second}")).unwrap();
+    let done = backsweep(
+        &folder,
+        &[&["learn", "log-?.csv", "--out", "out", "--agent", "ward.backsweep"], &LEARN[..]].concat(),
+    );
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let summary: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(summary["finding"], "held-out cases speak for it");
+    assert_eq!(
+        summary["cases"]["training"].as_i64().unwrap() + summary["cases"]["held_out"].as_i64().unwrap(),
+        4_000
+    );
+    assert_eq!(summary["settings"]["held_out_folds"], 4);
+    let value = &summary["policy"]["weighted_importance_sampling"]["policy"];
+    assert!(value["low"].as_f64().unwrap() < 0.85 && value["high"].as_f64().unwrap() > 0.85, "{value}");
+    let policy = read(folder.join("out/policy.csv"));
+    let lines: Vec<&str> = policy.lines().collect();
+    assert_eq!(lines[0], "state,action,value,count,logged_action,supported,probability");
+    assert!(lines[2].starts_with("ward,treat,0.8") && lines[2].ends_with(",true,1"), "{policy}");
+    let report = read(folder.join("out/report.html"));
+    assert!(report.contains("held-out cases speak for it") && report.contains("log-1.csv, log-2.csv"));
+
+    // The policy is fitted to counts of the training folds, and those are the same in a file of counts.
+    let done = backsweep(&folder, &["count", "log-?.csv", "--final", LEARN[3], "--out", "all.counts.csv"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let done = backsweep(
+        &folder,
+        &["learn", "--counts", "all.counts.csv", "--discount", "1", "--hold-out", "25%", "--out", "counted"],
+    );
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(text(&done.stdout).contains("\nnot tested on whole cases.\n"), "{}", text(&done.stdout));
+    assert!(
+        text(&done.stdout).ends_with("wrote counted/policy.csv\nwrote counted/report.html"),
+        "{}",
+        text(&done.stdout)
+    );
+    assert_eq!(read(folder.join("counted/policy.csv")), policy);
+
+    // Nothing is replaced unasked; what is replaced has the same bytes.
+    let again = ["learn", "log-?.csv", "--out", "out"];
+    let done = backsweep(&folder, &[&again, &LEARN[..]].concat());
+    assert_eq!(done.status.code(), Some(2));
+    assert_eq!(
+        text(&done.stderr),
+        "backsweep: out: already holds policy.csv; choose another folder, or add --overwrite to replace it"
+    );
+    let done = backsweep(&folder, &[&again[..], &["--overwrite"], &LEARN].concat());
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert_eq!((read(folder.join("out/policy.csv")), read(folder.join("out/report.html"))), (policy, report));
+
+    // The agent is one that other commands read.
+    let done = backsweep(&folder, &["solve", "ward.backsweep", "--discount", "0.9"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_log_that_is_refused_leaves_no_policy() {
+    let folder = folder("learn-refused");
+    let log = ward_log(200);
+    std::fs::write(folder.join("log.csv"), &log).unwrap();
+    std::fs::write(folder.join("bad.csv"), log.replace("p7,2,ward", "p7,soon,ward")).unwrap();
+    std::fs::write(folder.join("cut.csv"), log.trim_end()).unwrap();
+    std::fs::write(
+        folder.join("loop.csv"),
+        "case,state,action,reward\n".to_owned() + &"a,on,go,1\n".repeat(200),
+    )
+    .unwrap();
+    let cases: [(&[&str], &str); 7] = [
+        (&["bad.csv"], "bad.csv:17: column 't' is 'soon'; expected a number of up to 18 digits, or a date"),
+        (&["cut.csv"], "cut.csv: the last line, 'p199,2,ward,"),
+        (&["log.csv", "--action", "dose"], "log.csv: there is no column 'dose'; it has "),
+        (&["log.csv", "--discount", "1.5"], "discount is 1.5; expected a number above 0 and at most 1"),
+        (&["log.csv", "--pessimism", "nan"], "pessimism is NaN"),
+        (&["loop.csv", "--discount", "1", "--cut"], "never ends"),
+        (&["--counts", "log.csv"], "it does not say what a reward_sum of 1 is worth"),
+    ];
+    for (arguments, expected) in cases {
+        let done =
+            backsweep(&folder, &[&["learn"], arguments, &["--out", "out", "--agent", "agent"][..]].concat());
+        let told = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.contains(expected), "{arguments:?}: {told}");
+        assert!(done.stdout.is_empty(), "{arguments:?}: {}", text(&done.stdout));
+    }
+    let done = backsweep(&folder, &["learn", "log.csv", "--dry-run", "--out", "out", "--agent", "agent"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let first = "case p0: in 'hall', 'left' leads to 'ward' with reward 0";
+    assert!(text(&done.stdout).contains(first), "{}", text(&done.stdout));
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 4);
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -111,8 +111,8 @@ fn what_if(page: &mut String, counts: &Counts, learned: &Learned, range: &Reward
                 json!([
                     counts.actions[fit.table.actions[pair] as usize],
                     fit.table.n[pair],
-                    figure(fit.logged.policy[pair] * 100.0),
-                    figure(fit.plan.policy[pair] * 100.0),
+                    decimals(fit.logged.policy[pair] * 100.0, 1),
+                    decimals(fit.plan.policy[pair] * 100.0, 1),
                     number(found.value),
                     number(found.low),
                     number(found.high),
@@ -136,7 +136,7 @@ fn what_if(page: &mut String, counts: &Counts, learned: &Learned, range: &Reward
         "<h2 id=\"what-if\">What if</h2>\n<p>If another action were taken in one state, and the policy followed everywhere else. \
          The last column is what that would change per case, in the fitted model, if the action were taken once per visit.{shown}</p>\n\
          <p><label>State <input id=\"ask\" list=\"names\" autocomplete=\"off\"></label><datalist id=\"names\"></datalist></p>\n\
-         <div class=\"wide\" id=\"answer\"></div>\n<noscript><p>This part needs scripts; everything else does not.</p></noscript>\n\
+         <div class=\"wide\" id=\"answer\" tabindex=\"0\"></div>\n<noscript><p>This part needs scripts; everything else does not.</p></noscript>\n\
          <script type=\"application/json\" id=\"data\">{data}</script>"
     );
 }

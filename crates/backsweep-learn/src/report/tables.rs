@@ -16,7 +16,7 @@ fn table(
     rows: impl IntoIterator<Item = Vec<String>>,
 ) {
     let class = |i: usize| if i >= first_number { " class=\"number\"" } else { "" };
-    let _ = write!(page, "<div class=\"wide\"><table>\n<tr>");
+    let _ = write!(page, "<div class=\"wide\" tabindex=\"0\"><table>\n<tr>");
     for (i, head) in heads.iter().enumerate() {
         let _ = write!(page, "<th scope=\"col\"{}>{}</th>", class(i), escape(head));
     }
@@ -63,7 +63,7 @@ pub(super) fn worth(page: &mut String, learned: &Learned) {
         let note = if found.is_some() { note } else { "needs held-out cases in full".to_owned() };
         rows.push(row(name, found.as_ref().map(|f| &f.policy), found.as_ref().map(|f| &f.gain), &note));
     }
-    table(page, 9, &["", "value [95 %]", "gain [95 %]", ""], rows);
+    table(page, 9, &["estimate", "value [95 %]", "gain [95 %]", "note"], rows);
     if let Some(memory) = e.memory {
         let _ = writeln!(
             page,
@@ -268,7 +268,10 @@ pub(super) fn settings(page: &mut String, counts: &Counts, learned: &Learned, ho
     ];
     lines.extend(counts.how.iter().map(|(name, value)| (name.clone(), value.clone())));
     lines.extend(how.iter().cloned());
-    let _ = writeln!(page, "<h2 id=\"how\">How the log was read</h2>\n<div class=\"wide\"><table>");
+    let _ = writeln!(
+        page,
+        "<h2 id=\"how\">How the log was read</h2>\n<div class=\"wide\" tabindex=\"0\"><table>"
+    );
     for (name, value) in lines {
         let _ =
             writeln!(page, "<tr><th scope=\"row\">{}</th><td>{}</td></tr>", escape(&name), escape(&value));

@@ -7,11 +7,13 @@
 //! was looked at.
 //!
 //! Costs without discount, each at least c > 0, are kept the same way, and the bound is relative: see [`costs`]. Other
-//! questions without discount are solved again, with sweeps that begin at the values before.
+//! questions without discount are solved again, with sweeps that begin at the values before, unless no change can matter:
+//! see [`unaffected`].
 
 mod costs;
 mod queue;
 mod rows;
+mod unaffected;
 mod work;
 
 use crate::discounted::model::{Facts, Model, in_range};
@@ -112,12 +114,16 @@ pub struct Repair {
     asked: Option<Asked>,
     /// The answer of the latest solve where no small backups keep it: [`Question::Other`].
     solved: Option<Solution>,
+    /// The model in flat arrays and the id of each choice there, while answers are solved again.
+    flat: Option<(Mdp, Vec<u32>)>,
     /// 1 to maximize, -1 to minimize; `values` and `q` are multiplied by it.
     sign: f64,
     tolerance: f64,
     facts: Facts,
     /// No reward is further than this from the one it stands for.
     reward_error: f64,
+    /// The same of rewards that changes set; 0 if they are meant as they are given.
+    change_error: f64,
     values: Vec<f64>,
     policy: Vec<u32>,
     q: Vec<f64>,
@@ -179,7 +185,7 @@ impl Repair {
         for state in 0..n {
             repair.policy[state] = repair.best(state).1;
         }
-        let repaired = repair.repair(limits);
+        let repaired = repair.repair(&[], limits);
         Ok((repair, repaired))
     }
 
@@ -245,10 +251,12 @@ impl Repair {
             question,
             asked: None,
             solved: None,
+            flat: None,
             sign: if direction == Direction::Maximize { 1.0 } else { -1.0 },
             tolerance: limits.tolerance,
             facts: Facts { has_terminal: true, ..Facts::NONE },
             reward_error,
+            change_error: 0.0,
             values: Vec::new(),
             policy: Vec::new(),
             q: Vec::new(),
@@ -267,7 +275,8 @@ impl Repair {
 
     /// Says that the rewards of the changes to come are rounded numbers, off by at most this.
     pub fn count_reward_error(&mut self, error: f64) {
-        self.reward_error = self.reward_error.max(error.abs());
+        self.change_error = self.change_error.max(error.abs());
+        self.reward_error = self.reward_error.max(self.change_error);
     }
 
     /// Applies changes in order and repairs the values. All are checked before the first is made.
@@ -276,10 +285,8 @@ impl Repair {
     /// If a change names a state or choice that does not exist, or has numbers out of range. Nothing is changed then.
     pub fn apply(&mut self, changes: &[Change], limits: &Limits) -> Result<Repaired, String> {
         self.check(changes)?;
-        for change in changes {
-            self.make(change);
-        }
-        Ok(self.repair(limits))
+        let made: Vec<work::Undo> = changes.iter().map(|change| self.make(change)).collect();
+        Ok(self.repair(&made, limits))
     }
 
     /// Answers what changes would do, without keeping them.
@@ -295,7 +302,7 @@ impl Repair {
         let (bound_before, unfinished) = (self.bound(), !self.queue.is_empty());
         let n_choices = self.rows.n_choices();
         let undo: Vec<work::Undo> = changes.iter().map(|change| self.make(change)).collect();
-        let repaired = self.repair(limits);
+        let repaired = self.repair(&undo, limits);
         let signed = |values: &[f64]| values.iter().map(|v| self.sign * v).collect::<Vec<f64>>();
         let differs = |&state: &usize| policy[state] != self.policy[state];
         let changed: Vec<usize> = (0..policy.len()).filter(differs).collect();

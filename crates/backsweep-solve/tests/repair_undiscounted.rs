@@ -135,13 +135,30 @@ fn chains_of_probabilities_agree_with_fresh_solves() {
 #[test]
 fn chains_of_other_questions_agree_with_fresh_solves() {
     let steps = Query::Horizon { reward: Some("r".to_owned()), steps: 7, discount: 1.0 };
+    let within = Query::Reach { goal: "goal".to_owned(), avoid: Some("avoid".to_owned()), steps: Some(5) };
     let average = Query::Average { reward: Some("r".to_owned()) };
-    for (i, query) in [until(), total(), steps, average].iter().enumerate() {
+    for (i, query) in [until(), total(), steps, within, average].iter().enumerate() {
         for direction in [Direction::Maximize, Direction::Minimize] {
-            chain(query, direction, Paid::Any, 250, 30 + i as u64);
-            chain(query, direction, Paid::Costs, 250, 40 + i as u64);
+            chain(query, direction, Paid::Any, 1000, 30 + i as u64);
+            chain(query, direction, Paid::Costs, 1000, 40 + i as u64);
         }
     }
+}
+
+/// Choices that the policy does without and that stay worse need no new solve; all that could matter does.
+#[test]
+fn changes_that_cannot_matter_are_not_solved_again() {
+    let mut local = 0;
+    for (i, query) in [reach(true), reach(false), until(), total()].iter().enumerate() {
+        for direction in [Direction::Maximize, Direction::Minimize] {
+            let here: usize =
+                (50..54).map(|seed| chain(query, direction, Paid::Any, 1000, seed + i as u64)).sum();
+            let asked = !matches!(query, Query::Total { .. });
+            assert!(!asked || here >= 400, "{query}, {direction:?}: {here} of 4,000");
+            local += here;
+        }
+    }
+    assert!(local >= 8000, "only {local} of 32,000 changes needed no new solve");
 }
 
 /// A question is answered as if the change were made, and afterwards all is as before.

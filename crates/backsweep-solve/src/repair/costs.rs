@@ -118,7 +118,10 @@ impl Repair {
     pub(super) fn answer(&mut self, limits: &Limits, warm: bool) -> Result<u64, String> {
         let Some(asked) = &self.asked else { return Ok(0) };
         let costs = self.as_costs(asked);
-        let (mdp, _, ids) = self.rows.flat();
+        let (mdp, ids) = self.flat.take().unwrap_or_else(|| {
+            let (mdp, _, ids) = self.rows.flat();
+            (mdp, ids)
+        });
         let view = View::new(&mdp)?;
         let rewards = if asked.rewards.is_empty() {
             Vec::new()
@@ -132,13 +135,16 @@ impl Repair {
             tolerance: share * limits.tolerance,
             stop: &|| (limits.stop)(),
             method: Method::Automatic,
-            warm: (warm && !self.values.is_empty()).then_some(&self.values),
+            // The long run's values are not where its sweeps begin.
+            warm: (warm && asked.kind != Kind::Average && !self.values.is_empty()).then_some(&self.values),
         };
         let mut solution = asked.answer(&view, direction, &task);
         solution.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
         let narrow = |(l, u): (&f64, &f64)| l == u || u - l <= 2.0 * limits.tolerance;
         solution.converged = solution.lower.iter().zip(&solution.upper).all(narrow);
-        let values = (0..mdp.n_states()).map(|s| self.sign * solution.value(s)).collect();
+        let values: Vec<f64> = (0..mdp.n_states()).map(|s| self.sign * solution.value(s)).collect();
+        // A change of an infinite value is solved again, so small backups are for models that have few.
+        let costs = costs.filter(|_| 2 * values.iter().filter(|v| v.is_infinite()).count() <= values.len());
         let policy = solution.policy.clone();
         self.solved = None;
         self.how = (solution.iterations, solution.explanation.clone());
@@ -153,6 +159,7 @@ impl Repair {
             return Ok(backups);
         }
         self.keep(solution);
+        self.flat = Some((mdp, ids));
         Ok(0)
     }
 

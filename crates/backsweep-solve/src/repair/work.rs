@@ -113,6 +113,7 @@ impl Repair {
                 (choice, Undo::Removed(choice))
             }
         };
+        self.update_flat(choice, matches!(change, Change::Add { .. } | Change::Remove { .. }));
         self.count(choice);
         if self.solved.is_none() {
             self.refresh(choice);
@@ -126,7 +127,7 @@ impl Repair {
         let asked =
             self.asked.as_mut().filter(|asked| !asked.rewards.is_empty() || asked.kind.has_rewards())?;
         asked.rewards.resize(asked.rewards.len().max(choice + 1), [0.0; 2]);
-        let error = self.reward_error;
+        let error = self.change_error;
         let bounds = if error > 0.0 { [reward - error, reward + error] } else { [reward; 2] };
         Some(std::mem::replace(&mut asked.rewards[choice], bounds))
     }
@@ -147,10 +148,30 @@ impl Repair {
         }
     }
 
+    /// Keeps the flat arrays up to date where only the row of a choice has changed; drops them if choices have.
+    fn update_flat(&mut self, choice: usize, choices_changed: bool) {
+        let Some((mdp, ids)) = self.flat.as_mut().filter(|_| !choices_changed) else {
+            self.flat = None;
+            return;
+        };
+        let Some(place) = ids.iter().position(|&id| id as usize == choice) else { return };
+        let (targets, probabilities) = self.rows.row(choice);
+        let old = mdp.arcs_of(place);
+        if old.len() != targets.len() {
+            let ends = &mut mdp.arcs[place + 1..];
+            ends.iter_mut().for_each(|end| *end = *end - old.len() as u32 + targets.len() as u32);
+        }
+        mdp.targets.splice(old.clone(), targets.iter().copied());
+        mdp.probabilities.splice(old, probabilities.iter().copied());
+    }
+
     /// Takes a change back; values are restored by the caller.
     pub(super) fn unmake(&mut self, undo: Undo) {
         match undo {
-            Undo::Outcomes(choice, outcomes) => drop(self.rows.set_outcomes(choice, &outcomes)),
+            Undo::Outcomes(choice, outcomes) => {
+                self.rows.set_outcomes(choice, &outcomes);
+                self.update_flat(choice, false);
+            }
             Undo::Reward(choice, reward, bounds) => {
                 self.rows.rewards[choice] = reward;
                 if let (Some(asked), Some(bounds)) = (&mut self.asked, bounds) {
@@ -160,8 +181,12 @@ impl Repair {
             Undo::Added(choice) => {
                 self.rows.set_outcomes(choice, &[]);
                 self.rows.remove_choice(choice);
+                self.flat = None;
             }
-            Undo::Removed(choice) => self.rows.restore_choice(choice),
+            Undo::Removed(choice) => {
+                self.rows.restore_choice(choice);
+                self.flat = None;
+            }
         }
     }
 
@@ -223,8 +248,14 @@ impl Repair {
         }
     }
 
-    /// Repairs after changes were made.
-    pub(super) fn repair(&mut self, limits: &Limits) -> Repaired {
+    /// Repairs after changes were `made`.
+    pub(super) fn repair(&mut self, made: &[Undo], limits: &Limits) -> Repaired {
+        let done = self.solved.as_ref().is_some_and(|solved| solved.converged);
+        if done && self.tolerance <= limits.tolerance && self.unaffected(made) {
+            let why = "every choice that was changed is worse than what the policy takes".to_owned();
+            self.how = (0, vec![why]);
+            return Repaired { converged: true, backups: 0, solved_afresh: false };
+        }
         self.tolerance = limits.tolerance;
         let hopeless = match &self.question {
             Question::Discounted(_) => false,

@@ -1,0 +1,94 @@
+//! Changes that cannot matter where no small backups keep the answer: choices that the policy does not take, and that stay
+//! worse than what it takes.
+//!
+//! Let everything be maximized, v be the true values before, and `low <= v <= high`, where the policy is worth at least low.
+//! A policy that takes none of the changed choices is worth what it was, so low still holds. A changed choice c of s whose
+//! backup of `high` is below `low(s)` has a backup of v below `v(s)`, so v is backed up to itself by the model as it is now.
+//! A policy that takes c for ever loses the difference each time, without end, while v is bounded; one that takes it finitely
+//! often is worth at most v by what held before. So v, and with it the interval, stays.
+//!
+//! The largest total until a label is infinite where the label may be missed, which is no question of worth: there only
+//! rewards may change. A number of steps and the long run have values that are not those of what is still to come.
+
+use super::Repair;
+use super::work::Undo;
+use crate::NO_CHOICE;
+use crate::undiscounted::{Asked, Kind};
+use backsweep_io::mdp::SUM_SLACK;
+
+impl Repair {
+    /// Whether the answer holds after changes that were made, by what takes them back.
+    pub(super) fn unaffected(&self, made: &[Undo]) -> bool {
+        let Some(asked) = &self.asked else { return false };
+        made.iter().all(|change| match *change {
+            Undo::Reward(..) if !asked.kind.has_rewards() => true,
+            Undo::Reward(choice, ..) => self.stays_worse(asked, choice),
+            Undo::Outcomes(choice, _) | Undo::Added(choice) => {
+                self.never_asked(asked, choice)
+                    || ((asked.kind != Kind::Until || self.sign < 0.0) && self.stays_worse(asked, choice))
+            }
+            Undo::Removed(choice) => self.never_asked(asked, choice) || self.is_spare(asked, choice),
+        })
+    }
+
+    /// Whether a choice belongs to a state at which the question ends.
+    fn never_asked(&self, asked: &Asked, choice: usize) -> bool {
+        let state = self.rows.owner[choice] as usize;
+        let within = |set: &[bool]| set.get(state) == Some(&true);
+        matches!(asked.kind, Kind::Reach | Kind::ReachWithin(_) | Kind::Until)
+            && (within(&asked.goal) || within(&asked.avoid))
+    }
+
+    /// Whether the policy does without a choice, in a state of finite value.
+    fn is_spare(&self, asked: &Asked, choice: usize) -> bool {
+        let state = self.rows.owner[choice] as usize;
+        matches!(asked.kind, Kind::Reach | Kind::Until | Kind::Total)
+            && ![NO_CHOICE, choice as u32].contains(&self.policy[state])
+            && self.signed(state).0.is_finite()
+            && self.signed(state).1.is_finite()
+    }
+
+    /// Whether the policy does without a choice that is worse than what it takes.
+    fn stays_worse(&self, asked: &Asked, choice: usize) -> bool {
+        if self.never_asked(asked, choice) {
+            return true;
+        }
+        if !self.is_spare(asked, choice) {
+            return false;
+        }
+        let (low, _) = self.signed(self.rows.owner[choice] as usize);
+        let best_of_all = if self.sign > 0.0 { 1.0 } else { 0.0 };
+        (asked.kind == Kind::Reach && low >= best_of_all)
+            || self.at_most(asked, choice).is_some_and(|most| most < low)
+    }
+
+    /// An upper bound of what a choice is worth, everything maximized.
+    fn at_most(&self, asked: &Asked, choice: usize) -> Option<f64> {
+        let [least, most] = asked.rewards.get(choice).copied().unwrap_or_default();
+        let reward = if self.sign > 0.0 { most } else { -least };
+        let (targets, probabilities) = self.rows.row(choice);
+        let mass: f64 = probabilities.iter().sum();
+        if asked.kind == Kind::Until && mass < 1.0 - SUM_SLACK {
+            return None;
+        }
+        let (mut sum, mut size, mut largest) = (reward, reward.abs(), 0.0_f64);
+        for (&target, p) in targets.iter().zip(probabilities) {
+            let (_, high) = self.signed(target as usize);
+            sum += p * high;
+            if high.is_finite() {
+                size += p * high.abs();
+                largest = largest.max(high.abs());
+            }
+        }
+        // Each term is rounded at most once per addition and once for its product; a row that is meant to sum to 1 may miss it.
+        let missing = if mass < 1.0 - SUM_SLACK { 0.0 } else { (1.0 - mass).abs() };
+        let rounding = (targets.len() as f64 + 8.0) * f64::EPSILON * size;
+        Some(sum + rounding + 2.0 * missing * largest + f64::MIN_POSITIVE).filter(|most| !most.is_nan())
+    }
+
+    /// The interval of a state, everything maximized.
+    fn signed(&self, state: usize) -> (f64, f64) {
+        let (low, high) = self.interval(state);
+        if self.sign > 0.0 { (low, high) } else { (-high, -low) }
+    }
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import secrets
 import struct
 import threading
@@ -19,10 +20,12 @@ __all__ = ["Watch", "watch"]
 
 MAX_CELLS = 10_000
 SAMPLE_TIME = 0.1
-# (right, down) to the bit of an arrow: north, east, south, west.
-BITS = {(0, -1): 1, (1, 0): 2, (0, 1): 4, (-1, 0): 8}
-SIGNS = {1: "↑", 2: "→", 4: "↓", 8: "←"}
-KNOWN, VISITED = 16, 32
+# (right, down) to the bit of an arrow: the compass, clockwise from north.
+BITS = {(0, -1): 1, (1, -1): 2, (1, 0): 4, (1, 1): 8, (0, 1): 16, (-1, 1): 32, (-1, 0): 64, (-1, -1): 128}
+SIGNS = {1: "↑", 2: "↗", 4: "→", 8: "↘", 16: "↓", 32: "↙", 64: "←", 128: "↖"}
+KNOWN, VISITED = 1, 2
+# How many of the most urgent cells are listed.
+LISTED = 12
 # Every fourth of the page's own colours, viridis.
 COLOURS = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#27ad81", "#5cc863", "#aadc32", "#fde725"]
 PAGE = resources.files(__package__) / "_page"
@@ -67,6 +70,7 @@ class Watch:
         self._is_closed = False
         self._number = 0
         self._values: dict[Any, float] = {}
+        self._indices = {cell: i for i, cell in enumerate(self._cells)}
         self._frame = b""
         self._sample(first=True)
         self._server = _Server(self, port)
@@ -106,16 +110,17 @@ class Watch:
             self._sampled = now
             try:
                 values, policy, stats = self._agent.values(), self._agent.policy(), self._agent.stats
+                priorities = dict(zip(self._agent.states, self._agent._priorities()))
             except RuntimeError:
                 if self._frame:
                     return self._frame
-                values, policy, stats = {}, {}, None
+                values, policy, stats, priorities = {}, {}, None, {}
             self._number += 1
-            self._frame = json.dumps(self._json(values, policy, stats)).encode()
+            self._frame = json.dumps(self._json(values, policy, stats, priorities)).encode()
             self._values = values
             return self._frame
 
-    def _json(self, values: dict[Any, float], policy: dict[Any, Any], stats: Any) -> dict[str, Any]:
+    def _json(self, values: dict[Any, float], policy: dict[Any, Any], stats: Any, priorities: dict[Any, float]) -> dict[str, Any]:
         shown = [values[cell] for cell in self._cells if cell in values]
         low, high = min(shown, default=0.0), max(shown, default=0.0)
         span = (high - low) or 1.0
@@ -123,17 +128,20 @@ class Watch:
         for cell in self._cells:
             value = values.get(cell)
             if value is None:
-                packed += bytes(5)
+                packed += bytes(6)
                 continue
             before = self._values.get(cell, value)
             change = min(255, int(255 * abs(value - before) / span))
-            flags = KNOWN | VISITED | self._bit(policy.get(cell))
-            packed += struct.pack(">HBBB", int(65535 * (value - low) / span), flags, 0, change)
+            level = _level(priorities.get(cell, 0.0))
+            packed += struct.pack(">HBBBB", int(65535 * (value - low) / span), KNOWN | VISITED, self._bit(policy.get(cell)), level, change)
+        waiting = [(priority, self._indices[state]) for state, priority in priorities.items() if priority > 0 and state in self._indices]
+        waiting.sort(key=lambda entry: (-entry[0], entry[1]))
+        urgent = [[cell, _number(priority)] for priority, cell in waiting[:LISTED]]
         agent = {
             "planner": self._agent.planner, "cells": base64.b64encode(packed).decode(), "low": low, "high": high,
             "position": None, "trail": [], "steps": 0, "episodes": 0, "last": None, "mean": None,
             "cycles": stats.cycles if stats else 0, "backups": stats.backups if stats else 0, "idle": 0,
-            "queue": stats.queue_length if stats else 0, "urgent": [], "speed": 0,
+            "queue": stats.queue_length if stats else 0, "urgent": urgent, "speed": 0,
             "states": stats.n_states if stats else 0,
             "returns": {"stride": 1, "means": ""}, "work": {"stride": 1, "means": ""},
         }  # fmt: skip
@@ -154,9 +162,10 @@ class Watch:
         scene = {
             "planner": self._agent.planner, "rival": None, "race": "steps", "maze": ("." * columns + "\n") * rows, "speed": None,
             "cycles": 0, "discount": self._agent.discount, "min_visits": self._agent.optimism.min_visits, "epsilon": self._agent.epsilon,
-            "seed": 0, "law": "four", "intended": 1,
+            "seed": 0, "law": "four", "intended": 1, "world": None, "explore": "paper", "forget": "never",
         }  # fmt: skip
-        return {"session": self._session, "revision": 1, "scene": scene, "results": {"trials": [], "runs": []}}
+        layout = {"pointers": [[]], "texts": [], "episodes": True}
+        return {"session": self._session, "revision": 1, "scene": scene, "layout": layout, "results": {"trials": [], "runs": []}}
 
     def _cell(self, index: int) -> dict[str, Any] | None:
         if not 0 <= index < len(self._cells):
@@ -165,6 +174,8 @@ class Watch:
         try:
             q = self._agent.action_values(state) if state in self._agent else {}
             value = self._agent.value(state) if state in self._agent else 0.0
+            states = self._agent.states
+            made = self._agent._made(states.index(state)) if state in self._agent else None
         except RuntimeError:
             return None
         names = [f"{SIGNS.get(self._bit(action), '')} {action}".strip() for action in q]
@@ -172,7 +183,25 @@ class Watch:
             "value": value, "relied_on": None, "q": list(q.values()), "names": names, "visits": None, "known": bool(q),
             "priority": None, "discount": self._agent.discount, "min_visits": 1, "made": None,
         }  # fmt: skip
+        if made:
+            # The page knows cells by their place, and states that have none by their name.
+            parts = json.loads(made)
+            for part in parts["made"]:
+                part["terms"] = [[self._indices.get(states[next], str(states[next])), *rest] for next, *rest in part["terms"]]
+            agent.update({name: parts[name] for name in ("relied_on", "visits", "known", "priority", "min_visits", "made")})
         return {"number": self._number, "life": 1, "cell": index, "agents": [agent]}
+
+
+def _number(priority: float) -> float | str:
+    """A priority as it is sent; JSON has no infinity."""
+    return priority if math.isfinite(priority) else "first"
+
+
+def _level(priority: float) -> int:
+    """Where a priority lies between 1e-4 and 1 on a logarithmic scale, as 1 to 255; 0 for 0."""
+    if priority <= 0.0:
+        return 0
+    return 1 + int(254 * min(1.0, max(0.0, math.log10(priority / 1e-4) / 4))) if math.isfinite(priority) else 255
 
 
 def _direction(action: Any, where: Any) -> tuple[int, int]:

@@ -41,9 +41,9 @@ def test_the_page_shows_what_the_agent_knows_as_it_learns():
         assert b"<title>Backsweep" in get(page, "")
         assert get(page, "main.js").startswith(b"// The page")
         cells = base64.b64decode(frame(page)["agents"][0]["cells"])
-        assert len(cells) == 25
-        flags = [cells[5 * i + 2] for i in range(5)]
-        assert all(flag & 16 for flag in flags[:4])
+        assert len(cells) == 30
+        assert all(cells[6 * i + 2] & 1 for i in range(4))
+        assert [cells[6 * i + 3] for i in range(4)] == [4] * 4, "east"
         cell = json.loads(get(page, "api/cell/3"))["agents"][0]
         assert cell["value"] == agent.value(3)
         assert cell["q"] == list(agent.action_values(3).values())
@@ -55,6 +55,33 @@ def test_the_page_shows_what_the_agent_knows_as_it_learns():
         while frame(page)["agents"][0]["backups"] == before:
             pass
         assert json.loads(get(page, "api/cell/3"))["agents"][0]["value"] == agent.value(3)
+
+
+def test_the_queue_and_the_terms_of_a_q_are_those_of_the_agent():
+    agent = backsweep.Agent(discount=0.9, actions=4)
+    for state in range(4):
+        agent.observe(state, 2, -1.0 if state < 3 else 10.0, state + 1, terminated=state == 3)
+    with agent.watch((1, 4), arrows=FOUR, open=False) as page:
+        seen = frame(page)["agents"][0]
+        assert seen["urgent"][0] == [3, 10.0], "the surprise at the end waits"
+        cells = base64.b64decode(seen["cells"])
+        assert cells[6 * 3 + 4] == 255 and cells[4] == 0
+        before = agent.values()
+        agent.plan(cycles=1)
+        while frame(page)["agents"][0]["urgent"][0][0] != 2:
+            pass
+        card = json.loads(get(page, "api/cell/2"))["agents"][0]
+        part = card["made"][2]
+        assert part["terms"] == [[3, 1.0, 10.0]] and part["reward"] == -1.0
+        assert card["q"][2] == part["reward"] + 0.9 * 10.0
+        assert card["priority"] > 0 and card["visits"] == [0, 0, 1, 0]
+        assert before != agent.values()
+    outside = backsweep.Agent(discount=0.9, actions=1)
+    outside.observe("in", 0, 1.0, "out")
+    outside.observe("out", 0, 2.0, "in")
+    with outside.watch((1, 1), state_at=lambda row, column: "in", open=False) as page:
+        part = json.loads(get(page, "api/cell/0"))["agents"][0]["made"][0]
+        assert part["terms"][0][0] == "out", "a state that has no cell goes by its name"
 
 
 def refused(page: backsweep.Watch, path: str, data: bytes | None = None, **headers: str) -> int:

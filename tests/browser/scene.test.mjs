@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { decodeMaze, encodeMaze, fromQuery, grid, toQuery } from "../../crates/backsweep-watch/assets/scene.js";
+import { decodeMaze, encodeMaze, fromQuery, grid, isSame, toQuery } from "../../crates/backsweep-watch/assets/scene.js";
 
-const defaults = { planner: "small_backups", rival: null, cycles: 1, epsilon: 0.05, min_visits: 4, discount: 0.99, seed: 1, law: "fifteen", intended: 0.8, maze: "S.G\n", speed: 600, race: "steps" };
+const defaults = { planner: "small_backups", rival: null, cycles: 1, epsilon: 0.05, min_visits: 4, discount: 0.99, seed: 1, law: "fifteen", intended: 0.8, maze: "S.G\n", speed: 600, race: "steps", world: null, explore: "paper", forget: "never", rival_explore: null, rival_forget: null };
 const mazes = [{ name: "tiny", title: "tiny", text: "S.G\n" }];
 
 it("mazes survive the address, whatever their characters", () => {
@@ -18,7 +18,7 @@ it("what is not a maze is refused", () => {
 });
 
 it("scenes survive the address", () => {
-  const changes = [{}, { rival: "value_iteration" }, { rival: "value_iteration", race: "backups" }, { speed: null }, { seed: 9007199254740991 }, { law: "four", intended: 0.65 }, { maze: "S#G\n...\n" }, { epsilon: 0, cycles: 0, min_visits: 1, discount: 0.5 }];
+  const changes = [{}, { rival: "value_iteration" }, { rival: "value_iteration", race: "backups" }, { speed: null }, { seed: 9007199254740991 }, { law: "four", intended: 0.65 }, { maze: "S#G\n...\n" }, { epsilon: 0, cycles: 0, min_visits: 1, discount: 0.5 }, { world: "deep_sea_20", maze: "" }, { world: "cliff_walking", maze: "S#G\n" }, { explore: "bayes_bonus:0.2", forget: "window:300" }, { rival: "small_backups", rival_explore: "epsilon_greedy", rival_forget: "half_life:500" }];
   for (const change of changes) {
     const scene = { ...defaults, ...change };
     const query = toQuery(scene, { running: true, theme: "dark", mazes });
@@ -31,4 +31,16 @@ it("an address without a scene leaves the server's", () => {
   assert.equal(fromQuery("?theme=dark&run=1", { defaults, mazes }), null);
   assert.throws(() => fromQuery("?cycles=many", { defaults, mazes }), /cycles/);
   assert.throws(() => fromQuery("?maze=nothing", { defaults, mazes }), /maze/);
+});
+
+it("a world as it is by itself needs no maze in the address, in any of its phases", () => {
+  const layout = { texts: ["S.#G\n", "S#.G\n"] };
+  for (const maze of layout.texts) {
+    const scene = { ...defaults, world: "two_phases", maze };
+    assert.doesNotMatch(toQuery(scene, { mazes, layout }), /maze=/);
+    assert.ok(isSame(scene, { ...scene, maze: "" }, layout));
+  }
+  const painted = { ...defaults, world: "two_phases", maze: "S##G\n" };
+  assert.match(toQuery(painted, { mazes, layout }), /maze=4x1-s2wg/);
+  assert.ok(!isSame(painted, { ...painted, maze: "" }, layout));
 });

@@ -512,6 +512,25 @@ impl Agent {
         Ok(self.lock()?.states.len())
     }
 
+    /// The priority of every state that waits on the queue, 0 for the others, in the order of ``states``. For ``watch``.
+    fn _priorities(&self) -> PyResult<Vec<f64>> {
+        let learner = self.lock()?;
+        let (model, planner) = (learner.agent.model(), learner.agent.acting_planner());
+        Ok(model.states().map(|state| planner.priority(model, state)).collect())
+    }
+
+    /// How each Q of the state with this number is made, as JSON; None for an agent that acts by other values than it
+    /// recommends by, whose parts do not add up to what it recommends. For ``watch``.
+    fn _made(&self, state: u32) -> PyResult<Option<String>> {
+        let learner = self.lock()?;
+        let is_shown =
+            (state as usize) < learner.agent.model().n_states() && !learner.agent.has_two_planners();
+        let made = || {
+            backsweep_watch::engine::report::cell_json(&learner.agent, backsweep::State(state)).to_string()
+        };
+        Ok(is_shown.then(made))
+    }
+
     /// An agent is true even if it knows no state.
     fn __bool__(&self) -> bool {
         true

@@ -5,7 +5,7 @@ import { fromQuery, isSame, toQuery } from "/scene.js";
 import { $, counted } from "/shown.js";
 
 export class Address {
-  /** `now` gives scene, frame and theme; `send` gives an order; `problem` shows one line. */
+  /** `now` gives scene, layout, frame and theme; `send` gives an order; `problem` shows one line. */
   constructor(known, { now, send, problem }) {
     Object.assign(this, { known, now, send });
     this.asked = location.search;
@@ -24,9 +24,9 @@ export class Address {
 
   /** Writes the scene into the address. */
   show() {
-    const { scene, frame, theme } = this.now();
+    const { scene, frame, theme, layout } = this.now();
     if (!scene || !frame || this.undecided) return;
-    const query = `?${toQuery(scene, { running: frame.running, theme, mazes: this.known.mazes })}`;
+    const query = `?${toQuery(scene, { running: frame.running, theme, layout, mazes: this.known.mazes })}`;
     if (query !== location.search) history.replaceState(null, "", query);
     remember(query);
   }
@@ -49,9 +49,9 @@ export class Address {
 
   onFirstFrame() {
     if (!this.undecided) return;
-    const { scene, frame } = this.now();
+    const { scene, frame, layout } = this.now();
     const isOwn = isTyped || isRemembered(this.asked);
-    if (isSame(this.shared, scene)) this.decide();
+    if (isSame(this.shared, scene, layout)) this.decide();
     else if (isOwn && !frame.touched) this.showShared();
     else {
       const steps = counted(frame.agents[0].steps, "step");

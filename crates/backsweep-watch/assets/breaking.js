@@ -2,7 +2,7 @@
 
 import { $, count, element, put } from "/shown.js";
 
-const CAUSES = { start: "from nothing", wall: "wall", shortcut: "shortcut", paint: "painted" };
+const CAUSES = { wall: "wall", shortcut: "shortcut", change: "the world’s own" };
 
 export class Breaking {
   /** `send` gives an order, `say` speaks to a screen reader, `titles` are the planners' titles. */
@@ -27,14 +27,14 @@ export class Breaking {
     const key = JSON.stringify(trials);
     if (key === this.trials) return;
     this.trials = key;
-    const rows = trials.filter(({ cause }) => cause === "wall" || cause === "shortcut").slice(-6).reverse();
+    const rows = trials.filter(({ cause }) => cause in CAUSES).slice(-8).reverse();
     $("trials").hidden = rows.length === 0;
     const body = $("trials").tBodies[0];
     body.replaceChildren(
       ...rows.map((trial) => {
         const row = element("tr");
         const steps = trial.reached ? (trial.steps === 0 ? "no effect" : count(trial.steps)) : `not in ${count(trial.steps)}`;
-        row.append(element("td", CAUSES[trial.cause]), element("td", this.titles[trial.planner]), element("td", `ε ${trial.epsilon}, M ${trial.m}`), element("td", steps));
+        row.append(element("td", CAUSES[trial.cause]), element("td", this.titles[trial.planner]), element("td", trial.exploration), element("td", steps));
         return row;
       }),
     );

@@ -1,5 +1,6 @@
 // A chart of one or two curves, drawn by hand on a canvas.
 
+const CHART_TIME = 80; // milliseconds between two drawings: a curve of hundreds of means hardly moves
 const MARGIN = { left: 44, right: 12, top: 8, bottom: 24 };
 
 function ticks(low, high, n) {
@@ -26,6 +27,8 @@ export class Chart {
     this.fromZero = fromZero;
     this.curves = [];
     this.line = null;
+    this.drawn = -Infinity;
+    this.note = ""; // what is said instead of a curve
   }
 
   /** Takes curves of {means, stride}, and perhaps a line across. */
@@ -36,8 +39,10 @@ export class Chart {
   }
 
   draw() {
-    if (!this.dirty) return;
+    const now = performance.now();
+    if (!this.dirty || now - this.drawn < CHART_TIME) return;
     this.dirty = false;
+    this.drawn = now;
     const scale = window.devicePixelRatio || 1;
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (!width) return;
@@ -50,6 +55,13 @@ export class Chart {
     c.clearRect(0, 0, width, height);
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(name).trim();
+    if (this.note && this.curves.every((curve) => curve.means.length === 0)) {
+      c.fillStyle = read("--dim");
+      c.font = "13px system-ui, sans-serif";
+      c.textAlign = "center";
+      c.fillText(this.note, width / 2, height / 2, width - 24);
+      return;
+    }
     const [low, high] = this.range();
     const longest = Math.max(10, ...this.curves.map((curve) => curve.means.length * curve.stride));
     const x = (n) => MARGIN.left + (n / longest) * (width - MARGIN.left - MARGIN.right);

@@ -17,11 +17,14 @@ export const GLOSSARY = {
   discount: ["Discount γ", "How much a reward counts when it comes one step later."],
   optimism: ["Optimism M", "An action counts as worth 0, better than any real cost, until it was tried M times. So the agent tries everything."],
   epsilon: ["Exploration ε", "The probability of a random action instead of the best one."],
+  bonus: ["Exploration bonus", "An extra reward for actions that were seldom tried. The agent acts by values with the bonus, so it goes and looks; the policy that it recommends leaves the bonus out."],
+  posterior: ["Posterior sampling", "The agent draws a world that fits what it saw, acts by what is best there, and draws again when that is done."],
+  forgetting: ["Forgetting", "Old observations lose their weight, so that an agent notices when the world has changed."],
 };
 
 const HELP = {
   scale: GLOSSARY.value[1],
-  unknown: "Grey: some action has been tried fewer than M times, so the cell still counts as worth 0.",
+  unknown: "Grey: some action has been tried too seldom to be believed, so the cell still counts as worth what optimism says.",
   queued: "Orange glow: the cell is on the queue. Its value has changed, and the cells that lead to it have not been told. The brighter, the more urgent.",
   flash: "A flash: some Q of the cell was just backed up; the larger the change, the stronger.",
   popped: "Pink: the cell that the last single cycle took off the queue. Arrows lead to the cells it told; their labels are ΔQ.",
@@ -46,16 +49,20 @@ const HELP = {
   gamma: GLOSSARY.discount[1],
   m: GLOSSARY.optimism[1],
   epsilon: GLOSSARY.epsilon[1],
+  explore: "How the agent chooses what to try. As in the paper: a random action with probability ε, and optimism until each action was tried M times. The others act by a bonus or by a drawn world; the number is how strongly.",
+  forget: `${GLOSSARY.forgetting[1]} By a half-life in steps, by a window of the last observations, or a little at each visit.`,
+  rival_explore: "How the second agent explores.",
+  rival_forget: "How the second agent forgets.",
   seed: "The same seed gives the same course of learning.",
-  maze: "The world. Painting changes it too.",
+  maze: "Mazes can be painted freely and have an outcome law. The other worlds are those of the exploration suite and follow their own rules: lakes slip, DeepSea only leads down, the blocking and the shortcut maze change by themselves. In them only walls can be painted.",
   file: "A text file: # wall, . free, S start, G goal; other characters have rewards given below the maze, as in ~ = −5.",
   law: "Where an action may lead: up to 15 cells ahead and beside, as in the paper, or one of the 4 neighbours.",
   intended: "The probability that a move goes where it was meant to.",
   returns: "The discounted return of every episode; the dashed line is the best that is possible in this world.",
   work: "How many backups planning took per step.",
   figure: "The paper's Figure 3: mean return of the first 200 episodes against update cycles per step. Hollow: as printed. Filled: runs that finished here.",
-  course: "The finish line: a policy that is within 1 % of the best possible, computed from the true probabilities.",
-  trials: "How long each planner took to act within 1 % of the optimum again after the world was broken.",
+  course: "The finish line: following the best actions that the agent knows, without exploring, is worth within 1 % of the best possible, from the start and in the true world. The last percent takes long: the agent only has what it counted.",
+  trials: "How many steps each planner, with its way to explore, took until its policy was within 1 % of the optimum again after the world changed.",
 };
 
 let shownFor = null;

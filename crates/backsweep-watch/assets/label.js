@@ -1,38 +1,40 @@
 // The card of the cell that is pointed at: V, Q of every action, and how a Q is made, term by term.
 
-import { $, ACTIONS, ARROWS, count, element, fixed, rough, signed } from "/shown.js";
+import { $, count, element, fixed, rough, signed } from "/shown.js";
 
 const REFRESH = 120; // milliseconds
 const TERMS = 4; // how many outcomes are shown one by one
 
 /** One agent's knowledge of a cell. `change` is the action whose Q the last cycle changed, and which outcome it was told of. */
-export function card(agent, { heading, kind, name, change }) {
+export function card(agent, { heading, kind, name, actions, change }) {
   const part = element("section");
   const head = element("header");
   head.append(element("span", heading), element("span", kind));
   const table = element("table");
   const titles = element("tr");
   titles.append(element("th", "action"), element("th", "Q"), element("th", agent.visits ? "visits" : ""));
-  table.append(titles);
+  if (agent.q.length) table.append(titles);
   const best = Math.max(...agent.q);
   agent.q.forEach((q, a) => {
     const row = element("tr", undefined, q === best ? "best" : "");
-    row.append(element("td", agent.names?.[a] ?? `${ARROWS[a]} ${ACTIONS[a]}`), element("td", fixed(q, 3)), element("td", agent.visits ? count(agent.visits[a]) : ""));
+    row.append(element("td", agent.names?.[a] ?? actions[a]), element("td", fixed(q, 3)), element("td", agent.visits ? count(agent.visits[a]) : ""));
     table.append(row);
   });
   const priority = agent.priority === "first" ? "priority: first" : agent.priority > 0 ? `priority ${rough(agent.priority)}${agent.relied_on === null ? "" : `: others still count on ${rough(agent.relied_on)}`}` : "not on the queue";
   part.append(head, element("div", `V ${fixed(agent.value, 3)}`, "v"), table);
-  if (agent.made) part.append(...making(agent, change?.action ?? agent.q.indexOf(best), change, name));
+  const action = change?.action ?? agent.q.indexOf(best);
+  if (agent.made && agent.q.length) part.append(...making(agent, action, { change, name, which: agent.names?.[action] ?? actions[action] }));
+  if (agent.is_drawn) part.append(element("p", "Q in the world that the agent has drawn from what it saw, and acts by until it draws again.", "made"));
   if (agent.priority !== null) part.append(element("div", priority + (agent.known ? "" : " · not known yet"), "foot"));
   return part;
 }
 
 /** Q = R̂ + γ Σ P̂ V, one line per term; outcomes of little weight are added up. */
-function making(agent, action, change, name) {
-  const { reward, terms, known, visits, ended } = agent.made[action];
-  const which = `${ARROWS[action]} ${ACTIONS[action]}`;
-  if (visits === 0) return [element("p", `${which} has not been tried, so its Q counts as 0.`, "made")];
-  if (!known) return [element("p", `${which} was tried ${visits} of M = ${agent.min_visits} times. Until then its Q counts as 0.`, "made")];
+function making(agent, action, { change, name, which }) {
+  const { reward, bonus, terms, known, visits, ended } = agent.made[action];
+  const counts = `counts as ${rough(agent.q[action])}`;
+  if (visits === 0) return [element("p", `${which} has not been tried, so its Q ${counts}.`, "made")];
+  if (!known) return [element("p", `${which} was tried ${visits} of M = ${agent.min_visits} times. Until then its Q ${counts}.`, "made")];
   const list = element("ol", undefined, "made");
   const line = (left, right, mark) => {
     const item = element("li", undefined, mark ? "told" : "");
@@ -40,21 +42,22 @@ function making(agent, action, change, name) {
     list.append(item);
   };
   const title = element("li", undefined, "title");
-  title.append(element("span", `Q of ${which} = R̂ + γ Σ P̂ V`));
+  title.append(element("span", `Q of ${which} = R̂${bonus ? " + bonus" : ""} + γ Σ P̂ V`));
   list.append(title);
   line("R̂, mean reward", fixed(reward, 3));
+  if (bonus) line("bonus for what is little known", fixed(bonus, 3));
   const gamma = agent.discount;
   const isTold = ([cell]) => change && cell === change.popped;
   const sorted = [...terms].sort((a, b) => isTold(b) - isTold(a) || Math.abs(b[1] * b[2]) - Math.abs(a[1] * a[2]));
   for (const term of sorted.slice(0, TERMS)) {
     const [cell, p, value] = term;
     const told = isTold(term) ? ` (last backup ${signed(change.delta)})` : "";
-    line(`${rough(gamma)} × ${rough(p)} × V ${rough(value)} of ${name(cell)}${told}`, fixed(gamma * p * value, 3), isTold(term));
+    line(`${rough(gamma)} × ${rough(p)} × V ${rough(value)} of ${typeof cell === "string" ? cell : name(cell)}${told}`, fixed(gamma * p * value, 3), isTold(term));
   }
   const rest = sorted.slice(TERMS);
   if (rest.length) line(`${rest.length} more`, fixed(rest.reduce((sum, [, p, value]) => sum + gamma * p * value, 0), 3));
   if (ended > 0) line(`${rough(gamma)} × ${rough(ended)} × 0, the episode ends`, "0");
-  const sum = terms.reduce((sum, [, p, value]) => sum + gamma * p * value, reward);
+  const sum = terms.reduce((sum, [, p, value]) => sum + gamma * p * value, reward + (bonus ?? 0));
   const q = agent.q[action];
   line("= Q", fixed(q, 3));
   list.lastChild.className = "sum";
@@ -65,9 +68,9 @@ function making(agent, action, change, name) {
 }
 
 export class Label {
-  /** `ask` looks a cell up, `name` names a cell, `title` an agent's planner, `reports` are of the last cycle; `say` speaks to a screen reader. */
-  constructor({ ask, name, title, reports, say }) {
-    Object.assign(this, { ask, name, title, reports, say });
+  /** `ask` looks a cell up, `name` names a cell, `actions` its actions, `title` an agent's planner, `reports` are of the last cycle; `say` speaks to a screen reader. */
+  constructor({ ask, name, actions, title, reports, say }) {
+    Object.assign(this, { ask, name, actions, title, reports, say });
     this.cell = null;
     setInterval(() => this.refresh(), REFRESH);
   }
@@ -97,17 +100,20 @@ export class Label {
   show(detail) {
     if (this.cell === null || !detail || detail.cell !== this.cell) return;
     const kind = { "#": "wall", S: "start", G: "goal" }[this.view.cells[this.cell]] ?? "";
+    const actions = this.actions(this.cell);
+    const names = actions.map(({ sign, word }) => `${sign} ${word}`.trim());
     $("tip").replaceChildren(
-      ...detail.agents.map((agent, k) => card(agent, { heading: k === 0 ? this.name(this.cell) : this.title(k), kind: k === 0 ? kind : "", name: this.name, change: changeOf(this.reports()[k], this.cell) })),
+      ...detail.agents.map((agent, k) => card(agent, { heading: k === 0 ? this.name(this.cell) : this.title(k), kind: k === 0 ? kind : "", name: this.name, actions: names, change: changeOf(this.reports()[k], this.cell) })),
     );
     $("tip").hidden = false;
     this.move();
     if (this.speak) {
       this.speak = false;
       const agent = detail.agents[0];
-      const best = agent.q.map((q, a) => [q, agent.names?.[a] ?? ACTIONS[a]]).sort((a, b) => b[0] - a[0])[0]?.[1] ?? "unknown";
+      const best = agent.q.map((q, a) => [q, agent.names?.[a] ?? actions[a].word]).sort((a, b) => b[0] - a[0])[0]?.[1] ?? "unknown";
       const queued = agent.priority === "first" ? " Next on the queue." : agent.priority > 0 ? ` On the queue with priority ${rough(agent.priority)}.` : "";
-      this.say(`${this.name(this.cell)}${kind ? `, ${kind}` : ""}. Value ${fixed(agent.value, 2)}, best action ${best}.${queued}`);
+      const policy = agent.q.length ? `, best action ${best}` : ", the episode ends here";
+      this.say(`${this.name(this.cell)}${kind ? `, ${kind}` : ""}. Value ${fixed(agent.value, 2)}${policy}.${queued}`);
     }
   }
 

@@ -12,9 +12,9 @@ import { MazeView, ramp } from "/maze.js";
 import { recordedSource } from "/player.js";
 import { Pointer } from "/pointer.js";
 import { QueueView } from "/queue.js";
-import { Figure, courseText, raceText } from "/race.js";
+import { courseText, Figure, racerName, raceText } from "/race.js";
 import { Share } from "/share.js";
-import { $, capital, count, element, fixed, namer, put } from "/shown.js";
+import { $, actionsOf, capital, count, element, FOUR, fixed, namer, put } from "/shown.js";
 import { listen } from "/stream.js";
 import { words } from "/sweep.js";
 import { Tour } from "/tour.js";
@@ -35,6 +35,7 @@ const returns = new Chart($("returns"), { unit: "episodes", fromZero: false });
 const work = new Chart($("work"), { unit: "steps", fromZero: true });
 const figure = new Figure($("figure-3"), known);
 let scene = null;
+let layout = { pointers: [FOUR], texts: [], episodes: true };
 let frame = null;
 let life = 0;
 let name = namer(1, 1);
@@ -120,10 +121,10 @@ function act(what) {
 
 const controls = new Controls(known, { change, act, problem });
 const breaking = new Breaking({ send, say, titles });
-const label = new Label({ ask: source.cell.bind(source), name: (i) => name(i), title: (k) => capital(titles[frame.agents[k].planner]), reports: () => frame?.cycles ?? [], say });
+const label = new Label({ ask: source.cell.bind(source), name: (i) => name(i), actions: (i) => actionsOf(layout.pointers, i), title: (k) => capital(racerName(frame, k, titles)), reports: () => frame?.cycles ?? [], say });
 const pointer = new Pointer(views, { label, name: (i) => name(i), send, say, isRace: () => Boolean(scene?.rival), canPaint: canChange });
-const address = !canChange ? null : new Address(known, { now: () => ({ scene, frame, theme }), send, problem });
-const caption = (frame) => frame.agents.map((agent) => `${capital(titles[agent.planner])}: ${count(agent.steps)} steps, ${count(agent.episodes)} episodes`).join("   ");
+const address = !canChange ? null : new Address(known, { now: () => ({ scene, layout, frame, theme }), send, problem });
+const caption = (frame) => frame.agents.map((agent, k) => `${capital(racerName(frame, k, titles))}: ${count(agent.steps)} steps, ${count(agent.episodes)} episodes`).join("   ");
 const stage = () => ({ scene, views: scene.rival ? views : views.slice(0, 1), caption: caption(frame), captions: caption });
 const share = new Share(known.colours, stage, { problem, say });
 const tour = !canChange ? null : new Tour(known.colours, { run: () => frame?.running || act("toggle"), say });
@@ -133,6 +134,11 @@ listenForKeys({ views, pointer, isReady: () => frame !== null, position: () => f
 
 function onScene(event) {
   scene = event.scene;
+  layout = event.layout ?? layout;
+  // In a world of the suite start and goal are where its rules say.
+  document.body.classList.toggle("suite", Boolean(scene.world));
+  if (scene.world && ["start", "goal"].includes(pointer.brush)) document.querySelector('input[name="brush"][value="look"]').checked = true;
+  returns.note = layout.episodes ? "" : "This world has no episodes, so there is no return to draw.";
   views.forEach((view) => view.setMaze(scene.maze));
   name = namer(views[0].width, views[0].rows.length);
   for (const id of ["figure-1", "waits-1", "queue-1"]) $(id).hidden = scene.rival === null;
@@ -178,7 +184,7 @@ function showReport(next) {
   const isRace = next.agents.length > 1;
   const part = (report, k) => {
     const { planner } = next.agents[k];
-    return (isRace ? `${capital(titles[planner])}: ` : "") + words(report, { name, who: isRace ? "It" : "The planner", hasQueue: hasQueue(planner) });
+    return (isRace ? `${capital(racerName(next, k, titles))}: ` : "") + words(report, { name, action: (cell, a) => actionsOf(layout.pointers, cell)[a]?.word, who: isRace ? "It" : "The planner", hasQueue: hasQueue(planner) });
   };
   const text = next.cycles.map(part).join(" ");
   // A later frame may still hold it; said again it would drown what was said meanwhile.
@@ -192,21 +198,21 @@ function showNumbers() {
   showNumbers.last = performance.now();
   if (!frame) return;
   frame.agents.forEach((agent, k) => {
-    put($(`name-${k}`), titles[agent.planner]);
+    put($(`name-${k}`), racerName(frame, k, titles));
     put($(`tags-${k}`), recorded ? "recorded" : known.read_only ? "your agent, read-only" : link !== "open" ? "–" : frame.running ? `${count(agent.speed)} steps per second` : frame.busy ? "working" : "paused");
     showTable($(`numbers-${k}`), known.read_only ? ownNumbers(agent) : numbersOf(agent));
     put($(`course-${k}`), courseText(frame.courses[k], frame.optimum, frame.closed));
     $(`course-${k}`).classList.toggle("reached", Boolean(frame.courses[k]?.reached));
-    put($(`waits-name-${k}`), frame.agents.length > 1 ? capital(titles[agent.planner]) : "Queue");
+    put($(`waits-name-${k}`), frame.agents.length > 1 ? capital(racerName(frame, k, titles)) : "Queue");
     queues[k].show({ urgent: agent.urgent, total: agent.queue, report: frame.cycles[k] ?? null, name });
   });
   put($("race-line"), raceText(frame, titles, scene.race));
   $("race-line").hidden = frame.agents.length < 2;
   put($("low"), fixed(frame.agents[0].low, 0));
   put($("high"), fixed(frame.agents[0].high, 0));
-  const last = frame.agents.map((agent) => `${titles[agent.planner]}: episode ${agent.episodes}, last return ${fixed(agent.last, 1)}`);
+  const last = frame.agents.map((agent, k) => `${racerName(frame, k, titles)}: episode ${agent.episodes}, last return ${fixed(agent.last, 1)}`);
   $("returns").setAttribute("aria-label", `Return per episode. ${last.join("; ")}. The optimum is ${fixed(frame.optimum, 1)}.`);
-  const load = frame.agents.map((agent) => `${titles[agent.planner]}: ${(agent.backups / Math.max(1, agent.steps)).toFixed(1)}`);
+  const load = frame.agents.map((agent, k) => `${racerName(frame, k, titles)}: ${(agent.backups / Math.max(1, agent.steps)).toFixed(1)}`);
   $("work").setAttribute("aria-label", `Backups per step. ${load.join("; ")}.`);
 }
 showNumbers.last = 0;

@@ -1,6 +1,6 @@
 // The picture of one agent's maze: values as colours, the greedy policy as arrows, the queue as a glow, backups as flashes.
 
-import { CELL_BYTES, KNOWN, VISITED } from "/link.js";
+import { BEST, CELL_BYTES, CHANGE, FLAGS, KNOWN, VISITED } from "/link.js";
 import { drawAgent, drawCursor, drawMarks, drawNotes, drawQueue, mostUrgent } from "/overlay.js";
 import { grid } from "/scene.js";
 import { calm } from "/shown.js";
@@ -8,7 +8,7 @@ import { drawSweep } from "/sweep.js";
 
 const FLASH_TIME = 220; // milliseconds until a flash has faded to a third
 const SETTLE_TIME = 90; // milliseconds until a colour has come most of its way
-const TURNS = [-Math.PI / 2, 0, Math.PI / 2, Math.PI]; // north, east, south, west
+const TURNS = Array.from({ length: 8 }, (_, k) => ((k - 2) * Math.PI) / 4); // the compass, clockwise from north
 const ARROW_TIME = 50; // milliseconds between two drawings of the arrows
 const WHITE = [255, 255, 255];
 const CALM_TIME = 300; // milliseconds between two pictures for those who want little motion
@@ -34,7 +34,7 @@ function canvasOf(width, height) {
 export class MazeView {
   constructor(canvas, colours) {
     this.canvas = canvas;
-    this.context = canvas.getContext("2d");
+    this.context = canvas.getContext("2d", { alpha: false }); // Every pixel is covered, and the browser need not look beneath.
     this.colours = ramp(colours);
     this.rows = [];
     this.width = 0;
@@ -54,6 +54,7 @@ export class MazeView {
     if (resized) {
       this.place = new Float32Array(this.cells.length); // the shown place of V on the colour scale
       this.light = new Float32Array(this.cells.length); // how strongly a cell flashes
+      this.arrows = new Uint16Array(this.cells.length); // what the arrows were drawn from
       this.small = canvasOf(this.width, rows.length); // one pixel per cell
       this.pixels = this.small.getContext("2d").createImageData(this.width, rows.length);
       this.cursor = null;
@@ -72,10 +73,10 @@ export class MazeView {
     this.isRunning = isRunning;
     // When much is backed up between two frames each flash is fainter, so that the picture stays calm.
     let crowd = 0;
-    for (let i = 0; i < this.cells.length; i++) crowd += agent.cells[i * CELL_BYTES + 4] / 255;
+    for (let i = 0; i < this.cells.length; i++) crowd += agent.cells[i * CELL_BYTES + CHANGE] / 255;
     const strength = Math.min(1, (0.045 * this.cells.length) / Math.max(crowd, 1e-9));
     for (let i = 0; i < this.cells.length; i++) {
-      const change = (strength * agent.cells[i * CELL_BYTES + 4]) / 255;
+      const change = (strength * agent.cells[i * CELL_BYTES + CHANGE]) / 255;
       if (first) {
         this.light[i] = 0;
         this.place[i] = this.target(i);
@@ -85,8 +86,22 @@ export class MazeView {
     }
     if (agent.position !== null && (first || !this.spot)) this.spot = this.centre(agent.position);
     this.glowing = mostUrgent(this);
-    this.arrowsDue = true;
+    this.arrowsDue ||= first || this.arrowsDiffer(agent);
     this.dirty = true;
+  }
+
+  /** Whether any cell's arrows, or whether it is known, differ from those that were last drawn. */
+  arrowsDiffer({ cells }) {
+    const { arrows } = this;
+    let differ = false;
+    for (let i = 0, at = 0; i < arrows.length; i++, at += CELL_BYTES) {
+      const look = cells[at + BEST] | ((cells[at + FLAGS] & KNOWN) << 8) | ((cells[at] >> 4) << 9); // and roughly its colour
+      if (look !== arrows[i]) {
+        arrows[i] = look;
+        differ = true;
+      }
+    }
+    return differ;
   }
 
   target(i) {
@@ -218,7 +233,8 @@ export class MazeView {
       c.roundRect(column * s, Math.floor(i / width) * s, s + 0.5, s + 0.5, [n || w ? 0 : r, n || e ? 0 : r, t || e ? 0 : r, t || w ? 0 : r]);
       c.fill();
     });
-    this.layers = { mask, arrows: canvasOf(mask.width, mask.height), drawn: -Infinity };
+    // Walls, gaps and arrows in one picture: each layer costs as much per frame as the colours do.
+    this.layers = { mask, cover: canvasOf(mask.width, mask.height), drawn: -Infinity };
     this.arrowsDue = true;
   }
 
@@ -243,10 +259,9 @@ export class MazeView {
     c.globalAlpha = 1;
     c.imageSmoothingEnabled = false;
     c.drawImage(this.small, 0, 0, this.canvas.width, this.canvas.height);
-    c.drawImage(layers.mask, 0, 0);
-    if (this.arrowsDue && now - layers.drawn > ARROW_TIME) this.drawArrows(now);
+    if (this.arrowsDue && now - layers.drawn > ARROW_TIME) this.drawCover(now);
     if (this.arrowsDue) this.moving = true;
-    c.drawImage(layers.arrows, 0, 0);
+    c.drawImage(layers.cover, 0, 0);
     drawQueue(this);
     drawMarks(this);
     if (this.report) drawSweep(this, this.report);
@@ -267,7 +282,7 @@ export class MazeView {
     const isCalm = calm.matches;
     let moving = false;
     for (let i = 0, at = 0, to = 0; i < cells.length; i++, at += CELL_BYTES, to += 4) {
-      const flags = packed[at + 2];
+      const flags = packed[at + FLAGS];
       const target = (packed[at] * 256 + packed[at + 1]) / 65535;
       const distance = target - place[i];
       if (distance > 0.002 || distance < -0.002) {
@@ -291,24 +306,27 @@ export class MazeView {
     this.small.getContext("2d").putImageData(pixels, 0, 0);
   }
 
-  drawArrows(now) {
+  /** Walls and gaps, and over them the arrows. */
+  drawCover(now) {
     const { size: s, sprites, cells, layers } = this;
-    const c = layers.arrows.getContext("2d");
-    c.clearRect(0, 0, layers.arrows.width, layers.arrows.height);
+    const c = layers.cover.getContext("2d");
+    c.globalAlpha = 1;
+    c.globalCompositeOperation = "copy";
+    c.drawImage(layers.mask, 0, 0);
+    c.globalCompositeOperation = "source-over";
     layers.drawn = now;
     this.arrowsDue = false;
     if (s < 10) return;
     const darkTheme = sprites.theme.agent === "#ffffff";
     for (let i = 0; i < cells.length; i++) {
-      const flags = this.agent.cells[i * CELL_BYTES + 2];
-      const best = flags & 15;
-      const known = flags & KNOWN;
+      const best = this.agent.cells[i * CELL_BYTES + BEST];
+      const known = this.agent.cells[i * CELL_BYTES + FLAGS] & KNOWN;
       // Where little is known many actions seem equally good: arrows would only say so.
       if (!best || cells[i] === "#" || cells[i] === "G" || (!known && best & (best - 1))) continue;
       const dark = known ? this.colours[Math.round(this.place[i] * 255)].dark : darkTheme;
       c.globalAlpha = known ? 1 : 0.3;
-      for (let a = 0; a < 4; a++) {
-        if (best & (1 << a)) c.drawImage((dark ? sprites.bright : sprites.dim)[a], (i % this.width) * s, Math.floor(i / this.width) * s);
+      for (let k = 0; k < 8; k++) {
+        if (best & (1 << k)) c.drawImage((dark ? sprites.bright : sprites.dim)[k], (i % this.width) * s, Math.floor(i / this.width) * s);
       }
     }
   }

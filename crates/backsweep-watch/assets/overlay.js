@@ -1,6 +1,6 @@
 // What lies over the colours of a maze: the glow of the queue, start and goal, the agent and the cursor.
 
-import { CELL_BYTES } from "/link.js";
+import { CELL_BYTES, PRIORITY } from "/link.js";
 import { calm } from "/shown.js";
 
 const DECADES = 4; // orders of magnitude that a priority's byte spans
@@ -10,7 +10,7 @@ const GLOWING = 32; // how many of the most urgent states glow
 export function mostUrgent({ agent, cells }) {
   const counts = new Uint32Array(256);
   let top = 0;
-  for (let i = 0, at = 3; i < cells.length; i++, at += CELL_BYTES) {
+  for (let i = 0, at = PRIORITY; i < cells.length; i++, at += CELL_BYTES) {
     const level = agent.cells[at];
     if (level && cells[i] !== "#") {
       counts[level]++;
@@ -20,7 +20,7 @@ export function mostUrgent({ agent, cells }) {
   let least = top;
   for (let n = counts[top]; n < GLOWING && least > 1; n += counts[least]) least--;
   const glowing = [];
-  for (let i = 0, at = 3; top && i < cells.length; i++, at += CELL_BYTES) {
+  for (let i = 0, at = PRIORITY; top && i < cells.length; i++, at += CELL_BYTES) {
     const level = agent.cells[at];
     if (!level || level < least || cells[i] === "#") continue;
     const below = ((top - level) / 254) * DECADES;

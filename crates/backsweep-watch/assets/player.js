@@ -55,6 +55,7 @@ class Player {
 
   show() {
     const frame = this.recording.go(this.place);
+    if (frame.maze !== this.maze) this.showScene(frame.maze);
     this.number += 1;
     $("scrub").value = this.place;
     $("scrub").setAttribute("aria-valuetext", `${frame.agents[0].steps.toLocaleString("en")} steps`);
@@ -70,7 +71,10 @@ class Player {
       this.show();
     });
     onState("open");
-    onScene({ scene: this.recording.scene, results: { trials: [], runs: [] } });
+    this.showScene = (maze) => {
+      this.maze = maze;
+      onScene({ scene: { ...this.recording.scene, maze }, layout: this.recording.layout, results: { trials: [], runs: [] } });
+    };
     this.show();
     let last = performance.now();
     let due = 0;

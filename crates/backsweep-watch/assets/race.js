@@ -2,8 +2,19 @@
 
 import { $, capital, count, counted, element, fixed, put } from "/shown.js";
 
-const SINCE = { start: "", wall: " since the wall was built", shortcut: " since the shortcut was opened", paint: " since the world was painted" };
-const RIGHT = { start: "Within 1 % of the optimum", wall: "Right again", shortcut: "Right again", paint: "Right again" };
+const SINCE = { start: "", wall: " since the wall was built", shortcut: " since the shortcut was opened", paint: " since the world was painted", change: " since the world changed" };
+const RIGHT = { start: "Within 1 % of the optimum", wall: "Right again", shortcut: "Right again", paint: "Right again", change: "Right again" };
+
+/** The name of an agent: its planner, and how it explores where that is not the paper's way or tells two agents apart. */
+export function racerName(frame, k, titles) {
+  const agent = frame.agents[k];
+  const isAlike = frame.agents.length > 1 && frame.agents.every(({ planner }) => planner === agent.planner);
+  const isPaper = !agent.explores || /^ε [^,]+, M \d+$/.test(agent.explores);
+  return titles[agent.planner] + (isAlike || !isPaper ? ` · ${agent.explores ?? ""}` : "");
+}
+
+/** How far below the optimum, in words. */
+const below = (gap) => (gap === null || gap === undefined ? "" : ` (now ${gap >= 0.1 ? Math.round(100 * gap) : (100 * gap).toFixed(1)} % below)`);
 
 /** The course of one agent in words. */
 export function courseText(course, optimum, isClosed) {
@@ -12,7 +23,7 @@ export function courseText(course, optimum, isClosed) {
   if (optimum === null) return "The finish line is being computed.";
   const done = `${counted(course.steps, "step")}, ${counted(course.backups, "backup")}`;
   if (course.reached && course.steps === 0 && course.cause !== "start") return "Still within 1 % of the optimum: the change did not matter.";
-  return course.reached ? `✓ ${RIGHT[course.cause]} after ${done}.` : `Not yet within 1 % of the optimum: ${done}${SINCE[course.cause]}.`;
+  return course.reached ? `✓ ${RIGHT[course.cause]} after ${done}.` : `Not yet within 1 % of the optimum${below(course.gap)}: ${done}${SINCE[course.cause]}.`;
 }
 
 /** Who is ahead, in words; an empty text if there is no race. */
@@ -21,7 +32,7 @@ export function raceText(frame, titles, equal) {
   const [a, b] = frame.courses;
   const on = { steps: "equal steps", backups: "equal backups", time: "equal computing time" }[equal];
   const measure = equal === "backups" ? "backups" : "steps";
-  const name = (k) => titles[frame.agents[k].planner];
+  const name = (k) => racerName(frame, k, titles);
   if (!a || !b) return "";
   if (a.reached && b.reached) {
     const [first, last] = a[measure] <= b[measure] ? [0, 1] : [1, 0];
@@ -56,7 +67,7 @@ export class Figure {
     this.runs = runs;
     const { defaults } = this.paper;
     // The printed points belong to the paper's problem only.
-    this.isPaper = scene.law === "fifteen" && ["epsilon", "discount", "min_visits"].every((name) => scene[name] === defaults[name]) && scene.maze.trim() === this.paper.maze.trim();
+    this.isPaper = !scene.world && scene.explore === "paper" && scene.law === "fifteen" && ["epsilon", "discount", "min_visits"].every((name) => scene[name] === defaults[name]) && scene.maze.trim() === this.paper.maze.trim();
     const latest = runs.at(-1);
     const text = latest ? `${counted(runs.length, "run")} finished; the last: ${this.titles[latest.planner]} with ${counted(latest.cycles, "cycle")} per step, mean return ${fixed(latest.score, 1)}.` : "A run of 200 episodes adds a point.";
     put($("figure-text"), text);

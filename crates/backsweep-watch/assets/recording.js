@@ -1,11 +1,16 @@
 // A recorded run: frames, and what the agent knew of each cell at each of them.
 
-import { bytes, decode } from "/link.js";
+import { bytes, CELL_BYTES, decode, PRIORITY } from "/link.js";
+import { actionsOf } from "/shown.js";
 
 export class Recording {
-  constructor({ scene, frames }) {
+  constructor({ scene, layout, frames }) {
     this.scene = scene;
+    this.layout = layout;
     this.frames = frames.map(decode);
+    // A world that changes by itself says so in the frame in which it has.
+    let maze = scene.maze;
+    for (const frame of this.frames) frame.maze = maze = frame.maze ?? maze;
     this.at = -1;
     this.rewind();
   }
@@ -33,22 +38,26 @@ export class Recording {
   cell(index) {
     const frame = this.frames[this.at];
     const { discount, min_visits } = this.scene;
+    const actions = actionsOf(this.layout.pointers, index).map((_, a) => a);
     const agents = this.known.map(({ q, u, model }, k) => {
-      const row = [0, 1, 2, 3].map((a) => q[4 * index + a] ?? 0);
-      const made = [0, 1, 2, 3].map((a) => {
+      const row = actions.map((a) => q[4 * index + a] ?? 0);
+      const made = actions.map((a) => {
         const pair = model.get(4 * index + a);
-        if (!pair) return { visits: 0, known: false, reward: 0, ended: 0, terms: [] };
+        if (!pair) return { visits: 0, known: false, reward: 0, bonus: 0, ended: 0, terms: [] };
         const terms = [...pair.next].map(([cell, n]) => [cell, n / pair.visits, u[cell] ?? 0]);
-        return { visits: pair.visits, known: pair.visits >= min_visits, reward: pair.reward / pair.visits, ended: pair.ended / pair.visits, terms };
+        return { visits: pair.visits, known: pair.visits >= min_visits, reward: pair.reward / pair.visits, bonus: 0, ended: pair.ended / pair.visits, terms };
       });
       const urgent = new Map(frame.agents[k].urgent);
-      const value = Math.max(...row);
-      const priority = urgent.get(index) ?? (frame.agents[k].cells[5 * index + 3] ? Math.abs(value - (u[index] ?? 0)) : 0);
-      return { value, relied_on: u[index] ?? 0, q: row, visits: made.map(({ visits }) => visits), known: made.every(({ known }) => known), priority, discount, min_visits, made };
+      const value = row.length ? Math.max(...row) : 0;
+      const priority = urgent.get(index) ?? (frame.agents[k].cells[CELL_BYTES * index + PRIORITY] ? Math.abs(value - (u[index] ?? 0)) : 0);
+      return { value, relied_on: u[index] ?? 0, q: row, visits: made.map(({ visits }) => visits), known: made.every(({ known }) => known), priority, discount, min_visits, made: isCounted(this.scene, k) ? made : null };
     });
     return { number: frame.number, life: frame.life, cell: index, agents };
   }
 }
+
+/** Whether an agent's Q is made of plain counts: one that has bonuses or forgets has more to it than a recording holds. */
+const isCounted = (scene, k) => ((k && scene.rival_explore) || scene.explore) === "paper";
 
 function add(known, { q, u, seen }) {
   for (let i = 0; i < q.length; i += 2) known.q[q[i]] = q[i + 1];

@@ -71,18 +71,29 @@ export function mazeName(text, mazes) {
 
 const NUMBERS = { cycles: "cycles", epsilon: "epsilon", m: "min_visits", gamma: "discount", seed: "seed", intended: "intended" };
 
+/** Settings of exploration, and what they are if the address does not say. */
+const TEXTS = { explore: "paper", forget: "never", rival_explore: null, rival_forget: null };
+
+/** Whether the world of a scene is as it is by itself, in one of its phases. */
+const isOwn = (scene, layout) => scene.maze.trim() === "" || (layout?.texts ?? []).some((text) => clean(text) === clean(scene.maze));
+
 /** The address's query for a scene. */
-export function toQuery(scene, { running, theme, mazes }) {
+export function toQuery(scene, { running, theme, mazes, layout }) {
   const query = new URLSearchParams();
   query.set("planner", scene.planner);
   if (scene.rival) query.set("rival", scene.rival);
   if (scene.rival && scene.race !== "steps") query.set("race", scene.race);
-  for (const [short, long] of Object.entries(NUMBERS)) {
-    if (short !== "intended" || scene.law === "four") query.set(short, scene[long]);
+  for (const [name, usual] of Object.entries(TEXTS)) {
+    if (scene[name] !== usual && (scene.rival || !name.startsWith("rival"))) query.set(name, scene[name]);
   }
-  query.set("law", scene.law);
+  for (const [short, long] of Object.entries(NUMBERS)) {
+    if (short !== "intended" || (scene.law === "four" && !scene.world)) query.set(short, scene[long]);
+  }
+  if (scene.world) query.set("world", scene.world);
+  else query.set("law", scene.law);
   query.set("speed", scene.speed ?? "max");
-  query.set("maze", mazeName(scene.maze, mazes) ?? encodeMaze(scene.maze));
+  if (!scene.world) query.set("maze", mazeName(scene.maze, mazes) ?? encodeMaze(scene.maze));
+  else if (!isOwn(scene, layout)) query.set("maze", encodeMaze(scene.maze));
   query.set("run", running ? "1" : "0");
   if (theme) query.set("theme", theme);
   return query.toString();
@@ -91,12 +102,15 @@ export function toQuery(scene, { running, theme, mazes }) {
 /** The scene of an address, or null if the address holds none. Throws one line if it cannot be read. */
 export function fromQuery(text, { defaults, mazes }) {
   const query = new URLSearchParams(text);
-  const names = ["planner", "rival", "race", "law", "speed", "maze", ...Object.keys(NUMBERS)];
+  const names = ["planner", "rival", "race", "law", "speed", "maze", "world", ...Object.keys(TEXTS), ...Object.keys(NUMBERS)];
   if (!names.some((name) => query.has(name))) return null;
   const scene = { ...defaults };
   if (query.has("planner")) scene.planner = query.get("planner");
   scene.rival = query.get("rival") || null;
   scene.race = query.get("race") || "steps";
+  for (const [name, usual] of Object.entries(TEXTS)) scene[name] = query.get(name) || usual;
+  scene.world = query.get("world") || null;
+  if (scene.world) scene.maze = "";
   if (query.has("law")) scene.law = query.get("law");
   for (const [short, long] of Object.entries(NUMBERS)) {
     if (query.has(short)) scene[long] = number(short, query.get(short));
@@ -117,8 +131,12 @@ function number(name, text) {
   return value;
 }
 
-/** Whether two scenes are the same. */
-export function isSame(one, other) {
-  const plain = (scene) => JSON.stringify(Object.entries({ ...scene, maze: clean(scene.maze) }).sort());
+/** Whether two scenes are the same. `layout` is that of the world which both have, if they do. */
+export function isSame(one, other, layout) {
+  const plain = (scene) => {
+    const maze = scene.world && isOwn(scene, layout) ? "" : clean(scene.maze);
+    const unused = scene.world ? { law: null, intended: null } : {};
+    return JSON.stringify(Object.entries({ ...scene, ...unused, maze }).sort());
+  };
   return plain(one) === plain(other);
 }

@@ -28,8 +28,17 @@ export const rough = (number) => minus(Math.abs(number) >= 1000 ? number.toFixed
 export const signed = (number) => (number > 0 ? "+" : "") + rough(number);
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-export const ACTIONS = ["north", "east", "south", "west"];
-export const ARROWS = ["↑", "→", "↓", "←"];
+/** The directions of the compass, clockwise; bit k of an action's pointer is the k-th. */
+const WINDS = ["north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west"];
+const SIGNS = ["↑", "↗", "→", "↘", "↓", "↙", "←", "↖"];
+/** The bits of north, east, south and west. */
+export const FOUR = [1, 4, 16, 64];
+
+/** The actions of a cell as {sign, word}; `pointers` are one row for all cells, or one per cell. */
+export function actionsOf(pointers, cell) {
+  const row = pointers.length === 1 ? pointers[0] : (pointers[cell] ?? []);
+  return row.map((bit, a) => (bit ? { sign: SIGNS[Math.log2(bit)], word: WINDS[Math.log2(bit)] } : { sign: "", word: `action ${a}` }));
+}
 
 /** Names cells of a maze so many cells wide: of one row by their number. */
 export const namer = (width, height) => (i) => (height === 1 ? `cell ${i + 1}` : `row ${Math.floor(i / width) + 1}, column ${(i % width) + 1}`);

@@ -1,6 +1,6 @@
 // One update cycle, drawn and in words: the cell that was popped, and an arrow with ΔQ to every cell that was told.
 
-import { ACTIONS, capital, counted, fixed, signed } from "/shown.js";
+import { capital, counted, fixed, signed } from "/shown.js";
 
 const LABEL_SIZE = 20; // pixels of a cell below which a label would not be read
 
@@ -100,8 +100,8 @@ function label(view, cell, text) {
 /** A number with so many digits that a change of this size is seen. */
 const precisely = (number, change) => fixed(number, Math.max(1, Math.min(6, 1 - Math.floor(Math.log10(Math.abs(change))))));
 
-/** What a cycle did, in words. `agent` is who did it, `name` names cells. */
-export function words(report, { name, who = "It", hasQueue = true }) {
+/** What a cycle did, in words. `name` names cells, `action` an action of a cell. */
+export function words(report, { name, action, who = "It", hasQueue = true }) {
   const waited = report.waited ? `Nothing was queued, so the agent took ${counted(report.waited, "step")} first. ` : "";
   const told = changes(report);
   if (told.length === 0) {
@@ -115,7 +115,7 @@ export function words(report, { name, who = "It", hasQueue = true }) {
   const popped = `${capital(name(report.popped))} came off the queue`;
   const value = delta === 0 ? "" : `: its value went from ${precisely(report.before, delta)} to ${precisely(report.after, delta)} (ΔV = ${signed(delta)})`;
   const top = told.reduce((a, b) => (Math.abs(b.delta) > Math.abs(a.delta) ? b : a));
-  const which = `Q of ${ACTIONS[top.action]} in ${name(top.cell)} by ${signed(top.delta)}`;
+  const which = `Q of ${action(top.cell, top.action)} in ${name(top.cell)} by ${signed(top.delta)}`;
   const n = report.backups.length;
   const changed = n === 1 ? `One Q changed: ${which}.` : `${counted(n, "Q value")} in ${counted(told.length, "cell")} changed, most of all ${which}.`;
   const cost = report.additions < report.in_full ? ` It took ${counted(report.additions, "addition")}; full backups of the same would take ${report.in_full}.` : ` It took ${counted(report.additions, "addition")}.`;

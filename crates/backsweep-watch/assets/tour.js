@@ -1,7 +1,7 @@
 // The guided first minute: a corridor of five cells, recorded from the real planner, one press per step.
 
 import { linked } from "/explain.js";
-import { CELL_BYTES, KNOWN, tour as askTour } from "/link.js";
+import { CELL_BYTES, FLAGS, KNOWN, tour as askTour } from "/link.js";
 import { MazeView } from "/maze.js";
 import { QueueView } from "/queue.js";
 import { Recording } from "/recording.js";
@@ -25,7 +25,7 @@ function coloured(agent, recording) {
   const low = Math.min(0, ...values);
   values.forEach((value, cell) => {
     const place = Math.round((65535 * (value - low)) / (10 - low));
-    if (value !== 0) cells.set([place >> 8, place & 255, cells[CELL_BYTES * cell + 2] | KNOWN], CELL_BYTES * cell);
+    if (value !== 0) cells.set([place >> 8, place & 255, cells[CELL_BYTES * cell + FLAGS] | KNOWN], CELL_BYTES * cell);
   });
   return { ...agent, cells, trail: [] };
 }

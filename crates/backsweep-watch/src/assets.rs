@@ -47,6 +47,7 @@ pub fn about() -> Value {
         .collect();
     json!({
         "version": env!("CARGO_PKG_VERSION"), "planners": planners, "colours": palette::codes(),
-        "defaults": crate::scene::Scene::default(), "mazes": crate::mazes::all(), "figure_3": figure,
+        "defaults": crate::scene::Scene::default(), "mazes": crate::mazes::all(), "worlds": crate::world::suite::all(),
+        "exploring": crate::exploring::all(), "figure_3": figure,
     })
 }

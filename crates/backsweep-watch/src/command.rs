@@ -6,6 +6,7 @@ use crate::picture;
 use crate::scene::{MAX_CELLS, MAX_TEXT, Race, Scene};
 use crate::server::{self, Guard, Limits};
 use crate::terminal::{self, Colours};
+use crate::world::suite;
 use backsweep_lab::{Error, Result};
 use clap::Args;
 use std::io::Read;
@@ -24,6 +25,18 @@ pub struct WatchArgs {
     /// What the two planners of a race have equally much of: steps, backups or time
     #[arg(long, value_name = "WHAT", default_value = "steps", requires = "race")]
     equal: String,
+    /// How the agent explores: paper (ε and M), epsilon_greedy, optimism, count_bonus:β, variance_bonus:c, bayes_bonus:β or posterior_sampling:prior
+    #[arg(long, value_name = "HOW", default_value = "paper")]
+    explore: String,
+    /// How the agent forgets: never, half_life:STEPS, window:OBSERVATIONS or per_visit:FACTOR
+    #[arg(long, value_name = "HOW", default_value = "never")]
+    forget: String,
+    /// How the second planner of a race explores [default: as the first]
+    #[arg(long, value_name = "HOW", requires = "race")]
+    race_explore: Option<String>,
+    /// How the second planner of a race forgets [default: as the first]
+    #[arg(long, value_name = "HOW", requires = "race")]
+    race_forget: Option<String>,
     /// Update cycles after every step
     #[arg(long, default_value_t = 1)]
     cycles: u64,
@@ -33,9 +46,9 @@ pub struct WatchArgs {
     /// M: a pair counts as worth 0 until it has been tried M times
     #[arg(long, value_name = "M", default_value_t = 4)]
     min_visits: u32,
-    /// Discount
-    #[arg(long, default_value_t = 0.99)]
-    discount: f64,
+    /// Discount [default: 0.99, or that of --world]
+    #[arg(long)]
+    discount: Option<f64>,
     /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -48,6 +61,9 @@ pub struct WatchArgs {
     /// Maze file ('#' wall, '.' or an inner space free, 'S' start, 'G' goal, others with a reward below the maze, as in '~ = -5') [default: the paper's maze]
     #[arg(long, value_name = "FILE")]
     maze: Option<PathBuf>,
+    /// World of the exploration suite, by its own rules: cliff_walking, frozen_lake_8x8, deep_sea_20, blocking_maze, shortcut_maze, …
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["maze", "law", "intended"])]
+    world: Option<String>,
     /// Steps per second, or 'max'
     #[arg(long, default_value = "600")]
     speed: String,
@@ -89,10 +105,12 @@ impl WatchArgs {
     /// # Errors
     /// One line that names what is wrong.
     fn scene(&self) -> Result<Scene> {
-        let maze = match &self.maze {
-            None => Scene::default().maze,
-            Some(path) => read_maze(path)?,
+        let maze = match (&self.maze, &self.world) {
+            (Some(path), _) => read_maze(path)?,
+            (None, Some(_)) => String::new(),
+            (None, None) => Scene::default().maze,
         };
+        let own = self.world.as_ref().map(|name| suite::named(name, self.seed)).transpose()?;
         let speed = match self.speed.as_str() {
             "max" => None,
             number => Some(number.parse().map_err(|_| {
@@ -108,13 +126,18 @@ impl WatchArgs {
                 "time" => Race::Time,
                 other => return Err(Error::new(format!("--equal {other}: expected steps, backups or time"))),
             },
+            explore: self.explore.parse()?,
+            forget: self.forget.parse()?,
+            rival_explore: self.race_explore.as_deref().map(str::parse).transpose()?,
+            rival_forget: self.race_forget.as_deref().map(str::parse).transpose()?,
             cycles: self.cycles,
             epsilon: self.epsilon,
             min_visits: self.min_visits,
-            discount: self.discount,
+            discount: self.discount.unwrap_or(own.map_or(Scene::default().discount, |world| world.discount)),
             seed: self.seed,
             law: self.law.clone(),
             intended: self.intended,
+            world: self.world.clone(),
             maze,
             speed,
         };

@@ -57,28 +57,6 @@ const BLOCKING: &str = "\
 ...S.....
 ";
 
-/// Cliff walking: along the edge is short, and falling costs 100 and ends the episode.
-const CLIFF: &str = "\
-............
-............
-............
-SxxxxxxxxxxG
-x = -100 end
-";
-
-/// The 8 x 8 frozen lake, with its step reward of -1: a hole ends the episode at a cost.
-const LAKE: &str = "\
-S.......
-........
-...o....
-.....o..
-...o....
-.oo...o.
-.o..o.o.
-...o...G
-o = -50 end
-";
-
 /// All of them by name, for the page.
 pub fn all() -> Value {
     json!([
@@ -87,8 +65,6 @@ pub fn all() -> Value {
         { "name": "gap", "title": "a wall with a gap", "text": GAP },
         { "name": "shortcut", "title": "a shortcut to open", "text": SHORTCUT },
         { "name": "blocking", "title": "a way to block", "text": BLOCKING },
-        { "name": "cliff", "title": "a cliff", "text": CLIFF },
-        { "name": "lake", "title": "a frozen lake", "text": LAKE },
     ])
 }
 

@@ -5,7 +5,6 @@ mod maze;
 
 use crate::engine::frame::{AgentFrame, Frame};
 use crate::palette::{Colour, colour, rgb};
-use crate::world::World;
 use backsweep_lab::figures::raster;
 use backsweep_lab::figures::text::{FAMILY, escape};
 use backsweep_lab::{Error, Result};
@@ -89,7 +88,7 @@ pub fn png(frame: &Frame, light: bool) -> Result<Vec<u8>> {
 /// If the frame's maze cannot be read.
 pub fn svg(frame: &Frame, light: bool) -> Result<String> {
     let theme = theme(light);
-    let world = World::new(&frame.scene)?;
+    let world = &*frame.world;
     let side = 2.0 * (312.0 / world.n_columns().max(world.n_rows()) as f64).clamp(3.0, 20.0).floor();
     let (width, height) = (side * world.n_columns() as f64, side * world.n_rows() as f64);
     let card = width.max(300.0) + 2.0 * PAD;
@@ -112,7 +111,7 @@ pub fn svg(frame: &Frame, light: bool) -> Result<String> {
         name.get_mut(..1).map(str::make_ascii_uppercase);
         text(&mut out, (left + PAD + 17.0, HEADER + 22.0), &bold(14.5, theme.text), &name);
         let corner = (left + (card - width) / 2.0, HEADER + CAPTION + 2.0);
-        maze::draw(&mut out, &theme, &world, agent, corner, side);
+        maze::draw(&mut out, &theme, world, agent, corner, side);
         numbers(&mut out, &theme, agent, (left + PAD, corner.1 + height + 20.0, card - 2.0 * PAD));
     }
     let each = (cards - PAD) / 2.0;
@@ -152,10 +151,9 @@ fn header(out: &mut String, theme: &Theme, frame: &Frame, width: f64) {
     text(out, (MARGIN + 152.0, 36.0), &plain(19.0, theme.dim), "watch it think");
     let scene = &frame.scene;
     let settings = format!(
-        "γ {} · ε {} · M {} · {} cycle{} per step · seed {}",
+        "γ {} · {} · {} cycle{} per step · seed {}",
         scene.discount,
-        scene.epsilon,
-        scene.min_visits,
+        frame.agents.first().map_or("", |agent| &agent.exploration).replace(", M", " · M"),
         scene.cycles,
         if scene.cycles == 1 { "" } else { "s" },
         scene.seed

@@ -1,5 +1,6 @@
 //! A scene: everything that decides what is seen. The same scene always shows the same course of learning.
 
+use crate::exploring::{Explorer, Forget, Racer};
 use backsweep::{Optimism, PlannerKind, Settings};
 use backsweep_lab::{Error, Law, Result};
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,18 @@ pub struct Scene {
     /// What the two agents of a race have equally much of.
     #[serde(default)]
     pub race: Race,
+    /// How the first agent explores.
+    #[serde(default)]
+    pub explore: Explorer,
+    /// How the first agent forgets.
+    #[serde(default)]
+    pub forget: Forget,
+    /// How the second agent explores; `None` is as the first.
+    #[serde(default)]
+    pub rival_explore: Option<Explorer>,
+    /// How the second agent forgets; `None` is as the first.
+    #[serde(default)]
+    pub rival_forget: Option<Forget>,
     /// Update cycles after every step.
     pub cycles: u64,
     /// The probability of a random action.
@@ -54,7 +67,10 @@ pub struct Scene {
     pub law: String,
     /// The probability of the intended neighbour, in the law `four`.
     pub intended: f64,
-    /// The maze as text.
+    /// A world of the exploration suite by its name, in place of a maze with an outcome law.
+    #[serde(default)]
+    pub world: Option<String>,
+    /// The maze as text; of a world of the suite, the world as painted, or nothing.
     pub maze: String,
     /// Steps per second; `None` is as fast as possible.
     pub speed: Option<f64>,
@@ -67,6 +83,10 @@ impl Default for Scene {
             planner: PlannerKind::default(),
             rival: None,
             race: Race::Steps,
+            explore: Explorer::Paper,
+            forget: Forget::default(),
+            rival_explore: None,
+            rival_forget: None,
             cycles: 1,
             epsilon: 0.05,
             min_visits: 4,
@@ -74,6 +94,7 @@ impl Default for Scene {
             seed: 1,
             law: "fifteen".into(),
             intended: 0.8,
+            world: None,
             maze: backsweep_lab::PAPER_MAZE.into(),
             speed: Some(600.0),
         }
@@ -138,19 +159,37 @@ impl Scene {
         Settings { discount: self.discount, optimism, ..Settings::default() }
     }
 
-    /// The planners, one for each agent.
-    pub fn planners(&self) -> impl Iterator<Item = PlannerKind> {
-        std::iter::once(self.planner).chain(self.rival)
+    /// What each agent does.
+    pub fn racers(&self) -> impl Iterator<Item = Racer> {
+        let first = Racer { planner: self.planner, explore: self.explore, forget: self.forget };
+        let second = self.rival.map(|planner| Racer {
+            planner,
+            explore: self.rival_explore.unwrap_or(self.explore),
+            forget: self.rival_forget.unwrap_or(self.forget),
+        });
+        std::iter::once(first).chain(second)
+    }
+
+    /// Whether another scene has the same world, as it was when nothing had been painted.
+    pub fn has_same_world(&self, other: &Self) -> bool {
+        let place = |scene: &Self| match &scene.world {
+            // The seed decides what such a world leaves to chance.
+            Some(name) => (Some(name.clone()), scene.seed, String::new(), 0.0),
+            None => (None, 0, scene.law.clone(), scene.intended),
+        };
+        place(self) == place(other)
     }
 
     /// Whether agents must restart when the scene changes from this one to another. A new discount or M keeps what was seen
-    /// and plans again; ε, cycles and speed do not even do that.
+    /// and plans again, and ε takes effect at once, if all agents are the paper's; cycles and speed always do.
     pub fn must_restart_for(&self, other: &Self) -> bool {
-        let same = |a: &Self, b: &Self| {
-            (&a.planner, &a.rival, a.rival.map(|_| a.race), a.seed, &a.law, a.intended, &a.maze)
-                == (&b.planner, &b.rival, b.rival.map(|_| b.race), b.seed, &b.law, b.intended, &b.maze)
+        let all = |scene: &Self| {
+            let racers: Vec<Racer> = scene.racers().collect();
+            let (is_paper, is_race) = (racers.iter().all(Racer::is_paper), racers.len() > 1);
+            let numbers = (!is_paper).then_some((scene.discount, scene.min_visits, scene.epsilon));
+            (racers, is_race.then_some(scene.race), scene.seed, scene.maze.clone(), numbers)
         };
-        !same(self, other)
+        all(self) != all(other) || !self.has_same_world(other)
     }
 }
 

@@ -5,7 +5,6 @@ mod screen;
 
 use crate::engine::Engine;
 use crate::engine::frame::{AgentFrame, Frame};
-use crate::world::World;
 use backsweep_lab::Result;
 use cells::Cells;
 use screen::Screen;
@@ -94,9 +93,9 @@ fn room() -> (usize, usize) {
 /// # Errors
 /// If the frame's maze cannot be read.
 pub fn picture(frame: &Frame, colours: Colours, (columns, rows): (usize, usize)) -> Result<String> {
-    let world = World::new(&frame.scene)?;
+    let world = &*frame.world;
     let n = frame.agents.len();
-    let cells = Cells::fit(&world, colours, (columns / n, rows.saturating_sub(N_LINES)));
+    let cells = Cells::fit(world, colours, (columns / n, rows.saturating_sub(N_LINES)));
     let width = cells.width();
     let mut text = String::new();
     let line = |text: &mut String, part: &dyn Fn(&AgentFrame) -> String| {

@@ -1,18 +1,25 @@
-//! The world of a scene: the lab's maze task, but with a state for every cell of the grid, so that states keep their numbers
-//! while walls are built and torn down. A wall is a state that is never visited.
+//! The world of a scene: a grid that can be drawn and painted, and the [rules](Rules) of what happens in it. States are cells,
+//! so they keep their numbers while walls are built and torn down.
 
 mod breaking;
+mod rules;
+pub mod suite;
+
+pub use rules::{COMPASS, Rules, Truth};
 
 use crate::scene::{MAX_CELLS, MAX_TEXT, Scene};
 use backsweep::{
-    Action, Environment, EpsilonGreedy, Model, Next, Pair, PlannerKind, Random, Settings, State, Step, Values,
+    Action, Environment, EpsilonGreedy, Model, Pair, PlannerKind, Random, Settings, State, Step, Values,
 };
-use backsweep_lab::{Cell, Error, Kind, Maze, MazeTask, Result, evaluate_policy};
+use backsweep_lab::{Cell, Error, Kind, Maze, Result, evaluate_policy};
+use rules::MazeRules;
 use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use suite::SuiteRules;
 
-const NONE: u32 = u32::MAX;
-/// The reward of a step, as in the paper.
-const STEP_REWARD: f64 = -1.0;
+/// The most actions of a state: a frame has this many places for each cell.
+pub const MAX_ACTIONS: usize = 4;
 /// Rewards lie between this and its negative: with a discount of 0.9999, values are then exact to a thousandth.
 const MAX_REWARD: f64 = 1e9;
 
@@ -32,24 +39,23 @@ pub enum Brush {
     Goal,
 }
 
-/// A maze task with one state for each cell, row by row.
+/// A grid with its rules.
 #[derive(Clone, Debug)]
 pub struct World {
-    /// The rows of the maze, then its legend: the text from which it was read, without comments.
+    /// The rows of the grid, then its legend: the text from which it was read, without comments.
     rows: Vec<Vec<char>>,
     legend: Vec<String>,
-    task: MazeTask,
-    /// The cell of each state of the task.
-    cell_of: Vec<u32>,
-    /// The task's state of each cell, NONE if it has none.
-    state_of: Vec<u32>,
+    maze: Maze,
+    rules: Arc<dyn Rules>,
+    /// The bit of the direction of each action, for each cell; 0 for an action that points nowhere.
+    pointers: Arc<[Vec<u8>]>,
 }
 
 impl World {
     /// The world of a scene.
     ///
     /// # Errors
-    /// If the maze is not one, or too large, or the law is out of range.
+    /// If the maze is not one, or too large, or the law is out of range, or no world has the scene's name.
     pub fn new(scene: &Scene) -> Result<Self> {
         // Refused by its length before anything is made of it; a cell takes up to 4 bytes, and a legend takes some.
         if scene.maze.len() > MAX_TEXT {
@@ -58,48 +64,82 @@ impl World {
                 scene.maze.len()
             )));
         }
-        let (rows, legend) = split(scene.maze.strip_prefix('\u{feff}').unwrap_or(&scene.maze));
-        let task =
-            MazeTask::even_if_closed(checked_maze(&rows, &legend)?, scene.outcome_law()?, STEP_REWARD)?;
-        Ok(Self::of_task(rows, legend, task))
-    }
-
-    fn of_task(rows: Vec<Vec<char>>, legend: Vec<String>, task: MazeTask) -> Self {
-        let n_columns = task.maze().n_columns();
-        let mut state_of = vec![NONE; rows.len() * n_columns];
-        let mut cell_of = Vec::new();
-        for state in (0..task.n_states() as u32).map(State) {
-            let Some(cell) = task.cell(state) else { continue };
-            let index = cell.row * n_columns + cell.column;
-            state_of[index] = state.0;
-            cell_of.push(index as u32);
+        let given = scene.maze.strip_prefix('\u{feff}').unwrap_or(&scene.maze);
+        if let Some(name) = &scene.world {
+            let mut rules = SuiteRules::new(suite::named(name, scene.seed)?);
+            // The scene's maze is the world as painted; without one the world is as it begins.
+            if !given.trim().is_empty() {
+                rules = rules.with_rows(&split(given).0)?;
+            }
+            let text = rules.text();
+            return Self::of(&text, |_| Ok(Arc::new(rules)));
         }
-        Self { rows, legend, task, cell_of, state_of }
+        let law = scene.outcome_law()?;
+        Self::of(given, |maze| Ok(Arc::new(MazeRules::new(maze, law)?)))
     }
 
-    /// The maze as text.
+    fn of(text: &str, rules: impl FnOnce(Maze) -> Result<Arc<dyn Rules>>) -> Result<Self> {
+        let (rows, legend) = split(text);
+        let maze = checked_maze(&rows, &legend)?;
+        let rules = rules(maze.clone())?;
+        let bit = |direction| COMPASS.iter().position(|d| d == direction).map_or(0, |k| 1 << k);
+        let pointers = (0..maze.n_rows() * maze.n_columns())
+            .map(|cell| rules.directions(cell).iter().map(bit).collect());
+        Ok(Self { rows, legend, maze, pointers: pointers.collect(), rules })
+    }
+
+    /// The world as text.
     pub fn text(&self) -> String {
         text(&self.rows, &self.legend)
     }
 
+    /// The bit of the direction of each action, for each cell; 0 for an action that points nowhere. Bits are those of
+    /// [`COMPASS`].
+    pub fn pointers(&self) -> Arc<[Vec<u8>]> {
+        self.pointers.clone()
+    }
+
+    /// What the page must know of the world besides its text: where actions point, the text it has of its own, and whether
+    /// it has episodes.
+    pub fn layout_json(&self) -> Value {
+        let rows = match &self.pointers[..] {
+            [first, rest @ ..] if rest.iter().all(|row| row == first) => std::slice::from_ref(first),
+            rows => rows,
+        };
+        json!({ "pointers": rows, "texts": self.rules.texts(), "episodes": self.rules.has_episodes() })
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &dyn Rules {
+        &*self.rules
+    }
+
+    /// The world that is in force from this step on, if that is another one.
+    ///
+    /// # Errors
+    /// If its text cannot be read, which does not happen: it is the suite's own.
+    pub fn at(&self, step: u64) -> Result<Option<Self>> {
+        self.rules.at(step).map(|(rules, text)| Self::of(&text, |_| Ok(rules))).transpose()
+    }
+
     /// How many columns the maze has.
     pub fn n_columns(&self) -> usize {
-        self.task.maze().n_columns()
+        self.maze.n_columns()
     }
 
     /// How many rows the maze has.
     pub fn n_rows(&self) -> usize {
-        self.task.maze().n_rows()
+        self.maze.n_rows()
     }
 
     /// What a cell is.
     pub fn kind(&self, state: State) -> Kind {
-        self.task.maze().kind(self.cell(state))
+        self.maze.kind(self.cell(state))
     }
 
     /// Whether an agent can stand in a cell.
     pub fn is_open(&self, state: State) -> bool {
-        self.state_of.get(state.index()).is_some_and(|&inner| inner != NONE)
+        self.rules.is_open(state.index())
     }
 
     fn cell(&self, state: State) -> Cell {
@@ -111,7 +151,7 @@ impl World {
     /// # Errors
     /// If there is no such cell, or no start or no goal would be left. The world is then unchanged.
     pub fn painted(&self, state: State, brush: Brush) -> Result<Self> {
-        let n_cells = self.state_of.len();
+        let n_cells = self.n_states();
         if state.index() >= n_cells {
             return Err(Error::new(format!("no cell {}; expected 0 to {}", state.0, n_cells - 1)));
         }
@@ -139,8 +179,13 @@ impl World {
             rows.iter().flatten().any(|c| Some(*c) == character)
         };
         let legend: Vec<String> = self.legend.iter().filter(is_used).cloned().collect();
-        let task = self.task.repainted(checked_maze(&rows, &legend)?)?;
-        Ok(Self::of_task(rows, legend, task))
+        self.repainted(rows, legend)
+    }
+
+    fn repainted(&self, rows: Vec<Vec<char>>, legend: Vec<String>) -> Result<Self> {
+        let maze = checked_maze(&rows, &legend)?;
+        let rules = self.rules.painted(maze.clone(), &rows)?;
+        Ok(Self { rows, legend, maze, rules, pointers: self.pointers.clone() })
     }
 
     /// The world as another text says, for instance one from before it was painted: cells of the same grid.
@@ -152,51 +197,41 @@ impl World {
         if rows.len() != self.rows.len() || rows[0].len() != self.rows[0].len() {
             return Err(Error::new("the maze has another size; expected the same rows and columns"));
         }
-        let task = self.task.repainted(checked_maze(&rows, &legend)?)?;
-        Ok(Self::of_task(rows, legend, task))
+        self.repainted(rows, legend)
     }
 
-    /// The true probabilities, with one state for each cell in which an agent can stand.
-    ///
-    /// # Errors
-    /// If the model refuses them.
-    pub fn true_model(&self) -> Result<Model> {
-        self.task.model()
+    /// The settings of planners in this world: what is hardly known counts as much as it can be worth here.
+    pub fn optimistic(&self, settings: Settings) -> Settings {
+        let mut settings = settings;
+        settings.optimism.value = self.rules.optimistic_value(settings.discount);
+        settings
     }
 
-    /// The cell of a state of the [true model](Self::true_model).
-    pub fn cell_of(&self, state: State) -> u32 {
-        self.cell_of[state.index()]
-    }
-
-    /// The mean of values of the [true model](Self::true_model) over the states in which episodes begin.
-    pub fn mean_over_starts(&self, values: &[f64]) -> f64 {
-        let starts = self.task.starts();
-        starts.iter().map(|state| values[state.index()]).sum::<f64>() / starts.len() as f64
-    }
-
-    /// What the best policy with this much random exploration is worth from the start (discounted), computed from the true
-    /// probabilities: the line that learning can reach and, on average, not cross.
+    /// What the best policy is worth from the start (discounted), computed from the true probabilities: first with this much
+    /// random exploration, the line that learning can reach and, on average, not cross; then without.
     ///
     /// # Errors
     /// If planning on the true model fails.
-    pub fn optimum(&self, model: &Model, settings: &Settings, policy: EpsilonGreedy) -> Result<f64> {
+    pub fn optimum(&self, truth: &Truth, settings: &Settings, policy: EpsilonGreedy) -> Result<(f64, f64)> {
         let settings = Settings { optimism: Default::default(), ..*settings };
         let mut planner = PlannerKind::ReversedFullBackups.build(settings)?;
+        let model = &truth.model;
         planner.grow(model);
         backsweep::solve(&mut *planner, model, 1e-7)?;
         let epsilon = policy.epsilon();
         let chance = |pair: Pair| {
             let state = model.state_of(pair);
-            epsilon / 4.0
+            epsilon / model.pairs(state).count() as f64
                 + if is_first_best(model, planner.values(), state, pair) { 1.0 - epsilon } else { 0.0 }
         };
-        Ok(self.mean_over_starts(&evaluate_policy(model, chance, settings.discount, 1e-7)))
+        let exploring = truth.mean_over_starts(&evaluate_policy(model, chance, settings.discount, 1e-7));
+        let values: Vec<f64> = model.states().map(|state| planner.values().value(state)).collect();
+        Ok((exploring, truth.mean_over_starts(&values)))
     }
 
     /// How many cells there are: each is a state, walls included.
     pub fn n_states(&self) -> usize {
-        self.state_of.len()
+        self.rows.len() * self.n_columns()
     }
 }
 
@@ -246,23 +281,26 @@ fn text(rows: &[Vec<char>], legend: &[String]) -> String {
     text
 }
 
+/// The cell beside another in a direction, if it is in the grid.
+fn beside((n_rows, n_columns): (usize, usize), cell: usize, (down, right): (isize, isize)) -> Option<usize> {
+    let row = (cell / n_columns).checked_add_signed(down).filter(|&row| row < n_rows)?;
+    let column = (cell % n_columns).checked_add_signed(right).filter(|&column| column < n_columns)?;
+    Some(row * n_columns + column)
+}
+
 impl Environment for World {
-    fn n_actions(&self, _state: State) -> usize {
-        4
+    fn n_actions(&self, state: State) -> usize {
+        self.rules.n_actions(state)
     }
 
     fn start(&self, random: &mut Random) -> State {
-        State(self.cell_of[self.task.start(random).index()])
+        self.rules.start(random)
     }
 
     /// Steps out of a cell in which an agent [can stand](Self::is_open).
     #[inline]
     fn step(&self, state: State, action: Action, random: &mut Random) -> Step {
-        let step = self.task.step(State(self.state_of[state.index()]), action, random);
-        match step.next {
-            Next::Continue(next) => Step { next: Next::Continue(State(self.cell_of[next.index()])), ..step },
-            _ => step,
-        }
+        self.rules.step(state, action, random)
     }
 }
 

@@ -34,6 +34,8 @@ pub enum Cause {
     Shortcut,
     /// The world was painted, or a change was undone.
     Paint,
+    /// The world changed by itself, as its rules say.
+    Change,
 }
 
 impl Cause {
@@ -44,6 +46,7 @@ impl Cause {
             Self::Wall => "wall",
             Self::Shortcut => "shortcut",
             Self::Paint => "paint",
+            Self::Change => "change",
         }
     }
 }
@@ -55,6 +58,8 @@ pub struct Course {
     pub cause: Cause,
     from: Stamp,
     look_at: u64,
+    /// How far below the optimum the last policy was, as a share of it.
+    gap: Option<f64>,
     /// What it took to the finish line.
     pub reached: Option<Stamp>,
 }
@@ -63,7 +68,7 @@ impl Course {
     /// A course that begins now.
     pub fn begin(cause: Cause, learner: &Learner) -> Self {
         let from = learner.stamp();
-        Self { cause, from, look_at: from.steps, reached: None }
+        Self { cause, from, look_at: from.steps, gap: None, reached: None }
     }
 
     /// Whether the agent's policy is to be looked at before its next step.
@@ -80,7 +85,13 @@ impl Course {
     /// Looks at the policy again from the next step on, as when the line has moved.
     pub fn look_again(&mut self) {
         self.look_at = 0;
+        self.gap = None;
         self.reached = None;
+    }
+
+    /// Notes how far below the optimum the last policy was.
+    pub fn miss(&mut self, gap: f64) {
+        self.gap = Some(gap);
     }
 
     /// Notes that the policy handed in then was within the line.
@@ -96,7 +107,7 @@ impl Course {
     /// As it is sent.
     pub fn json(&self, learner_stamp: Stamp) -> Value {
         let done = self.reached.unwrap_or_else(|| learner_stamp.since(self.from));
-        json!({ "cause": self.cause.name(), "steps": done.steps, "backups": done.backups, "reached": self.reached.is_some() })
+        json!({ "cause": self.cause.name(), "steps": done.steps, "backups": done.backups, "reached": self.reached.is_some(), "gap": self.gap })
     }
 }
 
@@ -105,8 +116,7 @@ impl Course {
 pub struct Trial {
     cause: Cause,
     planner: &'static str,
-    epsilon: f64,
-    min_visits: u32,
+    exploration: String,
     cycles: u64,
     done: Stamp,
     has_reached: bool,
@@ -115,17 +125,17 @@ pub struct Trial {
 impl Trial {
     /// The trial of a course that ends now.
     pub fn of(course: &Course, learner: &Learner, scene: &Scene) -> Self {
-        let &Scene { epsilon, min_visits, cycles, .. } = scene;
         let done = course.reached.unwrap_or_else(|| course.done(learner));
         let planner = learner.planner().name();
         let has_reached = course.reached.is_some();
-        Self { cause: course.cause, planner, epsilon, min_visits, cycles, done, has_reached }
+        let exploration = learner.exploration().to_owned();
+        Self { cause: course.cause, planner, exploration, cycles: scene.cycles, done, has_reached }
     }
 
     /// As it is sent.
     pub fn json(&self) -> Value {
         json!({
-            "cause": self.cause.name(), "planner": self.planner, "epsilon": self.epsilon, "m": self.min_visits,
+            "cause": self.cause.name(), "planner": self.planner, "exploration": self.exploration,
             "cycles": self.cycles, "steps": self.done.steps, "backups": self.done.backups, "reached": self.has_reached,
         })
     }

@@ -4,6 +4,7 @@ use super::course::{Run, Trial};
 use super::history::History;
 use super::report::CycleReport;
 use crate::scene::Scene;
+use crate::world::{MAX_ACTIONS, World};
 use backsweep::PlannerKind;
 use backsweep::planner::Counters;
 use base64::Engine as _;
@@ -11,17 +12,23 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use std::sync::{Arc, OnceLock};
 
-/// What is seen of one agent. Lists are indexed by cell, or by pair: four per cell.
+/// What is seen of one agent. Lists are indexed by cell, or by pair: [`MAX_ACTIONS`] places per cell, those beyond the actions
+/// that the cell has holding 0.
 #[derive(Clone, Debug)]
 pub struct AgentFrame {
     /// The planner.
     pub planner: PlannerKind,
+    /// How it explores, for a reader.
+    pub exploration: String,
     /// V of each cell.
     pub values: Vec<f64>,
     /// Q of each pair.
     pub q: Vec<f64>,
     /// How often each pair was tried.
     pub visits: Vec<u64>,
+    /// The directions of the actions of each cell that seem best, as bits of [`COMPASS`](crate::world::COMPASS); 0 if all seem
+    /// equally good.
+    pub best: Vec<u8>,
     /// Whether all actions of a cell have been tried often enough to be believed.
     pub known: Vec<bool>,
     /// The priority of each cell on the queue, 0 if it is not queued.
@@ -64,18 +71,13 @@ impl AgentFrame {
     pub fn share(&self, cell: usize, (low, high): (f64, f64)) -> f64 {
         ((self.values[cell] - low) / if high > low { high - low } else { 1.0 }).clamp(0.0, 1.0)
     }
-
-    /// The actions of a cell that seem best, as bits; 0 if all seem equally good.
-    pub fn best_actions(&self, cell: usize) -> u8 {
-        best_of(&self.q[4 * cell..4 * cell + 4])
-    }
 }
 
 /// The actions that seem best by their Q, as bits; 0 if all seem equally good.
 pub fn best_of(q: &[f64]) -> u8 {
     let highest = q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let bits = q.iter().enumerate().filter(|(_, q)| **q == highest).fold(0, |bits, (i, _)| bits | 1 << i);
-    if bits == 15 { 0 } else { bits }
+    if u32::from(bits).count_ones() as usize == q.len() { 0 } else { bits }
 }
 
 /// What was found out by running: sent with the scene, since it changes as seldom.
@@ -124,6 +126,8 @@ pub struct Frame {
     pub life: u64,
     /// The scene; its maze is as painted.
     pub scene: Arc<Scene>,
+    /// The world, as it is now.
+    pub world: Arc<World>,
     /// Whether it runs without being asked for each step.
     pub running: bool,
     /// Whether steps or cycles that were asked for are still being done.
@@ -150,13 +154,13 @@ pub struct Frame {
     pub event: OnceLock<axum::body::Bytes>,
 }
 
-/// The bytes of one cell in a frame: V in two, flags, priority, change.
-const CELL_BYTES: usize = 5;
+/// The bytes of one cell in a frame: V in two, flags, best directions, priority, change.
+const CELL_BYTES: usize = 6;
 /// Between which priorities and changes levels are told apart: four and two orders of magnitude.
 const PRIORITIES: (f64, f64) = (1e-4, 1.0);
 const CHANGES: (f64, f64) = (1e-2, 1.0);
-const KNOWN: u8 = 16;
-const VISITED: u8 = 32;
+const KNOWN: u8 = 1;
+const VISITED: u8 = 2;
 
 impl Frame {
     /// The frame as a server-sent event. It is encoded once, by whoever asks first, however many viewers there are.
@@ -181,7 +185,7 @@ impl Frame {
 
     /// The scene as a server-sent event, with the name of the server's run.
     pub fn scene_event(&self, session: &str) -> String {
-        let scene = json!({ "session": session, "revision": self.revision, "scene": &*self.scene, "results": self.results.json() });
+        let scene = json!({ "session": session, "revision": self.revision, "scene": &*self.scene, "layout": self.world.layout_json(), "results": self.results.json() });
         format!("event: scene\ndata: {scene}\n\n")
     }
 
@@ -204,9 +208,9 @@ fn level(number: f64, low: f64, high: f64) -> u8 {
 fn agent_json(agent: &AgentFrame, (low, high): (f64, f64)) -> serde_json::Value {
     let mut cells = Vec::with_capacity(CELL_BYTES * agent.values.len());
     for i in 0..agent.values.len() {
-        let row = 4 * i..4 * i + 4;
+        let row = MAX_ACTIONS * i..MAX_ACTIONS * (i + 1);
         let v = (65535.0 * agent.share(i, (low, high))) as u16;
-        let mut flags = agent.best_actions(i);
+        let mut flags = 0;
         if agent.known[i] {
             flags |= KNOWN;
         }
@@ -215,10 +219,11 @@ fn agent_json(agent: &AgentFrame, (low, high): (f64, f64)) -> serde_json::Value 
         }
         let [upper, lower] = v.to_be_bytes();
         let priority = level(agent.priorities[i], PRIORITIES.0, PRIORITIES.1);
-        cells.extend([upper, lower, flags, priority, level(agent.changes[i], CHANGES.0, CHANGES.1)]);
+        let change = level(agent.changes[i], CHANGES.0, CHANGES.1);
+        cells.extend([upper, lower, flags, agent.best[i], priority, change]);
     }
     json!({
-        "planner": agent.planner.name(), "cells": STANDARD.encode(cells), "low": low, "high": high,
+        "planner": agent.planner.name(), "explores": agent.exploration, "cells": STANDARD.encode(cells), "low": low, "high": high,
         "position": agent.position, "trail": agent.trail,
         "steps": agent.steps, "episodes": agent.episodes, "last": agent.last_return, "mean": agent.mean_return,
         "cycles": agent.counters.cycles, "backups": agent.counters.backups(), "idle": agent.counters.idle_pops,

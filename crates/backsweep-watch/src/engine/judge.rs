@@ -1,11 +1,12 @@
-//! The judge: a thread beside the engine that knows the true probabilities. It computes the optimum of a world, and tells which
-//! of the policies that are handed in come within 1 % of it.
+//! The judge: a thread beside the engine that knows the true probabilities. It computes the optimum of a world, evaluates the
+//! greedy policies that are handed in, and tells which come within 1 % of the optimum. How much an agent explores while it learns
+//! is not part of its policy, so agents that explore differently are measured alike.
 //!
 //! Policies are handed in after fixed numbers of steps, so what the judge says does not depend on how fast anything is.
 
 use super::{Message, course::Stamp};
-use crate::world::World;
-use backsweep::{EpsilonGreedy, Model, Settings};
+use crate::world::{Truth, World};
+use backsweep::{EpsilonGreedy, Settings};
 use backsweep_lab::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,10 +22,11 @@ pub(super) struct Problem {
     pub number: u64,
     pub world: Arc<World>,
     pub settings: Settings,
+    /// With how much random exploration the optimum of the chart is.
     pub epsilon: f64,
 }
 
-/// A policy of one agent: the actions of each cell that seem best, as bits.
+/// A policy of one agent: the actions of each cell that it recommends, as bits; 0 for all.
 pub(super) struct Entry {
     pub problem: u64,
     /// Counts beginnings from nothing: each is judged by itself.
@@ -38,6 +40,8 @@ pub(super) struct Entry {
 pub(super) enum Verdict {
     /// What the best policy is worth; `None` if it could not be computed.
     Optimum { problem: u64, optimum: Option<f64> },
+    /// How far below the optimum a policy of an agent is, as a share of it.
+    Gap { problem: u64, life: u64, agent: usize, gap: f64 },
     /// The first policy of an agent within 1 % of the optimum.
     Reached { problem: u64, life: u64, agent: usize, stamp: Stamp },
 }
@@ -73,8 +77,9 @@ impl Judge {
 /// The problem that is being judged.
 struct Case {
     problem: Problem,
-    model: Model,
-    line: f64,
+    truth: Truth,
+    best: f64,
+    margin: f64,
     tolerance: f64,
     /// The values of the last policy: the next one is much like it.
     values: Vec<f64>,
@@ -114,22 +119,24 @@ fn judge(tasks: &Receiver<Task>, verdicts: &SyncSender<Message>) {
 
 fn open(problem: Problem) -> Result<(f64, Case)> {
     let policy = EpsilonGreedy::new(problem.epsilon)?;
-    let model = problem.world.true_model()?;
-    let optimum = problem.world.optimum(&model, &problem.settings, policy)?;
-    let margin = MARGIN * optimum.abs();
+    let truth = problem.world.rules().truth()?;
+    let (optimum, best) = problem.world.optimum(&truth, &problem.settings, policy)?;
+    let margin = MARGIN * best.abs();
     let tolerance = (PRECISION * margin * (1.0 - problem.settings.discount)).max(1e-9);
-    let values = vec![0.0; model.n_states()];
-    Ok((optimum, Case { line: optimum - margin, model, tolerance, values, has_reached: Vec::new(), problem }))
+    let values = vec![0.0; truth.model.n_states()];
+    Ok((optimum, Case { best, margin, truth, tolerance, values, has_reached: Vec::new(), problem }))
 }
 
 impl Case {
     fn judge(&mut self, entry: Entry) -> Option<Verdict> {
         let Entry { problem, life, agent, stamp, policy } = entry;
-        if problem != self.problem.number
-            || self.has_reached.contains(&(life, agent))
-            || self.worth(&policy) < self.line
-        {
+        if problem != self.problem.number || self.has_reached.contains(&(life, agent)) {
             return None;
+        }
+        let lost = self.best - self.worth(&policy);
+        if lost > self.margin {
+            let gap = lost / self.best.abs().max(f64::MIN_POSITIVE);
+            return Some(Verdict::Gap { problem, life, agent, gap });
         }
         self.has_reached.push((life, agent));
         Some(Verdict::Reached { problem, life, agent, stamp })
@@ -137,31 +144,31 @@ impl Case {
 
     /// What a policy is worth from the start, in the true world.
     fn worth(&mut self, policy: &[u8]) -> f64 {
-        let Problem { world, settings, epsilon, .. } = &self.problem;
-        let (model, values, discount) = (&self.model, &mut self.values, settings.discount);
+        let (model, discount) = (&self.truth.model, self.problem.settings.discount);
+        let values = &mut self.values;
         loop {
             let mut largest = 0.0f64;
             for state in model.states() {
                 // Where all actions seem equally good, the agent takes any.
-                let best = match policy[world.cell_of(state) as usize] {
-                    0 => 15,
+                let best = match policy[self.truth.cells[state.index()] as usize] {
+                    0 => u8::MAX,
                     best => best,
                 };
-                let share = (1.0 - epsilon) / f64::from(best.count_ones());
-                let mut value = 0.0;
+                let (mut sum, mut n) = (0.0, 0u32);
                 for (action, pair) in model.pairs(state).enumerate() {
-                    let chance = epsilon / 4.0 + if best & 1 << action > 0 { share } else { 0.0 };
-                    if chance > 0.0 {
+                    if best & 1 << action > 0 {
                         let next: f64 =
                             model.successors(pair).map(|s| s.weight * values[s.state.index()]).sum();
-                        value += chance * (model.mean_reward(pair) + discount * next / model.weight(pair));
+                        sum += model.mean_reward(pair) + discount * next / model.weight(pair);
+                        n += 1;
                     }
                 }
+                let value = sum / f64::from(n.max(1));
                 largest = largest.max((value - values[state.index()]).abs());
                 values[state.index()] = value;
             }
             if largest <= self.tolerance {
-                return world.mean_over_starts(values);
+                return self.truth.mean_over_starts(values);
             }
         }
     }

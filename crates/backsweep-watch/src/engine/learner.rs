@@ -3,21 +3,25 @@
 use super::course::Stamp;
 use super::frame::{AgentFrame, best_of};
 use super::history::History;
-use super::report::{CycleReport, action_values, cell_json, observed_cycle, relied_on};
+use super::report::{CycleReport, action_values, by_pair, cell_json, observed_cycle, relied_on};
+use crate::exploring::Racer;
 use crate::scene::Scene;
-use crate::world::World;
+use crate::world::{MAX_ACTIONS, World};
 use backsweep::planner::Counters;
 use backsweep::{
-    Action, Agent, Budget, Environment, EpsilonGreedy, Model, Next, PlannerKind, Random, State, Step,
-    Transition,
+    Action, Agent, Budget, Environment, EpsilonGreedy, Next, PlannerKind, Random, State, Step, Transition,
+    Values,
 };
 use backsweep_lab::Result;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// How many of the last cells are shown as a trail.
 const TRAIL: usize = 24;
 /// Steps per point of the curve of backups, at first.
 const STEPS_PER_POINT: u64 = 64;
+/// Update cycles, per state, with which values to recommend by are worked out at most before a policy is judged.
+const CYCLES_TO_RECOMMEND: u64 = 4;
 /// Update cycles between two chances to stop. A sweep of value iteration is a lot of work, so it gets a slice of its own.
 const SLICE: u64 = 16;
 
@@ -26,8 +30,12 @@ const SLICE: u64 = 16;
 /// same order.
 #[derive(Debug)]
 pub struct Learner {
-    kind: PlannerKind,
+    racer: Racer,
+    exploration: String,
     agent: Agent,
+    /// The bits of the directions of each cell's actions.
+    pointers: Arc<[Vec<u8>]>,
+    episode_limit: u64,
     random: Random,
     state: State,
     /// Update cycles of the step under way that are still to be done.
@@ -66,18 +74,17 @@ impl Learner {
     ///
     /// # Errors
     /// If the scene's settings are out of range.
-    pub fn new(planner: PlannerKind, scene: &Scene, world: &World) -> Result<Self> {
-        let agent = Agent::from_parts(
-            Model::with_states((0..world.n_states()).map(|_| 4))?,
-            planner.build(scene.settings())?,
-            EpsilonGreedy::new(scene.epsilon)?,
-        );
+    pub fn new(racer: Racer, scene: &Scene, world: &World) -> Result<Self> {
+        let agent = racer.build(scene, world)?;
         let mut random = Random::from_seed(scene.seed);
         let state = world.start(&mut random);
         let q_sampled = action_values(&agent);
         Ok(Self {
-            kind: planner,
+            racer,
+            exploration: racer.exploration(scene),
             agent,
+            pointers: world.pointers(),
+            episode_limit: world.rules().episode_limit().unwrap_or(u64::MAX),
             random,
             state,
             owed: 0,
@@ -102,15 +109,20 @@ impl Learner {
     ///
     /// # Errors
     /// If a setting is out of range.
-    pub fn adopt(&mut self, scene: &Scene) -> Result<()> {
+    pub fn adopt(&mut self, scene: &Scene, world: &World) -> Result<()> {
         let policy = EpsilonGreedy::new(scene.epsilon)?;
         self.owed = self.owed.min(scene.cycles);
-        if self.agent.planner().settings() == scene.settings() {
+        if !self.racer.is_paper() {
+            return Ok(()); // It restarts for anything else that matters to it.
+        }
+        let settings = world.optimistic(scene.settings());
+        self.exploration = self.racer.exploration(scene);
+        if self.agent.planner().settings() == settings {
             self.agent.set_policy(policy);
         } else {
-            let planner = self.kind.build(scene.settings())?;
+            let planner = self.racer.planner.build(settings)?;
             self.agent = Agent::from_parts(self.agent.model().clone(), planner, policy);
-            self.backups_before = self.agent.planner().counters().backups();
+            self.backups_before = self.counters().backups();
         }
         Ok(())
     }
@@ -135,7 +147,7 @@ impl Learner {
     #[inline]
     pub fn act(&mut self, world: &World, cycles: u64) -> Result<u64> {
         let slice = self.slice(cycles);
-        let before = self.agent.planner().counters();
+        let before = self.counters();
         let step = self.agent.step(world, self.state, Budget::Cycles(slice), &mut self.random)?;
         self.owed = cycles;
         let work = self.account(before, slice);
@@ -164,8 +176,11 @@ impl Learner {
         self.steps += 1;
         self.last_step = step;
         match step.next {
-            Next::Continue(next) | Next::Truncated(next) => self.state = next,
-            Next::Terminated => self.end_episode(world),
+            Next::Continue(next) | Next::Truncated(next) if self.episode.steps < self.episode_limit => {
+                self.state = next;
+            }
+            // A limit of steps cuts the episode; the model has recorded an ordinary step.
+            _ => self.end_episode(world),
         }
         self.trail[self.trail_end] = self.state.0;
         self.trail_end = (self.trail_end + 1) % TRAIL;
@@ -190,20 +205,20 @@ impl Learner {
     /// Does a few of the update cycles that are owed. Returns how much work that was, in backups and cycles.
     pub fn plan_slice(&mut self) -> u64 {
         let slice = self.slice(self.owed);
-        let before = self.agent.planner().counters();
+        let before = self.counters();
         self.agent.plan(Budget::Cycles(slice));
         slice + self.account(before, slice)
     }
 
     fn slice(&self, cycles: u64) -> u64 {
-        cycles.min(if self.kind == PlannerKind::ValueIteration { 1 } else { SLICE })
+        cycles.min(if self.racer.planner == PlannerKind::ValueIteration { 1 } else { SLICE })
     }
 
     /// Takes the cycles that were just done off what is owed, and closes the step if that was all. A planner that did fewer
     /// than it was asked for has nothing left to do. Returns the backups.
     #[inline]
     fn account(&mut self, before: Counters, slice: u64) -> u64 {
-        let after = self.agent.planner().counters();
+        let after = self.counters();
         let is_idle = after.cycles - before.cycles < slice;
         self.owed = if is_idle { 0 } else { self.owed - slice };
         if self.owed == 0 {
@@ -239,12 +254,26 @@ impl Learner {
 
     /// Its planner.
     pub fn planner(&self) -> PlannerKind {
-        self.kind
+        self.racer.planner
+    }
+
+    /// How it explores, for a reader.
+    pub fn exploration(&self) -> &str {
+        &self.exploration
+    }
+
+    /// Whether it is the paper's agent.
+    pub fn is_paper(&self) -> bool {
+        self.racer.is_paper()
     }
 
     /// How much was done.
     pub fn stamp(&self) -> Stamp {
-        Stamp { steps: self.steps, backups: self.agent.planner().counters().backups() }
+        Stamp { steps: self.steps, backups: self.counters().backups() }
+    }
+
+    fn counters(&self) -> Counters {
+        self.agent.acting_planner().counters()
     }
 
     /// The mean return of all episodes.
@@ -252,9 +281,34 @@ impl Learner {
         (self.episodes > 0).then(|| self.sum_of_returns / self.episodes as f64)
     }
 
-    /// The actions of each cell that seem best, as bits.
-    pub fn policy(&self) -> Vec<u8> {
-        action_values(&self.agent).chunks_exact(4).map(best_of).collect()
+    /// The actions of each cell that the agent recommends, as bits; 0 for all of them. An agent that explores by values of
+    /// its own recommends by others, which are brought up to date first.
+    pub fn recommended(&mut self) -> Vec<u8> {
+        if self.agent.has_two_planners() {
+            let cycles = CYCLES_TO_RECOMMEND * self.agent.model().n_states() as u64;
+            self.agent.recommend(Budget::Cycles(cycles));
+        }
+        let values = self.agent.planner().values();
+        self.agent.model().states().map(|state| self.best_actions(values, state)).collect()
+    }
+
+    fn best_actions(&self, values: &Values, state: State) -> u8 {
+        let mut q = [0.0; MAX_ACTIONS];
+        let row = values.row(self.agent.model(), state);
+        row.iter().zip(&mut q).for_each(|(pair, q)| *q = pair.value());
+        best_of(&q[..row.len().min(MAX_ACTIONS)])
+    }
+
+    /// The directions in which the agent acts in each cell, as bits of [`COMPASS`](crate::world::COMPASS); 0 if all seem
+    /// equally good.
+    pub fn directions(&self) -> Vec<u8> {
+        let values = self.agent.acting_values();
+        let directions = |state: State| {
+            let best = self.best_actions(values, state);
+            let pointers = self.pointers[state.index()].iter().enumerate();
+            pointers.filter(|(action, _)| best & 1 << action > 0).fold(0, |bits, (_, bit)| bits | bit)
+        };
+        self.agent.model().states().map(directions).collect()
     }
 
     /// Reacts to a change of the world: an agent on which a wall was built returns to the start, and its episode does not
@@ -268,8 +322,8 @@ impl Learner {
 
     /// One update cycle, and what it did.
     pub fn cycle(&mut self) -> CycleReport {
-        let report = observed_cycle(&mut self.agent, self.kind);
-        self.backups_before = self.agent.planner().counters().backups();
+        let report = observed_cycle(&mut self.agent, self.racer.planner);
+        self.backups_before = self.counters().backups();
         report
     }
 
@@ -286,21 +340,22 @@ impl Learner {
             self.steps_per_second = (self.steps - self.sampled.1) as f64 / seconds;
             self.sampled = (now, self.steps);
         }
-        let (model, planner) = (self.agent.model(), self.agent.planner());
         let q = action_values(&self.agent);
-        let rows = self.q_sampled.chunks_exact(4).zip(q.chunks_exact(4));
+        let rows = self.q_sampled.chunks_exact(MAX_ACTIONS).zip(q.chunks_exact(MAX_ACTIONS));
         let largest = |(old, new): (&[f64], &[f64])| {
             old.iter().zip(new).map(|(old, new)| (new - old).abs()).fold(0.0, f64::max)
         };
         let changes = rows.map(largest).collect();
         self.q_sampled.clone_from(&q);
-        let pairs = || model.states().flat_map(|state| model.pairs(state));
-        let known: Vec<bool> = pairs().map(|pair| planner.values().is_known(model, pair)).collect();
+        let (model, planner) = (self.agent.model(), self.agent.acting_planner());
+        let is_known = |pair| planner.values().is_known(model, pair);
         AgentFrame {
-            planner: self.kind,
+            planner: self.racer.planner,
+            exploration: self.exploration.clone(),
+            best: self.directions(),
             values: model.states().map(|state| planner.values().value(state)).collect(),
-            visits: pairs().map(|pair| model.weight(pair) as u64).collect(),
-            known: known.chunks_exact(4).map(|row| row.iter().all(|&known| known)).collect(),
+            visits: by_pair(&self.agent, |pair| model.weight(pair).ceil() as u64),
+            known: model.states().map(|state| model.pairs(state).all(is_known)).collect(),
             priorities: model.states().map(|state| planner.priority(model, state)).collect(),
             q,
             changes,

@@ -21,42 +21,58 @@ const STEPS_SHOWN: u64 = 2;
 /// If the scene is not valid, or episodes do not end.
 pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
     let scene = scene.check()?;
-    let world = World::new(&scene)?;
-    let optimum =
-        world.optimum(&world.true_model()?, &scene.settings(), EpsilonGreedy::new(scene.epsilon)?)?;
+    let first = Arc::new(World::new(&scene)?);
+    let mut world = first.clone();
     let mut agents = Vec::new();
-    for planner in scene.planners() {
-        let mut learner = Learner::new(planner, &scene, &world)?;
+    for racer in scene.racers() {
+        world = first.clone();
+        let mut learner = Learner::new(racer, &scene, &world)?;
+        let step = |learner: &mut Learner, world: &mut Arc<World>| -> Result<()> {
+            if let Some(changed) = world.at(learner.steps())? {
+                *world = Arc::new(changed);
+                learner.look_around(world);
+            }
+            learner.step(world, scene.cycles)
+        };
         while learner.episodes() < episodes {
             if learner.steps() >= MAX_STEPS {
                 return Err(Error::new(format!(
-                    "{planner} finished {} of {episodes} episodes in {MAX_STEPS} steps; is there a way to the goal?",
+                    "{} finished {} of {episodes} episodes in {MAX_STEPS} steps; is there a way to the goal?",
+                    racer.planner,
                     learner.episodes()
                 )));
             }
-            learner.step(&world, scene.cycles)?;
+            step(&mut learner, &mut world)?;
         }
         for left in (0..STEPS_INTO_EPISODE).rev() {
             if left < STEPS_SHOWN {
                 learner.sample();
             }
-            learner.step(&world, scene.cycles)?;
+            step(&mut learner, &mut world)?;
             if learner.is_at_beginning() {
                 break;
             }
         }
         agents.push(learner.sample());
     }
+    let optimum = optimum(&scene, &world)?;
     Ok(still(&Arc::new(Scene { maze: world.text(), ..scene }), &world, optimum, agents))
 }
 
+/// What the best policy with the scene's random exploration is worth.
+pub(super) fn optimum(scene: &Scene, world: &World) -> Result<f64> {
+    let epsilon = scene.racers().next().map_or(0.0, |racer| racer.epsilon(scene));
+    Ok(world.optimum(&world.rules().truth()?, &scene.settings(), EpsilonGreedy::new(epsilon)?)?.0)
+}
+
 /// A frame of agents that nobody runs.
-pub(super) fn still(scene: &Arc<Scene>, world: &World, optimum: f64, agents: Vec<AgentFrame>) -> Frame {
+pub(super) fn still(scene: &Arc<Scene>, world: &Arc<World>, optimum: f64, agents: Vec<AgentFrame>) -> Frame {
     Frame {
         number: 1,
         revision: 1,
         life: 1,
         scene: scene.clone(),
+        world: world.clone(),
         running: false,
         busy: false,
         touched: false,

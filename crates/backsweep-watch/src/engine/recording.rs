@@ -4,11 +4,11 @@
 
 use super::frame::Frame;
 use super::learner::Learner;
-use super::offline::still;
+use super::offline::{optimum, still};
 use super::report::CycleReport;
 use crate::scene::{Race, Scene};
 use crate::world::World;
-use backsweep::{Action, EpsilonGreedy, Transition};
+use backsweep::{Action, Transition};
 use backsweep_lab::{Error, Result};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -19,7 +19,9 @@ const MAX_STEPS: u64 = 200_000;
 /// Agents that learn while they are recorded.
 pub struct Recorder {
     scene: Arc<Scene>,
-    world: World,
+    world: Arc<World>,
+    /// Whether the world has changed since the last frame.
+    has_changed: bool,
     optimum: f64,
     learners: Vec<Learner>,
     /// What each agent has seen since the last frame.
@@ -37,14 +39,14 @@ impl Recorder {
     /// If the scene is not valid.
     pub fn new(scene: Scene) -> Result<Self> {
         let scene = Scene { race: Race::Steps, ..scene.check()? };
-        let world = World::new(&scene)?;
-        let optimum =
-            world.optimum(&world.true_model()?, &scene.settings(), EpsilonGreedy::new(scene.epsilon)?)?;
+        let world = Arc::new(World::new(&scene)?);
+        let optimum = optimum(&scene, &world)?;
         let learners: Vec<Learner> =
-            scene.planners().map(|planner| Learner::new(planner, &scene, &world)).collect::<Result<_>>()?;
+            scene.racers().map(|racer| Learner::new(racer, &scene, &world)).collect::<Result<_>>()?;
         let mut recorder = Self {
             scene: Arc::new(Scene { maze: world.text(), ..scene }),
             world,
+            has_changed: false,
             optimum,
             seen: vec![Vec::new(); learners.len()],
             last: vec![(Vec::new(), Vec::new()); learners.len()],
@@ -62,6 +64,13 @@ impl Recorder {
     /// If a model refuses what was observed.
     pub fn step(&mut self, episodes: u64) -> Result<()> {
         self.reports.clear();
+        let steps = self.learners.iter().map(Learner::steps).max().unwrap_or(0);
+        if let Some(world) = self.world.at(steps)? {
+            self.world = Arc::new(world);
+            self.optimum = optimum(&self.scene, &self.world)?;
+            self.learners.iter_mut().for_each(|learner| learner.look_around(&self.world));
+            self.has_changed = true;
+        }
         for (learner, seen) in self.learners.iter_mut().zip(&mut self.seen) {
             if learner.episodes() < episodes {
                 learner.step(&self.world, self.scene.cycles)?;
@@ -102,6 +111,9 @@ impl Recorder {
         let cycles = self.reports.clone();
         let frame = Frame { number, cycles, ..still(&self.scene, &self.world, self.optimum, agents) };
         let mut json = frame.json();
+        if std::mem::take(&mut self.has_changed) {
+            json["maze"] = json!(self.world.text());
+        }
         for (k, learner) in self.learners.iter().enumerate() {
             let (q, u) = (&frame.agents[k].q, learner.relied_on());
             let seen: Vec<Value> = self.seen[k].drain(..).flat_map(|step| flat(&step)).collect();
@@ -119,7 +131,7 @@ impl Recorder {
 
     /// The recording.
     pub fn json(self) -> Value {
-        json!({ "scene": &*self.scene, "frames": self.frames })
+        json!({ "scene": &*self.scene, "layout": self.world.layout_json(), "frames": self.frames })
     }
 }
 

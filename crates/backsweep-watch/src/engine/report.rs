@@ -1,7 +1,8 @@
 //! What one update cycle did, what waits on the queue, and how a Q is made: the parts of a sweep, to be drawn and read.
 
 use super::frame::AgentFrame;
-use backsweep::{Agent, Pair, PlannerKind, State};
+use crate::world::MAX_ACTIONS;
+use backsweep::{Action, Agent, Explore, Pair, PlannerKind, State};
 use serde_json::{Value, json};
 
 /// How many of the most urgent cells are listed.
@@ -78,22 +79,25 @@ impl CycleReport {
 
 /// Does one update cycle and reports it.
 pub fn observed_cycle(agent: &mut Agent, kind: PlannerKind) -> CycleReport {
-    let popped = agent.planner().next_state(agent.model());
+    let popped = agent.acting_planner().next_state(agent.model());
     let predecessors = popped.map_or_else(Vec::new, |state| believed_predecessors(agent, state));
     let before = (action_values(agent), relied_on(agent, popped), listed(agent));
-    let counted = agent.planner().counters();
+    let counted = agent.acting_planner().counters();
     agent.plan(backsweep::Budget::Cycles(1));
-    let after = agent.planner().counters();
+    let after = agent.acting_planner().counters();
     let changes = before.0.iter().zip(action_values(agent)).enumerate();
     let backups: Vec<BackedUp> = changes
         .filter(|(_, (old, new))| **old != *new)
         .map(|(pair, (old, new))| BackedUp {
-            cell: pair as u32 / 4,
-            action: pair as u32 % 4,
+            cell: (pair / MAX_ACTIONS) as u32,
+            action: (pair % MAX_ACTIONS) as u32,
             delta: new - old,
         })
         .collect();
-    let outcomes = |b: &BackedUp| agent.model().n_successors(Pair(4 * b.cell + b.action)) as u64;
+    let outcomes = |b: &BackedUp| {
+        let pair = agent.model().pair(State(b.cell), Action(b.action));
+        pair.map_or(0, |pair| agent.model().n_successors(pair) as u64)
+    };
     let additions_in_full = backups.iter().map(outcomes).sum();
     let full =
         if after.full_backups > counted.full_backups { outcomes_backed_up(agent, kind, popped) } else { 0 };
@@ -121,22 +125,41 @@ fn outcomes_backed_up(agent: &Agent, kind: PlannerKind, popped: Option<State>) -
 
 /// The value of a state on which its predecessors rely: U in the paper. It lags behind V while the state is queued.
 pub fn relied_on(agent: &Agent, state: Option<State>) -> f64 {
-    let Some(state) = state else { return 0.0 };
-    let arc = agent.model().predecessors(state).next().map(|predecessor| predecessor.arc);
-    let value = || agent.planner().values().value(state);
-    arc.and_then(|arc| agent.planner().backed_up_value(state, arc)).unwrap_or_else(value)
+    state.map_or(0.0, |state| backed_up_value(agent, state).unwrap_or(agent.acting_values().value(state)))
 }
 
-/// Q of every pair, four per cell.
-pub fn action_values(agent: &Agent) -> Vec<f64> {
+/// The value of a state that its predecessors have been told of, if the planner keeps one. A world that is drawn from the
+/// posterior has arcs of its own, which nobody can look at.
+fn backed_up_value(agent: &Agent, state: State) -> Option<f64> {
+    let arc = agent.model().predecessors(state).next()?.arc;
+    if is_drawn(agent) { None } else { agent.acting_planner().backed_up_value(state, arc) }
+}
+
+/// Whether an agent acts by a world that is drawn from the posterior.
+fn is_drawn(agent: &Agent) -> bool {
+    agent.exploration().is_some_and(|e| matches!(e.explore, Explore::PosteriorSampling { .. }))
+}
+
+/// A number of every pair, [`MAX_ACTIONS`] per cell; 0 for actions that a cell does not have.
+pub fn by_pair<T: Copy + Default>(agent: &Agent, number: impl Fn(Pair) -> T) -> Vec<T> {
     let model = agent.model();
-    let values = agent.planner().values();
-    model.states().flat_map(|state| model.pairs(state)).map(|pair| values.action_value(pair)).collect()
+    let mut all = vec![T::default(); MAX_ACTIONS * model.n_states()];
+    for state in model.states() {
+        for (action, pair) in model.pairs(state).enumerate() {
+            all[MAX_ACTIONS * state.index() + action] = number(pair);
+        }
+    }
+    all
+}
+
+/// Q of every pair, by which the agent acts.
+pub fn action_values(agent: &Agent) -> Vec<f64> {
+    by_pair(agent, |pair| agent.acting_values().action_value(pair))
 }
 
 /// The cells from which some action leads to a state, as far as the model is believed.
 fn believed_predecessors(agent: &Agent, state: State) -> Vec<u32> {
-    let (model, values) = (agent.model(), agent.planner().values());
+    let (model, values) = (agent.model(), agent.acting_values());
     let pairs = model.predecessors(state).filter(|p| p.weight > 0.0 && values.is_known(model, p.pair));
     let mut cells: Vec<u32> = pairs.map(|predecessor| model.state_of(predecessor.pair).0).collect();
     cells.sort_unstable();
@@ -146,7 +169,7 @@ fn believed_predecessors(agent: &Agent, state: State) -> Vec<u32> {
 
 fn listed(agent: &Agent) -> Vec<Queued> {
     let model = agent.model();
-    most_urgent(model.states().map(|state| agent.planner().priority(model, state)))
+    most_urgent(model.states().map(|state| agent.acting_planner().priority(model, state)))
 }
 
 /// The most urgent cells, highest priority first and of equal ones the lowest cell.
@@ -174,8 +197,9 @@ impl AgentFrame {
 
 /// Everything about one cell, with how each Q is made: Q = R̂ + γ Σ P̂ U, term by term.
 pub fn cell_json(agent: &Agent, state: State) -> Value {
-    let (model, planner) = (agent.model(), agent.planner());
+    let (model, planner) = (agent.model(), agent.acting_planner());
     let values = planner.values();
+    let is_drawn = is_drawn(agent);
     let number = |x: f64| if x.is_finite() { json!(x) } else { json!("first") };
     let made = |pair: Pair| {
         let weight = model.weight(pair);
@@ -183,14 +207,15 @@ pub fn cell_json(agent: &Agent, state: State) -> Value {
             .successors(pair)
             .filter(|successor| successor.weight > 0.0)
             .map(|successor| {
-                let value = planner.backed_up_value(successor.state, successor.arc);
+                let told = || planner.backed_up_value(successor.state, successor.arc);
+                let value = if is_drawn { None } else { told() };
                 let value = value.unwrap_or_else(|| values.value(successor.state));
                 json!([successor.state.0, successor.weight / weight, value])
             })
             .collect();
         json!({
             "visits": weight as u64, "known": values.is_known(model, pair),
-            "reward": if weight > 0.0 { model.mean_reward(pair) } else { 0.0 },
+            "reward": if weight > 0.0 { model.mean_reward(pair) } else { 0.0 }, "bonus": values.bonus(pair),
             "ended": if weight > 0.0 { model.ended_weight(pair) / weight } else { 0.0 }, "terms": terms,
         })
     };
@@ -198,14 +223,16 @@ pub fn cell_json(agent: &Agent, state: State) -> Value {
     json!({
         "value": values.value(state),
         // Planners on full backups keep no such value.
-        "relied_on": model.predecessors(state).next().and_then(|p| planner.backed_up_value(state, p.arc)),
+        "relied_on": backed_up_value(agent, state),
         "q": pairs.iter().map(|&pair| values.action_value(pair)).collect::<Vec<_>>(),
         "visits": pairs.iter().map(|&pair| model.weight(pair) as u64).collect::<Vec<_>>(),
         "known": pairs.iter().all(|&pair| values.is_known(model, pair)),
         "priority": number(planner.priority(model, state)),
         "discount": values.discount(),
         "min_visits": values.optimism().min_visits,
-        "made": pairs.iter().map(|&pair| made(pair)).collect::<Vec<_>>(),
+        // In a world drawn from the posterior P̂ and R̂ are not what was counted.
+        "made": (!is_drawn).then(|| pairs.iter().map(|&pair| made(pair)).collect::<Vec<_>>()),
+        "is_drawn": is_drawn,
     })
 }
 

@@ -5,7 +5,7 @@ mod race;
 
 use super::course::{Cause, Course, Trial};
 use super::frame::{Frame, Results};
-use super::judge::Judge;
+use super::judge::{self, Judge};
 use super::learner::Learner;
 use super::pace::Pace;
 use super::report::CycleReport;
@@ -134,6 +134,7 @@ impl Workshop {
             revision: self.revision,
             life: self.life,
             scene: self.scene.clone(),
+            world: self.world.clone(),
             running: self.running,
             busy: self.counted.is_some(),
             touched: self.touched,
@@ -160,8 +161,12 @@ impl Workshop {
                     published = Instant::now();
                 }
                 Ok(Message::Verdict(verdict)) => {
+                    // How far a policy is from the line is seen with the next frame, which comes soon if anything moves.
+                    let is_seen = self.running && matches!(verdict, judge::Verdict::Gap { .. });
                     self.take_verdict(verdict);
-                    publish.send_replace(self.frame());
+                    if !is_seen {
+                        publish.send_replace(self.frame());
+                    }
                 }
                 Ok(Message::Look(cell, answer)) => {
                     let found = self.learners.iter().map(|learner| learner.cell(cell)).collect();
@@ -323,7 +328,7 @@ fn courses(learners: &[Learner], cause: Cause) -> Vec<Course> {
 }
 
 fn learners(scene: &Scene, world: &World) -> Result<Vec<Learner>> {
-    scene.planners().map(|planner| Learner::new(planner, scene, world)).collect()
+    scene.racers().map(|racer| Learner::new(racer, scene, world)).collect()
 }
 
 #[cfg(test)]

@@ -3,15 +3,13 @@
 use super::{Theme, hex, rect};
 use crate::engine::frame::AgentFrame;
 use crate::palette::{colour, is_dark, mix, rgb};
-use crate::world::World;
+use crate::world::{COMPASS, MAX_ACTIONS, World};
 use backsweep::State;
 use backsweep_lab::Kind;
 use std::fmt::Write as _;
 
 /// How many of the most urgent states glow.
 const N_GLOWING: usize = 20;
-/// North, east, south, west as (right, down).
-const DIRECTIONS: [(f64, f64); 4] = [(0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)];
 
 /// Where cells lie, and how large they are.
 struct Grid {
@@ -73,7 +71,8 @@ fn draw_cell(out: &mut String, theme: &Theme, world: &World, agent: &AgentFrame,
         return rect(out, (x - 0.2, y - 0.2, side + 0.4, side + 0.4), 0.0, theme.wall);
     }
     let is_known = agent.known[cell];
-    let has_visits = agent.visits[4 * cell..4 * cell + 4].iter().any(|&visits| visits > 0);
+    let has_visits =
+        agent.visits[MAX_ACTIONS * cell..MAX_ACTIONS * (cell + 1)].iter().any(|&visits| visits > 0);
     let back = match (is_known, has_visits) {
         (true, _) => colour(agent.share(cell, grid.span)),
         (false, false) => theme.unknown,
@@ -82,14 +81,16 @@ fn draw_cell(out: &mut String, theme: &Theme, world: &World, agent: &AgentFrame,
     let lit = mix(back, [255, 255, 255], (agent.changes[cell] * 2.0).clamp(0.0, 0.4));
     let gap = side * 0.035;
     rect(out, (x + gap, y + gap, side - 2.0 * gap, side - 2.0 * gap), side * 0.14, &hex(lit));
-    let best = agent.best_actions(cell);
+    let best = agent.best[cell];
     if kind == Kind::Goal || !(is_known || best.count_ones() == 1) {
         return;
     }
     let (ink, opacity) = if is_dark(back) { ("#ffffff", 0.78) } else { ("#080c14", 0.72) };
     let opacity = if is_known { opacity } else { 0.25 };
-    for action in (0..4).filter(|action| best & (1 << action) != 0) {
-        arrow(out, grid.centre(cell), side, DIRECTIONS[action], ink, opacity);
+    for (_, &(down, right)) in COMPASS.iter().enumerate().filter(|(k, _)| best & (1 << k) != 0) {
+        let length = f64::hypot(down as f64, right as f64);
+        let direction = (right as f64 / length, down as f64 / length);
+        arrow(out, grid.centre(cell), side, direction, ink, opacity);
     }
 }
 

@@ -9,7 +9,8 @@ use backsweep_lab::Kind;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-const ARROWS: [char; 4] = ['↑', '→', '↓', '←'];
+/// The directions of the compass, clockwise from north.
+const ARROWS: [char; 8] = ['↑', '↗', '→', '↘', '↓', '↙', '←', '↖'];
 /// The colour of the agent where it has no sign of its own.
 const AGENT: Colour = [255, 255, 255];
 
@@ -86,7 +87,7 @@ fn look(agent: &AgentFrame, cell: usize, kind: Kind, span: (f64, f64)) -> CellLo
         return CellLook { sign: '█', back: rgb(0x3a465c) };
     }
     let back = if agent.known[cell] { colour(agent.share(cell, span)) } else { rgb(0x161c29) };
-    let best = agent.best_actions(cell);
+    let best = agent.best[cell];
     let sign = match kind {
         _ if agent.position as usize == cell => '●',
         Kind::Goal => '★',

@@ -1,30 +1,29 @@
 //! Breaking the world on purpose: a wall across the path that an agent takes, or a shortcut that it does not know.
 
-use super::World;
+use super::{COMPASS, World};
 use backsweep::State;
 use backsweep_lab::{Error, Kind, Result};
 use std::collections::VecDeque;
 
-/// North, east, south, west as (down, right), in the order of the actions.
-const DIRECTIONS: [(isize, isize); 4] = [(-1, 0), (0, 1), (1, 0), (0, -1)];
 const FAR: usize = usize::MAX;
 /// How many places on a path are tried, from its middle on: each takes a search through the maze.
 const PLACES: usize = 48;
 
 impl World {
-    /// Whether no way leads from a start to a goal. Both outcome laws move through neighbouring cells.
+    /// Whether no way leads from a start to a goal. In every world moves lead where actions point, or slip to where another
+    /// one does.
     pub fn is_closed(&self) -> bool {
         self.is_closed_by(&[])
     }
 
     /// Whether no way would be left if these cells were walls too.
     fn is_closed_by(&self, walls: &[usize]) -> bool {
-        let distances = self.distances(Kind::Goal, walls);
+        let distances = self.distances_to_goal(walls);
         !self.cells_of(Kind::Start).any(|cell| distances[cell] != FAR)
     }
 
     /// The world with a wall on the path that a policy takes from the start, closing the whole passage if there is another
-    /// way round. `best` gives the best actions of a cell as bits.
+    /// way round. `best` gives the best directions of a cell as bits of [`COMPASS`].
     ///
     /// # Errors
     /// If every such wall would cut the goal off.
@@ -56,12 +55,13 @@ impl World {
     /// # Errors
     /// If no single wall does.
     pub fn with_shortcut(&self) -> Result<Self> {
-        let (from, to) = (self.distances(Kind::Start, &[]), self.distances(Kind::Goal, &[]));
+        let (from, to) = (self.distances_from_start(), self.distances_to_goal(&[]));
         let now = self.cells_of(Kind::Start).map(|cell| to[cell]).min().unwrap_or(FAR);
-        let nearest = |distances: &[usize], cell: usize| {
-            self.neighbours(cell).map(|next| distances[next]).min().unwrap_or(FAR)
+        let through = |cell: usize| {
+            let into = self.before(cell).map(|before| from[before]).min().unwrap_or(FAR);
+            let out = self.neighbours(cell).map(|next| to[next]).min().unwrap_or(FAR);
+            into.saturating_add(out).saturating_add(2)
         };
-        let through = |cell: usize| nearest(&from, cell).saturating_add(nearest(&to, cell)).saturating_add(2);
         let walls = self.cells_of(Kind::Wall).map(|cell| (through(cell), cell));
         match walls.min() {
             Some((length, cell)) if length < now => self.with_cells(&[cell], '.'),
@@ -73,30 +73,50 @@ impl World {
         (0..self.n_states()).filter(move |&cell| self.kind(State(cell as u32)) == kind)
     }
 
-    /// The cells beside a cell, walls included.
+    /// The cells to which actions of a cell point, walls included.
     fn neighbours(&self, cell: usize) -> impl Iterator<Item = usize> {
-        DIRECTIONS.into_iter().filter_map(move |direction| self.beside(cell, direction))
+        self.rules.directions(cell).iter().filter_map(move |&direction| self.beside(cell, direction))
     }
 
-    fn beside(&self, cell: usize, (down, right): (isize, isize)) -> Option<usize> {
-        let row = (cell / self.n_columns()).checked_add_signed(down).filter(|&row| row < self.n_rows())?;
-        let column = (cell % self.n_columns()).checked_add_signed(right).filter(|&c| c < self.n_columns())?;
-        Some(row * self.n_columns() + column)
+    fn beside(&self, cell: usize, direction: (isize, isize)) -> Option<usize> {
+        super::beside((self.n_rows(), self.n_columns()), cell, direction)
     }
 
     fn is_wall(&self, cell: usize) -> bool {
         self.kind(State(cell as u32)) == Kind::Wall
     }
 
-    /// Steps between every cell and the nearest of a kind; FAR if no way leads there, with some cells as further walls.
-    fn distances(&self, kind: Kind, walls: &[usize]) -> Vec<usize> {
+    /// The cells of which some action points to a cell.
+    fn before(&self, cell: usize) -> impl Iterator<Item = usize> {
+        COMPASS.into_iter().filter_map(move |(down, right)| {
+            let from = self.beside(cell, (-down, -right))?;
+            self.rules.directions(from).contains(&(down, right)).then_some(from)
+        })
+    }
+
+    /// Steps from every cell to the nearest goal; FAR if no way leads there, with some cells as further walls.
+    fn distances_to_goal(&self, walls: &[usize]) -> Vec<usize> {
+        self.distances(Kind::Goal, walls, |cell| self.before(cell))
+    }
+
+    /// Steps from the nearest start to every cell; FAR if no way leads there.
+    fn distances_from_start(&self) -> Vec<usize> {
+        self.distances(Kind::Start, &[], |cell| self.neighbours(cell))
+    }
+
+    fn distances<I: Iterator<Item = usize>>(
+        &self,
+        kind: Kind,
+        walls: &[usize],
+        beside: impl Fn(usize) -> I,
+    ) -> Vec<usize> {
         let mut is_open: Vec<bool> = (0..self.n_states()).map(|cell| !self.is_wall(cell)).collect();
         walls.iter().for_each(|&cell| is_open[cell] = false);
         let mut distances = vec![FAR; self.n_states()];
         let mut open: VecDeque<usize> = self.cells_of(kind).collect();
         open.iter().for_each(|&cell| distances[cell] = 0);
         while let Some(cell) = open.pop_front() {
-            for next in self.neighbours(cell) {
+            for next in beside(cell) {
                 if distances[next] == FAR && is_open[next] {
                     distances[next] = distances[cell] + 1;
                     open.push_back(next);
@@ -108,17 +128,16 @@ impl World {
 
     /// The cells from a start to a goal by the best actions; where they lead nowhere, by the shortest way.
     fn path(&self, best: impl Fn(usize) -> u8) -> Vec<usize> {
-        let to_goal = self.distances(Kind::Goal, &[]);
+        let to_goal = self.distances_to_goal(&[]);
         let Some(mut cell) = self.cells_of(Kind::Start).next() else { return Vec::new() };
         let (mut path, mut is_seen) = (vec![cell], vec![false; self.n_states()]);
         while self.kind(State(cell as u32)) != Kind::Goal {
             is_seen[cell] = true;
-            let free = |direction| {
-                self.beside(cell, direction).filter(|&next| !self.is_wall(next) && !is_seen[next])
-            };
+            let is_free = |next: &usize| !self.is_wall(*next) && !is_seen[*next];
             let bits = best(cell);
-            let by_policy = (0..4).filter(|a| bits & 1 << a > 0).find_map(|a| free(DIRECTIONS[a]));
-            let by_distance = || DIRECTIONS.into_iter().filter_map(free).min_by_key(|&next| to_goal[next]);
+            let chosen = (0..COMPASS.len()).filter(|k| bits & 1 << k > 0);
+            let by_policy = chosen.filter_map(|k| self.beside(cell, COMPASS[k])).find(is_free);
+            let by_distance = || self.neighbours(cell).filter(is_free).min_by_key(|&next| to_goal[next]);
             let Some(next) = by_policy.or_else(by_distance) else { break };
             cell = next;
             path.push(cell);
@@ -126,8 +145,11 @@ impl World {
         path
     }
 
-    /// The cells from wall to wall at a right angle to a step.
+    /// The cells from wall to wall at a right angle to a step; of a diagonal step the cell alone.
     fn passage(&self, cell: usize, next: usize) -> Vec<usize> {
+        if !self.neighbours(next).any(|back| back == cell) {
+            return vec![cell];
+        }
         let is_across = cell.abs_diff(next) == self.n_columns(); // a step north or south
         let sides = if is_across { [(0, 1), (0, -1)] } else { [(1, 0), (-1, 0)] };
         let mut cells = vec![cell];
@@ -163,16 +185,16 @@ mod tests {
     fn a_wall_closes_the_passage_on_the_path_and_leaves_another_way() {
         // East along the upper passage, two cells wide; the lower way is longer.
         let maze = "S......G\n........\n.######.\n........\n";
-        let broken = world(maze).with_wall_on_path(|_| 0b0010).unwrap();
+        let broken = world(maze).with_wall_on_path(|_| 0b100).unwrap();
         assert_eq!(broken.text(), "S...#..G\n....#...\n.######.\n........\n");
         assert!(!broken.is_closed());
-        let only_way = world("S..G\n").with_wall_on_path(|_| 0b0010).unwrap_err().to_string();
+        let only_way = world("S..G\n").with_wall_on_path(|_| 0b100).unwrap_err().to_string();
         assert!(only_way.contains("no other way"), "{only_way}");
     }
 
     #[test]
     fn a_policy_that_runs_in_circles_is_broken_all_the_same() {
-        let broken = world("S..\n.#.\n..G\n").with_wall_on_path(|_| 0b1001).unwrap();
+        let broken = world("S..\n.#.\n..G\n").with_wall_on_path(|_| 0b100_0001).unwrap();
         assert_eq!(broken.text().matches('#').count(), 2);
         assert!(!broken.is_closed());
     }

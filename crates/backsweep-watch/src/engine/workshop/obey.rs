@@ -55,7 +55,7 @@ impl Workshop {
                 }
             }
             Order::Break { what } => {
-                let policy = self.learners[0].policy();
+                let policy = self.learners[0].directions();
                 let (world, cause) = match what {
                     Break::Wall => (self.world.with_wall_on_path(|cell| policy[cell])?, Cause::Wall),
                     Break::Shortcut => (self.world.with_shortcut()?, Cause::Shortcut),
@@ -105,6 +105,10 @@ impl Workshop {
     }
 
     fn restart(&mut self) -> Result<()> {
+        // A world that changes by itself begins again too.
+        if let Some(world) = self.world.at(0)? {
+            self.change_world(world, Cause::Change, false);
+        }
         let learners = learners(&self.scene, &self.world)?;
         self.begin(learners);
         self.reports.clear();
@@ -123,8 +127,7 @@ impl Workshop {
 
     fn show(&mut self, scene: Scene, restart: bool) -> Result<()> {
         let scene = scene.check()?;
-        let is_same_world =
-            |a: &Scene, b: &Scene| (&a.maze, &a.law, a.intended) == (&b.maze, &b.law, b.intended);
+        let is_same_world = |a: &Scene, b: &Scene| a.maze == b.maze && a.has_same_world(b);
         let is_world_kept = is_same_world(&scene, &self.scene);
         let world = if is_world_kept { self.world.clone() } else { Arc::new(World::new(&scene)?) };
         let scene = Scene { maze: world.text(), ..scene };
@@ -143,14 +146,14 @@ impl Workshop {
             self.world = world;
         } else {
             for learner in &mut self.learners {
-                learner.adopt(&scene)?;
+                learner.adopt(&scene, &world)?;
             }
             self.is_undisturbed &= is_shown_only;
         }
-        let problem_of = |scene: &Scene| {
-            (scene.discount, scene.epsilon, scene.law.clone(), scene.intended, scene.maze.clone())
-        };
-        let is_same_problem = problem_of(&scene) == problem_of(&self.scene);
+        let problem_of =
+            |scene: &Scene| (scene.discount, scene.racers().next().map(|racer| racer.epsilon(scene)));
+        let is_same_problem =
+            problem_of(&scene) == problem_of(&self.scene) && is_same_world(&scene, &self.scene);
         if !is_same_problem || scene.min_visits != self.scene.min_visits {
             Arc::make_mut(&mut self.results).clear_runs();
         }
@@ -166,7 +169,7 @@ impl Workshop {
     }
 
     /// Puts the agents into another world of the same size, without telling them. Returns whether it is another one.
-    fn change_world(&mut self, world: World, cause: Cause, is_undoable: bool) -> bool {
+    pub(super) fn change_world(&mut self, world: World, cause: Cause, is_undoable: bool) -> bool {
         if world.text() == self.world.text() {
             return false;
         }
@@ -187,7 +190,8 @@ impl Workshop {
         }
         for (course, learner) in self.courses.iter_mut().zip(&self.learners) {
             // A break that was never recovered from is worth a line too.
-            if course.reached.is_none() && matches!(course.cause, Cause::Wall | Cause::Shortcut) {
+            let is_counted = matches!(course.cause, Cause::Wall | Cause::Shortcut | Cause::Change);
+            if course.reached.is_none() && is_counted {
                 let trial = Trial::of(course, learner, &self.scene);
                 Arc::make_mut(&mut self.results).add_trial(trial);
             }

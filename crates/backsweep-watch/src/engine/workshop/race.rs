@@ -1,9 +1,10 @@
 //! Steps of one agent or two, who of them is next, and how far each is from the finish line.
 
-use super::{Trial, Workshop};
+use super::{Cause, Trial, Workshop};
 use crate::engine::course::Run;
 use crate::engine::frame::Results;
 use crate::engine::judge::{Entry, Problem, Verdict};
+use crate::engine::learner::Learner;
 use crate::scene::Race;
 use backsweep_lab::Result;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ impl Workshop {
     /// Lets every agent act whose turn it is and that has not finished its last episode.
     pub(super) fn begin_step(&mut self, cycles: u64) -> Result<u64> {
         self.reports.clear();
+        self.follow_rules()?;
         if let Some(next) = self.whose_turn() {
             self.look_at_policy(next);
             let learner = &mut self.learners[next];
@@ -51,7 +53,7 @@ impl Workshop {
         let steps = self.learners[k].steps();
         if self.courses[k].is_due(steps) {
             self.courses[k].look(steps);
-            let (stamp, policy) = (self.learners[k].stamp(), self.learners[k].policy());
+            let (stamp, policy) = (self.learners[k].stamp(), self.learners[k].recommended());
             self.judge.hand_in(Entry {
                 problem: self.problem_number,
                 life: self.life,
@@ -66,7 +68,11 @@ impl Workshop {
     #[inline]
     fn note_run(&mut self, k: usize) {
         let learner = &self.learners[k];
-        if self.is_undisturbed && learner.episodes() == Run::EPISODES && learner.is_at_beginning() {
+        if self.is_undisturbed
+            && learner.is_paper()
+            && learner.episodes() == Run::EPISODES
+            && learner.is_at_beginning()
+        {
             let run = Run {
                 planner: learner.planner().name(),
                 cycles: self.scene.cycles,
@@ -85,6 +91,13 @@ impl Workshop {
     pub(super) fn take_verdict(&mut self, verdict: Verdict) {
         match verdict {
             Verdict::Optimum { problem, optimum } if problem == self.problem_number => self.optimum = optimum,
+            Verdict::Gap { problem, life, agent, gap }
+                if (problem, life) == (self.problem_number, self.life) =>
+            {
+                if let Some(course) = self.courses.get_mut(agent) {
+                    course.miss(gap);
+                }
+            }
             Verdict::Reached { problem, life, agent, stamp }
                 if (problem, life) == (self.problem_number, self.life) =>
             {
@@ -107,8 +120,18 @@ impl Workshop {
             number: self.problem_number,
             world: self.world.clone(),
             settings: self.scene.settings(),
-            epsilon: self.scene.epsilon,
+            epsilon: self.scene.racers().next().map_or(0.0, |racer| racer.epsilon(&self.scene)),
         });
+    }
+
+    /// Lets a world change that changes by itself: for all agents when the first of them has taken as many steps as its rules say.
+    fn follow_rules(&mut self) -> Result<()> {
+        let steps = self.learners.iter().map(Learner::steps).max().unwrap_or(0);
+        if let Some(world) = self.world.at(steps)? {
+            self.earlier.clear();
+            self.change_world(world, Cause::Change, false);
+        }
+        Ok(())
     }
 }
 

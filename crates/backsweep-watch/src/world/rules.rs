@@ -1,0 +1,178 @@
+//! The rules of a world: what the page and the engine must know of any world that is a grid.
+
+use backsweep::{Action, Environment, Model, Next, Outcome, Random, State, Step};
+use backsweep_lab::{Law, Maze, MazeTask, Result};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// North, north-east, east and so on, clockwise, as (down, right). Bit k of a cell's best directions is the k-th of them.
+pub const COMPASS: [(isize, isize); 8] =
+    [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)];
+/// North, east, south and west.
+const FOUR: [(isize, isize); 4] = [COMPASS[0], COMPASS[2], COMPASS[4], COMPASS[6]];
+/// The reward of a step in a maze, as in the paper.
+const STEP_REWARD: f64 = -1.0;
+const NONE: u32 = u32::MAX;
+
+/// A world whose states are the cells of a grid, row by row, walls included: a wall is a state that is never visited.
+pub trait Rules: Environment + Send + Debug {
+    /// Whether an agent can stand in a cell.
+    fn is_open(&self, cell: usize) -> bool;
+
+    /// Where each action of a cell points, as (down, right).
+    fn directions(&self, cell: usize) -> &[(isize, isize)];
+
+    /// The lowest and the highest reward, as agents that explore by a bonus are told.
+    fn reward_range(&self) -> (f64, f64);
+
+    /// What an optimistic agent takes a pair that was hardly tried to be worth.
+    fn optimistic_value(&self, discount: f64) -> f64;
+
+    /// The true probabilities, with the cell of each state and the states in which episodes begin.
+    ///
+    /// # Errors
+    /// If the model refuses them.
+    fn truth(&self) -> Result<Truth>;
+
+    /// The number of steps after which an episode is cut.
+    fn episode_limit(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether episodes end or are cut.
+    fn has_episodes(&self) -> bool {
+        true
+    }
+
+    /// The world's own text in each of its phases; none if it is whatever was painted.
+    fn texts(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The rules after cells were painted.
+    ///
+    /// # Errors
+    /// If a cell of this world cannot be painted like that.
+    fn painted(&self, maze: Maze, rows: &[Vec<char>]) -> Result<Arc<dyn Rules>>;
+
+    /// The rules that are in force from this step on, and their text, if the world changes by itself.
+    fn at(&self, _step: u64) -> Option<(Arc<dyn Rules>, String)> {
+        None
+    }
+}
+
+/// The true probabilities of a world.
+pub struct Truth {
+    /// The model.
+    pub model: Model,
+    /// The cell of each of its states.
+    pub cells: Vec<u32>,
+    /// The states in which episodes begin, each equally likely.
+    pub starts: Vec<State>,
+}
+
+impl Truth {
+    /// The mean of values over the states in which episodes begin.
+    pub fn mean_over_starts(&self, values: &[f64]) -> f64 {
+        self.starts.iter().map(|state| values[state.index()]).sum::<f64>() / self.starts.len() as f64
+    }
+}
+
+/// The laboratory's maze task, which has states for open cells only.
+#[derive(Debug)]
+pub struct MazeRules {
+    task: MazeTask,
+    /// The cell of each state of the task.
+    cell_of: Vec<u32>,
+    /// The task's state of each cell, NONE if it has none.
+    state_of: Vec<u32>,
+}
+
+impl MazeRules {
+    /// The task of a maze, whether or not a way leads to the goal.
+    ///
+    /// # Errors
+    /// If the law is out of range.
+    pub fn new(maze: Maze, law: Law) -> Result<Self> {
+        Ok(Self::of(MazeTask::even_if_closed(maze, law, STEP_REWARD)?))
+    }
+
+    fn of(task: MazeTask) -> Self {
+        let n_columns = task.maze().n_columns();
+        let mut state_of = vec![NONE; task.maze().n_rows() * n_columns];
+        let mut cell_of = Vec::new();
+        for state in (0..task.n_states() as u32).map(State) {
+            let Some(cell) = task.cell(state) else { continue };
+            let index = cell.row * n_columns + cell.column;
+            state_of[index] = state.0;
+            cell_of.push(index as u32);
+        }
+        Self { task, cell_of, state_of }
+    }
+}
+
+impl Rules for MazeRules {
+    fn is_open(&self, cell: usize) -> bool {
+        self.state_of.get(cell).is_some_and(|&state| state != NONE)
+    }
+
+    fn directions(&self, _cell: usize) -> &[(isize, isize)] {
+        &FOUR
+    }
+
+    /// A step that costs nothing is in the range too: a maze in which all rewards are equal has one all the same.
+    fn reward_range(&self) -> (f64, f64) {
+        let maze = self.task.maze();
+        let rewards = maze.cells().filter_map(|cell| maze.reward(cell));
+        rewards.fold((STEP_REWARD, 0.0), |(low, high), reward| (low.min(reward), high.max(reward)))
+    }
+
+    /// 0, as in the paper.
+    fn optimistic_value(&self, _discount: f64) -> f64 {
+        0.0
+    }
+
+    fn truth(&self) -> Result<Truth> {
+        let starts = self.task.starts().to_vec();
+        Ok(Truth { model: self.task.model()?, cells: self.cell_of.clone(), starts })
+    }
+
+    fn painted(&self, maze: Maze, _rows: &[Vec<char>]) -> Result<Arc<dyn Rules>> {
+        // What is far from every difference is not computed again.
+        Ok(Arc::new(Self::of(self.task.repainted(maze)?)))
+    }
+}
+
+impl Environment for MazeRules {
+    fn n_actions(&self, _state: State) -> usize {
+        FOUR.len()
+    }
+
+    fn start(&self, random: &mut Random) -> State {
+        State(self.cell_of[self.task.start(random).index()])
+    }
+
+    #[inline]
+    fn step(&self, state: State, action: Action, random: &mut Random) -> Step {
+        let step = self.task.step(State(self.state_of[state.index()]), action, random);
+        match step.next {
+            Next::Continue(next) => Step { next: Next::Continue(State(self.cell_of[next.index()])), ..step },
+            _ => step,
+        }
+    }
+}
+
+/// A model of known outcomes; `outcomes` gives those of each action of a state.
+///
+/// # Errors
+/// If the model refuses them.
+pub fn known_model(n_actions: &[usize], outcomes: impl Fn(State, Action) -> Vec<Outcome>) -> Result<Model> {
+    let mut model = Model::with_states(n_actions.iter().copied())?;
+    for (state, &n) in n_actions.iter().enumerate() {
+        let state = State(state as u32);
+        for action in (0..n as u32).map(Action) {
+            model.set_outcomes(state, action, &outcomes(state, action))?;
+        }
+    }
+    Ok(model)
+}

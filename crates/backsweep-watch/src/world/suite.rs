@@ -1,0 +1,238 @@
+//! Worlds of the exploration suite, by their own rules: lakes that slip, the diagonals of DeepSea, mazes that change by themselves.
+
+use super::rules::{Rules, Truth, known_model};
+use super::split;
+use backsweep::{Action, Environment, Next, Outcome, Random, State, Step};
+use backsweep_explore::{Grid, Phase, World as Suite};
+use backsweep_lab::{Error, Maze, Result};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The sizes of families that are in the menu; others can be named.
+const SIZES: [&str; 4] = ["10", "20", "30", "50"];
+
+/// A world of the suite, perhaps with walls painted into it or opened.
+#[derive(Clone, Debug)]
+pub struct SuiteRules {
+    world: Arc<Suite>,
+    phase: usize,
+    /// What was painted over each cell: whether a wall is now there or is not there any more. Empty if nothing was.
+    changed: Vec<Option<bool>>,
+}
+
+/// The world of this name; its random choices are those of the seed.
+///
+/// # Errors
+/// If there is none, or it cannot be drawn as a grid with one state per cell.
+pub fn named(name: &str, seed: u64) -> Result<Suite> {
+    let world = backsweep_explore::world(name, &mut Random::from_seed(seed))
+        .map_err(|error| Error::new(error.to_string()))?;
+    if is_drawable(&world) {
+        return Ok(world);
+    }
+    let drawable: Vec<String> = menu().into_iter().map(|world| world.name).collect();
+    Err(Error::new(format!(
+        "the world '{name}' cannot be drawn: expected a grid with one state per cell, such as {}",
+        drawable.join(", ")
+    )))
+}
+
+/// Whether the states of a world are the cells of a grid, row by row, with no more actions than a frame has room for.
+fn is_drawable(world: &Suite) -> bool {
+    world.phases.iter().all(|phase| {
+        let is_cell = |grid: &Grid, i: usize| grid.cells[i] == Some((i / grid.n_columns, i % grid.n_columns));
+        let n = phase.table.n_states();
+        phase.grid.as_ref().is_some_and(|grid| {
+            grid.cells.len() == n && n == grid.n_rows * grid.n_columns && (0..n).all(|i| is_cell(grid, i))
+        }) && (0..n).all(|i| phase.table.n_actions(State(i as u32)) <= super::MAX_ACTIONS)
+    })
+}
+
+/// The worlds to choose from.
+fn menu() -> Vec<Suite> {
+    let is_offered = |name: &str| match name.strip_prefix("deep_sea") {
+        Some(rest) => rest.rsplit_once('_').is_some_and(|(_, size)| SIZES.contains(&size)),
+        None => true,
+    };
+    let names = backsweep_explore::names().into_iter().filter(|name| is_offered(name));
+    let worlds = names.filter_map(|name| backsweep_explore::world(&name, &mut Random::from_seed(0)).ok());
+    worlds.filter(is_drawable).collect()
+}
+
+/// The worlds to choose from, for the page.
+pub fn all() -> Value {
+    let one = |world: Suite| json!({ "name": world.name, "title": world.title, "discount": world.discount });
+    menu().into_iter().map(one).collect()
+}
+
+impl SuiteRules {
+    /// A world as it begins.
+    pub fn new(world: Suite) -> Self {
+        Self { world: Arc::new(world), phase: 0, changed: Vec::new() }
+    }
+
+    fn phase(&self) -> &Phase {
+        &self.world.phases[self.phase]
+    }
+
+    fn grid(&self) -> &Grid {
+        // Checked by `named`.
+        self.phase().grid.as_ref().unwrap_or_else(|| unreachable!("a world without a grid is not drawn"))
+    }
+
+    /// The picture of the world as text.
+    pub fn text(&self) -> String {
+        let (mut rows, legend) = split(&self.grid().text);
+        for (cell, changed) in self.changed.iter().enumerate() {
+            if let Some(is_wall) = changed {
+                rows[cell / self.grid().n_columns][cell % self.grid().n_columns] =
+                    if *is_wall { '#' } else { '.' };
+            }
+        }
+        super::text(&rows, &legend)
+    }
+
+    /// The world as other rows show it.
+    ///
+    /// # Errors
+    /// If they differ in anything but walls.
+    pub fn with_rows(&self, rows: &[Vec<char>]) -> Result<Self> {
+        let (own, _) = split(&self.grid().text);
+        let (name, n_rows, n_columns) = (&self.world.name, own.len(), own[0].len());
+        if rows.len() != n_rows || rows.iter().any(|row| row.len() != n_columns) {
+            return Err(Error::new(format!(
+                "{name} has {n_rows} rows of {n_columns} cells; expected the same"
+            )));
+        }
+        let mut changed = vec![None; n_rows * n_columns];
+        for (i, change) in changed.iter_mut().enumerate() {
+            let (was, is) = (own[i / n_columns][i % n_columns], rows[i / n_columns][i % n_columns]);
+            *change = match (was, is) {
+                (was, is) if was == is => None,
+                ('.', '#') => Some(true),
+                ('#', '.') => Some(false),
+                _ => {
+                    return Err(Error::new(format!(
+                        "the rules of {name} fix what this cell is; expected a wall on a free cell, or a wall removed"
+                    )));
+                }
+            };
+        }
+        if changed.iter().all(Option::is_none) {
+            changed.clear();
+        }
+        Ok(Self { changed, ..self.clone() })
+    }
+
+    fn is_wall(&self, cell: usize) -> bool {
+        let n_columns = self.grid().n_columns;
+        let own =
+            || self.grid().text.as_bytes()[cell / n_columns * (n_columns + 1) + cell % n_columns] == b'#';
+        self.changed.get(cell).copied().flatten().unwrap_or_else(own)
+    }
+
+    /// Where a step leads that would lead to a state if nothing had been painted: a new wall is not entered, and where an
+    /// old one held the agent up it no longer does.
+    fn landed(&self, from: State, action: Action, next: State) -> State {
+        match self.changed.get(next.index()) {
+            None => next,
+            Some(Some(true)) => from,
+            Some(_) if next == from => {
+                let (n_rows, n_columns) = (self.grid().n_rows, self.grid().n_columns);
+                let ahead = self
+                    .grid()
+                    .direction(from, action)
+                    .and_then(|direction| super::beside((n_rows, n_columns), from.index(), direction));
+                match ahead {
+                    Some(cell) if self.changed[cell] == Some(false) => State(cell as u32),
+                    _ => from,
+                }
+            }
+            Some(_) => next,
+        }
+    }
+
+    fn next(&self, from: State, action: Action, next: Next) -> Next {
+        match next {
+            Next::Continue(to) => Next::Continue(self.landed(from, action, to)),
+            other => other,
+        }
+    }
+}
+
+impl Rules for SuiteRules {
+    fn is_open(&self, cell: usize) -> bool {
+        self.phase().table.n_actions(State(cell as u32)) > 0 && !self.is_wall(cell)
+    }
+
+    fn directions(&self, cell: usize) -> &[(isize, isize)] {
+        let grid = self.grid();
+        let row = grid.directions.get(cell).or(grid.directions.first());
+        row.map_or(&[], |row| &row[..self.n_actions(State(cell as u32)).min(row.len())])
+    }
+
+    fn reward_range(&self) -> (f64, f64) {
+        self.world.reward_range
+    }
+
+    fn optimistic_value(&self, discount: f64) -> f64 {
+        self.world.reward_range.1.max(0.0) / (1.0 - discount)
+    }
+
+    fn truth(&self) -> Result<Truth> {
+        let table = &self.phase().table;
+        let n_states = table.n_states() as u32;
+        let n_actions: Vec<usize> = (0..n_states).map(|s| table.n_actions(State(s))).collect();
+        let model = known_model(&n_actions, |state, action| {
+            let outcomes = table.outcomes(state, action).iter();
+            outcomes.map(|o| Outcome { next: self.next(state, action, o.next), ..*o }).collect()
+        })?;
+        Ok(Truth { model, cells: (0..n_states).collect(), starts: table.starts().to_vec() })
+    }
+
+    fn episode_limit(&self) -> Option<u64> {
+        self.world.episode_limit
+    }
+
+    fn has_episodes(&self) -> bool {
+        let table = &self.phase().table;
+        let ends = |state: State| {
+            let actions = (0..table.n_actions(state) as u32).map(Action);
+            actions.flat_map(|a| table.outcomes(state, a)).any(|outcome| outcome.next == Next::Terminated)
+        };
+        self.world.episode_limit.is_some() || (0..table.n_states() as u32).any(|s| ends(State(s)))
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.world.phases.iter().filter_map(|phase| Some(phase.grid.as_ref()?.text.clone())).collect()
+    }
+
+    fn painted(&self, _maze: Maze, rows: &[Vec<char>]) -> Result<Arc<dyn Rules>> {
+        Ok(Arc::new(self.with_rows(rows)?))
+    }
+
+    fn at(&self, step: u64) -> Option<(Arc<dyn Rules>, String)> {
+        let phase = self.world.phases.iter().rposition(|phase| phase.from <= step)?;
+        if phase == self.phase {
+            return None;
+        }
+        let rules = Self { phase, ..self.clone() };
+        let text = rules.text();
+        Some((Arc::new(rules), text))
+    }
+}
+
+impl Environment for SuiteRules {
+    fn n_actions(&self, state: State) -> usize {
+        self.phase().table.n_actions(state)
+    }
+
+    fn start(&self, random: &mut Random) -> State {
+        self.phase().table.start(random)
+    }
+
+    fn step(&self, state: State, action: Action, random: &mut Random) -> Step {
+        let step = self.phase().table.step(state, action, random);
+        Step { next: self.next(state, action, step.next), ..step }
+    }
+}

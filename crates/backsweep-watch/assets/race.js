@@ -68,6 +68,9 @@ export class Figure {
     const { defaults } = this.paper;
     // The printed points belong to the paper's problem only.
     this.isPaper = !scene.world && scene.explore === "paper" && scene.law === "fifteen" && ["epsilon", "discount", "min_visits"].every((name) => scene[name] === defaults[name]) && scene.maze.trim() === this.paper.maze.trim();
+    // Only runs of the paper's agent are points of it.
+    const ways = [scene.explore, ...(scene.rival ? [scene.rival_explore ?? scene.explore] : [])];
+    this.canvas.closest("figure").hidden = !ways.includes("paper");
     const latest = runs.at(-1);
     const text = latest ? `${counted(runs.length, "run")} finished; the last: ${this.titles[latest.planner]} with ${counted(latest.cycles, "cycle")} per step, mean return ${fixed(latest.score, 1)}.` : "A run of 200 episodes adds a point.";
     put($("figure-text"), text);

@@ -43,8 +43,8 @@ pub enum Way {
 
 /// Every way: its name, its title, what its number is (empty if it has none), and that number unless another is chosen.
 const WAYS: [(Way, &str, &str, &str, f64); 6] = [
-    (Way::EpsilonGreedy, "epsilon_greedy", "ε-greedy alone", "", 0.0),
-    (Way::Optimism, "optimism", "optimism M alone", "", 0.0),
+    (Way::EpsilonGreedy, "epsilon_greedy", "only ε-greedy", "", 0.0),
+    (Way::Optimism, "optimism", "only optimism M", "", 0.0),
     (Way::CountBonus, "count_bonus", "count bonus", "β", 0.1),
     (Way::VarianceBonus, "variance_bonus", "variance bonus", "c", 1.0),
     (Way::BayesBonus, "bayes_bonus", "Bayesian bonus", "β", 0.2),
@@ -224,7 +224,7 @@ impl Racer {
         let Explorer::Core(way, number) = self.explore else {
             if self.forget.0 != Forgetting::Never {
                 return Err(Error::new(
-                    "the paper's agent forgets nothing; expected another exploration, such as ε-greedy alone, or forgetting: never",
+                    "the paper's agent forgets nothing; expected another exploration, such as only ε-greedy, or forgetting: never",
                 ));
             }
             let policy = EpsilonGreedy::new(scene.epsilon)?;

@@ -355,7 +355,11 @@ impl Learner {
             best: self.directions(),
             values: model.states().map(|state| planner.values().value(state)).collect(),
             visits: by_pair(&self.agent, |pair| model.weight(pair).ceil() as u64),
-            known: model.states().map(|state| model.pairs(state).all(is_known)).collect(),
+            // Of a cell that has no actions, since episodes end there, nothing is learned.
+            known: model
+                .states()
+                .map(|state| model.pairs(state).next().is_some() && model.pairs(state).all(is_known))
+                .collect(),
             priorities: model.states().map(|state| planner.priority(model, state)).collect(),
             q,
             changes,

@@ -129,14 +129,20 @@ impl Workshop {
         let scene = scene.check()?;
         let is_same_world = |a: &Scene, b: &Scene| a.maze == b.maze && a.has_same_world(b);
         let is_world_kept = is_same_world(&scene, &self.scene);
-        let world = if is_world_kept { self.world.clone() } else { Arc::new(World::new(&scene)?) };
-        let scene = Scene { maze: world.text(), ..scene };
+        let mut world = if is_world_kept { self.world.clone() } else { Arc::new(World::new(&scene)?) };
+        let mut scene = Scene { maze: world.text(), ..scene };
         if scene == *self.scene {
             return Ok(());
         }
+        let must_restart = restart || self.scene.must_restart_for(&scene);
+        // A world that has changed by itself begins again with the agents.
+        if let (true, Some(first)) = (must_restart, world.at(0)?) {
+            scene.maze = first.text();
+            world = Arc::new(first);
+        }
         let is_shown_only = scene
             == Scene { speed: scene.speed, race: scene.race, rival: scene.rival, ..(*self.scene).clone() };
-        if restart || self.scene.must_restart_for(&scene) {
+        if must_restart {
             let learners = learners(&scene, &world)?;
             self.begin(learners);
             if !is_same_world(&scene, &self.scene) {

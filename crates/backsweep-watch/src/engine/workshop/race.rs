@@ -129,7 +129,10 @@ impl Workshop {
         let steps = self.learners.iter().map(Learner::steps).max().unwrap_or(0);
         if let Some(world) = self.world.at(steps)? {
             self.earlier.clear();
-            self.change_world(world, Cause::Change, false);
+            // It may have been painted to look like that already.
+            if !self.change_world(world.clone(), Cause::Change, false) {
+                self.world = Arc::new(world);
+            }
         }
         Ok(())
     }

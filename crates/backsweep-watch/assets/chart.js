@@ -118,7 +118,7 @@ export class Chart {
       c.fillStyle = read("--text");
       c.textAlign = "left";
       c.textBaseline = "bottom";
-      const label = `optimum on the true model ${short(+this.line.toFixed(1))}`;
+      const label = `optimum on the true model ${short(+this.line.toPrecision(3))}`;
       c.strokeStyle = read("--card");
       c.lineWidth = 4;
       c.lineJoin = "round";
@@ -133,8 +133,9 @@ export class Chart {
     let low = all.length ? all[Math.floor(all.length * 0.01)] : this.fromZero ? 0 : -1;
     let high = all.length ? all[all.length - 1] : this.fromZero ? 1 : 0;
     if (this.line !== null && this.line !== undefined) {
-      low = Math.min(low, this.line - 2);
-      high = Math.max(high, this.line + 2);
+      const room = Math.min(2, 0.1 * Math.abs(this.line) + 0.02); // Some worlds pay 1 in all.
+      low = Math.min(low, this.line - room);
+      high = Math.max(high, this.line + room);
     }
     if (this.fromZero) low = Math.min(0, low);
     if (high - low < 1e-9) high = low + 1;

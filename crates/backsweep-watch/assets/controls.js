@@ -45,7 +45,7 @@ class Choice {
       const way = this.way();
       change(way?.symbol ? `${way.name}:${way.usual}` : this.list.value || null);
     });
-    this.field.addEventListener("change", () => change(`${this.list.value}:${this.field.value || "?"}`));
+    this.field.addEventListener("change", () => change(`${this.list.value}:${this.field.value}`));
   }
 
   way() {

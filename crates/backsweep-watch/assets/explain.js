@@ -101,9 +101,12 @@ export function explain() {
   }
   document.body.append(store);
   for (const target of document.querySelectorAll("[data-help]")) {
-    const control = target.matches("button, input, select, [tabindex], canvas") ? target : target.querySelector("input, select, button");
-    const before = control?.getAttribute("aria-describedby");
-    control?.setAttribute("aria-describedby", [before, `help-${target.dataset.help}`].filter(Boolean).join(" "));
+    // A name and its number are two controls with one explanation.
+    const controls = target.matches("button, input, select, [tabindex], canvas") ? [target] : target.querySelectorAll("input, select, button");
+    for (const control of controls) {
+      const before = control.getAttribute("aria-describedby");
+      control.setAttribute("aria-describedby", [before, `help-${target.dataset.help}`].filter(Boolean).join(" "));
+    }
   }
   const find = (event) => event.target instanceof Element && event.target.closest("[data-help]");
   let timer;

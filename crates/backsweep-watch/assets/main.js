@@ -208,8 +208,9 @@ function showNumbers() {
   });
   put($("race-line"), raceText(frame, titles, scene.race));
   $("race-line").hidden = frame.agents.length < 2;
-  put($("low"), fixed(frame.agents[0].low, 0));
-  put($("high"), fixed(frame.agents[0].high, 0));
+  const { low, high } = frame.agents[0];
+  put($("low"), fixed(low, high - low < 10 ? 2 : 0));
+  put($("high"), fixed(high, high - low < 10 ? 2 : 0));
   const last = frame.agents.map((agent, k) => `${racerName(frame, k, titles)}: episode ${agent.episodes}, last return ${fixed(agent.last, 1)}`);
   $("returns").setAttribute("aria-label", `Return per episode. ${last.join("; ")}. The optimum is ${fixed(frame.optimum, 1)}.`);
   const load = frame.agents.map((agent, k) => `${racerName(frame, k, titles)}: ${(agent.backups / Math.max(1, agent.steps)).toFixed(1)}`);
@@ -217,11 +218,13 @@ function showNumbers() {
 }
 showNumbers.last = 0;
 
+// Some worlds pay 1 in all.
+const digits = () => (Math.abs(frame.optimum ?? 100) < 10 ? 3 : 1);
 const numbersOf = (agent) => ({
   Episodes: count(agent.episodes),
   Steps: count(agent.steps),
-  "Last return": fixed(agent.last, 1),
-  "Mean return": fixed(agent.mean, 1),
+  "Last return": fixed(agent.last, digits()),
+  "Mean return": fixed(agent.mean, digits()),
   "Backups per step": agent.steps ? (agent.backups / agent.steps).toFixed(1) : "–",
   "On the queue": count(agent.queue),
 });

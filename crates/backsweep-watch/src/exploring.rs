@@ -69,7 +69,12 @@ fn parts(text: &str) -> Result<(&str, Option<f64>)> {
         None => Ok((text, None)),
         Some((name, number)) => {
             let parsed: Option<f64> = number.parse().ok().filter(|number: &f64| number.is_finite());
-            let problem = || Error::new(format!("{name}: '{}' is not a number", number.escape_debug()));
+            let problem = || {
+                Error::new(format!(
+                    "{name}: '{}' is not a number; expected one, as in {name}:1",
+                    number.escape_debug()
+                ))
+            };
             Ok((name, Some(parsed.ok_or_else(problem)?)))
         }
     }

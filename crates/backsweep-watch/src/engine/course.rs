@@ -58,8 +58,6 @@ pub struct Course {
     pub cause: Cause,
     from: Stamp,
     look_at: u64,
-    /// How far below the optimum the last policy was, as a share of it.
-    gap: Option<f64>,
     /// What it took to the finish line.
     pub reached: Option<Stamp>,
 }
@@ -68,7 +66,7 @@ impl Course {
     /// A course that begins now.
     pub fn begin(cause: Cause, learner: &Learner) -> Self {
         let from = learner.stamp();
-        Self { cause, from, look_at: from.steps, gap: None, reached: None }
+        Self { cause, from, look_at: from.steps, reached: None }
     }
 
     /// Whether the agent's policy is to be looked at before its next step.
@@ -85,13 +83,7 @@ impl Course {
     /// Looks at the policy again from the next step on, as when the line has moved.
     pub fn look_again(&mut self) {
         self.look_at = 0;
-        self.gap = None;
         self.reached = None;
-    }
-
-    /// Notes how far below the optimum the last policy was.
-    pub fn miss(&mut self, gap: f64) {
-        self.gap = Some(gap);
     }
 
     /// Notes that the policy handed in then was within the line.
@@ -104,10 +96,10 @@ impl Course {
         learner.stamp().since(self.from)
     }
 
-    /// As it is sent.
-    pub fn json(&self, learner_stamp: Stamp) -> Value {
+    /// As it is sent, with how far below the optimum the last policy was.
+    pub fn json(&self, learner_stamp: Stamp, gap: Option<f64>) -> Value {
         let done = self.reached.unwrap_or_else(|| learner_stamp.since(self.from));
-        json!({ "cause": self.cause.name(), "steps": done.steps, "backups": done.backups, "reached": self.reached.is_some(), "gap": self.gap })
+        json!({ "cause": self.cause.name(), "steps": done.steps, "backups": done.backups, "reached": self.reached.is_some(), "gap": gap.filter(|_| self.reached.is_none()) })
     }
 }
 

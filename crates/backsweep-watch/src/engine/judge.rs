@@ -9,8 +9,8 @@ use crate::world::{Truth, World};
 use backsweep::{EpsilonGreedy, Settings};
 use backsweep_lab::Result;
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How far below the optimum the finish line lies, as a share of it.
 const MARGIN: f64 = 0.01;
@@ -40,8 +40,6 @@ pub(super) struct Entry {
 pub(super) enum Verdict {
     /// What the best policy is worth; `None` if it could not be computed.
     Optimum { problem: u64, optimum: Option<f64> },
-    /// How far below the optimum a policy of an agent is, as a share of it.
-    Gap { problem: u64, life: u64, agent: usize, gap: f64 },
     /// The first policy of an agent within 1 % of the optimum.
     Reached { problem: u64, life: u64, agent: usize, stamp: Stamp },
 }
@@ -54,15 +52,29 @@ enum Task {
 /// A handle to the judge, which ends when it is dropped.
 pub(super) struct Judge {
     tasks: Sender<Task>,
+    gaps: Gaps,
 }
+
+/// The problem, the life and the gap of the last policy of each agent that did not reach the line. Only the latest matters, so
+/// it is not sent: messages would pile up before the engine and keep orders out.
+type Gaps = Arc<Mutex<[Option<(u64, u64, f64)>; 2]>>;
 
 impl Judge {
     /// Starts the thread. If none can be started, the optimum and the finish line are missing, and everything else works.
     pub fn start(verdicts: SyncSender<Message>) -> Self {
         let (tasks, received) = channel();
-        let work = move || judge(&received, &verdicts);
+        let gaps = Gaps::default();
+        let noted = gaps.clone();
+        let work = move || judge(&received, &verdicts, &noted);
         let _ = std::thread::Builder::new().name("judge".into()).spawn(work);
-        Self { tasks }
+        Self { tasks, gaps }
+    }
+
+    /// How far below the optimum the last policy of an agent was, as a share of it, if it was judged in this problem and life.
+    pub fn gap(&self, problem: u64, life: u64, agent: usize) -> Option<f64> {
+        let gaps = self.gaps.lock().unwrap_or_else(PoisonError::into_inner);
+        let (judged, of, gap) = (*gaps.get(agent)?)?;
+        ((judged, of) == (problem, life)).then_some(gap)
     }
 
     pub fn set_problem(&self, problem: Problem) {
@@ -87,7 +99,7 @@ struct Case {
     has_reached: Vec<(u64, usize)>,
 }
 
-fn judge(tasks: &Receiver<Task>, verdicts: &SyncSender<Message>) {
+fn judge(tasks: &Receiver<Task>, verdicts: &SyncSender<Message>, gaps: &Gaps) {
     let mut case: Option<Case> = None;
     let mut waiting = VecDeque::new();
     loop {
@@ -107,7 +119,7 @@ fn judge(tasks: &Receiver<Task>, verdicts: &SyncSender<Message>) {
                 case = opened.map(|(_, case)| case);
                 Some(Verdict::Optimum { problem: number, optimum })
             }
-            Some(Task::Entry(entry)) => case.as_mut().and_then(|case| case.judge(entry)),
+            Some(Task::Entry(entry)) => case.as_mut().and_then(|case| case.judge(entry, gaps)),
             None => None,
         };
         // The engine may have ended.
@@ -128,7 +140,7 @@ fn open(problem: Problem) -> Result<(f64, Case)> {
 }
 
 impl Case {
-    fn judge(&mut self, entry: Entry) -> Option<Verdict> {
+    fn judge(&mut self, entry: Entry, gaps: &Gaps) -> Option<Verdict> {
         let Entry { problem, life, agent, stamp, policy } = entry;
         if problem != self.problem.number || self.has_reached.contains(&(life, agent)) {
             return None;
@@ -136,7 +148,11 @@ impl Case {
         let lost = self.best - self.worth(&policy);
         if lost > self.margin {
             let gap = lost / self.best.abs().max(f64::MIN_POSITIVE);
-            return Some(Verdict::Gap { problem, life, agent, gap });
+            let mut gaps = gaps.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(last) = gaps.get_mut(agent) {
+                *last = Some((problem, life, gap));
+            }
+            return None;
         }
         self.has_reached.push((life, agent));
         Some(Verdict::Reached { problem, life, agent, stamp })

@@ -5,7 +5,7 @@ mod race;
 
 use super::course::{Cause, Course, Trial};
 use super::frame::{Frame, Results};
-use super::judge::{self, Judge};
+use super::judge::Judge;
 use super::learner::Learner;
 use super::pace::Pace;
 use super::report::CycleReport;
@@ -142,12 +142,20 @@ impl Workshop {
             optimum: self.optimum,
             is_closed: self.is_closed,
             can_undo: !self.earlier.is_empty(),
-            courses: self.courses.iter().zip(&self.learners).map(|(c, l)| c.json(l.stamp())).collect(),
+            courses: self.courses_json(),
             results: self.results.clone(),
             agents: self.learners.iter_mut().map(Learner::sample).collect(),
             cycles: self.reports.clone(),
             event: OnceLock::new(),
         })
+    }
+
+    fn courses_json(&self) -> Vec<serde_json::Value> {
+        let one = |(k, course): (usize, &Course)| {
+            let gap = self.judge.gap(self.problem_number, self.life, k);
+            course.json(self.learners[k].stamp(), gap)
+        };
+        self.courses.iter().enumerate().map(one).collect()
     }
 
     /// The thread's loop.
@@ -161,12 +169,8 @@ impl Workshop {
                     published = Instant::now();
                 }
                 Ok(Message::Verdict(verdict)) => {
-                    // How far a policy is from the line is seen with the next frame, which comes soon if anything moves.
-                    let is_seen = self.running && matches!(verdict, judge::Verdict::Gap { .. });
                     self.take_verdict(verdict);
-                    if !is_seen {
-                        publish.send_replace(self.frame());
-                    }
+                    publish.send_replace(self.frame());
                 }
                 Ok(Message::Look(cell, answer)) => {
                     let found = self.learners.iter().map(|learner| learner.cell(cell)).collect();

@@ -91,13 +91,6 @@ impl Workshop {
     pub(super) fn take_verdict(&mut self, verdict: Verdict) {
         match verdict {
             Verdict::Optimum { problem, optimum } if problem == self.problem_number => self.optimum = optimum,
-            Verdict::Gap { problem, life, agent, gap }
-                if (problem, life) == (self.problem_number, self.life) =>
-            {
-                if let Some(course) = self.courses.get_mut(agent) {
-                    course.miss(gap);
-                }
-            }
             Verdict::Reached { problem, life, agent, stamp }
                 if (problem, life) == (self.problem_number, self.life) =>
             {

@@ -144,6 +144,17 @@ describe("to take along", () => {
         await until("all episodes", async () => (await number(page, "Episodes")) === Number(after));
         await atRest(page);
         assert.notEqual(await pixels(), first);
+        // The arrow of a dark cell, in the lower left corner, is light also right after a jump. It is the brightest or darkest thing there.
+        if (world === "deep_sea_10") {
+          const brightest = await page.locator("#maze-0").evaluate((canvas) => {
+            const side = canvas.width / 10;
+            const { data } = canvas.getContext("2d").getImageData(Math.floor(side * 0.2), Math.floor(side * 9.2), Math.floor(side * 0.6), Math.floor(side * 0.6));
+            let most = 0;
+            for (let i = 0; i < data.length; i += 4) most = Math.max(most, data[i + 1]);
+            return most;
+          });
+          assert.ok(brightest > 150, `green of the arrow is ${brightest}`);
+        }
         const { x, y } = await place(page, 0, cells);
         await page.mouse.move(x, y);
         await page.locator("#tip").waitFor({ state: "visible" });

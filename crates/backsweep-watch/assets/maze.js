@@ -323,7 +323,8 @@ export class MazeView {
       const known = this.agent.cells[i * CELL_BYTES + FLAGS] & KNOWN;
       // Where little is known many actions seem equally good: arrows would only say so.
       if (!best || cells[i] === "#" || cells[i] === "G" || (!known && best & (best - 1))) continue;
-      const dark = known ? this.colours[Math.round(this.place[i] * 255)].dark : darkTheme;
+      // Ink for the colour that the cell is on its way to.
+      const dark = known ? this.colours[Math.round(this.target(i) * 255)].dark : darkTheme;
       c.globalAlpha = known ? 1 : 0.3;
       for (let k = 0; k < 8; k++) {
         if (best & (1 << k)) c.drawImage((dark ? sprites.bright : sprites.dim)[k], (i % this.width) * s, Math.floor(i / this.width) * s);

@@ -1,18 +1,22 @@
 //! Whether states miss something that matters.
 //!
-//! If a state holds all that matters, what follows a state and an action does not depend on what was done before. So, within each
-//! pair, the targets r + γ V(s') of held-out steps are compared between previous actions. A hidden state that lasts gives itself
-//! away here: the previous action depended on it, and so does what follows. One that matters for a single step does not.
+//! If a state holds all that matters, what follows a state and an action does not depend on what came before. So, within each
+//! pair, the targets r + γ V(s') of held-out steps are compared between previous actions, and between previous states and actions: a
+//! state may show which treatment runs, and then only the state before tells why it was chosen. A hidden state that lasts gives itself
+//! away here: what was done before depended on it, and so does what follows. One that matters for a single step does not.
+//!
+//! Likewise the decision itself: if whether the usual action is taken in a state depends on the step before, then whoever decided knew
+//! more than the state says, and the weights π/b of importance sampling rest on a wrong b.
 
 use std::collections::BTreeMap;
 
 /// Groups with fewer steps than this are left out.
 const MIN_GROUP: f64 = 5.0;
 
-/// What the previous action says about what follows.
+/// What the step before says about what is done, or what follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Memory {
-    /// The root of the share of the variance of what follows that the previous action explains, beyond chance; 0 to 1.
+    /// The root of the share of the variance of decisions, or of what follows, that the step before explains, beyond chance; 0 to 1.
     pub correlation: f64,
     /// How many standard errors the explained share is from what chance explains.
     pub errors: f64,
@@ -25,19 +29,46 @@ struct Sums {
     squares: f64,
 }
 
-/// Targets of held-out steps by state, action and previous action.
+/// Targets of held-out steps by state, action and what came before.
 #[derive(Default)]
-pub(crate) struct Targets(BTreeMap<(u32, u32), BTreeMap<u32, Sums>>);
+struct Groups<K>(BTreeMap<(u32, u32), BTreeMap<K, Sums>>);
+
+/// Targets of held-out steps.
+#[derive(Default)]
+pub(crate) struct Targets {
+    by_action: Groups<u32>,
+    by_step: Groups<(u32, u32)>,
+    decisions: Groups<(u32, u32)>,
+}
 
 impl Targets {
-    pub fn add(&mut self, state: u32, action: u32, previous: u32, target: f64) {
-        let group = self.0.entry((state, action)).or_default().entry(previous).or_default();
+    /// Adds what followed a step; steps are given by state and action.
+    pub fn add(&mut self, step: (u32, u32), previous: (u32, u32), target: f64) {
+        self.by_action.add(step, previous.1, target);
+        self.by_step.add(step, previous, target);
+    }
+
+    /// Adds whether the usual action was taken in a state.
+    pub fn add_decision(&mut self, state: u32, previous: (u32, u32), is_usual: bool) {
+        self.decisions.add((state, 0), previous, f64::from(u8::from(is_usual)));
+    }
+
+    /// Of the comparisons the one that is furthest beyond chance.
+    pub fn memory(&self) -> Option<Memory> {
+        let found = [self.by_action.memory(), self.by_step.memory(), self.decisions.memory()];
+        found.into_iter().flatten().max_by(|a, b| a.errors.total_cmp(&b.errors))
+    }
+}
+
+impl<K: Ord> Groups<K> {
+    fn add(&mut self, step: (u32, u32), previous: K, target: f64) {
+        let group = self.0.entry(step).or_default().entry(previous).or_default();
         group.n += 1.0;
         group.sum += target;
         group.squares += target * target;
     }
 
-    pub fn memory(&self) -> Option<Memory> {
+    fn memory(&self) -> Option<Memory> {
         // Of all pairs: the squares between groups and in total, what chance expects between groups, the statistic and its degrees.
         let (mut between, mut total, mut expected, mut statistic, mut degrees) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for groups in self.0.values() {
@@ -79,18 +110,32 @@ mod tests {
         let (mut chance, mut hidden) = (Targets::default(), Targets::default());
         for _ in 0..20_000 {
             let (state, action, previous) = (random.below(20), random.below(3), random.below(3));
-            chance.add(state, action, previous, f64::from(random.chance(0.3)));
-            hidden.add(
-                state,
-                action,
-                previous,
-                f64::from(random.chance(if previous == 0 { 0.3 } else { 0.5 })),
-            );
+            let (step, previous) = ((state, action), (random.below(2), previous));
+            chance.add(step, previous, f64::from(random.chance(0.3)));
+            hidden.add(step, previous, f64::from(random.chance(if previous.1 == 0 { 0.3 } else { 0.5 })));
         }
         let (chance, hidden) = (chance.memory().unwrap(), hidden.memory().unwrap());
         assert!(chance.correlation < 0.05 && chance.errors.abs() < 3.0, "{chance:?}");
         // A third at .3 and two thirds at .5: variance between .0089 of .2456, a correlation of .19.
         assert!((hidden.correlation - 0.19).abs() < 0.02 && hidden.errors > 20.0, "{hidden:?}");
         assert_eq!(Targets::default().memory(), None);
+    }
+
+    #[test]
+    fn the_state_before_tells_what_a_state_with_the_last_action_in_it_does_not() {
+        let mut random = Random::from_seed(4);
+        let mut targets = Targets::default();
+        for _ in 0..20_000 {
+            // The state names the previous action, which alone says nothing.
+            let (before, previous) = (random.below(4), random.below(2));
+            targets.add(
+                (previous, 0),
+                (before, previous),
+                f64::from(random.chance(if before == 0 { 0.3 } else { 0.5 })),
+            );
+        }
+        let found = targets.memory().unwrap();
+        assert!((found.correlation - 0.17).abs() < 0.03 && found.errors > 20.0, "{found:?}");
+        assert_eq!(targets.by_action.memory(), None);
     }
 }

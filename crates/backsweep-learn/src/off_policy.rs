@@ -90,8 +90,13 @@ impl HeldOut {
                 g = reward + discount * g;
                 g_policy = reward + discount * g_policy;
                 if t > 0 {
-                    let (step, target) = (case.steps[t], reward + discount * next(t));
-                    targets.add(step.state, step.action, case.steps[t - 1].action, target);
+                    let pair = |t: usize| (case.steps[t].state, case.steps[t].action);
+                    targets.add(pair(t), pair(t - 1), reward + discount * next(t));
+                    let usual = fit.table.pairs_of(state).max_by_key(|&pair| fit.table.n[pair]);
+                    if let Some(usual) = usual {
+                        let is_usual = fit.table.actions[usual] == case.steps[t].action;
+                        targets.add_decision(case.steps[t].state, pair(t - 1), is_usual);
+                    }
                 }
                 if t == decision {
                     found.predictions.push((fit.logged.chain.values[state], g));

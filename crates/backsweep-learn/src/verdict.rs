@@ -5,7 +5,7 @@ use crate::memory::Memory;
 
 /// Held-out cases that weights must be worth before an estimate by importance sampling says anything.
 pub const MIN_EFFECTIVE_CASES: f64 = 30.0;
-/// If the previous action correlates with what follows by more than this, beyond [`MEMORY_ERRORS`] standard errors, states miss something.
+/// If the step before correlates with what follows by more than this, beyond [`MEMORY_ERRORS`] standard errors, states miss something.
 pub const MEMORY: f64 = 0.1;
 /// See [`MEMORY`].
 pub const MEMORY_ERRORS: f64 = 5.0;
@@ -87,7 +87,7 @@ fn find(evaluation: &Evaluation, reasons: &mut Vec<String>) -> Finding {
         && errors > MEMORY_ERRORS
     {
         reasons.push(format!(
-            "What was done before foretells what follows a state and an action (a correlation of {correlation:.2}, {errors:.0} standard \
+            "What came before a step foretells what is done in a state, or what follows it (a correlation of {correlation:.2}, {errors:.0} standard \
              errors beyond chance): the states miss something that matters, and values in the fitted models cannot be trusted."
         ));
         return Finding::Contradicted;

@@ -67,7 +67,7 @@ pub(super) fn worth(page: &mut String, learned: &Learned) {
     if let Some(memory) = e.memory {
         let _ = writeln!(
             page,
-            "<p>What was done before correlates with what follows a state and an action by {}, {} standard errors beyond chance; in states \
+            "<p>What came before a step correlates with what is done in a state, or with what follows, by {}, {} standard errors beyond chance; in states \
              that hold all that matters it would not.</p>",
             decimals(memory.correlation, 3),
             decimals(memory.errors, 1)

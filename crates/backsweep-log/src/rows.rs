@@ -412,8 +412,8 @@ impl Plan {
     #[cold]
     fn flag_in_words(&self, cells: &mut impl Cells, slot: usize) -> Result<bool, String> {
         match cells.text(slot).to_ascii_lowercase().as_slice() {
-            b"" | b"false" | b"f" | b"no" | b"n" | b"0.0" => Ok(false),
-            b"true" | b"t" | b"yes" | b"y" | b"1.0" => Ok(true),
+            b"0" | b"" | b"false" | b"f" | b"no" | b"n" | b"0.0" => Ok(false),
+            b"1" | b"true" | b"t" | b"yes" | b"y" | b"1.0" => Ok(true),
             _ => Err(self.wrong(
                 cells,
                 slot,

@@ -43,7 +43,7 @@ def test_the_page_shows_what_the_agent_knows_as_it_learns():
         cells = base64.b64decode(frame(page)["agents"][0]["cells"])
         assert len(cells) == 30
         assert all(cells[6 * i + 2] & 1 for i in range(4))
-        assert [cells[6 * i + 3] for i in range(4)] == [4] * 4, "east"
+        assert [cells[6 * i + 3] for i in range(4)] == [64] * 4, "west: an action that was not tried counts as 0, which is more than −1"
         cell = json.loads(get(page, "api/cell/3"))["agents"][0]
         assert cell["value"] == agent.value(3)
         assert cell["q"] == list(agent.action_values(3).values())

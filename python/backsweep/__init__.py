@@ -25,6 +25,7 @@ from ._explore import (
     Explore,
     Forgetting,
     PosteriorSampling,
+    SurpriseBonus,
     VarianceBonus,
 )
 from ._learn import Evaluation, History, evaluate, learn
@@ -83,6 +84,7 @@ __all__ = [
     "SmallBackups",
     "Solution",
     "Stats",
+    "SurpriseBonus",
     "TD0",
     "Total",
     "UnknownName",

@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from ._backsweep import Agent
-from ._explore import BayesBonus
+from ._explore import SurpriseBonus
 
 # One setting for all worlds, chosen on other worlds than those it is reported on (docs/EXPLORING.md).
-BETA = 0.2
+EXPLORE = SurpriseBonus()
 CYCLES = 20
 
 # Environments of Gymnasium whose rewards are documented but not written in the environment.
@@ -22,9 +22,9 @@ KNOWN_RANGES = {
 
 
 def default_agent(env: Any, discount: float, reward_range: tuple[float, float] | None, seed: int | None) -> Agent:
-    """An agent that explores by a bonus that falls with the visits of an action."""
+    """An agent that explores as much as the chance in its world asks for."""
     low, high = reward_range_of(env) if reward_range is None else _checked(reward_range)
-    return Agent(discount, explore=BayesBonus(BETA), reward_range=(low, high), seed=seed)
+    return Agent(discount, explore=EXPLORE, reward_range=(low, high), seed=seed)
 
 
 def reward_range_of(env: Any) -> tuple[float, float]:

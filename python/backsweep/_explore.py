@@ -16,6 +16,7 @@ __all__ = [
     "Explore",
     "Forgetting",
     "PosteriorSampling",
+    "SurpriseBonus",
     "VarianceBonus",
 ]
 
@@ -65,6 +66,21 @@ class BayesBonus(Explore):
 
     name: ClassVar[str] = "bayes_bonus"
     beta: float = 1.0
+    """0 or more."""
+
+
+@dataclass(frozen=True)
+class SurpriseBonus(Explore):
+    """As much as chance asks for: ``beta * sqrt((1 - discount) * s / n) * log(1 + m / 20) + d / n`` more per step.
+
+    ``s`` is how often two tries of an action differ, over all actions of the world, and ``m`` the mean number of tries. Where
+    nothing is left to chance only ``d / n`` remains. This is how the agent explores that ``learn`` builds.
+    """
+
+    name: ClassVar[str] = "surprise_bonus"
+    beta: float = 1.0
+    """0 or more."""
+    d: float = 0.02
     """0 or more."""
 
 

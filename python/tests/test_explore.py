@@ -15,6 +15,7 @@ from backsweep import (
     Forgetting,
     Optimism,
     PosteriorSampling,
+    SurpriseBonus,
     VarianceBonus,
 )
 
@@ -24,6 +25,7 @@ WAYS = [
     CountBonus(0.3),
     VarianceBonus(0.5, 0.3),
     BayesBonus(1.0),
+    SurpriseBonus(1.0, 0.1),
     PosteriorSampling(2, 0.5),
 ]
 FORGETTING = [None, Forgetting(per_visit=0.9), Forgetting(half_life=50), Forgetting(window=40)]
@@ -56,7 +58,10 @@ def build(explore=None, **settings):
     return Agent(0.95, actions=["left", "right"], seed=1, explore=explore, reward_range=(0, 1), **settings)
 
 
-@pytest.mark.parametrize("explore", [CountBonus(), VarianceBonus(), BayesBonus(), PosteriorSampling()], ids=repr)
+GOOD = [CountBonus(), VarianceBonus(), BayesBonus(), SurpriseBonus(), PosteriorSampling()]
+
+
+@pytest.mark.parametrize("explore", GOOD, ids=repr)
 def test_an_exploring_agent_finds_the_far_end_of_the_river(explore):
     agent = build(explore)
     assert swim(agent, 3000) > 500

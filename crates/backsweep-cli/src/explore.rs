@@ -12,7 +12,12 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// An experiment file with [[worlds]] and [[agents]], in place of the built-in suite
+    #[arg(conflicts_with = "suite")]
     file: Option<PathBuf>,
+
+    /// The built-in suite: explore, or explore-tuning, on which its default agent was chosen
+    #[arg(long, value_name = "NAME", default_value = "explore")]
+    suite: String,
 
     /// Only this world, such as chain or deep_sea_20; may be given several times
     #[arg(long = "world", value_name = "NAME")]
@@ -28,8 +33,8 @@ pub struct Arguments {
 
 /// Carries out the command.
 pub fn explore(arguments: &Arguments) -> Result<()> {
-    let Arguments { file, worlds, agents, options } = arguments;
-    let experiment = Experiment::explore(file.as_deref(), &options.changes(), worlds, agents)?;
+    let Arguments { file, suite, worlds, agents, options } = arguments;
+    let experiment = Experiment::explore(suite, file.as_deref(), &options.changes(), worlds, agents)?;
     // A part of the suite is another experiment, so it gets a folder of its own.
     let parts = [&[experiment.name.clone()][..], worlds, agents].concat();
     let mut folder = parts.join("-");

@@ -28,7 +28,7 @@ impl Default for AgentSettings {
     /// One setting for all worlds, chosen on other worlds than those of the suite; docs/EXPLORING.md says how.
     fn default() -> Self {
         Self {
-            explore: Explore::BayesBonus { beta: 0.2 },
+            explore: Explore::SurpriseBonus { beta: 1.0, d: 0.02 },
             age_bonus: 0.0,
             forgetting: Forgetting::Never,
             cycles: 20,

@@ -92,6 +92,7 @@ fn explore_from(explore: &Bound<'_, PyAny>) -> PyResult<Explore> {
         "epsilon_greedy" => Explore::EpsilonGreedy { epsilon: a_number("epsilon")? },
         "count_bonus" => Explore::CountBonus { beta: a_number("beta")? },
         "variance_bonus" => Explore::VarianceBonus { c: a_number("c")?, d: a_number("d")? },
+        "surprise_bonus" => Explore::SurpriseBonus { beta: a_number("beta")?, d: a_number("d")? },
         "bayes_bonus" => Explore::BayesBonus { beta: a_number("beta")? },
         "posterior_sampling" => Explore::PosteriorSampling {
             worlds: u32_of(&get("worlds")?, "worlds")?,
@@ -132,6 +133,7 @@ pub fn explore_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Optio
         }
         Explore::CountBonus { beta } => class("CountBonus")?.call1((beta,)),
         Explore::VarianceBonus { c, d } => class("VarianceBonus")?.call1((c, d)),
+        Explore::SurpriseBonus { beta, d } => class("SurpriseBonus")?.call1((beta, d)),
         Explore::BayesBonus { beta } => class("BayesBonus")?.call1((beta,)),
         Explore::PosteriorSampling { worlds, prior } => class("PosteriorSampling")?.call1((worlds, prior)),
     };

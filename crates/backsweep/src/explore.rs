@@ -9,7 +9,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `count_bonus.rs`, `variance_bonus.rs`, `bayes_bonus.rs` | the formulas |
+//! | `count_bonus.rs`, `variance_bonus.rs`, `bayes_bonus.rs`, `surprise_bonus.rs` | the formulas |
+//! | `statistics.rs` | what they are made of: statistics of pairs that the model does not keep |
 //! | `posterior.rs`, `draws.rs` | worlds drawn from the posterior; exponential, gamma and normal draws |
 //! | `fading.rs`, `window.rs` | forgetting: observations that fade, and those that are taken back |
 //! | `ages.rs` | how long ago each pair was tried, and when its bonus is due again |
@@ -27,6 +28,8 @@ mod interval;
 mod pending;
 mod posterior;
 mod snapshot;
+mod statistics;
+mod surprise_bonus;
 #[cfg(test)]
 mod tests;
 mod variance_bonus;
@@ -66,6 +69,15 @@ pub enum Explore {
         /// β, 0 or more.
         beta: f64,
     },
+    /// β √((1 − γ) s / n) ln(1 + m / 20) + d / n, with s the surprise of the world (how often two tries of a pair differ, over
+    /// all pairs) and m the mean visits of the pairs tried. Where nothing is left to chance only d / n remains; where pairs are
+    /// many and steps few, little is spent on trying again. The way to explore if nothing is known of a world.
+    SurpriseBonus {
+        /// β, 0 or more.
+        beta: f64,
+        /// d, 0 or more.
+        d: f64,
+    },
     /// Acts by the best policy of a world drawn from the posterior (PSRL: Strens 2000; Osband, Russo & Van Roy 2013).
     PosteriorSampling {
         /// How many worlds are kept, 1 or more. With one, a new world is drawn when it is changed; with more, the next one
@@ -86,6 +98,7 @@ impl Explore {
             Self::CountBonus { .. } => "count_bonus",
             Self::VarianceBonus { .. } => "variance_bonus",
             Self::BayesBonus { .. } => "bayes_bonus",
+            Self::SurpriseBonus { .. } => "surprise_bonus",
             Self::PosteriorSampling { .. } => "posterior_sampling",
         }
     }
@@ -196,7 +209,7 @@ impl Exploration {
     fn first_bonus(&self) -> f64 {
         match self.explore {
             Explore::CountBonus { beta } | Explore::BayesBonus { beta } => beta,
-            Explore::VarianceBonus { d, .. } => d,
+            Explore::VarianceBonus { d, .. } | Explore::SurpriseBonus { d, .. } => d,
             _ => 0.0,
         }
     }
@@ -214,6 +227,10 @@ impl Exploration {
             Explore::EpsilonGreedy { epsilon } => drop(crate::EpsilonGreedy::new(epsilon)?),
             Explore::Optimism(optimism) => drop(Settings { optimism, ..*settings }.check()?),
             Explore::CountBonus { beta } | Explore::BayesBonus { beta } => not_below_zero("beta", beta)?,
+            Explore::SurpriseBonus { beta, d } => {
+                not_below_zero("beta", beta)?;
+                not_below_zero("d", d)?;
+            }
             Explore::VarianceBonus { c, d } => {
                 not_below_zero("c", c)?;
                 not_below_zero("d", d)?;

@@ -9,20 +9,24 @@ use backsweep::{Explore, Forgetting, Optimism};
 use backsweep_explore::{AgentSettings, Horizon, Score, World};
 use std::path::Path;
 
-/// The suite: its name and its file.
-pub const SUITE: (&str, &str) = ("explore", include_str!("../../experiments/explore.toml"));
+/// The suite, and the one on which its default agent was chosen: their names and files.
+pub const SUITES: [(&str, &str); 2] = [
+    ("explore", include_str!("../../experiments/explore.toml")),
+    ("explore-tuning", include_str!("../../experiments/explore-tuning.toml")),
+];
 
 /// What an agent may be called after.
 const EXPLORERS: &str =
-    "epsilon_greedy, optimism, count_bonus, variance_bonus, bayes_bonus, posterior_sampling";
+    "epsilon_greedy, optimism, count_bonus, variance_bonus, bayes_bonus, surprise_bonus, posterior_sampling";
 
 impl Experiment {
-    /// The suite, or the experiment file in its place, with only these worlds and agents; all of them if none are named. A world
-    /// that the file does not have is added if there is one of that name.
+    /// The suite of this name, or the experiment file in its place, with only these worlds and agents; all of them if none are
+    /// named. A world that the file does not have is added if there is one of that name.
     ///
     /// # Errors
     /// As [`Experiment::read`], and if a name is unknown.
     pub fn explore(
+        suite: &str,
         path: Option<&Path>,
         changes: &Changes,
         worlds: &[String],
@@ -30,7 +34,14 @@ impl Experiment {
     ) -> Result<Self> {
         let (text, place) = match path {
             Some(path) => (read_text(path)?, path.display().to_string()),
-            None => (SUITE.1.to_owned(), format!("experiment {}", SUITE.0)),
+            None => {
+                let known = SUITES.map(|(name, _)| name);
+                let text = SUITES.iter().find(|(name, _)| *name == suite).map(|(_, text)| (*text).to_owned());
+                let unknown = || {
+                    Error::new(format!("no suite is called '{suite}'; expected one of: {}", known.join(", ")))
+                };
+                (text.ok_or_else(unknown)?, format!("experiment {suite}"))
+            }
         };
         let folder = path.and_then(Path::parent).unwrap_or(Path::new(""));
         let mut file = Self::file(&text).map_err(|error| error.at(&place))?;
@@ -127,9 +138,9 @@ fn settings(table: &AgentTable) -> Result<AgentSettings> {
         ("epsilon", epsilon.is_some(), "epsilon_greedy"),
         ("value", value.is_some(), "optimism"),
         ("min_visits", min_visits.is_some(), "optimism"),
-        ("beta", beta.is_some(), "count_bonus bayes_bonus"),
+        ("beta", beta.is_some(), "count_bonus bayes_bonus surprise_bonus"),
         ("c", c.is_some(), "variance_bonus"),
-        ("d", d.is_some(), "variance_bonus"),
+        ("d", d.is_some(), "variance_bonus surprise_bonus"),
         ("posterior_worlds", posterior_worlds.is_some(), "posterior_sampling"),
         ("prior", prior.is_some(), "posterior_sampling"),
     ];
@@ -147,6 +158,7 @@ fn settings(table: &AgentTable) -> Result<AgentSettings> {
         "count_bonus" => Explore::CountBonus { beta: need("beta", beta)? },
         "variance_bonus" => Explore::VarianceBonus { c: need("c", c)?, d: need("d", d)? },
         "bayes_bonus" => Explore::BayesBonus { beta: need("beta", beta)? },
+        "surprise_bonus" => Explore::SurpriseBonus { beta: need("beta", beta)?, d: need("d", d)? },
         "posterior_sampling" => {
             Explore::PosteriorSampling { worlds: posterior_worlds.unwrap_or(1), prior: need("prior", prior)? }
         }

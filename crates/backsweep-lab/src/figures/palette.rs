@@ -12,7 +12,7 @@ pub struct Look {
     pub mark: Mark,
 }
 
-const KNOWN: [(&str, Paint, Mark); 19] = [
+const KNOWN: [(&str, Paint, Mark); 20] = [
     ("small_backups", Paint::Hex("#0072b2"), Mark::Circle),
     ("reversed_full_backups", Paint::Hex("#009e73"), Mark::Diamond),
     ("moore_atkeson", Paint::Hex("#d55e00"), Mark::Square),
@@ -30,6 +30,7 @@ const KNOWN: [(&str, Paint, Mark); 19] = [
     ("count_bonus", Paint::Hex("#56b4e9"), Mark::Circle),
     ("variance_bonus", Paint::Hex("#d55e00"), Mark::Square),
     ("bayes_bonus", Paint::Hex("#cc79a7"), Mark::Triangle),
+    ("surprise_bonus", Paint::Hex("#0072b2"), Mark::Diamond),
     ("posterior_sampling", Paint::Hex("#a6611a"), Mark::Triangle),
     ("forgetting", Paint::Hex("#7a68c4"), Mark::TriangleDown),
 ];

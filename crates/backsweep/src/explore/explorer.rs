@@ -1,32 +1,26 @@
 //! What an exploring agent keeps beside its model and its recommending planner.
 
-use super::ages::Ages;
-use super::fading::Fading;
 use super::pending::Pending;
-use super::posterior::{MeanReward, Posterior};
+use super::posterior::Posterior;
+use super::statistics::Statistics;
+use super::surprise_bonus;
 use super::window::Window;
-use super::{Constants, Exploration, Explore, Forgetting, bayes_bonus, count_bonus, variance_bonus};
+use super::{Exploration, Explore, Forgetting};
 use crate::model::MovedRow;
 use crate::planner::Planned;
 use crate::{
-    Action, Audit, Budget, Change, Error, MAX_REWARD, Model, Next, Optimism, Outcome, Pair, Planner,
-    PlannerKind, Result, Settings, State, Transition, audit, plan,
+    Action, Audit, Budget, Change, Error, Model, Next, Optimism, Outcome, Pair, Planner, PlannerKind, Result,
+    Settings, State, Transition, audit, plan,
 };
 
 #[derive(Clone, Debug)]
 pub(crate) struct Explorer {
     pub(super) settings: Exploration,
-    pub(super) constants: Constants,
     pub(super) acting: Acting,
     /// What the recommending planner has yet to take in.
     pub(super) pending: Pending,
-    pub(super) fading: Option<Fading>,
     pub(super) window: Option<Window>,
-    /// Σ w (r − lowest)² of each pair, for those who need the variance of rewards; else empty.
-    pub(super) squares: Option<Vec<f64>>,
-    pub(super) ages: Option<Ages>,
-    /// Observations so far.
-    pub(super) steps: u64,
+    pub(super) statistics: Statistics,
 }
 
 /// The values to act by.
@@ -64,24 +58,15 @@ impl Explorer {
             }
             _ => (Acting::Optimistic(kind.build(optimistic)?), constants.floor),
         };
-        let needs_squares =
-            matches!(exploration.explore, Explore::VarianceBonus { .. } | Explore::PosteriorSampling { .. });
-        // Where observations fade with time, so does what bonuses are made of.
-        let needs_ages = exploration.age_bonus > 0.0
-            || exploration.has_bonus() && matches!(exploration.forgetting, Forgetting::HalfLife(_));
         let mut explorer = Self {
             settings: exploration,
-            constants,
             acting,
             pending: Pending::default(),
-            fading: Fading::new(exploration.forgetting),
             window: match exploration.forgetting {
                 Forgetting::Window(length) => Some(Window::new(length)),
                 _ => None,
             },
-            squares: needs_squares.then(Vec::new),
-            ages: needs_ages.then(Ages::default),
-            steps: 0,
+            statistics: Statistics::new(&exploration, constants),
         };
         let mut planner = kind.build(believing(value))?;
         planner.grow(model);
@@ -151,7 +136,7 @@ impl Explorer {
 
     /// Takes in a state that was added to the model.
     pub fn state_added(&mut self, model: &Model, n_actions: usize) -> Result<()> {
-        self.grow(model);
+        self.statistics.grow(model);
         match &mut self.acting {
             Acting::Recommending => {}
             Acting::Optimistic(planner) => planner.grow(model),
@@ -162,19 +147,10 @@ impl Explorer {
 
     /// Takes in an action that was added to the model.
     pub fn action_added(&mut self, model: &Model, state: State, moved: Option<&MovedRow>) -> Result<()> {
-        self.grow(model);
+        self.statistics.grow(model);
         if let Some(moved) = moved {
             self.pending.row_moved(moved);
-            let (from, n) = (moved.from.index(), moved.n_pairs as usize);
-            if let Some(squares) = &mut self.squares {
-                squares.copy_within(from..from + n, moved.to.index());
-            }
-            if let Some(fading) = &mut self.fading {
-                fading.row_moved(moved);
-            }
-            if let Some(ages) = &mut self.ages {
-                ages.row_moved(moved);
-            }
+            self.statistics.row_moved(moved);
         }
         match (&mut self.acting, moved) {
             (Acting::Recommending, _) => {}
@@ -185,18 +161,6 @@ impl Explorer {
         Ok(())
     }
 
-    fn grow(&mut self, model: &Model) {
-        if let Some(squares) = &mut self.squares {
-            squares.resize(model.n_pairs(), 0.0);
-        }
-        if let Some(fading) = &mut self.fading {
-            fading.grow(model);
-        }
-        if let Some(ages) = &mut self.ages {
-            ages.grow(model);
-        }
-    }
-
     /// Learns from one transition.
     pub fn observe(
         &mut self,
@@ -205,24 +169,27 @@ impl Explorer {
         transition: &Transition,
     ) -> Result<Option<Change>> {
         let mut weight = 1.0;
-        if self.fading.is_some() {
+        if self.statistics.fading.is_some() {
             weight = self.fade(model, planner, model.pair(transition.state, transition.action)?);
         }
         let Some(change) = model.record_weighted(transition, weight)? else { return Ok(None) };
-        self.steps += 1;
-        if let Some(fading) = &mut self.fading {
-            fading.recorded(change.pair, weight);
-        }
-        if let Some(ages) = &mut self.ages {
-            ages.visit(change.pair, self.steps);
-        }
+        self.statistics.stepped(change.pair, weight);
         self.take_in(model, planner, transition, &change, true);
         if let Acting::Drawn(_) = self.acting {
             self.follow(model, transition, &change);
         }
         self.forget_oldest(model, planner, transition, 1.0)?;
-        while let Some(pair) = self.ages.as_mut().and_then(|ages| ages.next_due(self.steps)) {
-            self.renew_bonus(model, pair);
+        let Statistics { steps, .. } = self.statistics;
+        while let Some(pair) = self.statistics.ages.as_mut().and_then(|ages| ages.next_due(steps)) {
+            self.renew_bonus(model, pair, 0.0);
+        }
+        if self.statistics.surprise.is_some() {
+            for _ in 0..surprise_bonus::RENEWED {
+                let surprise = self.statistics.surprise.as_mut();
+                if let Some(pair) = surprise.and_then(|surprise| surprise.next_in_turn(model)) {
+                    self.renew_bonus(model, pair, surprise_bonus::TOLERANCE);
+                }
+            }
         }
         Ok(Some(change))
     }
@@ -238,7 +205,7 @@ impl Explorer {
         if weight == 1.0 {
             return self.observe(model, planner, transition);
         }
-        if self.fading.is_some() {
+        if self.statistics.fading.is_some() {
             return Err(Error::Exploration {
                 problem: "observations fade, so none can be taken back or count more than another; expected a weight of 1, \
                           or Forgetting by a window"
@@ -282,19 +249,15 @@ impl Explorer {
 
     /// What the next observation of a pair weighs; its row is scaled down if that is large.
     fn fade(&mut self, model: &mut Model, planner: &mut dyn Planner, pair: Pair) -> f64 {
-        let Some(fading) = &mut self.fading else { return 1.0 };
+        let Some(fading) = &self.statistics.fading else { return 1.0 };
         let (weight, factor) = fading.next_weight(model, pair);
         if let Some(factor) = factor {
             model.scale_row(pair, factor);
-            fading.scaled(pair, factor);
-            if let Some(squares) = &mut self.squares {
-                squares[pair.index()] *= factor;
-            }
-            let (unit, reward) = (self.unit(pair), self.mean_reward(model, pair));
+            self.statistics.row_scaled(pair, factor);
             match &mut self.acting {
                 Acting::Recommending => planner.refresh(model, pair),
                 Acting::Optimistic(acting) => acting.refresh(model, pair),
-                Acting::Drawn(drawn) => drawn.redraw_pair(model, pair, unit, reward),
+                Acting::Drawn(drawn) => drawn.redraw_pair(model, pair, &self.statistics),
             }
             self.pending.push(pair);
         }
@@ -311,24 +274,19 @@ impl Explorer {
         is_new: bool,
     ) {
         let pair = change.pair;
-        if let Some(squares) = &mut self.squares {
-            let above = transition.reward - self.constants.lowest;
-            let sum = squares[pair.index()] + change.weight * above * above;
-            squares[pair.index()] = if change.weight_after > 0.0 { sum.max(0.0) } else { 0.0 };
-        }
+        self.statistics.take_in(model, transition, change, is_new);
         if let Acting::Recommending = self.acting {
             return planner.observe(model, change);
         }
         self.pending.push(pair);
         let bonus = self.settings.has_bonus().then(|| self.bonus(model, pair));
-        let (unit, reward) = (self.unit(pair), self.mean_reward(model, pair));
         match (&mut self.acting, bonus) {
             (Acting::Recommending, _) => {}
             (Acting::Optimistic(acting), Some(bonus)) => acting.observe_with_bonus(model, change, bonus),
             (Acting::Optimistic(acting), None) => acting.observe(model, change),
             (Acting::Drawn(drawn), bonus) if is_new => drawn.observe(transition, change.weight, bonus),
             (Acting::Drawn(drawn), bonus) => {
-                drawn.redraw_pair(model, pair, unit, reward);
+                drawn.redraw_pair(model, pair, &self.statistics);
                 if let Some(bonus) = bonus {
                     drawn.set_bonus(pair, bonus);
                 }
@@ -338,10 +296,10 @@ impl Explorer {
 
     /// Changes the world to act by when it is time.
     fn follow(&mut self, model: &Model, transition: &Transition, change: &Change) {
-        let Self { acting: Acting::Drawn(drawn), constants, squares, fading, .. } = self else { return };
-        let unit = |pair| fading.as_ref().map_or(1.0, |fading| fading.unit(pair));
-        let reward = |pair| mean_reward(model, constants, squares.as_deref(), pair, unit(pair));
-        drawn.follow(model, change, !matches!(transition.next, Next::Continue(_)), unit, reward);
+        if let Acting::Drawn(drawn) = &mut self.acting {
+            let is_boundary = !matches!(transition.next, Next::Continue(_));
+            drawn.follow(model, change, is_boundary, &self.statistics);
+        }
     }
 
     /// Takes back the observation that a new one pushes out of the window.
@@ -372,12 +330,7 @@ impl Explorer {
         if let Some(window) = &mut self.window {
             window.clear_pair(state, action);
         }
-        if let Some(squares) = &mut self.squares {
-            squares[pair.index()] = 0.0;
-        }
-        if let Some(fading) = &mut self.fading {
-            fading.row_set(pair);
-        }
+        self.statistics.row_set(pair);
         match &mut self.acting {
             Acting::Recommending => planner.refresh(model, pair),
             Acting::Optimistic(acting) => {
@@ -390,46 +343,20 @@ impl Explorer {
         Ok(())
     }
 
-    /// What an observation made now weighs in the row of a pair.
-    #[inline]
-    fn unit(&self, pair: Pair) -> f64 {
-        self.fading.as_ref().map_or(1.0, |fading| fading.unit(pair))
-    }
-
-    fn mean_reward(&self, model: &Model, pair: Pair) -> MeanReward {
-        mean_reward(model, &self.constants, self.squares.as_deref(), pair, self.unit(pair))
-    }
-
     /// The bonus of a pair as of now.
     fn bonus(&self, model: &Model, pair: Pair) -> f64 {
-        let weight = model.weight(pair);
-        if weight == 0.0 || model.is_given(pair) {
-            return 0.0;
-        }
-        // Observations that faded away leave a pair as if it had been tried once.
-        let (n, range) = ((weight / self.unit(pair)).max(1.0), self.constants.range);
-        let own = match self.settings.explore {
-            Explore::CountBonus { beta } => count_bonus::bonus(beta, range, n),
-            Explore::BayesBonus { beta } => bayes_bonus::bonus(beta, range, n),
-            Explore::VarianceBonus { c, d } => {
-                let of_reward = variance(model, &self.constants, self.squares.as_deref(), pair);
-                let planner = self.acting_planner();
-                let variance =
-                    planner.map_or(0.0, |planner| variance_bonus::variance(model, planner, pair, of_reward));
-                variance_bonus::bonus(c, d, range, n, variance.min(f64::MAX))
-            }
-            _ => 0.0,
-        };
-        let age = self.ages.as_ref().map_or(0, |ages| ages.age(pair, self.steps));
-        (own + self.settings.age_bonus * range * (age as f64).sqrt()).min(MAX_REWARD)
+        let acting = self.acting_planner();
+        acting.map_or(0.0, |acting| self.statistics.bonus(&self.settings, model, acting, pair))
     }
 
-    /// Brings the bonus of a pair up to date.
-    fn renew_bonus(&mut self, model: &Model, pair: Pair) {
+    /// Brings the bonus of a pair up to date, if it is off by more than this part of it.
+    fn renew_bonus(&mut self, model: &Model, pair: Pair, tolerance: f64) {
         let bonus = self.bonus(model, pair);
         match &mut self.acting {
-            Acting::Recommending => {}
-            Acting::Optimistic(acting) => acting.set_bonus(model, pair, bonus),
+            Acting::Optimistic(acting) if (acting.values().bonus(pair) - bonus).abs() > tolerance * bonus => {
+                acting.set_bonus(model, pair, bonus);
+            }
+            Acting::Recommending | Acting::Optimistic(_) => {}
             Acting::Drawn(drawn) => drawn.set_bonus(pair, bonus),
         }
     }
@@ -442,33 +369,7 @@ impl Explorer {
         };
         acting
             + self.pending.bytes()
-            + self.fading.as_ref().map_or(0, Fading::bytes)
             + self.window.as_ref().map_or(0, Window::bytes)
-            + self.squares.as_ref().map_or(0, |squares| size_of_val(&squares[..]))
-            + self.ages.as_ref().map_or(0, Ages::bytes)
+            + self.statistics.bytes()
     }
-}
-
-/// The variance of a pair's rewards; 0 if squares are not kept.
-fn variance(model: &Model, constants: &Constants, squares: Option<&[f64]>, pair: Pair) -> f64 {
-    let above = model.mean_reward(pair) - constants.lowest;
-    let square = squares.map_or(above * above, |squares| squares[pair.index()] / model.weight(pair));
-    (square - above * above).max(0.0)
-}
-
-/// The mean reward of a pair, and the standard deviation of what the mean may be: that of the mean of n rewards with weights
-/// drawn from a Dirichlet distribution.
-fn mean_reward(
-    model: &Model,
-    constants: &Constants,
-    squares: Option<&[f64]>,
-    pair: Pair,
-    unit: f64,
-) -> MeanReward {
-    let weight = model.weight(pair);
-    if weight == 0.0 {
-        return MeanReward { mean: 0.0, deviation: 0.0 };
-    }
-    let deviation = (variance(model, constants, squares, pair) / (weight / unit + 1.0)).sqrt();
-    MeanReward { mean: model.mean_reward(pair), deviation }
 }

@@ -20,6 +20,7 @@
 use super::Exploration;
 use super::draws::{exponential, gamma, normal};
 use super::fading::LARGE;
+use super::statistics::Statistics;
 use crate::{
     Action, Budget, Change, Model, Outcome, Pair, Planner, PlannerKind, Random, Result, Settings, Snapshot,
     State, Transition, plan,
@@ -153,18 +154,18 @@ impl Posterior {
     }
 
     /// Draws a pair of every world again, after something other than an observation changed its counts.
-    pub fn redraw_pair(&mut self, main: &Model, pair: Pair, unit: f64, reward: MeanReward) {
+    pub fn redraw_pair(&mut self, main: &Model, pair: Pair, statistics: &Statistics) {
         for world in 0..self.worlds.len() {
-            self.redraw(world, main, pair, unit, reward);
+            self.redraw(world, main, pair, statistics);
         }
     }
 
-    fn redraw(&mut self, world: usize, main: &Model, pair: Pair, unit: f64, reward: MeanReward) {
+    fn redraw(&mut self, world: usize, main: &Model, pair: Pair, statistics: &Statistics) {
         if main.is_given(pair) {
             return; // what is known is not drawn
         }
         // Observations that faded away altogether need no exact count.
-        let unit = unit.min(LARGE);
+        let (unit, reward) = (statistics.unit(pair).min(LARGE), statistics.mean_reward(main, pair));
         let mut draw = |weight: f64| unit * gamma(&mut self.random, weight / unit);
         let arcs: Vec<(State, f64)> =
             main.successors(pair).map(|next| (next.state, draw(next.weight))).collect();
@@ -204,14 +205,7 @@ impl Posterior {
 
     /// Changes the world if it has lasted long enough: O(1) but for drawing the one that is left again, which is done when
     /// the observations since have paid for it.
-    pub fn follow(
-        &mut self,
-        main: &Model,
-        change: &Change,
-        is_boundary: bool,
-        unit: impl Fn(Pair) -> f64,
-        reward: impl Fn(Pair) -> MeanReward,
-    ) {
+    pub fn follow(&mut self, main: &Model, change: &Change, is_boundary: bool, statistics: &Statistics) {
         let cost = (main.n_arcs() + main.n_pairs()) as u64;
         self.credit = (self.credit + CREDIT).min(cost);
         self.steps += 1;
@@ -228,7 +222,7 @@ impl Posterior {
         if self.credit >= cost {
             self.credit = 0;
             for pair in (0..main.n_pairs() as u32).map(Pair).filter(|&pair| main.is_in_use(pair)) {
-                self.redraw(left, main, pair, unit(pair), reward(pair));
+                self.redraw(left, main, pair, statistics);
             }
         }
         let max_cycles = 16 + 4 * main.n_states() as u64;

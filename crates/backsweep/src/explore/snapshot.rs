@@ -1,15 +1,10 @@
 //! An explorer as named arrays, and back. The arrays are there only for an exploring agent.
 
 use super::explorer::{Acting, Explorer};
-use super::fading::Fading;
 use super::pending::Pending;
 use super::window::Window;
 use super::{Exploration, Explore, Forgetting};
-use crate::explore::ages::Ages;
 use crate::{Model, Optimism, Planner, PlannerKind, Result, Settings, Snapshot};
-
-/// The largest value that a sum of squares may have: that of rewards of at most 1e150, 2⁵³ times.
-const MAX_SQUARES: f64 = f64::MAX;
 
 impl Exploration {
     fn store(&self, snapshot: &mut Snapshot) {
@@ -18,6 +13,7 @@ impl Exploration {
             Explore::Optimism(Optimism { value, min_visits }) => (value, f64::from(min_visits)),
             Explore::CountBonus { beta } | Explore::BayesBonus { beta } => (beta, 0.0),
             Explore::VarianceBonus { c, d } => (c, d),
+            Explore::SurpriseBonus { beta, d } => (beta, d),
             Explore::PosteriorSampling { worlds, prior } => (f64::from(worlds), prior),
         };
         let (forgetting, amount) = match self.forgetting {
@@ -45,6 +41,7 @@ impl Exploration {
             b"optimism" => Explore::Optimism(Optimism { value: a, min_visits: b as u32 }),
             b"count_bonus" => Explore::CountBonus { beta: a },
             b"variance_bonus" => Explore::VarianceBonus { c: a, d: b },
+            b"surprise_bonus" => Explore::SurpriseBonus { beta: a, d: b },
             b"bayes_bonus" => Explore::BayesBonus { beta: a },
             b"posterior_sampling" => Explore::PosteriorSampling { worlds: a as u32, prior: b },
             _ => return Err(unknown("explore.kind")),
@@ -71,19 +68,10 @@ impl Explorer {
     /// Stores everything that an exploring agent has beside model and recommending planner, which has been stored.
     pub fn store(&self, model: &Model, planner: &dyn Planner, snapshot: &mut Snapshot) {
         self.settings.store(snapshot);
-        snapshot.put("explore.steps", vec![self.steps]);
+        self.statistics.store(snapshot);
         self.pending.store(model, planner, snapshot);
-        if let Some(fading) = &self.fading {
-            fading.store(snapshot);
-        }
         if let Some(window) = &self.window {
             window.store(snapshot);
-        }
-        if let Some(squares) = &self.squares {
-            snapshot.put("explore.squares", squares.clone());
-        }
-        if let Some(ages) = &self.ages {
-            ages.store(snapshot);
         }
         match &self.acting {
             Acting::Recommending => {}
@@ -112,23 +100,10 @@ impl Explorer {
         let settings = Settings { optimism: Optimism::default(), ..settings };
         let empty = model.freeze_at().map_or_else(Model::new, |visits| Model::new().frozen_at(visits));
         let (mut explorer, planner) = Self::new(&empty, kind, settings, exploration)?;
-        explorer.steps = match snapshot.u64s("explore.steps")? {
-            &[steps] if steps <= u64::MAX / 2 => steps,
-            _ => return Err(Snapshot::problem("explore.steps", "expected one number below 2^63")),
-        };
+        explorer.statistics.restore(exploration.forgetting, model, snapshot)?;
         explorer.pending = Pending::restore(model, snapshot)?;
-        explorer.fading = Fading::restore(exploration.forgetting, model, snapshot)?;
         if let Forgetting::Window(length) = exploration.forgetting {
             explorer.window = Some(Window::restore(length, model, snapshot)?);
-        }
-        if let Some(squares) = &mut explorer.squares {
-            *squares = snapshot.bounded("explore.squares", model.n_pairs(), MAX_SQUARES)?.to_vec();
-            if squares.iter().any(|&square| square < 0.0) {
-                return Err(Snapshot::problem("explore.squares", "a sum of squares is below 0"));
-            }
-        }
-        if explorer.ages.is_some() {
-            explorer.ages = Some(Ages::restore(model, explorer.steps, snapshot)?);
         }
         if let Some(acting) = explorer.acting_settings() {
             explorer.acting = match explorer.acting {

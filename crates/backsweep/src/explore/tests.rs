@@ -1,8 +1,9 @@
 //! The weights of drawn worlds against the distributions that they are draws of. Seeds are fixed.
 
-use super::Exploration;
 use super::draws::{exponential, gamma, normal};
-use super::posterior::{MeanReward, Posterior};
+use super::posterior::Posterior;
+use super::statistics::Statistics;
+use super::{Constants, Exploration};
 use crate::{Action, Model, Next, Pair, PlannerKind, Random, Settings, State, Transition};
 
 const N: usize = 4000;
@@ -128,12 +129,18 @@ fn observed_weights_are_a_dirichlet_draw() {
     check_dirichlet(10, &shares(&posterior));
 }
 
+/// Without squares of rewards, whose mean is then drawn as it is.
+fn statistics() -> Statistics {
+    let constants = Constants { lowest: 0.0, range: 0.0, start: 0.0, floor: 0.0 };
+    Statistics::new(&Exploration::default(), constants)
+}
+
 #[test]
 fn redrawn_weights_are_a_dirichlet_draw() {
     let (mut posterior, mut model) = (posterior(0.0), Model::with_states([1; 3]).unwrap());
     observe(&mut model, &mut posterior);
     let before = shares(&posterior);
-    posterior.redraw_pair(&model, Pair(0), 1.0, MeanReward { mean: 1.0, deviation: 0.0 });
+    posterior.redraw_pair(&model, Pair(0), &statistics());
     let after = shares(&posterior);
     check_dirichlet(10, &after);
     // They owe nothing to what they were.
@@ -148,6 +155,6 @@ fn the_prior_is_one_more_outcome() {
     let mut model = Model::with_states([1; 3]).unwrap();
     observe(&mut model, &mut posterior);
     check_dirichlet(12, &shares(&posterior));
-    posterior.redraw_pair(&model, Pair(0), 1.0, MeanReward { mean: 1.0, deviation: 0.0 });
+    posterior.redraw_pair(&model, Pair(0), &statistics());
     check_dirichlet(12, &shares(&posterior));
 }

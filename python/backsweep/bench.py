@@ -3,7 +3,7 @@
     >>> from backsweep import bench
     >>> [row] = bench.run(["double_loop"], runs=2)
     >>> row.mean
-    393.0
+    394.0
 
 ``World`` is one run in a world: ``step`` takes an action in the current ``state`` and the world keeps the score. docs/EXPLORING.md
 describes the worlds and their scores; ``backsweep explore`` on the command line runs many agents in all of them.

@@ -190,8 +190,9 @@ impl RefreshSchedule {
             }
             _ => return Err(Snapshot::problem("upkeep.numbers", "expected 3 items")),
         };
-        if backups > u64::MAX / 2 {
-            return Err(Snapshot::problem("upkeep.numbers", "it counts above 2^63 small backups"));
+        // They are used up within a cycle or two; a damaged count would keep the next cycle busy for hours.
+        if backups > u64::from(u32::MAX) {
+            return Err(Snapshot::problem("upkeep.numbers", "it counts above 2^32 small backups"));
         }
         let next = next.min(u64::from(u32::MAX) - 1) as u32;
         Ok(Self { state_peaks, pair_peaks, next, backups, credit: credit.min(MOST_CREDIT) })

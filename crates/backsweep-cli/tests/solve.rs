@@ -133,6 +133,31 @@ fn json_passes_verify_and_a_changed_one_does_not() {
     }
 }
 
+/// Rewards that are not numbers are refused with their place; the largest allowed are solved and printed as numbers.
+#[test]
+fn extreme_rewards_are_refused_or_printed() {
+    let folder = Folder::new("extreme");
+    let model = |reward: &str| {
+        let head = "state,action,next_state,probability,reward,terminated";
+        folder.write("e.csv", &format!("{head}\na,go,b,1,{reward},\nb,go,,1,-1e150,true\n"));
+    };
+    for (reward, expected) in [
+        ("nan", "e.csv:2:10: found nan; expected a reward"),
+        ("inf", "e.csv:2:10: found inf; expected a reward"),
+        ("-inf", "e.csv:2:10: found -inf; expected a reward"),
+        ("1e200", "is 1e200; expected a number between -1e150 and 1e150"),
+    ] {
+        model(reward);
+        let message = folder.error("e.csv --discount 0.5");
+        assert!(message.contains(expected), "{reward}: {message}");
+    }
+    model("1e150");
+    let json = folder.solve("e.csv --discount 0.5 --tolerance 1e140 --json");
+    assert!(!json.contains("inf") && !json.contains("NaN") && !json.contains("[null"), "{json}");
+    let table = folder.solve("e.csv --discount 0.5 --tolerance 1e140");
+    assert!(table.contains(" 5.000000000e149 ") && table.contains(" -1.000000000e150 "), "{table}");
+}
+
 #[test]
 fn errors_are_one_line_that_helps() {
     let folder = Folder::new("errors");

@@ -472,3 +472,67 @@ def test_an_agent_is_solved_by_the_portfolio_too(tmp_path):
     assert (worst.values <= solution.values + 2e-8).all()
     with pytest.raises(ValueError, match="no states are labelled"):
         agent.solve(objective=Reach("first"))
+
+
+@pytest.mark.parametrize("minimize", [False, True])
+@pytest.mark.parametrize(
+    "objective",
+    [Reach("goal"), Reach("goal", avoid="trap"), Reach("goal", within=6), Total(), Total(until="goal"), Horizon(7), Average()],
+    ids=str,
+)
+def test_a_chain_of_changes_without_discount(objective, minimize):
+    """Every objective is repaired: after each change the answer, and the one foretold, agree with that of a fresh problem."""
+    rng = np.random.default_rng(3)
+    states = [f"s{i}" for i in range(20)]
+    mdp = MDP(1.0)
+    for state in states:
+        for action in range(int(rng.integers(1, 4))):
+            mdp.set_outcomes(state, action, random_outcomes(rng, states))
+
+    def label(problem):
+        problem.set_label("goal", states[:2])
+        problem.set_label("trap", states[2:4])
+
+    def same(a, b):
+        return np.isclose(a, b, rtol=0, atol=2e-6, equal_nan=True).all()
+
+    label(mdp)
+    mdp.solve(1e-6, objective=objective, minimize=minimize)
+    repaired = 0
+    for step in range(60):
+        state = states[rng.integers(len(states))]
+        actions = mdp.actions(state)
+        if not actions:
+            continue
+        action = actions[rng.integers(len(actions))]
+        change = [None, float(rng.normal()), random_outcomes(rng, states), random_outcomes(rng, states)][rng.integers(4)]
+        if change is None and len(actions) == 1:
+            continue
+        foretold = mdp.what_if({(state, action): change}, 1e-6, objective=objective, minimize=minimize) if step % 5 == 0 else None
+        if change is None:
+            mdp.remove_action(state, action)
+        elif isinstance(change, float):
+            mdp.set_reward(state, action, change)
+        else:
+            mdp.set_outcomes(state, action, change)
+        answer = mdp.solve(1e-6, objective=objective, minimize=minimize)
+        repaired += answer.repaired
+        other = fresh(copy.copy(mdp), 1.0)
+        label(other)
+        other = other.solve(1e-6, objective=objective, minimize=minimize)
+        assert other.states == answer.states
+        assert same(answer.values, other.values), step
+        assert foretold is None or same(foretold.after, answer.values), step
+    # Values of a number of steps and of the long run are solved again; so is what could matter of the others.
+    assert repaired > 0 or isinstance(objective, (Horizon, Average)) or (isinstance(objective, Total) and not minimize)
+
+
+def test_a_label_that_moves_is_not_repaired_with_the_old_one():
+    mdp = walk()
+    first = mdp.solve(1e-9, objective=Reach("rich"))
+    mdp.set_reward(1, "bold", 5.0)
+    mdp.solve(1e-9, objective=Reach("rich"))
+    mdp.set_label("rich", [2])
+    mdp.set_reward(1, "bold", 4.0)
+    moved = mdp.solve(1e-9, objective=Reach("rich"))
+    assert moved.values[moved.states.index(2)] == 1.0 > first.values[first.states.index(2)]

@@ -4,12 +4,14 @@
 //! |---|---|
 //! | the model and its changes | [`model`], [`editing`] |
 //! | from arrays | [`build`], [`arrays`] |
-//! | answers, repairs, what-if | [`solving`], [`stopping`] |
+//! | answers and repairs, what-if | [`asking`], [`solving`], [`stopping`], [`comparing`] |
 //! | what can be read of both | [`reading`] |
 //! | files | [`files`] (other tools'), [`storage`] (our own) |
 
 pub mod arrays;
+pub mod asking;
 pub mod build;
+pub mod comparing;
 pub mod editing;
 pub mod files;
 pub mod model;
@@ -18,99 +20,33 @@ pub mod solving;
 pub mod stopping;
 pub mod storage;
 
-use crate::errors::{self, show};
+use crate::errors;
 use crate::exclusive::Exclusive;
 use crate::files::{call, translate};
 use crate::named_agent::NamedAgent;
 use crate::names;
 use crate::solver::Solver;
 use arrays::{RewardArray, Rows};
-use backsweep::Settings;
-use backsweep_io::mdp::{Compression, Format, Label};
-use backsweep_solve::{Direction, NO_CHOICE, Query};
+use asking::{Objective, checked_discount, effort, format_of, ids, question, result, stopping};
+use backsweep_io::mdp::{Compression, Label};
 use build::Sums;
-use editing::Edit;
+use comparing::GivenChange;
 use model::NamedModel;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
-use solving::{Answer, Compared, Effort, Question, Solved};
-use std::num::NonZeroUsize;
+use solving::Solved;
 use std::path::PathBuf;
 use std::sync::MutexGuard;
-use std::time::Duration;
-use stopping::Stopping;
 use storage::Trust;
 
 /// A known model and what is known about it. Users see `backsweep.MDP`.
 #[pyclass(module = "backsweep._backsweep", frozen)]
 pub struct KnownModel(Exclusive<Solved>);
 
-/// A question as `backsweep._objectives` puts it: kind, reward, label, label to avoid, steps, discount.
-type Objective = (String, Option<String>, Option<String>, Option<String>, Option<u64>, Option<f64>);
-
-/// A change: state, action, outcomes, reward.
-type GivenChange<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<f64>);
-
 /// A matrix in compressed rows.
 type Sparse<'py> = (PyReadonlyArray1<'py, i64>, Bound<'py, PyAny>, PyReadonlyArray1<'py, f64>);
-
-/// The actions of a policy by state, as ids; -1 where there is none.
-fn ids(policy: &[u32]) -> Vec<i64> {
-    policy.iter().map(|&action| if action == NO_CHOICE { -1 } else { i64::from(action) }).collect()
-}
-
-fn checked_discount(discount: f64) -> PyResult<f64> {
-    let settings = Settings { discount, ..Settings::default() };
-    settings.check().map(|_| discount).map_err(|error| errors::value(error.to_string()))
-}
-
-fn question(solved: &Solved, objective: Option<Objective>, minimize: bool) -> PyResult<Question> {
-    let direction = if minimize { Direction::Minimize } else { Direction::Maximize };
-    let Some((kind, reward, label, avoid, steps, discount)) = objective else {
-        return Ok(Question { query: solved.usual_query(), direction });
-    };
-    let discount = checked_discount(discount.unwrap_or(solved.discount))?;
-    let query = match (kind.as_str(), label, steps) {
-        ("discounted", ..) if discount < 1.0 => Query::Discounted { reward, discount },
-        ("discounted", ..) => Query::Total { reward, until: None },
-        ("reach", Some(goal), steps) => Query::Reach { goal, avoid, steps },
-        ("total", until, _) => Query::Total { reward, until },
-        ("horizon", _, Some(steps)) => Query::Horizon { reward, steps, discount },
-        ("average", ..) => Query::Average { reward },
-        (kind, ..) => return Err(errors::value(format!("objective {kind:?} is not known"))),
-    };
-    Ok(Question { query, direction })
-}
-
-fn effort(tolerance: f64, method: Option<String>, threads: Option<usize>) -> PyResult<Effort> {
-    if !(tolerance > 0.0 && tolerance.is_finite()) {
-        return Err(errors::value(format!("tolerance is {tolerance}; expected a finite number above 0")));
-    }
-    if threads == Some(0) {
-        return Err(errors::value("threads is 0; expected 1 or more"));
-    }
-    let all = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    Ok(Effort { tolerance, method, threads: threads.unwrap_or_else(all) })
-}
-
-fn stopping(time_limit: Option<f64>) -> PyResult<Stopping> {
-    let limit = time_limit.map(Duration::try_from_secs_f64).transpose();
-    limit.map(Stopping::new).map_err(|_| {
-        let found = time_limit.unwrap_or(f64::NAN);
-        errors::value(format!("time_limit is {found}; expected a number of seconds, 0 or more"))
-    })
-}
-
-fn format_of(name: Option<&str>) -> PyResult<Option<Format>> {
-    let find = |name: &str| {
-        let known: Vec<&str> = Format::NAMES.iter().map(|(name, _)| *name).collect();
-        let problem = || errors::value(format!("format is {name:?}; expected one of {}", known.join(", ")));
-        Format::named(name).ok_or_else(problem)
-    };
-    name.map(find).transpose()
-}
 
 impl KnownModel {
     fn of(solved: Solved) -> Self {
@@ -272,7 +208,7 @@ impl KnownModel {
             mdp.labels.push(Label { name: label, states: ids });
         }
         // Labels are part of what an answer is about.
-        solved.answer = solved.answer.take().filter(|answer| answer.question.query == solved.usual_query());
+        solved.forget_labels();
         Ok(())
     }
 
@@ -334,34 +270,7 @@ impl KnownModel {
         let effort = effort(tolerance, None, threads)?;
         let mut solved = self.lock()?;
         let question = question(&solved, objective, minimize)?;
-        let ready = solved.ready(py, &question, &effort, &stopping)?;
-        let mut edits = Vec::with_capacity(changes.len());
-        for (state, action, given, reward) in &changes {
-            let pair = || format!("action {} in state {}", show(action), show(state));
-            let edit = match (given, reward) {
-                (Some(given), _) => Edit::Outcomes(editing::outcomes(given, &pair)?),
-                (None, Some(reward)) => Edit::Reward(*reward),
-                (None, None) => Edit::Remove,
-            };
-            edits.push((state.clone(), action.clone(), edit));
-        }
-        let (found, added) = solved.changes(edits)?;
-        let compared = if ready { solved.compare(py, (&found, &added), &effort, &stopping)? } else { None };
-        let compared = match compared {
-            Some(compared) if compared.converged || stopping.stop() => compared,
-            _ => {
-                let mut other = Solved::new(solved.model.copied(py)?, solved.discount);
-                for (state, action, given, reward) in &changes {
-                    match (given, reward) {
-                        (Some(given), _) => other.set_outcomes(state, action, given, false)?,
-                        (None, Some(reward)) => other.set_reward(state, action, *reward)?,
-                        (None, None) => other.remove(state, action)?,
-                    }
-                }
-                let after = other.solve(py, &question, &effort, &stopping)?;
-                Compared::new(solved.solve(py, &question, &effort, &stopping)?, after)
-            }
-        };
+        let compared = solved.what_if(py, &changes, &question, &effort, &stopping)?;
         let stopped = stopping.reason(py)?.filter(|_| !compared.converged);
         let column = |i: usize| -> Vec<u32> {
             compared.moved.iter().map(|moved| [moved.0, moved.1, moved.2][i]).collect()
@@ -571,27 +480,4 @@ pub fn mdp_object<'py>(py: Python<'py>, learner: &NamedAgent) -> PyResult<Bound<
     static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let engine = KnownModel::of(Solved::of_agent(py, learner)?);
     CELL.import(py, "backsweep._mdp", "MDP")?.call_method1("_of", (engine,))
-}
-
-fn result<'py>(
-    py: Python<'py>,
-    answer: &Answer,
-    seconds: f64,
-    stopped: Option<&str>,
-) -> PyResult<Bound<'py, PyTuple>> {
-    let array = |numbers: &[f64]| numbers.to_vec().into_pyarray(py);
-    let policy: Bound<'py, PyArray1<i64>> = ids(&answer.policy).into_pyarray(py);
-    let numbers = (array(&answer.values), array(&answer.lower), array(&answer.upper), policy);
-    let question = answer.question.query.describe(answer.question.direction);
-    let rest = (
-        answer.error_bound(),
-        answer.converged,
-        answer.iterations,
-        seconds,
-        answer.explanation.clone(),
-        stopped,
-        question,
-        answer.repaired,
-    );
-    (numbers, rest).into_pyobject(py)
 }

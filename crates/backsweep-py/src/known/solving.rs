@@ -4,7 +4,7 @@ use crate::errors;
 use crate::known::model::NamedModel;
 use crate::known::stopping::Stopping;
 use backsweep_io::mdp::{Mdp, Rewards};
-use backsweep_solve::{Change, Direction, Limits, NO_CHOICE, Query, Repair, Solution, Start};
+use backsweep_solve::{Change, Direction, Limits, NO_CHOICE, Query, Repair, Repaired, Solution, Start};
 use pyo3::prelude::*;
 
 /// What is asked.
@@ -89,20 +89,21 @@ impl Answer {
 }
 
 /// A model that repairs are made on, and what has changed since the last one.
-struct Tracked {
-    repair: Repair,
-    question: Question,
+pub struct Tracked {
+    pub repair: Repair,
+    pub question: Question,
     pending: Vec<Change>,
 }
 
-/// What changes would do.
-pub struct Compared {
-    pub before: Vec<f64>,
-    pub after: Vec<f64>,
-    pub bound: Option<f64>,
-    pub converged: bool,
-    /// The states where the policy takes another action, with both actions.
-    pub moved: Vec<(u32, u32, u32)>,
+impl Tracked {
+    /// Whether this is the model as it is, and the question.
+    pub fn is_ready_for(&self, question: &Question) -> bool {
+        self.question == *question && self.pending.is_empty()
+    }
+
+    fn is_discounted(&self) -> bool {
+        matches!(self.question.query, Query::Discounted { .. })
+    }
 }
 
 /// A model and what is known about it.
@@ -113,9 +114,9 @@ pub struct Solved {
     pub answer: Option<Answer>,
     /// Sweeps and backups of all solves.
     pub iterations: u64,
-    tracked: Option<Tracked>,
-    /// Rounding kept repairs from reaching this tolerance: it is left to fresh solves.
-    too_tight: f64,
+    pub tracked: Option<Tracked>,
+    /// Rounding kept repairs of a question from reaching this tolerance: it is left to fresh solves.
+    too_tight: Option<(Question, f64)>,
 }
 
 impl Solved {
@@ -179,10 +180,7 @@ impl Solved {
         }
         let stop = || stopping.stop();
         let limits = Limits { tolerance: effort.tolerance, stop: &stop, threads: effort.threads };
-        if effort.method.is_none()
-            && matches!(question.query, Query::Discounted { .. })
-            && self.repair(py, question, &limits)?
-        {
+        if effort.method.is_none() && self.repair(py, question, &limits)? {
             return self.answered();
         }
         self.flatten()?;
@@ -226,18 +224,24 @@ impl Solved {
         let same = self.answer.as_ref().is_some_and(|answer| {
             answer.question == *question && answer.values.len() == n_states && !answer.current
         });
-        if !same || limits.tolerance <= self.too_tight {
+        let hopeless =
+            |(asked, tolerance): &(Question, f64)| asked == question && limits.tolerance <= *tolerance;
+        if !same || self.too_tight.as_ref().is_some_and(hopeless) {
             return Ok(false);
         }
         if self.tracked.as_ref().is_some_and(|tracked| tracked.question != *question) {
             self.untrack();
         }
-        let backups = match self.tracked.as_mut() {
+        let error = self.model.reward_error;
+        let repaired = match self.tracked.as_mut() {
             Some(tracked) => {
                 let changes = std::mem::take(&mut tracked.pending);
+                if !tracked.is_discounted() {
+                    tracked.repair.count_reward_error(error);
+                }
                 let repair = &mut tracked.repair;
                 match py.detach(|| repair.apply(&changes, limits)) {
-                    Ok(repaired) => repaired.backups,
+                    Ok(repaired) => repaired,
                     Err(_) => {
                         // The solver says what is wrong with the model, in its own words.
                         self.tracked = None;
@@ -246,35 +250,67 @@ impl Solved {
                 }
             }
             None => match self.track(py, question, limits)? {
-                Some(backups) => backups,
+                Some(repaired) => repaired,
                 None => return Ok(false),
             },
         };
         let Some(tracked) = &self.tracked else { return Ok(false) };
         let mut solution = tracked.repair.solution();
-        if !solution.converged && !(limits.stop)() {
-            self.too_tight = limits.tolerance;
+        // What was solved afresh says all that a fresh solve would.
+        let final_word = repaired.solved_afresh && !tracked.is_discounted() && error == 0.0;
+        if !solution.converged && !(limits.stop)() && !final_word {
+            self.too_tight = Some((question.clone(), limits.tolerance));
             self.untrack();
             return Ok(false);
         }
-        solution.iterations = backups;
-        self.accept(question, limits.tolerance, solution, None, true)?;
+        // Where too much changed for small backups, a repair of discounted values still began with them.
+        let by_backups = tracked.is_discounted() || !repaired.solved_afresh;
+        if by_backups {
+            solution.iterations = repaired.backups;
+        }
+        self.accept(question, limits.tolerance, solution, None, by_backups)?;
         Ok(true)
     }
 
-    /// Takes an answer over into a repair; the number of backups, unless there is nothing to take over.
-    fn track(&mut self, py: Python<'_>, question: &Question, limits: &Limits) -> PyResult<Option<u64>> {
-        let Query::Discounted { reward, discount } = &question.query else { return Ok(None) };
-        let Some(start) = self.answer.as_mut().and_then(|answer| answer.start.take()) else {
-            return Ok(None);
+    /// Makes a question ready for repairs: a discounted answer is taken over, any other question is answered by the repair.
+    /// `None` if neither can be done.
+    pub fn track(
+        &mut self,
+        py: Python<'_>,
+        question: &Question,
+        limits: &Limits,
+    ) -> PyResult<Option<Repaired>> {
+        let direction = question.direction;
+        let (repair, repaired) = if let Query::Discounted { reward, discount } = &question.query {
+            let Some(start) = self.answer.as_mut().and_then(|answer| answer.start.take()) else {
+                return Ok(None);
+            };
+            let mdp = self.model.flatten()?;
+            let rewards =
+                mdp.expected_rewards(reward.as_deref()).map_err(|error| wrong(error.to_string()))?;
+            let discount = *discount;
+            py.detach(|| Repair::resume(mdp, &rewards, discount, direction, start, limits)).map_err(wrong)?
+        } else {
+            // Rewards of 1 per step are no part of the model, so no change may set them.
+            if self.add_steps(&question.query) {
+                self.model.mdp.rewards.pop();
+                return Ok(None);
+            }
+            let mdp = self.model.flatten()?;
+            let repair = py.detach(|| Repair::ask(&question.query, mdp, direction, limits)).map_err(wrong)?;
+            let converged = repair.solution().converged;
+            (repair, Repaired { converged, backups: 0, solved_afresh: true })
         };
-        let mdp = self.model.flatten()?;
-        let rewards = mdp.expected_rewards(reward.as_deref()).map_err(|error| wrong(error.to_string()))?;
-        let (discount, direction) = (*discount, question.direction);
-        let resumed = py.detach(|| Repair::resume(mdp, &rewards, discount, direction, start, limits));
-        let (repair, repaired) = resumed.map_err(wrong)?;
         self.tracked = Some(Tracked { repair, question: question.clone(), pending: Vec::new() });
-        Ok(Some(repaired.backups))
+        Ok(Some(repaired))
+    }
+
+    /// Lets go of what depends on labels, which have changed.
+    pub fn forget_labels(&mut self) {
+        let usual = self.usual_query();
+        self.answer = self.answer.take().filter(|answer| answer.question.query == usual);
+        let kept = |tracked: &Tracked| matches!(tracked.question.query, Query::Discounted { .. });
+        self.tracked = self.tracked.take().filter(kept);
     }
 
     /// Takes over what a solver returned.
@@ -342,75 +378,6 @@ impl Solved {
             Query::Reach { .. } | Query::Horizon { .. } | Query::Average { .. } => None,
         }
     }
-
-    /// Solves, and makes ready for questions about changes if they can be answered by small backups; whether they can.
-    pub fn ready(
-        &mut self,
-        py: Python<'_>,
-        question: &Question,
-        effort: &Effort,
-        stopping: &Stopping,
-    ) -> PyResult<bool> {
-        self.solve(py, question, effort, stopping)?;
-        if !matches!(question.query, Query::Discounted { .. }) {
-            return Ok(false);
-        }
-        if self.tracked.as_ref().is_some_and(|tracked| tracked.question == *question) {
-            return Ok(true);
-        }
-        let stop = || stopping.stop();
-        let limits = Limits { tolerance: effort.tolerance, stop: &stop, threads: effort.threads };
-        Ok(self.track(py, question, &limits)?.is_some())
-    }
-
-    /// What changes would do, by small backups, once all is [`ready`](Self::ready). `actions` are those of the choices that
-    /// the changes add.
-    pub fn compare(
-        &mut self,
-        py: Python<'_>,
-        (changes, actions): (&[Change], &[u32]),
-        effort: &Effort,
-        stopping: &Stopping,
-    ) -> PyResult<Option<Compared>> {
-        let stop = || stopping.stop();
-        let limits = Limits { tolerance: effort.tolerance, stop: &stop, threads: effort.threads };
-        let Some(tracked) = self.tracked.as_mut() else { return Ok(None) };
-        let Query::Discounted { discount, .. } = tracked.question.query else { return Ok(None) };
-        let repair = &mut tracked.repair;
-        let answer = py.detach(|| repair.what_if(changes, &limits)).map_err(wrong)?;
-        let n = self.model.action_of.len();
-        let action = |choice: u32| match choice {
-            NO_CHOICE => NO_CHOICE,
-            choice if (choice as usize) < n => self.model.action_of[choice as usize],
-            choice => actions.get(choice as usize - n).copied().unwrap_or(NO_CHOICE),
-        };
-        let moved = answer.policy_changes.iter().zip(&answer.choices_after);
-        let moved = moved
-            .map(|(&state, &after)| (state, action(tracked.repair.choice(state as usize)), action(after)));
-        let bound = answer.bound + self.model.reward_error / (1.0 - discount) * (1.0 + 4.0 * f64::EPSILON);
-        Ok(Some(Compared {
-            moved: moved.collect(),
-            before: answer.before,
-            after: answer.after,
-            bound: Some(bound).filter(|bound| bound.is_finite()),
-            converged: answer.repaired.converged && bound <= effort.tolerance,
-        }))
-    }
-}
-
-impl Compared {
-    /// Two answers to the same question, before and after changes.
-    pub fn new(before: &Answer, after: &Answer) -> Self {
-        let policies = (0..).zip(before.policy.iter().zip(&after.policy));
-        let moved = policies.filter(|(_, (before, after))| before != after);
-        Self {
-            before: before.values.clone(),
-            after: after.values.clone(),
-            bound: before.error_bound().zip(after.error_bound()).map(|(a, b)| a.max(b)),
-            converged: before.converged && after.converged,
-            moved: moved.map(|(state, (&before, &after))| (state, before, after)).collect(),
-        }
-    }
 }
 
 /// The middle of an interval; its finite end if the other is infinite.
@@ -424,6 +391,6 @@ fn middle(lower: f64, upper: f64) -> f64 {
     }
 }
 
-fn wrong(problem: String) -> PyErr {
+pub fn wrong(problem: String) -> PyErr {
     errors::value(problem.strip_prefix("model: ").unwrap_or(&problem).to_owned())
 }

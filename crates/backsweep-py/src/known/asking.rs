@@ -1,0 +1,101 @@
+//! What Python asks, checked, and answers as it takes them.
+
+use crate::errors;
+use crate::known::solving::{Answer, Effort, Question, Solved};
+use crate::known::stopping::Stopping;
+use backsweep::Settings;
+use backsweep_io::mdp::Format;
+use backsweep_solve::{Direction, NO_CHOICE, Query};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+/// A question as `backsweep._objectives` puts it: kind, reward, label, label to avoid, steps, discount.
+pub type Objective = (String, Option<String>, Option<String>, Option<String>, Option<u64>, Option<f64>);
+
+/// The actions of a policy by state, as ids; -1 where there is none.
+pub fn ids(policy: &[u32]) -> Vec<i64> {
+    policy.iter().map(|&action| if action == NO_CHOICE { -1 } else { i64::from(action) }).collect()
+}
+
+/// A discount that is one.
+pub fn checked_discount(discount: f64) -> PyResult<f64> {
+    let settings = Settings { discount, ..Settings::default() };
+    settings.check().map(|_| discount).map_err(|error| errors::value(error.to_string()))
+}
+
+/// What is asked; the usual question if nothing is said.
+pub fn question(solved: &Solved, objective: Option<Objective>, minimize: bool) -> PyResult<Question> {
+    let direction = if minimize { Direction::Minimize } else { Direction::Maximize };
+    let Some((kind, reward, label, avoid, steps, discount)) = objective else {
+        return Ok(Question { query: solved.usual_query(), direction });
+    };
+    let discount = checked_discount(discount.unwrap_or(solved.discount))?;
+    let query = match (kind.as_str(), label, steps) {
+        ("discounted", ..) if discount < 1.0 => Query::Discounted { reward, discount },
+        ("discounted", ..) => Query::Total { reward, until: None },
+        ("reach", Some(goal), steps) => Query::Reach { goal, avoid, steps },
+        ("total", until, _) => Query::Total { reward, until },
+        ("horizon", _, Some(steps)) => Query::Horizon { reward, steps, discount },
+        ("average", ..) => Query::Average { reward },
+        (kind, ..) => return Err(errors::value(format!("objective {kind:?} is not known"))),
+    };
+    Ok(Question { query, direction })
+}
+
+/// How hard to try.
+pub fn effort(tolerance: f64, method: Option<String>, threads: Option<usize>) -> PyResult<Effort> {
+    if !(tolerance > 0.0 && tolerance.is_finite()) {
+        return Err(errors::value(format!("tolerance is {tolerance}; expected a finite number above 0")));
+    }
+    if threads == Some(0) {
+        return Err(errors::value("threads is 0; expected 1 or more"));
+    }
+    let all = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    Ok(Effort { tolerance, method, threads: threads.unwrap_or_else(all) })
+}
+
+/// When to stop.
+pub fn stopping(time_limit: Option<f64>) -> PyResult<Stopping> {
+    let limit = time_limit.map(Duration::try_from_secs_f64).transpose();
+    limit.map(Stopping::new).map_err(|_| {
+        let found = time_limit.unwrap_or(f64::NAN);
+        errors::value(format!("time_limit is {found}; expected a number of seconds, 0 or more"))
+    })
+}
+
+/// The format of a file by its name.
+pub fn format_of(name: Option<&str>) -> PyResult<Option<Format>> {
+    let find = |name: &str| {
+        let known: Vec<&str> = Format::NAMES.iter().map(|(name, _)| *name).collect();
+        let problem = || errors::value(format!("format is {name:?}; expected one of {}", known.join(", ")));
+        Format::named(name).ok_or_else(problem)
+    };
+    name.map(find).transpose()
+}
+
+/// A solution as `backsweep._mdp` takes it.
+pub fn result<'py>(
+    py: Python<'py>,
+    answer: &Answer,
+    seconds: f64,
+    stopped: Option<&str>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let array = |numbers: &[f64]| numbers.to_vec().into_pyarray(py);
+    let policy: Bound<'py, PyArray1<i64>> = ids(&answer.policy).into_pyarray(py);
+    let numbers = (array(&answer.values), array(&answer.lower), array(&answer.upper), policy);
+    let question = answer.question.query.describe(answer.question.direction);
+    let rest = (
+        answer.error_bound(),
+        answer.converged,
+        answer.iterations,
+        seconds,
+        answer.explanation.clone(),
+        stopped,
+        question,
+        answer.repaired,
+    );
+    (numbers, rest).into_pyobject(py)
+}

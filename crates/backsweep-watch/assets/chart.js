@@ -118,7 +118,7 @@ export class Chart {
       c.fillStyle = read("--text");
       c.textAlign = "left";
       c.textBaseline = "bottom";
-      const label = `optimum on the true model ${short(+this.line.toPrecision(3))}`;
+      const label = `optimum ${short(+this.line.toPrecision(3))}`;
       c.strokeStyle = read("--card");
       c.lineWidth = 4;
       c.lineJoin = "round";

@@ -14,7 +14,7 @@ export function racerName(frame, k, titles) {
 }
 
 /** How far below the optimum, in words. */
-const below = (gap) => (gap === null || gap === undefined ? "" : ` (now ${gap >= 0.1 ? Math.round(100 * gap) : (100 * gap).toFixed(1)} % below)`);
+const below = (gap) => (gap === null || gap === undefined ? "" : ` (now ${gap >= 0.1 ? Math.round(100 * gap) : (100 * gap).toFixed(1)} % below it)`);
 
 /** The course of one agent in words. */
 export function courseText(course, optimum, isClosed) {

@@ -14,7 +14,7 @@ export const GLOSSARY = {
   queue: ["Queue", "The cells whose value has changed without their predecessors knowing. The most urgent one is served first."],
   priority: ["Priority", "How far a cell's value is from the value that its predecessors count on: how surprising the cell is."],
   cycle: ["Update cycle", "One cell is popped, that is, taken off the queue, and its predecessors get their small backups. Those that are surprised in turn are queued."],
-  enough: ["Why one cycle is enough", "One step changes one cell, so it makes one new surprise. A cycle passes the largest surprise on; those it causes are smaller, by γ · P̂, and fade as they spread. What is left waits on the queue for the next steps: nothing is lost, and little work is ever repeated."],
+  enough: ["Why one cycle is enough", "It need not finish the job. One step changes one cell, so it makes one new surprise; a cycle passes the largest one on, and each that it causes is at most γ · P̂ times as large. What is left stays queued for the next steps: values lag a little, but no change is forgotten, and little work is ever repeated."],
   discount: ["Discount γ", "How much a reward counts when it comes one step later."],
   optimism: ["Optimism M", "An action counts as worth 0, better than any real cost, until it was tried M times. So the agent tries everything."],
   epsilon: ["Exploration ε", "The probability of a random action instead of the best one."],

@@ -11,5 +11,5 @@ export const STEPS = [
   { title: "Back at the start", of: "walk", frame: 8, look: null, text: "Two more cycles, and the queue is empty. One visit to the star was enough for the whole corridor: three small backups, three additions." },
   { title: "A slippery floor", of: "slip", frame: 1, text: "Now moves slip: each action leads to up to three cells. The agent has tried everything, and several cells wait on the queue." },
   { title: "Counting additions", of: "slip", frame: 2, text: ({ cells, small, full }) => `One cycle updated ${cells} cells with ${small} additions, one per Q. A [full backup|full] adds up all outcomes of every such Q again: ${full} additions, for the same result. In the paper’s maze, up to 15 times as many.` },
-  { title: "One cycle is enough", of: "slip", frame: 2, text: "A step changes what is known of one cell. [One cycle per step|enough] passes on the largest surprise; those it causes are smaller and wait on the queue for later steps. Nothing is lost. Now a maze, at speed." },
+  { title: "One cycle is enough", of: "slip", frame: 2, text: "[One cycle per step|enough] need not finish the job: it passes on the largest surprise. Those it causes are smaller and stay queued for later steps. Values lag a little, but no change is forgotten. Now a maze, at speed." },
 ];

@@ -17,7 +17,7 @@ export class QueueView {
     const before = new Map(report ? report.queue_before : []);
     const entries = urgent.slice(0, this.rows - (taken ? 1 : 0)).map(([cell, priority]) => ({ cell, priority, mark: mark(report, before, cell, priority) }));
     if (taken) entries.unshift({ cell: taken[0], priority: taken[1], mark: "popped" });
-    const waiting = total === 0 ? "empty" : total === 1 ? "1 cell waits" : `${count(total)} wait`;
+    const waiting = total === 0 ? "empty" : total === 1 ? "1 cell waiting" : `${count(total)} cells waiting`;
     put(this.head, waiting);
     const key = JSON.stringify(entries) + name(0);
     if (key === this.shown) return;

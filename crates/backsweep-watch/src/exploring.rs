@@ -37,17 +37,20 @@ pub enum Way {
     VarianceBonus,
     /// β / (1 + n).
     BayesBonus,
+    /// As much as chance in the world asks for: the default of `learn`.
+    SurpriseBonus,
     /// A world drawn from the posterior.
     PosteriorSampling,
 }
 
 /// Every way: its name, its title, what its number is (empty if it has none), and that number unless another is chosen.
-const WAYS: [(Way, &str, &str, &str, f64); 6] = [
+const WAYS: [(Way, &str, &str, &str, f64); 7] = [
     (Way::EpsilonGreedy, "epsilon_greedy", "only ε-greedy", "", 0.0),
     (Way::Optimism, "optimism", "only optimism M", "", 0.0),
     (Way::CountBonus, "count_bonus", "count bonus", "β", 0.1),
     (Way::VarianceBonus, "variance_bonus", "variance bonus", "c", 1.0),
     (Way::BayesBonus, "bayes_bonus", "Bayesian bonus", "β", 0.2),
+    (Way::SurpriseBonus, "surprise_bonus", "surprise bonus", "β", 1.0),
     (Way::PosteriorSampling, "posterior_sampling", "posterior sampling", "prior", 1.0),
 ];
 
@@ -241,6 +244,7 @@ impl Racer {
             Way::CountBonus => Explore::CountBonus { beta: number },
             Way::VarianceBonus => Explore::VarianceBonus { c: number, d: 1.0 },
             Way::BayesBonus => Explore::BayesBonus { beta: number },
+            Way::SurpriseBonus => Explore::SurpriseBonus { beta: number, d: 0.02 },
             Way::PosteriorSampling => Explore::PosteriorSampling { worlds: 1, prior: number },
         };
         let exploration = Exploration {

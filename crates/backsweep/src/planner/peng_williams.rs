@@ -114,9 +114,10 @@ impl Method for PengWilliams {
             planner.counters.idle_pops += 1;
         }
         let likely = with_queue!(&mut planner.queue, queue => queue.likely());
-        if let Some((pair, state)) = model.ends_of(ArcId(likely)) {
-            planner.successors.expect(model, model.state_of(pair).0);
-            model.expect_cycle(state.0);
+        if let Some((pair, _)) = model.ends_of(ArcId(likely)) {
+            let state = model.state_of(pair).0;
+            planner.successors.expect(model, state);
+            model.expect_cycle(state);
         }
         Cycle::Done
     }

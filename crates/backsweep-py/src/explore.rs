@@ -5,12 +5,11 @@ use crate::named_agent::{NamedAgent, to_state};
 use crate::names;
 use crate::planning::{count, number};
 use backsweep::{
-    Agent as CoreAgent, EpsilonGreedy, Exploration, Explore, Forgetting, Model, Next, Optimism, PlannerKind,
-    Settings, State, Transition,
+    Agent as CoreAgent, EpsilonGreedy, Exploration, Explore, Forgetting, Model, Next, PlannerKind, Settings,
+    State, Transition,
 };
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::PyDict;
 
 /// What the constructor of an agent was given about exploring.
 pub struct Given<'a, 'py> {
@@ -82,24 +81,16 @@ fn explore_from(explore: &Bound<'_, PyAny>) -> PyResult<Explore> {
         ))
     };
     let get = |name: &str| explore.getattr(name).map_err(|_| wrong());
-    let a_number = |name: &str| number(&get(name)?, name);
-    if explore.hasattr("min_visits")? {
-        let (value, min_visits) = (a_number("value")?, u32_of(&get("min_visits")?, "min_visits")?);
-        return Ok(Explore::Optimism(Optimism { value, min_visits }));
-    }
-    let name: String = get("name")?.extract().map_err(|_| wrong())?;
-    Ok(match name.as_str() {
-        "epsilon_greedy" => Explore::EpsilonGreedy { epsilon: a_number("epsilon")? },
-        "count_bonus" => Explore::CountBonus { beta: a_number("beta")? },
-        "variance_bonus" => Explore::VarianceBonus { c: a_number("c")?, d: a_number("d")? },
-        "surprise_bonus" => Explore::SurpriseBonus { beta: a_number("beta")?, d: a_number("d")? },
-        "bayes_bonus" => Explore::BayesBonus { beta: a_number("beta")? },
-        "posterior_sampling" => Explore::PosteriorSampling {
-            worlds: u32_of(&get("worlds")?, "worlds")?,
-            prior: a_number("prior")?,
-        },
-        _ => return Err(wrong()),
-    })
+    let constant = |name: &'static str| match name {
+        "min_visits" | "worlds" => u32_of(&get(name)?, name).map(f64::from),
+        _ => number(&get(name)?, name),
+    };
+    // An optimism is a class of its own, older than the others, and has no name.
+    let name = match get("name") {
+        Ok(name) => name.extract().map_err(|_| wrong())?,
+        Err(_) => String::from("optimism"),
+    };
+    Explore::named(&name, constant)?.ok_or_else(wrong)
 }
 
 fn forgetting_from(forgetting: &Bound<'_, PyAny>) -> PyResult<Forgetting> {
@@ -124,20 +115,18 @@ fn forgetting_from(forgetting: &Bound<'_, PyAny>) -> PyResult<Forgetting> {
 /// The object that says how an agent explores; `None` for one that was built without.
 pub fn explore_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some(exploration) = agent.exploration() else { return Ok(None) };
-    let class = |name: &str| py.import("backsweep._explore")?.getattr(name);
-    let object = match exploration.explore {
-        Explore::EpsilonGreedy { .. } => class("EpsilonGreedy")?.call1((agent.policy().epsilon(),)),
-        Explore::Optimism(Optimism { value, min_visits }) => {
-            static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-            CELL.import(py, "backsweep._types", "Optimism")?.call1((value, min_visits))
+    let constants = PyDict::new(py);
+    for (name, number) in exploration.explore.constants() {
+        match name {
+            "epsilon" => constants.set_item(name, agent.policy().epsilon())?,
+            "min_visits" | "worlds" => constants.set_item(name, number as u32)?,
+            _ => constants.set_item(name, number)?,
         }
-        Explore::CountBonus { beta } => class("CountBonus")?.call1((beta,)),
-        Explore::VarianceBonus { c, d } => class("VarianceBonus")?.call1((c, d)),
-        Explore::SurpriseBonus { beta, d } => class("SurpriseBonus")?.call1((beta, d)),
-        Explore::BayesBonus { beta } => class("BayesBonus")?.call1((beta,)),
-        Explore::PosteriorSampling { worlds, prior } => class("PosteriorSampling")?.call1((worlds, prior)),
-    };
-    object.map(Some)
+    }
+    // The class of count_bonus is CountBonus, and so on.
+    let parts = exploration.explore.name().split('_');
+    let class: String = parts.map(|part| part[..1].to_uppercase() + &part[1..]).collect();
+    py.import("backsweep")?.getattr(class.as_str())?.call((), Some(&constants)).map(Some)
 }
 
 /// The object that says how an agent forgets; `None` for one that does not.

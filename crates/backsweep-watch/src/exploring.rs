@@ -20,39 +20,30 @@ pub enum Explorer {
     /// it acts and recommends by.
     #[default]
     Paper,
-    /// One of the core's ways, with its number if it has one.
-    Core(Way, f64),
+    /// One of the core's ways. ε and the optimism of those that have one are the scene's.
+    Core(Explore),
 }
 
-/// The core's ways to explore.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// A random action with probability ε, and nothing else.
-    EpsilonGreedy,
-    /// Optimism until a pair was tried M times.
-    Optimism,
-    /// β / √n.
-    CountBonus,
-    /// So many standard errors.
-    VarianceBonus,
-    /// β / (1 + n).
-    BayesBonus,
-    /// As much as chance in the world asks for: the default of `learn`.
-    SurpriseBonus,
-    /// A world drawn from the posterior.
-    PosteriorSampling,
-}
-
-/// Every way: its name, its title, what its number is (empty if it has none), and that number unless another is chosen.
-const WAYS: [(Way, &str, &str, &str, f64); 7] = [
-    (Way::EpsilonGreedy, "epsilon_greedy", "only ε-greedy", "", 0.0),
-    (Way::Optimism, "optimism", "only optimism M", "", 0.0),
-    (Way::CountBonus, "count_bonus", "count bonus", "β", 0.1),
-    (Way::VarianceBonus, "variance_bonus", "variance bonus", "c", 1.0),
-    (Way::BayesBonus, "bayes_bonus", "Bayesian bonus", "β", 0.2),
-    (Way::SurpriseBonus, "surprise_bonus", "surprise bonus", "β", 1.0),
-    (Way::PosteriorSampling, "posterior_sampling", "posterior sampling", "prior", 1.0),
+/// The core's ways on the page: name, title, the constant that can be chosen and its symbol (empty if there is none), that
+/// constant unless another is chosen, and the other constant.
+const WAYS: [(&str, &str, &str, &str, f64, f64); 7] = [
+    ("epsilon_greedy", "only ε-greedy", "", "", 0.0, 0.0),
+    ("optimism", "only optimism M", "", "", 0.0, 1.0),
+    ("count_bonus", "count bonus", "beta", "β", 0.1, 0.0),
+    ("variance_bonus", "variance bonus", "c", "c", 1.0, 1.0),
+    ("bayes_bonus", "Bayesian bonus", "beta", "β", 0.2, 0.0),
+    ("surprise_bonus", "surprise bonus", "beta", "β", 1.0, 0.02),
+    ("posterior_sampling", "posterior sampling", "prior", "prior", 1.0, 1.0),
 ];
+
+/// The title of a way, and the symbol and the value of its constant if it has one to choose.
+fn described(explore: &Explore) -> (&'static str, Option<(&'static str, f64)>) {
+    let way = WAYS.iter().find(|way| way.0 == explore.name());
+    way.map_or(("", None), |&(_, title, chosen, symbol, ..)| {
+        let number = explore.constants().into_iter().find(|(constant, _)| *constant == chosen);
+        (title, number.map(|(_, number)| (symbol, number)))
+    })
+}
 
 /// How an agent forgets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -91,18 +82,18 @@ impl FromStr for Explorer {
         if name == "paper" && number.is_none() {
             return Ok(Self::Paper);
         }
-        let found = WAYS
-            .iter()
-            .find(|(_, known, _, symbol, _)| *known == name && (number.is_none() || !symbol.is_empty()));
-        let Some(&(way, _, _, _, usual)) = found else {
-            let names: Vec<&str> = WAYS.iter().map(|(_, name, ..)| *name).collect();
-            return Err(Error::new(format!(
+        let way = WAYS.iter().find(|way| way.0 == name && (number.is_none() || !way.2.is_empty()));
+        let explore = way.and_then(|&(_, _, chosen, _, usual, other)| {
+            let constant = |name| if name == chosen { number.unwrap_or(usual) } else { other };
+            Explore::named(name, |name| Ok::<_, Error>(constant(name))).ok().flatten()
+        });
+        explore.map(Self::Core).ok_or_else(|| {
+            Error::new(format!(
                 "explore is '{}'; expected paper or one of {}, and a number only where there is one, as in bayes_bonus:0.2",
                 text.escape_debug(),
-                names.join(", ")
-            )));
-        };
-        Ok(Self::Core(way, number.unwrap_or(usual)))
+                Explore::NAMES.join(", ")
+            ))
+        })
     }
 }
 
@@ -132,9 +123,9 @@ impl FromStr for Forget {
 
 impl fmt::Display for Explorer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Core(way, number) = self else { return f.write_str("paper") };
-        let Some((_, name, _, symbol, _)) = WAYS.iter().find(|known| known.0 == *way) else { return Ok(()) };
-        if symbol.is_empty() { f.write_str(name) } else { write!(f, "{name}:{number}") }
+        let Self::Core(explore) = self else { return f.write_str("paper") };
+        f.write_str(explore.name())?;
+        described(explore).1.map_or(Ok(()), |(_, number)| write!(f, ":{number}"))
     }
 }
 
@@ -169,7 +160,7 @@ travels_as_text!(Forget);
 
 /// What there is to choose from, for the page.
 pub fn all() -> Value {
-    let ways = WAYS.map(|(_, name, title, symbol, usual)| json!({ "name": name, "title": title, "symbol": symbol, "usual": usual }));
+    let ways = WAYS.map(|(name, title, _, symbol, usual, _)| json!({ "name": name, "title": title, "symbol": symbol, "usual": usual }));
     let forgetting = FORGETTING.map(|(name, title, symbol, usual)| json!({ "name": name, "title": title, "symbol": symbol, "usual": usual }));
     json!({ "explore": ways, "forget": forgetting })
 }
@@ -190,14 +181,12 @@ impl Racer {
     pub fn exploration(&self, scene: &Scene) -> String {
         let mut text = match self.explore {
             Explorer::Paper => format!("ε {}, M {}", scene.epsilon, scene.min_visits),
-            Explorer::Core(Way::EpsilonGreedy, _) => format!("ε {}", scene.epsilon),
-            Explorer::Core(Way::Optimism, _) => format!("optimism, M {}", scene.min_visits),
-            Explorer::Core(way, number) => {
-                let known = WAYS.iter().find(|known| known.0 == way);
-                known.map_or_else(String::new, |(_, _, title, symbol, _)| {
-                    format!("{title}, {symbol} {number}")
-                })
-            }
+            Explorer::Core(Explore::EpsilonGreedy { .. }) => format!("ε {}", scene.epsilon),
+            Explorer::Core(Explore::Optimism(_)) => format!("optimism, M {}", scene.min_visits),
+            Explorer::Core(explore) => match described(&explore) {
+                (title, Some((symbol, number))) => format!("{title}, {symbol} {number}"),
+                (title, None) => title.to_owned(),
+            },
         };
         match self.forget.0 {
             Forgetting::Never => {}
@@ -216,8 +205,8 @@ impl Racer {
     /// The probability of a random action.
     pub fn epsilon(&self, scene: &Scene) -> f64 {
         match self.explore {
-            Explorer::Paper | Explorer::Core(Way::EpsilonGreedy, _) => scene.epsilon,
-            Explorer::Core(..) => 0.0,
+            Explorer::Paper | Explorer::Core(Explore::EpsilonGreedy { .. }) => scene.epsilon,
+            Explorer::Core(_) => 0.0,
         }
     }
 
@@ -229,7 +218,7 @@ impl Racer {
         let states = (0..world.n_states() as u32).map(|state| world.n_actions(State(state)));
         let model = Model::with_states(states)?;
         let settings = world.optimistic(scene.settings());
-        let Explorer::Core(way, number) = self.explore else {
+        let Explorer::Core(explore) = self.explore else {
             if self.forget.0 != Forgetting::Never {
                 return Err(Error::new(
                     "the paper's agent forgets nothing; expected another exploration, such as only ε-greedy, or forgetting: never",
@@ -238,14 +227,10 @@ impl Racer {
             let policy = EpsilonGreedy::new(scene.epsilon)?;
             return Ok(Agent::from_parts(model, self.planner.build(settings)?, policy));
         };
-        let explore = match way {
-            Way::EpsilonGreedy => Explore::EpsilonGreedy { epsilon: scene.epsilon },
-            Way::Optimism => Explore::Optimism(settings.optimism),
-            Way::CountBonus => Explore::CountBonus { beta: number },
-            Way::VarianceBonus => Explore::VarianceBonus { c: number, d: 1.0 },
-            Way::BayesBonus => Explore::BayesBonus { beta: number },
-            Way::SurpriseBonus => Explore::SurpriseBonus { beta: number, d: 0.02 },
-            Way::PosteriorSampling => Explore::PosteriorSampling { worlds: 1, prior: number },
+        let explore = match explore {
+            Explore::EpsilonGreedy { .. } => Explore::EpsilonGreedy { epsilon: scene.epsilon },
+            Explore::Optimism(_) => Explore::Optimism(settings.optimism),
+            other => other,
         };
         let exploration = Exploration {
             explore,
@@ -295,10 +280,11 @@ mod tests {
             let maze = if world.is_some() { String::new() } else { "S..\n.#.\n..G\n".into() };
             let scene = Scene { maze, world, min_visits: 1, ..Scene::default() };
             let world = World::new(&scene).unwrap();
-            for (way, _, _, _, usual) in WAYS {
-                let racer = Racer { explore: Explorer::Core(way, usual), ..scene.racers().next().unwrap() };
+            for name in Explore::NAMES {
+                let racer = Racer { explore: name.parse().unwrap(), ..scene.racers().next().unwrap() };
                 let agent = racer.build(&scene, &world).unwrap();
-                assert_eq!(agent.model().n_states(), world.n_states(), "{way:?}");
+                assert_eq!(agent.model().n_states(), world.n_states(), "{name}");
+                assert_eq!(agent.exploration().unwrap().explore.name(), name);
             }
         }
     }

@@ -102,6 +102,59 @@ impl Explore {
             Self::PosteriorSampling { .. } => "posterior_sampling",
         }
     }
+
+    /// The names of all ways.
+    pub const NAMES: [&str; 7] = [
+        "epsilon_greedy",
+        "optimism",
+        "count_bonus",
+        "variance_bonus",
+        "bayes_bonus",
+        "surprise_bonus",
+        "posterior_sampling",
+    ];
+
+    /// The way with this name, with each of its constants as given for the field of that name; `None` if there is no such
+    /// way. The numbers are checked where an agent is built.
+    ///
+    /// # Errors
+    /// Those of `constant`.
+    pub fn named<E>(
+        name: &str,
+        mut constant: impl FnMut(&'static str) -> std::result::Result<f64, E>,
+    ) -> std::result::Result<Option<Self>, E> {
+        Ok(Some(match name {
+            "epsilon_greedy" => Self::EpsilonGreedy { epsilon: constant("epsilon")? },
+            "optimism" => Self::Optimism(Optimism {
+                value: constant("value")?,
+                min_visits: constant("min_visits")? as u32,
+            }),
+            "count_bonus" => Self::CountBonus { beta: constant("beta")? },
+            "variance_bonus" => Self::VarianceBonus { c: constant("c")?, d: constant("d")? },
+            "bayes_bonus" => Self::BayesBonus { beta: constant("beta")? },
+            "surprise_bonus" => Self::SurpriseBonus { beta: constant("beta")?, d: constant("d")? },
+            "posterior_sampling" => {
+                Self::PosteriorSampling { worlds: constant("worlds")? as u32, prior: constant("prior")? }
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The constants, by the names of their fields: what [`named`](Self::named) makes the same way of.
+    pub fn constants(&self) -> Vec<(&'static str, f64)> {
+        match *self {
+            Self::EpsilonGreedy { epsilon } => vec![("epsilon", epsilon)],
+            Self::Optimism(Optimism { value, min_visits }) => {
+                vec![("value", value), ("min_visits", f64::from(min_visits))]
+            }
+            Self::CountBonus { beta } | Self::BayesBonus { beta } => vec![("beta", beta)],
+            Self::VarianceBonus { c, d } => vec![("c", c), ("d", d)],
+            Self::SurpriseBonus { beta, d } => vec![("beta", beta), ("d", d)],
+            Self::PosteriorSampling { worlds, prior } => {
+                vec![("worlds", f64::from(worlds)), ("prior", prior)]
+            }
+        }
+    }
 }
 
 /// How old observations lose their weight, for worlds that change.

@@ -625,3 +625,22 @@ fn bad_settings_are_refused() {
         assert_eq!((agent.acting_values().value(State(0)), agent.value(State(0))), (1.0, 0.5), "{kind}");
     }
 }
+
+#[test]
+fn every_way_can_be_made_from_its_name_and_constants() {
+    for (i, name) in (1..).zip(Explore::NAMES) {
+        let mut next = f64::from(i);
+        let made = Explore::named(name, |_| {
+            next += 1.0;
+            Ok::<_, ()>(next)
+        });
+        let explore = made.unwrap().unwrap();
+        assert_eq!(explore.name(), name);
+        let constants = explore.constants();
+        let again = Explore::named(name, |constant| {
+            constants.iter().find(|(known, _)| *known == constant).map(|(_, number)| *number).ok_or(constant)
+        });
+        assert_eq!(again, Ok(Some(explore)));
+    }
+    assert_eq!(Explore::named("greedy", |_| Ok::<_, ()>(0.0)), Ok(None));
+}

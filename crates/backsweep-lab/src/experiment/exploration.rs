@@ -5,7 +5,7 @@ use super::{Changes, Experiment, check_name, read_text};
 use crate::exploration::Exploration;
 use crate::result::WorldInfo;
 use crate::{Error, Result, fnv1a};
-use backsweep::{Explore, Forgetting, Optimism};
+use backsweep::{Explore, Forgetting};
 use backsweep_explore::{AgentSettings, Horizon, Score, World};
 use std::path::Path;
 
@@ -14,10 +14,6 @@ pub const SUITES: [(&str, &str); 2] = [
     ("explore", include_str!("../../experiments/explore.toml")),
     ("explore-tuning", include_str!("../../experiments/explore-tuning.toml")),
 ];
-
-/// What an agent may be called after.
-const EXPLORERS: &str =
-    "epsilon_greedy, optimism, count_bonus, variance_bonus, bayes_bonus, surprise_bonus, posterior_sampling";
 
 impl Experiment {
     /// The suite of this name, or the experiment file in its place, with only these worlds and agents; all of them if none are
@@ -125,45 +121,8 @@ fn described(table: &WorldTable, world: &World, is_family: bool) -> WorldInfo {
 
 /// The agent of a table. Numbers are checked where the agent is built.
 fn settings(table: &AgentTable) -> Result<AgentSettings> {
-    let AgentTable { epsilon, value, min_visits, beta, c, d, posterior_worlds, prior, .. } = *table;
-    let need = |name: &str, number: Option<f64>| {
-        let line = || Error::new(format!("{} needs '{name}', as in '{name} = 0.1'", table.explore()));
-        number.ok_or_else(line)
-    };
-    if table.explore() != "default" && !EXPLORERS.split(", ").any(|name| name == table.explore()) {
-        let found = table.explore();
-        return Err(Error::new(format!("explore is '{found}'; expected default or one of: {EXPLORERS}")));
-    }
-    let given = [
-        ("epsilon", epsilon.is_some(), "epsilon_greedy"),
-        ("value", value.is_some(), "optimism"),
-        ("min_visits", min_visits.is_some(), "optimism"),
-        ("beta", beta.is_some(), "count_bonus bayes_bonus surprise_bonus"),
-        ("c", c.is_some(), "variance_bonus"),
-        ("d", d.is_some(), "variance_bonus surprise_bonus"),
-        ("posterior_worlds", posterior_worlds.is_some(), "posterior_sampling"),
-        ("prior", prior.is_some(), "posterior_sampling"),
-    ];
-    let wrong =
-        |(_, is_given, of): &&(&str, bool, &str)| *is_given && !of.split(' ').any(|of| of == table.explore());
-    if let Some((name, ..)) = given.iter().find(wrong) {
-        return Err(Error::new(format!("{} has no '{name}'; remove it", table.explore())));
-    }
     let default = AgentSettings::default();
-    let explore = match table.explore() {
-        "epsilon_greedy" => Explore::EpsilonGreedy { epsilon: need("epsilon", epsilon)? },
-        "optimism" => {
-            Explore::Optimism(Optimism { value: value.unwrap_or(1.0), min_visits: min_visits.unwrap_or(1) })
-        }
-        "count_bonus" => Explore::CountBonus { beta: need("beta", beta)? },
-        "variance_bonus" => Explore::VarianceBonus { c: need("c", c)?, d: need("d", d)? },
-        "bayes_bonus" => Explore::BayesBonus { beta: need("beta", beta)? },
-        "surprise_bonus" => Explore::SurpriseBonus { beta: need("beta", beta)?, d: need("d", d)? },
-        "posterior_sampling" => {
-            Explore::PosteriorSampling { worlds: posterior_worlds.unwrap_or(1), prior: need("prior", prior)? }
-        }
-        _ => default.explore,
-    };
+    let explore = explore(table, default.explore)?;
     let forgetting = match (table.per_visit, table.half_life, table.window) {
         (None, None, None) => Forgetting::Never,
         (Some(part), None, None) => Forgetting::PerVisit(part),
@@ -178,6 +137,43 @@ fn settings(table: &AgentTable) -> Result<AgentSettings> {
         cycles: table.cycles.map_or(default.cycles, u64::from),
         planner: table.planner.as_deref().map_or(Ok(default.planner), str::parse)?,
     })
+}
+
+/// How the agent of a table explores.
+fn explore(table: &AgentTable, default: Explore) -> Result<Explore> {
+    let AgentTable { epsilon, value, min_visits, beta, c, d, posterior_worlds, prior, .. } = *table;
+    // Each constant, its key in the table, what was given, and the number unless one was.
+    let numbers = [
+        ("epsilon", "epsilon", epsilon, None),
+        ("value", "value", value, Some(1.0)),
+        ("min_visits", "min_visits", min_visits.map(f64::from), Some(1.0)),
+        ("beta", "beta", beta, None),
+        ("c", "c", c, None),
+        ("d", "d", d, None),
+        ("worlds", "posterior_worlds", posterior_worlds.map(f64::from), Some(1.0)),
+        ("prior", "prior", prior, None),
+    ];
+    let number =
+        |constant| numbers.iter().find(|known| known.0 == constant).and_then(|known| known.2.or(known.3));
+    let name = table.explore();
+    let (explore, constants) = if name == "default" {
+        (default, Vec::new())
+    } else {
+        let found = Explore::named(name, |constant| Ok::<_, Error>(number(constant).unwrap_or(f64::NAN)))?;
+        let Some(explore) = found else {
+            let known = Explore::NAMES.join(", ");
+            return Err(Error::new(format!("explore is '{name}'; expected default or one of: {known}")));
+        };
+        (explore, explore.constants())
+    };
+    let is_needed = |constant: &str| constants.iter().any(|(needed, _)| *needed == constant);
+    if let Some((_, key, ..)) = numbers.iter().find(|known| known.2.is_some() && !is_needed(known.0)) {
+        return Err(Error::new(format!("{name} has no '{key}'; remove it")));
+    }
+    match numbers.iter().find(|known| is_needed(known.0) && known.2.or(known.3).is_none()) {
+        Some((_, key, ..)) => Err(Error::new(format!("{name} needs '{key}', as in '{key} = 0.1'"))),
+        None => Ok(explore),
+    }
 }
 
 /// About how long a run takes; only to estimate the remaining time.

@@ -8,14 +8,8 @@ use crate::{Model, Optimism, Planner, PlannerKind, Result, Settings, Snapshot};
 
 impl Exploration {
     fn store(&self, snapshot: &mut Snapshot) {
-        let (a, b) = match self.explore {
-            Explore::EpsilonGreedy { epsilon } => (epsilon, 0.0),
-            Explore::Optimism(Optimism { value, min_visits }) => (value, f64::from(min_visits)),
-            Explore::CountBonus { beta } | Explore::BayesBonus { beta } => (beta, 0.0),
-            Explore::VarianceBonus { c, d } => (c, d),
-            Explore::SurpriseBonus { beta, d } => (beta, d),
-            Explore::PosteriorSampling { worlds, prior } => (f64::from(worlds), prior),
-        };
+        let mut constants = self.explore.constants().into_iter().map(|(_, number)| number);
+        let [a, b] = [(); 2].map(|()| constants.next().unwrap_or(0.0));
         let (forgetting, amount) = match self.forgetting {
             Forgetting::Never => ("never", 0.0),
             Forgetting::PerVisit(rate) => ("per_visit", rate),
@@ -36,16 +30,10 @@ impl Exploration {
             return Err(Snapshot::problem("explore.settings", "expected 4 items"));
         };
         let unknown = |name: &str| Snapshot::problem(name, "this version does not know it");
-        let explore = match snapshot.bytes("explore.kind")? {
-            b"epsilon_greedy" => Explore::EpsilonGreedy { epsilon: a },
-            b"optimism" => Explore::Optimism(Optimism { value: a, min_visits: b as u32 }),
-            b"count_bonus" => Explore::CountBonus { beta: a },
-            b"variance_bonus" => Explore::VarianceBonus { c: a, d: b },
-            b"surprise_bonus" => Explore::SurpriseBonus { beta: a, d: b },
-            b"bayes_bonus" => Explore::BayesBonus { beta: a },
-            b"posterior_sampling" => Explore::PosteriorSampling { worlds: a as u32, prior: b },
-            _ => return Err(unknown("explore.kind")),
-        };
+        let kind = std::str::from_utf8(snapshot.bytes("explore.kind")?).unwrap_or_default();
+        let mut constants = [a, b].into_iter();
+        let explore = Explore::named(kind, |_| Ok(constants.next().unwrap_or(0.0)))?;
+        let explore = explore.ok_or_else(|| unknown("explore.kind"))?;
         let forgetting = match snapshot.bytes("explore.forgetting")? {
             b"never" => Forgetting::Never,
             b"per_visit" => Forgetting::PerVisit(amount),

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._explore import Explore, Forgetting
+from ._frames import Table
 from ._mdp import MDP
 from ._objectives import Objective
 from ._solution import Solution
@@ -612,12 +613,12 @@ class LearnedLog:
 
 def learn_log(
     paths: list[str],
-    data: tuple[str, bytes] | None,
+    table: Table | None,
     columns_of: dict[str, Any],
     options: dict[str, Any],
     settings: dict[str, Any],
 ) -> LearnedLog:
-    """Learn a policy from the files or the bytes of a log. See ``backsweep.learn_log``."""
+    """Learn a policy from the files or the columns of a log. See ``backsweep.learn_log``."""
 
 @final
 class SuiteWorld:

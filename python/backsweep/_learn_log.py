@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import Any
 
 from ._backsweep import Agent, LearnedLog
 from ._backsweep import learn_log as _learn_log
+from ._frames import Table, table_of
 
 __all__ = ["Learned", "LogReport", "learn_log"]
 
@@ -168,8 +168,8 @@ def learn_log(
         "pessimism": pessimism,
         "hold_out": hold_out,
     }
-    paths, data = _source(log)
-    native = _learn_log(paths, data, columns, options, settings)
+    paths, table = _source(log)
+    native = _learn_log(paths, table, columns, options, settings)
     states = native.states()
     return Learned(
         policy=dict(zip(states["state"], states["action"])),
@@ -184,20 +184,12 @@ def _names(columns: str | Sequence[str]) -> list[str]:
     return [columns] if isinstance(columns, str) else list(columns)
 
 
-def _source(log: Any) -> tuple[list[str], tuple[str, bytes] | None]:
-    """The files of a log, or a data frame as the bytes of a table: written column by column, never row by row in Python."""
+def _source(log: Any) -> tuple[list[str], Table | None]:
+    """The files of a log, or the columns of a data frame."""
     if isinstance(log, (str, PathLike)):
         return [fspath(log)], None
-    if isinstance(log, Mapping):
-        return [], ("the columns", _from_mapping(log))
-    module = type(log).__module__.partition(".")[0]
-    if module == "polars":
-        frame = log.collect() if hasattr(log, "collect") else log
-        return [], ("the data frame", _bytes(frame.write_csv()))
-    if module == "pyarrow":
-        return [], ("the table", _from_arrow(log))
-    if module == "pandas":
-        return [], ("the data frame", _from_pandas(log))
+    if (table := table_of(log)) is not None:
+        return [], table
     if isinstance(log, Iterable):
         paths = list(log)
         if paths and all(isinstance(path, (str, PathLike)) for path in paths):
@@ -205,40 +197,3 @@ def _source(log: Any) -> tuple[list[str], tuple[str, bytes] | None]:
     raise TypeError(
         f"log is {type(log).__name__}; expected a file, a list of files, a mapping of columns, or a data frame of pandas, Polars or PyArrow"
     )
-
-
-def _bytes(text: Any) -> bytes:
-    return text.encode() if isinstance(text, str) else bytes(text)
-
-
-def _from_arrow(table: Any) -> bytes:
-    import pyarrow
-    import pyarrow.csv
-
-    if isinstance(table, pyarrow.RecordBatch):
-        table = pyarrow.Table.from_batches([table])
-    sink = io.BytesIO()
-    pyarrow.csv.write_csv(table, sink)
-    return sink.getvalue()
-
-
-def _from_pandas(frame: Any) -> bytes:
-    try:
-        import pyarrow
-    except ImportError:
-        return _bytes(frame.to_csv(index=False))
-    return _from_arrow(pyarrow.Table.from_pandas(frame, preserve_index=False))
-
-
-def _from_mapping(columns: Mapping[str, Any]) -> bytes:
-    try:
-        import pyarrow
-    except ImportError:
-        import csv
-
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-        return _bytes(text.getvalue())
-    return _from_arrow(pyarrow.table(dict(columns)))

@@ -155,7 +155,6 @@ impl Decimal {
 
     /// `x` in units of 10^-`decimals`, if it is the nearest `f64` to a whole number of them, of at most 15 digits. That is then the decimal
     /// number that [`shortest`](Self::shortest) finds, at the cost of one division.
-    #[cfg(any(test, feature = "parquet"))]
     #[inline]
     pub(crate) fn units_of(x: f64, decimals: u8) -> Option<i64> {
         if decimals > 15 {

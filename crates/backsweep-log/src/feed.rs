@@ -1,12 +1,14 @@
-//! The files of a log as blocks of whole records, in order. Threads take turns: one reads, the others count.
+//! The files of a log, or its tables, as blocks of whole records, in order. Threads take turns: one reads, the others count.
 
 use crate::csv::{self, Layout, UNUSED};
 use crate::error::{Error, Result, shown};
+use crate::frame::{self, Part};
 use crate::input::Input;
 use crate::json;
+use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Blocks are about this large, so that a block and what is made of it stay in the cache.
 const BLOCK: usize = 1 << 18;
@@ -20,6 +22,8 @@ pub(crate) enum Content {
     Csv(Arc<Layout>),
     /// Lines with an object each, in the buffer.
     Json,
+    /// Some rows of a table in memory, still to be read.
+    Part(Arc<Part>),
     /// A group of rows of a file, still to be read.
     #[cfg(feature = "parquet")]
     Group(Arc<crate::parquet::Group>),
@@ -46,8 +50,8 @@ pub(crate) struct Feed<'a> {
     accepts_unterminated: bool,
     next_file: usize,
     open: Option<Text>,
-    #[cfg(feature = "parquet")]
-    groups: std::collections::VecDeque<Arc<crate::parquet::Group>>,
+    /// What is still to be read of an input that is not text, with its share of the size.
+    pieces: VecDeque<(Content, u64)>,
     places: Vec<Place>,
     pub n_read: Arc<AtomicU64>,
 }
@@ -69,8 +73,7 @@ impl<'a> Feed<'a> {
             accepts_unterminated,
             next_file: 0,
             open: None,
-            #[cfg(feature = "parquet")]
-            groups: Default::default(),
+            pieces: VecDeque::new(),
             places: Vec::new(),
             n_read: Arc::default(),
         }
@@ -84,13 +87,10 @@ impl<'a> Feed<'a> {
     /// The next block; its text is put into the buffer. `None` at the end of the last file.
     pub fn next(&mut self, buffer: &mut Vec<u8>) -> Result<Option<Block>> {
         loop {
-            #[cfg(feature = "parquet")]
-            if let Some(group) = self.groups.pop_front() {
-                self.n_read.fetch_add(group.bytes(), std::sync::atomic::Ordering::Relaxed);
-                let content = Content::Group(group);
-                return Ok(Some(
-                    self.block(content, Place { file: self.next_file - 1, header: 0, is_text: false })?,
-                ));
+            if let Some((content, size)) = self.pieces.pop_front() {
+                self.n_read.fetch_add(size, Ordering::Relaxed);
+                let place = Place { file: self.next_file - 1, header: 0, is_text: false };
+                return Ok(Some(self.block(content, place)?));
             }
             if let Some(mut text) = self.open.take() {
                 let file = self.next_file - 1;
@@ -104,9 +104,21 @@ impl<'a> Feed<'a> {
             }
             let Some(input) = self.inputs.get(self.next_file) else { return Ok(None) };
             self.next_file += 1;
-            if is_parquet(input)? {
+            if let Input::Frame(_, frame) = input {
+                let parts = frame::parts(input, frame, self.columns)?.into_iter();
+                self.pieces.extend(parts.map(|part| {
+                    let n = part.rows.len() as u64;
+                    (Content::Part(part), n)
+                }));
+            } else if is_parquet(input)? {
                 #[cfg(feature = "parquet")]
-                self.groups.extend(crate::parquet::groups(input, self.columns)?);
+                {
+                    let groups = crate::parquet::groups(input, self.columns)?.into_iter();
+                    self.pieces.extend(groups.map(|group| {
+                        let n = group.bytes();
+                        (Content::Group(group), n)
+                    }));
+                }
                 #[cfg(not(feature = "parquet"))]
                 return Err(no_parquet(input));
             } else {
@@ -336,6 +348,9 @@ pub(crate) fn no_parquet(input: &Input) -> Error {
 /// # Errors
 /// If the file cannot be read.
 pub fn columns(input: &Input) -> Result<Vec<String>> {
+    if let Input::Frame(_, frame) = input {
+        return Ok(frame.names());
+    }
     if is_parquet(input)? {
         #[cfg(feature = "parquet")]
         return crate::parquet::columns(input);

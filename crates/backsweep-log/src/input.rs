@@ -1,6 +1,7 @@
 //! Where a log comes from: files, patterns, standard input; compressed or not.
 
 use crate::error::{Error, Result};
+use crate::frame::Frame;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -15,13 +16,15 @@ pub enum Input {
     File(PathBuf),
     /// Bytes in memory, such as all of standard input, and what they are called.
     Bytes(String, Arc<[u8]>),
+    /// A table in memory, such as a data frame, and what it is called.
+    Frame(String, Arc<dyn Frame>),
 }
 
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => write!(f, "{}", path.display()),
-            Self::Bytes(name, _) => f.write_str(name),
+            Self::Bytes(name, _) | Self::Frame(name, _) => f.write_str(name),
         }
     }
 }
@@ -67,11 +70,12 @@ impl Input {
         Ok(inputs)
     }
 
-    /// How many bytes there are.
+    /// How many bytes there are, or rows of a table.
     pub(crate) fn size(&self) -> u64 {
         match self {
             Self::File(path) => path.metadata().map_or(0, |data| data.len()),
             Self::Bytes(_, bytes) => bytes.len() as u64,
+            Self::Frame(_, frame) => frame.n_rows() as u64,
         }
     }
 
@@ -81,6 +85,7 @@ impl Input {
         match self {
             Self::File(path) => File::open(path).and_then(|file| file.take(n as u64).read_to_end(&mut head)),
             Self::Bytes(_, bytes) => bytes.as_ref().take(n as u64).read_to_end(&mut head),
+            Self::Frame(..) => Ok(0),
         }
         .map_err(|error| self.unreadable(&error))?;
         Ok(head)
@@ -91,6 +96,7 @@ impl Input {
         let source: Box<dyn Read + Send> = match self {
             Self::File(path) => Box::new(File::open(path).map_err(|error| self.unreadable(&error))?),
             Self::Bytes(_, bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
+            Self::Frame(..) => Box::new(io::empty()),
         };
         let counted = Counted { source, n_read: Arc::clone(n_read) };
         let head = self.head(4)?;

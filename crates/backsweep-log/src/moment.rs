@@ -29,7 +29,34 @@ pub fn parse(text: &[u8]) -> Option<(Moment, Kind)> {
     }
 }
 
-const SECOND: i128 = 1_000_000_000_000_000_000;
+/// A second, as a moment.
+pub(crate) const SECOND: i128 = 1_000_000_000_000_000_000;
+/// A day, as a moment.
+pub(crate) const DAY: i128 = 86_400 * SECOND;
+
+/// Writes a date as it is read, with the time of day or without; a fraction of a second only where there is one.
+pub(crate) fn write_date(moment: Moment, with_time: bool, text: &mut Vec<u8>) {
+    use std::io::Write;
+    let (days, rest) = (moment.div_euclid(DAY), moment.rem_euclid(DAY));
+    // Years begin in March, as below; four hundred of them have 146,097 days.
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let of_month = of_year - (153 * month + 2) / 5 + 1;
+    let (year, month) = if month < 10 { (year, month + 3) } else { (year + 1, month - 9) };
+    // Writing into memory does not fail.
+    drop(write!(text, "{:04}-{month:02}-{of_month:02}", year + 400 * era));
+    if with_time {
+        let seconds = rest / SECOND;
+        drop(write!(text, " {:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60));
+        if rest % SECOND > 0 {
+            let fraction = format!(".{:018}", rest % SECOND);
+            text.extend_from_slice(fraction.trim_end_matches('0').as_bytes());
+        }
+    }
+}
 
 fn date(text: &[u8]) -> Option<Moment> {
     let (day, rest) = text.split_at_checked(10)?;
@@ -58,7 +85,7 @@ fn date(text: &[u8]) -> Option<Moment> {
         + (153 * month + 2) / 5
         + of_month
         - 719_469;
-    let midnight = i128::from(days) * 86_400 * SECOND;
+    let midnight = i128::from(days) * DAY;
     let Some((&separator, time)) = rest.split_first() else { return Some(midnight) };
     if !matches!(separator, b'T' | b't' | b' ') {
         return None;
@@ -99,7 +126,30 @@ fn date(text: &[u8]) -> Option<Moment> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, SECOND, parse};
+    use super::{DAY, Kind, SECOND, parse, write_date};
+
+    #[test]
+    fn dates_are_written_as_they_are_read() {
+        for day in (-800_000..800_000).step_by(331).chain([-719_162, -1, 0, 11_016, 19_782]) {
+            for rest in [0, SECOND / 4, DAY - SECOND] {
+                let moment = day * DAY + rest;
+                let mut text = Vec::new();
+                write_date(moment, true, &mut text);
+                // Years below 0 and above 9999 are not read.
+                if text.len() == 19 + if rest == SECOND / 4 { 3 } else { 0 } && text[0] != b'-' {
+                    assert_eq!(
+                        parse(&text),
+                        Some((moment, Kind::Date)),
+                        "{}",
+                        String::from_utf8_lossy(&text)
+                    );
+                }
+            }
+        }
+        let mut text = Vec::new();
+        write_date(19_782 * DAY, false, &mut text);
+        assert_eq!(text, b"2024-02-29");
+    }
 
     #[test]
     fn numbers_and_dates_are_moments() {

@@ -6,9 +6,10 @@ use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::feed::missing_column;
 use crate::input::Input;
-use crate::parquet_cells::BatchCells;
+use crate::parquet_cells::{Known, series};
 use crate::rows::Cells;
 use crate::sheet::Sheet;
+use crate::typed::{Series, TypedCells};
 use crate::work::Sink;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray};
@@ -59,6 +60,7 @@ fn metadata(input: &Input) -> Result<ArrowReaderMetadata> {
             ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::default())
                 .map_err(|error| failed(input, error))
         }
+        Input::Frame(..) => Err(failed(input, "it is a table in memory")),
     };
     let plain = load(input)?;
     let fields = plain.schema().fields().iter().map(|field| {
@@ -130,27 +132,30 @@ impl Group {
         let batches = match &self.input {
             Input::File(path) => batches!(File::open(path).map_err(|error| self.input.unreadable(&error))?),
             Input::Bytes(_, bytes) => batches!(Bytes::from_owner(Arc::clone(bytes))),
+            Input::Frame(..) => return Err(failed(&self.input, "it is a table in memory")),
         };
         // The reader gives the columns in the order of the file.
         let mut sorted: Vec<usize> = self.columns.to_vec();
         sorted.sort_unstable();
         let mut line = 0;
-        let mut dictionaries: Vec<ArrayRef> = Vec::new();
+        let mut dictionaries: Vec<Known> = vec![None; self.columns.len()];
         for batch in batches {
             let batch = batch.map_err(|error| failed(&self.input, error))?;
-            let arrays = self.columns.iter().map(|column| sorted.binary_search(column).unwrap_or(0));
-            let arrays: Vec<ArrayRef> = arrays.map(|i| Arc::clone(batch.column(i))).collect();
-            let mut cells = BatchCells::new(&arrays).map_err(|(slot, problem)| {
-                let name = &names(&self.metadata)[self.columns[slot]];
-                Error::at(&self.input, format_args!("column '{name}' {problem}"))
-            })?;
-            let new_dictionaries = cells.dictionaries();
-            let is_same = new_dictionaries.len() == dictionaries.len()
-                && new_dictionaries.iter().zip(&dictionaries).all(|(a, b)| Arc::ptr_eq(a, b));
-            if !is_same {
+            let column = |(slot, known): (usize, &mut Known)| {
+                let place = sorted.binary_search(&self.columns[slot]).unwrap_or(0);
+                let before = known.as_ref().map(|(array, _)| Arc::as_ptr(array));
+                let series = series(batch.column(place), known).map_err(|problem| {
+                    let name = &names(&self.metadata)[self.columns[slot]];
+                    Error::at(&self.input, format_args!("column '{name}' {problem}"))
+                })?;
+                Ok((series, before == known.as_ref().map(|(array, _)| Arc::as_ptr(array))))
+            };
+            let columns = dictionaries.iter_mut().enumerate().map(column).collect::<Result<Vec<_>>>()?;
+            if columns.iter().any(|(_, has_same_codes)| !has_same_codes) {
                 sink.forget_codes();
-                dictionaries = new_dictionaries;
             }
+            let columns: Vec<Series> = columns.into_iter().map(|(series, _)| series).collect();
+            let mut cells = TypedCells::new(&columns);
             for row in 0..batch.num_rows() {
                 cells.row = row;
                 sink.row(&mut cells, block, line);

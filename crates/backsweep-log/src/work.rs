@@ -117,6 +117,7 @@ fn read_block<S: Sink>(
     let n = match &block.content {
         Content::Csv(layout) => read_csv(block.number, text, layout, fields, sink),
         Content::Json => read_json(block.number, text, object, sink),
+        Content::Part(part) => part.read(block.number, sink)?,
         #[cfg(feature = "parquet")]
         Content::Group(group) => group.read(block.number, sink)?,
     };

@@ -1,14 +1,15 @@
-//! `backsweep.learn_log`: the native part. Files or bytes in, a policy with all that is known about it out.
+//! `backsweep.learn_log`: the native part. Files or columns in, a policy with all that is known about it out.
 
 use crate::errors;
+use crate::frames::PyFrame;
 use backsweep_learn::{Cases, Learned, Settings, agent, hold_out, learn, output, report};
 use backsweep_log::decimal::Decimal;
-use backsweep_log::{Column, Counts, EndRule, Input, Observer, Outcome, Spec};
+use backsweep_log::{Column, Counts, EndRule, Frame, Input, Observer, Outcome, Spec};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// A policy learned from a log; what `backsweep.Learned` is made of.
 #[pyclass(module = "backsweep._backsweep", name = "LearnedLog", frozen)]
@@ -65,30 +66,35 @@ fn decimal(text: &str) -> PyResult<Decimal> {
     Decimal::parse(text.as_bytes()).map_err(|_| errors::value(format!("{text:?} is not a decimal number")))
 }
 
-/// Learn a policy from the files or the bytes of a log. See `backsweep.learn_log`.
+/// Learn a policy from the files or the columns of a log. See `backsweep.learn_log`.
 #[pyfunction]
-#[pyo3(signature = (paths, data, columns_of, options, settings))]
+#[pyo3(signature = (paths, table, columns_of, options, settings))]
 pub fn learn_log(
     py: Python<'_>,
     paths: Vec<String>,
-    data: Option<(String, Bound<'_, PyBytes>)>,
+    table: Option<Bound<'_, PyAny>>,
     columns_of: &Bound<'_, PyDict>,
     options: &Bound<'_, PyDict>,
     settings: &Bound<'_, PyDict>,
 ) -> PyResult<LearnedLog> {
-    let inputs = match data {
-        Some((name, bytes)) => vec![Input::Bytes(name, bytes.as_bytes().into())],
-        None => Input::expand(&paths).map_err(told)?,
+    let (inputs, frame) = match table {
+        Some(table) => {
+            let (title, frame) = PyFrame::new(&table)?;
+            let frame = Arc::new(frame);
+            (vec![Input::Frame(title, Arc::clone(&frame) as Arc<dyn Frame>)], Some(frame))
+        }
+        None => (Input::expand(&paths).map_err(told)?, None),
     };
     let mut spec = spec(columns_of, options)?;
     let settings = read_settings(settings)?;
     let signals = Signals { stopped: AtomicBool::new(false), raised: Mutex::new(None) };
+    let raised = || frame.as_ref().and_then(|frame| frame.raised());
     py.detach(|| {
         let first =
             inputs.first().ok_or_else(|| errors::value("no log was given; expected at least one file"))?;
         let guesses = spec.fill_in(&backsweep_log::columns(first).map_err(told)?).map_err(told)?;
         let log = backsweep_log::read(&spec, &inputs, settings.hold_out, &signals)
-            .map_err(|error| signals.or(error.to_string()))?;
+            .map_err(|error| raised().unwrap_or_else(|| signals.or(error.to_string())))?;
         let how = vec![
             ("files".to_owned(), inputs.iter().map(Input::to_string).collect::<Vec<_>>().join(", ")),
             ("rows".to_owned(), log.report.rows.to_string()),

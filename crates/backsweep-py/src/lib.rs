@@ -31,6 +31,7 @@ mod explain;
 mod explore;
 mod files;
 mod flags;
+mod frames;
 mod known;
 mod learn_log;
 mod memory;

@@ -1,0 +1,247 @@
+//! Columns of typed values, and their rows as [`Cells`]: numbers are not turned into text where numbers are wanted.
+
+use crate::decimal::{Decimal, NotDecimal};
+use crate::moment::{self, Kind, Moment};
+use crate::rows::Cells;
+use std::io::Write;
+use std::sync::Arc;
+
+/// Some rows of a column.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// The values; where one is missing, anything may stand.
+    pub values: Values,
+    /// Whether each value is missing; `None` if none is.
+    pub missing: Option<Vec<bool>>,
+}
+
+/// The values of a column, by type.
+#[derive(Clone, Debug)]
+pub enum Values {
+    /// Text, as places in a dictionary.
+    Text(Vec<u32>, Arc<Dictionary>),
+    /// Whole numbers.
+    Integers(Vec<i64>),
+    /// Other numbers.
+    Floats(Vec<f64>),
+    /// Numbers of 32 bits. The shortest text of one is what was meant: 0.1, not 0.10000000149.
+    ShortFloats(Vec<f32>),
+    /// Exact numbers; `None` where one has more than 18 digits.
+    Decimals(Vec<Option<Decimal>>),
+    /// True or false.
+    Flags(Vec<bool>),
+    /// Times since 1970 in parts of a second; how many units of 10⁻¹⁸ s such a part has. Days are shown without a time.
+    Times(Vec<i64>, i128),
+    /// As many missing values.
+    Nothing(usize),
+}
+
+/// Distinct texts, one behind the other.
+#[derive(Clone, Debug, Default)]
+pub struct Dictionary {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl<T: AsRef<[u8]>> FromIterator<T> for Dictionary {
+    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
+        let mut dictionary = Self::default();
+        for text in texts {
+            dictionary.bytes.extend_from_slice(text.as_ref());
+            dictionary.ends.push(dictionary.bytes.len());
+        }
+        dictionary
+    }
+}
+
+impl Dictionary {
+    /// Texts that stand one behind the other in `bytes`, by where each of them ends; `None` if one ends before it begins or behind the last
+    /// byte.
+    pub fn new(bytes: Vec<u8>, ends: Vec<usize>) -> Option<Self> {
+        let is_within = ends.is_sorted() && ends.last().is_none_or(|&end| end <= bytes.len());
+        is_within.then_some(Self { bytes, ends })
+    }
+
+    #[inline]
+    fn text(&self, code: u32) -> &[u8] {
+        let code = code as usize;
+        let start = if code == 0 { 0 } else { self.ends[code - 1] };
+        &self.bytes[start..self.ends[code]]
+    }
+}
+
+impl Series {
+    /// What is wrong with a column that should have this many rows, if anything.
+    pub(crate) fn check(&self, n_rows: usize) -> Result<(), String> {
+        let n = match &self.values {
+            Values::Text(codes, _) => codes.len(),
+            Values::Integers(numbers) | Values::Times(numbers, _) => numbers.len(),
+            Values::Floats(numbers) => numbers.len(),
+            Values::ShortFloats(numbers) => numbers.len(),
+            Values::Decimals(numbers) => numbers.len(),
+            Values::Flags(flags) => flags.len(),
+            Values::Nothing(n) => *n,
+        };
+        let n = self.missing.as_ref().map_or(n, |missing| if missing.len() == n { n } else { missing.len() });
+        if n != n_rows {
+            return Err(format!("has {n} rows; expected {n_rows}"));
+        }
+        if let Values::Text(codes, dictionary) = &self.values
+            && let Some(row) =
+                (0..n).find(|&row| !self.is_missing(row) && codes[row] as usize >= dictionary.ends.len())
+        {
+            let (code, n) = (codes[row], dictionary.ends.len());
+            return Err(format!("has code {code} in row {row} of a part; its dictionary has {n} texts"));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn is_missing(&self, row: usize) -> bool {
+        self.missing.as_ref().is_some_and(|missing| missing[row])
+    }
+}
+
+/// A row of some columns.
+pub(crate) struct TypedCells<'a> {
+    columns: &'a [Series],
+    pub row: usize,
+    text: Vec<u8>,
+}
+
+impl<'a> TypedCells<'a> {
+    /// Before the first row.
+    pub fn new(columns: &'a [Series]) -> Self {
+        Self { columns, row: 0, text: Vec::new() }
+    }
+}
+
+const DIGITS: &[u8; 10] = b"0123456789";
+
+impl Cells for TypedCells<'_> {
+    fn text(&mut self, slot: usize) -> &[u8] {
+        let Self { columns, row, text } = self;
+        let (column, row) = (&columns[slot], *row);
+        if column.is_missing(row) {
+            return b"";
+        }
+        text.clear();
+        // Writing into memory does not fail.
+        match &column.values {
+            Values::Text(codes, dictionary) => return dictionary.text(codes[row]),
+            Values::Flags(flags) => return if flags[row] { b"true" } else { b"false" },
+            Values::Nothing(_) => return b"",
+            Values::Integers(numbers) => match numbers[row] {
+                digit @ 0..=9 => return &DIGITS[digit as usize..=digit as usize],
+                number => drop(write!(text, "{number}")),
+            },
+            // As text, 1.0 stays 1.0.
+            Values::Floats(numbers) => drop(write!(text, "{:?}", numbers[row])),
+            Values::ShortFloats(numbers) => drop(write!(text, "{:?}", numbers[row])),
+            Values::Decimals(numbers) => match numbers[row] {
+                Some(number) => drop(write!(text, "{number}")),
+                None => text.extend_from_slice(b"a number of more than 18 digits"),
+            },
+            Values::Times(times, scale) => {
+                moment::write_date(i128::from(times[row]) * scale, *scale < moment::DAY, text);
+            }
+        }
+        text
+    }
+
+    #[inline]
+    fn decimal(&mut self, slot: usize) -> Result<Decimal, NotDecimal> {
+        let (column, row) = (&self.columns[slot], self.row);
+        match &column.values {
+            _ if column.is_missing(row) => Err(NotDecimal::Number),
+            Values::Integers(numbers) => Ok(Decimal { mantissa: numbers[row], decimals: 0 }),
+            Values::Floats(numbers) => {
+                let number = numbers[row];
+                Decimal::shortest(number).ok_or(if number.is_finite() {
+                    NotDecimal::Digits
+                } else {
+                    NotDecimal::Number
+                })
+            }
+            Values::Decimals(numbers) => numbers[row].ok_or(NotDecimal::Digits),
+            _ => Decimal::parse(self.text(slot)),
+        }
+    }
+
+    #[inline]
+    fn units(&mut self, slot: usize, decimals: u8) -> Option<i64> {
+        let (column, row) = (&self.columns[slot], self.row);
+        match &column.values {
+            _ if column.is_missing(row) => None,
+            Values::Floats(numbers) => Decimal::units_of(numbers[row], decimals),
+            Values::Integers(numbers) => Decimal { mantissa: numbers[row], decimals: 0 }.in_units(decimals),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn flag(&mut self, slot: usize) -> Option<bool> {
+        let (column, row) = (&self.columns[slot], self.row);
+        match &column.values {
+            _ if column.is_missing(row) => None,
+            Values::Flags(flags) => Some(flags[row]),
+            Values::Integers(numbers) => match numbers[row] {
+                0 => Some(false),
+                1 => Some(true),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn number(&mut self, slot: usize) -> Option<f64> {
+        let (column, row) = (&self.columns[slot], self.row);
+        match &column.values {
+            _ if column.is_missing(row) => None,
+            Values::Integers(numbers) => Some(numbers[row] as f64),
+            Values::Floats(numbers) => Some(numbers[row]).filter(|number| number.is_finite()),
+            _ => std::str::from_utf8(self.text(slot).trim_ascii())
+                .ok()?
+                .parse()
+                .ok()
+                .filter(|number: &f64| number.is_finite()),
+        }
+    }
+
+    #[inline]
+    fn moment(&mut self, slot: usize) -> Option<(Moment, Kind)> {
+        let (column, row) = (&self.columns[slot], self.row);
+        match &column.values {
+            _ if column.is_missing(row) => None,
+            Values::Times(times, scale) => Some((i128::from(times[row]) * scale, Kind::Date)),
+            Values::Integers(_) | Values::Floats(_) | Values::Decimals(_) => {
+                self.decimal(slot).ok().map(|number| (moment::of_decimal(number), Kind::Number))
+            }
+            _ => moment::parse(self.text(slot)),
+        }
+    }
+
+    #[inline]
+    fn code(&self, slot: usize) -> Option<u32> {
+        let (column, row) = (&self.columns[slot], self.row);
+        match &column.values {
+            _ if column.is_missing(row) => None,
+            Values::Text(codes, _) => Some(codes[row]),
+            // Small numbers are their own codes.
+            Values::Integers(numbers) => u16::try_from(numbers[row]).ok().map(u32::from),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn repeats(&self, slot: usize) -> bool {
+        let (column, row) = (&self.columns[slot], self.row);
+        row > 0
+            && column.missing.is_none()
+            && match &column.values {
+                Values::Text(codes, _) => codes[row] == codes[row - 1],
+                Values::Integers(numbers) => numbers[row] == numbers[row - 1],
+                _ => false,
+            }
+    }
+}

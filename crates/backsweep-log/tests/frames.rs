@@ -1,0 +1,212 @@
+//! Tables in memory: the same bits as from CSV, whatever types their columns have, and clear words where one is wrong.
+
+mod common;
+
+use backsweep_log::{Dictionary, EndRule, Frame, Input, Series, Spec, Values, read};
+use common::{HEADER, named, rows, spec};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Columns that are given out as they are.
+#[derive(Debug, Default)]
+struct Columns(Vec<(String, Series)>);
+
+impl Frame for Columns {
+    fn names(&self) -> Vec<String> {
+        self.0.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    fn n_rows(&self) -> usize {
+        match &self.0[0].1.values {
+            Values::Text(codes, _) => codes.len(),
+            Values::Integers(numbers) => numbers.len(),
+            other => panic!("the first column has text or whole numbers, not {other:?}"),
+        }
+    }
+
+    fn part(&self, columns: &[String], rows: Range<usize>) -> Result<Vec<Series>, String> {
+        let part = |name: &String| {
+            let (_, series) = self.0.iter().find(|(known, _)| known == name).ok_or("no such column")?;
+            // A column with too few rows is given out as it is.
+            if rows.end == self.n_rows() && rows.start == 0 {
+                return Ok(series.clone());
+            }
+            let missing = series.missing.as_ref().map(|missing| missing[rows.clone()].to_vec());
+            let values = match &series.values {
+                Values::Text(codes, texts) => Values::Text(codes[rows.clone()].to_vec(), Arc::clone(texts)),
+                Values::Integers(numbers) => Values::Integers(numbers[rows.clone()].to_vec()),
+                Values::Floats(numbers) => Values::Floats(numbers[rows.clone()].to_vec()),
+                Values::ShortFloats(numbers) => Values::ShortFloats(numbers[rows.clone()].to_vec()),
+                Values::Decimals(numbers) => Values::Decimals(numbers[rows.clone()].to_vec()),
+                Values::Flags(flags) => Values::Flags(flags[rows.clone()].to_vec()),
+                Values::Times(times, unit) => Values::Times(times[rows.clone()].to_vec(), *unit),
+                Values::Nothing(_) => Values::Nothing(rows.len()),
+            };
+            Ok(Series { values, missing })
+        };
+        columns.iter().map(part).collect()
+    }
+}
+
+fn whole(values: Values) -> Series {
+    Series { values, missing: None }
+}
+
+/// Texts, each once in the dictionary; empty ones are missing.
+fn texts(fields: &[&str]) -> Series {
+    let mut known: Vec<&str> = fields.to_vec();
+    known.sort_unstable();
+    known.dedup();
+    let codes = fields.iter().map(|field| known.binary_search(field).unwrap() as u32).collect();
+    Series {
+        values: Values::Text(codes, Arc::new(known.iter().collect::<Dictionary>())),
+        missing: fields.contains(&"").then(|| fields.iter().map(|field| field.is_empty()).collect()),
+    }
+}
+
+fn frame(columns: Vec<(&str, Series)>) -> [Input; 1] {
+    let columns = columns.into_iter().map(|(name, series)| (name.to_owned(), series)).collect();
+    [Input::Frame("the table".into(), Arc::new(Columns(columns)))]
+}
+
+fn spec_with_done() -> Spec {
+    Spec { end: EndRule::parse("done"), ..spec() }
+}
+
+/// More rows than a part has, so that cases go on from one to the next.
+#[test]
+fn every_type_of_column_gives_the_bits_of_csv() {
+    let rows = rows(12_000, 5);
+    let fields = |column: usize| -> Vec<&str> {
+        rows.iter().map(|row| row.trim_end().split(',').nth(column).unwrap()).collect()
+    };
+    assert!(rows.len() > 1 << 16, "{} rows fit into one part", rows.len());
+    let text = HEADER.to_owned() + &rows.concat();
+    let expected = read(&spec_with_done(), &[named("log.csv", text)], 3, &()).unwrap();
+    let order: Vec<i64> = fields(1).iter().map(|t| t.parse().unwrap()).collect();
+    let rewards: Vec<f64> = fields(4).iter().map(|reward| reward.parse().unwrap()).collect();
+    let done: Vec<bool> = fields(5).iter().map(|&done| done == "1").collect();
+    const MILLISECOND: i128 = 1_000_000_000_000_000;
+    let orders = [
+        texts(&fields(1)),
+        whole(Values::Integers(order.clone())),
+        whole(Values::Floats(order.iter().map(|&t| t as f64 / 8.0).collect())),
+        whole(Values::Times(order.iter().map(|&t| 1000 * t - 4321).collect(), MILLISECOND)),
+    ];
+    let paid = [
+        texts(&fields(4)),
+        whole(Values::Floats(rewards.clone())),
+        whole(Values::ShortFloats(rewards.iter().map(|&reward| reward as f32).collect())),
+        whole(Values::Floats(rewards.clone())),
+    ];
+    let ended = [
+        texts(&fields(5)),
+        whole(Values::Flags(done.clone())),
+        Series {
+            values: Values::Integers(vec![1; done.len()]),
+            missing: Some(done.iter().map(|done| !done).collect()),
+        },
+        whole(Values::Integers(done.iter().map(|&done| done.into()).collect())),
+    ];
+    for (i, ((order, paid), ended)) in orders.into_iter().zip(paid).zip(ended).enumerate() {
+        for threads in [1, 3] {
+            let table = frame(vec![
+                ("unused", whole(Values::Integers(vec![7; done.len()]))),
+                ("done", ended.clone()),
+                ("case", texts(&fields(0))),
+                ("t", order.clone()),
+                ("state", texts(&fields(2))),
+                ("action", texts(&fields(3))),
+                ("reward", paid.clone()),
+            ]);
+            let found = read(&Spec { threads, ..spec_with_done() }, &table, 3, &()).unwrap();
+            assert!(found.counts == expected.counts, "{i}");
+            assert!(found.cases == expected.cases && found.report.rows == expected.report.rows, "{i}");
+        }
+    }
+}
+
+/// A small table that is right: two cases of two rows.
+fn small() -> Vec<(&'static str, Series)> {
+    vec![
+        ("case", whole(Values::Integers(vec![1, 1, 2, 2]))),
+        ("t", whole(Values::Integers(vec![0, 1, 0, 1]))),
+        ("state", texts(&["a", "b", "a", "b"])),
+        ("action", whole(Values::Flags(vec![true, false, true, false]))),
+        ("reward", whole(Values::Floats(vec![0.1, 0.2, 0.5, 1.0]))),
+        ("done", whole(Values::Flags(vec![false, true, false, true]))),
+    ]
+}
+
+#[test]
+fn names_of_numbers_flags_and_times_are_those_of_csv() {
+    const SECOND: i128 = 1_000_000_000_000_000_000;
+    let state = |values: Values| {
+        let mut columns = small();
+        columns[2].1 = whole(values);
+        read(&spec_with_done(), &frame(columns), 0, &()).unwrap().counts
+    };
+    assert_eq!(state(Values::Integers(vec![-1, 12, -1, 12])).states, ["-1", "12"]);
+    assert_eq!(state(Values::Floats(vec![1.0, 2.5, 1.0, 2.5])).states, ["1.0", "2.5"]);
+    assert_eq!(state(Values::ShortFloats(vec![0.1, 2.5, 0.1, 2.5])).states, ["0.1", "2.5"]);
+    assert_eq!(state(Values::Flags(vec![true, false, true, false])).states, ["false", "true"]);
+    let times = state(Values::Times(vec![0, 86_399, 0, 86_399], SECOND));
+    assert_eq!(times.states, ["1970-01-01 00:00:00", "1970-01-01 23:59:59"]);
+    assert_eq!(
+        state(Values::Times(vec![-1, 19_782, -1, 19_782], 86_400 * SECOND)).states,
+        ["1969-12-31", "2024-02-29"]
+    );
+    assert_eq!(times.actions, ["false", "true"]);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_column_and_row() {
+    let problem = |column: usize, series: Series| {
+        let mut columns = small();
+        columns[column].1 = series;
+        read(&spec_with_done(), &frame(columns), 0, &()).unwrap_err().to_string()
+    };
+    let numbers = |missing: [bool; 4]| Series {
+        values: Values::Integers(vec![0, 1, 0, 1]),
+        missing: Some(missing.into()),
+    };
+    let hole = [false, false, true, false];
+    for (column, series, parts) in [
+        (0, numbers(hole), ["the table: row 3", "column 'case' (the case) is empty"]),
+        (1, numbers(hole), ["the table: row 3", "column 't' is empty"]),
+        (
+            1,
+            whole(Values::Floats(vec![0.0, 1.0, f64::NAN, 2.0])),
+            ["the table: row 3", "column 't' is 'NaN'"],
+        ),
+        (2, numbers(hole), ["the table: row 3", "column 'state' is empty"]),
+        (2, whole(Values::Nothing(4)), ["the table: row 1", "column 'state' is empty"]),
+        (4, numbers(hole), ["the table: row 3", "column 'reward' is empty"]),
+        (
+            4,
+            whole(Values::Floats(vec![0.0, f64::NAN, 1.0, 2.0])),
+            ["the table: row 2", "column 'reward' is 'NaN'"],
+        ),
+        (
+            4,
+            whole(Values::Floats(vec![0.0, 0.0, 1.0, f64::INFINITY])),
+            ["the table: row 4", "column 'reward' is 'inf'"],
+        ),
+        (4, whole(Values::Flags(vec![true; 4])), ["the table: row 1", "column 'reward' is 'true'"]),
+        (5, texts(&["0", "1", "0", "maybe"]), ["the table: row 4", "column 'done' is 'maybe'"]),
+        (3, whole(Values::Integers(vec![1; 3])), ["the table", "column 'action' has 3 rows; expected 4"]),
+        (
+            2,
+            Series { values: Values::Integers(vec![1; 4]), missing: Some(vec![false; 2]) },
+            ["the table", "has 2 rows"],
+        ),
+        (
+            2,
+            whole(Values::Text(vec![0, 1, 0, 2], Arc::new(["a", "b"].iter().collect()))),
+            ["the table", "code 2 in row 3"],
+        ),
+    ] {
+        let found = problem(column, series);
+        assert!(parts.iter().all(|part| found.contains(part)), "{found}\nexpected {parts:?}");
+    }
+}

@@ -141,6 +141,19 @@ class Agent:
         Returns:
             The number of update cycles; fewer than allowed if nothing was left to do.
         """
+    def recommend(
+        self, cycles: int | None = None, *, microseconds: float | None = None, until: float | None = None
+    ) -> int:
+        """Plan for what best_action, policy, value and values recommend. An agent built with explore keeps values for that beside those that act looks at; without this call, whoever asks waits until all that was observed has been passed on. Arguments as in plan.
+
+        Args:
+            cycles: update cycles at most.
+            microseconds: the time to plan for.
+            until: plan until no priority is above this.
+
+        Returns:
+            The number of update cycles; fewer than allowed if nothing was left to do.
+        """
     def act(self, state: Any, actions: Iterable[Any] | None = None, *, action_mask: Iterable[Any] | None = None) -> Any:
         """Choose an action: the best one, ties broken at random; with probability epsilon any; as explore says, if it was given.
 

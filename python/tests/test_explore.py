@@ -209,3 +209,39 @@ def test_a_bound_says_how_far_the_policy_can_be_from_the_best():
     assert agent.bound() == pytest.approx(2 * 0.9 * 1e-9 / 0.1) and before > 1.0
     assert Agent(1.0).bound() is None
     assert Agent(0.9, planner="value_iteration").bound() is None
+
+
+def corridor(n=60):
+    """An exploring agent that has walked a corridor to the reward at its end, once."""
+    agent = Agent(0.99, actions=["on"], explore=CountBonus(0.1), reward_range=(0, 1), seed=1)
+    for state in range(n):
+        agent.observe(state, "on", float(state == n - 1), state + 1, terminated=state == n - 1)
+    return agent
+
+
+def test_what_is_recommended_is_brought_up_to_date_in_full_when_asked():
+    agent = corridor()
+    assert agent.value(0) == pytest.approx(0.99**59)
+
+
+def test_within_a_budget_only_that_much_is_planned_for_what_is_recommended():
+    agent = corridor()
+    assert agent.recommend(10) == 10
+    near, far = agent.value(55), agent.value(0)
+    assert near == pytest.approx(0.99**4)
+    assert far != pytest.approx(0.99**59)
+    again = Agent.from_bytes(agent.to_bytes())
+    assert (again.value(55), again.value(0)) == (near, far), "resumed where it was"
+    assert agent.recommend(until=0.0) > 0
+    assert agent.value(0) == pytest.approx(0.99**59)
+    assert agent.recommend(1) == 0
+    again.observe(0, "on", 0.0, 1)
+    assert again.value(0) == pytest.approx(0.99**59), "asked after an observation, it plans in full"
+
+
+def test_an_agent_with_one_planner_recommends_what_it_acts_by():
+    agent = Agent(0.9, actions=[0], seed=1)
+    agent.observe("a", 0, 1.0, "b")
+    agent.observe("b", 0, 1.0, "a")
+    assert agent.recommend(3) == 3
+    assert agent.plan(until=1e-9) > 0

@@ -9,11 +9,11 @@ use crate::flags::flag;
 use crate::known;
 use crate::named_agent::NamedAgent;
 use crate::names;
-use crate::planning::{self, Amount, count, number};
+use crate::planning::{self, Amount, Plan, count, number};
 use crate::policy;
 use crate::results::{audit_object, optimism_object, stats_object};
 use crate::settings::{build, declare, planner_settings, seed_or_fresh};
-use backsweep::{EpsilonGreedy, Model, PlannerKind, Random};
+use backsweep::{Agent as CoreAgent, EpsilonGreedy, Model, PlannerKind, Random};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::path::PathBuf;
@@ -50,11 +50,17 @@ impl Agent {
         self.0.lock()
     }
 
+    fn run(&self, py: Python<'_>, plan: Plan, amount: Amount) -> PyResult<u64> {
+        let mut learner = self.lock()?;
+        let heavy = sweeps(&learner) && learner.agent.model().n_arcs() > LONG_SWEEP;
+        planning::run(py, &mut learner.agent, plan, amount, heavy)
+    }
+
     /// The agent with what it recommends brought up to date.
     #[inline]
     fn recommending(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, NamedAgent>> {
         let mut learner = self.lock()?;
-        planning::recommend(py, &mut learner.agent)?;
+        planning::recommend(py, &mut learner)?;
         Ok(learner)
     }
 }
@@ -237,10 +243,27 @@ impl Agent {
         microseconds: Option<&Bound<'_, PyAny>>,
         until: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
-        let amount = Amount::new(cycles, microseconds, until)?;
-        let mut learner = self.lock()?;
-        let heavy = sweeps(&learner) && learner.agent.model().n_arcs() > LONG_SWEEP;
-        planning::run(py, &mut learner.agent, amount, heavy)
+        self.run(py, CoreAgent::plan, Amount::new(cycles, microseconds, until)?)
+    }
+
+    /// Plan for what best_action, policy, value and values recommend. An agent built with explore keeps values for that beside those that act looks at; without this call, whoever asks waits until all that was observed has been passed on. Arguments as in plan.
+    ///
+    /// Args:
+    ///     cycles: update cycles at most.
+    ///     microseconds: the time to plan for.
+    ///     until: plan until no priority is above this.
+    ///
+    /// Returns:
+    ///     The number of update cycles; fewer than allowed if nothing was left to do.
+    #[pyo3(signature = (cycles=None, *, microseconds=None, until=None))]
+    fn recommend(
+        &self,
+        py: Python<'_>,
+        cycles: Option<&Bound<'_, PyAny>>,
+        microseconds: Option<&Bound<'_, PyAny>>,
+        until: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<u64> {
+        self.run(py, CoreAgent::recommend, Amount::new(cycles, microseconds, until)?)
     }
 
     /// Choose an action: the best one, ties broken at random; with probability epsilon any; as explore says, if it was given.

@@ -25,6 +25,8 @@ pub struct NamedAgent {
     /// The actions of every new state; `None` if actions are discovered as they come.
     pub(crate) declared: Option<ActionRow>,
     pub(crate) rows: Vec<Option<ActionRow>>,
+    /// Whether an interrupt stopped the agent from bringing what it recommends up to date.
+    pub(crate) is_recommendation_cut: bool,
 }
 
 /// A state as a user may name it.
@@ -37,7 +39,16 @@ pub enum Found {
 impl NamedAgent {
     pub fn new(agent: Agent, random: Random) -> Self {
         let (states, actions, ends) = Default::default();
-        Self { agent, random, states, actions, ends, declared: None, rows: Vec::new() }
+        Self {
+            agent,
+            random,
+            states,
+            actions,
+            ends,
+            declared: None,
+            rows: Vec::new(),
+            is_recommendation_cut: false,
+        }
     }
 
     /// The id of an action; an unknown one is added unless actions are declared.

@@ -287,7 +287,7 @@ fn run(
         *learned += done;
         result.map_err(|error| learner.explain(py, error))?;
         if n_steps == 1 {
-            planning::run(py, &mut learner.agent, Amount::Cycles(cycles), heavy)?;
+            planning::run(py, &mut learner.agent, backsweep::Agent::plan, Amount::Cycles(cycles), heavy)?;
         }
         py.check_signals()?;
     }

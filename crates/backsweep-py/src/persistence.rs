@@ -23,6 +23,7 @@ impl NamedAgent {
             ends: self.ends.copied(py)?,
             declared: self.declared.clone(),
             rows: self.rows.clone(),
+            is_recommendation_cut: self.is_recommendation_cut,
         })
     }
 
@@ -72,6 +73,7 @@ impl NamedAgent {
             random: learner.random,
             declared: names.default_actions.map(ActionRow::new),
             rows: names.rows.into_iter().map(|row| row.map(ActionRow::new)).collect(),
+            is_recommendation_cut: false,
         })
     }
 

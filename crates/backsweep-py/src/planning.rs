@@ -1,7 +1,8 @@
 //! Planning without holding the interpreter, in slices between which Ctrl-C is checked.
 
 use crate::errors;
-use backsweep::{Agent, Budget, Solution};
+use crate::named_agent::NamedAgent;
+use backsweep::{Agent, Budget, Planned, Solution};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt};
 use std::time::{Duration, Instant};
@@ -103,29 +104,32 @@ pub fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<f64> {
     })
 }
 
+/// Plans for one of an agent's two sets of values.
+pub type Plan = fn(&mut Agent, Budget<'_>) -> Planned;
+
 /// Plans; returns the number of cycles. `heavy` means that even one cycle may take long.
 #[inline]
-pub fn run(py: Python<'_>, agent: &mut Agent, amount: Amount, heavy: bool) -> PyResult<u64> {
+pub fn run(py: Python<'_>, agent: &mut Agent, plan: Plan, amount: Amount, heavy: bool) -> PyResult<u64> {
     match amount {
-        Amount::Cycles(n) if n <= FEW_CYCLES && !heavy => Ok(agent.plan(Budget::Cycles(n)).cycles),
+        Amount::Cycles(n) if n <= FEW_CYCLES && !heavy => Ok(plan(agent, Budget::Cycles(n)).cycles),
         Amount::Cycles(n) => in_slices(py, n, |n| {
-            let planned = agent.plan(Budget::Cycles(n));
+            let planned = plan(agent, Budget::Cycles(n));
             (planned.cycles, planned.converged)
         }),
         Amount::Until { tolerance, max_cycles } => in_slices(py, max_cycles, |max_cycles| {
-            let planned = agent.plan(Budget::Until { tolerance, max_cycles });
+            let planned = plan(agent, Budget::Until { tolerance, max_cycles });
             (planned.cycles, planned.converged)
         }),
         Amount::Time(time) => {
             let end = Instant::now() + time.min(Duration::from_secs(1 << 32));
             if time <= SHORT {
-                return Ok(agent.plan(Budget::UntilStopped(&|| Instant::now() >= end)).cycles);
+                return Ok(plan(agent, Budget::UntilStopped(&|| Instant::now() >= end)).cycles);
             }
             let mut cycles = 0;
             loop {
                 let planned = py.detach(|| {
                     let slice = end.min(Instant::now() + SLICE);
-                    agent.plan(Budget::UntilStopped(&|| Instant::now() >= slice))
+                    plan(agent, Budget::UntilStopped(&|| Instant::now() >= slice))
                 });
                 cycles += planned.cycles;
                 if planned.converged || Instant::now() >= end {
@@ -137,21 +141,18 @@ pub fn run(py: Python<'_>, agent: &mut Agent, amount: Amount, heavy: bool) -> Py
     }
 }
 
-/// Brings what an exploring agent recommends up to date, as far as that takes no more cycles than a model of its size should
-/// need; nothing for an agent that recommends what it acts by.
+/// Brings what an exploring agent recommends up to date if anything was observed since it last was, as far as that takes no
+/// more cycles than a model of its size should need.
 #[inline]
-pub fn recommend(py: Python<'_>, agent: &mut Agent) -> PyResult<()> {
-    if !agent.has_two_planners()
-        || agent.recommend(Budget::Until { tolerance: 0.0, max_cycles: FEW_CYCLES }).converged
-    {
+pub fn recommend(py: Python<'_>, learner: &mut NamedAgent) -> PyResult<()> {
+    let agent = &mut learner.agent;
+    if !agent.is_recommendation_due() && !learner.is_recommendation_cut {
         return Ok(());
     }
-    let most = 10_000 + 20 * agent.model().n_states() as u64;
-    in_slices(py, most, |max_cycles| {
-        let planned = agent.recommend(Budget::Until { tolerance: 0.0, max_cycles });
-        (planned.cycles, planned.converged)
-    })?;
-    Ok(())
+    let max_cycles = 10_000 + 20 * agent.model().n_states() as u64;
+    let planned = run(py, agent, Agent::recommend, Amount::Until { tolerance: 0.0, max_cycles }, false);
+    learner.is_recommendation_cut = planned.is_err();
+    planned.map(drop)
 }
 
 /// Runs up to `most` cycles in slices of about [`SLICE`] each. The cycles are the same as without slices, and so are the

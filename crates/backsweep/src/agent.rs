@@ -229,6 +229,11 @@ impl Agent {
         plan(&mut *self.planner, &self.model, budget)
     }
 
+    /// Whether something was observed that the recommending planner has not taken in.
+    pub fn is_recommendation_due(&self) -> bool {
+        self.explorer.as_ref().is_some_and(|explorer| !explorer.is_flushed())
+    }
+
     /// Lets the recommending planner take in what was observed.
     fn flush(&mut self) {
         if let Some(explorer) = &mut self.explorer {

@@ -68,7 +68,7 @@ pub use error::{Error, Result};
 pub use explore::{Exploration, Explore, Forgetting};
 pub use id::{Action, ArcId, Pair, State};
 pub use model::{Change, MAX_REWARD, MIN_WEIGHT, Model, MovedRow, Predecessor, Successor};
-pub use planner::{Budget, Planner, PlannerKind, plan};
+pub use planner::{Budget, Planned, Planner, PlannerKind, plan};
 pub use policy::EpsilonGreedy;
 pub use queue::{PriorityQueue, QueueKind};
 pub use random::Random;

@@ -91,6 +91,9 @@ pub struct Evaluation {
     pub doubly_robust: Option<Against>,
     /// How many cases the weights of importance sampling are worth.
     pub effective_cases: f64,
+    /// The share of the policy's ways through a case that held-out cases went, at most: the upper end of the mean weight, which is 1 if
+    /// they went all of them.
+    pub reached: f64,
     /// The share of visits to states with a supported action.
     pub supported: f64,
     /// The share of logged decisions that the policy would change.
@@ -135,6 +138,7 @@ impl Evaluation {
             importance: None,
             doubly_robust: None,
             effective_cases: 0.0,
+            reached: 0.0,
             supported: supported as f64 / steps,
             changed: (0..table.n.len()).map(moved).sum::<f64>() / steps,
             memory: None,
@@ -168,6 +172,7 @@ impl Evaluation {
         evaluation.held_out = Some(resampled.model);
         evaluation.effective_cases = found.effective_sample_size();
         evaluation.importance = (evaluation.effective_cases > 0.0).then_some(resampled.importance);
+        evaluation.reached = resampled.reached;
         evaluation.doubly_robust = Some(resampled.doubly_robust);
         evaluation.memory = found.memory;
         evaluation.calibration = calibration(found.predictions);
@@ -181,6 +186,7 @@ struct Resampled {
     importance: Against,
     doubly_robust: Against,
     model: Against,
+    reached: f64,
 }
 
 impl Resampled {
@@ -191,15 +197,40 @@ impl Resampled {
                 [1.0, found.returns[i], w, w * found.policy_returns[i], found.doubly_robust[i], influences[i]]
             })
             .collect();
+        let scale = found.log_scale.exp();
         let statistics = |[n, returns, weight, weighted, robust, influence]: &Sums<6>| {
             let (logged, importance) = (returns / n, weighted / weight);
             let (robust, model) = (robust / n, in_model + influence / n);
-            [logged, importance, importance - logged, robust, robust - logged, model, model - logged]
+            let mean_weight = scale * weight / n;
+            [
+                logged,
+                importance,
+                importance - logged,
+                robust,
+                robust - logged,
+                model,
+                model - logged,
+                mean_weight,
+            ]
         };
         let (values, ends) = (statistics(&total(&sums)), intervals(&sums, statistics));
         let estimate = |i: usize| Estimate { value: values[i], low: ends[i].0, high: ends[i].1 };
         let against = |i: usize| Against { policy: estimate(i), gain: estimate(i + 1) };
-        Self { logged: estimate(0), importance: against(1), doubly_robust: against(3), model: against(5) }
+        let (logged, reached) = (estimate(0), ends[7].1.clamp(0.0, 1.0));
+        let returns = || found.policy_returns.iter().copied();
+        let (worst, best) =
+            (returns().fold(f64::INFINITY, f64::min), returns().fold(f64::NEG_INFINITY, f64::max));
+        // What no held-out case did may return anything from the worst to the best that was seen. Without this the interval is narrow and
+        // wrong where long cases have so small a chance to be logged that only short ones, which end well, carry weight.
+        let widened = |of: Estimate, less: f64| Estimate {
+            low: reached * of.low + (1.0 - reached) * (worst - less),
+            high: reached * of.high + (1.0 - reached) * (best - less),
+            ..of
+        };
+        let sampled = against(1);
+        let importance =
+            Against { policy: widened(sampled.policy, 0.0), gain: widened(sampled.gain, logged.value) };
+        Self { logged, importance, doubly_robust: against(3), model: against(5), reached }
     }
 }
 

@@ -49,6 +49,8 @@ pub struct HeldOut {
     pub policy_returns: Vec<f64>,
     /// The weight, up to a common factor.
     pub weights: Vec<f64>,
+    /// The logarithm of that factor.
+    pub log_scale: f64,
     /// The doubly robust value.
     pub doubly_robust: Vec<f64>,
     /// What the previous action says about what follows, if that can be told.
@@ -112,6 +114,7 @@ impl HeldOut {
         let weight = |w: &f64| if largest == f64::NEG_INFINITY { 0.0 } else { (w - largest).exp() };
         found.memory = targets.memory();
         found.weights = log_weights.iter().map(weight).collect();
+        found.log_scale = largest;
         found
     }
 

@@ -83,6 +83,7 @@ pub fn summary(learned: &Learned) -> Value {
             "weighted_importance_sampling": against(&e.importance),
             "doubly_robust": against(&e.doubly_robust),
             "effective_cases": number(e.effective_cases),
+            "reached": number(e.reached),
         },
         "memory": memory,
         "calibration": bins,

@@ -5,6 +5,8 @@ use crate::memory::Memory;
 
 /// Held-out cases that weights must be worth before an estimate by importance sampling says anything.
 pub const MIN_EFFECTIVE_CASES: f64 = 30.0;
+/// The share of the policy's ways through a case that held-out cases must have gone at least.
+pub const MIN_REACHED: f64 = 0.5;
 /// If the step before correlates with what follows by more than this, beyond [`MEMORY_ERRORS`] standard errors, states miss something.
 pub const MEMORY: f64 = 0.1;
 /// See [`MEMORY`].
@@ -97,6 +99,13 @@ fn find(evaluation: &Evaluation, reasons: &mut Vec<String>) -> Finding {
         reasons.push(format!(
             "The {} held-out cases are worth {effective:.1} cases that follow the policy; from fewer than {MIN_EFFECTIVE_CASES} nothing can be said.",
             evaluation.n_cases[1]
+        ));
+        return Finding::TooLittleData;
+    }
+    if evaluation.reached < MIN_REACHED {
+        reasons.push(format!(
+            "Held-out cases went at most {} of the ways that the policy would go (the mean weight, which should be 1); nothing is known about the others.",
+            percent(evaluation.reached)
         ));
         return Finding::TooLittleData;
     }

@@ -4,7 +4,7 @@ mod common;
 
 use backsweep::Random;
 use backsweep_learn::off_policy::HeldOut;
-use backsweep_learn::{Cases, Finding, Learned, Settings, learn};
+use backsweep_learn::{Cases, Estimate, Finding, Learned, Settings, learn};
 use backsweep_log::{Case, End};
 use common::{World, case, count, draw, full_policy, learned};
 
@@ -60,6 +60,27 @@ fn weights_and_doubly_robust_values_are_the_formulas() {
     close(e.covered, 1.0);
     close(e.changed, 0.75);
     assert_eq!(found.verdict.finding, Finding::TooLittleData);
+}
+
+/// Weights that do not add up to the number of cases say that the policy goes ways that no held-out case went.
+#[test]
+fn ways_that_no_held_out_case_went_widen_importance_sampling() {
+    let mut cases: Vec<Case> = (0..12).map(|_| case(0, &[(0, 0, 200)], End::Terminated)).collect();
+    cases.extend((0..4).map(|_| case(1, &[(0, 1, 1000)], End::Terminated)));
+    // ρ = 4 for 30 of 400 held-out cases: a mean weight of .3, where 1 is expected.
+    let held_out = (0..400).map(|i| if i < 30 { (1, 900) } else { (0, 300) });
+    cases.extend(held_out.map(|(action, reward)| case(15, &[(0, action, reward)], End::Terminated)));
+    let settings = Settings { min_count: 4, discount: 1.0, ..Settings::default() };
+    let found = learned(&count(1, 2, &cases), &cases, &settings);
+    let e = &found.evaluation;
+    assert!((e.effective_cases - 30.0).abs() < 1e-9 && (0.38..0.43).contains(&e.reached), "{}", e.reached);
+    let Estimate { value, low, high } = e.importance.unwrap().policy;
+    let wide = e.reached * 0.9 + (1.0 - e.reached) * 0.3;
+    assert!((value - 0.9).abs() < 1e-9 && (high - 0.9).abs() < 1e-9 && (low - wide).abs() < 1e-9, "{low}");
+    let gain = e.importance.unwrap().gain;
+    assert!(gain.low < 0.3 && gain.high > 0.5, "{gain}");
+    assert_eq!(found.verdict.finding, Finding::TooLittleData);
+    assert!(found.verdict.reasons[0].contains("% of the ways"), "{:?}", found.verdict.reasons);
 }
 
 #[test]

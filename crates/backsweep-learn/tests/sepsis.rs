@@ -312,13 +312,20 @@ fn a_policy_that_kills_does_not_read_as_a_success() {
     }
 }
 
-/// With everything in the state nothing is hidden, and what came before tells nothing.
+/// With everything in the state nothing is hidden, and what came before tells nothing. Importance sampling is far too high here (.6 where
+/// the truth is .4): cases that go wrong are long, and so unlikely to be logged along the policy that none is held out. The mean weight,
+/// a half in place of 1, says so.
 #[test]
 fn a_state_that_holds_everything_is_not_suspected() {
     let simulator = Simulator::new();
-    for seed in [6, 7] {
+    for seed in [6, 7, 8, 17, 23, 25] {
         let (_, found) = learn_from(&simulator, 20_000, 20, seed, Patient::index);
-        let memory = found.evaluation.memory.unwrap();
+        let evaluation = &found.evaluation;
+        let memory = evaluation.memory.unwrap();
         assert!(memory.correlation < 0.1 || memory.errors < 5.0, "{memory:?}");
+        let (sampled, model) = (evaluation.importance.unwrap().policy, evaluation.held_out.unwrap().policy);
+        let line = format!("seed {seed}: {sampled} {model}, reached {}", evaluation.reached);
+        assert_ne!(found.verdict.finding, Finding::Contradicted, "{line}");
+        assert!(evaluation.reached > 0.9 || sampled.high - sampled.low > 0.3, "{line}");
     }
 }

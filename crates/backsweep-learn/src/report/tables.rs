@@ -55,7 +55,11 @@ pub(super) fn worth(page: &mut String, learned: &Learned) {
         (
             "policy, weighted importance sampling",
             e.importance,
-            format!("the weights are worth {} cases", decimals(e.effective_cases, 1)),
+            format!(
+                "the weights are worth {} cases, which went at most {} of its ways",
+                decimals(e.effective_cases, 1),
+                percent(e.reached)
+            ),
         ),
         ("policy, doubly robust", e.doubly_robust, "the model, corrected by what happened".to_owned()),
     ];

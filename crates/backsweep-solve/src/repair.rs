@@ -6,19 +6,20 @@
 //! goal plus rounding, so every value is proven to within (goal + rounding) / (1 - discount), whatever part of the model
 //! was looked at.
 //!
-//! Costs without discount, each at least c > 0, are kept the same way, and the bound is relative: see [`costs`]. Other
-//! questions without discount are solved again, with sweeps that begin at the values before, unless no change can matter:
-//! see [`unaffected`].
+//! Costs without discount, each at least c > 0, are kept the same way, and the bound is relative: see [`costs`]. For other
+//! questions without discount, no change may matter ([`unaffected`]), or only the components that depend on it are solved
+//! again ([`reuse`]); else all is, with sweeps that begin at the values before.
 
 mod costs;
 mod queue;
+mod reuse;
 mod rows;
 mod unaffected;
 mod work;
 
 use crate::discounted::model::{Facts, Model, in_range};
 use crate::discounted::{check_tolerance, solve_values};
-use crate::undiscounted::{Asked, View};
+use crate::undiscounted::{Asked, Kept, View, Warm};
 use crate::{Direction, Limits, NO_CHOICE, Query, Solution, query};
 use backsweep_io::mdp::Mdp;
 use costs::Costs;
@@ -106,6 +107,16 @@ enum Question {
     Other,
 }
 
+/// A model in flat arrays that was checked.
+struct Flat {
+    mdp: Mdp,
+    /// The id of each choice.
+    ids: Vec<u32>,
+    /// As [`View`] has them.
+    ends: Vec<f64>,
+    slack: f64,
+}
+
 /// A solved model that takes changes.
 pub struct Repair {
     rows: Rows,
@@ -114,8 +125,12 @@ pub struct Repair {
     asked: Option<Asked>,
     /// The answer of the latest solve where no small backups keep it: [`Question::Other`].
     solved: Option<Solution>,
-    /// The model in flat arrays and the id of each choice there, while answers are solved again.
-    flat: Option<(Mdp, Vec<u32>)>,
+    /// The solver behind that answer, if changes can be told to it.
+    kept: Option<Kept>,
+    /// What helps the next solve beside the values.
+    warm: Warm,
+    /// The model in flat arrays, while answers are solved again.
+    flat: Option<Flat>,
     /// 1 to maximize, -1 to minimize; `values` and `q` are multiplied by it.
     sign: f64,
     tolerance: f64,
@@ -251,6 +266,8 @@ impl Repair {
             question,
             asked: None,
             solved: None,
+            kept: None,
+            warm: Warm::default(),
             flat: None,
             sign: if direction == Direction::Maximize { 1.0 } else { -1.0 },
             tolerance: limits.tolerance,
@@ -302,6 +319,9 @@ impl Repair {
         let (bound_before, unfinished) = (self.bound(), !self.queue.is_empty());
         let n_choices = self.rows.n_choices();
         let undo: Vec<work::Undo> = changes.iter().map(|change| self.make(change)).collect();
+        // A solver that takes the changes takes them back; one that does not is put aside.
+        let snapshot = self.kept.as_ref().filter(|kept| self.all_fit(kept, &undo)).map(Kept::snapshot);
+        let aside = if snapshot.is_none() { self.kept.take() } else { None };
         let repaired = self.repair(&undo, limits);
         let signed = |values: &[f64]| values.iter().map(|v| self.sign * v).collect::<Vec<f64>>();
         let differs = |&state: &usize| policy[state] != self.policy[state];
@@ -314,9 +334,18 @@ impl Repair {
             choices_after: changed.iter().map(|&state| self.policy[state]).collect(),
             repaired,
         };
+        let changed: Vec<usize> = undo.iter().map(work::Undo::choice).collect();
         for change in undo.into_iter().rev() {
             self.unmake(change);
         }
+        self.kept = match (snapshot, self.kept.take()) {
+            (Some(snapshot), Some(mut kept)) if !repaired.solved_afresh => {
+                self.tell(&mut kept, changed.into_iter());
+                kept.restore(snapshot);
+                Some(kept)
+            }
+            _ => aside,
+        };
         self.forget_choices(n_choices);
         (self.values, self.policy, self.q, self.n_small) = (values, policy, q, n_small);
         (self.question, self.solved, self.how) = (question, solved, how);

@@ -6,12 +6,14 @@
 //! arguments.
 
 mod asked;
+mod attempt;
 mod average;
 mod elimination;
 mod gain;
 mod graph;
 mod horizon;
 mod howard;
+mod kept;
 mod level;
 mod local;
 mod mec;
@@ -29,8 +31,10 @@ use crate::discounted::check_tolerance;
 use crate::{Direction, Limits, Solution};
 pub(crate) use asked::{Asked, Kind};
 use backsweep_io::mdp::{Mdp, Rewards};
-pub(crate) use objective::Task;
-pub(crate) use view::View;
+pub(crate) use kept::{Kept, NewRow};
+pub(crate) use objective::{Task, Warm};
+pub(crate) use reduced::Row;
+pub(crate) use view::{UNIT, View, ends_and_slack, missing_mass};
 
 /// What to compute without discount (or, for a number of steps, with one).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,6 +124,8 @@ pub fn solve_undiscounted_by(
 ) -> Result<Solution, String> {
     check_tolerance(limits.tolerance)?;
     let view = View::new(mdp)?;
-    let task = Task { tolerance: limits.tolerance, stop: &|| (limits.stop)(), method, warm: None };
-    Ok(Asked::new(&view, objective)?.answer(&view, direction, &task))
+    let task =
+        Task { tolerance: limits.tolerance, stop: &|| (limits.stop)(), method, warm: None, keep: false };
+    let asked = Asked::new(&view, objective)?;
+    Ok(asked.answer(&view, &asked.rewards, direction, &task).0)
 }

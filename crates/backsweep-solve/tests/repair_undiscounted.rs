@@ -234,3 +234,65 @@ fn a_stopped_repair_is_proven_and_can_go_on() {
         }
     }
 }
+
+/// Other probabilities, rewards and targets in models with large components: most changes are answered without a fresh solve,
+/// by solving a part again, and a fresh solve agrees.
+#[test]
+fn changes_that_leave_the_graph_are_solved_again_in_part() {
+    let models = [
+        families::Maze::new(22, 3).family().mdp,
+        families::corridor(500, None).mdp,
+        families::layered(30, 20, 7).mdp,
+        families::garnet(400, 3, 4, 5).mdp,
+    ];
+    for (i, mdp) in models.iter().enumerate() {
+        let n = mdp.n_states() as u32;
+        for (query, direction) in [
+            (reach(true), Direction::Maximize),
+            (reach(true), Direction::Minimize),
+            (until(), Direction::Maximize),
+            (until(), Direction::Minimize),
+        ] {
+            let mut random = Random::from_seed(70 + i as u64);
+            // Negative rewards beside a few positive ones, so that small backups of costs do not take over.
+            let paid =
+                |random: &mut Random| if random.chance(0.05) { 0.125 } else { -reward(random, Paid::Costs) };
+            let rewards = (0..mdp.n_choices()).map(|_| paid(&mut random)).collect();
+            let traps: Vec<u32> = (1..n - 1).filter(|_| random.chance(0.03)).collect();
+            let first = labelled(mdp.clone(), rewards, &[n - 1], &traps);
+            let mut repair = Repair::ask(&query, &first, direction, &LIMITS).unwrap();
+            let (mut local, mut in_part) = (0, 0);
+            for step in 0..60 {
+                let choice = random.below(mdp.n_choices() as u32 - 4);
+                let row = mdp.arcs_of(choice as usize);
+                let mut outcomes: Vec<(u32, f64)> =
+                    row.clone().map(|a| (mdp.targets[a], 0.1 + random.unit())).collect();
+                let sum: f64 = outcomes.iter().map(|(_, p)| p).sum();
+                outcomes.iter_mut().for_each(|(_, p)| *p /= sum);
+                if random.chance(0.2) {
+                    outcomes[0].0 = mdp.targets[random.below(mdp.n_arcs() as u32) as usize];
+                }
+                let change = match random.below(3) {
+                    0 => Change::Reward { choice, reward: paid(&mut random) },
+                    _ => Change::Outcomes { choice, outcomes },
+                };
+                let what = format!("model {i}, {query}, {direction:?}, step {step}: {change:?}");
+                let before = repair.solution();
+                repair.what_if(std::slice::from_ref(&change), &LIMITS).unwrap();
+                assert_eq!(repair.solution(), before, "{what}");
+                let repaired = repair.apply(&[change], &LIMITS).unwrap();
+                local += usize::from(!repaired.solved_afresh);
+                let kept = repair.solution();
+                in_part += usize::from(kept.explanation.iter().any(|line| line.contains("solved again")));
+                let (changed, rewards, _) = repair.model();
+                let changed = labelled(changed, rewards, &[n - 1], &traps);
+                let fresh = query.solve(&changed, direction, None, &LIMITS).unwrap();
+                assert_same(&kept, &fresh, &what);
+            }
+            // Smallest totals are infinite: going round pays.
+            let is_infinite = direction == Direction::Minimize && query == until();
+            let enough = is_infinite || (local > 0 && in_part > 0);
+            assert!(enough, "model {i}, {query}, {direction:?}: {local}, {in_part} of 60");
+        }
+    }
+}

@@ -12,8 +12,8 @@
 //! States of infinite cost stay so while no choice of *theirs* changes: if one could reach the end with certainty after
 //! changes elsewhere, it could have reached the states of finite cost before, and the end from there.
 
-use super::{Margin, Question, Repair};
-use crate::undiscounted::{Asked, Kind, Method, Task, View};
+use super::{Flat, Margin, Question, Repair};
+use crate::undiscounted::{Asked, Kind, Method, Task, UNIT, View};
 use crate::{Direction, Limits, NO_CHOICE, Solution};
 use backsweep_io::mdp::SUM_SLACK;
 
@@ -118,39 +118,55 @@ impl Repair {
     pub(super) fn answer(&mut self, limits: &Limits, warm: bool) -> Result<u64, String> {
         let Some(asked) = &self.asked else { return Ok(0) };
         let costs = self.as_costs(asked);
-        let (mdp, ids) = self.flat.take().unwrap_or_else(|| {
-            let (mdp, _, ids) = self.rows.flat();
-            (mdp, ids)
-        });
-        let view = View::new(&mdp)?;
-        let rewards = if asked.rewards.is_empty() {
+        let (mdp, ids, view);
+        match self.flat.take() {
+            Some(Flat { mdp: kept, ids: kept_ids, ends, slack }) => {
+                (mdp, ids) = (kept, kept_ids);
+                view = View::of_checked(&mdp, ends, slack);
+            }
+            None => {
+                (mdp, _, ids) = self.rows.flat();
+                let mut checked = View::new(&mdp)?;
+                // Room for rows to come whose sums are rounded a little more.
+                checked.slack = checked.slack.max(4.0 * UNIT);
+                view = checked;
+            }
+        }
+        let rewards: Vec<[f64; 2]> = if asked.rewards.is_empty() {
             Vec::new()
         } else {
             ids.iter().map(|&id| asked.rewards[id as usize]).collect()
         };
-        let asked = Asked { rewards, ..asked.clone() };
         let direction = if self.sign > 0.0 { Direction::Maximize } else { Direction::Minimize };
         let share = if costs.is_some() { 0.5 } else { 1.0 };
+        let mut start = std::mem::take(&mut self.warm);
+        // The long run's values are not where its sweeps begin.
+        let is_warm = warm && asked.kind != Kind::Average && !self.values.is_empty();
+        if is_warm {
+            start.values.clone_from(&self.values);
+        }
         let task = Task {
             tolerance: share * limits.tolerance,
             stop: &|| (limits.stop)(),
             method: Method::Automatic,
-            // The long run's values are not where its sweeps begin.
-            warm: (warm && asked.kind != Kind::Average && !self.values.is_empty()).then_some(&self.values),
+            warm: is_warm.then_some(&start),
+            keep: matches!(asked.kind, Kind::Reach | Kind::Until | Kind::Total),
         };
-        let mut solution = asked.answer(&view, direction, &task);
+        let (mut solution, mut kept, next) = asked.answer(&view, &rewards, direction, &task);
+        if let Some(kept) = &mut kept {
+            kept.renumber(&ids);
+        }
         solution.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
         let narrow = |(l, u): (&f64, &f64)| l == u || u - l <= 2.0 * limits.tolerance;
         solution.converged = solution.lower.iter().zip(&solution.upper).all(narrow);
-        let values: Vec<f64> = (0..mdp.n_states()).map(|s| self.sign * solution.value(s)).collect();
         // A change of an infinite value is solved again, so small backups are for models that have few.
-        let costs = costs.filter(|_| 2 * values.iter().filter(|v| v.is_infinite()).count() <= values.len());
-        let policy = solution.policy.clone();
-        self.solved = None;
+        let n_infinite = || (0..mdp.n_states()).filter(|&s| solution.value(s).is_infinite()).count();
+        let costs = costs.filter(|_| 2 * n_infinite() <= mdp.n_states());
+        (self.solved, self.kept, self.warm) = (None, None, next);
         self.how = (solution.iterations, solution.explanation.clone());
         if let (Some(costs), true) = (costs, solution.converged) {
             self.question = Question::Costs(costs);
-            self.adopt(values, policy);
+            self.adopt(self.signed_values(&solution), solution.policy.clone());
             let (backups, settled) = self.settle(limits, self.budget);
             if settled == super::work::Settled::Done && self.converged() {
                 return Ok(backups);
@@ -159,14 +175,19 @@ impl Repair {
             return Ok(backups);
         }
         self.keep(solution);
-        self.flat = Some((mdp, ids));
+        let (ends, slack) = (view.ends, view.slack);
+        (self.flat, self.kept) = (Some(Flat { mdp, ids, ends, slack }), kept);
         Ok(0)
+    }
+
+    fn signed_values(&self, solution: &Solution) -> Vec<f64> {
+        (0..solution.lower.len()).map(|s| self.sign * solution.value(s)).collect()
     }
 
     /// Keeps an answer as it is.
     fn keep(&mut self, solution: Solution) {
         self.question = Question::Other;
-        self.values = (0..solution.lower.len()).map(|s| self.sign * solution.value(s)).collect();
+        self.values = self.signed_values(&solution);
         self.policy.clone_from(&solution.policy);
         self.queue.clear();
         self.solved = Some(solution);

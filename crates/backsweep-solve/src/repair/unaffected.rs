@@ -32,7 +32,7 @@ impl Repair {
     }
 
     /// Whether a choice belongs to a state at which the question ends.
-    fn never_asked(&self, asked: &Asked, choice: usize) -> bool {
+    pub(super) fn never_asked(&self, asked: &Asked, choice: usize) -> bool {
         let state = self.rows.owner[choice] as usize;
         let within = |set: &[bool]| set.get(state) == Some(&true);
         matches!(asked.kind, Kind::Reach | Kind::ReachWithin(_) | Kind::Until)

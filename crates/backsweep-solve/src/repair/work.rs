@@ -1,9 +1,10 @@
 //! How a repair works inside: checking and making changes, small backups until the queue is empty, and starting afresh.
 
 use super::queue::Queue;
-use super::{Change, Margin, Question, Repair, Repaired};
+use super::{Change, Flat, Margin, Question, Repair, Repaired};
 use crate::discounted::model::{in_range, mean};
 use crate::discounted::solve_values;
+use crate::undiscounted::{ends_and_slack, missing_mass};
 use crate::{Direction, Limits, NO_CHOICE};
 
 /// After this many small backups Q is computed from its row again, so that rounding stays counted and small.
@@ -18,6 +19,18 @@ pub(super) enum Undo {
     Reward(usize, f64, Option<[f64; 2]>),
     Added(usize),
     Removed(usize),
+}
+
+impl Undo {
+    /// The choice that was changed.
+    pub fn choice(&self) -> usize {
+        match *self {
+            Self::Outcomes(choice, _)
+            | Self::Reward(choice, ..)
+            | Self::Added(choice)
+            | Self::Removed(choice) => choice,
+        }
+    }
 }
 
 /// Why small backups ended.
@@ -150,16 +163,20 @@ impl Repair {
 
     /// Keeps the flat arrays up to date where only the row of a choice has changed; drops them if choices have.
     fn update_flat(&mut self, choice: usize, choices_changed: bool) {
-        let Some((mdp, ids)) = self.flat.as_mut().filter(|_| !choices_changed) else {
+        let Some(Flat { mdp, ids, ends, slack }) = self.flat.as_mut().filter(|_| !choices_changed) else {
             self.flat = None;
             return;
         };
-        let Some(place) = ids.iter().position(|&id| id as usize == choice) else { return };
+        let of_state = mdp.choices_of(self.rows.owner[choice] as usize);
+        let Some(place) = of_state.into_iter().find(|&place| ids[place] as usize == choice) else { return };
         let (targets, probabilities) = self.rows.row(choice);
+        let (end, off) = ends_and_slack(missing_mass(probabilities));
+        ends[place] = end;
+        *slack = slack.max(off);
         let old = mdp.arcs_of(place);
         if old.len() != targets.len() {
-            let ends = &mut mdp.arcs[place + 1..];
-            ends.iter_mut().for_each(|end| *end = *end - old.len() as u32 + targets.len() as u32);
+            let later = &mut mdp.arcs[place + 1..];
+            later.iter_mut().for_each(|end| *end = *end - old.len() as u32 + targets.len() as u32);
         }
         mdp.targets.splice(old.clone(), targets.iter().copied());
         mdp.probabilities.splice(old, probabilities.iter().copied());
@@ -250,11 +267,22 @@ impl Repair {
 
     /// Repairs after changes were `made`.
     pub(super) fn repair(&mut self, made: &[Undo], limits: &Limits) -> Repaired {
-        let done = self.solved.as_ref().is_some_and(|solved| solved.converged);
-        if done && self.tolerance <= limits.tolerance && self.unaffected(made) {
+        let done =
+            self.solved.as_ref().is_some_and(|solved| solved.converged) && self.tolerance <= limits.tolerance;
+        let mut kept = self.kept.take().filter(|kept| done && self.all_fit(kept, made));
+        if let Some(kept) = &mut kept {
+            self.tell(kept, made.iter().map(Undo::choice));
+        }
+        if done && self.unaffected(made) {
             let why = "every choice that was changed is worse than what the policy takes".to_owned();
-            self.how = (0, vec![why]);
+            (self.how, self.kept) = ((0, vec![why]), kept);
             return Repaired { converged: true, backups: 0, solved_afresh: false };
+        }
+        if let Some(mut kept) = kept
+            && let Some(backups) = self.reuse(&mut kept, made, limits)
+        {
+            self.kept = Some(kept);
+            return Repaired { converged: true, backups, solved_afresh: false };
         }
         self.tolerance = limits.tolerance;
         let hopeless = match &self.question {

@@ -1,6 +1,7 @@
 //! An objective as arrays: sets by state and rewards by choice. What a repair keeps and changes between two answers.
 
-use super::objective::Task;
+use super::kept::Kept;
+use super::objective::{Task, Warm};
 use super::view::View;
 use super::{Objective, average, horizon, reach, total};
 use crate::{Direction, Solution};
@@ -63,9 +64,16 @@ impl Asked {
         })
     }
 
-    /// Solves the model.
-    pub fn answer(&self, view: &View, direction: Direction, task: &Task) -> Solution {
-        let Self { kind, goal, avoid, rewards } = self;
+    /// Solves the model, with the rewards of its choices. If `task` asks for it, what the next answer after a change can do with
+    /// comes along, where there is such.
+    pub fn answer(
+        &self,
+        view: &View,
+        rewards: &[[f64; 2]],
+        direction: Direction,
+        task: &Task,
+    ) -> (Solution, Option<Kept>, Warm) {
+        let Self { kind, goal, avoid, .. } = self;
         let draft = match *kind {
             Kind::Reach => reach::reach(view, goal, avoid, direction, task),
             Kind::ReachWithin(steps) => {
@@ -84,13 +92,14 @@ impl Asked {
         };
         let narrow = |(l, u): (&f64, &f64)| l == u || u - l <= 2.0 * task.tolerance;
         let converged = draft.lower.iter().zip(&draft.upper).all(narrow);
-        Solution {
+        let solution = Solution {
             lower: draft.lower,
             upper: draft.upper,
             policy: draft.policy,
             converged,
             iterations: draft.iterations,
             explanation: draft.explanation,
-        }
+        };
+        (solution, draft.kept, draft.warm)
     }
 }

@@ -1,9 +1,10 @@
 //! What can be asked about a model without discount, and the way from the question to a reduced problem and back.
 
 use super::Method;
+use super::kept::Kept;
 use super::mec::EndComponents;
 use super::reduced::{Plan, Reduced};
-use super::solver;
+use super::solver::Solver;
 use super::view::View;
 use crate::scc::NONE;
 use crate::{Direction, NO_CHOICE};
@@ -17,8 +18,21 @@ pub(crate) struct Task<'a> {
     pub stop: &'a dyn Fn() -> bool,
     /// How components are solved.
     pub method: Method,
-    /// A guess of every state's value, multiplied by -1 to minimize: where sweeps begin. Nothing is believed of it.
-    pub warm: Option<&'a [f64]>,
+    /// What an earlier answer can help with.
+    pub warm: Option<&'a Warm>,
+    /// Whether the solver is kept, for changes.
+    pub keep: bool,
+}
+
+/// What an earlier answer of nearly the same model can help with. Nothing is believed of it.
+#[derive(Clone, Default)]
+pub(crate) struct Warm {
+    /// The value of every state, multiplied by -1 to minimize: where sweeps begin.
+    pub values: Vec<f64>,
+    /// Weights that carried proofs, of the lower and the upper side; empty or one per state.
+    pub weights: [Vec<f64>; 2],
+    /// The size of the largest component for which sweeps were too slow, and the work of its elimination.
+    pub eliminated: Option<(usize, u64)>,
 }
 
 /// An answer under construction: bounds and policy of every state of the model.
@@ -33,6 +47,10 @@ pub(crate) struct Draft {
     pub iterations: u64,
     /// What was done.
     pub explanation: Vec<String>,
+    /// The solver behind the bounds, if it was to be kept and can be.
+    pub kept: Option<Kept>,
+    /// What helps the next answer, but for values, if the solver was to be kept.
+    pub warm: Warm,
 }
 
 impl Draft {
@@ -44,6 +62,8 @@ impl Draft {
             policy: vec![NO_CHOICE; n],
             iterations: 0,
             explanation: Vec::new(),
+            kept: None,
+            warm: Warm::default(),
         }
     }
 
@@ -135,17 +155,29 @@ impl Question<'_> {
             },
         };
         let reduced = Reduced::new(view, &plan);
-        let mut start = vec![0.0; groups.len()];
-        if let Some(warm) = task.warm {
-            let finite = (0..view.n()).filter(|&s| self.undecided[s] && warm[s].is_finite());
-            finite.for_each(|s| start[place[s] as usize] = warm[s]);
+        let reduce = |numbers: &[f64]| {
+            let mut start = vec![0.0; groups.len()];
+            let with_numbers = if numbers.is_empty() { 0 } else { view.n() };
+            let finite = (0..with_numbers).filter(|&s| self.undecided[s] && numbers[s].is_finite());
+            finite.for_each(|s| start[place[s] as usize] = numbers[s]);
+            start
+        };
+        let (values, weights) = task
+            .warm
+            .map_or((&[][..], [&[][..]; 2]), |warm| (&warm.values, [&warm.weights[0], &warm.weights[1]]));
+        let mut solver = Solver::solve(reduced, self.bounds, reduce(values), weights.map(reduce), task);
+        if task.keep {
+            let of_state = |r: &u32, weights: &[f64]| if *r == NONE { 0.0 } else { weights[*r as usize] };
+            let by_state = |weights: &[f64]| place.iter().map(|r| of_state(r, weights)).collect();
+            draft.warm.weights = solver.weights().each_ref().map(|weights| by_state(weights));
+            draft.warm.eliminated = solver.eliminated();
         }
-        let solved = solver::solve(&reduced, self.bounds, start, task);
+        let keep = task.keep && self.groups.is_none_or(|g| g.members.iter().all(|m| m.len() == 1));
+        let before = if keep { draft.policy.clone() } else { Vec::new() };
         for s in (0..view.n()).filter(|&s| self.undecided[s]) {
             let r = place[s] as usize;
-            (draft.lower[s], draft.upper[s]) = (solved.lower[r], solved.upper[r]);
-            let chosen = solved.policy[r];
-            let origin = if chosen == NONE { NONE } else { reduced.origin[chosen as usize] };
+            let ([low, high], origin) = solver.answer(r);
+            (draft.lower[s], draft.upper[s]) = (low, high);
             if origin != NONE && view.owner[origin as usize] as usize == s {
                 draft.policy[s] = origin;
                 if groups[r] != NONE
@@ -155,8 +187,11 @@ impl Question<'_> {
                 }
             }
         }
-        draft.iterations += solved.iterations;
-        draft.explanation.extend(solved.explanation);
+        draft.iterations += solver.iterations;
+        draft.explanation.append(&mut solver.explanation);
+        if keep {
+            draft.kept = Some(Kept::new(solver, place, self.fixed.to_vec(), before));
+        }
     }
 }
 

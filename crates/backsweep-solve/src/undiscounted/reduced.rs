@@ -51,6 +51,46 @@ pub(crate) struct Plan<'p> {
     pub stay: &'p dyn Fn(usize) -> Option<[f64; 2]>,
 }
 
+/// A choice of the model.
+pub(crate) struct Row<'r> {
+    /// The states that it leads to.
+    pub targets: &'r [u32],
+    /// With which probability.
+    pub probabilities: &'r [f64],
+    /// With which probability it ends the episode.
+    pub ends: f64,
+    /// Its reward, to be maximised.
+    pub reward: [f64; 2],
+}
+
+impl Row<'_> {
+    /// The arcs to states of the reduced problem.
+    fn arcs(&self, place: &[u32]) -> impl Iterator<Item = (u32, f64)> {
+        let all = self.targets.iter().zip(self.probabilities);
+        all.map(|(&target, &p)| (place[target as usize], p)).filter(|&(target, _)| target != NONE)
+    }
+
+    /// What the choice is worth beside these arcs, the probability with which it leaves, and the relative error of that.
+    fn leaving(&self, place: &[u32], fixed: &[f64], slack: f64) -> ([f64; 2], f64, f64) {
+        let (mut worth, mut size, mut exit, mut terms) = (0.0, 0.0, 0.0, 0.0);
+        for (&target, p) in self.targets.iter().zip(self.probabilities) {
+            let target = target as usize;
+            if place[target] == NONE {
+                terms += 1.0;
+                exit += p;
+                worth += p * fixed[target];
+                size += p * fixed[target].abs();
+            }
+        }
+        let error = size * ((terms + 4.0) * UNIT + slack);
+        let [low, high] = self.reward;
+        let exit = exit + self.ends;
+        // What ends the episode is 1 minus the arcs: its absolute error is theirs.
+        let ending = if self.ends > 0.0 { (slack + 2.0 * UNIT) / exit } else { 0.0 };
+        ([down(low + (worth - error)), up(high + (worth + error))], exit, ending + (terms + 2.0) * UNIT)
+    }
+}
+
 impl Reduced {
     /// Builds the reduced problem; linear in the model.
     pub fn new(view: &View, plan: &Plan) -> Self {
@@ -79,30 +119,33 @@ impl Reduced {
     }
 
     fn add(&mut self, view: &View, plan: &Plan, c: usize) {
-        let (mut worth, mut size, mut exit, mut terms) = (0.0, 0.0, 0.0, 0.0);
-        for a in view.arcs(c) {
-            let (target, p) = (view.mdp.targets[a] as usize, view.mdp.probabilities[a]);
-            if plan.place[target] != NONE {
-                self.targets.push(plan.place[target]);
-                self.probabilities.push(p);
-                continue;
-            }
-            terms += 1.0;
-            exit += p;
-            worth += p * plan.fixed[target];
-            size += p * plan.fixed[target].abs();
-        }
-        let error = size * ((terms + 4.0) * UNIT + view.slack);
-        let [low, high] = (plan.reward)(c);
-        self.gain.push([down(low + (worth - error)), up(high + (worth + error))]);
-        // What ends the episode is 1 minus the arcs: its absolute error is theirs.
-        let ends = view.ends[c];
-        let exit = exit + ends;
+        let row = Row {
+            targets: view.targets(c),
+            probabilities: &view.mdp.probabilities[view.arcs(c)],
+            ends: view.ends[c],
+            reward: (plan.reward)(c),
+        };
+        row.arcs(plan.place).for_each(|(target, p)| {
+            self.targets.push(target);
+            self.probabilities.push(p);
+        });
+        let (gain, exit, exit_error) = row.leaving(plan.place, plan.fixed, self.slack);
+        self.gain.push(gain);
         self.exit.push(exit);
-        self.exit_error
-            .push(if ends > 0.0 { (view.slack + 2.0 * UNIT) / exit } else { 0.0 } + (terms + 2.0) * UNIT);
+        self.exit_error.push(exit_error);
         self.origin.push(c as u32);
         self.shape.end_choice(self.targets.len());
+    }
+
+    /// Replaces the row of a choice. The states stay, and the slack must cover the row.
+    pub fn replace(&mut self, choice: usize, row: &Row, place: &[u32], fixed: &[f64]) {
+        let old = self.shape.arcs_of(choice);
+        let (targets, probabilities): (Vec<u32>, Vec<f64>) = row.arcs(place).unzip();
+        self.shape.resize_choice(choice, targets.len());
+        self.targets.splice(old.clone(), targets);
+        self.probabilities.splice(old, probabilities);
+        (self.gain[choice], self.exit[choice], self.exit_error[choice]) =
+            row.leaving(place, fixed, self.slack);
     }
 
     /// A proper policy: in every state the first choice found that may come closer to leaving, shortest way first.

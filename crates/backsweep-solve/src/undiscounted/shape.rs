@@ -32,6 +32,15 @@ impl Shape {
         self.choices.push(self.arcs.len() as u32 - 1);
     }
 
+    /// Gives a choice another number of arcs, which moves those of all choices after it.
+    pub fn resize_choice(&mut self, choice: usize, n_arcs: usize) {
+        let before = self.arcs_of(choice).len();
+        if before != n_arcs {
+            let ends = &mut self.arcs[choice + 1..];
+            ends.iter_mut().for_each(|end| *end = *end - before as u32 + n_arcs as u32);
+        }
+    }
+
     /// How many states there are.
     pub fn n(&self) -> usize {
         self.choices.len() - 1

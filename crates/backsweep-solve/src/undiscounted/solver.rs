@@ -1,271 +1,227 @@
-//! Solves a reduced problem component by component, successors first.
+//! Solves a reduced problem component by component, successors first, and parts of it again after a change.
 
-use super::Method;
+use super::attempt::{Again, Attempt};
 use super::local::Local;
 use super::objective::Task;
-use super::proof::{Bounds, by_elimination};
-use super::reduced::Reduced;
-use super::sweeps::{Sweeping, widest};
-use crate::scc::Components;
+use super::reduced::{Reduced, Row};
+use super::sweeps::widest;
+use crate::scc::{Components, NONE};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Components up to this size are eliminated without trying sweeps first: at most a few milliseconds each.
-const SMALL: usize = 300;
+/// A reduced problem with its components in order: what stays where only numbers change.
+pub(super) struct Problem {
+    pub reduced: Reduced,
+    pub components: Components,
+    /// The place of each state within its component.
+    pub rank: Vec<u32>,
+    /// Bounds that hold for every state beforehand.
+    pub bounds: [f64; 2],
+}
 
-/// Multiplications granted to the elimination of a component: a few seconds.
-const WORK: u64 = 2_000_000_000;
-
-/// Bounds and policy of a reduced problem.
-pub(crate) struct Solved {
-    /// The value of each state is at least this, and so is that of the policy.
+/// Bounds and policy of every state: its value is at least `lower`, and so is that of the policy, and at most `upper`.
+#[derive(Clone, Default)]
+pub(super) struct Found {
     pub lower: Vec<f64>,
-    /// The value of each state is at most this.
     pub upper: Vec<f64>,
-    /// The choice of each state.
     pub policy: Vec<u32>,
+}
+
+/// What makes the next solve of a component cheaper. Nothing is believed of it.
+#[derive(Clone)]
+pub(super) struct Memory {
+    /// Where sweeps begin.
+    pub x: Vec<f64>,
+    /// Weights that carried a proof over sweeps, for the lower and the upper side; 0 where there was none.
+    pub weights: [Vec<f64>; 2],
+    /// How many sweeps each component took that was swept.
+    pub sweeps: BTreeMap<u32, u64>,
+    /// The size of the largest component for which sweeps were too slow, and the work of its elimination.
+    pub eliminated: Option<(usize, u64)>,
+}
+
+/// A reduced problem and its solution.
+pub(crate) struct Solver {
+    problem: Problem,
+    found: Found,
+    memory: Memory,
+    /// How wide the bounds of a component were allowed to be.
+    width: f64,
     /// Sweeps and eliminations.
     pub iterations: u64,
     /// What was done.
     pub explanation: Vec<String>,
 }
 
-/// How components were solved, for the explanation.
-#[derive(Default)]
-struct Tally {
-    single: usize,
-    eliminated: usize,
-    swept: usize,
-    largest: usize,
-    unproven: usize,
-}
+/// What [`Solver::restore`] goes back to.
+pub(crate) struct Snapshot(Found, Memory);
 
-/// Solves to within `task.tolerance` if rounding allows; `[least, most]` holds for every state beforehand. Sweeps begin at `x`.
-pub(crate) fn solve(reduced: &Reduced, [least, most]: [f64; 2], mut x: Vec<f64>, task: &Task) -> Solved {
-    let n = reduced.shape.n();
-    let components =
-        Components::find(n, |_| true, |s| reduced.shape.arcs_of_state(s), |a| reduced.targets[a]);
-    let mut rank = vec![0; n];
-    for component in 0..components.len() {
-        for (i, &s) in components.states_of(component).iter().enumerate() {
-            rank[s as usize] = i as u32;
+impl Solver {
+    /// Solves to within `task.tolerance` if rounding allows; `bounds` hold for every state beforehand. Sweeps begin at `x`.
+    pub fn solve(
+        reduced: Reduced,
+        bounds: [f64; 2],
+        x: Vec<f64>,
+        weights: [Vec<f64>; 2],
+        task: &Task,
+    ) -> Self {
+        let n = reduced.shape.n();
+        let components =
+            Components::find(n, |_| true, |s| reduced.shape.arcs_of_state(s), |a| reduced.targets[a]);
+        let mut rank = vec![0; n];
+        for component in 0..components.len() {
+            for (i, &s) in components.states_of(component).iter().enumerate() {
+                rank[s as usize] = i as u32;
+            }
         }
-    }
-    let start = reduced.proper_policy();
-    let mut best = Solved {
-        lower: vec![least; n],
-        upper: vec![most; n],
-        policy: start.clone(),
-        iterations: 0,
-        explanation: Vec::new(),
-    };
-    // Components pass their widths on, so each aims below the tolerance; lower again if that was not enough.
-    let mut width = task.tolerance;
-    let mut before = f64::INFINITY;
-    loop {
-        let mut attempt = Attempt {
-            reduced,
-            components: &components,
-            rank: &rank,
-            lower: vec![least; n],
-            upper: vec![most; n],
-            policy: start.clone(),
+        let eliminated = task.warm.and_then(|warm| warm.eliminated);
+        let memory = Memory { x, weights, sweeps: BTreeMap::new(), eliminated };
+        let mut solver = Self {
+            problem: Problem { reduced, components, rank, bounds },
+            found: Found::default(),
+            memory,
+            width: task.tolerance,
             iterations: 0,
-            tally: Tally::default(),
-            width,
-            task,
+            explanation: Vec::new(),
         };
-        attempt.run(&mut x);
-        let iterations = best.iterations + attempt.iterations;
-        let widest = widest(&attempt.lower, &attempt.upper);
-        if widest < before || before == f64::INFINITY {
-            best = attempt.finish(components.len());
-        }
-        best.iterations = iterations;
-        if widest <= 2.0 * task.tolerance || widest >= 0.9 * before || (task.stop)() {
-            return best;
-        }
-        before = widest;
-        width /= 64.0;
+        solver.run(task);
+        solver
     }
-}
 
-/// One pass over all components.
-struct Attempt<'a> {
-    reduced: &'a Reduced,
-    components: &'a Components,
-    rank: &'a [u32],
-    lower: Vec<f64>,
-    upper: Vec<f64>,
-    policy: Vec<u32>,
-    iterations: u64,
-    tally: Tally,
-    width: f64,
-    task: &'a Task<'a>,
-}
-
-impl Attempt<'_> {
-    fn run(&mut self, x: &mut [f64]) {
-        let mut local = Local::default();
-        let mut stopped = false;
-        for component in 0..self.components.len() {
-            let states = self.components.states_of(component);
-            local.cut(self.reduced, self.components, self.rank, component, [&self.lower, &self.upper]);
-            if states.len() == 1 {
-                self.single(&local, states[0] as usize);
-                stopped |= component % 65536 == 65535 && (self.task.stop)();
-                continue;
+    fn run(&mut self, task: &Task) {
+        let n = self.n();
+        let [least, most] = self.problem.bounds;
+        let proper = self.problem.reduced.proper_policy();
+        // Components pass their widths on, so each aims below the tolerance; lower again if that was not enough.
+        let mut width = task.tolerance;
+        let mut before = f64::INFINITY;
+        loop {
+            let start = Found { lower: vec![least; n], upper: vec![most; n], policy: proper.clone() };
+            let mut attempt = Attempt::new(&self.problem, &mut self.memory, start, width, None, task);
+            attempt.run();
+            self.iterations += attempt.iterations + 1;
+            let widest = widest(&attempt.found.lower, &attempt.found.upper);
+            if widest < before || before == f64::INFINITY {
+                self.width = width;
+                self.explanation = attempt.explain();
+                self.found = attempt.found;
             }
-            stopped = stopped || (self.task.stop)();
-            self.tally.largest = self.tally.largest.max(states.len());
-            let known = local.gain.iter().all(|g| g[0].is_finite() && g[1].is_finite());
-            if stopped || !known {
-                self.back_up(&local, states);
-                continue;
+            if widest <= 2.0 * task.tolerance || widest >= 0.9 * before || (task.stop)() {
+                return;
             }
-            let mut policy: Vec<u32> = states
-                .iter()
-                .enumerate()
-                .map(|(i, &s)| local.local_choice(i, self.policy[s as usize]))
-                .collect();
-            let mut values: Vec<f64> = states.iter().map(|&s| x[s as usize]).collect();
-            let bounds = self.entangled(&local, &mut policy, &mut values);
-            for (i, &s) in states.iter().enumerate() {
-                let s = s as usize;
-                x[s] = values[i];
-                // What was proven is no worse than what was known beforehand, or is not used.
-                self.lower[s] = self.lower[s].max(bounds.lower[i]);
-                self.upper[s] = self.upper[s].min(bounds.upper[i]);
-                self.policy[s] = local.reduced_choice(policy[i]);
-            }
+            before = widest;
+            width /= 64.0;
         }
     }
 
-    /// A state by itself: each choice is worth its constant.
-    fn single(&mut self, local: &Local, state: usize) {
-        let mut best = [f64::NEG_INFINITY; 2];
-        let mut chosen = 0;
-        for c in local.shape.choices_of(0) {
-            let [low, high] = local.gain[c];
-            if low > best[0] || best[0] == f64::NEG_INFINITY {
-                (best[0], chosen) = (low, c as u32);
-            }
-            best[1] = best[1].max(high);
-        }
-        self.tally.single += 1;
-        self.policy[state] = local.reduced_choice(chosen);
-        self.lower[state] = self.lower[state].max(best[0]);
-        self.upper[state] = self.upper[state].min(best[1]);
+    /// How many states there are.
+    pub fn n(&self) -> usize {
+        self.problem.rank.len()
     }
 
-    /// One backup of the bounds: all that is done for a component after the stop. Largest values are at most what the best
-    /// choice backs the upper bound up to. The lower bound stays, as it belongs to a policy.
-    fn back_up(&mut self, local: &Local, states: &[u32]) {
-        self.tally.unproven += 1;
-        let x: Vec<f64> = states.iter().map(|&s| self.upper[s as usize]).collect();
-        for (i, &s) in states.iter().enumerate() {
-            let backed_up = local
-                .shape
-                .choices_of(i)
-                .map(|c| local.backup_bound(c, local.gain[c][1], &x, 1.0))
-                .fold(f64::NEG_INFINITY, |m, b| if b.is_nan() { f64::INFINITY } else { m.max(b) });
-            self.upper[s as usize] = self.upper[s as usize].min(backed_up);
-        }
-    }
-
-    /// A component with cycles through several states: elimination if it is small or sweeps do not end, sweeps otherwise.
-    fn entangled(&mut self, local: &Local, policy: &mut Vec<u32>, x: &mut [f64]) -> Bounds {
-        let stop: &dyn Fn() -> bool = &|| (self.task.stop)();
-        let start = policy.clone();
-        let wide = |b: &Bounds| widest(&b.lower, &b.upper);
-        let mut swept = None;
-        let method = self.task.method;
-        let warm = self.task.warm.is_some();
-        if method == Method::Sweeps || (method == Method::Automatic && local.shape.n() > SMALL) {
-            let mut sweeping = Sweeping { local, width: self.width, sweeps: 2000, warm, stop };
-            let bounds = sweeping.run(x, policy);
-            self.iterations += 2000 - sweeping.sweeps;
-            self.tally.swept += 1;
-            if wide(&bounds) <= gain_width(local) + self.width || stop() {
-                return bounds;
-            }
-            swept = Some(bounds);
-        }
-        if method == Method::Sweeps {
-            return self.sweep_on(local, policy, x, swept);
-        }
-        let mut work = if method == Method::Automatic { WORK } else { u64::MAX };
-        let mut improved = start;
-        let Ok((bounds, rounds)) = by_elimination(local, &mut improved, &mut work, stop) else {
-            return self.sweep_on(local, policy, x, swept);
+    /// Bounds of a state, and the model's choice, or [`NONE`] for staying in an end component for ever.
+    pub fn answer(&self, state: usize) -> ([f64; 2], u32) {
+        let Found { lower, upper, policy } = &self.found;
+        let origin = match policy[state] {
+            NONE => NONE,
+            chosen => self.problem.reduced.origin[chosen as usize],
         };
-        self.iterations += rounds;
-        self.tally.eliminated += 1;
-        if swept.as_ref().is_some_and(|s| wide(s) <= wide(&bounds)) {
-            return swept.unwrap_or(bounds);
-        }
-        *policy = improved;
-        x.copy_from_slice(&bounds.lower);
-        if bounds.upper.iter().all(|u| u.is_finite()) {
-            return bounds;
-        }
-        // The lower bound is the policy's; an upper one that sweeps proved holds as well.
-        let upper = match swept {
-            Some(s) => s.upper,
-            None => {
-                let mut sweeping = Sweeping { local, width: self.width, sweeps: 20_000, warm: false, stop };
-                let s = sweeping.run(x, &mut policy.clone());
-                self.iterations += 20_000 - sweeping.sweeps;
-                s.upper
-            }
-        };
-        Bounds { lower: bounds.lower, upper }
+        ([lower[state], upper[state]], origin)
     }
 
-    /// Sweeps for as long as it takes: nothing else can be done.
-    fn sweep_on(
+    /// Weights of states that carried a proof, for the lower and the upper side; 0 where there was none.
+    pub fn weights(&self) -> &[Vec<f64>; 2] {
+        &self.memory.weights
+    }
+
+    /// The size of the largest component for which sweeps were too slow, and the work of its elimination.
+    pub fn eliminated(&self) -> Option<(usize, u64)> {
+        self.memory.eliminated
+    }
+
+    /// Gives the model's choices other numbers.
+    pub fn renumber(&mut self, ids: &[u32]) {
+        let known = self.problem.reduced.origin.iter_mut().filter(|origin| **origin != NONE);
+        known.for_each(|origin| *origin = ids[*origin as usize]);
+    }
+
+    /// The number here of a choice that the model has in a state, if it takes part.
+    pub fn choice(&self, state: usize, origin: u32) -> Option<usize> {
+        let reduced = &self.problem.reduced;
+        reduced.shape.choices_of(state).find(|&c| reduced.origin[c] == origin)
+    }
+
+    /// Whether `slack` is at most that of the model, and no arc between states goes against the order of components.
+    pub fn admits(&self, from: usize, mut to: impl Iterator<Item = u32>, slack: f64) -> bool {
+        let of = &self.problem.components.of;
+        slack <= self.problem.reduced.slack && to.all(|to| of[to as usize] <= of[from])
+    }
+
+    /// Replaces a row; [`again`](Self::again) makes bounds of it.
+    pub fn replace(&mut self, choice: usize, row: &Row, place: &[u32], fixed: &[f64]) {
+        self.problem.reduced.replace(choice, row, place, fixed);
+    }
+
+    /// What was found so far.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot(self.found.clone(), self.memory.clone())
+    }
+
+    /// Goes back to what was found before; rows are changed back by the caller.
+    pub fn restore(&mut self, Snapshot(found, memory): Snapshot) {
+        (self.found, self.memory) = (found, memory);
+    }
+
+    /// Solves again after rows of the states `changed` were replaced: their components, and those before them as long as
+    /// bounds go beyond what they were. Returns the states that were looked at, or `None` if that is not enough: nothing
+    /// holds then.
+    ///
+    /// `patient` says that no arc has gone or come: then what it takes is no more than a fresh solve takes.
+    ///
+    /// Bounds that have only become narrower are passed on to nobody, since what was proven from the wider ones holds.
+    pub fn again(
         &mut self,
-        local: &Local,
-        policy: &mut Vec<u32>,
-        x: &mut [f64],
-        swept: Option<Bounds>,
-    ) -> Bounds {
-        let stop: &dyn Fn() -> bool = &|| (self.task.stop)();
-        let (mut before, mut at_first) = (policy.clone(), swept);
-        const ALL: u64 = 10_000_000;
-        let mut sweeping = Sweeping { local, width: self.width, sweeps: ALL, warm: false, stop };
-        let bounds = sweeping.run(x, policy);
-        self.iterations += ALL - sweeping.sweeps;
-        self.tally.swept += 1;
-        match at_first.take() {
-            Some(first) if widest(&first.lower, &first.upper) < widest(&bounds.lower, &bounds.upper) => {
-                std::mem::swap(policy, &mut before);
-                first
+        changed: impl Iterator<Item = u32>,
+        patient: bool,
+        predecessors: impl Fn(u32, &mut dyn FnMut(u32)),
+        task: &Task,
+    ) -> Option<Vec<u32>> {
+        let Self { problem, found, memory, width, .. } = self;
+        let components = &problem.components;
+        let direct: BTreeSet<u32> = changed.map(|s| components.of[s as usize]).collect();
+        let mut waiting = direct.clone();
+        let mut attempt =
+            Attempt::new(problem, memory, std::mem::take(found), *width, Some(Again { patient }), task);
+        let (mut local, mut seen, mut before) = (Local::default(), Vec::new(), Vec::new());
+        while let Some(component) = waiting.pop_first() {
+            if (task.stop)() {
+                return None;
             }
-            _ => bounds,
+            let states = components.states_of(component as usize);
+            let bounds = |found: &Found, s: u32| [found.lower[s as usize], found.upper[s as usize]];
+            before.clear();
+            before.extend(states.iter().map(|&s| bounds(&attempt.found, s)));
+            if !attempt.solve_again(component as usize, &mut local, direct.contains(&component)) {
+                return None;
+            }
+            seen.extend_from_slice(states);
+            for (&s, old) in states.iter().zip(&before) {
+                let new = bounds(&attempt.found, s);
+                let narrow = new[0] == new[1] || new[1] - new[0] <= 2.0 * task.tolerance;
+                if !narrow {
+                    return None;
+                }
+                if new[0] < old[0] || new[1] > old[1] {
+                    predecessors(s, &mut |p| {
+                        let of = components.of[p as usize];
+                        if of > component {
+                            waiting.insert(of);
+                        }
+                    });
+                }
+            }
         }
+        let (iterations, explanation) = (attempt.iterations + 1, attempt.explain());
+        (self.found, self.iterations, self.explanation) = (attempt.found, iterations, explanation);
+        Some(seen)
     }
-
-    fn finish(self, n_components: usize) -> Solved {
-        let Tally { single, eliminated, swept, largest, unproven } = self.tally;
-        let mut explanation = vec![format!(
-            "{} undecided states in {n_components} strongly connected components, successors first: {single} single states in \
-             closed form, {eliminated} by policy iteration with elimination, {swept} swept; the largest has {} states",
-            self.lower.len(),
-            largest.max(usize::from(n_components > 0)),
-        )];
-        if unproven > 0 {
-            explanation.push(format!("stopped before {unproven} components were solved"));
-        }
-        Solved {
-            lower: self.lower,
-            upper: self.upper,
-            policy: self.policy,
-            iterations: self.iterations + 1,
-            explanation,
-        }
-    }
-}
-
-/// How wide the constants already are: no method makes a component narrower than that.
-fn gain_width(local: &Local) -> f64 {
-    local.gain.iter().fold(0.0, |w, g| f64::max(w, g[1] - g[0]))
 }

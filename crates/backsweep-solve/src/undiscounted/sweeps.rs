@@ -62,6 +62,8 @@ pub(crate) struct Sweeping<'a> {
     pub sweeps: u64,
     /// Whether the values to begin with are close, and better to choose by than the policy is to follow.
     pub warm: bool,
+    /// Weights for the lower and the upper side that may carry the proof; improved until they do.
+    pub weights: &'a mut [Vec<f64>; 2],
     /// Ends the work.
     pub stop: &'a dyn Fn() -> bool,
 }
@@ -84,10 +86,17 @@ impl Sweeping<'_> {
         let local = self.local;
         let n = local.shape.n();
         let mut bounds = Bounds { lower: vec![f64::NEG_INFINITY; n], upper: vec![f64::INFINITY; n] };
-        let side =
-            |side| Side { side, x: x.to_vec(), greedy: policy.clone(), weight: vec![0.0; n], patience: 64 };
+        let heaviest = self.weights.iter().flatten().fold(0.0, |m, &w| f64::max(m, w));
+        let mut side = |side: usize| {
+            let weight = std::mem::take(&mut self.weights[side]);
+            Side { side, x: x.to_vec(), greedy: policy.clone(), weight, patience: 64 }
+        };
         let mut sides = [side(0), side(1)];
         let (mut goal, mut near, mut first) = (f64::INFINITY, f64::INFINITY, true);
+        if heaviest > 0.0 {
+            // Both sides are moved by twice the change times the weight.
+            goal = self.width / (6.0 * heaviest);
+        }
         loop {
             let mut change = 0.0;
             let mut scale = 0.0;
@@ -118,6 +127,7 @@ impl Sweeping<'_> {
             let floor = scale * 1e-16;
             if width <= self.width || out_of_time || change <= floor {
                 x.copy_from_slice(&low.x);
+                *self.weights = sides.map(|side| side.weight);
                 return bounds;
             }
             // The width is in proportion to the change: aim for what is needed, if that is known.

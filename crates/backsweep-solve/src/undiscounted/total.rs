@@ -129,6 +129,9 @@ fn smallest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Task)
         bounds: [least_total(&moved), most_total(&moved)],
     }
     .answer(&mut draft, task);
+    if loops.examined || level.is_some() {
+        draft.kept = None;
+    }
     if let Some(v) = level {
         for s in (0..n).filter(|&s| undecided[s] && v[s] != 0.0) {
             draft.lower[s] = down(draft.lower[s] + v[s]);
@@ -191,6 +194,9 @@ fn largest_total(view: &View, rewards: &[[f64; 2]], bounds: [f64; 2], task: &Tas
         bounds,
     }
     .answer(&mut draft, task);
+    if loops.examined {
+        draft.kept = None;
+    }
     Some(draft)
 }
 
@@ -227,6 +233,8 @@ struct Loops {
     earning: Vec<bool>,
     /// States of end components whose best loop is not told apart from 0.
     doubtful: Vec<bool>,
+    /// Whether numbers beside which are 0, and of which sign, decided anything.
+    examined: bool,
     /// A policy that earns on average, where there is one.
     policy: Vec<u32>,
     /// Numbers that make the doubtful loops free of rewards, if there are such loops and numbers; see [`super::level`].
@@ -242,6 +250,7 @@ impl Loops {
             free,
             earning: vec![false; n],
             doubtful: vec![false; n],
+            examined: false,
             policy: vec![NO_CHOICE; n],
             level: None,
         };
@@ -261,6 +270,7 @@ impl Loops {
             if choices().all(|c| rewards[c][1] <= 0.0) {
                 continue;
             }
+            found.examined = true;
             let part = Part { view, members, inside: &inside, reward: &|c| rewards[c], head: &head };
             let gain = part.gain(&mut v, 0.0, |low, high| low > 0.0 || high < 0.0, task);
             // Where no reward is negative and one is positive, going round collects it again and again.

@@ -31,59 +31,61 @@ impl<'a> View<'a> {
     /// Checks the arrays and prepares the view; linear in the model.
     pub fn new(mdp: &'a Mdp) -> Result<Self, String> {
         check_shape(mdp)?;
-        let (n, n_choices) = (mdp.n_states(), mdp.n_choices());
-        let mut owner = vec![0; n_choices];
-        for s in 0..n {
-            owner[mdp.choices[s] as usize..mdp.choices[s + 1] as usize].fill(s as u32);
-        }
-        let mut ends = vec![0.0; n_choices];
+        let n = mdp.n_states();
+        let place = |c: usize| {
+            let state = mdp.choices.partition_point(|&start| start as usize <= c) - 1;
+            format!("state {state}, choice {}", c as u32 - mdp.choices[state])
+        };
+        let mut ends = Vec::with_capacity(mdp.n_choices());
         let mut slack = UNIT;
-        let mut starts = vec![0_u32; n + 1];
-        for c in 0..n_choices {
-            let (mut sum, mut lost) = (0.0_f64, 0.0);
-            for a in mdp.arcs[c] as usize..mdp.arcs[c + 1] as usize {
+        for c in 0..mdp.n_choices() {
+            for a in mdp.arcs_of(c) {
                 let (p, target) = (mdp.probabilities[a], mdp.targets[a] as usize);
                 if !(p > 0.0 && p <= 1.0 + EXCESS) || target >= n {
                     return Err(format!(
-                        "state {}, choice {}, arc {a}: found probability {p} to state {target}; expected a probability above \
-                         0 and at most 1, and a state below {n}; correct or remove the arc",
-                        owner[c],
-                        c as u32 - mdp.choices[owner[c] as usize],
+                        "{}, arc {a}: found probability {p} to state {target}; expected a probability above 0 and at most 1, \
+                         and a state below {n}; correct or remove the arc",
+                        place(c),
                     ));
                 }
-                // Knuth's exact sum of two: what the rounded sum lost is kept, so that the deviation from 1 is known.
-                let next = sum + p;
-                let part = next - sum;
-                lost += (sum - (next - part)) + (p - part);
-                sum = next;
-                starts[target + 1] += 1;
             }
-            let missing = (1.0 - sum) - lost;
+            let missing = missing_mass(&mdp.probabilities[mdp.arcs_of(c)]);
             if missing < -EXCESS {
                 return Err(format!(
-                    "state {}, choice {}: the probabilities sum to {sum}; expected at most 1; scale them down",
-                    owner[c],
-                    c as u32 - mdp.choices[owner[c] as usize],
+                    "{}: the probabilities sum to {}; expected at most 1; scale them down",
+                    place(c),
+                    1.0 - missing,
                 ));
             }
-            if missing > SUM_SLACK {
-                ends[c] = missing;
-            } else {
-                slack = slack.max(UNIT + 2.0 * missing.abs());
-            }
+            let (end, off) = ends_and_slack(missing);
+            ends.push(end);
+            slack = slack.max(off);
         }
+        Ok(Self::of_checked(mdp, ends, slack))
+    }
+
+    /// The view of a model that was checked, for which `ends` and `slack` are known.
+    pub fn of_checked(mdp: &'a Mdp, ends: Vec<f64>, slack: f64) -> Self {
+        let (n, n_choices) = (mdp.n_states(), mdp.n_choices());
+        let mut owner = vec![0; n_choices];
+        for s in 0..n {
+            owner[mdp.choices_of(s)].fill(s as u32);
+        }
+        let mut starts = vec![0_u32; n + 1];
+        mdp.targets.iter().for_each(|&target| starts[target as usize + 1] += 1);
         for s in 0..n {
             starts[s + 1] += starts[s];
         }
         let mut next = starts.clone();
         let mut predecessors = vec![0; mdp.n_arcs()];
         for c in 0..n_choices {
-            for &target in &mdp.targets[mdp.arcs[c] as usize..mdp.arcs[c + 1] as usize] {
-                predecessors[next[target as usize] as usize] = c as u32;
-                next[target as usize] += 1;
+            for &target in &mdp.targets[mdp.arcs_of(c)] {
+                let place = &mut next[target as usize];
+                predecessors[*place as usize] = c as u32;
+                *place += 1;
             }
         }
-        Ok(Self { mdp, owner, ends, slack, starts, predecessors })
+        Self { mdp, owner, ends, slack, starts, predecessors }
     }
 
     /// How many states there are.
@@ -171,6 +173,24 @@ impl<'a> View<'a> {
         }
         Ok(expected)
     }
+}
+
+/// What the probabilities of a row miss of 1.
+pub(crate) fn missing_mass(probabilities: &[f64]) -> f64 {
+    let (mut sum, mut lost) = (0.0_f64, 0.0);
+    for p in probabilities {
+        // Knuth's exact sum of two: what the rounded sum lost is kept, so that the deviation from 1 is known.
+        let next = sum + p;
+        let part = next - sum;
+        lost += (sum - (next - part)) + (p - part);
+        sum = next;
+    }
+    (1.0 - sum) - lost
+}
+
+/// The probability with which a row that misses so much ends the episode, and the relative error of its probabilities.
+pub(crate) fn ends_and_slack(missing: f64) -> (f64, f64) {
+    if missing > SUM_SLACK { (missing, UNIT) } else { (0.0, UNIT + 2.0 * missing.abs()) }
 }
 
 /// Lengths and order of the arrays.

@@ -1,0 +1,170 @@
+//! How long repairs without discount take, relative to fresh solves: `cargo run --release --example repairs -- [WHAT] [RUNS]`.
+//!
+//! Every chain of changes is run RUNS times, fresh solves in turn with repairs; each change counts with the fastest of its
+//! runs. WHAT picks the rows whose objective and model contain it. With a third argument, changes that took longer than
+//! a fresh solve are listed.
+
+use backsweep::Random;
+use backsweep_io::mdp::{Label, Mdp, Rewards};
+use backsweep_solve::{Change, Direction, Limits, Query, Repair, families};
+use std::hint::black_box;
+use std::time::Instant;
+
+const LIMITS: Limits = Limits { tolerance: 1e-6, stop: &|| false, threads: 1 };
+const CHANGES: usize = 50;
+
+/// Which rewards a chain has.
+#[derive(Clone, Copy, PartialEq)]
+enum Paid {
+    Costs,
+    Both,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let what = arguments.first().map_or("", String::as_str);
+    let runs: usize = arguments.get(1).and_then(|runs| runs.parse().ok()).unwrap_or(5);
+    println!("{:44} solved again  median  median of those  worst  best", "objective and model");
+    for (objective, query, direction, paid) in questions() {
+        for (model, mdp) in models(paid) {
+            let name = format!("{objective}, {model}");
+            if name.contains(what) {
+                measure(&name, &query, direction, paid, &mdp, runs);
+            }
+        }
+    }
+}
+
+fn questions() -> Vec<(&'static str, Query, Direction, Paid)> {
+    use Direction::{Maximize, Minimize};
+    let reward = || Some("r".to_owned());
+    let reach = |avoid: bool, steps| Query::Reach {
+        goal: "goal".to_owned(),
+        avoid: avoid.then(|| "trap".to_owned()),
+        steps,
+    };
+    let until = || Query::Total { reward: reward(), until: Some("goal".to_owned()) };
+    let total = || Query::Total { reward: reward(), until: None };
+    vec![
+        ("reach max", reach(true, None), Maximize, Paid::Costs),
+        ("reach min", reach(true, None), Minimize, Paid::Costs),
+        ("costs until min", until(), Minimize, Paid::Costs),
+        ("costs until max", until(), Maximize, Paid::Costs),
+        ("both signs until min", until(), Minimize, Paid::Both),
+        ("both signs until max", until(), Maximize, Paid::Both),
+        ("both signs total max", total(), Maximize, Paid::Both),
+        ("50 steps", Query::Horizon { reward: reward(), steps: 50, discount: 1.0 }, Maximize, Paid::Both),
+        ("reach within 50", reach(true, Some(50)), Maximize, Paid::Both),
+        ("average", Query::Average { reward: reward() }, Maximize, Paid::Both),
+    ]
+}
+
+/// Four models, each with a goal, a few states to avoid, and rewards.
+fn models(paid: Paid) -> Vec<(&'static str, Mdp)> {
+    let all = [
+        ("maze 60 x 60", families::Maze::new(60, 3).family()),
+        ("random 2,000", families::garnet(2000, 3, 4, 5)),
+        ("corridor 3,000", families::corridor(3000, None)),
+        ("layers 20,000", families::layered(200, 100, 7)),
+    ];
+    let labelled = all.into_iter().map(|(name, family)| {
+        let mut random = Random::from_seed(11);
+        let mut mdp = family.mdp;
+        let n = mdp.n_states() as u32;
+        let rewards = (0..mdp.n_choices()).map(|_| reward(&mut random, paid)).collect();
+        mdp.rewards = vec![Rewards { name: "r".to_owned(), choices: rewards, ..Rewards::default() }];
+        let traps = (1..n - 1).filter(|_| random.chance(0.02)).collect();
+        mdp.labels = vec![
+            Label { name: "goal".to_owned(), states: vec![n - 1] },
+            Label { name: "trap".to_owned(), states: traps },
+        ];
+        (name, mdp)
+    });
+    labelled.collect()
+}
+
+fn reward(random: &mut Random, paid: Paid) -> f64 {
+    match paid {
+        Paid::Costs => 0.25 + f64::from(random.below(8)) / 4.0,
+        // Loops lose on average, so that totals are finite.
+        Paid::Both if random.chance(0.1) => 0.05,
+        Paid::Both => -0.25 - f64::from(random.below(8)) / 4.0,
+    }
+}
+
+/// A change of one choice: its reward, its probabilities, or one of its targets.
+fn change(random: &mut Random, mdp: &Mdp, has_rewards: bool, paid: Paid) -> Change {
+    let choice = random.below(mdp.n_choices() as u32 - 4);
+    let row = mdp.arcs_of(choice as usize);
+    let kind = random.below(if has_rewards { 3 } else { 2 });
+    if kind == 2 {
+        return Change::Reward { choice, reward: reward(random, paid) };
+    }
+    let mut targets = mdp.targets[row].to_vec();
+    if kind == 1 {
+        let last = targets.len() - 1;
+        targets[last] = mdp.targets[random.below(mdp.n_arcs() as u32) as usize];
+    }
+    let weights: Vec<f64> = targets.iter().map(|_| 0.1 + random.unit()).collect();
+    let sum: f64 = weights.iter().sum();
+    Change::Outcomes { choice, outcomes: targets.iter().zip(&weights).map(|(&t, w)| (t, w / sum)).collect() }
+}
+
+fn measure(name: &str, query: &Query, direction: Direction, paid: Paid, first: &Mdp, runs: usize) {
+    let has_rewards = !matches!(query, Query::Reach { .. });
+    let (mut fresh, mut repaired) = (vec![f64::INFINITY; CHANGES], vec![f64::INFINITY; CHANGES]);
+    let (mut again, mut how) = (vec![false; CHANGES], vec![String::new(); CHANGES]);
+    for _ in 0..runs {
+        let mut random = Random::from_seed(17);
+        let mut repair = Repair::ask(query, first, direction, &LIMITS).expect("a model of ours");
+        for i in 0..CHANGES {
+            let change = change(&mut random, first, has_rewards, paid);
+            let (took, done) = timed(|| repair.apply(std::slice::from_ref(&change), &LIMITS));
+            repaired[i] = repaired[i].min(took);
+            again[i] = done.expect("a change of ours").solved_afresh;
+            how[i] = format!("{change:?}: {}", repair.solution().explanation.join("; "));
+            let (mut mdp, rewards, _) = repair.model();
+            mdp.labels.clone_from(&first.labels);
+            mdp.rewards = vec![Rewards { name: "r".to_owned(), choices: rewards, ..Rewards::default() }];
+            let (took, solved) = timed(|| query.solve(&mdp, direction, None, &LIMITS));
+            fresh[i] = fresh[i].min(took);
+            let (solved, kept) = (solved.expect("a model of ours"), repair.solution());
+            assert_eq!(solved.converged, kept.converged, "{name}, change {i}");
+            for s in 0..mdp.n_states() {
+                assert!(
+                    solved.lower[s] <= kept.upper[s] && kept.lower[s] <= solved.upper[s],
+                    "{name}, {i}, {s}"
+                );
+            }
+        }
+    }
+    let ratios: Vec<f64> = repaired.iter().zip(&fresh).map(|(r, f)| r / f).collect();
+    let of_those = ratios.iter().zip(&again).filter(|(_, again)| **again).map(|(ratio, _)| *ratio).collect();
+    let n_again = again.iter().filter(|again| **again).count();
+    let [median, median_again] = [ratios.clone(), of_those].map(median);
+    let worst = ratios.iter().copied().fold(0.0, f64::max);
+    let best = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    if std::env::args().count() > 3 {
+        let slow = (0..CHANGES).filter(|&i| ratios[i] > 1.02);
+        slow.for_each(|i| println!("  {i}: {:.2}, again: {}, {}", ratios[i], again[i], how[i]));
+    }
+    let fresh = 1e3 * median_of(&fresh);
+    println!(
+        "{name:44} {n_again:12}  {median:6.3}  {median_again:15.3}  {worst:5.2}  {best:.4}  (fresh {fresh:.2} ms)"
+    );
+}
+
+fn median_of(numbers: &[f64]) -> f64 {
+    median(numbers.to_vec())
+}
+
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn timed<T>(call: impl FnOnce() -> T) -> (f64, T) {
+    let start = Instant::now();
+    let done = black_box(call());
+    (start.elapsed().as_secs_f64(), done)
+}

@@ -76,10 +76,14 @@ def main():
     for seed in range(options.seeds):
         log = sample(p, r, start, expert, options.episodes, seed)
         for minimum, keep, hold_out in [(1, False, 0.2), (5, False, 0.2), (20, False, 0.2), (50, False, 0.2), (20, True, 0.2), (1, False, 0.0), (20, False, 0.0)]:
-            learned = backsweep.learn_log(
-                log, case="case", order="t", state="state", action="action", reward="reward",
-                discount=1.0, min_count=minimum, keep_logged=keep, hold_out=hold_out,
-            )
+            try:
+                learned = backsweep.learn_log(
+                    log, case="case", order="t", state="state", action="action", reward="reward",
+                    discount=1.0, min_count=minimum, keep_logged=keep, hold_out=hold_out,
+                )
+            except ValueError as refused:  # Without discount, a policy that never ends in its own model has no value.
+                print(f"{seed} {minimum:3} {str(keep):5} hold-out {hold_out}: refused: {refused}", flush=True)
+                continue
             policy = expert.copy()
             for state, actions in learned.probabilities.items():
                 policy[int(state)] = 0.0

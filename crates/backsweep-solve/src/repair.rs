@@ -10,11 +10,13 @@
 //! questions without discount, no change may matter ([`unaffected`]), or only the components that depend on it are solved
 //! again ([`reuse`]); else all is, with sweeps that begin at the values before.
 
+mod check;
 mod costs;
 mod queue;
 mod reuse;
 mod rows;
 mod unaffected;
+mod what_if;
 mod work;
 
 use crate::discounted::model::{Facts, Model, in_range};
@@ -25,6 +27,7 @@ use backsweep_io::mdp::Mdp;
 use costs::Costs;
 use queue::Queue;
 use rows::Rows;
+pub use what_if::WhatIf;
 
 /// One change of a model. Choices keep their ids; one that is added gets the next free id.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,23 +71,6 @@ pub struct Repaired {
     pub backups: u64,
     /// Whether so much was touched that the model was solved afresh.
     pub solved_afresh: bool,
-}
-
-/// What a change would do.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WhatIf {
-    /// The value of each state without the change (middle of its interval).
-    pub before: Vec<f64>,
-    /// The value of each state with the change.
-    pub after: Vec<f64>,
-    /// All values of both are within this of the truth.
-    pub bound: f64,
-    /// The states where the policy takes another choice.
-    pub policy_changes: Vec<u32>,
-    /// The choice that the policy takes with the change in each of these states, or [`NO_CHOICE`].
-    pub choices_after: Vec<u32>,
-    /// How the repair went.
-    pub repaired: Repaired,
 }
 
 /// Values for [`Repair::resume`], as a solver left them.
@@ -304,57 +290,6 @@ impl Repair {
         self.check(changes)?;
         let made: Vec<work::Undo> = changes.iter().map(|change| self.make(change)).collect();
         Ok(self.repair(&made, limits))
-    }
-
-    /// Answers what changes would do, without keeping them.
-    ///
-    /// # Errors
-    /// As [`apply`](Self::apply).
-    pub fn what_if(&mut self, changes: &[Change], limits: &Limits) -> Result<WhatIf, String> {
-        self.check(changes)?;
-        let (values, policy) = (self.values.clone(), self.policy.clone());
-        let (q, n_small) = (self.q.clone(), self.n_small.clone());
-        let (question, solved, how) = (self.question.clone(), self.solved.clone(), self.how.clone());
-        let numbers = (self.facts, self.largest_value, self.promise, self.tolerance);
-        let (bound_before, unfinished) = (self.bound(), !self.queue.is_empty());
-        let n_choices = self.rows.n_choices();
-        let undo: Vec<work::Undo> = changes.iter().map(|change| self.make(change)).collect();
-        // A solver that takes the changes takes them back; one that does not is put aside.
-        let snapshot = self.kept.as_ref().filter(|kept| self.all_fit(kept, &undo)).map(Kept::snapshot);
-        let aside = if snapshot.is_none() { self.kept.take() } else { None };
-        let repaired = self.repair(&undo, limits);
-        let signed = |values: &[f64]| values.iter().map(|v| self.sign * v).collect::<Vec<f64>>();
-        let differs = |&state: &usize| policy[state] != self.policy[state];
-        let changed: Vec<usize> = (0..policy.len()).filter(differs).collect();
-        let answer = WhatIf {
-            before: signed(&values),
-            after: signed(&self.values),
-            bound: bound_before.max(self.bound()),
-            policy_changes: changed.iter().map(|&state| state as u32).collect(),
-            choices_after: changed.iter().map(|&state| self.policy[state]).collect(),
-            repaired,
-        };
-        let changed: Vec<usize> = undo.iter().map(work::Undo::choice).collect();
-        for change in undo.into_iter().rev() {
-            self.unmake(change);
-        }
-        self.kept = match (snapshot, self.kept.take()) {
-            (Some(snapshot), Some(mut kept)) if !repaired.solved_afresh => {
-                self.tell(&mut kept, changed.into_iter());
-                kept.restore(snapshot);
-                Some(kept)
-            }
-            _ => aside,
-        };
-        self.forget_choices(n_choices);
-        (self.values, self.policy, self.q, self.n_small) = (values, policy, q, n_small);
-        (self.question, self.solved, self.how) = (question, solved, how);
-        (self.facts, self.largest_value, self.promise, self.tolerance) = numbers;
-        self.queue.clear();
-        if unfinished {
-            self.requeue();
-        }
-        Ok(answer)
     }
 
     /// The value of a state, within [`bound`](Self::bound) of the truth. Infinite if that is proven; not a number if nothing

@@ -14,6 +14,8 @@ const THRESHOLD: f64 = 1e-6;
 pub struct AgentSettings {
     /// How it explores. The value of [`Explore::Optimism`] is in units of the range of values: 1 is the most there can be.
     pub explore: Explore,
+    /// What a pair never tried is worth, as a part of the range of values; the most there can be if `None`.
+    pub start: Option<f64>,
     /// κ of the bonus for age; see [`Exploration::age_bonus`].
     pub age_bonus: f64,
     /// How old observations lose their weight.
@@ -29,6 +31,7 @@ impl Default for AgentSettings {
     fn default() -> Self {
         Self {
             explore: Explore::SurpriseBonus { beta: 1.0, d: 0.02 },
+            start: None,
             age_bonus: 0.0,
             forgetting: Forgetting::Never,
             cycles: 20,
@@ -54,7 +57,7 @@ impl AgentSettings {
         let exploration = Exploration {
             explore,
             reward_range: Some(world.reward_range),
-            start: None,
+            start: self.start.map(values),
             age_bonus: self.age_bonus,
             forgetting: self.forgetting,
             seed,

@@ -132,6 +132,7 @@ fn settings(table: &AgentTable) -> Result<AgentSettings> {
     };
     Ok(AgentSettings {
         explore,
+        start: table.start,
         age_bonus: table.age_bonus.unwrap_or(default.age_bonus),
         forgetting,
         cycles: table.cycles.map_or(default.cycles, u64::from),

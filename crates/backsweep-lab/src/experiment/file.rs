@@ -238,6 +238,8 @@ pub struct AgentTable {
     pub d: Option<f64>,
     pub posterior_worlds: Option<u32>,
     pub prior: Option<f64>,
+    /// What a pair never tried is worth, as a part of the range of values.
+    pub start: Option<f64>,
     pub age_bonus: Option<f64>,
     pub per_visit: Option<f64>,
     pub half_life: Option<f64>,

@@ -56,10 +56,17 @@ impl Scale {
         if self.log {
             return log_label(tick);
         }
-        let step = self.ticks.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(f64::INFINITY, f64::min);
+        // Long numbers would run into the label of the axis.
+        let (unit, name) = match self.ticks.iter().fold(0.0, |highest: f64, tick| highest.max(tick.abs())) {
+            1e6.. => (1e6, " M"),
+            1e4.. => (1e3, " k"),
+            _ => (1.0, ""),
+        };
+        let step =
+            self.ticks.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(f64::INFINITY, f64::min) / unit;
         let digits =
             if step.is_finite() && step > 0.0 { (-step.log10().floor()).clamp(0.0, 6.0) as usize } else { 2 };
-        number(tick, digits)
+        number(tick / unit, digits) + if tick == 0.0 { "" } else { name }
     }
 }
 
@@ -152,4 +159,29 @@ fn superscript(value: i32) -> String {
         other => char::from_u32(other as u32 - '4' as u32 + '⁴' as u32).unwrap_or('?'),
     };
     value.to_string().chars().map(digit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Scale;
+
+    fn labels(ticks: &[f64]) -> Vec<String> {
+        let last = ticks[ticks.len() - 1];
+        let scale = Scale {
+            log: false,
+            first: ticks[0],
+            last,
+            pixel_first: 0.0,
+            pixel_last: 1.0,
+            ticks: ticks.to_vec(),
+        };
+        ticks.iter().map(|tick| scale.label(*tick)).collect()
+    }
+
+    #[test]
+    fn long_numbers_are_written_in_thousands_or_millions() {
+        assert_eq!(labels(&[0.0, 2000.0, 4000.0]), ["0", "2000", "4000"]);
+        assert_eq!(labels(&[-15e3, -10e3, 0.0]), ["−15 k", "−10 k", "0"]);
+        assert_eq!(labels(&[0.0, 0.5e6, 1e6]), ["0.0", "0.5 M", "1.0 M"]);
+    }
 }

@@ -1,7 +1,7 @@
 //! Safe policy improvement (Laroche et al. 2019) on its authors' grid of 25 states, rebuilt from the published definition.
 //!
 //! The grid is theirs to six digits. Their baseline is the softmax of 25 × 4 action values that are published as a binary file only, so it is
-//! made here by the rule that their program still contains: Q-learning on the grid with 100 for the goal and −10 for a bump, actions
+//! made here as their program suggests that they did: Q-learning on the grid with 100 for the goal and −10 for a bump, actions
 //! drawn by the softmax of Q, stopped when that policy is worth what theirs is. What a log holds depends on the random numbers of such
 //! a run, and tables differ between baselines by more than between repetitions. [`BASELINE_SEED`] is the first whose *plain* column
 //! is theirs within noise; the other two columns are then predictions.

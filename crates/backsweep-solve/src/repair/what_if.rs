@@ -15,7 +15,7 @@ pub struct WhatIf {
     pub bound: f64,
     /// The states where the policy takes another choice.
     pub policy_changes: Vec<u32>,
-    /// The choice that the policy takes with the change in each of these states, or [`NO_CHOICE`].
+    /// The choice that the policy takes with the change in each of these states, or [`crate::NO_CHOICE`].
     pub choices_after: Vec<u32>,
     /// How the repair went.
     pub repaired: Repaired,

@@ -141,21 +141,17 @@ fn measure(name: &str, query: &Query, direction: Direction, paid: Paid, first: &
     let ratios: Vec<f64> = repaired.iter().zip(&fresh).map(|(r, f)| r / f).collect();
     let of_those = ratios.iter().zip(&again).filter(|(_, again)| **again).map(|(ratio, _)| *ratio).collect();
     let n_again = again.iter().filter(|again| **again).count();
-    let [median, median_again] = [ratios.clone(), of_those].map(median);
+    let [median, median_again, fresh] = [ratios.clone(), of_those, fresh].map(median);
     let worst = ratios.iter().copied().fold(0.0, f64::max);
     let best = ratios.iter().copied().fold(f64::INFINITY, f64::min);
     if std::env::args().count() > 3 {
         let slow = (0..CHANGES).filter(|&i| ratios[i] > 1.02);
         slow.for_each(|i| println!("  {i}: {:.2}, again: {}, {}", ratios[i], again[i], how[i]));
     }
-    let fresh = 1e3 * median_of(&fresh);
+    let fresh = 1e3 * fresh;
     println!(
         "{name:44} {n_again:12}  {median:6.3}  {median_again:15.3}  {worst:5.2}  {best:.4}  (fresh {fresh:.2} ms)"
     );
-}
-
-fn median_of(numbers: &[f64]) -> f64 {
-    median(numbers.to_vec())
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {

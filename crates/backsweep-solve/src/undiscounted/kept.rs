@@ -100,9 +100,9 @@ impl Kept {
         }
     }
 
-    /// Solves again what depends on rows of the states `changed`; `predecessors` calls back with every state that has an arc
-    /// into a state; `patient` says that no arc has gone or come. Calls back with each state looked at, its bounds and its choice. False if that was not enough: nothing
-    /// holds then.
+    /// Solves again what depends on rows of the states `changed`, as [`Solver::again`] says; `predecessors` calls back with
+    /// every state that has an arc into a state. Calls back with each state looked at, its bounds and its choice. False if that
+    /// was not enough: nothing holds then.
     pub fn again(
         &mut self,
         changed: impl Iterator<Item = u32>,

@@ -2,9 +2,9 @@
 
 mod common;
 
-use backsweep::predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 use backsweep::{Array, Next, PlannerKind, QueueKind, Random, Snapshot, State};
 use backsweep_io::{Error, Learner, VERSION, decode, encode};
+use backsweep_predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 
 fn small_file() -> Vec<u8> {
     common::learner(PlannerKind::ReversedFullBackups, QueueKind::Exact, 3, 20).to_bytes().unwrap()

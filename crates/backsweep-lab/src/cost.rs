@@ -12,8 +12,8 @@ pub use shape::ModelShape;
 use crate::prediction::Method;
 use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
-use backsweep::predict::StepSize;
 use backsweep::{PlannerKind, Random};
+use backsweep_predict::StepSize;
 use serde::Deserialize;
 use std::time::{Duration, Instant};
 

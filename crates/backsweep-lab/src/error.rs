@@ -36,3 +36,9 @@ impl From<backsweep::Error> for Error {
         Self(error.to_string())
     }
 }
+
+impl From<backsweep_predict::StepError> for Error {
+    fn from(error: backsweep_predict::StepError) -> Self {
+        Self(error.to_string())
+    }
+}

@@ -4,8 +4,8 @@
 use crate::circle::{Circle, FIXED_INSTANCE, N_STATES};
 use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
-use backsweep::predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 use backsweep::{Random, State};
+use backsweep_predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 use std::time::Instant;
 
 /// The methods of prediction.

@@ -19,7 +19,6 @@ impl NamedAgent {
         match error {
             Error::Setting { .. }
             | Error::Unknown { .. }
-            | Error::StepReward { .. }
             | Error::Exploration { .. }
             | Error::Weight { .. } => errors::value(error.to_string()),
             Error::Reward { state, action, found } => errors::value(format!(

@@ -43,13 +43,6 @@ errors! {
         /// How many states the model has.
         n_states: usize,
     } => "{state} does not exist: the model has {n_states} states (0 to {}); add the state first", n_states.saturating_sub(1);
-    /// A state id for which a predictor keeps no room.
-    StateId {
-        /// The state found.
-        state: State,
-        /// Ids are below this.
-        limit: u32,
-    } => "{state} is too large an id: there is room for ids below {limit}; number the states from 0 on as they are met";
     /// An action id that the state does not have.
     NoSuchAction {
         /// The state.
@@ -78,13 +71,6 @@ errors! {
         /// The reward found.
         found: f64,
     } => "reward of {action} in {state} is {found}; expected a finite number from -1e150 to 1e150";
-    /// A reward of a step whose action does not matter, NaN, infinite or too large.
-    StepReward {
-        /// The state of the step.
-        state: State,
-        /// The reward found.
-        found: f64,
-    } => "reward of a step out of {state} is {found}; expected a finite number from -1e150 to 1e150";
     /// A weight of a transition that is zero, too small, NaN or infinite.
     Weight {
         /// The state of the transition.

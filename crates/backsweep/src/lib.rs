@@ -32,7 +32,7 @@
 //! | solve a known problem | [`Agent::set_outcomes`] and [`Agent::solve`]; for files and large models, the crate `backsweep-solve` |
 //! | know how exact the values are | [`Agent::audit`] |
 //! | stop and resume | [`Agent::store`], [`Agent::restore`]; files are in `backsweep-io` |
-//! | predict the values of a policy | [`predict`] |
+//! | predict the values of a policy | the crate `backsweep-predict` |
 //! | write a planner | [`Planner`] on a [`Model`], with the arithmetic of [`Values`] and a [`PriorityQueue`] |
 //!
 //! The core does no input or output, prints nothing, reads no clock and owns no global random generator. Each mutable thing
@@ -48,7 +48,6 @@ mod id;
 mod model;
 pub mod planner;
 mod policy;
-pub mod predict;
 mod queue;
 mod random;
 mod refresh;

@@ -255,22 +255,13 @@ impl Model {
         self.pairs.len()
     }
 
-    /// How many different (state, action, next state) were seen or are known.
-    pub fn n_arcs(&self) -> usize {
-        self.arcs.n_arcs()
-    }
-
-    /// One above the largest arc id.
-    pub fn arc_bound(&self) -> usize {
-        self.arcs.bound()
-    }
-
     /// How many actions a state has; 0 if there is no such state.
     pub fn n_actions(&self, state: State) -> usize {
         self.states.get(state.index()).map_or(0, |row| row.n_actions as usize)
     }
 
     /// The id of a pair, or the error that says which of the two does not exist.
+    #[inline]
     pub fn pair(&self, state: State, action: Action) -> Result<Pair> {
         let row = self.state_row(state)?;
         if row.n_actions == 0 {
@@ -311,6 +302,7 @@ impl Model {
     }
 
     /// W(s,a): how often the pair was seen, or 1 for a known one. 0 if there is no such pair.
+    #[inline]
     pub fn weight(&self, pair: Pair) -> f64 {
         self.pairs.get(pair.index()).map_or(0.0, |row| row.weight)
     }
@@ -333,6 +325,7 @@ impl Model {
     }
 
     /// The sum of the weighted rewards of a pair.
+    #[inline]
     pub fn reward_sum(&self, pair: Pair) -> f64 {
         self.pairs.get(pair.index()).map_or(0.0, |row| row.reward_sum)
     }
@@ -349,6 +342,7 @@ impl Model {
     }
 
     /// How many successors a pair has.
+    #[inline]
     pub fn n_successors(&self, pair: Pair) -> usize {
         self.pairs.get(pair.index()).map_or(0, |row| row.out().len as usize)
     }
@@ -365,11 +359,6 @@ impl Model {
     /// How many pairs lead to a state.
     pub fn n_predecessors(&self, state: State) -> usize {
         self.states.get(state.index()).map_or(0, |row| row.into.len as usize)
-    }
-
-    /// Bytes in use for states, pairs and arcs (filled, not reserved).
-    pub fn bytes(&self) -> usize {
-        self.row_bytes() + self.arcs.bytes()
     }
 
     #[inline]
@@ -392,7 +381,11 @@ impl Model {
         row.set_out(out);
     }
 
+    #[inline]
     fn state_row(&self, state: State) -> Result<&StateRow> {
-        self.states.get(state.index()).ok_or(Error::NoSuchState { state, n_states: self.states.len() })
+        match self.states.get(state.index()) {
+            Some(row) => Ok(row),
+            None => Err(Error::NoSuchState { state, n_states: self.states.len() }),
+        }
     }
 }

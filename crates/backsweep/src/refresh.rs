@@ -12,7 +12,7 @@ use crate::model::Change;
 use crate::{Model, Pair, Result, Snapshot, State, Values};
 
 /// A value that has fallen by this factor leaves rounding errors behind that are worth removing.
-pub(crate) const COLLAPSE: f64 = 1000.0;
+const COLLAPSE: f64 = 1000.0;
 
 /// Small backups that pay for one successor in the round of exact refreshes.
 const BACKUPS_PER_SUCCESSOR: u64 = 1000;

@@ -96,8 +96,10 @@ impl Snapshot {
         if self.arrays.contains_key(name) { self.f64s(name) } else { Ok(&[]) }
     }
 
-    /// An array that must have a certain length.
-    pub(crate) fn sized<'a, T>(name: &str, items: &'a [T], length: usize) -> Result<&'a [T]> {
+    /// The items, if there are as many as expected; otherwise the error that says how many there are in the part `name`.
+    ///
+    /// For whoever restores something of their own: `Snapshot::sized("mine.ids", snapshot.u32s("mine.ids")?, n)?`.
+    pub fn sized<'a, T>(name: &str, items: &'a [T], length: usize) -> Result<&'a [T]> {
         if items.len() != length {
             return Err(Self::problem(name, &format!("expected {length} items, found {}", items.len())));
         }
@@ -109,8 +111,8 @@ impl Snapshot {
         self.bounded(name, length, f64::MAX)
     }
 
-    /// An array of a certain length of numbers that are at most this large, without sign.
-    pub(crate) fn bounded(&self, name: &str, length: usize, most: f64) -> Result<&[f64]> {
+    /// An array of a certain length of numbers that are at most `most`, without sign; none is NaN.
+    pub fn bounded(&self, name: &str, length: usize, most: f64) -> Result<&[f64]> {
         let items = Self::sized(name, self.f64s(name)?, length)?;
         match items.iter().position(|x| x.is_nan() || x.abs() > most) {
             Some(i) => {
@@ -122,7 +124,8 @@ impl Snapshot {
         }
     }
 
-    pub(crate) fn problem(name: &str, problem: &str) -> Error {
+    /// The error that says what is wrong with a part.
+    pub fn problem(name: &str, problem: &str) -> Error {
         Error::Snapshot { part: name.to_owned(), problem: problem.to_owned() }
     }
 }

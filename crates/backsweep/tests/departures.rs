@@ -83,12 +83,15 @@ fn lines_tagged(line: &str) -> Vec<u32> {
 
 #[test]
 fn the_document_and_the_sources_place_the_same_lines() {
-    // The tables name files of the core, and the plain reference of the benchmarks.
-    let core = root().join("crates/backsweep/src");
-    let mut files: BTreeMap<String, PathBuf> = sources(&core)
-        .into_iter()
-        .map(|path| (path.strip_prefix(&core).unwrap().display().to_string().replace('\\', "/"), path))
-        .collect();
+    // The tables name files of the core and of prediction, and the plain reference of the benchmarks.
+    let mut files: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for (folder, named_from) in [("backsweep/src", "backsweep/src"), ("backsweep-predict/src", "")] {
+        let crates = root().join("crates");
+        for path in sources(&crates.join(folder)) {
+            let name = path.strip_prefix(crates.join(named_from)).unwrap().display().to_string();
+            files.insert(name.replace('\\', "/"), path);
+        }
+    }
     files.insert("reference.rs".into(), root().join("crates/backsweep-bench/src/reference.rs"));
 
     let mut named = BTreeSet::new();

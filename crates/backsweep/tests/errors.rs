@@ -3,7 +3,6 @@
 
 mod common;
 
-use backsweep::predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 use backsweep::{
     Action, Agent, EpsilonGreedy, Error, Model, Next, Optimism, Outcome, PlannerKind, QueueKind, Random,
     Settings, State,
@@ -189,36 +188,5 @@ fn undiscounted_values_that_are_not_defined() {
         assert!(matches!(error, Error::Undiscounted { .. }));
         says(&error, &["discount is 1", "state 0", "for ever", "expected"]);
         assert_eq!(agent.store(), before, "{}", kind);
-    }
-}
-
-#[test]
-fn predictors_refuse_bad_input() {
-    for discount in [-0.1, 1.1, f64::NAN] {
-        let words = ["discount", &discount.to_string(), "from 0 to 1"];
-        says(&SmallBackupPredictor::new(discount, 0.0, Selection::Random, 1, 0).unwrap_err(), &words);
-        says(&Td0::new(discount, StepSize::Constant(0.1), 0.0).unwrap_err(), &words);
-    }
-    let no_number = SmallBackupPredictor::new(0.9, f64::NAN, Selection::Random, 1, 0).unwrap_err();
-    says(&no_number, &["initial value", "NaN", "finite"]);
-    says(&Td0::new(0.9, StepSize::Constant(1.1), 0.0).unwrap_err(), &["step size", "1.1", "from 0 to 1"]);
-    says(&Td0::new(0.9, StepSize::Decaying(-0.1), 0.0).unwrap_err(), &["decay rate", "-0.1"]);
-    says(&Td0::new(0.9, StepSize::Decaying(0.1), f64::INFINITY).unwrap_err(), &["initial value", "inf"]);
-    let predictors: [Box<dyn Predictor>; 2] = [
-        Box::new(SmallBackupPredictor::new(0.9, 1.0, Selection::Largest, 1, 0).unwrap()),
-        Box::new(Td0::new(0.9, StepSize::Constant(0.5), 1.0).unwrap()),
-    ];
-    for mut predictor in predictors {
-        predictor.observe(State(0), 2.0, on(1)).unwrap();
-        let before = predictor.value(State(0));
-        says(&predictor.observe(State(0), f64::NAN, on(1)).unwrap_err(), &["reward", "state 0", "NaN"]);
-        says(&predictor.observe(State(0), f64::INFINITY, Next::Terminated).unwrap_err(), &["inf"]);
-        for large in [u32::MAX, 4_000_000_000, backsweep::predict::MOST_STATES] {
-            let words = [&format!("state {large}")[..], "below 67108864", "number the states from 0 on"];
-            says(&predictor.observe(State(large), 0.0, Next::Terminated).unwrap_err(), &words);
-            says(&predictor.observe(State(0), 0.0, on(large)).unwrap_err(), &words);
-            assert_eq!(predictor.value(State(large)), 1.0);
-        }
-        assert_eq!((predictor.value(State(0)), predictor.value(State(1))), (before, 1.0));
     }
 }

@@ -1,5 +1,5 @@
 //! The paper's theorems for control (3.3 and 3.4) as properties, checked after every step of random sequences; those for
-//! prediction (3.1 and 3.2) are in `predict.rs`.
+//! prediction (3.1 and 3.2) are in the crate `backsweep-predict`.
 //!
 //! Worlds are random: self-loops, terminal states, ends, truncations, uneven action sets, states and actions added on the way,
 //! transitions taken back, rows replaced, cycles cut at every possible place with observations in between. The relation

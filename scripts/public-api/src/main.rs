@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// The libraries that promise an API. The others are published as parts of the command.
-const LIBRARIES: [&str; 3] = ["backsweep", "backsweep-io", "backsweep-solve"];
+const LIBRARIES: [&str; 4] = ["backsweep", "backsweep-io", "backsweep-predict", "backsweep-solve"];
 /// The release whose JSON the dependency `public-api` reads.
 const TOOLCHAIN: &str = "1.95.0";
 

@@ -4,7 +4,7 @@ use super::file::{File, PredictorTable};
 use super::{Experiment, MOST_SETTINGS, check_name};
 use crate::prediction::{Method, Prediction};
 use crate::{Error, Result, fnv1a};
-use backsweep::predict::StepSize;
+use backsweep_predict::StepSize;
 
 impl Experiment {
     pub(super) fn add_prediction(&mut self, file: &File) -> Result<()> {

@@ -52,10 +52,34 @@ impl Model {
         self.arcs.cursor(&self.states[state as usize].into, number)
     }
 
-    /// The state that an arc leads to; the pair that it leaves. `None` if there is no such arc.
+    /// How many different (state, action, next state) were seen or are known.
     #[inline]
-    pub(crate) fn ends_of(&self, arc: ArcId) -> Option<(Pair, State)> {
+    pub fn n_arcs(&self) -> usize {
+        self.arcs.n_arcs()
+    }
+
+    /// One above the largest arc id.
+    #[inline]
+    pub fn arc_bound(&self) -> usize {
+        self.arcs.bound()
+    }
+
+    /// The pair that an arc leaves and the state that it leads to; `None` if there is no such arc.
+    ///
+    /// For methods that queue or number arcs: every id is below [`arc_bound`](Self::arc_bound), and not every one below it is
+    /// in use.
+    #[inline]
+    pub fn ends_of(&self, arc: ArcId) -> Option<(Pair, State)> {
         Some((self.arcs.pair(arc)?, self.arcs.target(arc)))
+    }
+
+    /// The weight w(s,a,s') of an arc that exists; [`ends_of`](Self::ends_of) says whether it does.
+    ///
+    /// # Panics
+    /// If the id is not below [`arc_bound`](Self::arc_bound).
+    #[inline]
+    pub fn arc_weight(&self, arc: ArcId) -> f64 {
+        self.arcs.weight(arc)
     }
 
     /// Prefetches what is kept of a state, which need not exist: it is likely to be popped next.
@@ -72,10 +96,9 @@ impl Model {
         }
     }
 
-    /// The weight of an arc that exists.
-    #[inline]
-    pub(crate) fn arc_weight(&self, arc: ArcId) -> f64 {
-        self.arcs.weight(arc)
+    /// Bytes in use for states, pairs and arcs (filled, not reserved).
+    pub fn bytes(&self) -> usize {
+        self.row_bytes() + self.arcs.bytes()
     }
 
     /// Bytes in use for arcs.

@@ -1,9 +1,7 @@
 //! Algorithm 1: Theorems 3.1 and 3.2 after every step, for all four ways to choose a pair; and TD(0).
 
-mod common;
-
-use backsweep::predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 use backsweep::{Array, Next, Random, State};
+use backsweep_predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 use std::collections::BTreeMap;
 
 const SELECTIONS: [Selection; 4] =
@@ -32,7 +30,7 @@ impl Plain {
 
     /// Theorem 3.2: the counts change, no U does. A new pair's U is the value of its state before.
     fn observe(&mut self, state: u32, reward: f64, next: Next) {
-        if let Some(next) = common::after(next) {
+        if let Some(next) = after(next) {
             let arc = (state, next.0);
             let v = self.v(next.0);
             self.u.entry(arc).or_insert_with(|| {
@@ -50,6 +48,18 @@ impl Plain {
         let v = self.v(arc.1);
         self.u.insert(arc, v);
     }
+}
+
+/// The state that follows, as the test reads it: a truncated step is not an end.
+fn after(next: Next) -> Option<State> {
+    match next {
+        Next::Continue(state) | Next::Truncated(state) => Some(state),
+        Next::Terminated => None,
+    }
+}
+
+fn on(state: u32) -> Next {
+    Next::Continue(State(state))
 }
 
 fn close(a: f64, b: f64, scale: f64) -> bool {
@@ -90,7 +100,7 @@ fn theorems_hold_after_every_step() {
             plain.observe(state, reward, next);
             for k in 0..iterations {
                 let arc = match selection {
-                    Selection::MostRecent => common::after(next).map(|next| (state, next.0)),
+                    Selection::MostRecent => after(next).map(|next| (state, next.0)),
                     Selection::RoundRobin if plain.order.is_empty() => None,
                     Selection::RoundRobin => {
                         let arc = plain.order[turn % plain.order.len()];
@@ -208,7 +218,7 @@ fn a_huge_start_value_leaves_nothing_behind() {
         let mut random = Random::from_seed(1);
         let mut predictor = SmallBackupPredictor::new(0.9, 1e12, selection, 3, 1).unwrap();
         for i in 0..5000 {
-            let next = if random.chance(0.1) { Next::Terminated } else { common::on(random.below(8)) };
+            let next = if random.chance(0.1) { Next::Terminated } else { on(random.below(8)) };
             predictor.observe(State(random.below(8)), random.unit() - 0.5, next).unwrap();
             let largest = (0..8).map(|s| predictor.value(State(s)).abs()).fold(1.0, f64::max);
             let deviation = predictor.deviation() / largest;
@@ -229,11 +239,30 @@ fn a_start_value_that_was_never_computed_is_taken_out_exactly() {
     }
 }
 
+/// After 1e8 small backups, and after a start value of 1e12, the values are still those of relation (6).
+#[test]
+fn prediction_does_not_drift() {
+    for selection in [Selection::RoundRobin, Selection::Random, Selection::MostRecent] {
+        for initial_value in [0.0, 1e12] {
+            let n_steps = 100_000_000 / 500;
+            let mut predictor = SmallBackupPredictor::new(0.99, initial_value, selection, 500, 1).unwrap();
+            let mut random = Random::from_seed(2);
+            for _ in 0..n_steps {
+                let next = if random.chance(0.01) { Next::Terminated } else { on(random.below(10)) };
+                predictor.observe(State(random.below(10)), random.unit() * 60.0 - 30.0, next).unwrap();
+            }
+            let largest = (0..10).map(|s| predictor.value(State(s)).abs()).fold(1.0, f64::max);
+            let deviation = predictor.deviation() / largest;
+            assert!(deviation < 1e-10, "{selection:?} from {initial_value}: {deviation:e} of {largest}");
+        }
+    }
+}
+
 fn td0(step_size: StepSize, initial_value: f64, seed: u64) -> Vec<f64> {
     let mut random = Random::from_seed(seed);
     let mut td0 = Td0::new(0.95, step_size, initial_value).unwrap();
     for _ in 0..2000 {
-        let next = if random.chance(0.1) { Next::Terminated } else { common::on(random.below(10)) };
+        let next = if random.chance(0.1) { Next::Terminated } else { on(random.below(10)) };
         td0.observe(State(random.below(10)), random.unit(), next).unwrap();
     }
     (0..10).map(|s| td0.value(State(s))).collect()

@@ -10,8 +10,11 @@
 
 mod snapshot;
 
-use super::{Predictor, check, check_settings};
-use crate::{Action, ArcId, Model, Next, Pair, PriorityQueue, QueueKind, Random, Result, State, Transition};
+use crate::{Predictor, StepError, check_settings, check_step};
+use backsweep::{Action, ArcId, Model, Next, Pair, PriorityQueue, QueueKind, Random, State, Transition};
+
+/// A value that has fallen by this factor leaves rounding errors behind that are worth removing.
+const COLLAPSE: f64 = 1000.0;
 
 /// Which pair (s,s') to back up (Algorithm 1, line 9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +33,13 @@ pub enum Selection {
 /// Prediction with small backups: learns the values of the policy that acts, without a step size.
 ///
 /// ```
-/// use backsweep::predict::{Predictor, Selection, SmallBackupPredictor};
 /// use backsweep::{Next, State};
+/// use backsweep_predict::{Predictor, Selection, SmallBackupPredictor};
 /// let mut predictor = SmallBackupPredictor::new(0.9, 0.0, Selection::MostRecent, 1, 0)?;
 /// predictor.observe(State(1), 1.0, Next::Terminated)?;
 /// predictor.observe(State(0), 0.0, Next::Continue(State(1)))?;
 /// assert_eq!(predictor.value(State(0)), 0.9);
-/// # Ok::<(), backsweep::Error>(())
+/// # Ok::<(), backsweep_predict::StepError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct SmallBackupPredictor {
@@ -73,7 +76,7 @@ impl SmallBackupPredictor {
         selection: Selection,
         iterations: usize,
         seed: u64,
-    ) -> Result<Self> {
+    ) -> backsweep::Result<Self> {
         check_settings(discount, initial_value)?;
         Ok(Self {
             discount,
@@ -116,7 +119,7 @@ impl SmallBackupPredictor {
         (self.model.reward_sum(pair) + self.discount * sum) / self.model.weight(pair)
     }
 
-    fn meet(&mut self, state: State) -> Result<()> {
+    fn meet(&mut self, state: State) -> backsweep::Result<()> {
         while self.v.len() <= state.index() {
             self.model.add_state(1)?; // l.3
             self.v.push(self.initial_value); // l.1
@@ -136,9 +139,10 @@ impl SmallBackupPredictor {
     }
 
     /// V(s) after a correction: computed in full if it has fallen to a thousandth of its peak, or if that is due.
+    #[inline]
     fn kept_exact(&mut self, state: usize, v: f64, is_due: bool) -> f64 {
         let peak = self.peaks[state].max(v.abs());
-        if is_due || peak > crate::refresh::COLLAPSE * v.abs() {
+        if is_due || peak > COLLAPSE * v.abs() {
             let v = self.expectation(state);
             self.peaks[state] = v.abs();
             return v;
@@ -197,8 +201,8 @@ impl SmallBackupPredictor {
 }
 
 impl Predictor for SmallBackupPredictor {
-    fn observe(&mut self, state: State, reward: f64, next: Next) -> Result<()> {
-        check(state, reward, next)?; // l.4, 5: the loop over steps is the caller's
+    fn observe(&mut self, state: State, reward: f64, next: Next) -> Result<(), StepError> {
+        check_step(state, reward, next)?; // l.4, 5: the loop over steps is the caller's
         self.meet(state)?;
         if let Some(next) = next.state() {
             self.meet(next)?;

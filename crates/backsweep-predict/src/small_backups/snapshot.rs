@@ -1,8 +1,8 @@
 //! The whole predictor as named arrays: one that is restored continues bit for bit.
 
 use super::{Selection, SmallBackupPredictor};
-use crate::predict::{LARGEST, MOST_STATES};
-use crate::{ArcId, Model, Pair, Random, Result, Snapshot};
+use crate::{LARGEST, MOST_STATES};
+use backsweep::{ArcId, Model, Pair, Random, Result, Snapshot};
 
 const KIND: &[u8] = b"small_backups";
 /// More iterations per step than this are not meant.

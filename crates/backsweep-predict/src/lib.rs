@@ -1,0 +1,70 @@
+//! **Prediction**: the value of each state under the policy that produced the transitions.
+//!
+//! | to | use |
+//! |---|---|
+//! | learn without a step size, exactly for what was seen | [`SmallBackupPredictor`] (Algorithm 1) |
+//! | compare with the classical method | [`Td0`] |
+//! | write a predictor | the trait [`Predictor`] |
+//! | stop and resume | `store` and `restore` of each; files are in `backsweep-io` |
+
+mod small_backups;
+mod step_error;
+mod td0;
+
+pub use small_backups::{Selection, SmallBackupPredictor};
+pub use step_error::StepError;
+pub use td0::{StepSize, Td0};
+
+use backsweep::{Error, MAX_REWARD, Next, State};
+
+/// State ids lie below this. Predictors keep arrays with an entry for every id up to the largest one met, so a single huge id
+/// would take all memory; at this one it is some 4 GB.
+pub const MOST_STATES: u32 = 1 << 26;
+
+/// Larger numbers than this in a stored predictor could overflow in the next step.
+const LARGEST: f64 = 1e200;
+
+/// A method that learns state values from transitions (s, r, s').
+pub trait Predictor: Send {
+    /// Learns from one transition. States are taken in as they are met.
+    ///
+    /// # Errors
+    /// If the reward is not finite or too large, or a state id is [`MOST_STATES`] or more.
+    fn observe(&mut self, state: State, reward: f64, next: Next) -> Result<(), StepError>;
+
+    /// V(s); a state that was not met is worth the initial value.
+    fn value(&self, state: State) -> f64;
+}
+
+/// The checks at the door that all predictors share.
+fn check_step(state: State, reward: f64, next: Next) -> Result<(), StepError> {
+    if reward.is_nan() || reward.abs() > MAX_REWARD {
+        return Err(StepError::Reward { state, found: reward });
+    }
+    for state in next.state().into_iter().chain([state]) {
+        if state.0 >= MOST_STATES {
+            return Err(StepError::StateId { state, limit: MOST_STATES });
+        }
+    }
+    Ok(())
+}
+
+/// The same for the settings that all predictors share.
+fn check_settings(discount: f64, initial_value: f64) -> backsweep::Result<()> {
+    check_fraction("discount", discount)?;
+    if initial_value.is_nan() || initial_value.abs() > MAX_REWARD {
+        let expected = "a finite number from -1e150 to 1e150";
+        return Err(Error::Setting { name: "initial value", found: initial_value, expected });
+    }
+    Ok(())
+}
+
+fn check_fraction(name: &'static str, found: f64) -> backsweep::Result<()> {
+    let is_fraction = (0.0..=1.0).contains(&found);
+    if is_fraction { Ok(()) } else { Err(Error::Setting { name, found, expected: "a number from 0 to 1" }) }
+}
+
+/// The example that a registry shows runs too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct CratePage;

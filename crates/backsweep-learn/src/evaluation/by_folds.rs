@@ -1,0 +1,78 @@
+//! A value in a model, with an interval from how much each fold of the cases moves it.
+
+use super::{Against, Estimate};
+use crate::bootstrap::jackknife;
+use crate::chain::Chain;
+use crate::table::Table;
+use backsweep_log::Counts;
+
+/// A value in a model with what each fold adds to it.
+pub(super) struct ByFolds {
+    pub estimate: Estimate,
+    influences: Vec<f64>,
+    /// How much a surprise at each pair moves the sum over cases.
+    pub weights: Vec<f64>,
+    /// The value of each pair.
+    pub q: Vec<f64>,
+}
+
+impl ByFolds {
+    /// This value, and how much it is above another one in the same folds.
+    pub fn against(&self, logged: &Self) -> Against {
+        let gain = self.estimate.value - logged.estimate.value;
+        let influences: Vec<f64> =
+            self.influences.iter().zip(&logged.influences).map(|(a, b)| a - b).collect();
+        Against { policy: self.estimate, gain: Estimate::around(gain, jackknife(&influences)) }
+    }
+}
+
+/// Whose value is estimated.
+#[derive(Clone, Copy)]
+pub(super) enum Policy<'a> {
+    /// A policy that is given, by the probability of each pair.
+    Given(&'a [f64]),
+    /// The logged one, which is itself estimated: what was done in a state adds to the uncertainty.
+    Logged,
+}
+
+/// A policy's mean value over starts, with an interval from how much each fold moves it.
+pub(super) fn by_folds(
+    counts: &Counts,
+    folds: u16,
+    table: &Table,
+    policy: Policy,
+    chain: &Chain,
+    discount: f64,
+) -> ByFolds {
+    let values = &chain.values;
+    let value = table.mean_start(values);
+    let visits = chain.visits(table, discount);
+    let n_cases = table.n_cases as f64;
+    let (mut weights, mut q) = (vec![0.0; table.n.len()], vec![0.0; table.n.len()]);
+    for (state, visits) in visits.iter().enumerate() {
+        for pair in table.pairs_of(state) {
+            (weights[pair], q[pair]) = match policy {
+                Policy::Given(policy) => {
+                    (visits * policy[pair] / table.n[pair] as f64, table.pair_value(pair, discount, values))
+                }
+                Policy::Logged => (visits / table.visits(state) as f64, values[state]),
+            };
+            weights[pair] *= n_cases;
+        }
+    }
+    let mut sums = [0.0; backsweep_log::FOLDS];
+    let mut seen = [false; backsweep_log::FOLDS];
+    for start in &counts.starts {
+        sums[usize::from(start.fold)] += start.n as f64 * (values[start.state as usize] - value);
+    }
+    for row in counts.rows.iter().filter(|row| folds >> row.fold & 1 == 1) {
+        seen[usize::from(row.fold)] = true;
+        let Some(pair) = table.pair(row.state, row.action) else { continue };
+        let next = row.next.map_or(0.0, |next| values[next as usize]);
+        let surprise = counts.reward(row.reward_sum) + row.n as f64 * (discount * next - q[pair]);
+        sums[usize::from(row.fold)] += weights[pair] * surprise;
+    }
+    let influences: Vec<f64> =
+        (0..sums.len()).filter(|&fold| seen[fold]).map(|fold| sums[fold] / n_cases).collect();
+    ByFolds { estimate: Estimate::around(value, jackknife(&influences)), influences, weights, q }
+}

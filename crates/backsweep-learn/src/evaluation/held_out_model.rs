@@ -1,0 +1,123 @@
+//! The model of held-out data, and what each case adds to a value in it.
+
+use super::by_folds::ByFolds;
+use crate::chain::{self, Chain, Rows};
+use crate::learned::Fit;
+use crate::off_policy::Selected;
+use crate::settings::Settings;
+use crate::table::Table;
+use backsweep_log::End;
+
+/// The policy in the model of held-out data; where that has no row, the training row is used.
+pub(super) struct HeldOutModel {
+    pub chain: Chain,
+    /// The probability of each pair of the held-out table.
+    pub policy: Vec<f64>,
+    /// The share of the policy's decisions for which held-out data has a row.
+    pub covered: f64,
+}
+
+impl HeldOutModel {
+    pub fn new(
+        other: &Table,
+        fit: &Fit,
+        settings: &Settings,
+        names: &[String],
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Self, String> {
+        // Without discount, held-out rows alone may go round in circles; states from which they never end use their training rows.
+        let mut by_training = vec![false; fit.table.n_states()];
+        let (rows, policy, share_covered) = loop {
+            let found = Self::rows(other, fit, &by_training)?;
+            let ends = chain::ends(&found.0.mdp, |state| state);
+            let mut more = false;
+            for (by_training, ends) in by_training.iter_mut().zip(ends) {
+                let add = settings.discount == 1.0 && !ends && !*by_training;
+                *by_training |= add;
+                more |= add;
+            }
+            if !more {
+                break found;
+            }
+        };
+        let chain = Chain::solve(rows, settings, names, stop)?;
+        let visits = chain.visits(other, settings.discount);
+        let covered: f64 = visits.iter().zip(&share_covered).map(|(visits, share)| visits * share).sum();
+        let covered = covered / visits.iter().sum::<f64>();
+        Ok(Self { chain, policy, covered })
+    }
+
+    /// The policy's rows, its probability for each held-out pair, and the share of each state's decisions that held-out rows cover.
+    fn rows(other: &Table, fit: &Fit, by_training: &[bool]) -> Result<(Rows, Vec<f64>, Vec<f64>), String> {
+        let Fit { table, logged, plan, .. } = fit;
+        let mut rows = Rows::new(table.n_states());
+        let mut policy = vec![0.0; other.n.len()];
+        let mut share_covered = vec![0.0; table.n_states()];
+        let own = other.logged_policy();
+        for (state, covered) in share_covered.iter_mut().enumerate() {
+            let pairs = table.pairs_of(state);
+            if pairs.is_empty() {
+                // Training says nothing about this state, so the policy leaves it as it was logged.
+                let held_out = if by_training[state] { 0..0 } else { other.pairs_of(state) };
+                if held_out.is_empty() {
+                    rows.add_reward(logged.unseen);
+                }
+                for pair in held_out {
+                    policy[pair] = own[pair];
+                    rows.mix(own[pair], other, pair, 0.0);
+                }
+            }
+            for pair in pairs.filter(|&pair| plan.policy[pair] > 0.0) {
+                let share = plan.policy[pair];
+                let twin = other.pair(state as u32, table.actions[pair]).filter(|_| !by_training[state]);
+                match twin {
+                    Some(twin) => {
+                        policy[twin] = share;
+                        *covered += share;
+                        rows.mix(share, other, twin, 0.0);
+                    }
+                    None => rows.mix(share, table, pair, 0.0),
+                }
+            }
+            rows.end_choice()?;
+            rows.end_state()?;
+        }
+        Ok((rows, policy, share_covered))
+    }
+
+    /// What each case adds to the value in this model, relative to the mean (the infinitesimal jackknife).
+    pub fn influences(
+        &self,
+        selected: &Selected,
+        other: &Table,
+        by_fold: &ByFolds,
+        discount: f64,
+    ) -> Vec<f64> {
+        let values = &self.chain.values;
+        let mut influences: Vec<f64> = selected
+            .cases
+            .iter()
+            .map(|case| {
+                let start = case
+                    .steps
+                    .first()
+                    .map_or(0.0, |step| values[step.state as usize] - by_fold.estimate.value);
+                let steps = case.steps.iter().enumerate().filter_map(|(t, step)| {
+                    let pair = other.pair(step.state, step.action)?;
+                    let next = match (case.steps.get(t + 1), case.end) {
+                        (Some(next), _) => values[next.state as usize],
+                        (None, End::Truncated(state)) => values[state as usize],
+                        (None, End::Terminated) => 0.0,
+                    };
+                    let surprise = selected.reward(step) + discount * next - by_fold.q[pair];
+                    Some(by_fold.weights[pair] * surprise)
+                });
+                start + steps.sum::<f64>()
+            })
+            .collect();
+        // Exactly 0 on average if the cases are those that were counted; a little rounding is left.
+        let mean = influences.iter().sum::<f64>() / influences.len().max(1) as f64;
+        influences.iter_mut().for_each(|x| *x -= mean);
+        influences
+    }
+}

@@ -1,0 +1,247 @@
+//! Which method a model is solved by: the shape of its graph decides, and how fast the first sweeps contract.
+
+use super::backward::{self, Order};
+use super::elimination::{self, Envelope};
+use super::method::Method;
+use super::model::Model;
+use super::order::{self, Renumbered};
+use super::sweeps::{self, End, Goal, Reached};
+use super::{components, in_place, krylov};
+
+/// The widest envelope, as root mean square, that elimination is chosen for.
+const NARROW: f64 = 64.0;
+
+/// Sweeps over all choices after which simultaneous sweeps count as slow: well-mixing models need ten to twenty.
+const PATIENCE: f64 = 40.0;
+
+/// Models with fewer states than this are swept before an order for them is found.
+pub(super) const FEW: usize = 4096;
+
+/// The portfolio, and what it has to say.
+#[derive(Default)]
+pub(super) struct Solver {
+    pub explanation: Vec<String>,
+}
+
+impl Solver {
+    pub fn explain(&mut self, line: impl Into<String>) {
+        self.explanation.push(line.into());
+    }
+
+    /// Chooses a method, and another one where it turns out to be slow.
+    pub fn choose(&mut self, model: &Model, goal: &Goal) -> Reached {
+        if let Some(reached) = self.backward(model, goal) {
+            return reached;
+        }
+        if let Some(reached) = self.narrow(model, goal) {
+            return reached;
+        }
+        if let Some(reached) = self.outward(model, goal) {
+            return reached;
+        }
+        let reached = self.mixing(model, goal);
+        if reached.end != End::Slow {
+            return reached;
+        }
+        let components = components::find(model);
+        if components::largest_share(&components, model.n_states()) <= 0.5 {
+            let reached = self.by_component(model, &components, goal);
+            if reached.end != End::Slow {
+                return reached;
+            }
+        }
+        self.slow(model, reached.values, goal)
+    }
+
+    /// Sweeps until they turn out to be slow.
+    fn mixing(&mut self, model: &Model, goal: &Goal) -> Reached {
+        let patient = Goal { patience: PATIENCE, ..*goal };
+        let n = model.n_states();
+        if n < FEW && (0..n).any(|s| model.is_end(s)) {
+            self.explain("in-place: few states, and some end");
+            return self.in_place(model, vec![0.0; n], &patient);
+        }
+        self.explain("simultaneous: the graph has cycles, is wide, and shows no direction towards ends");
+        sweeps::modified_policy_iteration(model, vec![0.0; n], &patient)
+    }
+
+    /// What is left where sweeps are slow.
+    fn slow(&mut self, model: &Model, values: Vec<f64>, goal: &Goal) -> Reached {
+        self.explain("krylov: sweeps contract slowly here");
+        let reached = krylov::iterate(model, values, goal);
+        if reached.end != End::Slow {
+            return reached;
+        }
+        self.explain("in-place: krylov made no further progress");
+        self.in_place(model, reached.values, goal)
+    }
+
+    fn backward(&mut self, model: &Model, goal: &Goal) -> Option<Reached> {
+        for (order, name) in [(Order::Down, "last to first"), (Order::Up, "first to last")] {
+            if let Some(pass) = backward::pass(model, order, goal.stop) {
+                self.explain(format!("backward: no cycles; one pass over the states from {name}"));
+                let shift = pass.shift(model);
+                let end = if shift.width() <= goal.width { End::Converged } else { End::Rounding };
+                return Some(Reached { values: pass.values, policy: pass.policy, shift, iterations: 1, end });
+            }
+        }
+        None
+    }
+
+    fn narrow(&mut self, model: &Model, goal: &Goal) -> Option<Reached> {
+        let n = model.n_states();
+        // Elimination costs the squared width per state and evaluation, a sweep the arcs per state; sweeps at their worst
+        // need a few times 1 / (1 - discount).
+        let arcs_per_state = model.targets.len() as f64 / n.max(1) as f64;
+        let widest = (arcs_per_state / (1.0 - model.discount)).sqrt().clamp(8.0, NARROW);
+        if sampled_distance(model) <= widest {
+            let envelope = Envelope::new(model);
+            let width = envelope.width();
+            if width <= widest {
+                self.explain(format!(
+                    "elimination: the envelope is {width:.1} states wide (limit {widest:.0})"
+                ));
+                return self.polish(
+                    model,
+                    elimination::policy_iteration(model, vec![0.0; n], &envelope, goal),
+                    goal,
+                );
+            }
+        }
+        let order = order::breadth_first(model, widest)?;
+        let renumbered = Renumbered::new(model, order);
+        let copy = renumbered.model();
+        let envelope = Envelope::new(&copy);
+        let width = envelope.width();
+        if width > widest {
+            return None;
+        }
+        self.explain(format!(
+            "elimination: renumbered breadth first, the envelope is {width:.1} states wide (limit {widest:.0})"
+        ));
+        let reached = elimination::policy_iteration(&copy, vec![0.0; n], &envelope, goal);
+        self.polish(model, back(&renumbered, reached), goal)
+    }
+
+    /// Policy iteration that stopped short is continued by sweeps.
+    fn polish(&mut self, model: &Model, reached: Reached, goal: &Goal) -> Option<Reached> {
+        if reached.end == End::Slow {
+            Some(self.in_place(model, reached.values, goal))
+        } else {
+            Some(reached)
+        }
+    }
+
+    fn outward(&mut self, model: &Model, goal: &Goal) -> Option<Reached> {
+        let n = model.n_states();
+        if n < FEW {
+            return None;
+        }
+        let renumbered = Renumbered::for_sweeps(model, order::outward(model)?);
+        let window = window(&renumbered);
+        if window * 4 > n {
+            return None;
+        }
+        self.explain(format!(
+            "outward: values flow from the ends through {} windows of {window} states, swept in place",
+            n.div_ceil(window)
+        ));
+        let patient = Goal { patience: 5.0 * PATIENCE, ..*goal };
+        let reached = outward(&renumbered, window, &patient);
+        drop(renumbered);
+        Some(if reached.end == End::Slow { self.slow(model, reached.values, goal) } else { reached })
+    }
+
+    fn in_place(&mut self, model: &Model, values: Vec<f64>, goal: &Goal) -> Reached {
+        in_place::iterate(model, values, model.n_states().max(1), goal)
+    }
+
+    fn by_component(&mut self, model: &Model, found: &crate::scc::Components, goal: &Goal) -> Reached {
+        if found.len() == model.n_states()
+            && let Some(reached) = components::pass(model, found, goal)
+        {
+            self.explain("components: no cycles; one pass in their order");
+            return reached;
+        }
+        let share = 100.0 * components::largest_share(found, model.n_states());
+        self.explain(format!(
+            "components: {} in order, the largest with {share:.0} % of the states",
+            found.len()
+        ));
+        components::iterate(model, found, goal, &mut |part, goal| {
+            let mut inner = Solver::default();
+            if let Some(reached) = inner.narrow(part, goal) {
+                return reached;
+            }
+            let reached = inner.mixing(part, goal);
+            if reached.end == End::Slow { inner.slow(part, reached.values, goal) } else { reached }
+        })
+    }
+
+    /// The method that the caller wants.
+    pub fn forced(&mut self, model: &Model, method: Method, goal: &Goal) -> Result<Reached, String> {
+        let n = model.n_states();
+        self.explain(format!("{method}: chosen by the caller"));
+        Ok(match method {
+            Method::Backward => {
+                if let Some(reached) = self.backward(model, goal) {
+                    return Ok(reached);
+                }
+                let found = components::find(model);
+                match components::pass(model, &found, goal) {
+                    Some(reached) => reached,
+                    None if (goal.stop)() => sweeps::modified_policy_iteration(model, vec![0.0; n], goal),
+                    None => {
+                        return Err("the method backward needs a model without cycles other than self loops, and this one \
+                                    has others; choose another method or none"
+                            .to_owned());
+                    }
+                }
+            }
+            Method::Elimination => {
+                elimination::policy_iteration(model, vec![0.0; n], &Envelope::new(model), goal)
+            }
+            Method::Outward => {
+                let order = order::outward(model).unwrap_or_else(|| (0..n as u32).collect());
+                let renumbered = Renumbered::for_sweeps(model, order);
+                outward(&renumbered, window(&renumbered), goal)
+            }
+            Method::Simultaneous => sweeps::modified_policy_iteration(model, vec![0.0; n], goal),
+            Method::Krylov => krylov::iterate(model, vec![0.0; n], goal),
+            Method::InPlace => self.in_place(model, vec![0.0; n], goal),
+            Method::Components => {
+                let found = components::find(model);
+                let reached = self.by_component(model, &found, goal);
+                if reached.end == End::Slow { self.in_place(model, reached.values, goal) } else { reached }
+            }
+        })
+    }
+}
+
+/// The mean distance between the numbers of a state and its successors, of about a thousand states.
+fn sampled_distance(model: &Model) -> f64 {
+    let (mut distance, mut n_arcs) = (0_u64, 0_u64);
+    for state in (0..model.n_states()).step_by((model.n_states() / 1000).max(1)) {
+        for &target in &model.targets[model.arcs_of_state(state)] {
+            distance += u64::from(target.abs_diff(state as u32));
+            n_arcs += 1;
+        }
+    }
+    distance as f64 / n_arcs.max(1) as f64
+}
+
+/// Windows hold eight times the mean distance of an arc: deep enough for the way back and forth, small enough for a cache.
+fn window(renumbered: &Renumbered) -> usize {
+    (8.0 * renumbered.mean_distance) as usize + 32
+}
+
+fn outward(renumbered: &Renumbered, window: usize, goal: &Goal) -> Reached {
+    let copy = renumbered.model();
+    let window = window.min(copy.n_states().max(1));
+    back(renumbered, in_place::iterate(&copy, in_place::values_from_below(&copy), window, goal))
+}
+
+fn back(renumbered: &Renumbered, reached: Reached) -> Reached {
+    let (values, policy) = renumbered.back(&reached.values, &reached.policy);
+    Reached { values, policy, ..reached }
+}

@@ -1,0 +1,52 @@
+//! What a reader of files hands out: the values of one row.
+
+use crate::decimal::{Decimal, NotDecimal};
+use crate::moment::{self, Kind, Moment};
+
+/// The values of one row, by slot.
+pub(crate) trait Cells {
+    /// The value as text; empty if there is none.
+    fn text(&mut self, slot: usize) -> &[u8];
+
+    /// The value as a decimal number.
+    fn decimal(&mut self, slot: usize) -> Result<Decimal, NotDecimal> {
+        Decimal::parse(self.text(slot))
+    }
+
+    /// The value in units of 10^-`decimals`, if that is known without reading it as a decimal number.
+    #[inline]
+    fn units(&mut self, _slot: usize, _decimals: u8) -> Option<i64> {
+        None
+    }
+
+    /// Whether the value is 1, if it is 1 or 0.
+    #[inline]
+    fn flag(&mut self, slot: usize) -> Option<bool> {
+        match self.text(slot) {
+            b"0" => Some(false),
+            b"1" => Some(true),
+            _ => None,
+        }
+    }
+
+    /// The value as a number that can be binned.
+    fn number(&mut self, slot: usize) -> Option<f64> {
+        let number: f64 = std::str::from_utf8(self.text(slot).trim_ascii()).ok()?.parse().ok()?;
+        number.is_finite().then_some(number)
+    }
+
+    /// The value as a place in the order of a case.
+    fn moment(&mut self, slot: usize) -> Option<(Moment, Kind)> {
+        moment::parse(self.text(slot))
+    }
+
+    /// A small number that stands for the text of this slot within the block, if the file has one.
+    fn code(&self, _slot: usize) -> Option<u32> {
+        None
+    }
+
+    /// Whether the value is known to be that of the row before.
+    fn repeats(&self, _slot: usize) -> bool {
+        false
+    }
+}

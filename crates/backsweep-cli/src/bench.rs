@@ -1,4 +1,4 @@
-//! `backsweep bench`: the speed of the update cycle, beside a plain reference and a floor; with `--solve`, of the solver.
+//! `backsweep bench`: the speed of the update cycle against a plain reference and a floor; with `--solve`, of the solver.
 
 mod solving;
 
@@ -8,22 +8,22 @@ use backsweep_lab::{Error, Result};
 use std::io::stdout;
 use std::path::PathBuf;
 
-/// Measure the speed of the update cycle, beside a plain reference and a floor; or, with --solve, of the solver
+/// Measure the speed of the update cycle against a plain reference and a floor; with --solve, of the solver
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     options: backsweep_bench::BenchOptions,
 
-    /// Measure instead how fast known models are solved and repaired: CPU seconds on one thread, at tolerance 1e-4
+    /// Measure how fast known models are solved and repaired instead: CPU seconds on one thread, at tolerance 1e-4
     #[arg(long, conflicts_with_all = ["planner", "queue", "side", "observations", "scattered", "cycles", "afterwards",
         "threshold", "seed", "repeat", "no_reference", "no_rmse", "deadline", "hub", "calls"])]
     solve: bool,
 
-    /// With --solve: only these cases, such as maze500,garnet100k,walls
+    /// With --solve: run only these cases, such as maze500,garnet100k,walls
     #[arg(long, value_name = "CASES", value_delimiter = ',', requires = "solve", conflicts_with = "model")]
     cases: Vec<String>,
 
-    /// With --solve: also the two models of 10 million states and 100 million arcs (3 GB, minutes)
+    /// With --solve: also run the two models of 10 million states and 100 million arcs (3 GB, minutes)
     #[arg(long, requires = "solve")]
     large: bool,
 
@@ -39,16 +39,16 @@ pub struct Arguments {
     #[arg(long, value_name = "G", requires = "model")]
     discount: Option<f64>,
 
-    /// With --model: the rewards are costs, to be minimized
+    /// With --model: the rewards are costs to minimize
     #[arg(long, requires = "model")]
     minimize: bool,
 
-    /// The format of --model, if its extension does not tell it: umb, drn, tra, csv or backsweep
+    /// The format of --model, if its extension does not say: umb, drn, tra, csv or backsweep
     #[arg(long, value_name = "FORMAT", requires = "model", value_parser = loading::format)]
     format: Option<Format>,
 }
 
-/// Carries out the command.
+/// Runs the command.
 pub fn bench(arguments: &Arguments) -> Result<()> {
     if arguments.solve {
         return solving::run(arguments);

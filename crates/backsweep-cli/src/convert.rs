@@ -7,8 +7,9 @@ use std::path::PathBuf;
 
 /// Convert a model from one format to another
 ///
-/// Formats go by the extension: .umb (Storm, PRISM, Modest), .drn (Storm), .tra with .lab, .srew, .trew and .sta beside it
-/// (PRISM), .csv (state,action,next_state,probability,reward,terminated); .backsweep (a saved learner) is only read.
+/// The extension decides the format: .umb (Storm, PRISM, Modest), .drn (Storm), .tra with .lab, .srew, .trew and .sta next
+/// to it (PRISM), .csv (state,action,next_state,probability,reward,terminated); .backsweep (a saved learner) can only be
+/// read.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The model to read
@@ -19,11 +20,11 @@ pub struct Arguments {
     #[arg(value_name = "TO")]
     output: PathBuf,
 
-    /// The format of FROM, if its extension does not tell it: umb, drn, tra, csv or backsweep
+    /// The format of FROM, if its extension does not say: umb, drn, tra, csv or backsweep
     #[arg(long, value_name = "FORMAT", value_parser = loading::format)]
     from: Option<Format>,
 
-    /// The format of TO, if its extension does not tell it: umb, drn, tra or csv
+    /// The format of TO, if its extension does not say: umb, drn, tra or csv
     #[arg(long, value_name = "FORMAT", value_parser = loading::format)]
     to: Option<Format>,
 
@@ -32,7 +33,7 @@ pub struct Arguments {
     uncompressed: bool,
 }
 
-/// Carries out the command.
+/// Runs the command.
 pub fn convert(arguments: &Arguments) -> Result<()> {
     let mdp = loading::load(&arguments.input, arguments.from)?;
     let compression = if arguments.uncompressed { Compression::None } else { Compression::Gzip };

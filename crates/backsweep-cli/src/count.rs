@@ -1,4 +1,4 @@
-//! `backsweep count`: a log of decisions to counts that add up. The settings with which a log is read are shared with `learn`.
+//! `backsweep count`: turns a log of decisions into counts that add up. `learn` reads logs with the same settings.
 
 use crate::{interrupt, output};
 use backsweep_lab::{Error, Result};
@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Count a log of decisions: how often each state and action led where, with which reward
 ///
-/// A row of a log is one step of a case: case, order, state, action and reward. What is not given is guessed from the names of the columns, and
-/// the guess is printed. Counts are whole numbers and add up: see `backsweep counts` and docs/COUNTS.md.
+/// A row of a log is one step of a case: case, order, state, action and reward. Columns that you do not name are guessed from
+/// their usual names, and the guess is printed. Counts are whole numbers and add up: see `backsweep counts` and docs/COUNTS.md.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -35,11 +35,11 @@ pub struct LogArguments {
     #[arg(value_name = "LOG", required = true)]
     logs: Vec<String>,
 
-    /// The column that tells cases apart
+    /// The column that identifies the case
     #[arg(long, value_name = "COLUMN")]
     case: Option<String>,
 
-    /// The column by which the rows of a case are ordered, numbers or dates; without it, rows are in order
+    /// The column that orders the rows of a case, numbers or dates; without it, rows are taken in file order
     #[arg(long, value_name = "COLUMN")]
     order: Option<String>,
 
@@ -52,11 +52,11 @@ pub struct LogArguments {
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', value_parser = column)]
     action: Vec<Column>,
 
-    /// The column of rewards: what came of the action in the same row
+    /// The column of rewards: the result of the action in the same row
     #[arg(long, value_name = "COLUMN")]
     reward: Option<String>,
 
-    /// What a case is worth at its end, by a column of its last row: outcome=survived:1,died:0
+    /// The reward at the end of a case, by a column of its last row: outcome=survived:1,died:0
     #[arg(long = "final", value_name = "COLUMN=VALUE:REWARD,…", value_parser = outcome)]
     outcome: Option<Outcome>,
 
@@ -64,7 +64,8 @@ pub struct LogArguments {
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     next_state: Vec<String>,
 
-    /// The column that says whether a row ended its case; other cases were cut. By default the last row of a case ends it
+    /// The column that says whether a row ended its case; cases without such a row were cut. By default the last row of a
+    /// case ends it
     #[arg(long, value_name = "COLUMN[=VALUE]", conflicts_with = "cut")]
     ended_by: Option<String>,
 
@@ -72,7 +73,7 @@ pub struct LogArguments {
     #[arg(long)]
     cut: bool,
 
-    /// The column that says that a case was cut, by a time limit for instance
+    /// The column that says whether a case was cut, for instance by a time limit
     #[arg(long, value_name = "COLUMN")]
     truncated: Option<String>,
 
@@ -84,11 +85,11 @@ pub struct LogArguments {
     #[arg(long, requires = "reward_unit")]
     round_rewards: bool,
 
-    /// What stands for an empty value of a state or action; without it, such a row is bad
+    /// The name to use for an empty value of a state or action; without it, such a row is bad
     #[arg(long, value_name = "NAME")]
     missing: Option<String>,
 
-    /// Leave out bad rows, with their cases, if they are at most this part of the log, such as 1%
+    /// Skip bad rows, and their whole cases, if they are at most this share of the log, such as 1%
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "0%")]
     skip_bad: f64,
 
@@ -96,11 +97,11 @@ pub struct LogArguments {
     #[arg(long)]
     unterminated: bool,
 
-    /// Take the edges of bins, and what else is not given, from a file of counts
+    /// Take the edges of bins, and any settings not given, from a file of counts
     #[arg(long, value_name = "COUNTS")]
     bins_from: Option<String>,
 
-    /// Show how the log is read, with its first steps, and write nothing
+    /// Show how the log is read and its first steps, and write nothing
     #[arg(long)]
     dry_run: bool,
 
@@ -129,7 +130,7 @@ impl LogArguments {
         &self.logs
     }
 
-    /// Whether the log is only to be shown.
+    /// Whether to show the log only.
     pub fn is_dry_run(&self) -> bool {
         self.dry_run
     }
@@ -165,7 +166,7 @@ impl LogArguments {
     }
 }
 
-/// Reads a log with a bar that shows rows per second; Ctrl-C stops it.
+/// Reads a log, with a progress bar that shows rows per second; Ctrl-C stops it.
 pub fn read(spec: &Spec, inputs: &[Input], keep: backsweep_log::Folds) -> Result<Log> {
     let progress = Progress::new();
     let log = backsweep_log::read(spec, inputs, keep, &progress);
@@ -175,7 +176,7 @@ pub fn read(spec: &Spec, inputs: &[Input], keep: backsweep_log::Folds) -> Result
     Ok(log)
 }
 
-/// What was found in a log that its reader should know, on standard error.
+/// Prints what the user should know about a log on standard error.
 fn tell(report: &Report) {
     let note = |n: u64, text: &str| {
         if n > 0 {
@@ -187,9 +188,9 @@ fn tell(report: &Report) {
         .iter()
         .for_each(|example| output::note(format_args!("backsweep: skipped: {example}")));
     note(report.bad_rows, "bad rows were skipped");
-    note(report.dropped_cases, "cases were left out because a row of theirs is bad");
-    note(report.empty_cases, "cases were cut after one row and hold no step");
-    note(report.breaks, "rows lead to another state than that of the next row of their case");
+    note(report.dropped_cases, "cases were skipped because they have a bad row");
+    note(report.empty_cases, "cases were cut after one row and contain no step");
+    note(report.breaks, "rows lead to a different state than the next row of their case");
 }
 
 struct Progress {
@@ -225,7 +226,7 @@ impl Observer for Progress {
     }
 }
 
-/// Carries out the command.
+/// Runs the command.
 pub fn count(arguments: &Arguments) -> Result<()> {
     let (spec, inputs) = arguments.log.open()?;
     let Some(out) = arguments.out.as_ref().filter(|_| !arguments.log.is_dry_run()) else {
@@ -278,7 +279,7 @@ pub fn show_reading(spec: &Spec, inputs: &[Input]) -> Result<()> {
     Ok(())
 }
 
-/// An error of a log as an error of the command.
+/// Turns an error of a log into an error of the command.
 pub fn told(error: backsweep_log::Error) -> Error {
     Error::new(error.to_string())
 }

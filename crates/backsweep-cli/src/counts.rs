@@ -1,4 +1,4 @@
-//! `backsweep counts`: files of counts put together, taken apart, shown.
+//! `backsweep counts`: merges, subtracts and shows files of counts.
 
 use crate::count::{decimal, size, told};
 use crate::output;
@@ -13,14 +13,14 @@ pub struct Arguments {
     #[command(subcommand)]
     command: Command,
 
-    /// What a reward_sum of 1 is worth, in files that do not say it
+    /// What a reward_sum of 1 is worth, for files that do not say so
     #[arg(long, value_name = "NUMBER", value_parser = decimal, global = true)]
     reward_unit: Option<Decimal>,
 }
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// The counts of several logs together: the same bits as if they had been one log
+    /// Merge the counts of several logs: the same bits as if they had been one log
     Merge {
         /// Files of counts, or patterns
         #[arg(value_name = "COUNTS", required = true)]
@@ -29,19 +29,19 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
-    /// Counts without those of a part, such as a case that is to be erased: the same bits as if it had never been counted
+    /// Subtract the counts of a part, such as a case to erase: the same bits as if it had never been counted
     Subtract {
-        /// The counts of the whole
+        /// The counts to subtract from
         #[arg(value_name = "COUNTS")]
         whole: String,
-        /// The counts of what is taken away, or patterns
+        /// The counts to subtract, or patterns
         #[arg(value_name = "PART", required = true)]
         parts: Vec<String>,
         /// The file to write, .csv or .parquet
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
-    /// What files of counts hold, one by one
+    /// Show the contents of each file of counts
     Show {
         /// Files of counts, or patterns
         #[arg(value_name = "COUNTS", required = true)]
@@ -52,7 +52,7 @@ enum Command {
     },
 }
 
-/// Carries out the command.
+/// Runs the command.
 pub fn counts(arguments: &Arguments) -> Result<()> {
     let load = |input: &Input| counts_file::load(input, arguments.reward_unit).map_err(told);
     match &arguments.command {

@@ -11,19 +11,19 @@ use std::path::PathBuf;
 /// mazes that change (docs/EXPLORING.md). Results go to out/explore: rows.csv, timing.csv, summary.csv, figures, report.html.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// An experiment file with [[worlds]] and [[agents]], in place of the built-in suite
+    /// An experiment file with [[worlds]] and [[agents]], instead of the built-in suite
     #[arg(conflicts_with = "suite")]
     file: Option<PathBuf>,
 
-    /// The built-in suite: explore, or explore-tuning, on which its default agent was chosen
+    /// The built-in suite: explore, or explore-tuning, on which the default agent was chosen
     #[arg(long, value_name = "NAME", default_value = "explore")]
     suite: String,
 
-    /// Only this world, such as chain or deep_sea_20; may be given several times
+    /// Run only this world, such as chain or deep_sea_20; may be given several times
     #[arg(long = "world", value_name = "NAME")]
     worlds: Vec<String>,
 
-    /// Only this agent, such as default; may be given several times
+    /// Run only this agent, such as default; may be given several times
     #[arg(long = "agent", value_name = "NAME")]
     agents: Vec<String>,
 
@@ -31,11 +31,11 @@ pub struct Arguments {
     options: Options,
 }
 
-/// Carries out the command.
+/// Runs the command.
 pub fn explore(arguments: &Arguments) -> Result<()> {
     let Arguments { file, suite, worlds, agents, options } = arguments;
     let experiment = Experiment::explore(suite, file.as_deref(), &options.changes(), worlds, agents)?;
-    // A part of the suite is another experiment, so it gets a folder of its own.
+    // A part of the suite is a different experiment, so it gets its own folder.
     let parts = [&[experiment.name.clone()][..], worlds, agents].concat();
     let mut folder = parts.join("-");
     folder.truncate(100);

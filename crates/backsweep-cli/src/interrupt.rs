@@ -1,9 +1,9 @@
-//! Ctrl-C as a flag: work that looks at it ends early and still reports. A second Ctrl-C ends the process.
+//! Ctrl-C as a flag: work that checks it ends early and still reports. A second Ctrl-C ends the process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// From here on the first Ctrl-C sets the flag. If the system refuses to hand it over, Ctrl-C ends the process as ever.
+/// From here on, the first Ctrl-C sets the flag. If no handler can be installed, Ctrl-C ends the process as usual.
 pub fn on_ctrl_c() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let to_set = Arc::clone(&flag);

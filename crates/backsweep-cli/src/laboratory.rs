@@ -1,4 +1,4 @@
-//! What the commands that run experiments share: their options, and the way from experiments to results on disk.
+//! What the commands that run experiments share: their options, and how experiments become results on disk.
 
 use crate::output;
 use crate::progress::Progress;
@@ -18,11 +18,11 @@ pub struct Options {
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 
-    /// Runs per setting, instead of what the experiment says
+    /// Runs per setting, overriding the experiment
     #[arg(long, value_name = "N")]
     pub runs: Option<u32>,
 
-    /// Seed, instead of what the experiment says
+    /// Seed, overriding the experiment
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
@@ -38,7 +38,7 @@ pub struct Options {
     #[arg(long, value_name = "NAME")]
     pub only: Option<String>,
 
-    /// Run only part I of N (0 to N - 1); 'backsweep merge' joins the parts
+    /// Run only part I of N (I from 0 to N - 1); 'backsweep merge' joins the parts
     #[arg(long, value_name = "I/N")]
     pub shard: Option<String>,
 
@@ -52,7 +52,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What these options change of an experiment.
+    /// What these options change in an experiment.
     pub fn changes(&self) -> Changes {
         Changes { seed: self.seed, runs: self.runs, quick: self.quick, planners: &[] }
     }
@@ -88,13 +88,13 @@ pub fn carry_out(experiments: &[Experiment], options: &Options, default_out: &Pa
     Ok(())
 }
 
-/// The peak memory of this process in words.
+/// The peak memory of this process as text.
 fn peak_memory() -> String {
     let bytes = backsweep_bench::peak_memory();
     bytes.map_or("unknown on this system".to_owned(), |bytes| format!("{:.0} MB", bytes as f64 / 1e6))
 }
 
-/// Writes figures and report if every setting is there, and prints what was found.
+/// Writes figures and report if every setting is done, and prints what was found.
 pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<()> {
     let results = store.results();
     let verdicts = verdict::judge(&results);
@@ -133,7 +133,7 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
     Ok(())
 }
 
-/// More lines than this do not help anybody in a terminal; they are in summary.csv and in the report.
+/// More lines than this are of no use in a terminal; all of them are in summary.csv and in the report.
 const MOST_LINES: usize = 60;
 
 fn print_summary(results: &Results) {

@@ -1,4 +1,4 @@
-//! `backsweep learn`: from a log to a policy that can be defended.
+//! `backsweep learn`: from a log to a policy you can defend.
 
 use crate::count::{self, LogArguments};
 use crate::{interrupt, output};
@@ -11,14 +11,15 @@ use std::sync::atomic::Ordering;
 
 /// Learn a policy from a log, and say what it is worth and where the log does not support it
 ///
-/// An action is considered only where it was seen --min-count times; a state without such an action keeps what was logged. Cases that were held
-/// out say what the policy is worth. Writes report.html and policy.csv. docs/LOGS.md explains every number.
+/// An action is considered only where it was seen at least --min-count times; a state without such an action keeps the logged
+/// decisions. Held-out cases show what the policy is worth. Writes report.html and policy.csv. docs/LOGS.md explains every
+/// number.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     log: LogArguments,
 
-    /// LOG are files of counts, as `backsweep count` writes them
+    /// LOG names files of counts, as `backsweep count` writes them
     #[arg(long)]
     counts: bool,
 
@@ -26,7 +27,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value = "0.99")]
     discount: f64,
 
-    /// Consider an action in a state only if it was logged there this often
+    /// Consider an action in a state only if it was logged there at least this often
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(i64).range(1..))]
     min_count: i64,
 
@@ -38,7 +39,7 @@ pub struct Arguments {
     #[arg(long, value_name = "κ", default_value = "0")]
     pessimism: f64,
 
-    /// The share of cases that are held out to test the policy; a multiple of 1/16 is taken
+    /// The share of cases held out to test the policy; rounded to a multiple of 1/16
     #[arg(long, value_name = "PERCENT", value_parser = count::percent, default_value = "20%")]
     hold_out: f64,
 
@@ -50,7 +51,7 @@ pub struct Arguments {
     #[arg(long, requires = "out")]
     overwrite: bool,
 
-    /// Also write an agent that goes on learning; `backsweep solve` and Python's Agent.load read it
+    /// Also write an agent that can continue learning; `backsweep solve` and Python's Agent.load read it
     #[arg(long, value_name = "FILE")]
     agent: Option<PathBuf>,
 
@@ -67,7 +68,7 @@ struct Found {
     how: Vec<(String, String)>,
 }
 
-/// Carries out the command.
+/// Runs the command.
 pub fn learn(arguments: &Arguments) -> Result<()> {
     let settings = Settings {
         discount: arguments.discount,
@@ -79,7 +80,7 @@ pub fn learn(arguments: &Arguments) -> Result<()> {
         ..Settings::default()
     };
     settings.check().map_err(Error::new)?;
-    // Before hours of reading: whether the result can be written at all.
+    // Check that the result can be written before spending hours on reading.
     if let Some(folder) = &arguments.out {
         files::check_folder(folder, arguments.overwrite).map_err(Error::new)?;
     }
@@ -143,7 +144,7 @@ fn how(inputs: &[Input], report: Option<&Report>) -> Vec<(String, String)> {
         lines.push(("cases that ended, were cut".to_owned(), format!("{}, {}", report.ended, report.cut)));
         if report.bad_rows > 0 {
             let text = format!("{} rows, with {} cases", report.bad_rows, report.dropped_cases);
-            lines.push(("left out as bad".to_owned(), text));
+            lines.push(("skipped as bad".to_owned(), text));
         }
     }
     lines

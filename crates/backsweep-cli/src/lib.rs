@@ -45,9 +45,9 @@ enum Command {
     Counts(counts::Arguments),
 }
 
-/// Carries out a command line, of which the first argument is the program's name, and returns the exit code.
+/// Runs a command line, whose first argument is the program's name, and returns the exit code.
 ///
-/// The Python package calls it too. Nothing in it ends the process, but for a second Ctrl-C.
+/// The Python package calls it too. Nothing in it ends the process, except a second Ctrl-C.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,

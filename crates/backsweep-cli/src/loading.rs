@@ -1,4 +1,4 @@
-//! Models from files, with a bar while they are read.
+//! Reads models from files, with a progress bar.
 
 use crate::output;
 use backsweep_io::mdp::{Format, Mdp, Rewards, read};
@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::path::Path;
 
-/// Reads a model. What of the file had to be left out is told on standard error.
+/// Reads a model. Anything in the file that had to be left out is reported on standard error.
 pub fn load(path: &Path, format: Option<Format>) -> Result<Mdp> {
     let on_terminal = std::io::stderr().is_terminal();
     let target = if on_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -23,10 +23,10 @@ pub fn load(path: &Path, format: Option<Format>) -> Result<Mdp> {
     Ok(found.mdp)
 }
 
-/// The rewards that every model has, unless it has its own of that name: 1 per step.
+/// The rewards that every model has unless it defines its own under that name: 1 per step.
 const STEPS: &str = "steps";
 
-/// Adds rewards of 1 per step if a question is about `steps` and the model has no such rewards. Returns whether it did.
+/// Adds rewards of 1 per step if a question asks for `steps` and the model has no such rewards. Returns whether it did.
 pub fn add_steps(mdp: &mut Mdp, reward: Option<&str>) -> bool {
     let missing = reward == Some(STEPS) && mdp.rewards.iter().all(|rewards| rewards.name != STEPS);
     if missing {
@@ -36,7 +36,7 @@ pub fn add_steps(mdp: &mut Mdp, reward: Option<&str>) -> bool {
     missing
 }
 
-/// Tells what was left out of a file or put in.
+/// Reports what was left out of a file or added to it.
 pub fn warn(path: &Path, warning: &str) {
     output::note(format_args!("backsweep: {}: note: {warning}", path.display()));
 }

@@ -1,4 +1,4 @@
-//! `backsweep merge`: the parts of one experiment, put together.
+//! `backsweep merge`: joins the parts of one experiment.
 
 use crate::laboratory::present;
 use backsweep_lab::store::{Store, expect_manifest};
@@ -21,7 +21,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Carries out the command.
+/// Runs the command.
 pub fn merge(arguments: &Arguments) -> Result<()> {
     let manifests =
         arguments.folders.iter().map(|folder| expect_manifest(folder)).collect::<Result<Vec<_>>>()?;

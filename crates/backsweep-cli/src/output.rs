@@ -9,7 +9,7 @@ pub fn result(text: impl Display) {
     if let Err(error) = writeln!(stdout(), "{text}")
         && error.kind() != ErrorKind::BrokenPipe
     {
-        note(format_args!("backsweep: standard output: cannot write it ({error})"));
+        note(format_args!("backsweep: cannot write to standard output ({error})"));
     }
 }
 

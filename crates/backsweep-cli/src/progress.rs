@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The bar counts in thousandths of a second of expected work, so that the remaining time is right although settings differ.
+/// The bar counts in thousandths of a second of expected work, so that the remaining time is right even if settings differ.
 const UNITS_PER_SECOND: f64 = 1000.0;
 
 /// Prints progress.
@@ -33,7 +33,7 @@ impl Progress {
         Self { bar, on_terminal, n_settings: AtomicUsize::new(0), n_done: AtomicUsize::new(0) }
     }
 
-    /// Takes the bar off the terminal.
+    /// Removes the bar from the terminal.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

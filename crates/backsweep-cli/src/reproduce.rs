@@ -14,7 +14,7 @@ pub struct Arguments {
     options: Options,
 }
 
-/// Carries out the command.
+/// Runs the command.
 pub fn reproduce(arguments: &Arguments) -> Result<()> {
     let changes = arguments.options.changes();
     let experiments: Vec<Experiment> =

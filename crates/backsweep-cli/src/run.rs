@@ -18,7 +18,7 @@ pub struct Arguments {
     options: Options,
 }
 
-/// Carries out the command.
+/// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let experiments = experiments(arguments)?;
     let named = if let [only] = &experiments[..] { &only.name } else { "run" };

@@ -1,4 +1,4 @@
-//! `backsweep solve`: values of a known model with proven intervals, and the answer again after changes.
+//! `backsweep solve`: values of a known model with proven intervals, repaired after changes.
 
 mod changes;
 mod kept;
@@ -21,7 +21,7 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Carries out the command.
+/// Runs the command.
 pub fn solve(arguments: &Arguments) -> Result<()> {
     let query = arguments.query()?;
     let mut mdp = loading::load(&arguments.model, arguments.format)?;
@@ -55,7 +55,7 @@ pub fn solve(arguments: &Arguments) -> Result<()> {
     let reason = match (interrupted.load(Ordering::Relaxed), in_time()) {
         (true, _) => "stopped by Ctrl-C",
         (_, false) => "the time limit was reached",
-        _ => "rounding or the method allows no more (see --explain)",
+        _ => "rounding or the method does not allow better (see --explain)",
     };
     let answer = Answer { arguments, query: &query, mdp: &mdp, solution: &solution, seconds, reason };
     let Some(repair) = repair else {
@@ -83,7 +83,7 @@ pub fn solve(arguments: &Arguments) -> Result<()> {
         output::result(kept.json(None));
     }
     watch::watch(from, &mut kept, &limits, &interrupted, &began, |kept, done| {
-        // First, so that whoever reads the line finds the tables.
+        // Written first, so that a program that reads the line finds the tables.
         answer.write(&kept.solution(), &kept.names.added_names)?;
         if arguments.json {
             output::result(kept.json(Some(done)));
@@ -94,7 +94,7 @@ pub fn solve(arguments: &Arguments) -> Result<()> {
     })
 }
 
-/// Reads a file of changes. All of it is refused if one line is.
+/// Reads a file of changes. If one line is refused, all of it is.
 fn read_changes(path: &Path, names: &Names) -> Result<Vec<Edit>> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::new(format!("{}: cannot read the file ({error})", path.display())))?;
@@ -110,7 +110,7 @@ fn read_changes(path: &Path, names: &Names) -> Result<Vec<Edit>> {
     Ok(edits)
 }
 
-/// The first answer, as it is reported.
+/// Reports the first answer.
 struct Answer<'a> {
     arguments: &'a Arguments,
     query: &'a Query,
@@ -121,7 +121,7 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// Writes the tables that were asked for, of this answer or of a later one.
+    /// Writes the requested tables, for this answer or a later one.
     fn write(&self, solution: &Solution, added: &[String]) -> Result<()> {
         if let Some(path) = &self.arguments.values {
             report::write_values(path, self.mdp, solution)?;
@@ -198,7 +198,7 @@ impl Answer<'_> {
     }
 }
 
-/// Shows that work goes on, on a terminal.
+/// Shows a spinner on a terminal.
 fn spinner() -> ProgressBar {
     let shown = std::io::stderr().is_terminal();
     let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };

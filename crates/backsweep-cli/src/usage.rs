@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 pub fn explain(error: &clap::Error) -> u8 {
     let asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if asked_for || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // If help cannot be printed, as into a closed pipe, there is nobody to tell.
+        // If help cannot be printed (to a closed pipe, say), nobody is reading.
         let _ = error.print();
         return if asked_for { 0 } else { 2 };
     }

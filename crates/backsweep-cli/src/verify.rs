@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 /// Check a result of 'solve' against its model: bounds, tolerance and policy
 ///
-/// Shares no code with the solver and counts every rounding error. Prints 'proven' and succeeds if every claim is true; fails
-/// with exit code 2 if one is wrong, and also, with another message, if one could be neither proven nor refuted.
+/// Shares no code with the solver and accounts for every rounding error. Prints 'proven' if every claim is true; fails with
+/// exit code 2 if a claim is wrong or, with a different message, if a claim could be neither proven nor refuted.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The model
@@ -20,12 +20,12 @@ pub struct Arguments {
     #[arg(value_name = "RESULT")]
     result: PathBuf,
 
-    /// The format of MODEL, if its extension does not tell it: umb, drn, tra, csv or backsweep
+    /// The format of MODEL, if its extension does not say: umb, drn, tra, csv or backsweep
     #[arg(long, value_name = "FORMAT", value_parser = loading::format)]
     from: Option<Format>,
 }
 
-/// Carries out the command.
+/// Runs the command.
 pub fn verify(arguments: &Arguments) -> Result<()> {
     let path = arguments.result.display();
     let text = std::fs::read_to_string(&arguments.result)

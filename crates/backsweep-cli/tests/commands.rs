@@ -36,7 +36,7 @@ planner = "reversed_full_backups"
 until = 1e-3
 "#;
 
-/// A new folder of its own for a test, with a maze and an experiment in it.
+/// A new folder for a test, with a maze and an experiment in it.
 fn folder(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     let _ = fs::remove_dir_all(&folder);
@@ -63,7 +63,7 @@ fn succeeds(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The files that may not depend on threads, shards or interruptions.
+/// The files that must not depend on threads, shards or interruptions.
 fn bytes(folder: &Path) -> [Vec<u8>; 3] {
     ["rows.csv", "summary.csv", "experiment.json"].map(|name| fs::read(folder.join(name)).unwrap())
 }
@@ -98,8 +98,8 @@ fn a_run_leaves_tables_figures_and_a_report() {
     assert_eq!(rows.lines().count(), 1 + 5 * 5);
 }
 
-/// Runs the experiment from the start and kills it as soon as some rows are there. False if all of them were.
-fn is_killed_on_the_way(folder: &Path, rows: &Path) -> bool {
+/// Runs the experiment from the start and kills it as soon as some rows are there. Returns false if it had finished.
+fn is_killed_midway(folder: &Path, rows: &Path) -> bool {
     let n_rows = || fs::read_to_string(rows).map_or(0, |text| text.lines().count());
     let _ = fs::remove_dir_all(folder.join("killed"));
     let mut child = command(folder, &["run", "my.toml", "--out", "killed", "--threads", "1"])
@@ -123,9 +123,9 @@ fn a_killed_command_resumes_where_it_stopped() {
     fs::write(folder.join("my.toml"), long).unwrap();
     succeeds(&folder, &["run", "my.toml", "--out", "whole"]);
     let rows = folder.join("killed/rows.csv");
-    // On a busy machine it may be done before it is killed: then try again.
-    assert!((0..20).any(|_| is_killed_on_the_way(&folder, &rows)), "it was always done before it was killed");
-    // What a kill in the middle of writing would leave.
+    // On a busy machine it may finish before it is killed: then try again.
+    assert!((0..20).any(|_| is_killed_midway(&folder, &rows)), "it always finished before it was killed");
+    // What a kill in the middle of a write would leave behind.
     let torn = fs::read_to_string(&rows).unwrap() + "small,corner,moore_atkeson,3,,0,-1";
     fs::write(&rows, torn).unwrap();
     let output = backsweep(&folder, &["run", "my.toml", "--out", "killed"]);
@@ -170,13 +170,13 @@ fn results_of_another_version_are_not_mixed_in() {
         refuses(&folder, &["run", "my.toml", "--out", "own"], &expected);
         refuses(&folder, &["merge", "whole", "own", "--out", "merged"], &expected);
         assert_eq!(walk(&folder), before);
-        // Parts of the same age go together.
+        // Parts of the same version can be merged.
         succeeds(&folder, &["merge", "own", "--out", &format!("merged-{}", other.len())]);
     }
 }
 
 #[test]
-fn no_report_is_left_beside_rows_that_it_does_not_tell_of() {
+fn no_report_is_left_next_to_rows_it_does_not_cover() {
     let folder = folder("stale");
     let written = || ["report.html", "summary.csv"].map(|name| folder.join("out/small").join(name).exists());
     succeeds(&folder, &["run", "my.toml"]);
@@ -478,7 +478,7 @@ fn errors_in_experiment_files_name_the_field_what_was_found_and_what_is_expected
         ),
         (COST, "[1e-3]", "[0.0]", "cost.tolerances has 0; expected finite numbers above 0"),
         (COST, "observations = 10", "observations = 0", "observations) is 0; expected a number above 0"),
-        // What would fill the memory is refused before anything is done.
+        // Anything that would fill the memory is refused before any work starts.
         (
             COST,
             "states = [100]",
@@ -517,7 +517,7 @@ fn errors_in_experiment_files_name_the_field_what_was_found_and_what_is_expected
 }
 
 #[test]
-fn an_agent_that_never_seeks_the_goal_is_cut() {
+fn an_agent_that_never_seeks_the_goal_is_truncated() {
     let folder = folder("endless");
     // Every step gives a reward, so the agent never leaves the start; without slips nothing ever moves it.
     let endless = EXPERIMENT

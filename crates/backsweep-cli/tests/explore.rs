@@ -70,7 +70,7 @@ fn a_suite_leaves_a_table_figures_and_a_report() {
         assert!(table.contains(text), "{table}");
     }
     let line = |agent: &str| table.lines().find(|line| line.contains(agent)).unwrap();
-    // Without exploration an agent never leaves the loop that it found first; the default finds the better one.
+    // Without exploration an agent never leaves the first loop it finds; the default agent finds the better one.
     assert!(line("default").ends_with("reached"), "{table}");
     assert!(line("greedy").ends_with("missed"), "{table}");
     let out = folder.join("out/small");

@@ -72,7 +72,11 @@ fn a_log_is_counted_merged_and_subtracted() {
     assert_eq!(read("rest.csv"), read("count-b.csv"));
     let done = backsweep(&folder, &["counts", "subtract", "count-b.csv", "count-a.csv", "--out", "no.csv"]);
     assert_eq!(done.status.code(), Some(2));
-    assert!(text(&done.stderr).contains("what is subtracted was not counted here"), "{}", text(&done.stderr));
+    assert!(
+        text(&done.stderr).contains("the subtracted counts are not part of these"),
+        "{}",
+        text(&done.stderr)
+    );
     assert!(!folder.join("no.csv").exists());
     let done = backsweep(&folder, &["counts", "show", "all.csv", "--rows", "1"]);
     let shown = text(&done.stdout);
@@ -127,7 +131,7 @@ fn a_dry_run_shows_steps_and_writes_nothing() {
 }
 
 #[test]
-fn what_is_refused_writes_nothing() {
+fn a_refused_log_writes_nothing() {
     let folder = folder("refused");
     std::fs::write(folder.join("log.csv"), LOG.replace("icu,7,1.5", "icu,seven,1.5")).unwrap();
     std::fs::write(folder.join("kept.csv"), "as it was").unwrap();
@@ -135,8 +139,7 @@ fn what_is_refused_writes_nothing() {
     assert_eq!(done.status.code(), Some(2));
     assert_eq!(
         text(&done.stderr),
-        "backsweep: log.csv:3: column 'sofa' is 'seven'; expected a number, since the column is cut into bins. 1 of 5 rows is bad (20.00 %); mend the log, \
-         or pass --skip-bad 20% to leave bad rows and their cases out"
+        "backsweep: log.csv:3: column 'sofa' is 'seven'; expected a number, since the column is cut into bins. 1 of 5 rows is bad (20.00 %); fix the log, or pass --skip-bad 20% to skip bad rows and their cases"
     );
     assert_eq!(std::fs::read_to_string(folder.join("kept.csv")).unwrap(), "as it was");
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2);
@@ -145,7 +148,7 @@ fn what_is_refused_writes_nothing() {
         &[&["count", "log.csv", "--skip-bad", "20%", "--out", "some.csv"], &HOW[..]].concat(),
     );
     assert!(done.status.success(), "{}", text(&done.stderr));
-    assert!(text(&done.stderr).contains("note: 1 cases were left out"), "{}", text(&done.stderr));
+    assert!(text(&done.stderr).contains("note: 1 cases were skipped"), "{}", text(&done.stderr));
     let done = count(&folder, "nowhere/*.csv", "kept.csv");
     assert_eq!(text(&done.stderr), "backsweep: nowhere/*.csv: no file matches this pattern");
     std::fs::remove_dir_all(folder).unwrap();
@@ -216,7 +219,7 @@ fn a_policy_is_learned_from_logs_and_from_counts() {
     );
     assert_eq!(read(folder.join("counted/policy.csv")), policy);
 
-    // Nothing is replaced unasked; what is replaced has the same bytes.
+    // Nothing is replaced without --overwrite; replaced files have the same bytes.
     let again = ["learn", "log-?.csv", "--out", "out"];
     let done = backsweep(&folder, &[&again, &LEARN[..]].concat());
     assert_eq!(done.status.code(), Some(2));
@@ -228,7 +231,7 @@ fn a_policy_is_learned_from_logs_and_from_counts() {
     assert!(done.status.success(), "{}", text(&done.stderr));
     assert_eq!((read(folder.join("out/policy.csv")), read(folder.join("out/report.html"))), (policy, report));
 
-    // The agent is one that other commands read.
+    // Other commands can read the agent.
     let done = backsweep(&folder, &["solve", "ward.backsweep", "--discount", "0.9"]);
     assert!(done.status.success(), "{}", text(&done.stderr));
     std::fs::remove_dir_all(folder).unwrap();

@@ -18,7 +18,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_model_goes_from_format_to_format() {
+fn a_model_is_converted_between_formats() {
     let folder = folder("convert");
     std::fs::write(folder.join("m.tra"), "2 3 4\n0 0 0 0.5\n0 0 1 0.5\n0 1 1 1\n1 0 1 1\n").unwrap();
     std::fs::write(folder.join("m.lab"), "0=\"init\" 1=\"goal\"\n0: 0\n1: 1\n").unwrap();
@@ -62,7 +62,7 @@ fn true_results_pass_and_false_ones_do_not() {
     };
     let done = verify(&result("none", 0.6, 0.7));
     assert_eq!(done.status.code(), Some(2));
-    // The message for another model's result tells the fingerprint.
+    // The message for another model's result names the fingerprint.
     let done = verify(&result("none", 2.0 / 3.0, 2.0 / 3.0));
     let message = text(&done.stderr);
     let print = message.rsplit(' ').next().unwrap();

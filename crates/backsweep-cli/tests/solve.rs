@@ -97,7 +97,7 @@ fn a_saved_learner_is_a_model() {
     std::fs::copy(saved, folder.0.join("agent.backsweep")).unwrap();
     let table = folder.solve("agent.backsweep --discount 0.95 --json --out r.json");
     assert!(table.contains("\nproven: ") && table.contains("\nZustand ü1 "), "{table}");
-    // Names may hold anything, but a terminal gets no control characters.
+    // Names may contain anything, but no control characters reach a terminal.
     assert!(!table.chars().any(|c| c.is_control() && c != '\n'), "{table:?}");
     let done = folder.run("verify agent.backsweep r.json");
     assert!(done.status.success(), "{}", text(&done.stderr));
@@ -119,7 +119,7 @@ fn json_passes_verify_and_a_changed_one_does_not() {
         "t.csv --discount 1 --minimize",
     ] {
         let model = line.split(' ').next().unwrap();
-        // To standard output nothing but JSON, to a file beside the table.
+        // Either standard output is nothing but JSON, or the JSON goes to a file and the table is printed.
         folder.write("r.json", &folder.solve(&format!("{line} --json")));
         let done = folder.run(&format!("verify {model} r.json"));
         assert!(done.status.success(), "{line}: {}", text(&done.stderr));
@@ -231,7 +231,7 @@ fn ctrl_c_ends_with_proven_intervals() {
         u64::from_str_radix(mask, 16).unwrap() & 2 != 0
     };
     while !listens() {
-        assert!(began.elapsed() < Duration::from_secs(60), "the command never listened to Ctrl-C");
+        assert!(began.elapsed() < Duration::from_secs(60), "the command never installed its Ctrl-C handler");
         std::thread::sleep(Duration::from_millis(20));
     }
     std::thread::sleep(Duration::from_millis(200));
@@ -243,7 +243,7 @@ fn ctrl_c_ends_with_proven_intervals() {
     assert!(began.elapsed() < Duration::from_secs(90));
 }
 
-/// Measures small cases only: the figures are for people, that there are some is for this test.
+/// Measures small cases only: the test checks that there are figures, not what they are.
 #[test]
 fn bench_solve_prints_a_table_and_json() {
     let folder = Folder::new("bench");

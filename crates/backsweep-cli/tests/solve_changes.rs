@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 #[test]
-fn changes_are_repaired_and_told() {
+fn changes_are_repaired_and_reported() {
     let folder = Folder::new("changes");
     folder.write(
         "c.csv",
@@ -37,7 +37,7 @@ fn assert_values(folder: &Folder, expected: &[f64], width: f64) {
     }
 }
 
-/// Removed, paid otherwise, added again under the same name; all objectives.
+/// Actions removed, with a new reward, or added again under the same name; for all objectives.
 #[test]
 fn actions_are_removed_and_added_for_every_objective() {
     let folder = Folder::new("remove");
@@ -55,7 +55,7 @@ fn actions_are_removed_and_added_for_every_objective() {
     folder.write("c.csv", "state,action,next_state,prob\n0,go,1,0.75\n0,go,2,0.25\n");
     folder.solve("m.tra --reach goal --changes c.csv --values v.csv");
     assert_values(&folder, &[0.675, 0.9, 0.0, 1.0], 2e-6);
-    // Costs until the end: the slow way gets slower, the dear one cheaper; and a way out of the lost state appears.
+    // Costs until the end: the slow way gets slower, the expensive one cheaper, and a way out of the lost state appears.
     folder.write(
         "c.csv",
         "state,action,next_state,prob,reward\n0,slow,0,0.75,1\n0,slow,1,0.25,1\n0,dear,,,2.5\n3,lost,2,1,4\n",
@@ -64,7 +64,7 @@ fn actions_are_removed_and_added_for_every_objective() {
     folder.solve(&format!("{minimal} --changes c.csv --values v.csv --policy p.csv"));
     assert_values(&folder, &[3.5, 1.0, 0.0, 4.0], 2e-6);
     assert!(folder.read("p.csv").contains("0,dear\n"));
-    // Steps count 1 each, whatever a change pays; a removed way leaves the state without any.
+    // Each step counts 1, whatever reward a change sets; removing its only action leaves the state without any.
     folder.write("c.csv", "state,action,next_state,reward,remove\n1,on,0,7,\n0,dear,,,true\n1,leap,2,9,\n");
     folder.solve("walk.tra --reward steps --until done --minimize --changes c.csv --values v.csv");
     assert_values(&folder, &[3.0, 1.0, 0.0, f64::INFINITY], 2e-6);
@@ -152,7 +152,7 @@ impl Watching {
         Self { child, lines }
     }
 
-    /// The next line that contains this. No machine is so slow that it takes a minute.
+    /// The next line that contains this text. Even a slow machine takes less than a minute.
     fn line(&self, wanted: &str) -> String {
         let end = Instant::now() + Duration::from_secs(60);
         let mut seen = String::new();
@@ -170,7 +170,7 @@ impl Watching {
         self.child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
     }
 
-    /// Closes standard input; the exit code and what was said on standard error.
+    /// Closes standard input; returns the exit code and the text on standard error.
     fn end(mut self) -> (Option<i32>, String) {
         drop(self.child.stdin.take());
         let done = self.child.wait_with_output().unwrap();
@@ -185,7 +185,7 @@ fn standard_input_is_followed_and_wrong_lines_lose_nothing() {
         Watching::new(&folder, "solve t.csv --discount 0.9 --watch --values v.csv --policy p.csv");
     watching.line("proven: every value");
     watching.say("state,action,next_state,probability,reward\nkitchen,cook,hall,0.5,1\n");
-    // Half of an action is no change yet, and a wrong line leaves that half as it is.
+    // Half of an action is not a change yet, and a faulty line leaves that half as it is.
     watching.say("kitchen,cook,attic,0.5,1\nkitchen,cook,kitchen,0.5,1\n");
     watching.line("1 change, repaired in ");
     let hall = watching.line("hall");
@@ -203,7 +203,7 @@ fn standard_input_is_followed_and_wrong_lines_lose_nothing() {
             "backsweep: standard input:3:14: state 'attic' is not in the model; expected one of its 2 states",
             "backsweep: standard input:6:1: state 'hall' has no action 'swim'; expected one of: go, sleep",
             "backsweep: standard input:7:1: the probabilities of action 'go' sum to 0.25; expected 1; its rows were dropped",
-            "backsweep: 3 changes were refused; the others were made",
+            "backsweep: 3 changes were refused; the others were applied",
         ]
     );
     assert_eq!(folder.read("p.csv"), "state,action\nhall,sleep\nkitchen,cook\n");
@@ -226,7 +226,7 @@ fn a_file_is_followed_when_it_grows_and_when_it_is_rewritten() {
     };
     folder.write("c.csv", "state,action,next_state,probability\n0,go,1,0.75\n0,go,2,0.25\n");
     assert!((value(watching.line("\"changes\":1")) - 0.675).abs() < 1e-9);
-    // Grown: only what is new is made. The last line has no end yet.
+    // Grown: only the new part is applied. The last line has no line break yet.
     let grown = folder.read("c.csv") + "1,on,3,1\n0,go,1,1";
     folder.write("c.csv", &grown);
     let mut last = value(watching.line("changes"));
@@ -234,7 +234,7 @@ fn a_file_is_followed_when_it_grows_and_when_it_is_rewritten() {
         last = value(watching.line("changes"));
     }
     assert!((last - 1.0).abs() < 1e-9, "{last}");
-    // Rewritten: all of it is made, from the model as it is now.
+    // Rewritten: all of it is applied, on top of the current model.
     folder.write("c.csv", "state,action,next_state,probability\n1,on,2,0.5\n1,on,3,0.5\n0,wait,3,1\n");
     assert!((value(watching.line("\"changes\":2")) - 1.0).abs() < 1e-9);
     assert_values(&folder, &[1.0, 1.0, 0.0, 1.0], 2e-9);

@@ -35,7 +35,7 @@ fn refused(arguments: &[&str], part: &str) -> String {
 fn a_port_in_use_is_reported_with_the_next_free_one() {
     let mut found = String::new();
     for _ in 0..20 {
-        // A port whose follower is free, so that the answer is known; unless another program takes it just then.
+        // A port whose successor is free, so that the answer is known, unless another program takes it in the meantime.
         let taken = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = taken.local_addr().unwrap().port();
         if port == u16::MAX || TcpListener::bind(("127.0.0.1", port + 1)).is_err() {
@@ -92,13 +92,13 @@ fn output_that_is_not_a_terminal_gets_one_plain_picture() {
     let shown = output(&["--terminal", "--after", "20"]);
     assert!(shown.status.success(), "{shown:?}");
     let text = String::from_utf8(shown.stdout).unwrap();
-    assert!(!text.contains('\x1b'), "no colours and no cursor movements where nobody sees them");
+    assert!(!text.contains('\x1b'), "no colours or cursor movements outside a terminal");
     assert!(text.contains("episode 20, ") && text.contains("optimum -45.2"), "{text}");
     assert_eq!(text.lines().filter(|line| line.contains('█')).count(), 23);
 }
 
 #[test]
-fn a_byte_order_mark_and_a_closed_cell_are_no_obstacle() {
+fn a_byte_order_mark_and_a_closed_cell_are_accepted() {
     let maze = scratch("marked-maze.txt");
     std::fs::write(&maze, "\u{feff}S..#.\n...#G\n..~.#\n~ = 5 end\n").unwrap();
     let arguments = ["--maze", maze.to_str().unwrap(), "--law", "four", "--terminal", "--after", "3"];
@@ -208,7 +208,7 @@ mod terminal {
         }
     }
 
-    /// Whether the last thing said about the cursor is that it is seen.
+    /// Whether the last cursor command shows the cursor.
     fn has_cursor(shown: &str) -> bool {
         shown.rfind("\x1b[?25h") > shown.rfind("\x1b[?25l")
     }
@@ -268,7 +268,7 @@ fn the_browser_is_opened_on_the_address_that_was_printed() {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let mut found = String::new();
-    // Two minutes at the most, for a machine that is slow and busy.
+    // At most two minutes, for a slow and busy machine.
     for _ in 0..1200 {
         std::thread::sleep(std::time::Duration::from_millis(100));
         found = std::fs::read_to_string(&opened).unwrap_or_default();

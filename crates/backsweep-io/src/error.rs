@@ -1,4 +1,4 @@
-//! What can be wrong with a file, in one line each.
+//! Errors of files, each with a one-line message.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The bytes do not begin as a Backsweep file does.
+    /// The bytes do not start like a Backsweep file.
     NotBacksweep,
     /// The file was written by a later version.
     Newer {
@@ -35,7 +35,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// The parts are whole but do not describe a learner.
+    /// The parts are intact but do not describe a learner.
     Core(backsweep::Error),
     /// Any of the above, in a file.
     InFile {

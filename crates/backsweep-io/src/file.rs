@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all.
+//! Files that are written completely or not at all.
 
 use crate::format::{HEADER, declared_length};
 use crate::{Error, Result, decode, encode};
@@ -9,9 +9,9 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What the names of temporary files end with.
+/// The suffix of temporary files.
 const SUFFIX: &str = ".backsweep-tmp";
-/// What they ended with in version 0.1.
+/// Their suffix in version 0.1.
 const OLD_SUFFIX: &str = ".tmp";
 
 /// Writes a snapshot to a file. A crash at any point leaves the old file or the new one, never a mixture: the bytes go to a
@@ -19,7 +19,7 @@ const OLD_SUFFIX: &str = ".tmp";
 /// file that is replaced are kept. Temporary files that killed processes left in the directory are removed.
 ///
 /// # Errors
-/// If the system refuses, or there is something other than a regular file at `path`. The old file is then as it was.
+/// If the system refuses, or `path` is not a regular file. The old file is then unchanged.
 pub fn save(path: impl AsRef<Path>, snapshot: &Snapshot) -> Result<()> {
     // A link stays a link: what it points to is replaced.
     let path = fs::canonicalize(path.as_ref()).unwrap_or_else(|_| path.as_ref().to_owned());
@@ -30,7 +30,7 @@ pub fn save(path: impl AsRef<Path>, snapshot: &Snapshot) -> Result<()> {
     let permissions = match fs::metadata(&path) {
         Ok(about) if about.is_file() => Some(about.permissions()),
         Ok(about) => return Err(refused("replace")(not_regular(&about))),
-        // That nothing is there is the common case; whatever else it is, creating the file will show.
+        // Usually there is no such file; creating it will reveal any other problem.
         Err(_) => None,
     };
     let bytes = encode(snapshot);
@@ -40,7 +40,7 @@ pub fn save(path: impl AsRef<Path>, snapshot: &Snapshot) -> Result<()> {
         .map_err(refused("write"))
         .and_then(|()| fs::rename(&temporary, &path).map_err(refused("replace")));
     if written.is_err() {
-        // Whatever is left of it is of no use; that it cannot be removed is no news beside the first error.
+        // The leftover is useless; failing to remove it matters less than the first error.
         let _ = fs::remove_file(&temporary);
         return written;
     }
@@ -50,12 +50,12 @@ pub fn save(path: impl AsRef<Path>, snapshot: &Snapshot) -> Result<()> {
 /// Reads a snapshot from a file.
 ///
 /// # Errors
-/// If the system refuses, or the file is not one that [`save`] wrote. No more is read than the file's header before that is
-/// known to be right, and no more than the header says after that.
+/// If the system refuses, or the file is not one that [`save`] wrote. Only the header is read until it has been checked,
+/// and then no more than the header says.
 pub fn load(path: impl AsRef<Path>) -> Result<Snapshot> {
     let path = path.as_ref();
     let refused = |doing| move |source| Error::System { doing, path: path.to_owned(), source };
-    // Looked at before it is opened: opening a pipe would wait for a writer.
+    // Checked before it is opened: opening a pipe would wait for a writer.
     let about = fs::metadata(path).map_err(refused("open"))?;
     if !about.is_file() {
         return Err(refused("read")(not_regular(&about)));
@@ -65,7 +65,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Snapshot> {
     (&file).take(HEADER as u64).read_to_end(&mut bytes).map_err(refused("read"))?;
     let length = declared_length(&bytes, about.len()).map_err(|error| error.in_file(path))?;
     let rest = length.saturating_sub(bytes.len() as u64);
-    // The length is that of the file, so that it can be believed.
+    // The length comes from the file system, so it can be trusted.
     bytes.reserve_exact(usize::try_from(rest).unwrap_or(0));
     file.take(rest).read_to_end(&mut bytes).map_err(refused("read"))?;
     decode(&bytes).map_err(|error| error.in_file(path))
@@ -76,8 +76,8 @@ fn not_regular(about: &fs::Metadata) -> io::Error {
     io::Error::other(format!("it is {kind}; expected a regular file"))
 }
 
-/// A new file beside `path` that no other save uses. It is locked while it is in use, so that a lock that can be had means
-/// that its process is gone.
+/// A new file next to `path` that no other save uses. It is locked while it is in use, so that acquiring its lock proves
+/// that its process has ended.
 pub(crate) fn create_temporary(path: &Path, is_private: bool) -> io::Result<(PathBuf, File)> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     loop {
@@ -89,21 +89,21 @@ pub(crate) fn create_temporary(path: &Path, is_private: bool) -> io::Result<(Pat
         options.write(true).create_new(true);
         #[cfg(unix)]
         if is_private {
-            // Nobody reads it before it has the permissions of the file that it replaces.
+            // Nobody may read it before it has the permissions of the file that it replaces.
             std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         }
         #[cfg(not(unix))]
         let _ = is_private;
         match options.open(&temporary) {
             Ok(file) => {
-                // Waits for a process that takes it for an orphan just now, and has then removed it. A file system without
-                // locks refuses, here and there.
+                // // Waits for a process that is just removing it as an orphan. File systems without locks refuse, both
+                // here and there.
                 let _ = file.lock();
                 if temporary.exists() {
                     return Ok((temporary, file));
                 }
             }
-            // An orphan of a process that had the same id, which could not be removed.
+            // An orphan of a process with the same id that could not be removed.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -118,8 +118,8 @@ fn write_synced(mut file: &File, bytes: &[u8], permissions: Option<Permissions>)
     file.sync_all()
 }
 
-/// Removes the temporary files that processes which were killed left in the directory of `path`. Nothing is an error here:
-/// what cannot be removed stays.
+/// Removes the temporary files that killed processes left in the directory of `path`. Failures are ignored: files that
+/// cannot be removed stay.
 fn remove_orphans(path: &Path) {
     let name = path.file_name().unwrap_or_default();
     for entry in fs::read_dir(directory_of(path)).into_iter().flatten().flatten() {
@@ -127,15 +127,15 @@ fn remove_orphans(path: &Path) {
             continue;
         }
         let Ok(file) = File::open(entry.path()) else { continue };
-        // Whoever writes it holds its lock.
+        // A process that is writing it holds its lock.
         if file.try_lock().is_ok() {
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// Whether a name is one that [`create_temporary`] gives: `.NAME.PID-COUNT.backsweep-tmp`. Version 0.1 ended names with `.tmp`
-/// only, so that they are known by the name of the saved file as well.
+/// Whether a name is one that [`create_temporary`] gives: `.NAME.PID-COUNT.backsweep-tmp`. Version 0.1 only appended `.tmp`,
+/// so those are recognised by the name of the saved file as well.
 fn is_temporary(found: &OsStr, saved: &OsStr) -> bool {
     let Some(found) = found.to_str() else { return false };
     if let Some(stem) = found.strip_suffix(SUFFIX) {
@@ -159,7 +159,7 @@ fn directory_of(path: &Path) -> &Path {
     }
 }
 
-/// Makes the rename itself last. Only Unix lets a directory be opened and synced.
+/// Makes the rename itself durable. Only Unix allows a directory to be opened and synced.
 #[cfg(unix)]
 fn sync_directory(path: &Path) -> Result<()> {
     let directory = directory_of(path);

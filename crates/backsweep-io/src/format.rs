@@ -1,13 +1,13 @@
-//! The bytes of a file, version 1 (docs/FORMAT.md): a header with a table of sections, then the sections' arrays.
+//! The bytes of a file, version 2 (docs/FORMAT.md): a header with a table of sections, then the sections' arrays.
 //!
-//! Invariant: every byte of a file is covered by a checksum or compared with the one value it may have, so that no change
-//! of a single bit goes unnoticed.
+//! Invariant: every byte of a file is covered by a checksum or compared with the one value it may have, so that every
+//! single-bit change is detected.
 
 use crate::{Error, Result};
 use backsweep::{Array, Snapshot};
 
-/// The first eight bytes of every file. The first is not text, and changed line ends break the rest, so that damage by text tools
-/// shows.
+/// The first eight bytes of every file. The first is not text, and changed line endings break the rest, so that damage by text
+/// tools is visible.
 pub const MAGIC: [u8; 8] = *b"\x89BSW\r\n\x1a\n";
 /// The version that is written, and the newest that is read.
 pub const VERSION: u32 = 2;
@@ -82,7 +82,7 @@ pub fn encode(snapshot: &Snapshot) -> Vec<u8> {
     bytes
 }
 
-/// Takes numbers and slices from the front of bytes; `None` where the bytes end too early.
+/// Takes numbers and slices from the front of bytes; `None` if the bytes end too early.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -134,7 +134,7 @@ fn header(reader: &mut Reader<'_>, length: u64) -> Result<Header> {
     Ok(Header { n_sections, table_bytes })
 }
 
-/// Checks the first [`HEADER`] bytes of a file (or all of a shorter one) and its length, which is what is left to be read.
+/// Checks the first [`HEADER`] bytes of a file (or all of a shorter one) against its length, which bounds what is read next.
 pub(crate) fn declared_length(bytes: &[u8], length: u64) -> Result<u64> {
     header(&mut Reader(bytes), length).map(|_| length)
 }

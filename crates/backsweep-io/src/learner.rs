@@ -6,19 +6,19 @@ use std::path::Path;
 
 /// Names of an agent's states and actions.
 ///
-/// Actions have names of their own, shared by all states; a state says which of them it has, in the order of its action ids.
+/// Action names are shared by all states; each state lists the ones it has, in the order of its action ids.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LearnerNames {
     /// `states[s]` is the name of state `s`.
     pub states: Vec<Name>,
     /// The names of actions.
     pub actions: Vec<Name>,
-    /// The actions of new states, as indices into `actions`; `None` if actions are discovered as they come.
+    /// The actions of new states, as indices into `actions`; `None` if actions are discovered as they occur.
     pub default_actions: Option<Vec<u32>>,
     /// `rows[s]` are the actions of state `s`, as indices into `actions`; `None` stands for the default ones. The row of a
     /// state with one action may be empty: the action has no name yet.
     pub rows: Vec<Option<Vec<u32>>>,
-    /// Names of the states that episodes ended in.
+    /// Names of the states in which episodes ended.
     pub ends: Vec<Name>,
 }
 
@@ -27,7 +27,7 @@ pub struct LearnerNames {
 pub struct Learner {
     /// Model, planner (values, queue, settings) and policy.
     pub agent: Agent,
-    /// The random generator in its present state.
+    /// The random generator in its current state.
     pub random: Random,
     /// Names, if there are any.
     pub names: Option<LearnerNames>,

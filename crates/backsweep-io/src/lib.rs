@@ -4,9 +4,9 @@
 //! Learner ──▶ Snapshot (named arrays) ──encode──▶ bytes ──write to a temporary file, sync, rename──▶ file
 //! ```
 //!
-//! What is read back goes on **bit for bit** as the learner that was never interrupted. The format is described in
-//! `docs/FORMAT.md`: versioned, little-endian, checksummed. Nothing in a file is trusted: a damaged one is an error, never
-//! a panic, and no length in it is believed before it has been compared with the size of the file.
+//! A learner that is read back continues **bit for bit** like one that was never interrupted. The format is described in
+//! `docs/FORMAT.md`: versioned, little-endian, checksummed. Nothing in a file is trusted: a damaged one causes an error,
+//! never a panic, and no length in it is used before it has been compared with the size of the file.
 //!
 //! ```
 //! use backsweep::{Agent, PlannerKind, Random, Settings};

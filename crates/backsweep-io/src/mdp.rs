@@ -3,8 +3,8 @@
 //! States, choices (the actions of a state) and arcs (the successors of a choice) are numbered consecutively: the choices of
 //! state `s` are `choices[s]..choices[s + 1]`, the arcs of choice `c` are `arcs[c]..arcs[c + 1]`.
 //!
-//! [`read`] and [`write()`] know the formats of `docs/MODELS.md`: UMB, DRN, PRISM's explicit files, CSV tables, and (for reading)
-//! the files of our own learners.
+//! [`read`] and [`write()`] support the formats of `docs/MODELS.md`: UMB, DRN, PRISM's explicit files, CSV tables, and (for
+//! reading) the files of our own learners.
 
 mod check;
 mod complete;
@@ -46,8 +46,8 @@ pub struct Mdp {
     pub state_names: Vec<String>,
     /// The name of each choice's action; empty if actions have only numbers.
     pub action_names: Vec<String>,
-    /// Whether the model is a Markov chain, in which nobody decides: every state has at most one choice. Only writers look at
-    /// it, so that a chain is a chain again to other tools.
+    /// Whether the model is a Markov chain, without decisions: every state has at most one choice. Only writers use it, so
+    /// that a chain stays a chain for other tools.
     pub chain: bool,
 }
 
@@ -99,10 +99,10 @@ impl Mdp {
         self.arcs[choice] as usize..self.arcs[choice + 1] as usize
     }
 
-    /// The rewards of this name. `None` stands for the only ones.
+    /// The rewards with this name. `None` stands for the only reward structure.
     ///
     /// # Errors
-    /// If there are none of this name, or several and no name is given; the message lists the names there are.
+    /// If none has this name, or there are several and no name is given; the message lists the names.
     pub fn rewards(&self, name: Option<&str>) -> Result<&Rewards> {
         let names = || list(self.rewards.iter().map(|rewards| rewards.name.as_str()));
         let problem = match (name, &self.rewards[..]) {
@@ -143,7 +143,7 @@ impl Mdp {
     /// The states with a label, in ascending order. `init` stands for the initial states unless a label has that name.
     ///
     /// # Errors
-    /// If there is no such label; the message lists the labels there are.
+    /// If there is no such label; the message lists the labels.
     pub fn label(&self, name: &str) -> Result<&[u32]> {
         if let Some(label) = self.labels.iter().find(|label| label.name == name) {
             return Ok(&label.states);

@@ -21,7 +21,7 @@ pub enum Name {
     Bytes(Vec<u8>),
     /// Several names in order.
     Tuple(Vec<Name>),
-    /// What the caller's encoder returned for a name that is none of the above; the caller's decoder turns it back.
+    /// What the caller's encoder returned for any other kind of name; the caller's decoder reverses it.
     Encoded(Box<Name>),
 }
 
@@ -91,7 +91,7 @@ impl Name {
             b'b' => Self::Bytes(sized(bytes)?),
             b't' => {
                 let n = u64::from_le_bytes(word(bytes)?);
-                // Each name takes at least a byte, so that a false length fails soon and reserves nothing.
+                // Each name takes at least a byte, so a false length fails early and allocates nothing.
                 let names = (0..n).map(|_| Self::read(bytes, depth + 1)).collect::<Option<Vec<_>>>()?;
                 Self::Tuple(names)
             }

@@ -1,4 +1,4 @@
-//! What saving and loading do to the file system: nothing else than what they say.
+//! What saving and loading do to the file system: what they document and nothing else.
 
 mod common;
 
@@ -37,7 +37,7 @@ fn save_until_killed() {
 }
 
 #[test]
-fn what_killed_processes_left_is_removed_by_the_next_save() {
+fn leftovers_of_killed_processes_are_removed_by_the_next_save() {
     let directory = scratch("orphans");
     let path = directory.join("large.backsweep");
     let mut most = 0;
@@ -60,7 +60,7 @@ fn what_killed_processes_left_is_removed_by_the_next_save() {
         }
     }
     assert!(most > 1, "no process was killed in the middle of a save");
-    // Under another name: orphans of any file in the directory go.
+    // Under another name: orphans of any file in the directory are removed.
     learner().save(directory.join("other")).unwrap();
     assert_eq!(names(&directory), ["large.backsweep", "other"]);
     Learner::load(&path).unwrap();
@@ -80,7 +80,7 @@ fn only_our_own_orphans_are_removed() {
     for name in kept.iter().chain(&gone) {
         fs::write(directory.join(name), "x").unwrap();
     }
-    // One that is being written, by whoever holds its lock.
+    // One that is being written: its lock is held.
     let busy = File::create(directory.join(".mine.5-5.backsweep-tmp")).unwrap();
     busy.lock().unwrap();
     learner().save(directory.join("mine")).unwrap();
@@ -91,7 +91,7 @@ fn only_our_own_orphans_are_removed() {
 }
 
 #[test]
-fn two_that_save_at_once_do_not_disturb_each_other() {
+fn concurrent_saves_do_not_disturb_each_other() {
     let directory = scratch("at-once");
     std::thread::scope(|scope| {
         for i in 0..4 {
@@ -131,7 +131,7 @@ fn pipes_and_devices_are_refused() {
     assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
 }
 
-/// A file of a terabyte, nearly all of it a hole: whoever read it would be at it for minutes, and out of memory before.
+/// A sparse file of a terabyte: reading it would take minutes and run out of memory first.
 #[test]
 fn no_more_is_read_than_the_header_allows() {
     let path = scratch("foreign").join("large");

@@ -65,7 +65,7 @@ fn claim(version: u32, n_sections: u32, table_bytes: u64, entries: &[u8], file_b
     bytes
 }
 
-/// Allocating what is claimed before comparing it with what is there would panic: no machine holds 2⁶³ items.
+/// Allocating the claimed size before checking it would panic: no machine holds 2⁶³ items.
 #[test]
 fn false_lengths_are_refused() {
     let mut entry = 16u32.to_le_bytes().to_vec();
@@ -121,7 +121,7 @@ fn spoil_every_item(whole: &Snapshot) -> usize {
         .count()
 }
 
-/// Predictors are stored too, by whoever pickles one.
+/// Predictors are stored too, when they are pickled.
 #[test]
 fn predictors_come_back_and_wrong_ones_never_panic() {
     let mut accepted = 0;

@@ -1,4 +1,4 @@
-//! Files of models: round trips, and what is said of files that are wrong.
+//! Files of models: round trips, and messages for malformed files.
 
 use backsweep::{Action, Model, Next, Outcome, Random, State};
 use backsweep_io::mdp::{Compression, Format, Label, Mdp, ReadMdp, Rewards, read, write};
@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// A directory that goes away.
+/// A temporary directory.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -46,7 +46,7 @@ fn below(random: &mut Random, n: usize) -> usize {
     (random.next_u64() % n as u64) as usize
 }
 
-/// A model whose rows sum to 1 and ascend, with everything that formats may hold.
+/// A model whose rows sum to 1 and are sorted, with everything that formats can hold.
 fn random_mdp(random: &mut Random, chain: bool) -> Mdp {
     let n = 1 + below(random, 70);
     let mut mdp = Mdp { choices: vec![0], arcs: vec![0], chain, ..Mdp::default() };
@@ -82,7 +82,7 @@ fn random_mdp(random: &mut Random, chain: bool) -> Mdp {
     mdp
 }
 
-/// Exact to the last bit: UMB, compressed and not, DRN and .tra, one after the other.
+/// Exact to the last bit: UMB, compressed or not, DRN and .tra, in sequence.
 #[test]
 fn models_survive_every_format() {
     let folder = Folder::new("survive");
@@ -102,7 +102,7 @@ fn models_survive_every_format() {
             let found = read_quietly(&path);
             assert_eq!(found.warnings, Vec::<String>::new(), "{name}");
             current = found.mdp;
-            // Which label comes first is up to the format.
+            // The order of labels is up to the format.
             current.labels.sort_by(|a, b| a.name.cmp(&b.name));
             assert_eq!(current, mdp, "{name}, model {i}");
         }
@@ -178,7 +178,7 @@ fn fractions_and_zeros_of_drn() {
 }
 
 #[test]
-fn errors_say_where_what_and_what_else() {
+fn errors_name_the_place_what_was_found_and_what_was_expected() {
     let folder = Folder::new("errors");
     let drn = "@type: MDP\n@nr_states\n2\n@nr_choices\n2\n@model\nstate 0\n\taction a\n\t\t1 : 1\nstate 1\n\taction a\n\t\t1 : 1\n";
     let cases = [
@@ -251,7 +251,7 @@ fn errors_say_where_what_and_what_else() {
         (
             "b.csv",
             TABLE.replace("next_state", "then"),
-            "b.csv:1:1: found no column 'next_state' in 'action,state,then,probability,reward,terminated'; expected state,action,next_state,probability and, if you like, reward,terminated",
+            "b.csv:1:1: found no column 'next_state' in 'action,state,then,probability,reward,terminated'; expected state,action,next_state,probability and optionally reward,terminated",
         ),
         (
             "c.csv",
@@ -267,7 +267,7 @@ fn errors_say_where_what_and_what_else() {
         (
             "m.xyz",
             String::new(),
-            "m.xyz: found extension 'xyz'; expected one of .umb .drn .tra .csv .backsweep, or say the format",
+            "m.xyz: found extension 'xyz'; expected one of .umb .drn .tra .csv .backsweep, or give the format",
         ),
         ("a.umb", "not an archive".to_owned(), "a.umb: archive: "),
     ];
@@ -322,7 +322,7 @@ fn errors_in_archives_name_entry_and_index() {
         (build(&[1, 1], &[1.0, 1.25]), "branch-to-probability.bin[1]: found 1.25; expected 0 to 1"),
         (
             build(&[1, 1], &[1.0, f64::NAN]),
-            "branch-to-probability.bin[1]: found no finite number; expected one",
+            "branch-to-probability.bin[1]: found a value that is not finite; expected a finite number",
         ),
         (build(&[1], &[1.0, 1.0]), "branch-to-target.bin: found 8 bytes; expected 16: 2 items of 8 bytes"),
         (
@@ -344,9 +344,9 @@ fn errors_in_archives_name_entry_and_index() {
     }
 }
 
-/// Whatever a file claims, it costs no more time and memory than it has bytes.
+/// Whatever sizes a file claims, it takes no more time and memory than its bytes warrant.
 #[test]
-fn small_files_that_claim_much_are_refused_at_once() {
+fn small_files_that_claim_large_sizes_are_refused_at_once() {
     let folder = Folder::new("claims");
     let most = u64::from(u32::MAX) - 2;
     let header = |n: u64| {
@@ -406,7 +406,7 @@ fn damaged_files_do_not_panic() {
 }
 
 #[test]
-fn what_is_left_out_is_said() {
+fn omissions_are_reported() {
     let folder = Folder::new("left-out");
     let extra = r##""annotations":{"aps":{"p":{"applies-to":["choices"],"type":{"type":"bool"}}}},"valuations":{"states":{}},"transition-system""##;
     let text = index(1, "discrete", 1).replace("\"transition-system\"", extra);

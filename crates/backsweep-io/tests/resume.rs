@@ -30,7 +30,7 @@ fn resuming_is_bit_for_bit() {
     }
 }
 
-/// Written once by each version and never to be changed: every later version must read the same from it, and continue.
+/// Written once by each version and never changed: every later version must read the same from it, and continue.
 #[test]
 fn the_golden_files_of_all_versions_are_read() {
     let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");

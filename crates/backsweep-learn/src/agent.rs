@@ -1,4 +1,4 @@
-//! The learned policy as an agent: it can go on learning, be saved, and be solved with a bound.
+//! The learned policy as an agent that can continue learning, be saved, and be solved with a bound.
 
 use crate::learned::Learned;
 use crate::plan::is_supported;
@@ -9,7 +9,7 @@ use backsweep_log::Counts;
 /// An agent that knows the training counts of every supported action, and of all actions of states without one.
 ///
 /// # Errors
-/// If a count or a reward is beyond what the core takes.
+/// If a count or a reward is outside the core's range.
 pub fn learner(counts: &Counts, learned: &Learned) -> Result<Learner, String> {
     let settings = Settings { discount: learned.settings.discount, ..Settings::default() };
     let failed = |error: backsweep::Error| error.to_string();
@@ -33,7 +33,7 @@ pub fn learner(counts: &Counts, learned: &Learned) -> Result<Learner, String> {
                 row.push(table.actions[pair]);
             }
         }
-        // A state that was never left has one action without a name: it is worth nothing yet, and it is not an end.
+        // A state that was never left has one unnamed action: it has no value yet, and it is not an end.
         agent.add_state(row.len().max(1)).map_err(failed)?;
         names.rows.push(Some(row));
     }

@@ -1,10 +1,10 @@
-//! Intervals: a bootstrap over whole cases, and a jackknife over folds where only counts are left.
+//! Intervals: a bootstrap over whole cases, and a jackknife over folds where only counts are known.
 
 use backsweep::Random;
 
-/// How often the cases are drawn again.
+/// The number of resamples.
 const RESAMPLINGS: usize = 2000;
-/// Beyond this many cases, neighbours are drawn together. Cases come in the order of a hash, so that neighbours are a random group.
+/// Beyond this many cases, neighbours are drawn together. Cases are in the order of a hash, so neighbours form a random group.
 const MAX_UNITS: usize = 10_000;
 
 /// 97.5 % quantiles of Student's t for 1 to 15 degrees of freedom.
@@ -16,7 +16,7 @@ const STUDENT: [f64; 15] = [
 pub type Sums<const N: usize> = [f64; N];
 
 /// 95 % intervals of statistics of the sums over cases, drawn with replacement. `statistics` turns sums into `M` numbers; a
-/// resampling that leaves one undefined (NaN) does not count for it.
+/// resample for which one is undefined (NaN) is ignored for that one.
 pub fn intervals<const N: usize, const M: usize>(
     cases: &[Sums<N>],
     statistics: impl Fn(&Sums<N>) -> [f64; M],
@@ -59,8 +59,8 @@ fn quantile(sorted: &[f64], p: f64) -> f64 {
     sorted[below] + place.fract() * (sorted[(below + 1).min(last)] - sorted[below])
 }
 
-/// Half the width of the 95 % interval of a mean, from what each group of cases adds to it (summing to 0); infinite for fewer
-/// than two groups.
+/// Half the width of the 95 % interval of a mean, from the contribution of each group of cases (these sum to 0); infinite for
+/// fewer than two groups.
 pub fn jackknife(influences: &[f64]) -> f64 {
     let n = influences.len();
     if n < 2 {

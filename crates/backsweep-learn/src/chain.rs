@@ -1,7 +1,7 @@
 //! The value of a policy in a fitted model, and how often it visits each state there.
 //!
-//! A state that was entered but never left (a case was cut there) has no row. It is worth the mean of what the logged policy gets
-//! in the states where it was seen: neither optimism nor an end.
+//! A state that was entered but never left (a case was cut there) has no row. It is worth the mean of what the logged policy
+//! gets over all visited states: neither optimistic nor an end.
 
 use crate::settings::Settings;
 use crate::table::Table;
@@ -10,10 +10,10 @@ use backsweep_solve::{Direction, Limits, Objective, Solution, solve_discounted, 
 
 /// The largest change, relative to the number of cases, at which visits count as settled.
 const SETTLED: f64 = 1e-10;
-/// Sweeps after which visits are taken as they are: they only weigh intervals.
+/// Sweeps after which visits are taken as they are: they only affect the widths of intervals.
 const MAX_SWEEPS: usize = 20_000;
 
-/// A model in the making: choices are mixtures of the rows of pairs.
+/// A model under construction: choices are mixtures of the rows of pairs.
 pub(crate) struct Rows {
     pub mdp: Mdp,
     pub rewards: Vec<f64>,
@@ -34,7 +34,7 @@ impl Rows {
         }
     }
 
-    /// Adds a share of a pair's row to the choice that is being filled; `penalty` is taken off its reward.
+    /// Adds a share of a pair's row to the choice that is being filled; `penalty` is subtracted from its reward.
     pub fn mix(&mut self, share: f64, table: &Table, pair: usize, penalty: f64) {
         if share <= 0.0 {
             return;
@@ -110,12 +110,13 @@ pub(crate) fn solve(
 /// The refusal of a policy that never ends.
 pub(crate) fn loops(state: &str) -> String {
     format!(
-        "state '{state}': a case that gets there never ends in the fitted model, so its total reward is not defined; \
+        "state '{state}': a case that reaches it never ends in the fitted model, so its total reward is undefined; \
          give a discount below 1 (such as --discount 0.99), or mark the rows that end a case"
     )
 }
 
-/// Whether a policy, one choice per state, ends from each state with a probability above 0 and hence, if so from all, with 1.
+/// Whether a policy, one choice per state, ends from each state with probability above 0. If it does from all, it ends with
+/// probability 1.
 pub(crate) fn ends(mdp: &Mdp, policy: impl Fn(usize) -> usize) -> Vec<bool> {
     let n = mdp.n_states();
     let mut before: Vec<u32> = vec![0; n + 1];
@@ -173,7 +174,7 @@ impl Chain {
         Ok(Self { rows, values, bound })
     }
 
-    /// The expected discounted number of visits to each state of a case that starts as those of the table do.
+    /// The expected discounted number of visits to each state, for cases that start like those of the table.
     pub fn visits(&self, table: &Table, discount: f64) -> Vec<f64> {
         let starts: Vec<f64> = table.starts.iter().map(|&n| n as f64 / table.n_cases as f64).collect();
         let (mut visits, mut flow, mut next) = (starts.clone(), starts, vec![0.0; table.n_states()]);
@@ -202,7 +203,7 @@ pub struct Logged {
     pub policy: Vec<f64>,
     /// The policy in its own model.
     pub chain: Chain,
-    /// What a state is worth that was entered but never left.
+    /// The value of a state that was entered but never left.
     pub unseen: f64,
 }
 
@@ -225,7 +226,7 @@ impl Logged {
     /// Evaluates the logged policy in the model fitted to its own counts.
     ///
     /// # Errors
-    /// If values are not defined: without discount, a case could go on for ever.
+    /// If values are undefined: without discount, a case could continue for ever.
     pub fn new(
         table: &Table,
         settings: &Settings,
@@ -242,14 +243,12 @@ impl Logged {
         if (0..table.n_states()).all(|state| !table.pairs_of(state).is_empty()) {
             return Ok(Self { policy, chain, unseen: 0.0 });
         }
-        // Values are linear in what unseen states are worth: two points give the fixed point.
+        // Values are linear in the value of unseen states: two points give the fixed point.
         let (at_0, at_1) = (mean(&chain), mean(&at(1.0)?));
         let slope = at_1 - at_0;
         if slope >= 1.0 - 1e-9 {
-            return Err(
-                "no case ever ends in the fitted model: every one is cut off; give a discount below 1"
-                    .to_owned(),
-            );
+            return Err("no case ever ends in the fitted model, since all were cut; give a discount below 1"
+                .to_owned());
         }
         let unseen = at_0 / (1.0 - slope);
         Ok(Self { chain: at(unseen)?, policy, unseen })

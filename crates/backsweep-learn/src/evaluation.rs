@@ -21,7 +21,7 @@ use by_folds::{Policy, by_folds};
 use calibration::calibration;
 use held_out_model::HeldOutModel;
 
-/// All that is said about the worth of a policy.
+/// All estimates of the worth of a policy.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// Cases to learn from, and held out.
@@ -32,7 +32,7 @@ pub struct Evaluation {
     pub logged_training: Estimate,
     /// The logged policy on held-out data: the mean return of whole cases or, from counts alone, in the model fitted to them.
     pub logged: Option<Estimate>,
-    /// The policy in the model that it was learned from: too good, since it was chosen there.
+    /// The policy in the model it was optimised on, and therefore too good.
     pub training: Estimate,
     /// The policy in the model of held-out data.
     pub held_out: Option<Against>,
@@ -44,14 +44,14 @@ pub struct Evaluation {
     pub doubly_robust: Option<Against>,
     /// How many cases the weights of importance sampling are worth.
     pub effective_cases: f64,
-    /// The share of the policy's ways through a case that held-out cases went, at most: the upper end of the mean weight, which is 1 if
-    /// they went all of them.
+    /// An upper bound on the share of the policy's trajectories that held-out cases cover: the upper end of the mean weight,
+    /// which is 1 if they cover all.
     pub reached: f64,
     /// The share of visits to states with a supported action.
     pub supported: f64,
     /// The share of logged decisions that the policy would change.
     pub changed: f64,
-    /// What the previous action says about what follows a state and an action; only from whole cases.
+    /// How well the previous step predicts what is done or what follows; only from whole cases.
     pub memory: Option<Memory>,
     /// Predictions against what followed, lowest first; only from whole cases.
     pub calibration: Vec<Calibration>,
@@ -104,7 +104,7 @@ impl Evaluation {
             by_folds(counts, settings.hold_out, &other, Policy::Given(&model.policy), &model.chain, discount);
         evaluation.covered = model.covered;
         if cases.cases.is_empty() {
-            // Without discount, the few held-out folds may not end by themselves; then they cannot be compared.
+            // Without discount, the few held-out folds may contain cases that never end; then they cannot be compared.
             let Ok(logged) = Logged::new(&other, settings, &counts.states, stop) else {
                 return Ok(evaluation);
             };
@@ -169,8 +169,9 @@ impl Resampled {
         let returns = || found.policy_returns.iter().copied();
         let (worst, best) =
             (returns().fold(f64::INFINITY, f64::min), returns().fold(f64::NEG_INFINITY, f64::max));
-        // What no held-out case did may return anything from the worst to the best that was seen. Without this the interval is narrow and
-        // wrong where long cases have so small a chance to be logged that only short ones, which end well, carry weight.
+        // // Trajectories that no held-out case took may return anything from the worst to the best return seen. Without this,
+        // the interval is narrow and wrong where long cases are so unlikely to be logged that only short ones, which end well,
+        // carry weight.
         let widened = |of: Estimate, less: f64| Estimate {
             low: reached * of.low + (1.0 - reached) * (worst - less),
             high: reached * of.high + (1.0 - reached) * (best - less),

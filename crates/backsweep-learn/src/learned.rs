@@ -1,4 +1,4 @@
-//! The one door: counts in, a policy and what is known about it out.
+//! The entry point: counts in, a policy and what is known about it out.
 
 use crate::chain::Logged;
 use crate::evaluation::Evaluation;
@@ -10,7 +10,7 @@ use crate::table::Table;
 use crate::verdict::{self, Verdict};
 use backsweep_log::{Counts, End};
 
-/// All that was fitted to the training cases.
+/// Everything that was fitted to the training cases.
 pub struct Fit {
     /// The counts of the training cases.
     pub table: Table,
@@ -30,9 +30,9 @@ pub struct Learned {
     pub fit: Fit,
     /// What it is worth.
     pub evaluation: Evaluation,
-    /// That in words.
+    /// The same in words.
     pub verdict: Verdict,
-    /// One row per state that was ever left, the most to gain first.
+    /// One row per state that was ever left, largest gain first.
     pub states: Vec<StateRow>,
 }
 
@@ -66,7 +66,7 @@ pub fn learn(
     for case in &held_out.cases {
         let cut_in = if let End::Truncated(state) = case.end { known(state) } else { true };
         if !cut_in || !case.steps.iter().all(|step| known(step.state)) {
-            return Err("a held-out case names a state that the counts do not know; expected cases and counts of the same log".to_owned());
+            return Err("a held-out case names a state that the counts do not know; expected cases and counts from the same log".to_owned());
         }
     }
     let evaluation = Evaluation::new(counts, &held_out, &fit, settings, stop)?;

@@ -1,11 +1,12 @@
-//! From the counts of a log to a policy that can be defended.
+//! From the counts of a log to a policy you can defend.
 //!
 //! ```text
 //! Counts ──folds──▶ Table (training) ──support──▶ Mdp ──solve──▶ Policy ──▶ Evaluation (held-out cases and counts) ──▶ report
 //! ```
 //!
 //! An action is considered only where it was seen often enough; a state without such an action keeps the logged mixture of
-//! actions, so nothing is ever worth more than what was seen. [`learn`] is the one door; `docs/LOGS.md` explains every number.
+//! actions, so no state is ever worth more than what was seen. [`learn`] is the entry point; `docs/LOGS.md` explains every
+//! number.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -14,9 +15,9 @@
 //! | which actions may be taken, and the policy | [`plan`] |
 //! | the value of a policy in a fitted model | [`chain`] |
 //! | estimates on held-out cases: importance sampling, doubly robust | [`off_policy`], [`bootstrap`] |
-//! | whether states miss something | [`memory`] |
-//! | what it all says, in words | [`verdict`] |
-//! | an agent that goes on learning | [`agent`] |
+//! | whether states lack something | [`memory`] |
+//! | the findings, in words | [`verdict`] |
+//! | an agent that can continue learning | [`agent`] |
 //! | files | [`output`], [`report`] |
 #![forbid(unsafe_code)]
 

@@ -1,22 +1,24 @@
-//! Whether states miss something that matters.
+//! Whether states lack something that matters.
 //!
-//! If a state holds all that matters, what follows a state and an action does not depend on what came before. So, within each
-//! pair, the targets r + γ V(s') of held-out steps are compared between previous actions, and between previous states and actions: a
-//! state may show which treatment runs, and then only the state before tells why it was chosen. A hidden state that lasts gives itself
-//! away here: what was done before depended on it, and so does what follows. One that matters for a single step does not.
+//! If a state holds all that matters, what follows a state and an action does not depend on what came before. Within each pair,
+//! the targets r + γ V(s') of held-out steps are therefore compared between previous actions, and between previous states and
+//! actions: a state may show which treatment is running, and then only the previous state tells why it was chosen. A hidden
+//! state that lasts shows up here: what was done before depended on it, and so does what follows. One that matters for a single
+//! step does not.
 //!
-//! Likewise the decision itself: if whether the usual action is taken in a state depends on the step before, then whoever decided knew
-//! more than the state says, and the weights π/b of importance sampling rest on a wrong b.
+//! The same goes for the decision itself: if whether the usual action is taken in a state depends on the previous step, then
+//! whoever decided knew more than the state says, and the weights π/b of importance sampling rest on a wrong b.
 
 use std::collections::BTreeMap;
 
 /// Groups with fewer steps than this are left out.
 const MIN_GROUP: f64 = 5.0;
 
-/// What the step before says about what is done, or what follows.
+/// How well the previous step predicts what is done, or what follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Memory {
-    /// The root of the share of the variance of decisions, or of what follows, that the step before explains, beyond chance; 0 to 1.
+    /// The square root of the share of the variance of decisions, or of what follows, that the previous step explains beyond
+    /// chance; 0 to 1.
     pub correlation: f64,
     /// How many standard errors the explained share is from what chance explains.
     pub errors: f64,
@@ -53,7 +55,7 @@ impl Targets {
         self.decisions.add((state, 0), previous, f64::from(u8::from(is_usual)));
     }
 
-    /// Of the comparisons the one that is furthest beyond chance.
+    /// The comparison that is furthest beyond chance.
     pub fn memory(&self) -> Option<Memory> {
         let found = [self.by_action.memory(), self.by_step.memory(), self.decisions.memory()];
         found.into_iter().flatten().max_by(|a, b| a.errors.total_cmp(&b.errors))
@@ -69,7 +71,8 @@ impl<K: Ord> Groups<K> {
     }
 
     fn memory(&self) -> Option<Memory> {
-        // Of all pairs: the squares between groups and in total, what chance expects between groups, the statistic and its degrees.
+        // // Over all pairs: the squares between groups and in total, what chance expects between groups, the statistic and its
+        // degrees.
         let (mut between, mut total, mut expected, mut statistic, mut degrees) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for groups in self.0.values() {
             let groups: Vec<&Sums> = groups.values().filter(|group| group.n >= MIN_GROUP).collect();

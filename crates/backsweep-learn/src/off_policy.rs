@@ -5,7 +5,7 @@
 //! - weighted importance sampling: Σ w G / Σ w over cases, w the product of a case's ρ and G its return;
 //! - doubly robust (Jiang & Li 2016), backward over a case: D ← V(s) + ρ (r + γ D − Q(s, a)), and the mean of D over cases.
 //!
-//! A case that was cut goes on, for both, with the fitted value of the state in which it was cut.
+//! For both, a case that was cut continues with the fitted value of the state in which it was cut.
 
 use crate::chain::Logged;
 use crate::learned::Fit;
@@ -40,7 +40,7 @@ impl<'a> Selected<'a> {
     }
 }
 
-/// What is known of each held-out case.
+/// What is known about each held-out case.
 #[derive(Clone, Debug, Default)]
 pub struct HeldOut {
     /// The discounted return as logged.
@@ -53,10 +53,10 @@ pub struct HeldOut {
     pub log_scale: f64,
     /// The doubly robust value.
     pub doubly_robust: Vec<f64>,
-    /// What the previous action says about what follows, if that can be told.
+    /// How well the previous action predicts what follows, if that can be determined.
     pub memory: Option<Memory>,
-    /// Of one decision per case, if it is that long: the value that the fitted model gives the logged policy there, and the return
-    /// that followed.
+    /// For one decision per case, if it is long enough: the value that the fitted model gives the logged policy there, and the
+    /// return that followed.
     pub predictions: Vec<(f64, f64)>,
 }
 
@@ -81,7 +81,7 @@ impl HeldOut {
             };
             let (mut g, mut g_policy) = (rest(&fit.logged.chain.values), rest(&fit.plan.chain.values));
             let (mut robust, mut log_weight) = (g_policy, 0.0);
-            // Which decision is looked at must not depend on how the case goes on.
+            // Which decision is used must not depend on how the case continues.
             let decision = i % usual_length;
             for t in (0..n).rev() {
                 let (state, reward) = (case.steps[t].state as usize, rewards[t]);

@@ -1,4 +1,4 @@
-//! Results as files: `policy.csv` for machines, a summary as JSON, and a folder that is written as a whole or not at all.
+//! Results as files: `policy.csv` for machines, a summary as JSON, and a folder that is written completely or not at all.
 
 use crate::evaluation::{Against, Estimate};
 use crate::learned::Learned;
@@ -90,14 +90,14 @@ pub fn summary(learned: &Learned) -> Value {
     })
 }
 
-/// Refuses a folder that cannot be written, or that holds results already and may not be overwritten. Called before any work.
+/// Refuses a folder that cannot be written, or that already holds results and may not be overwritten. Called before any work.
 ///
 /// # Errors
 /// What is in the way and what to do.
 pub fn check_folder(folder: &Path, overwrite: bool) -> Result<(), String> {
     let shown = folder.display();
     if folder.exists() && !folder.is_dir() {
-        return Err(format!("{shown}: is a file; expected a folder for {}", FILES.join(" and ")));
+        return Err(format!("{shown}: this is a file; expected a folder for {}", FILES.join(" and ")));
     }
     match FILES.iter().find(|file| folder.join(file).exists()) {
         Some(file) if !overwrite => Err(format!(
@@ -107,8 +107,8 @@ pub fn check_folder(folder: &Path, overwrite: bool) -> Result<(), String> {
     }
 }
 
-/// Writes the files into a folder, creating it. Each is written beside its place and then moved there; other files are not
-/// touched.
+/// Writes the files into a folder, creating it. Each is written under a temporary name and then moved into place; other
+/// files are not touched.
 ///
 /// # Errors
 /// The first file that cannot be written.
@@ -122,7 +122,7 @@ pub fn write_folder(
     check_folder(folder, overwrite)?;
     let contents = [policy_csv(counts, learned)?, report::html(counts, learned, how).into_bytes()];
     let failed =
-        |path: &Path, error: std::io::Error| format!("{}: cannot write it ({error})", path.display());
+        |path: &Path, error: std::io::Error| format!("{}: cannot write the file ({error})", path.display());
     fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
     let parts = FILES.map(|file| folder.join(format!("{file}.part-{}", std::process::id())));
     let written = parts

@@ -1,8 +1,8 @@
 //! Which actions may be taken where, and the best policy among them.
 //!
 //! Supported actions are the choices of a state. With `keep_logged` (Πb-SPIBB, Laroche et al. 2019) each of them is a mixture:
-//! unsupported actions keep their logged probability and the rest goes to the supported one, so the usual solver needs no change.
-//! A state without a supported action has one choice, the logged mixture.
+//! unsupported actions keep their logged probability and the rest goes to the supported one, so the usual solver works
+//! unchanged. A state without a supported action has one choice, the logged mixture.
 
 use crate::chain::{self, Chain, Logged, Rows};
 use crate::settings::Settings;
@@ -13,11 +13,11 @@ use backsweep_solve::Solution;
 pub struct Plan {
     /// The probability of each pair of the table.
     pub policy: Vec<f64>,
-    /// The supported pair that is decided for in each state; `None` where none is supported.
+    /// The supported pair chosen in each state; `None` where none is supported.
     pub chosen: Vec<Option<usize>>,
-    /// The policy in the fitted model, without the pessimist's penalty.
+    /// The policy in the fitted model, without the penalty of pessimism.
     pub chain: Chain,
-    /// Proven: no policy with the same support is better than this one in the fitted model, as planned, by more than this.
+    /// Proven: in the fitted model, as planned, no policy with the same support is better than this one by more than this.
     pub bound: f64,
 }
 
@@ -41,7 +41,7 @@ impl Plan {
         let n_states = table.n_states();
         let penalty = |pair: usize| settings.pessimism / (table.n[pair] as f64).sqrt();
         let mut rows = Rows::new(n_states);
-        // The pair that each choice decides for.
+        // The pair of each choice.
         let mut decided = Vec::new();
         for state in 0..n_states {
             let pairs = table.pairs_of(state);
@@ -73,7 +73,7 @@ impl Plan {
             .map(|state| {
                 let all = rows.mdp.choices_of(state);
                 let choice = solution.policy[state] as usize;
-                // Where nothing matters the solver decides nothing; the first supported action is as good as any.
+                // Where all choices are equal the solver picks none; the first supported action is as good as any.
                 if all.contains(&choice) { choice } else { all.start }
             })
             .collect();
@@ -87,8 +87,8 @@ impl Plan {
     }
 }
 
-/// Replaces choices of states from which the policy never ends by equally good ones from which it does, as far as there are any:
-/// where everything is worth the same, the solver may go round in circles.
+/// Replaces the choices of states from which the policy never ends by equally good ones from which it does, if there are any:
+/// where all values are equal, the solver may choose a cycle.
 fn prefer_ends(rows: &Rows, solution: &Solution, choices: &mut [usize]) {
     let mdp = &rows.mdp;
     let mut ends = chain::ends(mdp, |state| choices[state]);
@@ -103,7 +103,7 @@ fn prefer_ends(rows: &Rows, solution: &Solution, choices: &mut [usize]) {
             if ends[state] {
                 continue;
             }
-            // Twice the interval: that of the state itself and that of where its choices lead.
+            // Twice the interval: once for the state itself and once for the states its choices lead to.
             let slack = 2.0 * (solution.upper[state] - solution.lower[state])
                 + 1e-9 * solution.value(state).abs()
                 + 1e-12;
@@ -122,7 +122,7 @@ fn prefer_ends(rows: &Rows, solution: &Solution, choices: &mut [usize]) {
     }
 }
 
-/// The share of a state's actions that keep their logged probability although others are supported.
+/// The total probability of a state's actions that keep their logged probability although others are supported.
 fn kept(table: &Table, logged: &Logged, settings: &Settings, state: usize) -> f64 {
     let kept = |pair: &usize| settings.keep_logged && !is_supported(table, settings, *pair);
     table.pairs_of(state).filter(kept).map(|pair| logged.policy[pair]).sum()

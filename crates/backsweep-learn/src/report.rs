@@ -1,5 +1,5 @@
-//! The report: one HTML file that opens from disk and needs nothing else. A policy in its head forbids the browser to fetch
-//! anything; its one script only shows what is embedded. All text is escaped.
+//! The report: one HTML file that opens from disk and needs nothing else. A content security policy forbids the browser to
+//! fetch anything; its one script only shows embedded data. All text is escaped.
 
 mod tables;
 
@@ -14,7 +14,7 @@ use std::fmt::Write;
 const STYLE: &str = include_str!("report/style.css");
 const SCRIPT: &str = include_str!("report/what_if.js");
 
-/// States in the tables, and states that can be asked "what if": those with the most visits.
+/// The number of states in the tables, and of those offered under "what if": the most visited ones.
 const MAX_ROWS: usize = 100;
 const MAX_WHAT_IF: usize = 2000;
 
@@ -35,7 +35,7 @@ pub(crate) fn escape(text: &str) -> String {
     safe
 }
 
-/// The page. `how` are lines on how the log was read and how the page came about.
+/// The page. `how` has lines on how the log was read and the page was made.
 pub fn html(counts: &Counts, learned: &Learned, how: &[(String, String)]) -> String {
     let mut page = String::new();
     head(&mut page, learned);
@@ -127,16 +127,16 @@ fn what_if(page: &mut String, counts: &Counts, learned: &Learned, range: &Reward
     // In a script only the sequence "</" could end the element; JSON has another way to write it.
     let data = data.to_string().replace('<', "\\u003c");
     let shown = if n_states > rows.len() {
-        format!(" The {} states with the most visits of {n_states} can be asked.", rows.len())
+        format!(" Available for the {} most visited of {n_states} states.", rows.len())
     } else {
         String::new()
     };
     let _ = writeln!(
         page,
         "<h2 id=\"what-if\">What if</h2>\n<p>If another action were taken in one state, and the policy followed everywhere else. \
-         The last column is what that would change per case, in the fitted model, if the action were taken once per visit.{shown}</p>\n\
+         The last column is the change per case, in the fitted model, if the action were taken once per visit.{shown}</p>\n\
          <p><label>State <input id=\"ask\" list=\"names\" autocomplete=\"off\"></label><datalist id=\"names\"></datalist></p>\n\
-         <div class=\"wide\" id=\"answer\" tabindex=\"0\"></div>\n<noscript><p>This part needs scripts; everything else does not.</p></noscript>\n\
+         <div class=\"wide\" id=\"answer\" tabindex=\"0\"></div>\n<noscript><p>This part needs JavaScript; the rest of the page does not.</p></noscript>\n\
          <script type=\"application/json\" id=\"data\">{data}</script>"
     );
 }

@@ -1,4 +1,4 @@
-//! What the learner is told, checked once.
+//! Settings of the learner, checked once.
 
 use backsweep_log::FOLDS;
 
@@ -35,7 +35,7 @@ impl Default for Settings {
     }
 }
 
-/// The folds that are held out for a share of the cases: the last ones, as many as come nearest to the share, but at least one
+/// The folds that are held out for a share of the cases: the last ones, as many as come closest to the share, but at least one
 /// and not all. A share of 0 holds out nothing.
 ///
 /// # Errors

@@ -32,7 +32,7 @@ impl StateRow {
     }
 }
 
-/// An action that looks better than the policy and was seen too rarely to be considered.
+/// An action that looks better than the policy's but was seen too rarely to be considered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Refused {
     /// The state.
@@ -47,7 +47,7 @@ pub(crate) fn rows(counts: &Counts, fit: &Fit, settings: &Settings) -> Vec<State
     let table = &fit.table;
     let row = |state: usize| {
         let pairs = table.pairs_of(state);
-        // Of equal counts the first action, so that the result does not depend on chance.
+        // Among equal counts, the first action, so that the result is deterministic.
         let logged = pairs.clone().min_by_key(|&pair| std::cmp::Reverse(table.n[pair]))?;
         let chosen = fit.plan.chosen[state];
         let advantage = |pair: usize| (fit.plan.policy[pair] - fit.logged.policy[pair]) * fit.q[pair];
@@ -66,7 +66,7 @@ pub(crate) fn rows(counts: &Counts, fit: &Fit, settings: &Settings) -> Vec<State
     rows
 }
 
-/// Actions that look better than what the policy does and are not supported, the best promise first.
+/// Unsupported actions that look better than the policy's, most promising first.
 pub fn refused(fit: &Fit, settings: &Settings) -> Vec<Refused> {
     let mut found = Vec::new();
     for state in 0..fit.table.n_states() {
@@ -81,7 +81,8 @@ pub fn refused(fit: &Fit, settings: &Settings) -> Vec<Refused> {
     found
 }
 
-/// How rewards spread within a log: counts keep only sums, so the spread of a mean is taken as wide as the range allows.
+/// The spread of rewards within a log: counts keep only sums, so the spread around a mean is assumed as wide as the
+/// range allows.
 #[derive(Clone, Copy, Debug)]
 pub struct RewardRange {
     low: f64,
@@ -99,7 +100,7 @@ impl RewardRange {
     /// A pair's value with a 95 % interval from its count and the spread of its outcomes.
     ///
     /// The variance of rewards with mean m within [l, h] is at most (h − m)(m − l) (Bhatia & Davis 2000); that of the values of
-    /// next states is known. The deviations are added, as if the two went together.
+    /// next states is known. The deviations are added, as if the two were perfectly correlated.
     pub fn estimate(&self, fit: &Fit, discount: f64, pair: usize) -> Estimate {
         let (table, value) = (&fit.table, fit.q[pair]);
         let n = table.n[pair] as f64;

@@ -20,7 +20,7 @@ pub struct Table {
     pub next: Vec<u32>,
     /// How often each arc was seen.
     pub arc_n: Vec<i64>,
-    /// How many cases started in each state. Counts without cases have no starts: then every step counts as one.
+    /// How many cases started in each state. Counts without cases have no starts: then every step counts as a start.
     pub starts: Vec<i64>,
     /// The sum of `starts`.
     pub n_cases: i64,

@@ -1,13 +1,14 @@
-//! What the numbers say, in words. No word promises anything: a log cannot show what it does not hold.
+//! What the numbers say, in words. No finding promises anything: a log cannot show what it does not contain.
 
 use crate::evaluation::Evaluation;
 use crate::memory::Memory;
 
-/// Held-out cases that weights must be worth before an estimate by importance sampling says anything.
+/// The fewest effective held-out cases for which an estimate by importance sampling means anything.
 pub const MIN_EFFECTIVE_CASES: f64 = 30.0;
-/// The share of the policy's ways through a case that held-out cases must have gone at least.
+/// The smallest share of the policy's trajectories that held-out cases must cover.
 pub const MIN_REACHED: f64 = 0.5;
-/// If the step before correlates with what follows by more than this, beyond [`MEMORY_ERRORS`] standard errors, states miss something.
+/// If the previous step correlates with what follows by more than this, beyond [`MEMORY_ERRORS`] standard errors, states lack
+/// something.
 pub const MEMORY: f64 = 0.1;
 /// See [`MEMORY`].
 pub const MEMORY_ERRORS: f64 = 5.0;
@@ -17,11 +18,11 @@ pub const MEMORY_ERRORS: f64 = 5.0;
 pub enum Finding {
     /// Nothing was held out, or only counts are known.
     NotTested,
-    /// Too few held-out cases went the way of the policy.
+    /// Too few held-out cases followed the policy.
     TooLittleData,
-    /// The estimates contradict each other, or states miss something that matters.
+    /// The estimates contradict each other, or states lack something that matters.
     Contradicted,
-    /// Held-out cases show no difference to what was logged.
+    /// Held-out cases show no difference from what was logged.
     NoDifference,
     /// Held-out cases speak against the policy.
     Worse,
@@ -78,9 +79,9 @@ fn find(evaluation: &Evaluation, reasons: &mut Vec<String>) -> Finding {
             }
             ([_, 0], _) => "No cases were held out, so nothing tests the policy.".to_owned(),
             (_, None) => "Importance sampling and doubly robust estimates need whole cases, and only counts are known; the \
-                          values in fitted models trust that states hold all that matters."
+                          values in fitted models assume that states contain all that matters."
                 .to_owned(),
-            (_, Some(_)) => "No held-out case went the way of the policy.".to_owned(),
+            (_, Some(_)) => "No held-out case followed the policy.".to_owned(),
         });
         return if evaluation.doubly_robust.is_some() { Finding::TooLittleData } else { Finding::NotTested };
     };
@@ -89,29 +90,29 @@ fn find(evaluation: &Evaluation, reasons: &mut Vec<String>) -> Finding {
         && errors > MEMORY_ERRORS
     {
         reasons.push(format!(
-            "What came before a step foretells what is done in a state, or what follows it (a correlation of {correlation:.2}, {errors:.0} standard \
-             errors beyond chance): the states miss something that matters, and values in the fitted models cannot be trusted."
+            "The previous step predicts what is done in a state, or what follows it (a correlation of {correlation:.2}, {errors:.0} standard \
+             errors beyond chance): the states lack something that matters, and values in the fitted models cannot be trusted."
         ));
         return Finding::Contradicted;
     }
     let effective = evaluation.effective_cases;
     if effective < MIN_EFFECTIVE_CASES {
         reasons.push(format!(
-            "The {} held-out cases are worth {effective:.1} cases that follow the policy; from fewer than {MIN_EFFECTIVE_CASES} nothing can be said.",
+            "The {} held-out cases amount to {effective:.1} cases that follow the policy; fewer than {MIN_EFFECTIVE_CASES} say nothing.",
             evaluation.n_cases[1]
         ));
         return Finding::TooLittleData;
     }
     if evaluation.reached < MIN_REACHED {
         reasons.push(format!(
-            "Held-out cases went at most {} of the ways that the policy would go (the mean weight, which should be 1); nothing is known about the others.",
+            "Held-out cases cover at most {} of the policy's trajectories (the mean weight, which should be 1); nothing is known about the others.",
             percent(evaluation.reached)
         ));
         return Finding::TooLittleData;
     }
     if importance.policy.low > model.policy.high || importance.policy.high < model.policy.low {
         reasons.push(
-            "The value in the model of held-out cases and the one by importance sampling exclude each other: states miss something \
+            "The intervals of the value in the model of held-out cases and of the one by importance sampling do not overlap: states lack something \
              that matters."
                 .to_owned(),
         );
@@ -120,14 +121,14 @@ fn find(evaluation: &Evaluation, reasons: &mut Vec<String>) -> Finding {
     let gains = [importance.gain, robust.gain, model.gain];
     if gains.iter().any(|gain| gain.high < 0.0) {
         reasons.push(
-            "At least one estimate on held-out cases is below what was logged, beyond its interval."
+            "For at least one estimate on held-out cases, the whole interval of the gain is below 0."
                 .to_owned(),
         );
         return Finding::Worse;
     }
     if gains.iter().all(|gain| gain.low > 0.0) {
         reasons.push(
-            "All three estimates on held-out cases are above what was logged, beyond their intervals."
+            "For all three estimates on held-out cases, the whole interval of the gain is above 0."
                 .to_owned(),
         );
         return Finding::Better;

@@ -1,4 +1,5 @@
-//! What held-out cases say: formulas by hand, intervals against the truth, and a hidden state that must not read as a success.
+//! What held-out cases say: formulas by hand, intervals against the truth, and a hidden state that must not look like a
+//! success.
 
 mod common;
 
@@ -35,7 +36,7 @@ fn weights_and_doubly_robust_values_are_the_formulas() {
     // Training: state 0 with action 0 (12 times, pays .2) and action 1 (4 times, pays 1); b = ¾, ¼. The policy takes action 1.
     let mut cases: Vec<Case> = (0..12).map(|_| case(0, &[(0, 0, 200)], End::Terminated)).collect();
     cases.extend((0..4).map(|_| case(1, &[(0, 1, 1000)], End::Terminated)));
-    // Held out: two cases along the policy and one that is not.
+    // Held out: two cases that follow the policy and one that does not.
     cases.push(case(15, &[(0, 1, 900)], End::Terminated));
     cases.push(case(15, &[(0, 1, 500)], End::Terminated));
     cases.push(case(14, &[(0, 0, 300)], End::Terminated));
@@ -62,9 +63,9 @@ fn weights_and_doubly_robust_values_are_the_formulas() {
     assert_eq!(found.verdict.finding, Finding::TooLittleData);
 }
 
-/// Weights that do not add up to the number of cases say that the policy goes ways that no held-out case went.
+/// Weights that do not add up to the number of cases show that the policy takes trajectories that no held-out case took.
 #[test]
-fn ways_that_no_held_out_case_went_widen_importance_sampling() {
+fn trajectories_that_no_held_out_case_took_widen_importance_sampling() {
     let mut cases: Vec<Case> = (0..12).map(|_| case(0, &[(0, 0, 200)], End::Terminated)).collect();
     cases.extend((0..4).map(|_| case(1, &[(0, 1, 1000)], End::Terminated)));
     // ρ = 4 for 30 of 400 held-out cases: a mean weight of .3, where 1 is expected.
@@ -80,11 +81,15 @@ fn ways_that_no_held_out_case_went_widen_importance_sampling() {
     let gain = e.importance.unwrap().gain;
     assert!(gain.low < 0.3 && gain.high > 0.5, "{gain}");
     assert_eq!(found.verdict.finding, Finding::TooLittleData);
-    assert!(found.verdict.reasons[0].contains("% of the ways"), "{:?}", found.verdict.reasons);
+    assert!(
+        found.verdict.reasons[0].contains("% of the policy's trajectories"),
+        "{:?}",
+        found.verdict.reasons
+    );
 }
 
 #[test]
-fn a_cut_case_goes_on_with_the_fitted_value() {
+fn a_cut_case_continues_with_the_fitted_value() {
     let mut cases: Vec<Case> =
         (0..20).map(|i| case(i % 13, &[(0, 0, 1000), (1, 0, 500)], End::Terminated)).collect();
     cases.push(case(15, &[(0, 0, 1000)], End::Truncated(1)));
@@ -98,9 +103,9 @@ fn a_cut_case_goes_on_with_the_fitted_value() {
     }
 }
 
-/// The share of runs whose intervals hold the truth, of each of the four kinds.
+/// The share of runs whose intervals contain the truth, for each of the four kinds.
 #[test]
-fn intervals_hold_the_truth_about_as_often_as_they_say() {
+fn intervals_contain_the_truth_about_as_often_as_they_claim() {
     let world = world();
     let logged = vec![vec![0.6, 0.4], vec![0.5, 0.5], vec![0.7, 0.3]];
     let logged_value = world.values(&logged, 0.9)[0];
@@ -143,7 +148,7 @@ fn the_gain_is_resampled_with_the_log() {
     assert_eq!(found.verdict.finding, Finding::Better, "{:?}", found.verdict);
     let memory = e.memory.unwrap();
     assert!(memory.correlation < 0.05 && memory.errors < 4.0, "{memory:?}");
-    // What was predicted is what followed.
+    // Predictions match what followed.
     let off = e
         .calibration
         .iter()
@@ -168,7 +173,7 @@ fn counts_alone_give_hold_out_and_jackknife_and_say_what_is_missing() {
     let held_out = e.held_out.unwrap();
     assert!(held_out.policy.low <= truth && truth <= held_out.policy.high, "{held_out:?} {truth}");
     assert!(held_out.gain.low <= held_out.gain.value && held_out.gain.high.is_finite());
-    // With the cases the same model says the same, and its interval is a bootstrap's.
+    // With the cases the same model gives the same value, with a bootstrap interval.
     let with_cases = learned(&count(3, 2, &cases), &cases, &settings(0.9)).evaluation.held_out.unwrap();
     assert!((with_cases.policy.value - held_out.policy.value).abs() < 1e-9);
     let ratio =
@@ -176,8 +181,8 @@ fn counts_alone_give_hold_out_and_jackknife_and_say_what_is_missing() {
     assert!((0.3..6.0).contains(&ratio), "{ratio}");
 }
 
-/// Patients who are sicker than the state shows are treated more often, and treatment helps everybody a little less than it
-/// harms: whoever is not treated was healthy to begin with. The state shows only a symptom that comes and goes.
+/// Patients who are sicker than the state shows are treated more often, and on the whole treatment harms a little more than
+/// it helps: whoever is not treated was healthy to begin with. The state shows only a symptom that comes and goes.
 fn hidden(n: usize, seed: u64) -> (Vec<Case>, f64, f64) {
     let mut random = Random::from_seed(seed);
     let mut total = 0.0;
@@ -216,7 +221,7 @@ fn a_hidden_state_does_not_read_as_a_success() {
     assert!(logged - never > 0.1, "{logged} {never}");
     assert!(e.training.value > logged + 0.05 && e.held_out.unwrap().gain.low > 0.0, "{:?}", e.training);
     assert_eq!(found.verdict.finding, Finding::Contradicted, "{:?} {:?}", found.verdict, e.memory);
-    assert!(found.verdict.reasons[0].contains("the states miss something"), "{:?}", found.verdict.reasons);
+    assert!(found.verdict.reasons[0].contains("the states lack something"), "{:?}", found.verdict.reasons);
 }
 
 #[test]
@@ -248,7 +253,7 @@ fn the_same_log_gives_the_same_bytes_with_any_number_of_threads() {
 }
 
 #[test]
-fn nothing_is_worth_no_cases() {
+fn without_weights_there_are_no_effective_cases() {
     let nothing = HeldOut::default();
     assert_eq!((nothing.effective_sample_size(), nothing.memory), (0.0, None));
     let mut random = Random::from_seed(1);

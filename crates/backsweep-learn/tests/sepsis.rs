@@ -184,8 +184,8 @@ impl Simulator {
         Self { outcomes, rewards, starts: patients.iter().map(start).collect() }
     }
 
-    /// Who decides: the best treatment for the whole state, and another one at random in one of twenty decisions. As published, planning
-    /// goes on past death and discharge.
+    /// The physician: the best treatment for the whole state, and a random other one in one of twenty decisions. As published,
+    /// planning continues past death and discharge.
     fn physician(&self) -> Vec<Vec<f64>> {
         let mut values = vec![0.0; N_STATES];
         let q = |state: usize, action: usize, values: &[f64]| -> f64 {
@@ -312,9 +312,9 @@ fn a_policy_that_kills_does_not_read_as_a_success() {
     }
 }
 
-/// With everything in the state nothing is hidden, and what came before tells nothing. Importance sampling is far too high here (.6 where
-/// the truth is .4): cases that go wrong are long, and so unlikely to be logged along the policy that none is held out. The mean weight,
-/// a half in place of 1, says so.
+/// With everything in the state nothing is hidden, and the previous step predicts nothing. Importance sampling is far too high
+/// here (.6 where the truth is .4): cases that go wrong are long, and so unlikely to be logged along the policy that none is
+/// held out. The mean weight, a half instead of 1, shows it.
 #[test]
 fn a_state_that_holds_everything_is_not_suspected() {
     let simulator = Simulator::new();

@@ -7,7 +7,7 @@
 //! is theirs within noise; the other two columns are then predictions.
 //!
 //! Their agents are told the probabilities of the baseline and free an action seen *more* than N times; `learn` estimates the baseline by its
-//! shares in the log, and its minimum is the least count that frees. The tests tell the two apart.
+//! shares in the log, and its minimum is the least count that frees. The tests distinguish the two.
 
 mod common;
 
@@ -96,8 +96,8 @@ fn log(world: &World, logged: &[Vec<f64>], n_cases: u64, run: u64) -> Vec<Case> 
     (0..n_cases).map(|i| world.run(logged, 50, (i % 16) as u8, &mut random)).collect()
 }
 
-/// The published algorithm, word for word: policy iteration in the model of the log. Pairs seen more than `above` times are free, the
-/// others keep the probabilities of the baseline, which are known; a pair never seen ends without reward.
+/// /// The published algorithm, step by step: policy iteration in the model of the log. Pairs seen more than `above` times are
+/// free, the others keep the probabilities of the baseline, which are known; a pair never seen ends without reward.
 fn published(cases: &[Case], baseline: &[Vec<f64>], above: Option<i64>) -> Vec<Vec<f64>> {
     const NOWHERE: usize = 24;
     let mut n = vec![[0_i64; 4]; 24];
@@ -188,7 +188,7 @@ fn the_grid_is_theirs() {
 }
 
 #[test]
-fn the_published_table_is_found_again() {
+fn the_published_table_is_reproduced() {
     let world = grid();
     let logged = baseline(&world, BASELINE_SEED).unwrap();
     let is_near =
@@ -211,14 +211,15 @@ fn the_published_table_is_found_again() {
             assert!(is_near(known, theirs, mean, worst), "{line}");
             // What is learned here is the published policy for the shares in the log; ties and states only seen at a cut differ.
             assert!(is_near(ours, shares, 0.005, 0.005), "{line}");
-            // 20 cases do not tell the baseline well, so that keeping what is estimated is not as safe as keeping what is known.
+            // // 20 cases do not determine the baseline well, so keeping an estimate of it is not as safe as keeping the known
+            // one.
             let worst = if (n_cases, above) == (20, Some(20)) { 0.05 } else { worst };
             assert!(is_near(ours, theirs, mean, worst), "{line}");
         }
     }
 }
 
-/// What the table shows: the plain policy fails now and then however much data there is, keeping what was logged does not.
+/// What the table shows: the plain policy fails now and then however much data there is; keeping the logged policy does not.
 #[test]
 fn keeping_what_was_logged_protects_the_worst_runs() {
     let world = grid();

@@ -1,4 +1,4 @@
-//! Support first: what may be decided, what keeps the log, and what is refused. Numbers worked out by hand.
+//! Support: what may be decided, what keeps the logged policy, and what is refused. Numbers worked out by hand.
 
 mod common;
 
@@ -73,7 +73,7 @@ fn the_pessimist_prefers_what_was_seen_more_often() {
     );
     let found = learned(&counts, &[], &Settings { pessimism: 0.4, ..all(1.0, 20) });
     assert_eq!(found.fit.plan.policy, [1.0, 0.0]);
-    // What the policy is worth has no penalty.
+    // The reported value has no penalty.
     assert!((found.fit.plan.chain.values[0] - 0.5).abs() < 1e-9);
 }
 
@@ -100,7 +100,7 @@ fn a_policy_that_only_loops_is_refused_without_discount() {
     let counts = count(1, 2, &cases);
     let error = learn(&counts, Cases::default(), &all(1.0, 20), GO_ON).err().unwrap();
     assert!(error.contains("state 's000'") && error.contains("--discount"), "{error}");
-    // With a discount it is defined, if not sensible; so it is if waiting is too rare to be considered.
+    // With a discount it is defined, if not sensible; also if waiting is too rare to be considered.
     assert_eq!(learned(&counts, &[], &all(0.9, 20)).fit.plan.policy, [1.0, 0.0]);
     assert_eq!(learned(&counts, &[], &all(1.0, 31)).fit.plan.policy, [0.0, 1.0]);
     // A log in which no case ever ends has no total either.
@@ -185,7 +185,7 @@ fn where_nothing_matters_the_policy_still_ends() {
 }
 
 #[test]
-fn held_out_rows_that_go_round_in_circles_do_not_spoil_the_rest() {
+fn held_out_rows_that_form_a_cycle_do_not_spoil_the_rest() {
     let mut cases: Vec<Case> = (0..60)
         .map(|i| case(i % 13, &[(0, 0, 500), (1, 0, if i % 2 == 0 { 0 } else { 1000 })], End::Terminated))
         .collect();

@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Column {
     /// The name of the column in the file.
     pub name: String,
-    /// How its values are cut; values that are not cut are names as they stand.
+    /// How its values are cut; values that are not cut are names as they are.
     pub bins: Bins,
 }
 
@@ -20,11 +20,11 @@ pub enum Bins {
     /// They are not cut.
     #[default]
     None,
-    /// At these edges, which rise.
+    /// At these edges, in increasing order.
     Edges(Vec<Edge>),
-    /// Into this many parts with about as many rows each.
+    /// Into this many parts with about the same number of rows each.
     Quantiles(u32),
-    /// Zero is a part of its own; the rest is cut into this many parts.
+    /// Zero is a separate part; the rest is cut into this many parts.
     ZeroQuantiles(u32),
 }
 
@@ -64,15 +64,15 @@ pub fn labels(edges: &[Edge]) -> Vec<String> {
 }
 
 impl Column {
-    /// A column whose values are names as they stand.
+    /// A column whose values are names as they are.
     pub fn plain(name: impl Into<String>) -> Self {
         Self { name: name.into(), bins: Bins::None }
     }
 
-    /// Reads `ward`, `sofa:0|5|10`, `dose:>0|2.5`, `age:q4` or `dose:0q4`. What follows a colon and is none of these belongs to the name.
+    /// Reads `ward`, `sofa:0|5|10`, `dose:>0|2.5`, `age:q4` or `dose:0q4`. Anything else after a colon belongs to the name.
     ///
     /// # Errors
-    /// An empty name; edges that do not rise; fewer than 2 or more than 1000 quantiles.
+    /// An empty name; edges that are not increasing; fewer than 2 or more than 1000 quantiles.
     pub fn parse(text: &str) -> Result<Self> {
         let (name, bins) = match text.rsplit_once(':') {
             Some((name, bins)) => match parse_bins(bins).map_err(|problem| Error::at(text, problem))? {
@@ -87,15 +87,15 @@ impl Column {
         Ok(Self { name: name.to_owned(), bins })
     }
 
-    /// Whether the edges are still to be found in the log.
+    /// Whether the edges still have to be found from the log.
     pub fn is_open(&self) -> bool {
         matches!(self.bins, Bins::Quantiles(_) | Bins::ZeroQuantiles(_))
     }
 
-    /// Puts the edges that the log gives in place of quantiles.
+    /// Replaces quantiles by the edges found in the log.
     ///
-    /// An edge is a value of the log: that at place ⌊n·i/k⌋ of the n sorted values, so no edge depends on how floating-point numbers are
-    /// added, and equal edges are one.
+    /// An edge is a value of the log, the one at place ⌊n·i/k⌋ of the n sorted values, so no edge depends on how floating-point
+    /// numbers are added. Equal edges are merged.
     pub fn close(&mut self, values: &Values) -> Result<()> {
         let (mut edges, n, skip_zero) = match self.bins {
             Bins::Quantiles(n) => (Vec::new(), n, false),
@@ -105,7 +105,7 @@ impl Column {
         if skip_zero && values.counts.first_key_value().is_some_and(|(&key, _)| number(key) < 0.0) {
             let name = &self.name;
             return Err(Error::new(format!(
-                "column '{name}' has numbers below 0; '{name}:0q{n}' makes a bin of 0 and expects none: use '{name}:q{n}' or edges"
+                "column '{name}' has numbers below 0, but '{name}:0q{n}' expects 0 to be the smallest; use '{name}:q{n}' or give edges"
             )));
         }
         let rest = || values.counts.iter().filter(|(key, _)| !skip_zero || number(**key) != 0.0);
@@ -121,7 +121,7 @@ impl Column {
                         self.name
                     ))
                 })?;
-                // The first of the rest is the edge at zero already; an edge at the smallest value has nothing below it.
+                // The first of the rest is already the edge at zero; an edge at the smallest value has nothing below it.
                 let is_new = edges.last().is_none_or(|last: &Edge| last.at != at);
                 if is_new && passed > count {
                     edges.push(Edge { at, above: false });
@@ -131,7 +131,7 @@ impl Column {
         }
         if edges.is_empty() {
             return Err(Error::new(format!(
-                "column '{}' has the same value in nearly every row: quantiles do not cut it; give edges",
+                "column '{}' has the same value in nearly every row, so quantiles cannot cut it; give edges",
                 self.name
             )));
         }
@@ -179,14 +179,14 @@ fn parse_bins(text: &str) -> std::result::Result<Option<Bins>, String> {
             now > before || now == before && above && !last.above
         });
         if !rises {
-            return Err(format!("expected edges that rise, found {part} after the edge before it"));
+            return Err(format!("expected increasing edges, found {part} after a larger or equal one"));
         }
         edges.push(Edge { at, above });
     }
     Ok(Some(Bins::Edges(edges)))
 }
 
-/// How often each number occurs in a column: its quantiles do not depend on the order of rows.
+/// How often each number occurs in a column. Quantiles from it do not depend on the order of rows.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
     /// Keys sort as the numbers do.

@@ -1,8 +1,9 @@
 //! Rows to counts, as one thread sees them.
 //!
-//! A *fragment* is a stretch of consecutive rows of one case whose order rises. Steps within a fragment are counted at once; only its first
-//! and last row are remembered, and `link.rs` joins the fragments of a case when all rows were read. Where fragments of a case turn out to
-//! overlap, as in a shuffled log, the log is read again with every row as a fragment of its own (`single_rows`).
+//! A *fragment* is a run of consecutive rows of one case in increasing order. Steps within a fragment are counted immediately;
+//! only its first and last row are remembered, and `link.rs` joins the fragments of a case when all rows have been read. If
+//! fragments of a case overlap, as in a shuffled log, the log is read again with every row as a separate fragment
+//! (`single_rows`).
 
 use crate::counts::FOLDS;
 use crate::decimal::{Decimal, power};
@@ -34,12 +35,12 @@ pub(crate) struct Row {
     pub action: u32,
     /// The next state, in a log whose rows name it.
     pub next: u32,
-    /// Which of the outcomes the row has, from 1; 0 for none of them.
+    /// Which of the outcomes the row has, from 1; 0 for none.
     pub outcome: u16,
     pub stop: Stop,
 }
 
-/// A stretch of consecutive rows of one case.
+/// A run of consecutive rows of one case.
 #[derive(Clone, Debug)]
 pub(crate) struct Fragment {
     /// The md5 of the case's name.
@@ -47,11 +48,11 @@ pub(crate) struct Fragment {
     pub first: Moment,
     pub first_state: u32,
     pub block: u32,
-    /// Where the last row stands in its block.
+    /// The place of the last row in its block.
     pub line: u32,
     /// Whether there are more rows than the last.
     pub is_long: bool,
-    /// Whether this stands for a bad row, and nothing else is true of it.
+    /// Whether this stands for a bad row; the other fields are then meaningless.
     pub is_bad: bool,
     pub last: Row,
 }
@@ -111,7 +112,7 @@ impl Table {
     }
 }
 
-/// A step that is not in its table yet.
+/// A step not yet in its table.
 #[derive(Clone, Copy)]
 struct Pending {
     reward: i64,
@@ -120,11 +121,11 @@ struct Pending {
     next: u32,
 }
 
-/// How many steps of a fold wait, to be added to its table in one go: lookups in one table, one behind the other, overlap and
-/// mostly stay in the cache. Without waiting, every step is a lookup in another of sixteen tables.
+/// How many steps of a fold are buffered before they are added to its table: consecutive lookups in one table overlap and
+/// mostly stay in the cache. Without the buffer, every step would be a lookup in a different one of sixteen tables.
 const WAITING: usize = 1 << 13;
 
-/// The counts of one fold in the making.
+/// The counts of one fold while they are being built.
 #[derive(Default)]
 pub(crate) struct Fold {
     table: Table,
@@ -147,7 +148,7 @@ impl Fold {
         }
     }
 
-    /// The counts, nothing waiting.
+    /// The counts, with the buffer emptied.
     pub fn into_table(mut self) -> Table {
         self.settle();
         self.table
@@ -167,7 +168,7 @@ pub(crate) struct Bad {
     pub problem: String,
 }
 
-/// How many bad rows are remembered, to be shown; all are counted.
+/// How many bad rows are remembered for messages; all are counted.
 pub(crate) const SHOWN_BAD: usize = 5;
 
 /// How the rows of a log are counted.
@@ -177,11 +178,11 @@ pub(crate) struct Mode {
     pub has_next: bool,
     /// Whether rows belong to cases.
     pub has_cases: bool,
-    /// Every row is a fragment of its own.
+    /// Every row is a separate fragment.
     pub single_rows: bool,
     /// So is every row of these folds, whose cases are kept as a whole.
     pub keep: u16,
-    /// The log is read in this many passes, each of which takes its share of the cases.
+    /// The log is read in this many passes, each for its share of the cases.
     pub passes: u32,
     pub pass: u32,
 }
@@ -207,7 +208,7 @@ pub(crate) struct Counter {
     open: Option<Fragment>,
     case: [u8; 16],
     fold: usize,
-    /// Whether the rows of this case stand alone.
+    /// Whether every row of this case is a separate fragment.
     alone: bool,
     /// Whether this case belongs to another pass.
     is_other: bool,
@@ -252,7 +253,7 @@ impl Counter {
         self.is_other
     }
 
-    /// Takes in a row of the current case.
+    /// Counts a row of the current case.
     #[inline]
     pub fn push(&mut self, row: Row, block: u32, line: u32) {
         self.rows += 1;
@@ -280,11 +281,11 @@ impl Counter {
         if self.alone { self.fragments.push(fragment) } else { self.open = Some(fragment) }
     }
 
-    /// Takes in a row that cannot be read; its case is lost with it, if that much could be read.
+    /// Records a row that cannot be read; its case is dropped too, if at least the case could be read.
     #[cold]
     pub fn push_bad(&mut self, block: u32, line: u32, problem: String, case_is_known: bool) {
         if !case_is_known && self.mode.pass > 0 {
-            return; // the first pass has told
+            return; // the first pass has reported it
         }
         self.rows += 1;
         self.n_bad += 1;
@@ -309,7 +310,7 @@ impl Counter {
         }
     }
 
-    /// A block of this many lines was read. The next one may be from elsewhere.
+    /// A block of this many lines was read. The next one may come from another place.
     pub fn end_block(&mut self, block: u32, n_lines: u32) {
         self.close();
         self.lengths.push((block, n_lines));
@@ -319,7 +320,7 @@ impl Counter {
         self.fragments.extend(self.open.take());
     }
 
-    /// A reward in units of 10^-`decimals`, which grows if it must.
+    /// A reward in units of 10^-`decimals`; `decimals` grows if necessary.
     #[inline]
     pub fn reward(&mut self, reward: Decimal) -> i64 {
         if reward.decimals > self.decimals {

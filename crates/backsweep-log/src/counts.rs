@@ -1,16 +1,17 @@
-//! What was counted in a log: integers, so that summaries add up, and subtract, to the same bits in any order.
+//! The counts of a log: integers, so that summaries can be added and subtracted in any order with the same bits.
 
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::sheet::Sheet;
 use std::collections::BTreeMap;
 
-/// The number of folds into which cases fall: the first hexadecimal digit of the md5 of a case's name.
+/// The number of folds. The fold of a case is the first hexadecimal digit of the md5 of its name.
 pub const FOLDS: usize = 16;
 
 /// The counts of a log: how often each state and action led where, and the sum of its rewards.
 ///
-/// One log has one summary: names are sorted, rows are sorted, and [`decimals`](Self::decimals) is as small as the sums allow.
+/// Every log has exactly one summary: names and rows are sorted, and [`decimals`](Self::decimals) is as small as the sums
+/// allow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// The names of the states, sorted; a state is named by its position here.
@@ -107,7 +108,7 @@ impl Counts {
         self.starts.iter().map(|start| start.n).sum()
     }
 
-    /// The counts of some folds. States and actions keep their numbers, so that what is left out can be compared with the rest.
+    /// The counts of some folds. States and actions keep their numbers, so that both parts can be compared.
     #[must_use]
     pub fn folds(&self, keep: impl Fn(u8) -> bool) -> Self {
         let rows = self.rows.iter().filter(|row| keep(row.fold)).copied().collect();
@@ -118,7 +119,7 @@ impl Counts {
     /// The counts of two logs together.
     ///
     /// # Errors
-    /// If they were read differently (other bins, another rule for ends), or a sum is too large for 64 bits.
+    /// If they were read differently (with other bins or another rule for ends), or a sum is too large for 64 bits.
     pub fn merge(&self, other: &Self) -> Result<Self> {
         self.combine(other, 1)
     }
@@ -140,12 +141,12 @@ impl Counts {
     }
 }
 
-/// How two logs were read, if it is the same where both say it.
+/// How two logs were read, if they agree on every key that both have.
 fn same_how(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>> {
     for (key, value) in a {
         if let Some(other) = b.get(key).filter(|other| *other != value) {
             return Err(Error::new(format!(
-                "the counts do not fit together: {key} is '{value}' in one and '{other}' in the other; count both with the same settings \
+                "the counts are incompatible: {key} is '{value}' in one and '{other}' in the other; count both with the same settings \
                  (--bins-from reuses bins)"
             )));
         }

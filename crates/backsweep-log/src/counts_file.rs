@@ -20,14 +20,14 @@ pub const COLUMNS: [&str; 6] = ["state", "action", "next", "fold", "n", "reward_
 /// The first line of a CSV file of counts that this crate wrote.
 const TITLE: &str = "# backsweep counts 1";
 
-/// Under this key the metadata has the reward that a sum of 1 stands for.
+/// The metadata key of the reward that a sum of 1 stands for.
 pub(crate) const UNIT: &str = "reward_unit";
 
-/// Reads counts. Lines with the same key add up, so what several engines or shards wrote can be in one file. `unit` is the reward that a sum
-/// of 1 stands for, in a file that does not say it.
+/// Reads counts. Lines with the same key add up, so the output of several engines or shards can be in one file. `unit` is the
+/// reward that a sum of 1 stands for, if the file does not say so.
 ///
 /// # Errors
-/// If the file is not a table of counts, or neither it nor `unit` says what its rewards stand for.
+/// If the file is not a table of counts, or neither it nor `unit` gives the unit of rewards.
 pub fn load(input: &Input, unit: Option<Decimal>) -> Result<Counts> {
     if input.head(4)? == b"PAR1" {
         #[cfg(feature = "parquet")]
@@ -40,13 +40,14 @@ pub fn load(input: &Input, unit: Option<Decimal>) -> Result<Counts> {
     load_csv(input, &text, unit)
 }
 
-/// Writes counts, as Parquet if the name ends in `.parquet` and as CSV otherwise. The file is whole or not there.
+/// Writes counts, as Parquet if the name ends in `.parquet` and as CSV otherwise. The file is written completely or not at all.
 ///
 /// # Errors
 /// If the file cannot be written.
 pub fn save(path: &Path, counts: &Counts) -> Result<()> {
-    let failed =
-        |error: &dyn std::fmt::Display| Error::at(path.display(), format_args!("cannot write it ({error})"));
+    let failed = |error: &dyn std::fmt::Display| {
+        Error::at(path.display(), format_args!("cannot write the file ({error})"))
+    };
     let mut unfinished = path.as_os_str().to_owned();
     unfinished.push(".unfinished");
     let is_parquet = path.extension().is_some_and(|extension| extension == "parquet");
@@ -65,7 +66,7 @@ pub fn save(path: &Path, counts: &Counts) -> Result<()> {
     });
     let written = written.and_then(|()| std::fs::rename(&unfinished, path).map_err(|error| failed(&error)));
     if written.is_err() {
-        // What is left of a failed attempt is of no use; if it cannot be removed either, the first error says more.
+        // The leftover of a failed attempt is useless; failing to remove it matters less than the first error.
         let _ = std::fs::remove_file(&unfinished);
     }
     written
@@ -110,7 +111,7 @@ pub fn write_csv(out: &mut impl Write, counts: &Counts) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Writes a whole number, several times as fast as the formatting of the library: counts are many.
+/// Writes a whole number, several times as fast as the standard formatting: there are many counts.
 fn push_number(line: &mut Vec<u8>, number: i64) {
     if number < 0 {
         line.push(b'-');
@@ -172,7 +173,7 @@ fn load_csv(input: &Input, text: &[u8], unit: Option<Decimal>) -> Result<Counts>
                 let place = format!("{input}:{line}");
                 return Err(Error::at(
                     place,
-                    format_args!("the row is not whole; expected {} columns and a line break", names.len()),
+                    format_args!("the row is incomplete; expected {} columns and a line break", names.len()),
                 ));
             }
         };

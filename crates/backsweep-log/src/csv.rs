@@ -1,8 +1,8 @@
-//! Records of CSV and TSV files (RFC 4180), cut into fields in place.
+//! Records of CSV and TSV files (RFC 4180), split into fields in place.
 
 use crate::rows::Cells;
 
-/// Where the fields of a file stand.
+/// The layout of a file's fields.
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub delimiter: u8,
@@ -16,7 +16,7 @@ pub(crate) const UNUSED: u16 = u16::MAX;
 #[derive(Default)]
 pub(crate) struct Fields {
     spans: Vec<Span>,
-    /// Quoted fields with quotes in them, which were written as two.
+    /// Quoted fields that contain quotes, with doubled quotes undone.
     unescaped: Vec<u8>,
 }
 
@@ -95,7 +95,8 @@ impl Fields {
         }
     }
 
-    /// Splits a record without quotes at the next marks, if it has as many columns as the layout; where the next record begins.
+    /// Splits a record without quotes at the next marks, if it has as many columns as the layout; returns where the next record
+    /// begins.
     #[inline]
     pub fn split_plain(&mut self, marks: &mut Marks<'_>, at: usize, layout: &Layout) -> Option<usize> {
         let text = marks.text;
@@ -116,7 +117,7 @@ impl Fields {
         Some(start)
     }
 
-    /// The quoted field whose text begins at `start`, and where the text goes on after it.
+    /// The quoted field whose text begins at `start`, and where the text continues after it.
     fn quoted(&mut self, text: &[u8], start: usize) -> Option<(Span, usize)> {
         let unescaped_start = self.unescaped.len();
         let (mut from, mut is_unescaped) = (start, false);
@@ -143,13 +144,13 @@ impl Fields {
     }
 }
 
-/// Where delimiters and line breaks stand in a text, found eight bytes at a time.
+/// The places of delimiters and line breaks in a text, found eight bytes at a time.
 pub(crate) struct Marks<'a> {
     text: &'a [u8],
     delimiter: u64,
     /// Where the current eight bytes begin.
     base: usize,
-    /// Which of them are marks still to come, a bit per byte.
+    /// Which of them are marks not yet returned, one bit per byte.
     mask: u64,
 }
 
@@ -174,7 +175,7 @@ impl<'a> Marks<'a> {
         let word = match self.text.get(self.base..).and_then(|rest| rest.first_chunk()) {
             Some(bytes) => u64::from_le_bytes(*bytes),
             None => {
-                // The last few bytes; what is missing is filled with bytes that are not marks.
+                // The last few bytes, padded with bytes that are not marks.
                 let mut bytes = [0; 8];
                 let rest = self.text.get(self.base..).unwrap_or_default();
                 bytes[..rest.len()].copy_from_slice(rest);

@@ -3,16 +3,16 @@
 /// The most decimals: 10¹⁸ is the largest power of ten that an `i64` holds.
 pub const MAX_DECIMALS: u8 = 18;
 
-/// A decimal number, `mantissa` · 10^-`decimals`, with as few decimals as it needs.
+/// A decimal number, `mantissa` · 10^-`decimals`, with as few decimals as possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
     /// The digits, with the sign.
     pub mantissa: i64,
-    /// How many of the digits stand behind the point.
+    /// How many of the digits are after the point.
     pub decimals: u8,
 }
 
-/// Why a text is not a decimal number that can be held.
+/// Why a text is not a decimal number that can be represented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotDecimal {
     /// It is not a number.
@@ -45,13 +45,14 @@ impl Decimal {
     /// Reads a number such as `-12`, `0.50`, `1e-3`. Spaces around it are skipped.
     ///
     /// # Errors
-    /// If the text is not a number, or has more than 18 digits that count. `nan` and `inf` are not numbers.
+    /// If the text is not a number, or has more than 18 significant digits. `nan` and `inf` are not numbers.
     #[inline]
     pub fn parse(text: &[u8]) -> Result<Self, NotDecimal> {
         Self::parse_plain(text).map_or_else(|| Self::parse_any(text), Ok)
     }
 
-    /// Reads digits with at most a sign and a point, so few that nothing can overflow: nearly all numbers of nearly all logs.
+    /// Reads digits with at most a sign and a point, few enough that nothing can overflow. Covers nearly all numbers in
+    /// nearly all logs.
     #[inline]
     fn parse_plain(text: &[u8]) -> Option<Self> {
         let (negative, digits) = match text {
@@ -91,7 +92,7 @@ impl Decimal {
         };
         let (mut mantissa, mut decimals, mut n_digits) = (0_i64, 0_i32, 0);
         let (mut point, mut exponent) = (false, 0_i32);
-        // Zeros behind the point are held back until a digit follows them: most are only there for looks.
+        // Zeros after the point are held back until a digit follows: most are trailing zeros.
         let mut zeros = 0;
         for (i, &byte) in digits.iter().enumerate() {
             match byte {
@@ -123,7 +124,7 @@ impl Decimal {
         Self::scaled(mantissa, decimals - exponent).ok_or(NotDecimal::Digits)
     }
 
-    /// `mantissa` · 10^-`decimals` in its shortest form, if it can be held.
+    /// `mantissa` · 10^-`decimals` in its shortest form, if it can be represented.
     fn scaled(mut mantissa: i64, mut decimals: i32) -> Option<Self> {
         if mantissa == 0 {
             return Some(Self::ZERO);
@@ -138,7 +139,7 @@ impl Decimal {
         Some(Self { mantissa, decimals })
     }
 
-    /// The decimal number with the fewest digits that rounds to `x`, as programs print it; `None` if it cannot be held.
+    /// The decimal number with the fewest digits that rounds to `x`, as programs print it; `None` if it cannot be represented.
     pub fn shortest(x: f64) -> Option<Self> {
         // A decimal of at most 15 digits that rounds to x is the shortest one. Dividing two whole numbers below 2⁵³ rounds once, so the
         // comparison is exact.
@@ -165,7 +166,7 @@ impl Decimal {
         (units.unsigned_abs() < 1_000_000_000_000_000 && units as f64 / scale == x).then_some(units)
     }
 
-    /// The number in units of 10^-`decimals`, if it is a whole number of them that can be held.
+    /// The number in units of 10^-`decimals`, if it is a whole number of them that can be represented.
     #[inline]
     pub fn in_units(self, decimals: u8) -> Option<i64> {
         let steps = decimals.checked_sub(self.decimals)?;
@@ -184,7 +185,7 @@ impl Decimal {
         in_units(self) % in_units(unit) == 0
     }
 
-    /// The multiple of this number that is nearest to `x`, if it can be held; halves go away from 0.
+    /// The multiple of this number nearest to `x`, if it can be represented; halves are rounded away from 0.
     pub fn nearest_multiple(self, x: f64) -> Option<Self> {
         let n = (x / self.to_f64()).round();
         let n = (n.abs() < (1_i64 << 53) as f64).then_some(n as i64)?;
@@ -193,7 +194,7 @@ impl Decimal {
 
     /// The nearest `f64`.
     pub fn to_f64(self) -> f64 {
-        // Exact operands of one division, as in nearly every log; else the library rounds the text.
+        // One division of exact operands, as in nearly every log; otherwise the standard library rounds the text.
         if self.mantissa.unsigned_abs() < 1 << 53 {
             return self.mantissa as f64 / power(self.decimals) as f64;
         }

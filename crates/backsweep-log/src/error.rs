@@ -1,8 +1,8 @@
-//! What can go wrong with a log, in one line.
+//! Errors of logs, each with a one-line message.
 
 use std::fmt;
 
-/// Why a log or a file of counts was refused: where, what was found, what was expected, how to mend it.
+/// Why a log or a file of counts was refused: where, what was found, what was expected, how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(String);
 
@@ -29,7 +29,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A value of a log as it can be shown in a message: short, and without what would garble a terminal.
+/// A value of a log for a message: shortened, and without characters that would garble a terminal.
 pub(crate) fn shown(value: &[u8]) -> String {
     let text = String::from_utf8_lossy(value);
     let mut short: String =

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Blocks are about this large, so that a block and what is made of it stay in the cache.
+/// Blocks are about this large, so that a block and its results stay in the cache.
 const BLOCK: usize = 1 << 18;
 /// No record is larger than this.
 const MAX_RECORD: usize = 1 << 26;
@@ -22,9 +22,9 @@ pub(crate) enum Content {
     Csv(Arc<Layout>),
     /// Lines with an object each, in the buffer.
     Json,
-    /// Some rows of a table in memory, still to be read.
+    /// Some rows of a table in memory, not yet read.
     Part(Arc<Part>),
-    /// A group of rows of a file, still to be read.
+    /// A group of rows of a file, not yet read.
     #[cfg(feature = "parquet")]
     Group(Arc<crate::parquet::Group>),
 }
@@ -34,7 +34,7 @@ pub(crate) struct Block {
     pub content: Content,
 }
 
-/// Where a block stands.
+/// The place of a block.
 #[derive(Clone, Copy)]
 struct Place {
     file: usize,
@@ -50,7 +50,7 @@ pub(crate) struct Feed<'a> {
     accepts_unterminated: bool,
     next_file: usize,
     open: Option<Text>,
-    /// What is still to be read of an input that is not text, with its share of the size.
+    /// The unread parts of an input that is not text, each with its share of the size.
     pieces: VecDeque<(Content, u64)>,
     places: Vec<Place>,
     pub n_read: Arc<AtomicU64>,
@@ -58,7 +58,7 @@ pub(crate) struct Feed<'a> {
 
 struct Text {
     source: Box<dyn Read + Send>,
-    /// What was read and not handed out yet.
+    /// What was read and not yet handed out.
     rest: Vec<u8>,
     at_end: bool,
     content: Content,
@@ -167,7 +167,7 @@ impl<'a> Feed<'a> {
                 return Err(Error::at(
                     input,
                     format_args!(
-                        "the record that begins with {start} does not end within 64 MB; is a quote in it not closed?"
+                        "the record that begins with {start} does not end within 64 MB; it may contain an unclosed quote"
                     ),
                 ));
             }
@@ -175,7 +175,7 @@ impl<'a> Feed<'a> {
         }
     }
 
-    /// What follows the last line break of a CSV file, and is something.
+    /// The rest of a CSV file after its last line break, if not empty.
     fn check_last_line(&self, line: &[u8], input: &Input) -> Result<()> {
         if line.first() == Some(&b'"') && memchr::memchr_iter(b'"', line).count() % 2 == 1
             || line.contains(&b'\n')
@@ -183,7 +183,7 @@ impl<'a> Feed<'a> {
             return Err(Error::at(
                 input,
                 format_args!(
-                    "the file ends within quotes, in the record that begins with {}; it was cut short, or a quote is not closed",
+                    "the file ends within quotes, in the record that begins with {}; it was truncated, or a quote is not closed",
                     shown(line)
                 ),
             ));
@@ -194,13 +194,13 @@ impl<'a> Feed<'a> {
         Err(Error::at(
             input,
             format_args!(
-                "the last line, {}, does not end with a line break: the file may have been cut short. If it is whole, pass --unterminated",
+                "the last line, {}, does not end with a line break: the file may have been truncated. If it is complete, pass --unterminated",
                 shown(line)
             ),
         ))
     }
 
-    /// Where a row stands: its file, and its line or row from 1. `lengths` has the lines of every block that was read.
+    /// The place of a row: its file, and its line or row from 1. `lengths` has the number of lines of every block read.
     pub fn place(&self, block: u32, line: u32, lengths: &std::collections::BTreeMap<u32, u32>) -> String {
         let Place { file, is_text, .. } = self.places[block as usize];
         let first = self.places.partition_point(|place| place.file < file);
@@ -223,7 +223,7 @@ impl Text {
         Ok(text)
     }
 
-    /// Opens a file and looks at its beginning.
+    /// Opens a file and inspects its beginning.
     fn with_header(input: &Input, n_read: &Arc<AtomicU64>) -> Result<(Self, Header)> {
         let source = input.open(n_read)?;
         let mut text =
@@ -253,9 +253,9 @@ impl Text {
 /// The beginning of a text.
 struct Header {
     names: Vec<String>,
-    /// How many bytes the line with the names takes.
+    /// The length in bytes of the line with the names.
     length: usize,
-    /// What stands between the columns; `None` for lines of JSON.
+    /// The delimiter between columns; `None` for lines of JSON.
     delimiter: Option<u8>,
 }
 
@@ -268,7 +268,7 @@ impl Header {
         if text[first] == b'{' {
             let line = text[first..].split(|&byte| byte == b'\n').next().unwrap_or_default();
             let names = json::keys(line).ok_or_else(|| {
-                Error::at(input, "the first line is not a whole JSON object; expected one object per line")
+                Error::at(input, "the first line is not a complete JSON object; expected one object per line")
             })?;
             return Ok(Self { names, length: 0, delimiter: None });
         }
@@ -285,7 +285,7 @@ impl Header {
         let Some((names, length)) = csv::header(text, delimiter) else {
             return Err(Error::at(
                 input,
-                "the line with the names of the columns does not end; the file was cut short",
+                "the line with the names of the columns has no line break; the file was truncated",
             ));
         };
         let names: std::result::Result<Vec<String>, _> = names.into_iter().map(String::from_utf8).collect();
@@ -339,7 +339,7 @@ fn is_parquet(input: &Input) -> Result<bool> {
 pub(crate) fn no_parquet(input: &Input) -> Error {
     Error::at(
         input,
-        "is a Parquet file, for which this build has no support; build with: cargo build --release -p backsweep-cli --features parquet",
+        "this is a Parquet file, which this build does not support; build with: cargo build --release -p backsweep-cli --features parquet",
     )
 }
 

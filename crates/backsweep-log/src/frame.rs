@@ -1,4 +1,4 @@
-//! Tables in memory, read part by part: what another program holds as columns is copied a part at a time, never as a whole.
+//! Tables in memory, read in chunks: columns held by another program are copied a chunk at a time, never as a whole.
 
 use crate::error::{Error, Result};
 use crate::feed::missing_column;
@@ -24,7 +24,7 @@ pub trait Frame: fmt::Debug + Send + Sync {
     fn part(&self, columns: &[String], rows: Range<usize>) -> std::result::Result<Vec<Series>, String>;
 }
 
-/// Some rows of a table, still to be read.
+/// Some rows of a table, not yet read.
 pub(crate) struct Part {
     input: Input,
     frame: Arc<dyn Frame>,
@@ -32,7 +32,7 @@ pub(crate) struct Part {
     pub rows: Range<usize>,
 }
 
-/// How many rows are read at once: few enough for the cache, so many that asking for them does not matter.
+/// How many rows are read at once: few enough for the cache, enough that the cost per call does not matter.
 const PART: usize = 1 << 16;
 
 /// The parts of a table, in order.
@@ -63,7 +63,7 @@ impl Part {
         let series = frame.part(columns, rows.clone()).map_err(|problem| Error::at(input, problem))?;
         if series.len() != columns.len() {
             let (found, expected) = (series.len(), columns.len());
-            return Err(Error::at(input, format_args!("gave {found} columns; expected {expected}")));
+            return Err(Error::at(input, format_args!("returned {found} columns; expected {expected}")));
         }
         for (name, series) in columns.iter().zip(&series) {
             series

@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub enum Input {
     /// A file.
     File(PathBuf),
-    /// Bytes in memory, such as all of standard input, and what they are called.
+    /// Bytes in memory, such as all of standard input, and their name for messages.
     Bytes(String, Arc<[u8]>),
-    /// A table in memory, such as a data frame, and what it is called.
+    /// A table in memory, such as a data frame, and its name for messages.
     Frame(String, Arc<dyn Frame>),
 }
 
@@ -40,7 +40,8 @@ impl Input {
         for pattern in patterns {
             if pattern == "-" {
                 let mut bytes = Vec::new();
-                let failed = |error| Error::at("standard input", format_args!("cannot read it ({error})"));
+                let failed =
+                    |error| Error::at("standard input", format_args!("cannot read the data ({error})"));
                 io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
                 inputs.push(Self::Bytes("standard input".to_owned(), bytes.into()));
             } else if Path::new(pattern).exists() {
@@ -61,7 +62,7 @@ impl Input {
             }
             let same = path.canonicalize().unwrap_or_else(|_| path.clone());
             if !seen.insert(same) {
-                return Err(Error::at(path.display(), "is named twice; its rows would count double"));
+                return Err(Error::at(path.display(), "is named twice; its rows would be counted twice"));
             }
         }
         if inputs.is_empty() {
@@ -114,10 +115,9 @@ impl Input {
     pub(crate) fn unreadable(&self, error: &io::Error) -> Error {
         let what = match error.kind() {
             io::ErrorKind::UnexpectedEof => {
-                "the compressed data ends too early: the file was cut short, so nothing of it is used"
-                    .to_owned()
+                "the compressed data ends too early: the file was truncated, so none of it is used".to_owned()
             }
-            _ => format!("cannot read it ({error})"),
+            _ => format!("cannot read the data ({error})"),
         };
         Error::at(self, what)
     }
@@ -133,7 +133,7 @@ fn matches(pattern: &str) -> Result<Vec<Input>> {
     let mut found = Vec::new();
     for path in paths {
         let path = path.map_err(|error| {
-            Error::at(error.path().display(), format_args!("cannot read it ({})", error.error()))
+            Error::at(error.path().display(), format_args!("cannot read the data ({})", error.error()))
         })?;
         if !path.is_dir() {
             found.push(path);

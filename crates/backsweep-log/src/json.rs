@@ -66,7 +66,7 @@ impl<'de> Visitor<'de> for &mut Object<'_> {
                     value.extend_from_slice(text.as_bytes());
                 }
                 [b'{' | b'[', ..] => {
-                    let problem = format!("'{key}' is a list or an object where a plain value is needed");
+                    let problem = format!("'{key}' is a list or an object; expected a plain value");
                     return Err(A::Error::custom(problem));
                 }
                 text => value.extend_from_slice(text),

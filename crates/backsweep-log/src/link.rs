@@ -1,4 +1,4 @@
-//! Fragments of cases joined: starts, the steps between fragments, ends; and the counts in their one form.
+//! Joins fragments of cases: starts, the steps between fragments, ends; and puts the counts into canonical form.
 
 use crate::counter::{Bad, Counter, END, Entry, Fold, Fragment, Mode, Row, SHOWN_BAD, Stop, Table, fold};
 use crate::counts::{Case, Counts, End, FOLDS, Step};
@@ -9,7 +9,7 @@ use crate::sheet::{Line, Sheet};
 use crate::work::on_threads;
 use std::collections::BTreeMap;
 
-/// What all threads and passes have counted.
+/// The counts of all threads and passes.
 pub(crate) struct Total {
     states: Names,
     actions: Names,
@@ -30,14 +30,14 @@ pub(crate) struct Total {
     pub lengths: BTreeMap<u32, u32>,
 }
 
-/// What a case is worth at its end, and which cases end.
+/// The reward of a case at its end, and which cases end.
 pub(crate) struct Rule<'a> {
     pub mode: Mode,
     /// Whether the last row of a case ends it, unless it says that it was cut.
     pub last_row_ends: bool,
     /// The values that are known, and their rewards in the decimals of the total.
     pub outcomes: Option<(&'a str, Vec<(String, i64)>)>,
-    /// Whether bad rows are skipped, rather than only counted.
+    /// Whether bad rows are skipped rather than only counted.
     pub skips: bool,
 }
 
@@ -66,7 +66,7 @@ impl Total {
         }
     }
 
-    /// Takes in what the threads of one pass have counted. All of them, and the total, have rewards in the same decimals.
+    /// Adds the counts of the threads of one pass. All of them, and the total, have rewards in the same decimals.
     pub fn add(&mut self, counters: Vec<Counter>, rule: &Rule<'_>) -> std::result::Result<(), Overlap> {
         let n_threads = counters.len();
         let mut fragments = Vec::new();
@@ -74,7 +74,7 @@ impl Total {
             let states = self.states.ids(counter.states.iter());
             let actions = self.actions.ids(counter.actions.iter());
             let state = |id: u32| if id == END { END } else { states[id as usize] };
-            // The numbers of the first thread's names are those of the total.
+            // The first thread's name ids are those of the total.
             let is_first = self.tables.iter().all(|table| table.len() == 0)
                 && (0..states.len()).all(|id| states[id] == id as u32)
                 && (0..actions.len()).all(|id| actions[id] == id as u32);
@@ -142,7 +142,7 @@ impl Total {
         let end = if is_ended {
             let outcomes = rule.outcomes.as_ref().map(|(_, outcomes)| outcomes);
             let worth = outcomes.map_or(0, |outcomes| outcomes[usize::from(row.outcome) - 1].1);
-            // What does not fit is noticed by `largest`.
+            // `largest` detects what does not fit.
             let reward = row.reward.wrapping_add(worth);
             self.largest = self.largest.max(row.reward.unsigned_abs().saturating_add(worth.unsigned_abs()));
             step(&mut self.tables, row, END, reward);
@@ -151,7 +151,7 @@ impl Total {
             step(&mut self.tables, row, row.next, row.reward);
             End::Truncated(row.next)
         } else {
-            // Where the last action led is not known: its row only says where the step before it led.
+            // It is unknown where the last action led: its row only says where the previous step led.
             End::Truncated(row.state)
         };
         let is_empty = !is_ended && !rule.mode.has_next && case.len() == 1 && !last.is_long;
@@ -167,7 +167,7 @@ impl Total {
         Ok(())
     }
 
-    /// Whether all rows of a case fit together; tells what does not.
+    /// Whether all rows of a case are consistent; reports those that are not.
     fn is_sound(&mut self, case: &[Fragment], rule: &Rule<'_>) -> std::result::Result<bool, Overlap> {
         let has_bad = case.iter().any(|fragment| fragment.is_bad);
         let mut problems = Vec::new();
@@ -178,7 +178,7 @@ impl Total {
             } else if before.last.stop != Stop::None {
                 problems.push((
                     before,
-                    "the case goes on after this row, which says that it ended or was cut".to_owned(),
+                    "the case continues after this row, which says that it ended or was cut".to_owned(),
                 ));
             }
         }
@@ -194,7 +194,7 @@ impl Total {
         if !has_bad && problems.is_empty() {
             return Ok(true);
         }
-        // Steps within long fragments are counted already; to leave them out, or to see the true order, all rows are needed.
+        // Steps within long fragments are already counted; to leave them out, or to find the true order, all rows are needed.
         let is_long = case.iter().any(|fragment| fragment.is_long);
         let overlaps = case.windows(2).any(|pair| pair[1].first <= pair[0].last.order);
         if is_long && (rule.skips || overlaps && !has_bad) {
@@ -207,7 +207,7 @@ impl Total {
         Ok(false)
     }
 
-    /// The counts and the kept cases in their one form; `None` if a sum could be too large for 64 bits.
+    /// The counts and the kept cases in canonical form; `None` if a sum could be too large for 64 bits.
     ///
     /// # Errors
     /// None that a sheet without subtractions has.

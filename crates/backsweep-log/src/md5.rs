@@ -1,9 +1,9 @@
-//! MD5 (RFC 1321): the fold of a case is the first hexadecimal digit of its md5, because every engine that can count has md5. It protects
-//! nothing.
+//! MD5 (RFC 1321): the fold of a case is the first hexadecimal digit of its md5, because every engine that can count has md5.
+//! It is not used for security.
 
 const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
 
-/// ⌊2³² |sin(i + 1)|⌋, written out because the sine of the library may differ between systems.
+/// ⌊2³² |sin(i + 1)|⌋, written out because the sine of the standard library may differ between systems.
 #[rustfmt::skip]
 const SINES: [u32; 64] = [
     0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,

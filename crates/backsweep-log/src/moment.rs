@@ -34,7 +34,7 @@ pub(crate) const SECOND: i128 = 1_000_000_000_000_000_000;
 /// A day, as a moment.
 pub(crate) const DAY: i128 = 86_400 * SECOND;
 
-/// Writes a date as it is read, with the time of day or without; a fraction of a second only where there is one.
+/// Writes a date in the form that is read, with or without the time of day; a fraction of a second only if there is one.
 pub(crate) fn write_date(moment: Moment, with_time: bool, text: &mut Vec<u8>) {
     use std::io::Write;
     let (days, rest) = (moment.div_euclid(DAY), moment.rem_euclid(DAY));

@@ -1,10 +1,10 @@
-//! Names as numbers, while a log is read.
+//! Numbers for names while a log is read.
 
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-/// Names in order of first sight; all of them share one array of bytes.
+/// Names in order of first occurrence; all of them share one array of bytes.
 #[derive(Default)]
 pub(crate) struct Names {
     bytes: Vec<u8>,
@@ -26,7 +26,7 @@ fn packed(name: &[u8]) -> u64 {
             u64::from(first) | u64::from(middle) << (8 * (n / 2)) | u64::from(last) << (8 * (n - 1))
         }
         4..=7 => {
-            // The two halves overlap in bytes that are the same.
+            // The two halves overlap in identical bytes.
             let (low, high) = (name.first_chunk(), name.last_chunk());
             let half = |bytes: Option<&[u8; 4]>| u64::from(u32::from_le_bytes(*bytes.unwrap_or(&[0; 4])));
             half(low) | half(high) << (8 * (n - 4))
@@ -84,17 +84,17 @@ impl Names {
         spelled(&self.bytes, &self.ends, id)
     }
 
-    /// The numbers of many names. A name that has no room is beyond 2³² of them; there is no memory for so many.
+    /// The numbers of many names. Only more than 2³² names would not fit, and memory runs out before that.
     pub fn ids<'a>(&mut self, names: impl Iterator<Item = &'a [u8]>) -> Vec<u32> {
         names.map(|name| self.id(name).unwrap_or(0)).collect()
     }
 
-    /// All names, in order of first sight.
+    /// All names, in order of first occurrence.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.ends.len() as u32).map(|id| self.name(id))
     }
 
-    /// All names, sorted, and where each number went.
+    /// All names, sorted, and the new place of each number.
     pub fn sorted(&self) -> (Vec<String>, Vec<u32>) {
         let mut order: Vec<u32> = (0..self.ends.len() as u32).collect();
         order.sort_unstable_by_key(|&id| self.name(id));

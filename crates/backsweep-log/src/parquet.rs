@@ -1,4 +1,5 @@
-//! Parquet: logs group by group, and counts. Text stays in dictionaries, so that a name is looked up once per group, not once per row.
+//! //! Parquet: reads logs by row group, and counts. Text stays in dictionaries, so that a name is looked up once per group,
+//! not per row.
 
 use crate::counts::Counts;
 use crate::counts_file::{self, COLUMNS, UNIT};
@@ -42,12 +43,12 @@ fn failed(input: &Input, error: impl std::fmt::Display) -> Error {
     Error::at(
         input,
         format_args!(
-            "the Parquet file cannot be read ({error}); it may have been cut short, so nothing of it is used"
+            "the Parquet file cannot be read ({error}); it may have been truncated, so none of it is used"
         ),
     )
 }
 
-/// What the end of a file says about it; text is to be read as dictionaries.
+/// The metadata at the end of a file; text is read as dictionaries.
 fn metadata(input: &Input) -> Result<ArrowReaderMetadata> {
     let load = |input: &Input| match input {
         Input::File(path) => {
@@ -163,16 +164,13 @@ impl Group {
             }
         }
         if line != n_rows {
-            return Err(failed(
-                &self.input,
-                format_args!("a group has {line} rows where {n_rows} are announced"),
-            ));
+            return Err(failed(&self.input, format_args!("a group has {line} rows; expected {n_rows}")));
         }
         Ok(n_rows)
     }
 }
 
-/// What the metadata of counts can say besides the unit; other keys are those of the program that wrote the file.
+/// The metadata keys of counts besides the unit; other keys belong to the program that wrote the file.
 const HOW: [&str; 11] =
     ["case", "order", "state", "action", "reward", "round", "next", "end", "final", "truncated", "missing"];
 
@@ -193,7 +191,7 @@ pub(crate) fn load_counts(input: &Input, unit: Option<Decimal>) -> Result<Counts
     counts_file::finish(input, lines.sheet)
 }
 
-/// Takes in the lines of a table of counts.
+/// Reads the lines of a table of counts.
 struct Lines {
     sheet: Sheet,
     unit: Decimal,

@@ -1,4 +1,4 @@
-//! Arrow arrays, as Parquet files are read into them, to typed columns.
+//! Turns the Arrow arrays of a Parquet file into typed columns.
 
 use crate::decimal::Decimal;
 use crate::moment::{DAY, SECOND};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// The last dictionary of a column: a group of rows has one for all of its batches.
 pub(crate) type Known = Option<(ArrayRef, Arc<Dictionary>)>;
 
-/// A column, or why it cannot be used. A dictionary other than the one before becomes the known one.
+/// A column, or why it cannot be used. A new dictionary replaces the previous one.
 pub(crate) fn series(array: &ArrayRef, known: &mut Known) -> Result<Series, String> {
     let missing = (array.null_count() > 0).then(|| (0..array.len()).map(|row| array.is_null(row)).collect());
     Ok(Series { values: values(array, known)?, missing })
@@ -57,7 +57,7 @@ fn values(array: &ArrayRef, known: &mut Known) -> Result<Values, String> {
                     copy
                 }
             };
-            // A missing value has any key.
+            // A missing value may have any key.
             Values::Text(dictionary.keys().values().iter().map(|&key| key as u32).collect(), copy)
         }
         DataType::Int8 => integers!(Int8Type),

@@ -21,7 +21,7 @@ pub struct Preview {
     pub problems: Vec<String>,
 }
 
-/// Reads the first rows of a log; all of them only if there are quantiles to be found.
+/// Reads the first rows of a log; reads all of them only to find quantiles.
 ///
 /// # Errors
 /// As for [`read`](crate::read), bad rows aside.
@@ -50,10 +50,10 @@ pub fn preview(spec: &Spec, inputs: &[Input], n_rows: usize) -> Result<Preview> 
     Ok(Preview { how: spec.describe(), steps, problems })
 }
 
-/// Looks at the first rows.
+/// Collects the first rows.
 struct Peek<'a> {
     encoder: Encoder<'a>,
-    /// Rows with the number of their case in `cases`.
+    /// Rows, each with the index of its case in `cases`.
     rows: Vec<(usize, Row)>,
     cases: Vec<String>,
     problems: Vec<String>,

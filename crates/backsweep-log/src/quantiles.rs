@@ -1,4 +1,4 @@
-//! Quantiles of a log, which become edges: a reading of their own.
+//! Quantiles of a log, which become edges: a separate pass over the log.
 
 use crate::bins::{Column, Values};
 use crate::error::Result;
@@ -27,7 +27,7 @@ impl Sink for Collector {
     fn end_block(&mut self, _block: u32, _n_lines: u32) {}
 }
 
-/// The same settings with edges in place of quantiles, which takes a reading of the log.
+/// The same settings with edges in place of quantiles; reads the log once.
 pub(crate) fn closed(spec: &Spec, inputs: &[Input], observer: &dyn Observer) -> Result<Spec> {
     let mut spec = spec.clone();
     let open = |column: &&mut Column| column.is_open();

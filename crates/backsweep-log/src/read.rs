@@ -1,4 +1,4 @@
-//! A log to counts: the one door.
+//! Reads a log into counts: the entry point of this crate.
 
 use crate::counter::{Counter, Mode};
 use crate::counts::{Case, Counts, Step};
@@ -17,17 +17,17 @@ use crate::work::{n_threads, work};
 pub struct Log {
     /// What was counted, in all folds.
     pub counts: Counts,
-    /// The cases of the folds that were to be kept, in an order that depends on nothing but their names.
+    /// The cases of the kept folds, in an order that depends only on their names.
     pub cases: Vec<Case>,
     /// Rewards of steps of cases are in units of 10^-`case_decimals`.
     pub case_decimals: u8,
     /// How the log was read. Quantiles have become edges.
     pub spec: Spec,
-    /// What was found on the way.
+    /// Notes on the log.
     pub report: Report,
 }
 
-/// What was found on the way through a log.
+/// Notes on a log that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Rows that were read, bad ones included.
@@ -36,7 +36,7 @@ pub struct Report {
     pub bad_rows: u64,
     /// The first of them: where, and what is wrong.
     pub bad_examples: Vec<String>,
-    /// Cases that were left out because a row of theirs is bad.
+    /// Cases that were skipped because they have a bad row.
     pub dropped_cases: u64,
     /// Cases that ended.
     pub ended: u64,
@@ -46,13 +46,13 @@ pub struct Report {
     pub empty_cases: u64,
     /// Rows that lead to a state other than that of the next row of their case.
     pub breaks: u64,
-    /// Whether rows of cases were so mixed that all of them were held in memory.
+    /// Whether rows of different cases were so mixed that all of them were held in memory.
     pub mixed: bool,
 }
 
-/// Watches over a log being read.
+/// Observes a log being read.
 pub trait Observer: Sync {
-    /// Told now and then how many bytes of how many were read, and how many rows; returns false to stop.
+    /// Called now and then with the bytes read, the bytes in all, and the rows read; returns false to stop.
     fn progress(&self, _done: u64, _total: u64, _rows: u64) -> bool {
         true
     }
@@ -60,7 +60,7 @@ pub trait Observer: Sync {
 
 impl Observer for () {}
 
-/// Folds as bits: bit f stands for fold f.
+/// Folds as bits: bit f is fold f.
 pub type Folds = u16;
 
 impl Log {
@@ -76,13 +76,14 @@ const MAX_FRAGMENTS: usize = 1 << 23;
 /// Reads a log: counts it, and keeps the cases of some folds as a whole.
 ///
 /// # Complexity
-/// Memory: distinct (state, action, next state, fold), plus about 100 bytes per case, and per row where the rows of cases are mixed; beyond
-/// 2²³ of these, the log is read several times, each time for a part of the cases. Kept cases come on top. The result does not depend on
-/// how rows are spread over files or on the number of threads, nor, if there is an order column, on the order of rows.
+/// Memory: distinct (state, action, next state, fold), plus about 100 bytes per case, or per row where the rows of cases are
+/// mixed; beyond 2²³ of these, the log is read several times, each time for a part of the cases. Kept cases are extra. The
+/// result does not depend on how rows are spread over files or on the number of threads, nor, if there is an order column, on
+/// the order of rows.
 ///
 /// # Errors
-/// Files that cannot be read or end too early, columns that are not there, more bad rows than [`Spec::skip_bad`] allows, rewards whose sums
-/// may not fit in 64 bits.
+/// Files that cannot be read or end too early, missing columns, more bad rows than [`Spec::skip_bad`] allows, rewards whose
+/// sums may not fit in 64 bits.
 pub fn read(spec: &Spec, inputs: &[Input], keep: Folds, observer: &dyn Observer) -> Result<Log> {
     read_within(spec, inputs, keep, observer, MAX_FRAGMENTS)
 }
@@ -165,7 +166,7 @@ fn finish(spec: Spec, feed: &Feed<'_>, total: Total, mode: Mode) -> Result<Log> 
         let percent = (share.ceil() as u64).max(1);
         let is_are = if bad_rows == 1 { "is" } else { "are" };
         return Err(Error::new(format!(
-            "{first}. {bad_rows} of {rows} rows {is_are} bad ({share:.2} %); mend the log, or pass --skip-bad {percent}% to leave bad rows and their cases out"
+            "{first}. {bad_rows} of {rows} rows {is_are} bad ({share:.2} %); fix the log, or pass --skip-bad {percent}% to skip bad rows and their cases"
         )));
     }
     let report = Report {

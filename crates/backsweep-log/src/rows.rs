@@ -1,4 +1,4 @@
-//! Values of columns to rows in numbers.
+//! Turns values of columns into rows of numbers.
 
 mod cells;
 mod plan;
@@ -35,7 +35,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Takes in a row, good or bad.
+    /// Reads a row, good or bad.
     #[inline]
     pub fn row(&mut self, cells: &mut impl Cells, block: u32, line: u32) {
         if let Some(slot) = self.plan.case {
@@ -44,7 +44,7 @@ impl<'a> Encoder<'a> {
                 let name = cells.text(slot);
                 if name.is_empty() {
                     let problem = format!(
-                        "column '{}' (the case) is empty; expected its name",
+                        "column '{}' (the case) is empty; expected the name of a case",
                         self.plan.columns[slot]
                     );
                     return self.counter.push_bad(block, line, problem, false);
@@ -69,19 +69,19 @@ impl<'a> Encoder<'a> {
         self.plan.case.map_or(String::new(), |slot| String::from_utf8_lossy(cells.text(slot)).into_owned())
     }
 
-    /// A row that could not be cut into columns.
+    /// A row that could not be split into columns.
     pub fn bad_row(&mut self, block: u32, line: u32, problem: String) {
         self.counter.push_bad(block, line, problem, false);
     }
 
-    /// The block is done: codes have new meanings, and the rows before the next ones may be elsewhere.
+    /// The block is done: codes get new meanings, and the next rows need not follow the previous ones.
     pub fn end_block(&mut self, block: u32, n_lines: u32) {
         self.has_case = false;
         self.forget_codes();
         self.counter.end_block(block, n_lines);
     }
 
-    /// From here on codes have other meanings.
+    /// From here on, codes have other meanings.
     pub fn forget_codes(&mut self) {
         self.memos.iter_mut().for_each(Vec::clear);
     }
@@ -119,7 +119,7 @@ impl<'a> Encoder<'a> {
             Some(slot) => plan.flag(cells, slot)?,
             None => false,
         };
-        // A step that ended and was cut at once has ended: nothing follows it.
+        // A step that both ended and was cut has ended: nothing follows it.
         let stop = match (ended, cut) {
             (true, _) => Stop::Ended,
             (false, true) => Stop::Cut,

@@ -1,4 +1,4 @@
-//! Counts in the making: lines in any order, each key any number of times.
+//! Counts under construction: lines in any order, each key any number of times.
 
 use crate::counter::END;
 use crate::counts::{CountRow, Counts, Start};
@@ -26,11 +26,11 @@ pub(crate) struct Line {
     pub next: u32,
     pub fold: u8,
     pub n: i64,
-    /// Wider than counts are, so that no order of lines can overflow where another does not.
+    /// Wider than counts, so that whether sums overflow does not depend on the order of lines.
     pub sum: i128,
 }
 
-/// Numbers from 1 on, so that what is not there sorts first.
+/// Numbers from 1, so that a missing one sorts first.
 fn place(places: &[u32], id: u32) -> u32 {
     if id == END { 0 } else { places[id as usize] + 1 }
 }
@@ -46,7 +46,7 @@ impl Sheet {
         self.lines.push(line);
     }
 
-    /// Makes room for rewards with this many decimals; returns what sums in them are to be multiplied by.
+    /// Makes room for rewards with this many decimals; returns the factor by which to multiply sums with fewer.
     pub fn in_decimals(&mut self, decimals: u8) -> i128 {
         if decimals > self.decimals {
             let scale = i128::from(power(decimals - self.decimals));
@@ -80,7 +80,7 @@ impl Sheet {
         }));
     }
 
-    /// The counts in their one form, and where the ids of states and actions went; ids that no line has went nowhere that matters.
+    /// The counts in canonical form, and the new ids of states and actions; ids that no line uses have no meaning.
     ///
     /// # Errors
     /// If a count is not above 0, or a sum does not fit in 64 bits.
@@ -109,14 +109,14 @@ impl Sheet {
                 .map(|action| format!("action '{}'", action_names[action as usize]));
             let action = action.as_deref().unwrap_or("starts");
             return Err(Error::new(format!(
-                "state '{state}', {action}: {n} steps with a reward sum of {sum} units would be left; what is subtracted was not counted here"
+                "state '{state}', {action}: {n} steps with a reward sum of {sum} units would remain; the subtracted counts are not part of these"
             )));
         }
         while decimals > 0 && lines.iter().all(|line| line.sum % 10 == 0) {
             lines.iter_mut().for_each(|line| line.sum /= 10);
             decimals -= 1;
         }
-        // A name that no line has is not a name of these counts; without it the order stays as it is.
+        // A name that no line uses is dropped; the order of the others stays.
         let used = lines.iter().flat_map(|line| [line.state + 1, line.next]).filter(|&place| place > 0);
         let new_states = keep_used(&mut state_names, used.map(|place| place - 1));
         let new_actions =
@@ -170,7 +170,7 @@ fn sort(lines: &mut [Line], n_threads: usize) {
     });
 }
 
-/// Removes names that are not used; returns where each of the others went.
+/// Removes unused names; returns the new place of each of the others.
 fn keep_used(names: &mut Vec<String>, used: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut is_used = vec![false; names.len()];
     used.for_each(|place| is_used[place as usize] = true);

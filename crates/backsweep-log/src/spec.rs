@@ -8,31 +8,31 @@ use std::collections::BTreeMap;
 /// How a log is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The column that tells cases apart. Rows that name their next state can do without.
+    /// The column that identifies the case. Not needed if rows name their next state.
     pub case: Option<String>,
-    /// The column by which the rows of a case are ordered, numbers or dates; without it, they are in the order of the files.
+    /// The column that orders the rows of a case, numbers or dates; without it, they are in file order.
     pub order: Option<String>,
     /// The columns that make up the state.
     pub state: Vec<Column>,
     /// The columns that make up the action.
     pub action: Vec<Column>,
-    /// The columns that make up the next state, if a row is a whole transition; as many as `state`, and cut as those are.
+    /// The columns that make up the next state, if a row is a whole transition; as many as `state`, cut in the same way.
     pub next: Vec<String>,
     /// The column of rewards; without it every reward is 0.
     pub reward: Option<String>,
-    /// What the last row of a case says about its end.
+    /// The rule for what ends a case.
     pub end: EndRule,
-    /// The column that says that a case was cut, not ended.
+    /// The column that says whether a case was cut rather than ended.
     pub truncated: Option<String>,
-    /// What a case is worth at its end, by a column of its last row.
+    /// The reward of a case at its end, by a column of its last row.
     pub outcome: Option<Outcome>,
-    /// Rewards must be multiples of this; without it, all decimals up to 18 digits are.
+    /// Rewards must be multiples of this; without it, any decimal number of up to 18 digits is allowed.
     pub reward_unit: Option<Decimal>,
-    /// Round rewards to the nearest multiple of the unit, rather than refuse what is not a multiple.
+    /// Round rewards to the nearest multiple of the unit instead of refusing them.
     pub round_rewards: bool,
-    /// What stands for an empty value of a state or an action; without it, such a row is bad.
+    /// The name for an empty value of a state or an action; without it, such a row is bad.
     pub missing: Option<String>,
-    /// The share of bad rows up to which they are skipped, with the cases they belong to; 0 to 1.
+    /// Bad rows, with their cases, are skipped up to this share of all rows; 0 to 1.
     pub skip_bad: f64,
     /// Accept a CSV file whose last line has no line break.
     pub unterminated: bool,
@@ -48,11 +48,11 @@ pub enum EndRule {
     LastRow,
     /// No case ended: all were cut.
     Cut,
-    /// A row ended its case if this column says so: if it has the value, or is true where no value is given.
+    /// A row ended its case if this column has the given value or, if no value is given, is true.
     Column(String, Option<String>),
 }
 
-/// What a case is worth at its end.
+/// The reward of a case at its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The column.
@@ -97,7 +97,7 @@ impl Outcome {
     }
 }
 
-/// Names under which columns are looked for where none is given, in this order.
+/// Usual names of columns, tried in this order if none is given.
 const CASES: &[&str] = &[
     "case",
     "case_id",
@@ -120,7 +120,7 @@ const TERMINATED: &[&str] = &["terminated", "terminal", "done"];
 const TRUNCATED: &[&str] = &["truncated", "timeout"];
 
 impl Spec {
-    /// Fills in what was not given from the names of a log's columns, and says what it took for what, a line each.
+    /// Guesses the settings that were not given from the names of a log's columns, and returns one line per guess.
     ///
     /// # Errors
     /// If state, action or case are neither given nor found.
@@ -139,7 +139,7 @@ impl Spec {
         let known = |what: &str, flag: &str| {
             let columns = columns.join(", ");
             Error::new(format!(
-                "no column for the {what} was given or found; say which with {flag} (columns: {columns})"
+                "no column for the {what} was given or found; name it with {flag} (columns: {columns})"
             ))
         };
         if self.state.is_empty() {
@@ -204,7 +204,9 @@ impl Spec {
         }
         if !self.next.is_empty() && self.next.len() != self.state.len() {
             let (n, m) = (self.state.len(), self.next.len());
-            return refuse(format!("the state has {n} columns and the next state {m}; expected as many"));
+            return refuse(format!(
+                "the state has {n} columns and the next state {m}; expected the same number"
+            ));
         }
         if !self.next.is_empty() && self.end == EndRule::LastRow && self.case.is_none() {
             return refuse(
@@ -218,7 +220,7 @@ impl Spec {
         Ok(())
     }
 
-    /// Takes what is not given from how another log was read: columns, edges of bins, the rule for ends.
+    /// Takes settings that were not given from how another log was read: columns, edges of bins, the rule for ends.
     ///
     /// # Errors
     /// If the description is not one that [`describe`](Self::describe) makes.

@@ -1,4 +1,4 @@
-//! Columns of typed values, and their rows as [`Cells`]: numbers are not turned into text where numbers are wanted.
+//! Columns of typed values, and their rows as [`Cells`]: numbers are used as numbers, without going through text.
 
 use crate::decimal::{Decimal, NotDecimal};
 use crate::moment::{self, Kind, Moment};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Some rows of a column.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// The values; where one is missing, anything may stand.
+    /// The values; missing ones may be anything.
     pub values: Values,
     /// Whether each value is missing; `None` if none is.
     pub missing: Option<Vec<bool>>,
@@ -24,19 +24,20 @@ pub enum Values {
     Integers(Vec<i64>),
     /// Other numbers.
     Floats(Vec<f64>),
-    /// Numbers of 32 bits. The shortest text of one is what was meant: 0.1, not 0.10000000149.
+    /// Numbers of 32 bits, each meaning its shortest decimal text: 0.1, not 0.10000000149.
     ShortFloats(Vec<f32>),
     /// Exact numbers; `None` where one has more than 18 digits.
     Decimals(Vec<Option<Decimal>>),
     /// True or false.
     Flags(Vec<bool>),
-    /// Times since 1970 in parts of a second; how many units of 10⁻¹⁸ s such a part has. Days are shown without a time.
+    /// Times since 1970 in fractions of a second, and the length of such a fraction in units of 10⁻¹⁸ s. Days are shown
+    /// without a time.
     Times(Vec<i64>, i128),
-    /// As many missing values.
+    /// This many missing values.
     Nothing(usize),
 }
 
-/// Distinct texts, one behind the other.
+/// Distinct texts, concatenated.
 #[derive(Clone, Debug, Default)]
 pub struct Dictionary {
     bytes: Vec<u8>,
@@ -55,7 +56,7 @@ impl<T: AsRef<[u8]>> FromIterator<T> for Dictionary {
 }
 
 impl Dictionary {
-    /// Texts that stand one behind the other in `bytes`, by where each of them ends; `None` if one ends before it begins or behind the last
+    /// Texts concatenated in `bytes`, given by where each of them ends; `None` if one ends before it begins or past the last
     /// byte.
     pub fn new(bytes: Vec<u8>, ends: Vec<usize>) -> Option<Self> {
         let is_within = ends.is_sorted() && ends.last().is_none_or(|&end| end <= bytes.len());
@@ -91,7 +92,7 @@ impl Series {
                 (0..n).find(|&row| !self.is_missing(row) && codes[row] as usize >= dictionary.ends.len())
         {
             let (code, n) = (codes[row], dictionary.ends.len());
-            return Err(format!("has code {code} in row {row} of a part; its dictionary has {n} texts"));
+            return Err(format!("has code {code} in row {row} of a chunk; its dictionary has {n} texts"));
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::spec::Spec;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Takes in the rows of a log.
+/// Consumes the rows of a log.
 pub(crate) trait Sink: Send {
     fn row(&mut self, cells: &mut impl Cells, block: u32, line: u32);
     fn bad_row(&mut self, block: u32, line: u32, problem: String);
@@ -41,7 +41,8 @@ impl Sink for Encoder<'_> {
     }
 }
 
-/// Reads all blocks with some threads, each with a sink of its own. The last part says whether a sink was full, so that the rest was not read.
+/// Reads all blocks with several threads, each with its own sink. The last part says whether a sink was full, so that the rest
+/// was not read.
 pub(crate) fn work<'a, S: Sink>(
     feed: Feed<'a>,
     inputs: &[Input],
@@ -99,7 +100,7 @@ pub(crate) fn work<'a, S: Sink>(
         let others: Vec<_> = (1..n_threads).map(|_| scope.spawn(worker)).collect();
         let mut sinks = vec![worker()];
         for other in others {
-            sinks.push(other.join().map_err(|_| Error::new("a thread that read the log has failed"))?);
+            sinks.push(other.join().map_err(|_| Error::new("a thread that was reading the log failed"))?);
         }
         Ok(sinks)
     })?;
@@ -156,7 +157,7 @@ fn read_csv<S: Sink>(block: u32, text: &[u8], layout: &Layout, fields: &mut Fiel
                 sink.bad_row(
                     block,
                     line,
-                    "a closing quote is followed by text; expected a quote within quotes to be doubled"
+                    "a closing quote is followed by text; expected quotes within a quoted field to be doubled"
                         .to_owned(),
                 );
                 next
@@ -197,7 +198,7 @@ pub(crate) fn n_threads(spec: &Spec) -> usize {
     if spec.threads == 0 { cores() } else { spec.threads }
 }
 
-/// Does the same to many things with some threads; the results are in the order of the things.
+/// Applies a function to many items with several threads; results are in the order of the items.
 pub(crate) fn on_threads<T: Send, R: Send>(
     things: Vec<T>,
     n_threads: usize,

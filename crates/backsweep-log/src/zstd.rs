@@ -1,4 +1,4 @@
-//! Zstandard streams: frames one after another, each checked as far as it can be.
+//! Zstandard streams: consecutive frames, each verified if it has a checksum.
 
 use ruzstd::decoding::BlockDecodingStrategy;
 use ruzstd::decoding::FrameDecoder;
@@ -39,7 +39,7 @@ impl<R: BufRead> Zstd<R> {
         }
     }
 
-    /// A failure at the end of the source is a file that was cut short.
+    /// A failure at the end of the source means a truncated file.
     fn failed(&mut self, error: &FrameDecoderError) -> io::Error {
         match self.source.fill_buf() {
             Ok([]) => io::ErrorKind::UnexpectedEof.into(),
@@ -71,7 +71,7 @@ impl<R: BufRead> Read for Zstd<R> {
             if stored.is_some() && stored != self.decoder.get_calculated_checksum() {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidData,
-                    "zstd: the checksum does not fit the data",
+                    "zstd: the checksum does not match the data",
                 ));
             }
             self.is_open = false;

@@ -22,7 +22,7 @@ fn what_is_written_is_read_back() {
 }
 
 #[test]
-fn other_programs_may_write_it_otherwise() {
+fn other_programs_may_write_it_differently() {
     let ours = loaded("# reward_unit: 0.01\nstate,action,next,fold,n,reward_sum\nx,go,y,10,3,50\nx,go,,2,1,-5\nx,,,10,2,0\n").unwrap();
     let others = [
         "# reward_unit: 0.01\r\nn,fold,extra,next,reward_sum,action,state\r\n2,10,,,,,x\r\n1,a,!,y,25,go,x\r\n2,a,!,y,25,go,x\r\n1,2,!,,-5,go,x\r\n",
@@ -37,7 +37,7 @@ fn other_programs_may_write_it_otherwise() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_say_what_is_wrong() {
     let table =
         |row: &str| format!("# reward_unit: 1\nstate,action,next,fold,n,reward_sum\nx,go,y,0,1,1\n{row}\n");
     let cases = [
@@ -71,10 +71,10 @@ fn what_is_wrong_is_said() {
         (table("x,go,y,0,1,0.5"), "counts.csv:4: column 'reward_sum' is '0.5'; expected a whole number"),
         (table("x,go,y,0,1,"), "counts.csv:4: column 'reward_sum' is ''; expected a whole number"),
         (table("x,,y,0,1,"), "counts.csv:4: a row without an action is a start, and has no next state"),
-        (table("x,go,y,0,1"), "counts.csv:4: the row is not whole; expected 6 columns and a line break"),
+        (table("x,go,y,0,1"), "counts.csv:4: the row is incomplete; expected 6 columns and a line break"),
         (
             table("x,go,y,0,1,1").trim_end().to_owned(),
-            "counts.csv:4: the row is not whole; expected 6 columns and a line break",
+            "counts.csv:4: the row is incomplete; expected 6 columns and a line break",
         ),
         (
             table("x,go,y,0,0,7").replace("x,go,y,0,1,1\n", ""),
@@ -97,8 +97,7 @@ fn what_is_wrong_is_said() {
     };
     let refusal = counts("sofa:5").merge(&counts("sofa:6")).unwrap_err().to_string();
     assert!(
-        refusal
-            .contains("the counts do not fit together: state is 'sofa:5' in one and 'sofa:6' in the other"),
+        refusal.contains("the counts are incompatible: state is 'sofa:5' in one and 'sofa:6' in the other"),
         "{refusal}"
     );
 }

@@ -1,4 +1,4 @@
-//! Tables in memory: the same bits as from CSV, whatever types their columns have, and clear words where one is wrong.
+//! Tables in memory: the same bits as from CSV for every type of column, and clear messages for faulty ones.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::{HEADER, named, rows, spec};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Columns that are given out as they are.
+/// Columns that are returned as they are.
 #[derive(Debug, Default)]
 struct Columns(Vec<(String, Series)>);
 
@@ -27,7 +27,7 @@ impl Frame for Columns {
     fn part(&self, columns: &[String], rows: Range<usize>) -> Result<Vec<Series>, String> {
         let part = |name: &String| {
             let (_, series) = self.0.iter().find(|(known, _)| known == name).ok_or("no such column")?;
-            // A column with too few rows is given out as it is.
+            // A column with too few rows is returned as it is.
             if rows.end == self.n_rows() && rows.start == 0 {
                 return Ok(series.clone());
             }
@@ -73,14 +73,14 @@ fn spec_with_done() -> Spec {
     Spec { end: EndRule::parse("done"), ..spec() }
 }
 
-/// More rows than a part has, so that cases go on from one to the next.
+/// More rows than a chunk has, so that cases continue from one to the next.
 #[test]
 fn every_type_of_column_gives_the_bits_of_csv() {
     let rows = rows(12_000, 5);
     let fields = |column: usize| -> Vec<&str> {
         rows.iter().map(|row| row.trim_end().split(',').nth(column).unwrap()).collect()
     };
-    assert!(rows.len() > 1 << 16, "{} rows fit into one part", rows.len());
+    assert!(rows.len() > 1 << 16, "{} rows fit into one chunk", rows.len());
     let text = HEADER.to_owned() + &rows.concat();
     let expected = read(&spec_with_done(), &[named("log.csv", text)], 3, &()).unwrap();
     let order: Vec<i64> = fields(1).iter().map(|t| t.parse().unwrap()).collect();
@@ -160,7 +160,7 @@ fn names_of_numbers_flags_and_times_are_those_of_csv() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_column_and_row() {
+fn errors_name_column_and_row() {
     let problem = |column: usize, series: Series| {
         let mut columns = small();
         columns[column].1 = series;

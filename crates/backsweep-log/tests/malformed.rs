@@ -1,4 +1,4 @@
-//! Logs with something wrong, each refused with one line that says where, what was found and what was expected.
+//! Faulty logs, each refused with one line that says where, what was found and what was expected.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::{gzip, named, spec, zstd};
 
 const GOOD: &str = "case,t,state,action,reward\na,1,x,go,1\na,2,y,go,0.5\nb,1,x,go,2\n";
 
-/// Reads a log as the command does: what is not given is guessed.
+/// Reads a log as the command does, guessing what is not given.
 fn refusal(spec: &Spec, inputs: &[Input]) -> String {
     let mut spec = spec.clone();
     let read = columns(&inputs[0])
@@ -25,18 +25,21 @@ fn check(what: &str, found: &str, expected: &str) {
 
 #[test]
 fn rows() {
-    // What replaces the third row, and what the refusal says after the place.
+    // The replacement for the third row, and the expected message after the place.
     let cases: &[(&str, &str)] = &[
         ("a,2,y,go", "the row has 4 columns; expected 5"),
         ("a,2,y,go,1,2", "the row has 6 columns; expected 5"),
         ("a", "the row has 1 column; expected 5"),
-        (",2,y,go,1", "column 'case' (the case) is empty; expected its name"),
+        (",2,y,go,1", "column 'case' (the case) is empty; expected the name of a case"),
         ("a,,y,go,1", "column 't' is empty; expected a number of up to 18 digits, or a date"),
         ("a,soon,y,go,1", "column 't' is 'soon'; expected a number of up to 18 digits, or a date"),
         ("a,nan,y,go,1", "column 't' is 'nan'; expected a number"),
         ("a,1e40,y,go,1", "column 't' is '1e40'; expected a number"),
         ("a,2024-02-30,y,go,1", "column 't' is '2024-02-30'; expected a number"),
-        ("a,2,,go,1", "column 'state' is empty; expected a value (--missing names what stands for none)"),
+        (
+            "a,2,,go,1",
+            "column 'state' is empty; expected a value (--missing NAME gives a name to empty values)",
+        ),
         ("a,2,y,,1", "column 'action' is empty; expected a value"),
         ("a,2,y,go,", "column 'reward' is empty; expected a number, since it is the reward"),
         ("a,2,y,go,lots", "column 'reward' is 'lots'; expected a number, since it is the reward"),
@@ -50,7 +53,7 @@ fn rows() {
         ("a,2,\u{1b}[31my,go,\u{1b}", "column 'reward' is '\u{fffd}'; expected a number"),
         (
             "a,2,\"y\"z,go,1",
-            "a closing quote is followed by text; expected a quote within quotes to be doubled",
+            "a closing quote is followed by text; expected quotes within a quoted field to be doubled",
         ),
         ("a,1,y,go,1", "two rows of this case have the same order; expected each order once per case"),
     ];
@@ -61,7 +64,7 @@ fn rows() {
         check(
             row,
             &found,
-            "1 of 3 rows is bad (33.33 %); mend the log, or pass --skip-bad 34% to leave bad rows and their cases out",
+            "1 of 3 rows is bad (33.33 %); fix the log, or pass --skip-bad 34% to skip bad rows and their cases",
         );
     }
 }
@@ -121,11 +124,11 @@ fn files() {
             "[{\"case\": 1}]\n".into(),
             "log: the file is a JSON array; expected one object per line",
         ),
-        ("broken JSON", "{\"case\": 1,\n".into(), "log: the first line is not a whole JSON object"),
+        ("broken JSON", "{\"case\": 1,\n".into(), "log: the first line is not a complete JSON object"),
         (
             "no line break",
             GOOD.trim_end().into(),
-            "log: the last line, 'b,1,x,go,2', does not end with a line break: the file may have been cut short",
+            "log: the last line, 'b,1,x,go,2', does not end with a line break: the file may have been truncated",
         ),
         (
             "cut in a row",
@@ -135,7 +138,7 @@ fn files() {
         (
             "cut in the header",
             "case,t,st".into(),
-            "log: the line with the names of the columns does not end; the file was cut short",
+            "log: the line with the names of the columns has no line break; the file was truncated",
         ),
         ("open quote", GOOD.replace("b,1,x,go,2\n", "b,1,\"x,go,2\n"), "log: the file ends within quotes"),
     ];
@@ -164,7 +167,7 @@ fn lines_of_json() {
         ),
         (
             r#"{"case":"a","t":2,"state":["x"],"action":"go","reward":1}"#,
-            "log:2: 'state' is a list or an object where a plain value is needed",
+            "log:2: 'state' is a list or an object; expected a plain value",
         ),
         (
             r#"{"case":"a","t":2,"state":null,"action":"go","reward":1}"#,
@@ -182,7 +185,7 @@ fn lines_of_json() {
 }
 
 #[test]
-fn files_that_were_cut_short() {
+fn truncated_files_are_refused() {
     let rows: String = (0..30_000)
         .map(|i| format!("c{},{},s{},a{},{}\n", i / 10, i % 10, i * 7919 % 97, i % 3, i % 11))
         .collect();
@@ -192,7 +195,7 @@ fn files_that_were_cut_short() {
         for kept in [packed.len() - 1, packed.len() / 2, 40] {
             let found = refusal(&spec(), &[named(name, packed[..kept].to_vec())]);
             check(name, &found, &format!("{name}: "));
-            assert!(found.contains("cut short") || found.contains("cannot read it"), "{kept}: {found}");
+            assert!(found.contains("truncated") || found.contains("cannot read the data"), "{kept}: {found}");
         }
         let mut damaged = packed.clone();
         let middle = damaged.len() / 2;
@@ -211,19 +214,19 @@ fn settings() {
             Spec { state: vec![], ..spec() },
             "state,",
             "place,",
-            "no column for the state was given or found; say which with --state",
+            "no column for the state was given or found; name it with --state",
         ),
         (
             Spec { action: vec![], ..spec() },
             "action,",
             "doing,",
-            "no column for the action was given or found; say which with --action",
+            "no column for the action was given or found; name it with --action",
         ),
         (
             Spec { case: None, ..spec() },
             "case,",
             "who,",
-            "no column for the case was given or found; say which with --case",
+            "no column for the case was given or found; name it with --case",
         ),
     ];
     for (settings, from, to, expected) in cases {
@@ -267,7 +270,7 @@ fn settings() {
     check(
         "after end",
         &refusal(&by_done, &[named("log", after_end)]),
-        "log:2: the case goes on after this row, which says that it ended or was cut",
+        "log:2: the case continues after this row, which says that it ended or was cut",
     );
     let joined = Spec { state: vec![Column::plain("state"), Column::plain("action")], ..spec() };
     let bar = GOOD.replace("a,2,y", "a,2,y|z");
@@ -298,7 +301,7 @@ fn names_of_files() {
     check(
         "twice",
         &expand(&["Cargo.toml", "src/../Cargo.toml"]),
-        "is named twice; its rows would count double",
+        "is named twice; its rows would be counted twice",
     );
     check("nothing", &expand(&[]), "no log was named");
 }

@@ -1,4 +1,4 @@
-//! Parquet: the same bits as from CSV, whatever types its columns have; files that were cut short are refused.
+//! Parquet: the same bits as from CSV, for every type of column; truncated files are refused.
 #![cfg(feature = "parquet")]
 
 mod common;
@@ -110,7 +110,7 @@ fn whole_numbers_are_names_as_they_are_in_text() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_say_what_is_wrong() {
     let good = |state: ArrayRef| {
         let ints = || -> ArrayRef { Arc::new(Int64Array::from(vec![1, 2])) };
         let columns = vec![
@@ -133,7 +133,7 @@ fn what_is_wrong_is_said() {
         let found = refused(&whole[..kept]);
         assert!(
             found.starts_with("log.parquet: the Parquet file cannot be read (")
-                && found.contains("cut short"),
+                && found.contains("truncated"),
             "{found}"
         );
     }

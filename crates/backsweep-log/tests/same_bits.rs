@@ -1,4 +1,4 @@
-//! However a log is sliced, shuffled, compressed, split or read: the same bits. What is subtracted was never there.
+//! A log gives the same bits however it is sliced, shuffled, compressed, split or read. Subtracted counts leave no trace.
 
 mod common;
 
@@ -58,7 +58,7 @@ fn shuffled_split_compressed_and_threaded() {
 }
 
 #[test]
-fn columns_may_stand_elsewhere_in_each_file() {
+fn the_order_of_columns_may_differ_between_files() {
     let first = "case,t,state,action,reward,done\na,1,x,go,1,0\n";
     let second = "done,action,note,state,t,reward,case\n1,stop,?,y,2,2.5,a\n";
     let together = "case,t,state,action,reward,done\na,1,x,go,1,0\na,2,y,stop,2.5,1\n";
@@ -99,7 +99,7 @@ fn parts_add_up_and_subtract_to_the_same_bits() {
         assert_eq!(rest.merge(&one).unwrap(), all);
         assert_eq!(one.merge(&rest).unwrap(), all);
         let refusal = rest.subtract(&one.merge(&all).unwrap()).unwrap_err().to_string();
-        assert!(refusal.contains("was not counted here"), "{refusal}");
+        assert!(refusal.contains("are not part of these"), "{refusal}");
     }
     let parts: Vec<_> = (0..5).map(|i| of(&|case| case % 5 == i)).collect();
     let mut sum = parts[3].clone();
@@ -113,7 +113,7 @@ fn parts_add_up_and_subtract_to_the_same_bits() {
 }
 
 #[test]
-fn skipped_rows_take_their_cases_with_them_wherever_they_stand() {
+fn skipped_rows_drop_their_cases_wherever_they_are() {
     let rows = rows(2_000, 13);
     let spoiled = |case: usize| case % 97 == 5;
     let case = |row: &str| row[1..row.find(',').unwrap()].parse::<usize>().unwrap();

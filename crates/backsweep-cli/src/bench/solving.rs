@@ -1,7 +1,7 @@
 //! `backsweep bench --solve`: how fast known models are solved and repaired.
 //!
-//! All figures are CPU seconds of the one thread that works. Making or reading a model is not counted. A row is printed as
-//! soon as it is measured; with `--json` all come at the end.
+//! All figures are CPU seconds of the single working thread. Making or reading a model is not counted. Each row is printed
+//! as soon as it is measured; with `--json` all are printed at the end.
 
 use super::Arguments;
 use crate::{loading, output};
@@ -30,10 +30,10 @@ const CASES: [&str; 10] = [
     "walls",
 ];
 
-/// Too large to run unasked.
+/// Too large to run by default.
 const LARGE: [&str; 2] = ["garnet10m", "layered10m"];
 
-/// Measures what the arguments ask for.
+/// Measures the cases that the arguments select.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let cases: Vec<&str> = match &arguments.cases[..] {
         [] if arguments.model.is_some() => Vec::new(),
@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         "arcs",
         "CPU s",
         "bound",
-        "a sweep s",
+        "sweep s",
         "of memory",
         "MiB"
     ));
@@ -113,7 +113,7 @@ struct Bench {
     runs: u32,
     /// Bytes per nanosecond.
     streaming: f64,
-    /// Whether rows are printed as they come.
+    /// Whether rows are printed as they are measured.
     table: bool,
 }
 
@@ -124,7 +124,7 @@ impl Bench {
         }
     }
 
-    /// A model solved afresh, and the speed of one sweep over all of its choices.
+    /// Solves a model from scratch and measures one sweep over all of its choices.
     fn solve(&self, case: &str, family: &Family, direction: Direction) -> Result<Value> {
         reset_peak_memory();
         let (seconds, solution) = self.fresh(case, family, direction)?;
@@ -225,7 +225,7 @@ fn sweep_seconds(case: &str, family: &Family, direction: Direction) -> Result<f6
     let mut best = f64::INFINITY;
     for _ in 0..3 {
         let mut values = vec![0.0; mdp.n_states()];
-        // Checking the model is in both.
+        // Both include checking the model.
         let mut sweeps = |n: usize| -> Result<f64> {
             let (seconds, swept) = timed(|| sweep_values(mdp, rewards, *discount, direction, &mut values, n));
             swept.map_err(|problem| Error::new(format!("{case}: {problem}")))?;

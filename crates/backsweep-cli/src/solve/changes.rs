@@ -1,7 +1,6 @@
-//! Changes of a model as lines of a table: outcomes and rewards of actions, actions that are added or removed.
-//!
-//! The rows of an action are gathered until their probabilities sum to 1; that makes one change. A line that is refused leaves
-//! everything as it was, the rows gathered so far included.
+//! Changes to a model as lines of a table: outcomes and rewards of actions, actions added or removed.
+//!//! The rows of an action are gathered until their probabilities sum to 1; together they make one change. A refused line
+//! leaves everything as it was, including the rows gathered so far.
 
 use super::report;
 use backsweep_io::mdp::{MAX_REWARD, Mdp, SUM_SLACK};
@@ -12,12 +11,12 @@ use std::collections::{HashMap, HashSet};
 /// How far the probabilities of an action may be from 1: tables are printed with few digits.
 const TABLE_SLACK: f64 = 1e-6;
 
-/// One change, by names of actions.
+/// One change, with actions by name.
 pub struct Edit {
     state: u32,
     action: String,
     what: What,
-    /// Where it stands.
+    /// Its place in the file.
     place: String,
 }
 
@@ -27,7 +26,7 @@ enum What {
     Outcomes(Vec<(u32, f64)>, Option<Reward>),
 }
 
-/// A reward, and how far it may be from the exact mean of its rows.
+/// A reward, and a bound on its distance from the exact mean of its rows.
 #[derive(Clone, Copy)]
 struct Reward {
     mean: f64,
@@ -38,7 +37,7 @@ struct Reward {
 pub struct Names<'m> {
     mdp: &'m Mdp,
     states: HashMap<&'m str, u32>,
-    /// Actions that were added, by state and name; their choices.
+    /// Choices of the added actions, by state and name.
     added: HashMap<(u32, String), u32>,
     removed: HashSet<u32>,
     /// The names of all actions ever added, in order: their choices are numbered after the model's.
@@ -48,7 +47,7 @@ pub struct Names<'m> {
 }
 
 impl<'m> Names<'m> {
-    /// The names of a model. With `every_reward`, rewards of changes do not count.
+    /// The names of a model. With `every_reward`, rewards in changes are ignored.
     pub fn new(mdp: &'m Mdp, every_reward: Option<f64>) -> Self {
         let states = mdp.state_names.iter().enumerate().map(|(state, name)| (name.as_str(), state as u32));
         Self {
@@ -80,7 +79,7 @@ impl<'m> Names<'m> {
         self.mdp.choices_of(state as usize).map(|choice| choice as u32).find(here)
     }
 
-    /// An edit by numbers, as it is after those before it; and by how much its reward may be off.
+    /// The change as an edit by ids, after all earlier ones, and a bound on the error of its reward.
     ///
     /// # Errors
     /// If it removes or pays an action that the state does not have.
@@ -93,7 +92,8 @@ impl<'m> Names<'m> {
             let mut all: Vec<String> = of_model.map(|choice| report::action_of(mdp, choice)).collect();
             all.extend(self.added.keys().filter(|(s, _)| s == state).map(|(_, name)| name.clone()));
             all.sort();
-            let expected = if all.is_empty() { "none: it has none".to_owned() } else { all.join(", ") };
+            let expected =
+                if all.is_empty() { "none, as it has no actions".to_owned() } else { all.join(", ") };
             let name = mdp.state_name(*state as usize);
             format!("{place}: state '{name}' has no action '{action}'; expected one of: {expected}")
         };
@@ -207,10 +207,10 @@ impl Parser {
         Self { name, columns: None, line: 0, open: None }
     }
 
-    /// Takes a line in. Returns a change if the line completes one.
+    /// Reads a line. Returns a change if the line completes one.
     ///
     /// # Errors
-    /// If the line is refused, or ends a change that is incomplete; with the place. All else stays as it was.
+    /// If the line is refused, or ends a change that is incomplete; the message names the place. Nothing else changes.
     pub fn line(&mut self, text: &str, names: &Names) -> Result<Option<Edit>, String> {
         self.line += 1;
         if text.trim().is_empty() {
@@ -235,7 +235,7 @@ impl Parser {
     /// The end of the lines, or of a change.
     ///
     /// # Errors
-    /// If the probabilities of an action do not sum to 1 yet. Its rows are forgotten.
+    /// If the probabilities of an action do not sum to 1 yet. Its rows are dropped.
     pub fn finish(&mut self) -> Result<(), String> {
         let Some(open) = self.open.take() else { return Ok(()) };
         let (name, line, action, sum) = (&self.name, open.first_line, &open.action, open.sum());
@@ -375,7 +375,7 @@ impl Parser {
 }
 
 impl Open {
-    /// All rows are there.
+    /// Whether all rows are there.
     fn complete(mut self) -> What {
         let sum = self.sum();
         let scale = if (sum - 1.0).abs() > SUM_SLACK { 1.0 / sum } else { 1.0 };

@@ -1,4 +1,4 @@
-//! An answer that is kept up to date while its model changes, and what each change does to it.
+//! Keeps an answer up to date while its model changes, and reports what each change does to it.
 
 use super::changes::{Edit, Names};
 use super::report;
@@ -25,7 +25,7 @@ pub struct Done {
     n_changes: usize,
     repaired: Repaired,
     seconds: f64,
-    /// The states whose policy is another than before.
+    /// The states whose policy differs from before.
     moved: Vec<usize>,
 }
 
@@ -42,7 +42,7 @@ impl<'m> Kept<'m> {
         self.policy = states.map(|state| self.repair.choice(state)).collect();
     }
 
-    /// Makes changes, all together, and repairs the answer. Those that name no action are told to `refuse` and left out.
+    /// Applies changes together and repairs the answer. Changes that name an unknown action go to `refuse` and are skipped.
     pub fn change(
         &mut self,
         edits: &[Edit],
@@ -65,7 +65,7 @@ impl<'m> Kept<'m> {
             return Ok(None);
         }
         let began = Instant::now();
-        // Every number was checked when it was read, so nothing is left to refuse, up to rounding at the limits.
+        // Every number was checked when it was read, so only rounding at the limits can still cause a refusal.
         let repaired = self.repair.apply(&changes, limits).map_err(Error::new)?;
         let seconds = began.elapsed().as_secs_f64();
         let moved =
@@ -78,7 +78,7 @@ impl<'m> Kept<'m> {
         self.repair.solution()
     }
 
-    /// What the latest changes did, in a line.
+    /// What the latest changes did, in one line.
     pub fn line(&self, done: &Done) -> String {
         let Done { n_changes, repaired, seconds, moved } = done;
         let how = if repaired.solved_afresh { "solved again" } else { "repaired" };
@@ -119,7 +119,7 @@ impl<'m> Kept<'m> {
         text
     }
 
-    /// Values now of the initial states or, without any, of the first ones.
+    /// Current values of the initial states or, if there are none, of the first ones.
     pub fn now(&self) -> String {
         report::states(self.mdp, |state| self.of(state))
     }

@@ -1,4 +1,4 @@
-//! What can be said on the command line of `backsweep solve`, and the question that it amounts to.
+//! The options of `backsweep solve`, and the question that they define.
 
 use crate::loading;
 use backsweep_io::mdp::Format;
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Reads UMB, DRN, PRISM's .tra, CSV tables and saved learners (.backsweep); docs/MODELS.md describes them. Give one objective:
 /// --discount, --reach, --reward with or without --until, --horizon or --average.
 ///
-/// Prints 'not converged' if the tolerance was not reached; the intervals are proven all the same, and the exit code is 0.
+/// Prints 'not converged' if the tolerance was not reached; the intervals are still proven, and the exit code is 0.
 /// Errors are one line and exit code 2.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -30,15 +30,16 @@ pub struct Arguments {
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
-    /// The probability to reach states with this label
+    /// The probability of reaching a state with this label
     #[arg(long, value_name = "LABEL", conflicts_with_all = ["reward", "until", "discount", "average"])]
     reach: Option<String>,
 
-    /// With --reach: without passing states with this label
+    /// With --reach: without passing through states with this label
     #[arg(long, value_name = "LABEL", requires = "reach")]
     avoid: Option<String>,
 
-    /// The rewards to add up, by name; not needed if the model has only one kind. 'steps' counts 1 per step in any model
+    /// The rewards to add up, by name; not needed if the model has only one reward structure. 'steps' counts 1 per step
+    /// in any model
     #[arg(long, value_name = "NAME")]
     pub reward: Option<String>,
 
@@ -50,7 +51,7 @@ pub struct Arguments {
     #[arg(long, value_name = "G", value_parser = discount, allow_negative_numbers = true)]
     discount: Option<f64>,
 
-    /// Only the first N steps: with --reach their probability, otherwise their expected reward
+    /// Only the first N steps: with --reach the probability within them, otherwise their expected reward
     #[arg(long, value_name = "N", conflicts_with = "average")]
     horizon: Option<u64>,
 
@@ -58,7 +59,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "discount")]
     average: bool,
 
-    /// The smallest values that a policy attains, not the largest
+    /// Compute the smallest values that a policy attains, not the largest
     #[arg(long)]
     minimize: bool,
 
@@ -75,11 +76,11 @@ pub struct Arguments {
     #[arg(long)]
     pub explain: bool,
 
-    /// Stop after this time, not counting the reading: 10s, 500ms, 2m, 1h
+    /// Stop after this time, not counting reading the model: 10s, 500ms, 2m, 1h
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub time_limit: Option<Duration>,
 
-    /// The number of threads; all cores by default. Results are the same for any number
+    /// The number of threads [default: all cores]; results do not depend on it
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
@@ -95,28 +96,29 @@ pub struct Arguments {
     #[arg(long)]
     pub json: bool,
 
-    /// With --json: write it to this file, and the table to standard output
+    /// With --json: write the JSON to this file, and the table to standard output
     #[arg(long, value_name = "FILE", requires = "json")]
     pub out: Option<PathBuf>,
 
     /// Then change the model as this table says, repair the values and print what changes
     ///
-    /// The columns are those of a model in a CSV table, and 'remove'. The rows of a state and action replace that action, or
-    /// add it; a row with only a reward changes that; 'remove' set to true removes the action. --values and --policy then
-    /// hold the answer after the changes.
+    /// The columns are those of a model in a CSV table, plus 'remove'. The rows of a state and action replace that action,
+    /// or add it; a row with only a reward changes the reward; 'remove' set to true removes the action. --values and
+    /// --policy then hold the answer after the changes.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "json"])]
     pub changes: Option<PathBuf>,
 
     /// Then keep the answer up to date: read changes from standard input, or from a file that grows or is rewritten
     ///
-    /// Lines are those of --changes, with the same header. From standard input each change is made when its last row has come;
-    /// from a file (--watch=FILE), what was added since the last look, together. Prints what changes; --values and --policy
-    /// are written again each time; with --json, a line of JSON each. A line that is wrong is reported and changes nothing.
+    /// Lines are those of --changes, with the same header. From standard input, each change is applied when its last row has
+    /// arrived; from a file (--watch=FILE), everything added since the last check is applied together. Prints what changes and
+    /// rewrites --values and --policy each time; with --json, prints one line of JSON per change. A faulty line is reported
+    /// and changes nothing.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-",
         conflicts_with_all = ["method", "out"])]
     pub watch: Option<PathBuf>,
 
-    /// The format of MODEL, if its extension does not tell it: umb, drn, tra, csv or backsweep
+    /// The format of MODEL, if its extension does not say: umb, drn, tra, csv or backsweep
     #[arg(long, value_name = "FORMAT", alias = "from", value_parser = loading::format)]
     pub format: Option<Format>,
 }

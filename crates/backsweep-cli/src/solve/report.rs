@@ -16,12 +16,12 @@ pub fn size(mdp: &Mdp) -> String {
     format!("{states}, {choices}, {}", count(mdp.n_arcs(), "arc"))
 }
 
-/// A number of things in words.
+/// A number with its noun, in the plural unless it is 1.
 pub fn count(n: usize, thing: &str) -> String {
     format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }
 
-/// Values, intervals and actions of the initial states or, without any, of the first ones.
+/// Values, intervals and actions of the initial states or, if there are none, of the first ones.
 pub fn states(mdp: &Mdp, of: impl Fn(usize) -> (f64, (f64, f64), Option<String>)) -> String {
     let (shown, rest) = shown(mdp);
     let mut rows = vec![["state", "value", "at least", "at most", "action"].map(str::to_owned)];
@@ -47,7 +47,7 @@ pub fn shown(mdp: &Mdp) -> (Vec<usize>, String) {
     (all.into_iter().take(SHOWN).collect(), rest)
 }
 
-/// Rows in columns, one line each. After the first column, `n_numbers` columns are numbers, to the right.
+/// Rows in columns, one line each. After the first column, `n_numbers` columns are numbers, aligned right.
 pub fn table<const N: usize>(rows: &[[String; N]], n_numbers: usize) -> String {
     let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| printable(cell))).collect();
     let mut widths = [0; N];
@@ -70,7 +70,7 @@ pub fn table<const N: usize>(rows: &[[String; N]], n_numbers: usize) -> String {
     text
 }
 
-/// A name without what a terminal would take as a command.
+/// A name without characters that control a terminal.
 fn printable(name: &str) -> String {
     let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
     name.chars().map(escaped).collect()
@@ -99,7 +99,7 @@ pub fn proof(solution: &Solution, tolerance: f64, reason: &str) -> String {
     }
 }
 
-/// What it took.
+/// The method, time and memory of a solve.
 pub fn effort(solution: &Solution, seconds: f64) -> String {
     let method = solution.explanation.first().map_or("graph analysis", String::as_str);
     format!(
@@ -109,7 +109,7 @@ pub fn effort(solution: &Solution, seconds: f64) -> String {
     )
 }
 
-/// A number with ten digits. What is between minus and plus infinity has no middle.
+/// A number with ten digits. The interval from minus to plus infinity has no middle.
 pub fn number(x: f64) -> String {
     let size = x.abs();
     if x.is_nan() {
@@ -149,7 +149,7 @@ pub fn action_of(mdp: &Mdp, choice: usize) -> String {
     }
 }
 
-/// Writes `state,value,lower,upper`, with as many digits as numbers have. A value of which nothing is known is empty.
+/// Writes `state,value,lower,upper`, with all digits. A value about which nothing is known is empty.
 pub fn write_values(path: &Path, mdp: &Mdp, solution: &Solution) -> Result<()> {
     write(path, ["state", "value", "lower", "upper"], mdp.n_states(), |state| {
         let exact = |x: f64| if x.is_nan() { String::new() } else { format!("{x:?}") };

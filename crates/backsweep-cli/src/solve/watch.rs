@@ -1,4 +1,4 @@
-//! `backsweep solve --watch`: changes as they come, from standard input or from a file that grows or is rewritten.
+//! `backsweep solve --watch`: follows changes from standard input or from a file that grows or is rewritten.
 
 use super::changes::{Edit, Parser};
 use super::kept::{Done, Kept};
@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// How often a file, and Ctrl-C, are looked at.
+/// How often the file and Ctrl-C are checked.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Follows changes until the end of standard input or Ctrl-C. `done` is called after those that were made.
+/// Follows changes until the end of standard input or Ctrl-C. `done` is called after each batch that was applied.
 pub fn watch(
     from: &Path,
     kept: &mut Kept,
@@ -32,7 +32,7 @@ pub fn watch(
     };
     while !interrupted.load(Ordering::Relaxed) {
         let Some(edits) = source.next(kept, &mut refuse) else { break };
-        // A time limit is for each repair.
+        // The time limit applies to each repair.
         if let Ok(mut began) = began.lock() {
             *began = Instant::now();
         }
@@ -42,16 +42,16 @@ pub fn watch(
     }
     match n_refused {
         0 => Ok(()),
-        1 => Err(Error::new("1 change was refused; the others were made")),
-        n => Err(Error::new(format!("{n} changes were refused; the others were made"))),
+        1 => Err(Error::new("1 change was refused; the others were applied")),
+        n => Err(Error::new(format!("{n} changes were refused; the others were applied"))),
     }
 }
 
 /// Where changes come from.
 enum Source {
-    /// Standard input: each change is made when its last row has come.
+    /// Standard input: each change is applied when its last row has arrived.
     Lines(Parser, Receiver<std::result::Result<String, String>>),
-    /// A file: what was added since the last look is made together.
+    /// A file: everything added since the last check is applied together.
     File(Followed),
 }
 
@@ -60,7 +60,7 @@ impl Source {
         let (send, lines) = channel();
         std::thread::spawn(move || {
             for line in std::io::stdin().lock().lines() {
-                let line = line.map_err(|error| format!("standard input: cannot read it ({error})"));
+                let line = line.map_err(|error| format!("cannot read standard input ({error})"));
                 let last = line.is_err();
                 if send.send(line).is_err() || last {
                     return;
@@ -75,7 +75,7 @@ impl Source {
         Self::File(Followed { path: path.to_owned(), read: String::new(), seen: None, parser })
     }
 
-    /// The next changes, maybe none yet; `None` at the end.
+    /// The next changes, possibly none yet; `None` at the end.
     fn next(&mut self, kept: &Kept, refuse: &mut impl FnMut(String)) -> Option<Vec<Edit>> {
         match self {
             Self::Lines(parser, lines) => match lines.recv_timeout(LOOK) {
@@ -103,17 +103,17 @@ impl Source {
 /// A file that is appended to or rewritten.
 struct Followed {
     path: PathBuf,
-    /// What was taken in.
+    /// The text that was read.
     read: String,
-    /// The whole text at the last look, if it was another than now.
+    /// The whole text at the last check, if it differs from now.
     seen: Option<String>,
     parser: Parser,
 }
 
 impl Followed {
-    /// The changes since the last look. A last line without an end is left until it has one or stays the same.
+    /// The changes since the last check. A last line without a line break waits until it has one or stops changing.
     fn look(&mut self, kept: &Kept, refuse: &mut impl FnMut(String)) -> Vec<Edit> {
-        // A file that is not there, or is being replaced, is looked at again later.
+        // A file that is missing or being replaced is tried again later.
         let Ok(bytes) = std::fs::read(&self.path) else { return Vec::new() };
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if text == self.read {
@@ -123,7 +123,7 @@ impl Followed {
         let settled = self.seen.as_ref() == Some(&text);
         self.seen = Some(text.clone());
         let end = if settled { text.len() } else { text.rfind('\n').map_or(0, |at| at + 1) };
-        // A rewritten file may be half written: it is read when it has stayed the same.
+        // A rewritten file may be incomplete: it is read once it has stopped changing.
         if rewritten && !settled {
             return Vec::new();
         }

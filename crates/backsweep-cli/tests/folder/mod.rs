@@ -17,7 +17,7 @@ impl Folder {
         let arcs = "0 0 1 0.5 go\n0 0 2 0.5 go\n0 1 0 1 wait\n1 0 2 0.1 on\n1 0 3 0.9 on\n1 1 0 1 back\n2 0 2 1 stay\n3 0 3 1 stay\n";
         folder.write("m.tra", &format!("4 6 8\n{arcs}"));
         folder.write("m.lab", "0=\"init\" 1=\"goal\" 2=\"trap\" 3=\"middle\"\n0: 0\n1: 3\n2: 2\n3: 1\n");
-        // A walk with a choice between a slow and a dear way to the end; state 3 never gets there.
+        // A walk with a choice between a slow and an expensive way to the end; state 3 never gets there.
         folder.write(
             "walk.tra",
             "4 5 6\n0 0 0 0.5 slow\n0 0 1 0.5 slow\n0 1 1 1 dear\n1 0 2 1 on\n2 0 2 1 end\n3 0 3 1 lost\n",
@@ -77,7 +77,7 @@ impl Folder {
         message
     }
 
-    /// A walk on a torus, which no method with sweeps solves within a test.
+    /// A walk on a torus, which sweeps cannot solve within the time of a test.
     pub fn slow(&self) -> &'static str {
         let side = 300;
         let n = side * side;

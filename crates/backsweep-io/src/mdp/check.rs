@@ -1,4 +1,4 @@
-//! Whether the arrays of a model make sense. Nothing that comes from a file is used before it has passed.
+//! Checks that the arrays of a model are consistent. Nothing from a file is used before it has passed.
 
 use super::{Error, Mdp, Result};
 
@@ -6,7 +6,7 @@ use super::{Error, Mdp, Result};
 /// it ends the episode.
 pub const SUM_SLACK: f64 = 1e-9;
 
-/// The largest reward, in absolute value: sums of a great many of them stay finite.
+/// The largest reward, in absolute value, so that sums of very many rewards stay finite.
 pub const MAX_REWARD: f64 = 1e150;
 
 impl Mdp {
@@ -18,7 +18,7 @@ impl Mdp {
     /// - the states of a label, and the initial ones, ascend and exist; a chain has at most one choice per state.
     ///
     /// # Errors
-    /// What is wrong first, with its state and choice.
+    /// The first problem, with its state and choice.
     pub fn check(&self) -> Result<()> {
         self.check_offsets()?;
         for state in 0..self.n_states() {

@@ -1,11 +1,11 @@
-//! A model as other tools want it: every state has a choice, and the probabilities of every choice sum to 1.
+//! A model as other tools expect it: every state has a choice, and the probabilities of every choice sum to 1.
 
 use super::{Label, Mdp, SUM_SLACK};
 use std::borrow::Cow;
 
 impl Mdp {
-    /// The same model with a loop without reward at every state that has no choice, and with one more state, labelled `end`,
-    /// that takes the mass with which episodes end; and what was added, in words.
+    /// The same model with a self-loop without reward at every state that has no choice, and with one extra state, labelled
+    /// `end`, that takes the probability of ending; and a description of what was added.
     pub(super) fn completed(&self) -> (Cow<'_, Mdp>, Vec<String>) {
         let n_terminal = self.choices.windows(2).filter(|pair| pair[0] == pair[1]).count();
         let ends = (0..self.n_choices()).any(|choice| self.can_end(choice));
@@ -14,12 +14,13 @@ impl Mdp {
         }
         let mut warnings = Vec::new();
         if n_terminal > 0 {
-            warnings.push(format!("{n_terminal} states without choices were given a loop without reward"));
+            warnings
+                .push(format!("{n_terminal} states without choices were given a self-loop without reward"));
         }
         let end = self.n_states() as u32;
         if ends {
             warnings.push(format!(
-                "state {end}, labelled 'end', was added: it takes the mass with which episodes end"
+                "state {end}, labelled 'end', was added: it takes the probability with which episodes end"
             ));
         }
         (Cow::Owned(self.with_loops(ends)), warnings)
@@ -68,7 +69,7 @@ impl Mdp {
                 whole.probabilities.push(1.0);
                 whole.arcs.push(whole.targets.len() as u32);
                 for (new, old) in whole.rewards.iter_mut().zip(&self.rewards) {
-                    // A state's reward is received with its choice, and this choice is none of the model's.
+                    // A state's reward is received with its choice, but this choice is not part of the original model.
                     let of_state = old.states.get(state).copied().unwrap_or(0.0);
                     if !old.choices.is_empty() || of_state != 0.0 {
                         new.choices.resize(whole.arcs.len() - 2, 0.0);
@@ -105,7 +106,7 @@ impl Mdp {
 }
 
 impl Mdp {
-    /// Takes out arcs of probability 0, and says how many there were.
+    /// Removes arcs of probability 0, and returns how many there were.
     pub(super) fn drop_zero_arcs(&mut self) -> usize {
         let n_zero = self.probabilities.iter().filter(|p| **p == 0.0).count();
         if n_zero > 0 {
@@ -128,7 +129,7 @@ impl Mdp {
         n_zero
     }
 
-    /// The same model with the arcs of every choice in ascending order of targets, each target once: what text formats need.
+    /// The same model with the arcs of every choice in ascending order of targets, each target once, as text formats need.
     pub(super) fn merged(&self) -> Cow<'_, Mdp> {
         let ascends = |choice| self.targets[self.arcs_of(choice)].windows(2).all(|pair| pair[0] < pair[1]);
         if (0..self.n_choices()).all(ascends) {

@@ -1,4 +1,4 @@
-//! Which format a file has, and the files themselves.
+//! Finds the format of a file, and opens and writes files.
 
 use super::{Error, Mdp, Result, drn, learned, prism, table, umb};
 use crate::file::create_temporary;
@@ -15,7 +15,7 @@ pub enum Format {
     Umb,
     /// Storm's direct encoding, `.drn`.
     Drn,
-    /// PRISM's explicit files, `.tra` with `.lab`, `.srew`, `.trew`, `.sta` beside it.
+    /// PRISM's explicit files, `.tra` with `.lab`, `.srew`, `.trew`, `.sta` next to it.
     Prism,
     /// A table of transitions, `.csv`.
     Table,
@@ -38,10 +38,10 @@ impl Format {
         Self::NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|&(_, format)| format)
     }
 
-    /// The format that a file's extension stands for.
+    /// The format of a file's extension.
     ///
     /// # Errors
-    /// If it stands for none.
+    /// If no format has this extension.
     pub fn of(path: &Path) -> Result<Self> {
         path.extension().and_then(OsStr::to_str).and_then(Self::named).ok_or_else(|| {
             let known: Vec<String> = Self::NAMES.iter().map(|(name, _)| format!(".{name}")).collect();
@@ -50,13 +50,13 @@ impl Format {
                 .map_or("no extension".to_owned(), |e| format!("extension '{}'", e.display()));
             Error::new(
                 path.display(),
-                format!("found {found}; expected one of {}, or say the format", known.join(" ")),
+                format!("found {found}; expected one of {}, or give the format", known.join(" ")),
             )
         })
     }
 }
 
-/// How UMB files are compressed. Reading knows them, and bzip2 and xz too.
+/// How UMB files are compressed. All of these can be read, as can bzip2 and xz.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
     /// By gzip, as Storm and `umbi` do.
@@ -66,19 +66,19 @@ pub enum Compression {
     None,
 }
 
-/// A model that was read, and what of its file was left out.
+/// A model that was read, and what was left out of its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadMdp {
     /// The model, which has passed [`Mdp::check`].
     pub mdp: Mdp,
-    /// What the file says and the model cannot hold, one line each.
+    /// What the file contains but the model cannot hold, one line each.
     pub warnings: Vec<String>,
 }
 
-/// Reads a model. Without a format, the extension tells it. `progress` is told the fraction of the file that has been read.
+/// Reads a model. Without a format, the extension decides. `progress` receives the fraction of the file that has been read.
 ///
 /// # Errors
-/// If the system refuses, or the file is not right: the message says where, what was found and what was expected.
+/// If the system refuses, or the file is malformed: the message says where, what was found and what was expected.
 pub fn read(path: impl AsRef<Path>, format: Option<Format>, progress: &dyn Fn(f64)) -> Result<ReadMdp> {
     let path = path.as_ref();
     let format = format.map_or_else(|| Format::of(path), Ok)?;
@@ -99,8 +99,8 @@ pub fn read(path: impl AsRef<Path>, format: Option<Format>, progress: &dyn Fn(f6
     Ok(read)
 }
 
-/// Writes a model, and says what of it the format cannot hold. Without a format, the extension tells it. A file is there as a
-/// whole or not at all.
+/// Writes a model, and returns notes on what the format cannot hold. Without a format, the extension decides. The file is
+/// written completely or not at all.
 ///
 /// # Errors
 /// If the model does not pass [`Mdp::check`], or the system refuses.
@@ -120,12 +120,12 @@ pub fn write(
         Format::Table => table::write(path, mdp),
         Format::Learner => Err(Error::new(
             path.display(),
-            "a learner's file is only read; expected .umb, .drn, .tra or .csv",
+            "a learner's file cannot be written from a model; expected .umb, .drn, .tra or .csv",
         )),
     }
 }
 
-/// Opens a regular file, and says how long it is.
+/// Opens a regular file, and returns its length.
 pub fn open(path: &Path) -> Result<(File, u64)> {
     let refused = |error: io::Error| Error::new(path.display(), format!("cannot open the file ({error})"));
     let file = File::open(path).map_err(refused)?;
@@ -136,7 +136,7 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
     Ok((file, about.len()))
 }
 
-/// Writes a file by way of a temporary one beside it.
+/// Writes a file through a temporary one next to it.
 pub fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let refused = |error: io::Error| Error::new(path.display(), format!("cannot write the file ({error})"));
     let (temporary, file) = create_temporary(path, false).map_err(refused)?;
@@ -152,7 +152,7 @@ pub fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>)
     })
 }
 
-/// A file that tells how much of it has been read.
+/// A file that reports how much of it has been read.
 struct Counted<'a> {
     file: File,
     length: u64,
@@ -173,7 +173,7 @@ impl Read for Counted<'_> {
     }
 }
 
-/// Counts what is left out, and says it once.
+/// Counts what is left out, and reports it once.
 #[derive(Default)]
 pub struct Dropped {
     zero_arcs: Cell<u64>,

@@ -6,7 +6,7 @@ use backsweep::{Model, State};
 use std::path::Path;
 
 impl Mdp {
-    /// What a learner knows: the probabilities are weights by the weight of their pair, the rewards (without a name) are mean
+    /// What a learner knows: probabilities are arc weights divided by the weight of their pair, rewards (unnamed) are mean
     /// rewards.
     ///
     /// A pair without weight has never been tried and is left out: the model says nothing about it. A state all of whose pairs
@@ -27,7 +27,7 @@ impl Mdp {
                 }
                 for successor in model.successors(pair).filter(|successor| successor.weight > 0.0) {
                     mdp.targets.push(successor.state.0);
-                    // Of weights that were taken back, rounding may leave a little more than the whole.
+                    // After weights were taken back, rounding may leave a sum slightly above the whole.
                     mdp.probabilities.push((successor.weight / weight).min(1.0));
                 }
                 mdp.arcs.push(index(mdp.targets.len())?);
@@ -73,7 +73,7 @@ pub fn read(path: &Path) -> Result<Mdp> {
     Mdp::from_learner(&learner).map_err(|error| error.within(path.display()))
 }
 
-/// The message without the file's name, which stands before it anyway.
+/// The message without the file's name, which precedes it anyway.
 fn strip(path: &Path, message: &str) -> String {
     let prefix = format!("{}: ", path.display());
     message.strip_prefix(&prefix).unwrap_or(message).to_owned()

@@ -27,7 +27,7 @@ fn ratio(negative: bool, above: &BigUint, below: &BigUint) -> Option<f64> {
     if below.bits() == 0 {
         return None;
     }
-    // A quotient of 64 or 65 bits, the last of which also stands for all that follow: converting it rounds once.
+    // A quotient of 64 or 65 bits whose last bit also stands for all that follow: converting it rounds once.
     let shift = 65 + below.bits() as i64 - above.bits() as i64;
     let (above, below) = if shift >= 0 {
         (above << shift as u64, below.clone())
@@ -37,7 +37,7 @@ fn ratio(negative: bool, above: &BigUint, below: &BigUint) -> Option<f64> {
     let quotient = &above / &below;
     let exact = &quotient * &below == above;
     let digits = u128::try_from(&quotient).ok()? | u128::from(!exact);
-    // Two factors, because one power of 2 may lie outside the range where the value does not.
+    // Two factors, because a single power of 2 may be out of range even if the value is not.
     let half = (-shift / 2) as i32;
     let value = digits as f64 * 2f64.powi(half) * 2f64.powi((-shift) as i32 - half);
     let value = if negative { -value } else { value };

@@ -1,5 +1,5 @@
-//! PRISM's explicit files: `model.tra`, and beside it `model.lab`, `model.srew`, `model.trew`, `model.sta` as far as they are
-//! there. Several reward structures are `model1.srew`, `model2.srew` … or `model.NAME.srew`; `model.NAME.crew` has a reward per
+//! PRISM's explicit files: `model.tra`, and next to it `model.lab`, `model.srew`, `model.trew`, `model.sta` if they exist.
+//! Several reward structures are `model1.srew`, `model2.srew` … or `model.NAME.srew`; `model.NAME.crew` has a reward per
 //! choice. Storm's dialect, whose `.tra` begins with `mdp` or `dtmc`, is read too.
 
 mod labels;
@@ -15,11 +15,11 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// Reads a model and everything that stands beside it.
+/// Reads a model and the files next to it.
 pub fn read(path: &Path, input: impl BufRead) -> Result<ReadMdp> {
     let mut warnings = Vec::new();
     let mut mdp = transitions::read(Lines::new(path, input), &mut warnings)?;
-    // What follows looks up states and choices, which is safe only in arrays that make sense.
+    // What follows looks up states and choices, which is safe only in consistent arrays.
     mdp.check().map_err(|error| error.within(path.display()))?;
     let beside = |extension: &str| Some(path.with_extension(extension)).filter(|path| path.is_file());
     if let Some(path) = beside("lab") {
@@ -59,7 +59,7 @@ fn reward_files(path: &Path) -> Vec<(String, PathBuf)> {
     found
 }
 
-/// The structure of a name, which is added if there is none.
+/// The structure with this name, which is added if there is none.
 fn rewards_of<'a>(mdp: &'a mut Mdp, name: &str) -> &'a mut super::Rewards {
     let at = mdp.rewards.iter().position(|rewards| rewards.name == name).unwrap_or_else(|| {
         mdp.rewards.push(super::Rewards { name: name.to_owned(), ..Default::default() });

@@ -1,5 +1,5 @@
-//! A table of transitions: `state,action,next_state,probability,reward,terminated` in any order, `reward` and `terminated` if
-//! there are any. Names of states and actions are free.
+//! A table of transitions: `state,action,next_state,probability,reward,terminated` in any order; `reward` and `terminated`
+//! are optional. Names of states and actions are arbitrary.
 //!
 //! Rows of the same state, action and next state add up. A row that is `terminated` ends the episode: its reward counts, its
 //! next state does not, and may be empty. A state that only occurs as a next state is terminal.
@@ -104,7 +104,7 @@ impl Columns {
         let need = |names: &[&str]| {
             find(names).ok_or_else(|| {
                 let found: Vec<&str> = header.iter().collect();
-                let expected = "state,action,next_state,probability and, if you like, reward,terminated";
+                let expected = "state,action,next_state,probability and optionally reward,terminated";
                 let problem =
                     format!("found no column '{}' in '{}'; expected {expected}", names[0], found.join(","));
                 Error::new(format!("{}:1:1", path.display()), problem)
@@ -146,7 +146,7 @@ pub fn write(path: &Path, mdp: &Mdp) -> Result<Vec<String>> {
             let name = mdp.state_name(state);
             for choice in mdp.choices_of(state) {
                 let action = mdp.action_name(choice);
-                // An empty name is none in a table.
+                // In a table, an empty name means no name.
                 let action = if action.is_empty() {
                     format!("_{}", choice - mdp.choices[state] as usize)
                 } else {

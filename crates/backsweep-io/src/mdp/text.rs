@@ -1,10 +1,10 @@
-//! Lines of a text file, cut into words that know where they stand.
+//! Lines of a text file, split into words that know their place.
 
 use super::{Error, Result, number};
 use std::io::BufRead;
 use std::path::Path;
 
-/// A line longer than this is no line of a model: a file without line breaks must not fill the memory.
+/// A longer line cannot belong to a model: a file without line breaks must not fill the memory.
 const MAX_LINE: u64 = 1 << 24;
 
 /// The lines of a file.
@@ -36,7 +36,7 @@ impl<'a> Lines<'a> {
         Ok(None)
     }
 
-    /// Takes in the bytes of a line; whether there was one.
+    /// Reads the bytes of a line; returns whether there was one.
     fn fill(&mut self) -> Result<bool> {
         self.bytes.clear();
         self.number += 1;
@@ -90,7 +90,7 @@ impl<'a> Line<'a> {
         Error::new(format!("{}:{}:{column}", self.path.display(), self.number), problem)
     }
 
-    /// An error that says what was found in place of what was expected.
+    /// An error that says what was found and what was expected.
     pub fn unexpected(&self, part: &str, expected: &str) -> Error {
         let found = match part.char_indices().nth(40) {
             _ if part.is_empty() => "nothing".to_owned(),
@@ -106,7 +106,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The words of a line, one after the other.
+/// Iterates over the words of a line.
 #[derive(Clone)]
 pub struct Words<'a> {
     line: Line<'a>,
@@ -122,7 +122,7 @@ impl<'a> Words<'a> {
         &text[..end]
     }
 
-    /// What has not been taken yet.
+    /// The rest of the line.
     pub fn rest(&self) -> &'a str {
         self.rest.trim()
     }
@@ -161,7 +161,7 @@ pub fn whole(word: &str) -> Option<u64> {
     if word.starts_with('+') { None } else { word.parse().ok() }
 }
 
-/// A count from a file, if there can be so many: ids are 32 bits.
+/// A count from a file, if it is possible: ids have 32 bits.
 pub fn count(value: u64) -> Option<usize> {
     (value < u64::from(u32::MAX)).then_some(value as usize)
 }

@@ -1,7 +1,7 @@
 //! Unified Markov Binary, version 1: a tar archive, compressed or not, of `index.json` and flat little-endian arrays.
 //!
-//! Nothing in a file is believed: counts are compared with the lengths of entries, lengths with what is really there, and
-//! memory grows with what has been read.
+//! No size in a file is trusted: counts are compared with the lengths of entries, lengths with the actual data, and
+//! memory grows only with what has been read.
 
 mod arrays;
 mod index;
@@ -25,7 +25,7 @@ const ACTIONS: &str = "actions/choices/values.bin";
 const ACTION_NAMES: &str = "actions/choices/strings.bin";
 const ACTION_NAME_ENDS: &str = "actions/choices/string-mapping.bin";
 
-/// `index.json` is small: that of a model with a thousand labels has a few hundred kilobytes.
+/// `index.json` is small: for a model with a thousand labels it has a few hundred kilobytes.
 const MAX_INDEX: u64 = 1 << 26;
 
 /// Reads a model from an archive of this length.
@@ -95,7 +95,7 @@ impl Archive {
         self.build()
     }
 
-    /// Takes in one entry.
+    /// Reads one entry.
     fn entry(&mut self, name: &str, size: u64, input: &mut dyn Read) -> Result<()> {
         let Some(index) = &self.index else { return Ok(()) };
         let guess = self.length;
@@ -171,7 +171,7 @@ impl Archive {
     fn build(mut self) -> Result<ReadMdp> {
         let index = self.index.take().ok_or_else(|| Error::new("archive", "found no entry index.json"))?;
         let mut mdp = Mdp { chain: index.chain, ..Mdp::default() };
-        // Targets first: offsets that are left out are as many as they are, and must not be made up for a file without them.
+        // Targets first: omitted offsets follow from their number, and must not be made up for a file without targets.
         mdp.targets = match self.ids.remove(TARGETS) {
             Some(targets) => targets,
             None if index.n_branches == 0 => Vec::new(),
@@ -211,7 +211,7 @@ impl Archive {
         Ok(ReadMdp { mdp, warnings: self.warnings })
     }
 
-    /// What [`Mdp::check`] checks too, with the names of entries, and before anything relies on it.
+    /// Checks what [`Mdp::check`] checks too, but with the names of entries, and before anything relies on it.
     fn offsets_fit(&self, mdp: &Mdp) -> Result<()> {
         let ends = [(CHOICES, &mdp.choices, mdp.n_choices()), (BRANCHES, &mdp.arcs, mdp.n_arcs())];
         for (name, offsets, n) in ends {

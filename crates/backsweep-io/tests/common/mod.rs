@@ -1,4 +1,4 @@
-#![allow(dead_code, reason = "each test uses its part of this")]
+#![allow(dead_code, reason = "each test uses only a part of this")]
 //! A small world to learn in: a ring of states, forwards or backwards, with a random end.
 
 use backsweep::{
@@ -73,7 +73,7 @@ pub fn all_planners() -> impl Iterator<Item = (PlannerKind, QueueKind)> {
 pub fn describe(learner: &Learner) -> String {
     let agent = &learner.agent;
     let mut text = format!("{} {:?}\n", agent.planner().kind().unwrap(), agent.planner().settings());
-    // What is exact now was called a heap when the text of the golden file was written.
+    // The exact queue was called a heap when the text of the golden file was written.
     text = text.replace("queue: Exact", "queue: Heap");
     text += &format!("{:?} {:x?} {:?}\n", agent.policy(), learner.random.state(), agent.planner().counters());
     text += &format!("{:#?}\n", learner.names);

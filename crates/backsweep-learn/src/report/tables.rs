@@ -1,4 +1,4 @@
-//! The tables of the report and its one picture.
+//! The tables of the report and its only figure.
 
 use super::escape;
 use crate::evaluation::{Calibration, Estimate, decimals, figure};
@@ -46,7 +46,7 @@ pub(super) fn worth(page: &mut String, learned: &Learned) {
             "policy, model of training cases",
             Some(&e.training),
             None,
-            "too good: it was chosen in this model",
+            "too good: it was optimised on this model",
         ),
     ];
     let covered = format!("{} of its decisions were seen in held-out cases", percent(e.covered));
@@ -56,7 +56,7 @@ pub(super) fn worth(page: &mut String, learned: &Learned) {
             "policy, weighted importance sampling",
             e.importance,
             format!(
-                "the weights are worth {} cases, which went at most {} of its ways",
+                "the weights amount to {} cases, which cover at most {} of its trajectories",
                 decimals(e.effective_cases, 1),
                 percent(e.reached)
             ),
@@ -71,7 +71,7 @@ pub(super) fn worth(page: &mut String, learned: &Learned) {
     if let Some(memory) = e.memory {
         let _ = writeln!(
             page,
-            "<p>What came before a step correlates with what is done in a state, or with what follows, by {}, {} standard errors beyond chance; in states \
+            "<p>The previous step correlates with what is done in a state, or with what follows, by {}, {} standard errors beyond chance; in states \
              that hold all that matters it would not.</p>",
             decimals(memory.correlation, 3),
             decimals(memory.errors, 1)
@@ -94,7 +94,7 @@ pub(super) fn states(
 ) {
     let _ = writeln!(
         page,
-        "<h2 id=\"states\">Where it decides otherwise</h2>\n<p>States by gain × visits: the value of deciding by the policy rather than \
+        "<h2 id=\"states\">Where it decides differently</h2>\n<p>States by gain × visits: the value of deciding by the policy rather than \
          as logged, in the fitted model. Intervals come from the count and the spread of what followed the action.</p>"
     );
     let fit = &learned.fit;
@@ -177,7 +177,7 @@ pub(super) fn refused(
     }
     let _ = writeln!(
         page,
-        "<p>{} actions look better than what the policy does but were seen fewer than {minimum} times; rare actions often look good by \
+        "<p>{} actions look better than the policy's but were seen fewer than {minimum} times; rare actions often look good by \
          chance.</p>",
         refused.len()
     );

@@ -56,7 +56,7 @@ pub fn learned(counts: &Counts, cases: &[Case], settings: &Settings) -> Learned 
     learn(counts, Cases { cases, decimals: 3 }, settings, GO_ON).unwrap()
 }
 
-/// A known world: probabilities and rewards of every state and action. What is missing of a row's sum ends the case.
+/// A known world: probabilities and rewards of every state and action. The probability missing from a row's sum ends the case.
 pub struct World {
     pub p: Vec<Vec<Vec<f64>>>,
     /// The reward of reaching each state (the last entry: of ending), per state and action.
@@ -135,7 +135,7 @@ impl World {
     }
 }
 
-/// An index with these probabilities; their number if what is missing of 1 is drawn.
+/// A random index with these probabilities; their number with the probability missing from 1.
 pub fn draw(p: &[f64], random: &mut Random) -> usize {
     let mut u = random.unit();
     for (i, p) in p.iter().enumerate() {

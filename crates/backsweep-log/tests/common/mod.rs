@@ -1,4 +1,4 @@
-//! Logs for tests: in memory, drawn at random, shuffled, compressed.
+//! Logs for tests: in memory, random, shuffled, compressed.
 #![allow(dead_code)]
 
 use backsweep_log::{Column, Counts, Input, Spec};

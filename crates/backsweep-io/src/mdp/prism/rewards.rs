@@ -47,7 +47,7 @@ pub fn read(name: &str, mut lines: Lines, path: &Path, mdp: &mut Mdp) -> Result<
     Ok(())
 }
 
-/// Whether the first line has counts and no reward: so PRISM writes, Storm does not.
+/// Whether the first line has counts and no reward: PRISM writes it, Storm does not.
 fn is_header(line: &Line, kind: &str, mdp: &Mdp) -> bool {
     let words: Vec<Option<usize>> = line.text.split_whitespace().map(|word| word.parse().ok()).collect();
     match (kind, &words[..]) {

@@ -40,7 +40,7 @@ pub fn read(mut lines: Lines, warnings: &mut Vec<String>) -> Result<Mdp> {
         if !(0.0..=1.0 + SUM_SLACK).contains(&p) {
             return Err(line.unexpected(word, "a probability from 0 to 1"));
         }
-        // The transitions of a chain may each name an action; nobody takes them.
+        // The transitions of a chain may each name an action; these names are ignored.
         let action = if rows.mdp.chain { "" } else { words.rest() };
         rows.begin(state, choice, action).map_err(|problem| line.error(line.text.trim_start(), problem))?;
         rows.greatest = rows.greatest.max(target);
@@ -84,7 +84,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Goes on with a choice or begins the next one. `arcs` has the beginnings of the choices that have begun.
+    /// Continues a choice or starts the next one. `arcs` has the starts of the choices so far.
     fn begin(&mut self, state: u32, choice: u64, action: &str) -> std::result::Result<(), String> {
         let current = self.mdp.choices.len() as u32 - 1;
         let next = u64::from(self.mdp.arcs.len() as u32 - self.mdp.choices[current as usize]);
@@ -129,8 +129,8 @@ impl Rows {
     }
 }
 
-/// How many states a file with so many transitions may have. States without transitions are terminal; a file of nothing else is
-/// no model, and must not cost memory.
+/// How many states a file with this many transitions may have. States without transitions are terminal; a file of nothing else
+/// is not a model, and must not take memory.
 fn most_states(n_transitions: usize) -> usize {
     1_000_000 + 100 * (n_transitions + 1)
 }

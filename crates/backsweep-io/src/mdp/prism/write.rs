@@ -5,7 +5,7 @@ use super::super::{Error, INIT, Mdp, Result};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes `.tra`, and `.lab`, `.srew`, `.trew`, `.sta` as far as the model has labels, rewards and names.
+/// Writes `.tra`, and `.lab`, `.srew`, `.trew`, `.sta` if the model has labels, rewards and names.
 pub fn write(path: &Path, mdp: &Mdp) -> Result<Vec<String>> {
     let (whole, mut warnings) = mdp.completed();
     let whole = whole.merged();
@@ -42,7 +42,7 @@ pub fn write(path: &Path, mdp: &Mdp) -> Result<Vec<String>> {
         if !written.iter().any(|path| path.file_name() == left.file_name()) {
             let name = left.file_name().unwrap_or_default().display().to_string();
             warnings.push(format!(
-                "{name} was there before and will be read with the model; remove it if it is another's"
+                "{name} already exists and will be read with the model; remove it if it belongs to another model"
             ));
         }
     }

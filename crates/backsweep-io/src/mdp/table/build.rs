@@ -38,7 +38,7 @@ struct Names {
 
 impl Names {
     fn id(&mut self, name: &str) -> u32 {
-        // Rows of one state, and of one action, usually stand together.
+        // Rows of one state, and of one action, are usually adjacent.
         if self.names.get(self.last as usize).is_some_and(|last| last == name) {
             return self.last;
         }
@@ -56,7 +56,7 @@ impl Names {
         id
     }
 
-    /// The rank of every name, if all are whole numbers: they are then in order of size.
+    /// The rank of every name, if all are whole numbers, which are then sorted by size.
     fn by_size(&self) -> Option<Vec<u32>> {
         let whole = |name: &String| name.parse::<i64>().ok().filter(|n| n.to_string() == *name);
         let numbers: Vec<i64> = self.names.iter().map(whole).collect::<Option<_>>()?;
@@ -69,7 +69,7 @@ impl Names {
 }
 
 impl Table {
-    /// Takes in a row.
+    /// Adds a row.
     pub fn add(&mut self, row: &Row) -> std::result::Result<(), String> {
         if self.rows.len() >= u32::MAX as usize - 1 || self.states.names.len() >= u32::MAX as usize - 2 {
             return Err(format!("found more than {} rows", u32::MAX - 2));
@@ -147,7 +147,8 @@ impl Table {
 /// One choice: its arcs and its reward, which is per choice if all rows have the same, and per arc otherwise.
 fn add_pair(mdp: &mut Mdp, rewards: &mut Rewards, rows: &[(u32, u32, u32, f64, f64)]) {
     let sum: f64 = rows.iter().map(|row| row.3).sum();
-    // A sum that is off by more than rounding is that of a table with few digits; divided by it, nothing ends by mistake.
+    // // A sum that is off by more than rounding comes from a table with few digits; dividing by it keeps episodes from
+    // ending by mistake.
     let scale = if (sum - 1.0).abs() > SUM_SLACK { 1.0 / sum } else { 1.0 };
     let live = || rows.iter().filter(|row| row.3 > 0.0);
     let first = live().next().map_or(0.0, |row| row.4);

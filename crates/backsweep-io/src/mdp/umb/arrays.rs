@@ -1,13 +1,13 @@
-//! The arrays of an archive, read piece by piece: an entry never takes more memory than it has bytes.
+//! The arrays of an archive, read in chunks: an entry never takes more memory than it has bytes.
 
 use super::super::{Error, Result, number};
 use super::Numbers;
 use std::io::Read;
 
-/// So many bytes are read at a time.
+/// How many bytes are read at a time.
 const PIECE: usize = 1 << 16;
 
-/// Reads `n` items of `width` bytes, and hands over each.
+/// Reads `n` items of `width` bytes, and passes each one on.
 fn items(
     entry: &str,
     size: u64,
@@ -90,7 +90,12 @@ pub fn numbers(
         };
         match value.filter(|value| value.is_finite()) {
             Some(value) => values.push(value),
-            None => return Err(Error::new(format!("{entry}[{i}]"), "found no finite number; expected one")),
+            None => {
+                return Err(Error::new(
+                    format!("{entry}[{i}]"),
+                    "found a value that is not finite; expected a finite number",
+                ));
+            }
         }
         Ok(())
     })?;
@@ -127,12 +132,8 @@ pub fn names(entry: &str, text: &[u8], ends: &[u32]) -> Result<Vec<String>> {
         let found =
             text.get(pair[0] as usize..pair[1] as usize).and_then(|part| std::str::from_utf8(part).ok());
         found.map(str::to_owned).ok_or_else(|| {
-            let problem = format!(
-                "bytes {} to {} are not text of the {} bytes there are",
-                pair[0],
-                pair[1],
-                text.len()
-            );
+            let problem =
+                format!("found no UTF-8 text in bytes {} to {} of {}", pair[0], pair[1], text.len());
             Error::new(format!("{entry}[{i}]"), problem)
         })
     };

@@ -1,4 +1,4 @@
-//! `index.json`: what an archive holds.
+//! `index.json`: the table of contents of an archive.
 
 use super::super::{Error, Result, text::count};
 use serde_json::Value;
@@ -8,9 +8,9 @@ use serde_json::Value;
 pub enum Numbers {
     /// Doubles.
     Double,
-    /// Fractions: numerator and denominator in so many bytes together.
+    /// Fractions: numerator and denominator, in this many bytes together.
     Rational(usize),
-    /// Whole numbers of so many bytes, with or without a sign.
+    /// Whole numbers of this many bytes, with or without a sign.
     Whole(usize, bool),
 }
 
@@ -42,7 +42,7 @@ impl Annotation {
     }
 }
 
-/// What of the index an MDP needs.
+/// The parts of the index that an MDP needs.
 #[derive(Debug)]
 pub struct Index {
     pub n_states: usize,
@@ -59,10 +59,10 @@ pub struct Index {
 const SYSTEM: &str = "transition-system";
 
 impl Index {
-    /// Reads it, and warns of what an MDP cannot hold.
+    /// Reads the index, and warns about what an MDP cannot hold.
     pub fn new(json: &Value, warnings: &mut Vec<String>) -> Result<Self> {
         let version = whole(json, "", "format-version")?;
-        // Version 0 is what `umbi` writes when it does not find its own version.
+        // `umbi` writes version 0 when it cannot find its own version.
         if version > 1 {
             return Err(at(
                 "format-version",

@@ -112,7 +112,7 @@ fn index(mdp: &Mdp, actions: &Actions, label_ids: &[String], reward_ids: &[Strin
     })
 }
 
-/// The parts of a reward structure; one without any is 0 for every choice, because UMB knows no empty annotation.
+/// The parts of a reward structure; one without any is 0 for every choice, because UMB has no empty annotations.
 fn parts(rewards: &super::Rewards, n_choices: usize) -> Vec<(&'static str, std::borrow::Cow<'_, [f64]>)> {
     let all = [("states", &rewards.states), ("choices", &rewards.choices), ("branches", &rewards.arcs)];
     let mut kept: Vec<_> =
@@ -157,7 +157,7 @@ impl Actions {
     }
 }
 
-/// Names as they may stand in paths; those that may not are numbered. `alias` has the full name.
+/// Names that are valid in paths; others are replaced by numbers. `alias` has the full name.
 fn ids<'a>(names: impl Iterator<Item = &'a String>, word: &str) -> Vec<String> {
     let plain = |name: &str| {
         let word = name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_' || c == b'-');

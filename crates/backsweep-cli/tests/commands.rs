@@ -163,7 +163,9 @@ fn results_of_another_version_are_not_mixed_in() {
     let line = format!("  \"version\": \"{}\",\n", env!("CARGO_PKG_VERSION"));
     assert!(manifest.contains(&line), "{}", &manifest[..200]);
     succeeds(&folder, &["run", "my.toml", "--out", "whole"]);
-    for (other, found) in [("", "before it told its version"), ("  \"version\": \"0.0.9\",\n", "0.0.9")] {
+    for (other, found) in
+        [("", "from before versions were recorded"), ("  \"version\": \"0.0.9\",\n", "0.0.9")]
+    {
         fs::write(&path, manifest.replace(&line, other)).unwrap();
         let before = walk(&folder);
         let expected = format!("own: the folder holds the results of backsweep {found}; expected");

@@ -1,8 +1,8 @@
-//! Do reversed full backups, run until nothing above the tolerance is left, give what plain sweeps of value iteration give?
+//! Checks that reversed full backups, run until no priority exceeds the tolerance, agree with plain sweeps of value iteration.
 //!
-//! One agent learns with the first; beside it a planner sweeps the same model after every observation, warm-started, until
-//! the largest change is below the same tolerance. The score is the largest difference of a value that was ever seen. Both
-//! are within γτ/(1 − γ) of the optimum of the model, so a score above twice that would be a fault.
+//! One agent learns with the former; a second planner sweeps the same model after every observation, warm-started, until
+//! the largest change is below the same tolerance. The score is the largest difference between two values over the whole
+//! run. Both are within γτ/(1 − γ) of the optimum of the model, so a score above twice that would be a fault.
 
 use crate::control::{Control, Planning};
 use crate::setting::{RunResult, Work};

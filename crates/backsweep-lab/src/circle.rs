@@ -25,9 +25,9 @@ pub struct Circle {
 pub struct CircleStep {
     /// Where it began.
     pub state: State,
-    /// What it gave.
+    /// Its reward.
     pub reward: f64,
-    /// Where it led: the task never ends.
+    /// The next state; the task never ends.
     pub next: State,
 }
 
@@ -96,7 +96,7 @@ impl Circle {
             row[(s + N_STATES - 1) % N_STATES] -= discount * (1.0 - p);
             row[N_STATES] = p + (1.0 - p) * self.clockwise_reward;
         }
-        // The matrix is diagonally dominant for a discount below 1: no pivot can vanish.
+        // The matrix is diagonally dominant for a discount below 1, so no pivot is 0.
         for pivot in 0..N_STATES {
             let pivot_row = rows[pivot];
             for row in rows.iter_mut().enumerate().filter(|(s, _)| *s != pivot).map(|(_, row)| row) {
@@ -109,7 +109,7 @@ impl Circle {
 }
 
 impl CircleStep {
-    /// Where the step led, as predictors take it.
+    /// The next state in the form that predictors take.
     pub fn next(&self) -> Next {
         Next::Continue(self.next)
     }

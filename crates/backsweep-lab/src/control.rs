@@ -18,7 +18,7 @@ pub enum Planning {
     Until(f64),
 }
 
-/// A planner of your own, for experiments to name.
+/// Your own planner, which experiments can name.
 #[derive(Debug)]
 pub struct OwnPlanner {
     /// The name in files and commands.
@@ -56,7 +56,7 @@ pub struct Control {
     pub settings: Settings,
     /// How much planning follows every step.
     pub planning: Planning,
-    /// Whether a pair's model is frozen as soon as it is believed (R-max).
+    /// Whether a pair's model is frozen as soon as it is trusted (R-max).
     pub freeze: bool,
     /// The probability of a random action.
     pub epsilon: f64,

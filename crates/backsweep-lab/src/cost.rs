@@ -28,7 +28,7 @@ pub struct CostTable {
     pub states: Vec<u32>,
     /// Tolerances of value iteration on the maze.
     pub tolerances: Vec<f64>,
-    /// At how many observations of a run in the maze value iteration is timed.
+    /// The number of observations of a run in the maze at which value iteration is timed.
     pub observations: u64,
     /// The same in a quick command.
     pub quick_observations: u64,
@@ -36,18 +36,18 @@ pub struct CostTable {
 
 /// Names and titles of the tasks.
 pub const TASKS: [(&str, &str); 6] = [
-    ("successors", "number of successors of a pair"),
-    ("actions", "number of actions of a state"),
-    ("predecessors", "number of predecessors of a state"),
+    ("successors", "number of successors per pair"),
+    ("actions", "number of actions per state"),
+    ("predecessors", "number of predecessors per state"),
     ("states", "number of states"),
     ("maze", "the paper's maze, 15 successors"),
     ("circle", "a step of prediction on the circle"),
 ];
 
-/// The least time for which each point is measured.
+/// The minimum time for which each point is measured.
 const MEASURED_FOR: Duration = Duration::from_millis(40);
 
-/// One thing to be timed.
+/// Something to time.
 #[derive(Clone, Debug)]
 pub enum Measurement {
     /// An update cycle of a planner on a made-up model of a given shape.
@@ -69,7 +69,7 @@ impl Measurement {
         }
     }
 
-    /// About how long it takes, only to estimate the remaining time.
+    /// Roughly how long it takes, used only to estimate the remaining time.
     pub fn seconds(&self) -> f64 {
         match self {
             Self::Replay(Replay { tolerance: Some(tolerance), timed, .. }) => {
@@ -163,7 +163,7 @@ fn measure_step(method: Method, seed: u64) -> Result<RunResult> {
     Ok(RunResult { score: 1.0, steps: trajectory.len() as u64, samples, ..RunResult::default() })
 }
 
-/// What reading the clock twice costs, to be subtracted.
+/// The cost of reading the clock twice, which is subtracted.
 fn clock_cost() -> Duration {
     let mut costs: Vec<Duration> = (0..201).map(|_| Instant::now().elapsed()).collect();
     costs.sort();

@@ -7,7 +7,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// What was wrong with an input, in one line: the place, what was found, what is expected, how to fix it.
 ///
-/// No code handles such errors: they are for whoever wrote the file or the command, so a line is enough.
+/// No code handles such errors: they are read by the author of the file or the command, so a line is enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(String);
 

@@ -1,4 +1,4 @@
-//! Experiments are data: a file says what to run, this turns it into settings.
+//! Experiments are data: a file says what to run; this module turns it into settings.
 
 mod control;
 mod exploration;
@@ -26,15 +26,16 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("table1", include_str!("../experiments/table1.toml")),
 ];
 
-/// Every setting is a point of a figure; nobody could tell more of them apart.
+/// The most settings of an experiment. Each is a point of a figure, and more could not be told apart.
 const MOST_SETTINGS: usize = 10_000;
 /// The most runs of all settings of an experiment. Their rows are kept in memory, about 300 bytes each.
 const MOST_ROWS: u64 = 1_000_000;
 
-/// Characters of a name. A figure's file is called after the experiment and the task, and file systems allow 255 bytes.
+/// The longest name, in characters. A figure's file is named after the experiment and the task, and file systems allow
+/// 255 bytes.
 const LONGEST_NAME: usize = 80;
 
-/// What the caller changes of an experiment.
+/// What the caller changes in an experiment.
 #[derive(Clone, Copy, Default)]
 pub struct Changes {
     /// The seed.
@@ -68,7 +69,7 @@ pub struct Experiment {
     pub seed: u64,
     /// Runs of each setting.
     pub runs: u32,
-    /// The file and all files it names: two experiments are the same if this, the seed and the runs are.
+    /// The text of the file and all files it names: two experiments are the same if this, the seed and the runs are.
     pub text: String,
     /// Names and titles of its tasks.
     pub tasks: Vec<(String, String)>,
@@ -101,7 +102,7 @@ impl Experiment {
         let text = read_text(path)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let experiment = Self::parse(&text, folder, changes).map_err(|error| error.at(path.display()))?;
-        // The pictures of built-in experiments show published points, which belong to no other.
+        // The figures of built-in experiments show published points, which must not appear in any other.
         if BUILT_IN.iter().any(|(name, own)| *name == experiment.name && *own != text) {
             let line =
                 format!("'{}' is the name of a built-in experiment; choose another name", experiment.name);
@@ -110,10 +111,10 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Reads the text of an experiment file; files it names are looked for in `folder`.
+    /// Reads the text of an experiment file; files it names are relative to `folder`.
     ///
     /// # Errors
-    /// As [`read`](Self::read), but for the name of the file.
+    /// As [`read`](Self::read), without the name of the file.
     pub fn parse(text: &str, folder: &Path, changes: &Changes) -> Result<Self> {
         Self::of_file(&Self::file(text)?, text, folder, changes)
     }
@@ -150,7 +151,7 @@ impl Experiment {
         experiment.add_exploration(file)?;
         if let Some(table) = &file.cost {
             let timed = if changes.quick { table.quick_observations } else { table.observations };
-            // With fewer observations it is another experiment.
+            // With fewer observations it is a different experiment.
             experiment.text += &format!("\n# timed: {timed}\n");
             experiment.tasks.extend(cost::TASKS.map(|(name, title)| (name.to_owned(), title.to_owned())));
             for (task, method, parameter, measurement) in cost::measurements(table, timed)? {
@@ -222,7 +223,7 @@ impl Experiment {
     ) -> Result<()> {
         if self.settings.len() == MOST_SETTINGS {
             return Err(Error::new(format!(
-                "the experiment has more than {MOST_SETTINGS} settings, each a point of a figure; expected no more; shorten the \
+                "the experiment has more than {MOST_SETTINGS} settings, each a point of a figure; expected fewer; shorten the \
                  lists"
             )));
         }
@@ -236,7 +237,7 @@ fn check_name(what: &str, name: &str) -> Result<()> {
     if name.len() > LONGEST_NAME {
         let start: String = name.chars().take(20).collect();
         return Err(Error::new(format!(
-            "{what} is '{start}…' with {} characters; expected at most {LONGEST_NAME}: figures are files of that name",
+            "{what} is '{start}…' with {} characters; expected at most {LONGEST_NAME}: figures use it as a file name",
             name.chars().count()
         )));
     }

@@ -1,4 +1,4 @@
-//! Exploring: an agent in a world of the suite, scored as that world is.
+//! Exploring: an agent in a world of the suite, scored by that world's rule.
 
 use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
@@ -13,7 +13,7 @@ pub struct Exploration {
     pub world: String,
     /// The agent.
     pub agent: AgentSettings,
-    /// The stream of random numbers, as (seed, stream, run). Agents in the same world share it, so they meet the same draws of
+    /// The stream of random numbers, as (seed, stream, run). Agents in the same world share it, so they see the same draws of
     /// a world that differs from run to run.
     pub stream: u64,
 }

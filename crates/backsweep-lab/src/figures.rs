@@ -4,7 +4,7 @@
 //! results ──query──▶ chart (panels, axes, series) ──draw──▶ SVG ──raster──▶ PNG
 //! ```
 //!
-//! The pictures are drawn here and not by a plotting library: those that were tried number their clip paths by a
+//! The pictures are drawn here and not by a plotting library: the ones we tried number their clip paths with a
 //! global counter (so that no two calls give the same bytes), or cannot draw a hollow mark in PNG.
 
 pub mod chart;
@@ -49,13 +49,13 @@ pub struct Figure {
 /// The experiments that the paper's own pictures show.
 const BUILT_IN: [&str; 7] = ["fig1", "fig1_band", "fig3", "fig3_icml", "choice_of_m", "table1", "check"];
 
-/// How much larger a PNG is than its SVG says: sharp on screens with small pixels.
+/// How much larger a PNG is than its SVG, so that it is sharp on high-resolution screens.
 const ZOOM: f32 = 2.0;
 
 /// Draws every picture for which there are results and writes it to `folder` as SVG and as PNG.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// If a file cannot be written.
 pub fn draw_all(results: &Results, folder: &Path) -> Result<Vec<Figure>> {
     let mut figures = pictures(results);
     for figure in &mut figures {
@@ -128,18 +128,18 @@ const FIGURE_1: &str = "Top: normalised error for each step size; published curv
     instance is not known and levels differ widely between instances, so the bottom row divides each curve by the \
     small backup of its own instance: there the shapes can be compared.";
 const FIGURE_1_BAND: &str = "Each instance draws new transition probabilities. Where the dashed published curve \
-    stays inside the band, it is what this experiment gives on some instance.";
-const FIGURE_2: &str = "Left: the paper's maze. Right: how likely 'north' (up) ends on each cell, in fifteenths, in \
+    stays inside the band, this experiment could have produced it on some instance.";
+const FIGURE_2: &str = "Left: the paper's maze. Right: how likely 'north' (up) is to end on each cell, in fifteenths, in \
     the four surroundings the paper prints; the ring is the agent. The numbers come from the outcome law in use.";
 const FIGURE_3_CYCLES: &str = "Filled marks are ours, with 95 % intervals; hollow marks are published. Value iteration \
     and R-max have no cycles and are lines; their published scores are the hollow marks on the right. The published \
     4-successor points are laid over both readings of that task: 0.8 is what the text says, 0.6 what its figure fits.";
 const FIGURE_3_TIME: &str = "The same scores against the measured time per step. Published times are those of the \
-    authors' machine in 2013, so only the order of methods along the axis compares.";
+    authors' machine in 2013, so only the order of methods along the axis can be compared.";
 const CHOICE_OF_M: &str =
     "Score of value iteration for each M. The paper optimised M in this way and chose 4.";
-const SUITE: &str = "Each sign is the mean of an agent over its runs with its 95 % bootstrap interval. Dashed: what an agent that \
+const SUITE: &str = "Each mark is the mean of an agent over its runs with its 95 % bootstrap interval. Dashed: what an agent that \
     knows the world can expect. Dotted: the score to reach. Hollow: published.";
-const TABLE_1: &str = "One size grows and the others stay. The exponent is fitted over the upper half of the sizes, \
+const TABLE_1: &str = "One size grows and the others stay fixed. The exponent is fitted over the upper half of the sizes, \
     where the fixed cost of a cycle no longer hides its growth. Large models outgrow the caches, which bends curves up; \
     the number of backups per cycle in the tables below does not depend on that.";

@@ -20,7 +20,7 @@ pub fn exponent(timings: &[&Timing]) -> Option<f64> {
 }
 
 /// The exponent of the power law that fits the upper half of the sizes best: small sizes show the fixed cost of a
-/// cycle, not its growth. `None` for fewer than three sizes. All numbers are above 0, by rising x.
+/// cycle, not its growth. `None` for fewer than three sizes. All numbers are above 0, in order of increasing x.
 pub fn power(points: &[(f64, f64)]) -> Option<f64> {
     let upper = &points[points.len().saturating_sub((points.len() / 2 + 1).max(3))..];
     if upper.len() < 3 {

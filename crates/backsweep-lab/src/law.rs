@@ -44,7 +44,7 @@ impl Law {
     /// use backsweep_lab::{Cell, Law, Maze};
     /// let maze = Maze::parse("S.G").unwrap();
     /// let outcomes = Law::Four { intended: 0.6 }.outcomes(&maze, Cell { row: 0, column: 0 }, Action(1));
-    /// assert_eq!(outcomes.len(), 2); // east by 0.6 + 0.1; else it stays
+    /// assert_eq!(outcomes.len(), 2); // east with 0.6 + 0.1; otherwise it stays
     /// assert!((outcomes[0].1 - 0.7).abs() < 1e-15);
     /// ```
     pub fn outcomes(&self, maze: &Maze, cell: Cell, action: Action) -> Vec<(Cell, f64)> {
@@ -67,7 +67,7 @@ impl Law {
                 for direction in DIRECTIONS {
                     add(&mut outcomes, neighbour(direction), 0.25);
                 }
-                // Quarters add up without rounding, so that a cell that all four lead to gets exactly what is left.
+                // Quarters add up without rounding, so that a cell to which all four lead gets exactly the rest.
                 for (cell, p) in &mut outcomes {
                     *p = *p * (1.0 - intended) + if *cell == ahead { intended } else { 0.0 };
                 }

@@ -11,12 +11,12 @@ const FORM: u32 = 1;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The identity of an output folder. Two commands may share a folder, and two folders may be merged, if and only if their
-/// manifests are equal. Threads, shards and filters are not part of it. The version of the program is: another one may give
-/// other numbers, and a folder that held both would not show it.
+/// manifests are equal. Threads, shards and filters are not part of it. The version of the program is: another version may
+/// give other numbers, and a folder with both would not show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     form: u32,
-    /// The version of the program that made the results; empty in folders of versions that did not say.
+    /// The version of the program that made the results; empty in folders written by versions that did not record it.
     #[serde(default)]
     pub version: String,
     /// The seed.
@@ -94,7 +94,7 @@ impl Manifest {
 
     /// The version of the program that made the results.
     pub fn version_in_words(&self) -> &str {
-        if self.version.is_empty() { "before it told its version" } else { &self.version }
+        if self.version.is_empty() { "from before versions were recorded" } else { &self.version }
     }
 
     /// Why results of this manifest, found in a folder, cannot be combined with those of the expected one; `None` if they can.

@@ -102,7 +102,7 @@ impl Maze {
                     "line {gap}: empty line inside the maze; remove it, or write free cells as dots"
                 )));
             } else if line.ends_with(char::is_whitespace) {
-                // It would be a free cell that nobody sees.
+                // It would be an invisible free cell.
                 return Err(Error::new(format!(
                     "line {number}, column {}: the row ends in blanks; remove them, or write free cells as dots",
                     line.trim_end().chars().count() + 1
@@ -154,7 +154,7 @@ impl Maze {
             legend.iter().find(|entry| !rows.iter().any(|(_, row)| row.contains(&entry.character)))
         {
             return Err(Error::new(format!(
-                "line {}, column 1: '{}' has a reward but does not occur in the maze; remove the line, or put the character in",
+                "line {}, column 1: '{}' has a reward but does not occur in the maze; remove the line, or use the character in the maze",
                 unused.line, unused.character
             )));
         }
@@ -197,7 +197,7 @@ impl Maze {
         self.cells().filter(move |&cell| self.kind(cell) == kind)
     }
 
-    /// What a cell is. All that lies outside the grid is wall.
+    /// What a cell is. Everything outside the grid is wall.
     pub fn kind(&self, cell: Cell) -> Kind {
         self.contains(cell).map_or(Kind::Wall, |i| self.kinds[i])
     }

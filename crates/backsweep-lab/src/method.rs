@@ -1,4 +1,4 @@
-//! The methods of the paper: what a reader calls them, and the order in which tables and legends list them.
+//! The methods of the paper: their titles, and the order in which tables and legends list them.
 
 const KNOWN: [(&str, &str); 10] = [
     ("small_backups", "Small backups"),
@@ -13,7 +13,7 @@ const KNOWN: [(&str, &str); 10] = [
     ("td_decaying", "TD(0), decaying step size"),
 ];
 
-/// What a reader calls `method`: its name in words.
+/// The title of `method`.
 pub fn title(method: &str) -> String {
     match KNOWN.iter().find(|(name, _)| *name == method) {
         Some((_, title)) => (*title).to_string(),

@@ -67,7 +67,7 @@ pub fn figure_3() -> Vec<PublishedScore> {
         .collect()
 }
 
-/// The lines of a data file, split at commas; comments and the header parse to nothing and fall out later.
+/// The lines of a data file, split at commas; comments and the header do not parse and are dropped later.
 fn records(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').map(str::trim).collect())
 }

@@ -3,28 +3,28 @@
 use crate::method::rank;
 use crate::result::{ExperimentInfo, Results, SettingKey, Summary, Timing};
 
-/// Where a setting lies on the x axis: its cycles, else its parameter.
+/// The place of a setting on the x axis: its cycles, otherwise its parameter.
 pub fn place(key: &SettingKey) -> Option<f64> {
     key.cycles.map(f64::from).or(key.parameter)
 }
 
-/// The settings of one curve, by rising x.
+/// The settings of one curve, in order of increasing x.
 pub fn curve<'a>(results: &'a Results, experiment: &str, task: &str, method: &str) -> Vec<&'a Summary> {
     rising(&results.summaries, |summary| &summary.key, [experiment, task, method])
 }
 
-/// The one setting of a method that has neither cycles nor a parameter.
+/// The only setting of a method that has neither cycles nor a parameter.
 pub fn level<'a>(results: &'a Results, experiment: &str, task: &str, method: &str) -> Option<&'a Summary> {
     let mut found = results.summaries.iter().filter(|summary| is_of(&summary.key, experiment, task, method));
     found.find(|summary| place(&summary.key).is_none())
 }
 
-/// The timings of one curve, by rising x.
+/// The timings of one curve, in order of increasing x.
 pub fn times<'a>(results: &'a Results, experiment: &str, task: &str, method: &str) -> Vec<&'a Timing> {
     rising(&results.timings, |timing| &timing.key, [experiment, task, method])
 }
 
-/// The records of one curve, by rising x.
+/// The records of one curve, in order of increasing x.
 fn rising<'a, T>(
     records: &'a [T],
     key: fn(&T) -> &SettingKey,
@@ -64,18 +64,18 @@ pub fn has(results: &Results, experiment: &str) -> bool {
     keys(results).any(|key| key.experiment == experiment)
 }
 
-/// The experiment as it was set.
+/// The experiment and its settings.
 pub fn info<'a>(results: &'a Results, experiment: &str) -> Option<&'a ExperimentInfo> {
     results.experiments.iter().find(|info| info.name == experiment)
 }
 
-/// What a reader calls a task.
+/// The title of a task.
 pub fn task_title(results: &Results, experiment: &str, task: &str) -> String {
     let known = info(results, experiment).and_then(|info| info.tasks.iter().find(|(name, _)| name == task));
     known.map_or_else(|| task.replace('_', " "), |(_, title)| title.clone())
 }
 
-/// How many runs stand behind a number of `experiment`, in words: "mean of 100 runs".
+/// How many runs a number of `experiment` is based on, in words: "mean of 100 runs".
 pub fn runs_text(results: &Results, experiments: &[&str]) -> String {
     let of =
         results.summaries.iter().filter(|summary| experiments.contains(&summary.key.experiment.as_str()));

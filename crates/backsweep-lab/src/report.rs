@@ -1,5 +1,5 @@
 //! The report: one HTML file that opens from disk and needs nothing else. Pictures and styles are inside, there are no
-//! scripts, and a policy in its head forbids the browser to fetch anything. All text is escaped.
+//! scripts, and a content security policy forbids the browser to fetch anything. All text is escaped.
 
 mod tables;
 #[cfg(test)]
@@ -13,14 +13,14 @@ use std::fmt::Write;
 
 const STYLE: &str = include_str!("report/style.css");
 
-/// The page. `facts` are further lines on how it came about, such as peak memory, time and the command.
+/// The page. `facts` are extra lines on how it was made, such as peak memory, time and the command.
 pub fn html(
     results: &Results,
     figures: &[Figure],
     verdicts: &[Verdict],
     facts: &[(String, String)],
 ) -> String {
-    // A user's own experiment says nothing about the paper, so a page of claims not measured would only be in the way.
+    // A user's own experiment says nothing about the paper, so a list of claims not measured would only be in the way.
     let judged = any_decided(verdicts);
     let title = title(results, judged);
     let mut page = String::new();
@@ -46,7 +46,7 @@ pub fn html(
 fn title(results: &Results, judged: bool) -> String {
     match results.experiments.as_slice() {
         _ if judged => {
-            "Planning by Prioritized Sweeping with Small Backups: the experiments again".to_string()
+            "Planning by Prioritized Sweeping with Small Backups: the experiments reproduced".to_string()
         }
         [only] if !only.title.is_empty() => only.title.clone(),
         _ => "Backsweep: results".to_string(),
@@ -66,7 +66,7 @@ fn head(page: &mut String, title: &str, results: &Results, judged: bool, verdict
     if judged {
         let _ = writeln!(
             page,
-            "<p class=\"lead\">Every figure and table of van Seijen &amp; Sutton (2013), measured again and laid over the \
+            "<p class=\"lead\">Every figure and table of van Seijen &amp; Sutton (2013), measured again and overlaid with the \
              published numbers. Backsweep {version}, seed {seed}.</p>"
         );
         let [holds, fails, open] = count(verdicts);
@@ -88,9 +88,9 @@ fn head(page: &mut String, title: &str, results: &Results, judged: bool, verdict
 fn verdict_table(page: &mut String, verdicts: &[Verdict]) {
     let _ = writeln!(
         page,
-        "<h2 id=\"verdict\">Verdict</h2>\n<p>Noise is counted: a claim that two things are equal fails only where they \
-         differ by more than standard errors explain; a claim that they differ holds only where they do so beyond them, \
-         and is not measured where noise hides it. ± is one standard error.</p>\n<div class=\"wide\"><table>\n\
+        "<h2 id=\"verdict\">Verdict</h2>\n<p>Noise is taken into account: a claim that two things are equal fails only where they \
+         differ by more than standard errors explain; a claim that they differ holds only where the difference exceeds the noise, \
+         and counts as not measured where noise hides it. ± is one standard error.</p>\n<div class=\"wide\"><table>\n\
          <tr><th scope=\"col\">verdict</th><th scope=\"col\">claim</th><th scope=\"col\">numbers</th></tr>"
     );
     let mut part = "";
@@ -143,12 +143,12 @@ fn settings(page: &mut String, results: &Results, facts: &[(String, String)]) {
     for experiment in &results.experiments {
         let (name, title, runs) = (escape(&experiment.name), escape(&experiment.title), experiment.runs);
         let runs = if runs == 1 { "1 run".to_string() } else { format!("{runs} runs") };
-        // Line ends must survive, so the text is escaped line by line.
+        // Line breaks must survive, so the text is escaped line by line.
         let text: Vec<String> = experiment.text.lines().map(escape).collect();
         let text = text.join("\n");
         let _ = writeln!(
             page,
-            "<details><summary>{name}: {title}, {runs} a setting</summary>\n<pre>{text}</pre>\n</details>"
+            "<details><summary>{name}: {title}, {runs} per setting</summary>\n<pre>{text}</pre>\n</details>"
         );
     }
 }

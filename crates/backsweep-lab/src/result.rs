@@ -33,7 +33,7 @@ pub struct SettingKey {
     pub task: String,
     /// The method, such as `moore_atkeson`.
     pub method: String,
-    /// Update cycles per step; `None` where the method has none, or as many as it takes.
+    /// Update cycles per step; `None` if the method has none, or plans until done.
     pub cycles: Option<u32>,
     /// The number on the x axis where that is not cycles: a step size, a decay rate, M, a size, a tolerance.
     pub parameter: Option<f64>,
@@ -52,8 +52,8 @@ impl SettingKey {
         name
     }
 
-    /// Whether a pattern means this setting: the parts of the pattern are parts of the name, in the same order; parts may be
-    /// left out. `fig3/moore_atkeson/5` means `fig3/fifteen/moore_atkeson/5`.
+    /// Whether a pattern matches this setting: the parts of the pattern are parts of the name, in the same order; parts may
+    /// be omitted. `fig3/moore_atkeson/5` matches `fig3/fifteen/moore_atkeson/5`.
     pub fn matches(&self, pattern: &str) -> bool {
         let name = self.name();
         let mut parts = name.split('/');
@@ -87,7 +87,7 @@ pub struct Row {
     pub episodes: u64,
     /// Steps taken.
     pub steps: u64,
-    /// Episodes that the limit of steps cut.
+    /// Episodes truncated by the limit of steps.
     pub capped: u64,
 }
 
@@ -117,7 +117,7 @@ pub struct Summary {
     pub quantile_90: f64,
     /// Steps of a run, on average.
     pub steps: f64,
-    /// Episodes that the limit of steps cut, in all runs together.
+    /// Episodes truncated by the limit of steps, in all runs together.
     pub capped: u64,
 }
 
@@ -130,8 +130,8 @@ pub struct Timing {
     /// What was timed: `step` (act, environment, model, planning), `observation` (model and planning only), `cycle` (one
     /// update cycle) or `sweep`.
     pub unit: String,
-    /// Microseconds per unit: the median over runs, or, of a measurement in rounds (`table1`), the tenth percentile, since what
-    /// others do on the machine only ever adds.
+    /// Microseconds per unit: the median over runs, or, for a measurement in rounds (`table1`), the tenth percentile, since
+    /// other load on the machine can only add time.
     pub microseconds: f64,
     /// The lower quartile over runs, or the fastest round.
     pub low: f64,
@@ -141,7 +141,7 @@ pub struct Timing {
     pub samples: u32,
 }
 
-/// What a command gave: all that figures, report and verdict read.
+/// The results of a command: everything that figures, report and verdict read.
 #[derive(Clone, Debug, PartialEq, Default, Serialize)]
 pub struct Results {
     /// The experiments, in order.
@@ -158,7 +158,7 @@ pub struct Results {
     pub timings: Vec<Timing>,
 }
 
-/// What an experiment is called and how it was set.
+/// The name of an experiment and its settings.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct ExperimentInfo {
     /// The name, such as `fig3`.
@@ -167,7 +167,7 @@ pub struct ExperimentInfo {
     pub title: String,
     /// Runs of each setting.
     pub runs: u32,
-    /// The experiment file, with what the command line changed.
+    /// The experiment file, with the changes from the command line.
     pub text: String,
     /// The names and titles of tasks.
     pub tasks: Vec<(String, String)>,
@@ -184,13 +184,13 @@ pub struct ExperimentInfo {
 pub struct WorldInfo {
     /// The task's name.
     pub task: String,
-    /// What a reader calls it.
+    /// Its title.
     pub title: String,
     /// What the score is.
     pub score: String,
     /// Whether a higher score is better.
     pub more_is_better: bool,
-    /// Whether the median of runs is held against the mark, not the mean.
+    /// Whether the median of the runs is compared with the target, not the mean.
     pub by_median: bool,
     /// What an agent that knows the world can expect.
     pub ceiling: Option<f64>,
@@ -230,7 +230,7 @@ impl MazeInfo {
 pub trait Record: Sized {
     /// The first line of the file.
     const HEADER: &'static str;
-    /// What the file holds, for messages.
+    /// What the file contains, for messages.
     const NAME: &'static str;
     /// Appends the record and a line end.
     fn write(&self, text: &mut String);
@@ -245,7 +245,7 @@ pub fn to_csv<T: Record>(records: &[T]) -> String {
     text
 }
 
-/// Reads a CSV file. A last line without its end is what a killed writer left, and is passed over.
+/// Reads a CSV file. A last line without a line break was left by a killed writer, and is skipped.
 ///
 /// # Errors
 /// Names the line, what was found and what is expected.

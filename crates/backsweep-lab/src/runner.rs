@@ -1,7 +1,7 @@
 //! Runs the settings of experiments.
 //!
-//! Threads take runs in the order of the settings, so that as few settings as possible are under way at any time: a kill loses
-//! only those. Settings whose times are the result come last, one by one, on a machine that does nothing else.
+//! Threads take runs in the order of the settings, so that as few settings as possible are in progress at any time: a kill
+//! loses only those. Settings that measure times come last, one at a time, with no other work in this process.
 //!
 //! Every run has its own random stream from (seed, setting, run), so that the rows depend neither on the number of threads nor
 //! on which machine did which setting.
@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Which settings a command runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SettingFilter {
-    /// Only those that this pattern means (see [`crate::result::SettingKey::matches`]); they are run again if they are done.
+    /// Only those that this pattern matches (see [`crate::result::SettingKey::matches`]); they run again even if they are done.
     pub only: Option<String>,
     /// Only a part of them.
     pub shard: Option<Shard>,
@@ -53,7 +53,7 @@ impl SettingFilter {
     /// The places of the chosen settings among all settings.
     ///
     /// # Errors
-    /// If the pattern means none.
+    /// If the pattern matches none.
     pub fn places(&self, settings: &[&Setting]) -> Result<Vec<usize>> {
         let mut places: Vec<usize> = (0..settings.len()).collect();
         if let Some(pattern) = &self.only {
@@ -74,15 +74,15 @@ impl SettingFilter {
 
 /// Receives events, on any thread.
 pub trait Observer: Sync {
-    /// Work begins: settings to do, settings done earlier, and about how many seconds of work (of one core) lie ahead.
+    /// Work starts: settings to do, settings already done, and roughly how many seconds of work (on one core) lie ahead.
     fn begin(&self, n_settings: usize, n_done: usize, seconds: f64);
-    /// A run is done; it was about this many seconds of work.
+    /// A run is done; it was roughly this many seconds of work.
     fn run_done(&self, setting: &Setting, seconds: f64);
     /// A setting is done and its rows are written.
     fn setting_done(&self, setting: &Setting, rows: &[Row]);
 }
 
-/// Runs the chosen settings that are not done yet and writes each as soon as it is.
+/// Runs the chosen settings that are not done yet and writes each one as soon as it is done.
 pub fn run(
     experiments: &[Experiment],
     filter: &SettingFilter,
@@ -116,7 +116,7 @@ struct Job<'a> {
     store: Mutex<&'a mut Store>,
 }
 
-/// The results of a setting under way, as far as they are there.
+/// The results so far of a setting in progress.
 type Gathered = Mutex<Vec<Option<RunResult>>>;
 
 impl Job<'_> {
@@ -127,7 +127,7 @@ impl Job<'_> {
         let finite = result.and_then(|result| match result.score {
             score if score.is_finite() => Ok(result),
             score => Err(Error::new(format!(
-                "the score is {score}; expected a finite number: are the rewards too large?"
+                "the score is {score}; expected a finite number; the rewards may be too large"
             ))),
         });
         finite.map_err(|error| error.at(format!("{}, run {run}", setting.key.name())))
@@ -159,7 +159,7 @@ impl Job<'_> {
                     Ok(())
                 });
                 if done.is_err() {
-                    next.store(runs.len(), Ordering::Relaxed); // the others stop after the run they are at
+                    next.store(runs.len(), Ordering::Relaxed); // the others stop after their current run
                     return done;
                 }
             }
@@ -169,7 +169,7 @@ impl Job<'_> {
     }
 }
 
-/// A thread that panicked while it held the lock has lost at most its own setting.
+/// A thread that panicked while holding the lock has lost at most its own setting.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -194,7 +194,7 @@ fn rows_of(setting: &Setting, results: &[RunResult]) -> Vec<Row> {
 fn timing_of(setting: &Setting, results: &[RunResult]) -> Timing {
     let mut samples: Vec<f64> = results.iter().flat_map(|result| result.samples.iter().copied()).collect();
     samples.sort_by(f64::total_cmp);
-    // Rounds of a measurement are all alike, and what others do on the machine only ever adds to them.
+    // All rounds of a measurement do the same work, and other load on the machine can only add to their time.
     let [low, middle, high] = if setting.alone { [0.0, 0.1, 0.5] } else { [0.25, 0.5, 0.75] };
     Timing {
         key: setting.key.clone(),

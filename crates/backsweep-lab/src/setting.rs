@@ -15,7 +15,7 @@ pub struct RunResult {
     pub steps: u64,
     /// Episodes that the limit of steps cut.
     pub capped: u64,
-    /// Measured microseconds per unit. All but these depend on the setting, the seed and the run alone.
+    /// Measured microseconds per unit. All other results depend only on the setting, the seed and the run.
     pub samples: Vec<f64>,
 }
 
@@ -33,9 +33,9 @@ pub struct Setting {
     pub runs: u32,
     /// What its samples time; see [`crate::result::Timing::unit`].
     pub unit: &'static str,
-    /// Whether runs must have the machine for themselves, because their times are the result.
+    /// Whether runs need the machine to themselves, because they measure times.
     pub alone: bool,
-    /// About how many seconds a run takes, only to estimate the remaining time.
+    /// Roughly how many seconds a run takes, used only to estimate the remaining time.
     pub seconds: f64,
     /// What a run does.
     pub work: Box<dyn Work>,

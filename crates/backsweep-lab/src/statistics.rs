@@ -4,12 +4,12 @@ use crate::hash::fnv1a;
 use crate::result::{Row, SettingKey, Summary};
 use backsweep::Random;
 
-/// Resamplings of the bootstrap.
+/// The number of bootstrap resamples.
 const RESAMPLINGS: usize = 2000;
 
-/// The statistics of one setting. The rows are all of this setting and there is at least one.
+/// The statistics of one setting. All rows belong to this setting, and there is at least one.
 ///
-/// The bootstrap draws from a stream of the setting's name alone, so the interval depends on the rows only.
+/// The bootstrap draws from a stream that depends only on the setting's name, so the interval depends only on the rows.
 pub fn summarise(key: &SettingKey, rows: &[Row]) -> Summary {
     let scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
     let mut sorted = scores.clone();
@@ -56,7 +56,7 @@ pub fn quantile(sorted: &[f64], p: f64) -> f64 {
 }
 
 /// The mean of the middle half of sorted numbers: the lowest and the highest quarter of the weight are omitted; numbers at
-/// the borders count with the part that lies inside.
+/// the borders count in part.
 pub fn interquartile_mean(sorted: &[f64]) -> f64 {
     let quarter = sorted.len() as f64 / 4.0;
     let mut sum = 0.0;

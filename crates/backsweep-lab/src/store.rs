@@ -1,7 +1,7 @@
-//! The output folder: rows are there as soon as a setting is done, and a killed command loses no setting that was.
+//! The output folder: rows are written as soon as a setting is done, so a killed command loses no finished setting.
 //!
-//! `rows.csv` and `timing.csv` are appended to; what a kill left of a half-written setting is dropped when the folder is
-//! opened again. When a command ends, both are in the order of the manifest, so their bytes do not tell how they came about.
+//! `rows.csv` and `timing.csv` are appended to; a setting left half-written by a kill is dropped when the folder is opened
+//! again. When a command ends, both are in the order of the manifest, so their bytes do not depend on the order of work.
 
 use crate::manifest::Manifest;
 use crate::result::{Record, Results, Row, SettingKey, Summary, Timing, from_csv, to_csv};
@@ -18,7 +18,7 @@ const TIMING: &str = "timing.csv";
 const SUMMARY: &str = "summary.csv";
 const REPORT: &str = "report.html";
 const LOCK: &str = ".lock";
-/// What a folder may hold before it has a manifest.
+/// What a folder may contain before it has a manifest.
 const LEFT_BY_A_KILL: [&str; 2] = [LOCK, ".experiment.json.new"];
 
 /// An output folder.
@@ -28,22 +28,22 @@ pub struct Store {
     manifest: Manifest,
     /// The settings that are done, by their place in the manifest.
     done: BTreeMap<usize, (Vec<Row>, Timing)>,
-    /// The order in which they stand in the files.
+    /// Their order in the files.
     order: Vec<usize>,
-    /// Held while a command writes: two schedulers may start the same shard. The system lets go of it when the process ends,
+    /// Held while a command writes: two schedulers may start the same shard. The system releases it when the process ends,
     /// however it ends.
     lock: Option<fs::File>,
 }
 
 impl Store {
-    /// Opens the folder of these experiments and makes it if it is not there.
+    /// Opens the folder of these experiments, creating it if necessary.
     ///
     /// # Errors
-    /// If it belongs to other experiments or holds something else. Nothing is touched then.
+    /// If it belongs to other experiments or contains something else. Nothing is changed then.
     pub fn open(folder: &Path, manifest: Manifest) -> Result<Self> {
         Self::examine(folder, manifest.clone())?;
         fs::create_dir_all(folder).map_err(|error| failed("make", folder, &error))?;
-        // Only once the lock is held is what the folder holds certain: another command may have written in between.
+        // The contents are certain only once the lock is held: another command may have written in between.
         let lock = lock(folder)?;
         let mut store = Self::examine(folder, manifest)?;
         store.lock = Some(lock);
@@ -54,14 +54,14 @@ impl Store {
         Ok(store)
     }
 
-    /// Makes the folder and waits until no other command writes to it.
+    /// Creates the folder and waits until no other command writes to it.
     pub fn lock(&mut self) -> Result<()> {
         fs::create_dir_all(&self.folder).map_err(|error| failed("make", &self.folder, &error))?;
         self.lock = Some(lock(&self.folder)?);
         Ok(())
     }
 
-    /// Reads the folder of these experiments, which need not be there, and touches nothing.
+    /// Reads the folder of these experiments, which need not exist, without changing anything.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -89,13 +89,12 @@ impl Store {
         self.rewrite()
     }
 
-    /// Removes what was written about rows that are no longer those of the folder: if the command is stopped, nothing would say
-    /// that it is outdated.
+    /// Removes files that describe rows about to change: if the command is stopped, nothing would show that they are outdated.
     fn retract(&self) -> Result<()> {
         [REPORT, SUMMARY].iter().try_for_each(|name| remove(&self.folder.join(name)))
     }
 
-    /// Where the report belongs. It is there only if every setting is.
+    /// The path of the report. It exists only if every setting is done.
     pub fn report(&self) -> PathBuf {
         self.folder.join(REPORT)
     }
@@ -121,7 +120,7 @@ impl Store {
         settings.filter(|(place, _)| !self.is_done(*place)).map(|(_, setting)| setting.key.name()).collect()
     }
 
-    /// Writes a setting that was done.
+    /// Writes a finished setting.
     pub fn put(&mut self, place: usize, rows: Vec<Row>, timing: Timing) -> Result<()> {
         self.retract()?;
         let known = self.done.contains_key(&place);
@@ -136,7 +135,7 @@ impl Store {
         Ok(())
     }
 
-    /// Takes over the settings of another folder of the same experiments.
+    /// Imports the settings of another folder of the same experiments.
     ///
     /// # Errors
     /// If it belongs to other experiments, or has other rows for a setting that is done.
@@ -157,7 +156,7 @@ impl Store {
             match self.done.get(&place) {
                 Some((known, _)) if *known != rows => {
                     return Err(Error::new(format!(
-                        "{}: the rows of {} differ from those in another folder; were they made by different versions?",
+                        "{}: the rows of {} differ from those in another folder; they may come from different versions",
                         folder.display(),
                         self.manifest.settings[place].key.name()
                     )));
@@ -186,7 +185,7 @@ impl Store {
             .collect()
     }
 
-    /// All that figures and report read.
+    /// Everything that figures and report read.
     pub fn results(&self) -> Results {
         Results {
             experiments: self.manifest.experiments.clone(),
@@ -198,7 +197,7 @@ impl Store {
         }
     }
 
-    /// Reads what is done. Settings of which a row or the timing is missing are not.
+    /// Reads the finished settings. A setting that lacks a row or its timing is not finished.
     fn load(&mut self, folder: &Path) -> Result<()> {
         let places: HashMap<String, usize> =
             self.manifest.settings.iter().enumerate().map(|(i, setting)| (setting.key.name(), i)).collect();
@@ -242,8 +241,8 @@ impl Store {
         self.replace(TIMING, &to_csv(&timings))
     }
 
-    /// Replaces a file as a whole: a reader, or a kill, finds the old one or the new one. A file that is already right is left
-    /// alone.
+    /// Replaces a file as a whole: a reader, or a kill, finds the old one or the new one. A file that already has this content
+    /// is left alone.
     fn replace(&self, name: &str, text: &str) -> Result<()> {
         let path = self.folder.join(name);
         if fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
@@ -259,7 +258,7 @@ impl Store {
 /// The manifest of a folder; `None` if there is no such folder or it is empty.
 ///
 /// # Errors
-/// If there is something else in its place.
+/// If something else is in its place.
 pub fn read_manifest(folder: &Path) -> Result<Option<Manifest>> {
     let not_ours =
         |what: &str| Error::new(format!("{}: {what}; choose another folder with --out", folder.display()));
@@ -320,7 +319,7 @@ fn append<T: Record>(path: &Path, records: &[T]) -> Result<()> {
     file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| failed("write", path, &error))
 }
 
-/// Removes a file that need not be there.
+/// Removes a file if it exists.
 fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed("remove", path, &error)),

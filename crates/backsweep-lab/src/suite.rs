@@ -1,4 +1,4 @@
-//! What a suite of worlds gave: one line per world and agent, with its mark.
+//! The results of a suite of worlds: one line per world and agent, with its target.
 
 use crate::query;
 use crate::result::{Results, Row, Summary, WorldInfo};
@@ -21,13 +21,13 @@ pub struct SuiteRow {
     pub median: f64,
     /// The worst run.
     pub worst: f64,
-    /// What an agent that knows the world can expect.
+    /// The expected score of an agent that knows the world.
     pub ceiling: Option<f64>,
     /// The score to reach, and whether it was: by the median where a score is a number of steps, else by the mean.
     pub mark: Option<(f64, bool)>,
 }
 
-/// The lines of an experiment, world by world. A family of worlds has a line with the share of its runs that reached their aim
+/// The lines of an experiment, world by world. A family of worlds has a line with the share of its runs that reached their goal
 /// (bsuite's score for DeepSea), and one for its last member.
 pub fn rows(results: &Results, experiment: &str) -> Vec<SuiteRow> {
     let worlds = query::info(results, experiment).map_or(&[][..], |info| &info.worlds);
@@ -71,7 +71,7 @@ fn line(results: &Results, world: &WorldInfo, summary: &Summary) -> SuiteRow {
     }
 }
 
-/// The share of runs that reached their aim, over all members of a family.
+/// The share of runs that reached their goal, over all members of a family.
 fn solved(world: &WorldInfo, members: &[&Summary]) -> SuiteRow {
     let share = |s: &&Summary| 1.0 - s.capped as f64 / f64::from(s.runs);
     let shares: Vec<f64> = members.iter().map(share).collect();

@@ -8,7 +8,7 @@ pub const ACTION_NAMES: [&str; 4] = ["north", "east", "south", "west"];
 
 const NONE: u32 = u32::MAX;
 
-/// The most cells of a maze: drawing its outcomes takes up to a kilobyte per cell, so 4 GB in all.
+/// The most cells of a maze: its outcome tables take up to a kilobyte per cell, so 4 GB in all.
 const MAX_CELLS: usize = 4_000_000;
 
 /// One column of an alias table: draws `first` if 32 random bits are below `cut`, else `second`.
@@ -39,7 +39,7 @@ pub struct MazeTask {
     cells: Vec<Cell>,
     /// The state of each cell, NONE if it has none.
     states: Vec<u32>,
-    /// What landing on each cell gives.
+    /// The reward of landing on each cell.
     landing: Vec<Step>,
     starts: Vec<State>,
     /// The alias table of pair (s,a) is `slots[table[4 s + a]..table[4 s + a + 1]]`.
@@ -51,16 +51,16 @@ impl MazeTask {
     /// A task in which every step gives `step_reward`, except onto cells with a reward of their own.
     ///
     /// # Errors
-    /// If the maze has more than 4,000,000 cells, the reward is not finite, the law is out of range, a goal cannot be reached from any start, or from a start no
-    /// goal.
+    /// If the maze has more than 4,000,000 cells, the reward is not finite, the law is out of range, a goal cannot be reached
+    /// from any start, or no goal from some start.
     pub fn new(maze: Maze, law: Law, step_reward: f64) -> Result<Self> {
         let task = Self::even_if_closed(maze, law, step_reward)?;
         task.check_reachable()?;
         Ok(task)
     }
 
-    /// Like [`new`](Self::new), but the way to the goal may be walled up, as it may be for a while when walls are built as an
-    /// agent learns. Its episodes then continue until something else cuts them.
+    /// Like [`new`](Self::new), but the way to the goal may be blocked, as can happen for a while when walls are built during
+    /// learning. Episodes then continue until something else truncates them.
     ///
     /// # Errors
     /// If the maze has more than 4,000,000 cells, the reward is not finite or the law is out of range.
@@ -84,10 +84,10 @@ impl MazeTask {
     /// maze of 10,000 cells takes a few milliseconds.
     ///
     /// # Errors
-    /// If the grid has another size.
+    /// If the grid has a different size.
     pub fn repainted(&self, maze: Maze) -> Result<Self> {
         if (maze.n_rows(), maze.n_columns()) != (self.maze.n_rows(), self.maze.n_columns()) {
-            return Err(Error::new("the maze has another size; expected the same rows and columns"));
+            return Err(Error::new("the maze has a different size; expected the same rows and columns"));
         }
         Self::build(maze, self.law, self.step_reward, Some(self))
     }
@@ -258,8 +258,8 @@ impl MazeTask {
     }
 }
 
-/// Whether each cell is so far from every cell that differs that no outcome of it can have changed. A move passes at most 3
-/// cells ahead and 1 to the side, and looks one cell further.
+/// Whether each cell is so far from every changed cell that none of its outcomes can have changed. A move passes at most 3
+/// cells ahead and 1 to the side, and checks one cell further.
 fn far_from_changes(one: &Maze, other: &Maze) -> Vec<bool> {
     const REACH: usize = 4;
     let mut is_far = vec![true; one.n_rows() * one.n_columns()];
@@ -298,7 +298,7 @@ impl Environment for MazeTask {
     }
 }
 
-/// Walker's alias table, built as Vose does: a draw takes one random number whatever the number of outcomes. The upper 32
+/// Walker's alias table, built as Vose does: a draw takes one random number for any number of outcomes. The upper 32
 /// bits choose the slot and the lower 32 the outcome, so probabilities are met to within 2⁻³².
 fn alias_table(outcomes: &[(u32, f64)]) -> Vec<Slot> {
     let n = outcomes.len() as f64;

@@ -1,10 +1,10 @@
 //! The verdict: each claim of the paper as data, judged by the numbers at hand.
 //!
-//! A claim is a row of a table: its text, its place in the paper, what it is about and a function from the results to
-//! a finding. A claim that results do not decide is *not measured*; one that they contradict *does not hold*, and
-//! says by which numbers. Noise counts through standard errors: of a claim of equality the results must not be
-//! further off than noise explains, and a claim of a difference must stand out of the noise; where noise hides which
-//! way a difference goes, it is not measured either.
+//! A claim is a row of a table: its text, its place in the paper, its subject and a function from the results to a
+//! finding. A claim that the results do not decide is *not measured*; one that they contradict *does not hold*, and
+//! the verdict names the numbers. Noise enters through standard errors: for a claim of equality the results must not
+//! differ by more than noise explains, and a claim of a difference must exceed the noise; where noise hides the sign
+//! of a difference, it is not measured either.
 
 mod control;
 mod cost;
@@ -20,7 +20,7 @@ use serde::Serialize;
 
 pub use terminal::{Style, terminal};
 
-/// What became of a claim.
+/// The finding on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
@@ -28,7 +28,7 @@ pub enum Finding {
     Holds,
     /// The numbers contradict it.
     DoesNotHold,
-    /// The numbers that would decide it are not there, or too noisy.
+    /// The numbers that would decide it are missing or too noisy.
     NotMeasured,
 }
 
@@ -43,7 +43,7 @@ impl Finding {
     }
 }
 
-/// A claim and what became of it.
+/// A claim and its finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// Short name of the claim.
@@ -54,13 +54,13 @@ pub struct Verdict {
     pub claim: &'static str,
     /// Where the paper says it.
     pub place: &'static str,
-    /// What became of it.
+    /// The finding.
     pub finding: Finding,
     /// The numbers that decided, or what is missing.
     pub numbers: String,
 }
 
-/// What a claim is about. Fields that a claim does not need are empty.
+/// The subject of a claim. Fields that a claim does not need are empty.
 #[derive(Clone, Copy, Debug, Default)]
 struct Subject {
     experiment: &'static str,

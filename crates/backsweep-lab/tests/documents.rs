@@ -1,4 +1,4 @@
-//! The documents say what the code is.
+//! The documents match the code.
 
 use std::path::Path;
 

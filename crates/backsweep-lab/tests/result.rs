@@ -1,4 +1,4 @@
-//! Result files can be read back, and a torn last line is passed over.
+//! Result files can be read back, and an incomplete last line is skipped.
 
 use backsweep_lab::result::{Row, SettingKey, Summary, Timing, from_csv, to_csv};
 use backsweep_lab::statistics::summarise;
@@ -39,7 +39,7 @@ fn files_read_back_as_they_were() {
 }
 
 #[test]
-fn a_torn_last_line_is_passed_over() {
+fn an_incomplete_last_line_is_skipped() {
     let text = to_csv(&rows());
     assert_eq!(from_csv::<Row>(&text[..text.len() - 1]).unwrap(), rows()[..4]);
     assert_eq!(from_csv::<Row>("").unwrap(), []);

@@ -1,4 +1,4 @@
-//! Mazes, outcome laws and circles against facts known from elsewhere: the paper's panels and exact values.
+//! Mazes, outcome laws and circles against independent facts: the paper's panels and exact values.
 
 use backsweep::{Action, Environment, Model, Next, Pair, PlannerKind, Random, Settings, State, solve};
 use backsweep_lab::circle::{Circle, FIXED_INSTANCE};

@@ -1,4 +1,4 @@
-//! A planner of your own beside the built-in ones in an experiment of your own: see docs/YOUR_PLANNER.md.
+//! Your own planner next to the built-in ones in your own experiment: see docs/YOUR_PLANNER.md.
 //!
 //! `cargo run --release -p backsweep-lab --example your_planner`
 

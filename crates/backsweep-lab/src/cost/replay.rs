@@ -1,8 +1,8 @@
 //! The cost of planning on a run in the paper's maze: the same observations are replayed to every planner.
 //!
 //! Value iteration at every observation takes too long for the whole run, so it is timed in windows of consecutive observations
-//! that lie evenly over the run. In a window it sweeps after every observation from the values of the one before; the first
-//! observations of a window, which catch up on what lies between windows, are not timed.
+//! that are spread evenly over the run. In a window it sweeps after every observation, starting from the previous values; the
+//! first observations of a window, which catch up on what happened since the last one, are not timed.
 
 use super::clock_cost;
 use crate::control::{Control, PlannerChoice, Planning};
@@ -18,7 +18,7 @@ const CYCLES: u64 = 5;
 const WINDOWS: usize = 20;
 /// Observations at the start of a window that are not timed.
 const CATCH_UP: usize = 10;
-/// Replays of the same observations for planners that are fast.
+/// Replays of the same observations for fast planners.
 const REPLAYS: usize = 5;
 
 /// A planner on the observations of a run.
@@ -81,8 +81,8 @@ impl Replay {
     }
 }
 
-/// The mean cost of a unit. Observations that took at least twenty times the median are omitted: the system gave the core to
-/// another process for a while.
+/// The mean cost of a unit. Observations that took at least twenty times the median are omitted: the system had given the
+/// core to another process.
 fn microseconds_a_unit(timings: &mut Vec<(Duration, u64)>) -> f64 {
     timings.sort();
     let median = timings.get(timings.len() / 2).map_or(Duration::ZERO, |(elapsed, _)| *elapsed);

@@ -8,12 +8,12 @@
 //! leaf ─┘
 //! ```
 //!
-//! A round changes one state of each of the first sixteen groups, the same in every round: so the caches of the machine hold
-//! what a cycle touches, and the number of states counts only as far as the method itself depends on it. It changes them all
-//! at once, so that as many elements are most urgent, and times the cycles that deal with
-//! them; the cycles that follow from these are not timed. The state that is changed is the middle; for Peng &
-//! Williams, whose queue holds triples, it is the leader, so that the middle is what a cycle backs up. In either case a cycle
-//! meets the stated number of predecessors, and for one leaf in as many as there are actions the pair is the greedy one.
+//! A round changes one state of each of the first sixteen groups, the same in every round. The caches of the machine
+//! therefore hold what a cycle touches, and the number of states matters only if the method itself depends on it. The round
+//! changes them all at once, so that sixteen elements are the most urgent, and times the cycles that process them; the cycles
+//! that follow from these are not timed. The changed state is the middle; for Peng & Williams, whose queue holds triples, it
+//! is the leader, so that the middle is what a cycle backs up. In either case a cycle reaches the stated number
+//! of predecessors, and with n actions the pair is the greedy one for one leaf in n.
 
 use super::{MEASURED_FOR, clock_cost};
 use crate::setting::RunResult;
@@ -41,7 +41,7 @@ pub struct ModelShape {
 }
 
 impl ModelShape {
-    /// The sizes that stay as they are while one grows.
+    /// The sizes that stay fixed while one grows.
     pub const BASE: Self = Self { successors: 8, actions: 4, predecessors: 16, states: 1000 };
 
     /// The shape, if it can be built.
@@ -55,7 +55,7 @@ impl ModelShape {
             ("successors", successors, 2, ""),
             ("actions", actions, 1, ""),
             ("predecessors", predecessors, 1, ""),
-            ("states", states, group, ", those of one group: the predecessors and two more"),
+            ("states", states, group, ", the size of one group: the predecessors plus two"),
         ];
         for (name, found, least, why) in least {
             if u64::from(found) < least {
@@ -137,7 +137,7 @@ impl ModelShape {
                 planner.update_cycle(&model, usize::MAX);
             }
             let elapsed = cycles.elapsed().saturating_sub(clock);
-            // The first rounds warm the caches up.
+            // The first rounds warm up the caches.
             if round == 2 {
                 result.score = (planner.counters().backups() - backups) as f64 / n_cycles as f64;
             }
@@ -152,7 +152,7 @@ impl ModelShape {
         Ok(result)
     }
 
-    /// Changes one state of several groups; returns how many cycles deal with that.
+    /// Changes one state of several groups; returns how many cycles that takes to process.
     fn change_all(&self, planner: &mut dyn Planner, model: &mut Model, round: u32) -> Result<u32> {
         let n_changed = self.n_groups().min(CHANGED);
         for group in 0..n_changed {

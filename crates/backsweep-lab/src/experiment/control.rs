@@ -60,7 +60,7 @@ impl Experiment {
         } else {
             let path = folder.join(&table.maze);
             let text = read_text(&path)?;
-            // A changed maze is another experiment, so its text belongs to this one's.
+            // A changed maze makes it a different experiment, so its text is part of this one's.
             self.text += &format!("\n# {}\n{text}", table.maze);
             (path.display().to_string(), Some(text))
         };
@@ -146,7 +146,7 @@ impl Experiment {
                 if control.max_steps == Some(0) {
                     return Err(Error::new("max_steps is 0; expected a number above 0"));
                 }
-                control.agent()?; // checks all numbers before anything is run
+                control.agent()?; // checks all numbers before anything runs
                 let seconds = expected_seconds(&control);
                 if method.compare_with_sweeps {
                     let parameter = Some(tolerance);
@@ -165,7 +165,7 @@ fn method_name(method: &MethodTable) -> &str {
     method.name.as_deref().unwrap_or(&method.planner)
 }
 
-/// About how long a run takes, from measurements in the paper's maze; only to estimate the remaining time.
+/// Roughly how long a run takes, from measurements in the paper's maze; used only to estimate the remaining time.
 fn expected_seconds(control: &Control) -> f64 {
     let is_slow = matches!(control.planner, PlannerChoice::Library(PlannerKind::WieringSchmidhuber));
     let microseconds = match control.planning {

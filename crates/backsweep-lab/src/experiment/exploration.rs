@@ -16,8 +16,8 @@ pub const SUITES: [(&str, &str); 2] = [
 ];
 
 impl Experiment {
-    /// The suite of this name, or the experiment file in its place, with only these worlds and agents; all of them if none are
-    /// named. A world that the file does not have is added if there is one of that name.
+    /// The suite of this name, or the experiment file if one is given, with only these worlds and agents; all of them if none
+    /// are named. A world that the file does not list is added if one of that name exists.
     ///
     /// # Errors
     /// As [`Experiment::read`], and if a name is unknown.
@@ -105,7 +105,7 @@ impl Experiment {
 }
 
 fn described(table: &WorldTable, world: &World, is_family: bool) -> WorldInfo {
-    // A family is called what its members are called, without their size.
+    // A family is named like its members, without their size.
     let own = if is_family { world.title.split(", N").next().unwrap_or(&world.title) } else { &world.title };
     WorldInfo {
         task: table.name.clone(),
@@ -143,7 +143,7 @@ fn settings(table: &AgentTable) -> Result<AgentSettings> {
 /// How the agent of a table explores.
 fn explore(table: &AgentTable, default: Explore) -> Result<Explore> {
     let AgentTable { epsilon, value, min_visits, beta, c, d, posterior_worlds, prior, .. } = *table;
-    // Each constant, its key in the table, what was given, and the number unless one was.
+    // Each constant, its key in the table, the number given, and the default.
     let numbers = [
         ("epsilon", "epsilon", epsilon, None),
         ("value", "value", value, Some(1.0)),
@@ -177,7 +177,7 @@ fn explore(table: &AgentTable, default: Explore) -> Result<Explore> {
     }
 }
 
-/// About how long a run takes; only to estimate the remaining time.
+/// Roughly how long a run takes; used only to estimate the remaining time.
 fn expected_seconds(world: &World, agent: &AgentSettings) -> f64 {
     let steps = match world.horizon {
         Horizon::Steps(steps) => steps as f64,

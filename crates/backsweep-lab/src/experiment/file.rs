@@ -1,4 +1,4 @@
-//! The form of experiment files: what may stand in them, and nothing else.
+//! The format of experiment files: everything they may contain.
 
 use crate::cost::CostTable;
 use serde::Deserialize;
@@ -49,7 +49,7 @@ pub struct Learning {
     pub optimism: f64,
     pub threshold: f64,
     pub queue: String,
-    /// The limit of steps of an episode.
+    /// The most steps of an episode.
     pub max_steps: u64,
 }
 
@@ -62,8 +62,8 @@ impl Default for Learning {
             optimism: 0.0,
             threshold: 1e-5,
             queue: "exact".into(),
-            // No episode of the paper's experiments is near it; without any, an agent that has no reason to end its episode
-            // (every step gives a reward) would never end its run.
+            // // No episode of the paper's experiments comes near it; without a limit, an agent that has no reason to end
+            // its episode (every step gives a reward) would never finish its run.
             max_steps: 1_000_000,
         }
     }
@@ -75,7 +75,7 @@ impl Default for Learning {
 pub struct MazeTable {
     pub name: String,
     pub title: Option<String>,
-    /// `paper`, or a file beside the experiment file.
+    /// `paper`, or a file next to the experiment file.
     pub maze: String,
     /// `fifteen` or `four`.
     pub law: String,
@@ -104,7 +104,7 @@ pub struct MethodTable {
     pub cycles: Option<OneOrMany>,
     /// Plan until no priority is above this.
     pub until: Option<f64>,
-    /// M in place of the task's; several of them are points of a curve.
+    /// M instead of the task's; several values are points of a curve.
     pub min_visits: Option<OneOrMany>,
     /// R-max: the model of a pair is frozen at the `min_visits`-th visit.
     #[serde(default)]
@@ -112,7 +112,7 @@ pub struct MethodTable {
     pub epsilon: Option<f64>,
     pub threshold: Option<f64>,
     pub max_steps: Option<u64>,
-    /// Score the largest difference from plain sweeps in place of the return.
+    /// Score the largest difference from plain sweeps instead of the return.
     #[serde(default)]
     pub compare_with_sweeps: bool,
 }
@@ -134,7 +134,7 @@ impl OneOrMany {
     }
 }
 
-// By hand, because the error of a derived one would not say what was found.
+// Written by hand, because a derived error would not say what was found.
 impl<'de> Deserialize<'de> for OneOrMany {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Numbers;
@@ -216,7 +216,7 @@ pub struct WorldTable {
 }
 
 impl WorldTable {
-    /// A world about which nothing is said.
+    /// A world with default settings.
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), title: None, sizes: None, mark: None, published: BTreeMap::new() }
     }
@@ -238,7 +238,7 @@ pub struct AgentTable {
     pub d: Option<f64>,
     pub posterior_worlds: Option<u32>,
     pub prior: Option<f64>,
-    /// What a pair never tried is worth, as a part of the range of values.
+    /// The value of an untried pair, as a fraction of the range of values.
     pub start: Option<f64>,
     pub age_bonus: Option<f64>,
     pub per_visit: Option<f64>,
@@ -250,7 +250,7 @@ pub struct AgentTable {
 }
 
 impl AgentTable {
-    /// How it explores: `default`, or the name of a way.
+    /// How it explores: `default`, or the name of a way to explore.
     pub fn explore(&self) -> &str {
         self.explore.as_deref().unwrap_or("default")
     }

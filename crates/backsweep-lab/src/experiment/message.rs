@@ -1,4 +1,4 @@
-//! Errors of the parser of experiment files, in the words of those who write such files.
+//! Translates parser errors of experiment files into the terms of those who write them.
 
 use crate::Error;
 
@@ -34,7 +34,7 @@ fn field<'a>(before: &'a str, after: &'a str) -> (&'a str, bool) {
     if line.trim().is_empty() && after.starts_with('[') {
         return (word(after.trim_start_matches('[')), true);
     }
-    // A list may stand in several lines, so the key may be some lines above.
+    // A list may span several lines, so the key may be some lines above.
     let keys = before.rsplit('\n').filter_map(|line| line.split_once('=')).map(|(key, _)| key.trim());
     (keys.into_iter().find(|key| word(key) == *key).unwrap_or("this"), false)
 }
@@ -51,7 +51,7 @@ fn shown(found: &str) -> &str {
         "map" => "a table",
         "sequence" => "a list",
         _ => match found.split_once('`') {
-            // Such as "integer `7` as i128": the type is of no interest to whoever wrote the file.
+            // Such as "integer `7` as i128": the type does not concern the author of the file.
             Some((_, number)) => number.split('`').next().unwrap_or(number),
             None => found.strip_prefix("string ").unwrap_or(found),
         },

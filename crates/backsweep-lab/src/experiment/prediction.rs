@@ -34,8 +34,8 @@ impl Experiment {
                     return Err(Error::new(line));
                 }
             };
-            // Common random numbers: the stream is that of the instance kind, so that tasks and methods can be compared
-            // run by run.
+            // // Common random numbers: the stream depends only on the kind of instance, so that tasks and methods can
+            // be compared run by run.
             let stream = fnv1a(&format!("{}/{}", self.name, circle.name));
             for predictor in &file.predictors {
                 for (method, parameter) in predictor_points(predictor)? {

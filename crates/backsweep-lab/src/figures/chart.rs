@@ -1,7 +1,7 @@
 //! What a picture shows, as plain data: panels, axes and series. [`super::draw`] turns it into SVG.
 //!
-//! Every series is kept finite: a point with a coordinate that is not a number is dropped when it enters, so
-//! that no picture can hold a `NaN`.
+//! Every series is kept finite: a point with a coordinate that is not finite is dropped on entry, so that no
+//! picture can contain a `NaN`.
 
 use crate::result::Summary;
 
@@ -20,7 +20,7 @@ pub struct Chart {
     pub panel_width: f64,
     /// Height of a panel in pixels, with its axes.
     pub panel_height: f64,
-    /// Entries of the legend that no panel names, such as what a hollow sign means.
+    /// Extra entries of the legend, such as the meaning of a hollow mark.
     pub keys: Vec<Series>,
 }
 
@@ -50,7 +50,7 @@ pub struct Axis {
     pub ticks: Option<Vec<f64>>,
 }
 
-/// One entry of the legend and all it draws in a panel.
+/// One entry of the legend and everything it draws in a panel.
 #[derive(Clone, Debug)]
 pub struct Series {
     /// Name in the legend; series with the same name share an entry.
@@ -65,7 +65,7 @@ pub struct Series {
     pub hollow: bool,
     /// What the points are.
     pub shape: Shape,
-    /// A short text beside the last point, outside the axes.
+    /// A short text next to the last point, outside the axes.
     pub end: Option<String>,
     /// The points, all finite.
     points: Vec<Point>,
@@ -95,7 +95,7 @@ pub struct Point {
     pub high: f64,
 }
 
-/// A colour that stays readable on light and on dark paper.
+/// A colour that is readable on light and dark paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
     /// The colour of the text: black on light paper, near white on dark.
@@ -157,7 +157,7 @@ impl Point {
 
     /// The mean of a setting at `x`, with its 95 % interval.
     pub fn of_summary(x: f64, summary: &Summary) -> Self {
-        // The interval of a single run is the run itself; bounds that are not finite are treated the same way.
+        // The interval of a single run is the run itself; bounds that are not finite are treated likewise.
         let bound = |value: f64| if value.is_finite() { value } else { summary.mean };
         Point { x, y: summary.mean, low: bound(summary.low), high: bound(summary.high) }
     }

@@ -26,7 +26,7 @@ pub fn against_cycles(results: &Results) -> Option<Chart> {
         |experiment, task, number| {
             let mut series = levels(results, experiment, task, number, 12.2);
             for (index, method) in planners(results, experiment, task).iter().enumerate() {
-                // Methods are shifted a little, so that error bars at the same number of cycles can be told apart.
+                // Methods are shifted a little, so that error bars at the same number of cycles do not overlap.
                 let aside = 1.0 + 0.025 * (index as f64 - 2.0);
                 let summaries = query::curve(results, experiment, task, method);
                 let ours = summaries
@@ -92,7 +92,7 @@ pub fn choice_of_m(results: &Results) -> Option<Chart> {
         );
         panels.push(Panel {
             title: query::task_title(results, "choice_of_m", &task),
-            x: Axis::linear("M: visits below which a pair counts as worth 0").ticked(&ticks),
+            x: Axis::linear("M: visits below which a pair is treated as worth 0").ticked(&ticks),
             y: Axis::linear(SCORE),
             series,
         });

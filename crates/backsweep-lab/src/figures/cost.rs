@@ -30,7 +30,7 @@ pub fn table_1(results: &Results) -> Option<Chart> {
             panels.push(Panel {
                 title: format!("Growing: {label}"),
                 x: Axis::log(label),
-                y: Axis::log("µs a cycle"),
+                y: Axis::log("µs per cycle"),
                 series,
             });
         }

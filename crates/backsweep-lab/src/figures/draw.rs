@@ -1,5 +1,5 @@
 //! A [`Chart`] as SVG. Colours that depend on the paper carry a class (`ink`, `soft`, `grid`, `paper`), so that a
-//! page may restyle them for dark; alone, the file is drawn on white.
+//! page can restyle them for dark mode; on its own, the file is drawn on white.
 
 use super::chart::{Chart, Line, Mark, Paint, Panel, Point, Series, Shape};
 use super::scale::{Scale, breadths, heights};
@@ -70,7 +70,7 @@ pub fn text(out: &mut String, (x, y): (f64, f64), anchor: &str, size: f64, class
     );
 }
 
-/// A centred line made smaller, and at last shorter, until it fits into `room`.
+/// A centred line made smaller, and finally shortened, until it fits into `room`.
 fn fitted(out: &mut String, middle: (f64, f64), size: f64, content: &str, room: f64) {
     let size = (size * room / width(content, size).max(1.0)).clamp(size * 0.7, size);
     let size = (size * 10.0).floor() / 10.0;
@@ -96,7 +96,7 @@ fn draw_panel(out: &mut String, chart: &Chart, index: usize, panel: &Panel, (lef
         stroke(out, (x0, y), (x1, y), "grid", GRID);
         text(out, (x0 - 7.0, y + 4.4), "end", 12.0, "soft", &y_scale.label(*tick));
     }
-    // Labels of a logarithmic axis crowd towards the end of a decade: one that would touch the last is left out.
+    // Labels of a logarithmic axis crowd towards the end of a decade: one that would touch the previous one is omitted.
     let mut free_from = f64::NEG_INFINITY;
     for tick in &x_scale.ticks {
         let x = x_scale.pixel(*tick);
@@ -134,7 +134,7 @@ fn draw_panel(out: &mut String, chart: &Chart, index: usize, panel: &Panel, (lef
     draw_ends(out, panel, &y_scale, x1 + 7.0);
 }
 
-/// The texts beside the last points, moved apart where they would touch.
+/// The texts next to the last points, moved apart where they would touch.
 fn draw_ends(out: &mut String, panel: &Panel, ys: &Scale, x: f64) {
     const APART: f64 = 14.0;
     let ended = panel
@@ -204,7 +204,7 @@ fn draw_series(
     }
 }
 
-/// What a pointer held over a mark shows.
+/// The tooltip of a mark.
 fn hint(series: &Series, panel: &Panel, point: &Point) -> String {
     let error = (point.high - point.low) / 2.0;
     let spread = if error > 0.0 { format!(" ± {}", number(error, 3)) } else { String::new() };
@@ -240,7 +240,7 @@ fn error_bar(out: &mut String, series: &Series, x: f64, low: f64, high: f64) {
 }
 
 fn mark(out: &mut String, sign: Mark, series: &Series, (x, y): (f64, f64), hint: Option<&str>) {
-    // A hollow sign is a little larger, so that a full one on the same spot leaves it visible.
+    // A hollow mark is a little larger, so that a filled one on the same spot does not hide it.
     let r = if series.hollow { MARK + 1.6 } else { MARK };
     let (class, look) = if series.hollow {
         let (class, color) = stroke_paint(series.paint);
@@ -268,7 +268,7 @@ fn mark(out: &mut String, sign: Mark, series: &Series, (x, y): (f64, f64), hint:
     let _ = writeln!(out, "<polygon{class} points=\"{}\" {look}>{hint}</polygon>", corners.join(" "));
 }
 
-/// Straight furniture: a grid line or an axis.
+/// A straight line: part of the grid or an axis.
 fn stroke(out: &mut String, (x0, y0): (f64, f64), (x1, y1): (f64, f64), class: &str, color: &str) {
     let _ = writeln!(
         out,

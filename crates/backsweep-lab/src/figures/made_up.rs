@@ -67,7 +67,7 @@ fn prediction(results: &mut Results) {
         let task = format!("circle{}", point.task);
         let error = if point.task == 1 { 0.004 } else { 0.0005 };
         for (method, mean) in [("td_constant", point.td_constant), ("td_decaying", point.td_decaying)] {
-            // Published curves are read off to three digits; the two ends that are equal by definition are made so.
+            // Published curves are read to three digits; the two ends that are equal by definition are made equal.
             let mean = match (method, point.parameter) {
                 ("td_constant", 0.0) => 1.0,
                 ("td_decaying", 0.0) => {

@@ -33,7 +33,7 @@ impl Solved {
     }
 }
 
-/// The picture of `maze` alone, with values as colours and the best actions as arrows as far as they are known.
+/// The picture of `maze` alone, with values as colours and the best actions as arrows, where known.
 pub fn maze_svg(id: &str, title: &str, maze: &Maze, solved: &Solved) -> String {
     let cell = (780.0 / maze.n_columns() as f64).min(620.0 / maze.n_rows() as f64).clamp(4.0, 26.0);
     let mut body = String::new();
@@ -47,7 +47,7 @@ pub fn maze_svg(id: &str, title: &str, maze: &Maze, solved: &Solved) -> String {
     document(id, title, (full_width, bottom + 14.0), &body)
 }
 
-/// Light to dark, yet never so dark that an arrow is lost on it.
+/// Light to dark, but never so dark that an arrow would be invisible.
 fn shade(share: f64) -> String {
     let mix = |low: f64, high: f64| (low + (high - low) * share).round() as u8;
     format!("#{:02x}{:02x}{:02x}", mix(243.0, 86.0), mix(247.0, 190.0), mix(250.0, 150.0))

@@ -1,4 +1,4 @@
-//! The maze of a user's own experiment, with what an agent can learn in it at best.
+//! The maze of a user's own experiment, with the best that an agent can learn in it.
 
 use super::Figure;
 use super::maze_picture::{Solved, maze_svg};
@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 /// Larger mazes make files that no reader opens.
 const MOST_CELLS: usize = 10_000;
-/// How often the solver may ask whether to stop, about two seconds: with a discount close to 1 a report would wait too long.
+/// How often the solver may check whether to stop, about two seconds: with a discount close to 1 a report would take too long.
 const MOST_QUESTIONS: u32 = 50_000;
 /// Values are this exact, and actions that differ by less are equally good.
 const TOLERANCE: f64 = 1e-6;

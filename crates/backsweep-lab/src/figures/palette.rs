@@ -1,5 +1,5 @@
-//! One colour and one sign for each method, the same in every picture. The colours are those of Okabe and Ito,
-//! which colour-blind readers can tell apart, and two that keep to their rule; signs differ as well.
+//! //! One colour and one mark per method, the same in every picture. The colours are those of Okabe and Ito,
+//! which colour-blind readers can distinguish, plus two in the same spirit; marks differ as well.
 
 use super::chart::{Mark, Paint};
 
@@ -35,7 +35,7 @@ const KNOWN: [(&str, Paint, Mark); 20] = [
     ("forgetting", Paint::Hex("#7a68c4"), Mark::TriangleDown),
 ];
 
-/// Looks for methods that are not in the paper: a user's own planner.
+/// Styles for methods that are not in the paper: a user's own planner.
 const OTHERS: [(Paint, Mark); 4] = [
     (Paint::Hex("#7a68c4"), Mark::Diamond),
     (Paint::Hex("#b8a800"), Mark::Circle),
@@ -43,7 +43,7 @@ const OTHERS: [(Paint, Mark); 4] = [
     (Paint::Hex("#5f8f8f"), Mark::Square),
 ];
 
-/// The look of `method`. A method that the paper does not know gets a look from its name, always the same.
+/// The style of `method`. A method that is not in the paper gets a style from its name, always the same.
 pub fn look(method: &str) -> Look {
     let known = KNOWN.iter().find(|(name, ..)| *name == method).map(|(_, paint, mark)| (*paint, *mark));
     let (paint, mark) = known.unwrap_or_else(|| {

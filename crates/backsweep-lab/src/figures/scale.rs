@@ -70,7 +70,7 @@ impl Scale {
     }
 }
 
-/// The values of `panel` that its vertical axis must hold.
+/// The values of `panel` that its vertical axis must cover.
 pub fn heights(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
     panel
         .series
@@ -79,7 +79,7 @@ pub fn heights(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
         .flat_map(|point: &Point| [point.y, point.low, point.high])
 }
 
-/// The values of `panel` that its horizontal axis must hold.
+/// The values of `panel` that its horizontal axis must cover.
 pub fn breadths(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
     let fixed = panel.series.iter().filter(|series| series.shape != Shape::Level);
     fixed.flat_map(|series| series.points()).map(|point| point.x)
@@ -89,7 +89,7 @@ fn usable((first, last): (f64, f64), log: bool) -> bool {
     first.is_finite() && last.is_finite() && first < last && !(log && first <= 0.0)
 }
 
-/// The range of the values with a little room at both ends; a range of its own where there is none.
+/// The range of the values with a little room at both ends; a default range if there are no values.
 fn spread(values: impl Iterator<Item = f64>, log: bool) -> (f64, f64) {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     for value in values.filter(|value| value.is_finite() && !(log && *value <= 0.0)) {
@@ -104,7 +104,7 @@ fn spread(values: impl Iterator<Item = f64>, log: bool) -> (f64, f64) {
         return (low / room, high * room);
     }
     let room = ((high - low) * 0.07).max(high.abs().max(1.0) * 1e-3);
-    // A score that is never negative keeps its zero where it belongs.
+    // The axis of a score that is never negative does not go below zero.
     let floor = if low >= 0.0 && low - room < 0.0 { 0.0 } else { low - room };
     (floor, high + room)
 }

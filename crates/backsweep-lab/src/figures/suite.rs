@@ -1,5 +1,5 @@
-//! Pictures of a suite of worlds: scores of all agents beside ceilings, marks and published numbers; and, of families, the curve
-//! over their sizes.
+//! //! Pictures of a suite of worlds: scores of all agents with ceilings, targets and published numbers; and, for families, the
+//! curve over their sizes.
 
 use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
 use super::palette::look;

@@ -1,4 +1,4 @@
-//! Pictures from made-up results: complete, with gaps, with one run, with numbers that are none.
+//! Pictures from made-up results: complete, with gaps, with one run, with numbers that are not finite.
 
 use super::made_up::{complete, key, summary, timing};
 use super::*;
@@ -42,7 +42,7 @@ fn check(results: &Results) {
 }
 
 #[test]
-fn complete_results_give_every_picture_whole() {
+fn complete_results_give_every_picture_in_full() {
     let expected = ["fig1", "fig1-band", "fig2-maze", "fig3-cycles", "fig3-time", "choice-of-m", "table1"];
     assert_eq!(ids(&complete()), expected);
     check(&complete());
@@ -79,7 +79,7 @@ fn missing_settings_and_experiments_leave_gaps_only() {
 }
 
 #[test]
-fn one_run_and_numbers_that_are_none_can_be_drawn() {
+fn one_run_and_numbers_that_are_not_finite_can_be_drawn() {
     let mut results = complete();
     for summary in &mut results.summaries {
         (summary.runs, summary.standard_error, summary.deviation) = (1, 0.0, 0.0);
@@ -174,7 +174,7 @@ fn an_experiment_of_a_user_is_drawn_safely() {
 }
 
 #[test]
-fn files_are_written_and_a_folder_that_is_not_there_is_named() {
+fn files_are_written_and_a_missing_folder_is_named() {
     let folder = std::env::temp_dir().join(format!("backsweep-figures-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let figures = draw_all(&users_own(), &folder).unwrap();
@@ -221,7 +221,7 @@ fn the_maze_of_a_user_is_drawn_with_the_best_policy() {
         document.descendants().filter(|node| node.attribute("class") == Some(class)).collect::<Vec<_>>()
     };
     assert_eq!(["start", "goal", "reward", "trap", "value"].map(|class| nodes(class).len()), [1, 1, 1, 1, 8]);
-    // One arrow in each cell but the start, whose letter stands there.
+    // One arrow in each cell but the start, which has its letter.
     let ways = nodes("arrows")[0].attribute("d").unwrap().matches('M').count() / 2;
     assert_eq!(ways, 7);
     for words in [

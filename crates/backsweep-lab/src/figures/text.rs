@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-/// DejaVu Sans, cut down to Latin, Greek, Cyrillic and a few signs; licence in `LICENSE.DejaVu`.
+/// DejaVu Sans, reduced to Latin, Greek, Cyrillic and a few symbols; licence in `LICENSE.DejaVu`.
 pub const FONT: &[u8] = include_bytes!("DejaVuSans-subset.ttf");
 
 /// The fonts to use, widest first, so that text never outgrows the room measured for it.

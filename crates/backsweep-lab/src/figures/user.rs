@@ -1,5 +1,5 @@
-//! Pictures for any experiment: score against cycles, or against whatever number its settings differ in; and against
-//! time.
+//! Pictures for any experiment: score against cycles, or against the number in which its settings differ; and
+//! against time.
 
 use super::chart::{Axis, Chart, Line, Panel, Point, Series, Shape};
 use super::palette::look;
@@ -18,7 +18,7 @@ pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
             places.extend(summaries.iter().filter_map(|summary| query::place(&summary.key)));
         }
         let x = axis(&mut places, cycles);
-        // Methods are shifted a little, so that error bars at the same number of cycles can be told apart.
+        // Methods are shifted a little, so that error bars at the same number of cycles do not overlap.
         let apart = if x.log { 0.02 } else { 0.0 };
         let series = curves(results, experiment, task, |summary, index| {
             Some(query::place(&summary.key)? * (1.0 + apart * index as f64))

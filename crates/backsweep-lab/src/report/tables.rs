@@ -8,7 +8,7 @@ use crate::result::{Results, SettingKey, Summary, Timing};
 use crate::{method, query, suite};
 use std::fmt::Write;
 
-/// Table 1: the fitted exponents beside what the paper states.
+/// Table 1: the fitted exponents next to those the paper states.
 pub fn exponents(page: &mut String, results: &Results) {
     let mut methods: Vec<String> =
         SIZES.iter().flat_map(|(task, _)| query::methods(results, "table1", task)).collect();
@@ -41,7 +41,7 @@ pub fn exponents(page: &mut String, results: &Results) {
     );
 }
 
-/// Suites of worlds: every agent in every world, with marks.
+/// Suites of worlds: every agent in every world, with targets.
 pub fn suites(page: &mut String, results: &Results) {
     for info in results.experiments.iter().filter(|info| !info.worlds.is_empty()) {
         let _ = writeln!(
@@ -98,7 +98,7 @@ pub fn summaries(page: &mut String, results: &Results) {
         let mut heads = vec![place];
         heads.extend(both.then_some("parameter"));
         heads.extend(["runs", "mean", "standard error", "95 % interval", "interquartile mean"]);
-        heads.extend(["deviation from run to run", "episodes cut"]);
+        heads.extend(["standard deviation over runs", "episodes truncated"]);
         heads.extend(with_published.then_some("published"));
         let columns = heads.len() + 1;
         let (experiment, name) = (escape(&experiment), escape(&name));
@@ -158,7 +158,7 @@ pub fn timings(page: &mut String, results: &Results) {
 
 fn summary_row(page: &mut String, summary: &Summary, both: bool, with_published: bool) {
     let key = &summary.key;
-    // Errors on the circle are a hundred times smaller than those of returns.
+    // Errors on the circle are a hundred times smaller than errors of returns.
     let digits = if summary.mean.abs() < 2.0 { 4 } else { 2 };
     let text = |value: f64| finite(value, digits);
     let cycles = key.cycles.map(|cycles| cycles.to_string());

@@ -1,4 +1,4 @@
-//! The page is whole, safe, the same each time, and fetches nothing.
+//! The page is complete, safe, the same each time, and fetches nothing.
 
 use super::*;
 use crate::figures::made_up::complete;
@@ -75,7 +75,7 @@ fn text_of_a_user_stays_text() {
     assert!(!page.contains("<script") && !page.contains("<i>") && !page.contains("<b>12"));
     assert!(
         page.contains("&lt;/pre&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;\n&quot;&amp;&lt;"),
-        "line ends stay"
+        "line breaks stay"
     );
 }
 
@@ -95,7 +95,7 @@ fn results_without_the_papers_experiments_have_no_verdict() {
 }
 
 #[test]
-fn numbers_that_are_none_are_dashes() {
+fn numbers_that_are_not_finite_are_dashes() {
     let mut results = complete();
     results.summaries.iter_mut().for_each(|summary| (summary.mean, summary.low) = (f64::NAN, f64::INFINITY));
     results.timings.iter_mut().for_each(|timing| timing.high = f64::NAN);

@@ -164,8 +164,8 @@ fn peng_williams_worse(results: &Results, about: Subject) -> Judged {
     decide(&parts, format!("cycles {}", numbers.join("; ")))
 }
 
-/// Forty comparisons are made over the three tasks, so a limit of two standard errors would raise false alarms; three does
-/// so once in twenty times.
+/// There are forty comparisons over the three tasks, so a limit of two standard errors would raise false alarms; three
+/// does so one time in twenty.
 fn more_cycles(results: &Results, about: Subject) -> Judged {
     let mut compared = 0;
     let mut worst: Option<(f64, String)> = None;
@@ -254,7 +254,7 @@ fn same_as_plain_sweeps(results: &Results, about: Subject) -> Judged {
     let Subject { experiment, task, method, number: limit } = about;
     let of = |key: &SettingKey| key.experiment == experiment && key.task == task && key.method == method;
     let rows = results.rows.iter().filter(|row| of(&row.key)).map(|row| row.score);
-    // Without rows, the upper end of the interval takes the place of the largest.
+    // Without rows, the upper end of the interval is used instead of the largest.
     let summaries = results.summaries.iter().filter(|summary| of(&summary.key)).map(|summary| summary.high);
     let largest = rows.chain(summaries).filter(|score| score.is_finite()).max_by(f64::total_cmp);
     let largest = largest.ok_or_else(|| format!("no {experiment}/{task}/{method}"))?;

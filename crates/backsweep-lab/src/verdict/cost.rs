@@ -102,8 +102,8 @@ fn stated(method: &str) -> [f64; 4] {
 }
 
 /// Growth with successors, actions and predecessors is judged by time. Growth with states is judged by the number of
-/// backups per cycle: the model then outgrows the caches, and its time shows them and not the operations that the
-/// paper counts. The time is printed beside it.
+/// backups per cycle: the model then outgrows the caches, and its time reflects them and not the operations that
+/// the paper counts. The time is printed as well.
 fn complexity(results: &Results, about: Subject) -> Judged {
     let mut holds = true;
     let mut numbers = Vec::new();

@@ -1,4 +1,4 @@
-//! Numbers out of results, with their noise, or a line that says what is missing.
+//! Takes numbers from results, with their noise, or a line that says what is missing.
 
 use crate::number::number;
 use crate::result::{Results, SettingKey, Summary, Timing};
@@ -29,7 +29,7 @@ impl Measured {
         self.error * reach(errors, self.runs)
     }
 
-    /// Whether this exceeds `limit` beyond noise; `None` if noise leaves it open.
+    /// Whether this exceeds `limit` beyond noise; `None` if noise leaves it undecided.
     pub fn exceeds(self, limit: f64) -> Option<bool> {
         let noise = self.noise(2.0);
         if self.mean - noise > limit {
@@ -55,7 +55,7 @@ impl fmt::Display for Measured {
     }
 }
 
-/// A claim of several differences: it fails if one of them is surely not there, and is open if noise hides one.
+/// A claim of several differences: it fails if one of them is clearly absent, and is undecided if noise hides one.
 pub fn decide(parts: &[Option<bool>], numbers: String) -> Result<(bool, String), String> {
     if parts.contains(&Some(false)) {
         Ok((false, numbers))
@@ -141,7 +141,7 @@ pub fn time<'a>(
     usable.ok_or_else(|| format!("no time of {method} on table1/{task} in the unit {unit}"))
 }
 
-/// What a reader calls a method.
+/// The title of a method.
 pub fn name(method: &str) -> String {
     method::title(method)
 }

@@ -93,10 +93,10 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
 ];
 
-/// A difference counts when it exceeds this many standard errors: 99 % of four comparisons pass 2.8 by chance.
+/// A difference counts if it exceeds this many standard errors: by chance, 99 % of sets of four comparisons stay within 2.8.
 const LIMIT: f64 = 2.8;
 
-/// The published standard error: the paper gives its largest one, the figure is read to about 0.02.
+/// The published standard error: the paper gives only the largest one, and the figure can be read to about 0.02.
 fn published_error(method: &str) -> f64 {
     if method == "peng_williams" { 1.0 } else { 0.1 }
 }

@@ -1,11 +1,11 @@
-//! The verdict for a terminal or a pipe: the short word first, then the claim, its numbers beneath, folded to the width.
+//! The verdict for a terminal or a pipe: the finding first, then the claim, its numbers below, wrapped to the width.
 
 use super::{Finding, Verdict, count};
 use std::io::IsTerminal;
 
 /// The column in which claims begin: the longest word and two blanks.
 const INDENT: usize = 15;
-/// Where nobody says how wide the output is.
+/// The width if the output does not have one.
 const DEFAULT_WIDTH: usize = 80;
 
 /// How to print.
@@ -37,7 +37,7 @@ impl Style {
 pub fn terminal(verdicts: &[Verdict], style: Style) -> String {
     let [holds, fails, open] = count(verdicts);
     let mut text = String::new();
-    // Very long lines are hard to read, and very short ones hold no word.
+    // Very long lines are hard to read, and very short ones cannot hold a word.
     let width = style.width.clamp(INDENT + 25, 120);
     for Verdict { id, claim, place, finding, numbers, .. } in verdicts {
         let word = format!("{:<INDENT$}", finding.words());

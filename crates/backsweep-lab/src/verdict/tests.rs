@@ -1,4 +1,4 @@
-//! Each claim comes out both ways, and says nothing where nothing was measured.
+//! Each claim can come out either way, and says nothing if nothing was measured.
 
 use super::*;
 use crate::figures::made_up::complete;
@@ -165,7 +165,7 @@ fn noise_excuses_a_small_difference_and_not_a_large_one() {
     assert_eq!(finding(&results, "one-cycle-small-backups"), Finding::Holds);
     set_error(&mut results, "fig3/small_backups/1", 0.01);
     assert_eq!(finding(&results, "one-cycle-small-backups"), Finding::DoesNotHold);
-    // A claim of a difference must stand out of the noise; where noise hides it, nothing is decided.
+    // A claim of a difference must exceed the noise; where noise hides it, nothing is decided.
     let mut results = complete();
     set_error(&mut results, "fig3/peng_williams/10", 2.0);
     assert_eq!(finding(&results, "peng-williams-worse"), Finding::NotMeasured);
@@ -185,7 +185,7 @@ fn noise_excuses_a_small_difference_and_not_a_large_one() {
 }
 
 #[test]
-fn no_text_holds_a_number_that_is_none() {
+fn no_text_contains_a_number_that_is_not_finite() {
     let mut results = complete();
     for (index, summary) in results.summaries.iter_mut().enumerate() {
         match index % 3 {
@@ -201,7 +201,7 @@ fn no_text_holds_a_number_that_is_none() {
 }
 
 #[test]
-fn the_verdict_is_folded_to_the_width_with_the_word_first_and_the_numbers_beneath() {
+fn the_verdict_is_wrapped_to_the_width_with_the_finding_first_and_the_numbers_below() {
     let verdicts = judge(&complete());
     for width in [60, 80, 120, 200] {
         let text = terminal(&verdicts, Style { width, color: false });

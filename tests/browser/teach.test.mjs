@@ -34,7 +34,7 @@ describe("the tour", () => {
         if (k === 2) assert.deepEqual(queue, ["Cell 4 10"]);
         if (k === 3) assert.deepEqual(queue, ["Cell 4 10 · popped", "Cell 3 8 · new"]);
         if (k === 3) assert.match(await text(page, "tour-numbers"), /8 \(\+9\)/);
-        if (k === 6) assert.match(queue[0], /Nothing waits/);
+        if (k === 6) assert.match(queue[0], /Empty: every cell agrees/);
         await shot(page, `tour-${size}-${k + 1}`);
         await page.keyboard.press("Enter");
       }
@@ -156,12 +156,12 @@ describe("words everywhere", () => {
     // By mouse, and by keyboard.
     await page.locator("#m").hover();
     await page.locator("#help").waitFor({ state: "visible" });
-    assert.match(await text(page, "help"), /until it was tried M times/);
+    assert.match(await text(page, "help"), /until it has been tried M times/);
     await page.mouse.move(2, 2);
     await page.locator("#help").waitFor({ state: "hidden" });
     await page.locator("#reset").focus();
     await page.keyboard.press("Shift+Tab");
-    await until("focus explains", async () => /most urgent cell tells/.test(await page.locator("#help").textContent()) && (await page.locator("#help").isVisible()));
+    await until("focus explains", async () => /most urgent cell updates/.test(await page.locator("#help").textContent()) && (await page.locator("#help").isVisible()));
   });
 
   test("a tap explains", { settings: ["--paused"], options: phone }, async (page) => {
@@ -191,7 +191,7 @@ describe("words everywhere", () => {
     await choose(page, "toggle");
     const { x, y } = await place(page, 1, 3);
     await page.mouse.click(x, y);
-    await until("it says so", async () => /No way leads from the start to the goal/.test(await page.locator("#notice").textContent()));
+    await until("it says so", async () => /There is no path from the start to the goal/.test(await page.locator("#notice").textContent()));
     const [notice, maze] = [await page.locator("#notice").boundingBox(), await page.locator("#maze-0").boundingBox()];
     assert.ok(notice.y < maze.y && maze.y - notice.y < 200, "it stands right above the maze");
     assert.deepEqual(await violations(page), []);
@@ -366,7 +366,7 @@ describe("to take along", () => {
       await page.mouse.move(x, y);
       await page.locator("#tip").waitFor({ state: "visible" });
       assert.match(await text(page, "tip"), /row 22, column 25[\s\S]*= R̂ \+ γ Σ P̂ V/);
-      assert.doesNotMatch(await text(page, "tip"), /waits for its backup/);
+      assert.doesNotMatch(await text(page, "tip"), /is waiting for its backup/);
       assert.deepEqual(await violations(page), []);
       await shot(page, "exported");
       await page.locator("#scrub").fill("0");

@@ -53,7 +53,7 @@ describe("worlds", () => {
     assert.match(card, /↘ south-east/);
     assert.match(card, /↙ south-west/);
     assert.doesNotMatch(card, /north/);
-    assert.match(card, /bonus for what is little known/);
+    assert.match(card, /exploration bonus/);
     const { q } = (await ask(page, "/api/cell/0")).agents[0];
     assert.equal(q.length, 2);
     await shot(page, "deep-sea-card");

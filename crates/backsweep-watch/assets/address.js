@@ -1,11 +1,11 @@
-// The address holds the scene. One that came from elsewhere and would replace what somebody is watching is asked about.
+// The address holds the scene. The page asks before an external link replaces a scene that somebody is watching.
 
 import { isTyped } from "/link.js";
 import { fromQuery, isSame, toQuery } from "/scene.js";
 import { $, counted } from "/shown.js";
 
 export class Address {
-  /** `now` gives scene, layout, frame and theme; `send` gives an order; `problem` shows one line. */
+  /** `now` returns scene, layout, frame and theme; `send` sends a command; `problem` shows one line. */
   constructor(known, { now, send, problem }) {
     Object.assign(this, { known, now, send });
     this.asked = location.search;
@@ -15,7 +15,7 @@ export class Address {
     } catch (error) {
       problem(error.message);
     }
-    // Whether the address still holds a scene that was not decided on, and must not be overwritten.
+    // Whether the address holds a scene that is still undecided and must not be overwritten.
     this.undecided = this.shared !== null;
     $("ask-show").addEventListener("click", () => $("ask").close("show"));
     $("ask-keep").addEventListener("click", () => $("ask").close("keep"));
@@ -33,7 +33,7 @@ export class Address {
 
   showShared() {
     const run = new URLSearchParams(this.asked).get("run");
-    // Paused first, so that a paused scene is seen from its first step.
+    // Pause first, so that a paused scene is shown from its first step.
     if (run === "0") this.send(() => ({ do: "pause" }));
     this.send(() => ({ do: "scene", scene: this.shared, restart: true }));
     if (run === "1") this.send(() => ({ do: "run" }));
@@ -61,12 +61,12 @@ export class Address {
   }
 }
 
-// What the address of this tab was when the page last wrote it: a reload comes with the same one. Some browsers forbid it.
+// The address of this tab when the page last wrote it: a reload has the same one. Some browsers forbid storing it.
 function remember(query) {
   try {
     sessionStorage.setItem("backsweep-address", query);
   } catch {
-    // Then the page asks when it would not have to.
+    // Then the page asks more often than necessary.
   }
 }
 

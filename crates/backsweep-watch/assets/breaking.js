@@ -1,18 +1,18 @@
-// Breaking the world: a wall on the path or a shortcut, undo, and the table of how long it took to be right again.
+// Breaking the world: a wall on the path or a shortcut, undo, and the table of recovery times.
 
 import { $, count, element, put } from "/shown.js";
 
 const CAUSES = { wall: "wall", shortcut: "shortcut", change: "the world’s own" };
 
 export class Breaking {
-  /** `send` gives an order, `say` speaks to a screen reader, `titles` are the planners' titles. */
+  /** `send` sends a command, `say` speaks to a screen reader, `titles` are the planners' titles. */
   constructor({ send, say, titles }) {
     this.titles = titles;
     this.trials = "";
     const order = (make, done) => () => send(make, { done: () => say(done) });
     this.wall = order(() => ({ do: "break", what: "wall" }), "A wall was built on the path of the agent.");
     this.shortcut = order(() => ({ do: "break", what: "shortcut" }), "A shortcut was opened.");
-    this.undo = order(() => ({ do: "undo" }), "The last change of the world was taken back.");
+    this.undo = order(() => ({ do: "undo" }), "The last change to the world was undone.");
     $("break-wall").addEventListener("click", this.wall);
     $("break-shortcut").addEventListener("click", this.shortcut);
     $("undo").addEventListener("click", this.undo);

@@ -133,7 +133,7 @@ export class Chart {
     let low = all.length ? all[Math.floor(all.length * 0.01)] : this.fromZero ? 0 : -1;
     let high = all.length ? all[all.length - 1] : this.fromZero ? 1 : 0;
     if (this.line !== null && this.line !== undefined) {
-      const room = Math.min(2, 0.1 * Math.abs(this.line) + 0.02); // Some worlds pay 1 in all.
+      const room = Math.min(2, 0.1 * Math.abs(this.line) + 0.02); // Some worlds pay 1 in total.
       low = Math.min(low, this.line - room);
       high = Math.max(high, this.line + room);
     }

@@ -6,7 +6,7 @@ import { $, capital, element } from "/shown.js";
 const SPEED_STEPS = 60; // the last one is as fast as possible
 const FIELDS = { cycles: "cycles", gamma: "discount", m: "min_visits", epsilon: "epsilon", seed: "seed", intended: "intended" };
 
-const WORLD = "world/"; // before the name of a world in the list of mazes and worlds
+const WORLD = "world/"; // prefix of a world's name in the list of mazes and worlds
 const AS_FIRST = { value: "", title: "As the first" };
 const CHOICES = {
   explore: { list: "explore", first: [{ value: "paper", title: "As in the paper: ε and M" }] },
@@ -124,7 +124,7 @@ export class Controls {
     });
   }
 
-  /** Says beside a field what is wrong with what was typed; null takes it back. */
+  /** Shows next to a field what is wrong with the input; null clears it. */
   refuse(field, text) {
     let line = $(`wrong-${field.id}`);
     if (!line && text) {
@@ -161,7 +161,7 @@ export class Controls {
     $("law-label").hidden = scene.world !== null;
     $("intended-label").hidden = scene.law !== "four" || scene.world !== null;
     const name = scene.world ? WORLD + scene.world : mazeName(scene.maze, this.mazes);
-    // A world whose size is not in the list came by a link or the command line.
+    // A world whose size is not in the list came from a link or the command line.
     if (scene.world && ![...$("maze").options].some(({ value }) => value === name)) $("maze").append(option({ value: name, title: scene.world }));
     $("maze").value = name ?? "painted";
     $("maze").querySelector('[value="painted"]').hidden = name !== null;

@@ -1,69 +1,69 @@
-// Words for everything: an explanation of each control and legend entry on hover, focus and tap, and the glossary.
+// Explanations of each control and legend entry, shown on hover, focus and tap; and the glossary.
 
 import { $, element } from "/shown.js";
 
 /** The paper's terms, for the glossary. */
 export const GLOSSARY = {
-  value: ["Value V", "The return that the agent expects from a cell: rewards to come, each later one multiplied by γ once more. Dark is low, bright is high."],
+  value: ["Value V", "The return that the agent expects from a cell: future rewards, each step of delay multiplying them by γ. Dark is low, bright is high."],
   q: ["Q", "The return expected from a cell if one particular action is taken first. V is the best Q of the cell."],
   model: ["Model: R̂, P̂", "What the agent has counted: the mean reward R̂ of each action in each cell, and how often it led where, P̂. Then Q = R̂ + γ Σ P̂ V."],
-  predecessor: ["Predecessor", "A cell and action that was seen to lead here. Its Q counts on the value of this cell."],
+  predecessor: ["Predecessor", "A cell and action that was seen to lead here. Its Q relies on the value of this cell."],
   small: ["Small backup", "One addition that corrects one Q for one change: when V of a cell changes by ΔV, every predecessor's Q changes by γ · P̂ · ΔV. Nothing else is recomputed."],
   full: ["Full backup", "Recomputes a Q from all its outcomes: one product and addition for each. The same result as a small backup, at many times the cost where actions have many outcomes."],
-  reversed: ["Reversed full backups", "The default planner, also on small backups: each cell remembers U, the value that its predecessors use, and a popped cell passes all of V − U on at once. Its V is the best Q at any moment."],
-  queue: ["Queue", "The cells whose value has changed without their predecessors knowing. The most urgent one is served first."],
-  priority: ["Priority", "How far a cell's value is from the value that its predecessors count on: how surprising the cell is."],
+  reversed: ["Reversed full backups", "The default planner, also on small backups: each cell remembers U, the value that its predecessors use, and a popped cell passes on all of V − U at once. Its V is the best Q at all times."],
+  queue: ["Queue", "The cells whose value has changed but whose predecessors have not been updated. The most urgent one comes first."],
+  priority: ["Priority", "How far a cell's value is from the value that its predecessors rely on: how surprising the cell is."],
   cycle: ["Update cycle", "One cell is popped, that is, taken off the queue, and its predecessors get their small backups. Those that are surprised in turn are queued."],
-  enough: ["Why one cycle is enough", "It need not finish the job. One step changes one cell, so it makes one new surprise; a cycle passes the largest one on, and each that it causes is at most γ · P̂ times as large. What is left stays queued for the next steps: values lag a little, but no change is forgotten, and little work is ever repeated."],
+  enough: ["Why one cycle is enough", "It need not finish the job. One step changes one cell, so it causes one new surprise; a cycle passes on the largest one, and each surprise that it causes is at most γ · P̂ times as large. The rest stays queued for the next steps: values lag a little, but no change is forgotten, and little work is ever repeated."],
   discount: ["Discount γ", "How much a reward counts when it comes one step later."],
-  optimism: ["Optimism M", "An action counts as worth 0, better than any real cost, until it was tried M times. So the agent tries everything."],
+  optimism: ["Optimism M", "An action is treated as worth 0, better than any real cost, until it has been tried M times. So the agent tries everything."],
   epsilon: ["Exploration ε", "The probability of a random action instead of the best one."],
-  bonus: ["Exploration bonus", "An extra reward for actions that were seldom tried. The agent acts by values with the bonus, so it goes and looks; the policy that it recommends leaves the bonus out."],
-  posterior: ["Posterior sampling", "The agent draws a world that fits what it saw, acts by what is best there, and draws again when that is done."],
+  bonus: ["Exploration bonus", "An extra reward for actions that were seldom tried. The agent acts by values with the bonus, so it goes and looks; the policy that it recommends ignores the bonus."],
+  posterior: ["Posterior sampling", "The agent samples a world that is consistent with what it saw, acts optimally in it, and then samples again."],
   paper: ["The paper", "Harm van Seijen and Richard S. Sutton, Planning by Prioritized Sweeping with Small Backups, 2013."],
   forgetting: ["Forgetting", "Old observations lose their weight, so that an agent notices when the world has changed."],
 };
 
 const HELP = {
   scale: GLOSSARY.value[1],
-  unknown: "Grey: some action has been tried too seldom to be believed, so the cell still counts as worth what optimism says.",
-  queued: "Orange glow: the cell is on the queue. Its value has changed, and the cells that lead to it have not been told. The brighter, the more urgent.",
-  flash: "A flash: some Q of the cell was just backed up; the larger the change, the stronger.",
-  popped: "Pink: the cell that the last single cycle took off the queue. Arrows lead to the cells it told; their labels are ΔQ.",
+  unknown: "Grey: some action has been tried too rarely to be trusted, so the cell still has its optimistic value.",
+  queued: "Orange glow: the cell is on the queue. Its value has changed, and the cells that lead to it have not been updated. The brighter, the more urgent.",
+  flash: "A flash: some Q of the cell was just backed up; the larger the change, the brighter.",
+  popped: "Pink: the cell that the last single cycle took off the queue. Arrows lead to the cells it updated; their labels are ΔQ.",
   agent: "Dot: the agent, with its last steps behind it. Ring: the start. Star: the goal. Small arrows: the best actions.",
   run: "Runs or pauses the agent (space).",
   step: "One step: the agent acts, learns from what it sees, and plans (s).",
-  cycle: "One update cycle: the most urgent cell tells the cells that lead to it. If nothing waits, the agent first takes steps until something does (c).",
+  cycle: "One update cycle: the most urgent cell updates the cells that lead to it. If the queue is empty, the agent first takes steps until it is not (c).",
   reset: "Forgets everything and starts again with the same seed; the world stays as it is (r).",
   speed: "Steps per second, up to as fast as possible (+ and −).",
   queue: `${GLOSSARY.queue[1]} Bars show priorities.`,
-  look: "A click shows what the agent knows of a cell. Nothing is painted.",
+  look: "A click shows what the agent knows about a cell. Nothing is painted.",
   toggle: "A click or stroke builds walls, or removes them if it begins on one. The agent is not told.",
   start: "A click moves the start.",
   goal: "A click moves the goal.",
-  undo: "Takes back the last change of the world. What was learned meanwhile stays (u).",
-  wall: "Builds a wall across the path that the agent takes now, where another way is left. The agent is not told (w).",
+  undo: "Reverts the last change to the world. What was learned meanwhile stays (u).",
+  wall: "Builds a wall across the path that the agent takes now, where another way remains. The agent is not told (w).",
   shortcut: "Opens the one wall that shortens the way most. The agent is not told (o).",
-  planner: "How values are worked out. Reversed full backups and small backups are the paper's; the others are what it compares with.",
-  rival: "A second agent learns beside the first with another planner, from the same random numbers.",
-  equal: "What both get equally much of: steps in the world, backups, or computing time on this machine.",
+  planner: "How values are computed. Reversed full backups and small backups are the paper's; it compares them with the others.",
+  rival: "A second agent learns alongside the first with another planner, from the same random numbers.",
+  equal: "What both agents get the same amount of: steps in the world, backups, or computing time on this machine.",
   cycles: `Update cycles after every step. ${GLOSSARY.enough[1]}`,
   gamma: GLOSSARY.discount[1],
   m: GLOSSARY.optimism[1],
   epsilon: GLOSSARY.epsilon[1],
-  explore: "How the agent chooses what to try. As in the paper: a random action with probability ε, and optimism until each action was tried M times. The others act by a bonus or by a drawn world; the number is how strongly.",
+  explore: "How the agent chooses what to try. As in the paper: a random action with probability ε, and optimism until each action has been tried M times. The others act by a bonus or by a sampled world; the number says how strongly.",
   forget: `${GLOSSARY.forgetting[1]} By a half-life in steps, by a window of the last observations, or a little at each visit.`,
   rival_explore: "How the second agent explores.",
   rival_forget: "How the second agent forgets.",
   seed: "The same seed gives the same course of learning.",
-  maze: "Mazes can be painted freely and have an outcome law. The other worlds are those of the exploration suite and follow their own rules: lakes slip, DeepSea only leads down, the blocking and the shortcut maze change by themselves. In them only walls can be painted.",
+  maze: "Mazes can be painted freely and have an outcome law. The other worlds are those of the exploration suite and follow their own rules: lakes are slippery, DeepSea only leads down, the blocking and the shortcut maze change by themselves. In them only walls can be painted.",
   file: "A text file: # wall, . free, S start, G goal; other characters have rewards given below the maze, as in ~ = −5.",
-  law: "Where an action may lead: up to 15 cells ahead and beside, as in the paper, or one of the 4 neighbours.",
-  intended: "The probability that a move goes where it was meant to.",
-  returns: "The discounted return of every episode; the dashed line is the best that is possible in this world.",
+  law: "Where an action may lead: up to 15 cells ahead and to the sides, as in the paper, or one of the 4 neighbours.",
+  intended: "The probability that a move goes where it was intended to go.",
+  returns: "The discounted return of every episode; the dashed line is the best possible in this world.",
   work: "How many backups planning took per step.",
   figure: "The paper's Figure 3: mean return of the first 200 episodes against update cycles per step. Hollow: as printed. Filled: runs that finished here.",
-  course: "The finish line: following the best actions that the agent knows, without exploring, is worth within 1 % of the best possible, from the start and in the true world. The last percent takes long: the agent only has what it counted.",
+  course: "The finish line: following the best actions that the agent knows, without exploring, is worth within 1 % of the best possible, from the start and in the true world. The last percent takes long, because the agent knows only what it has counted.",
   trials: "How many steps each planner, with its way to explore, took until its policy was within 1 % of the optimum again after the world changed.",
 };
 
@@ -92,7 +92,7 @@ function hide() {
   $("help").hidden = true;
 }
 
-/** Lets everything with `data-help` explain itself, to a screen reader too. */
+/** Attaches an explanation to everything with `data-help`, for screen readers too. */
 export function explain() {
   const store = element("div");
   store.hidden = true;
@@ -129,7 +129,7 @@ export function explain() {
   document.addEventListener("click", (event) => {
     clearTimeout(timer);
     const target = find(event);
-    // A tap explains; with a mouse hovering has done so, and a click would leave it in the way.
+    // A tap explains; with a mouse, hovering has done so already, and the explanation would be in the way after a click.
     if (target && (event.pointerType === "touch" || target.classList.contains("term"))) show(target);
     else hide();
   });

@@ -37,7 +37,7 @@ export function listenForKeys({ views, pointer, isReady, position, act }) {
     else return;
     event.preventDefault();
   });
-  // After a click the focus goes back to the page, so that keys mean what they meant before. With the keyboard it stays.
+  // After a click the focus returns to the page, so that shortcuts keep working. With the keyboard it stays.
   document.addEventListener("click", (event) => {
     const isPointer = event.detail > 0 || event.pointerType;
     const focused = document.activeElement;

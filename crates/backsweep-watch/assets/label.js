@@ -1,11 +1,11 @@
-// The card of the cell that is pointed at: V, Q of every action, and how a Q is made, term by term.
+// The card of the cell under the pointer: V, Q of every action, and how a Q is computed, term by term.
 
 import { $, count, element, fixed, rough, signed } from "/shown.js";
 
 const REFRESH = 120; // milliseconds
 const TERMS = 4; // how many outcomes are shown one by one
 
-/** One agent's knowledge of a cell. `change` is the action whose Q the last cycle changed, and which outcome it was told of. */
+/** One agent's knowledge of a cell. `change` is the action whose Q the last cycle changed, and the outcome that caused it. */
 export function card(agent, { heading, kind, name, actions, change }) {
   const part = element("section");
   const head = element("header");
@@ -20,16 +20,16 @@ export function card(agent, { heading, kind, name, actions, change }) {
     row.append(element("td", agent.names?.[a] ?? actions[a]), element("td", fixed(q, 3)), element("td", agent.visits ? count(agent.visits[a]) : ""));
     table.append(row);
   });
-  const priority = agent.priority === "first" ? "priority: first" : agent.priority > 0 ? `priority ${rough(agent.priority)}${agent.relied_on === null ? "" : `: others still count on ${rough(agent.relied_on)}`}` : "not on the queue";
+  const priority = agent.priority === "first" ? "priority: first" : agent.priority > 0 ? `priority ${rough(agent.priority)}${agent.relied_on === null ? "" : `: others still rely on ${rough(agent.relied_on)}`}` : "not on the queue";
   part.append(head, element("div", `V ${fixed(agent.value, 3)}`, "v"), table);
   const action = change?.action ?? agent.q.indexOf(best);
   if (agent.made && agent.q.length) part.append(...making(agent, action, { change, name, which: agent.names?.[action] ?? actions[action] }));
-  if (agent.is_drawn) part.append(element("p", "Q in the world that the agent has drawn from what it saw, and acts by until it draws again.", "made"));
+  if (agent.is_drawn) part.append(element("p", "Q in the world that the agent has sampled from what it saw, and acts by until it samples again.", "made"));
   if (agent.priority !== null) part.append(element("div", priority + (agent.known ? "" : " · not known yet"), "foot"));
   return part;
 }
 
-/** Q = R̂ + γ Σ P̂ V, one line per term; outcomes of little weight are added up. */
+/** Q = R̂ + γ Σ P̂ V, one line per term; outcomes of little weight are combined. */
 function making(agent, action, { change, name, which }) {
   const { reward, bonus, terms, known, visits, ended } = agent.made[action];
   const counts = `counts as ${rough(agent.q[action])}`;
@@ -45,7 +45,7 @@ function making(agent, action, { change, name, which }) {
   title.append(element("span", `Q of ${which} = R̂${bonus ? " + bonus" : ""} + γ Σ P̂ V`));
   list.append(title);
   line("R̂, mean reward", fixed(reward, 3));
-  if (bonus) line("bonus for what is little known", fixed(bonus, 3));
+  if (bonus) line("exploration bonus", fixed(bonus, 3));
   const gamma = agent.discount;
   const isTold = ([cell]) => change && cell === change.popped;
   const sorted = [...terms].sort((a, b) => isTold(b) - isTold(a) || Math.abs(b[1] * b[2]) - Math.abs(a[1] * a[2]));
@@ -62,8 +62,8 @@ function making(agent, action, { change, name, which }) {
   line("= Q", fixed(q, 3));
   list.lastChild.className = "sum";
   const parts = [list];
-  // Planners on full backups keep the value that was right when the pair was last backed up.
-  if (Math.abs(sum - q) > 1e-4 * Math.max(1, Math.abs(q))) parts.push(element("p", `With today's values it would be ${fixed(sum, 3)}: this pair waits for its backup.`, "made"));
+  // With full backups, a pair keeps the value from its last backup.
+  if (Math.abs(sum - q) > 1e-4 * Math.max(1, Math.abs(q))) parts.push(element("p", `With the current values it would be ${fixed(sum, 3)}: this pair is waiting for its backup.`, "made"));
   return parts;
 }
 
@@ -91,7 +91,7 @@ export class Label {
     try {
       this.show(await this.ask(cell));
     } catch {
-      // The server does not answer; the page says so elsewhere.
+      // The server does not answer; another part of the page says so.
     }
     this.busy = false;
     if (this.cell !== null && this.cell !== cell) this.refresh();

@@ -5,7 +5,7 @@ const token = meta("token");
 
 /** The name of the run of the server that this page came from. */
 export const session = meta("session");
-/** Whether the user asked for this page (typed, pasted, reloaded) and not a link on another page. */
+/** Whether the user opened this page directly (typed, pasted, reloaded) and not through a link on another page. */
 export const isTyped = meta("arrival") === "typed";
 
 /** Which server this is, and what there is to choose from. */
@@ -18,7 +18,7 @@ export async function tour() {
   return (await fetch("/api/tour")).json();
 }
 
-/** Gives an order; resolves to the frame that shows its result, rejects with one line of text. */
+/** Sends a command; resolves to the frame that shows its result, rejects with one line of text. */
 export async function order(order) {
   const request = {
     method: "POST",

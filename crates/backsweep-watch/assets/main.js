@@ -1,4 +1,4 @@
-// The page: frames in, picture out; clicks and keys in, orders out. The frames come from a server, or from a recording.
+// The page: frames in, picture out; clicks and keys in, commands out. The frames come from a server, or from a recording.
 
 import { Address } from "/address.js";
 import { Breaking } from "/breaking.js";
@@ -24,7 +24,7 @@ const QUEUE_TIME = 90; // milliseconds between two drawings of the queue and the
 const recorded = await recordedSource();
 const source = recorded ?? { about, order, cell: askCell, listen };
 const known = await source.about();
-// A recording and an agent of somebody's own can be looked at, not changed.
+// A recording and a user's own agent can be viewed, not changed.
 const canChange = !recorded && !known.read_only;
 document.body.classList.toggle("recorded", !canChange);
 document.body.classList.toggle("read-only", Boolean(known.read_only));
@@ -42,7 +42,7 @@ let name = namer(1, 1);
 let theme = new URLSearchParams(location.search).get("theme");
 // The state of the stream of frames: connecting, open, hidden, crowded, full or lost.
 let link = "connecting";
-// Orders go one after the other, so that the engine sees them in the order of the clicks.
+// Commands are sent one at a time, so that the engine sees them in the order of the clicks.
 let orders = Promise.resolve();
 
 function problem(line) {
@@ -57,8 +57,8 @@ function say(text) {
   $("live").textContent = text;
 }
 
-// `make` is asked for the order when its turn comes; null only waits for those before. The next order waits until the page has
-// seen what this one led to, since frames come on a connection of their own.
+// // `make` builds the command when its turn comes; null only waits for earlier ones. The next command waits until the page
+// has seen the result of this one, since frames come over a separate connection.
 function send(make, { done, refused } = {}) {
   orders = orders.then(async () => {
     if (make === null) return;
@@ -88,8 +88,8 @@ function release() {
   waiting = null;
 }
 
-// Sliders send many changes: while one is under way, later ones are gathered. Only what was changed is sent, so that another
-// viewer's change of another setting stays.
+// // Sliders send many changes: while one is in flight, later ones are collected. Only what changed is sent, so that another
+// viewer's change to another setting survives.
 let wanted = null;
 function change(settings, wrong = (text) => problem(capital(text))) {
   const waits = wanted !== null;
@@ -135,7 +135,7 @@ listenForKeys({ views, pointer, isReady: () => frame !== null, position: () => f
 function onScene(event) {
   scene = event.scene;
   layout = event.layout ?? layout;
-  // In a world of the suite start and goal are where its rules say.
+  // In a world of the suite, the rules fix start and goal.
   document.body.classList.toggle("suite", Boolean(scene.world));
   if (scene.world && ["start", "goal"].includes(pointer.brush)) document.querySelector('input[name="brush"][value="look"]').checked = true;
   returns.note = layout.episodes ? "" : "This world has no episodes, so there is no return to draw.";
@@ -187,7 +187,7 @@ function showReport(next) {
     return (isRace ? `${capital(racerName(next, k, titles))}: ` : "") + words(report, { name, action: (cell, a) => actionsOf(layout.pointers, cell)[a]?.word, who: isRace ? "It" : "The planner", hasQueue: hasQueue(planner) });
   };
   const text = next.cycles.map(part).join(" ");
-  // A later frame may still hold it; said again it would drown what was said meanwhile.
+  // A later frame may still contain it; repeating it would drown out newer messages.
   if (!$("report").hidden && $("report").textContent === text) return;
   $("report").textContent = text;
   $("report").hidden = false;
@@ -218,7 +218,7 @@ function showNumbers() {
 }
 showNumbers.last = 0;
 
-// Some worlds pay 1 in all.
+// Some worlds pay 1 in total.
 const digits = () => (Math.abs(frame.optimum ?? 100) < 10 ? 3 : 1);
 const numbersOf = (agent) => ({
   Episodes: count(agent.episodes),
@@ -228,7 +228,7 @@ const numbersOf = (agent) => ({
   "Backups per step": agent.steps ? (agent.backups / agent.steps).toFixed(1) : "–",
   "On the queue": count(agent.queue),
 });
-// Of somebody's own agent it is not known what it does in the world.
+// For a user's own agent, nothing is known about what it does in the world.
 const ownNumbers = (agent) => ({ States: count(agent.states), Cycles: count(agent.cycles), Backups: count(agent.backups), "On the queue": count(agent.queue) });
 
 function showTable(list, numbers) {
@@ -247,7 +247,7 @@ const NOTICES = {
   full: `${known.max_viewers} viewers are watching, which is the limit. This page tries again every few seconds.`,
   lost: "The server does not answer: it has ended or was stopped. This page tries again every few seconds; the scene is kept in the address.",
 };
-const CLOSED = "No way leads from the start to the goal, so episodes never end and nothing better can be learned. Remove a wall, or press Undo.";
+const CLOSED = "There is no path from the start to the goal, so episodes never end and nothing better can be learned. Remove a wall, or press Undo.";
 const STATES = { connecting: "connecting", hidden: "connecting", crowded: "waiting", full: "server full", lost: "disconnected" };
 
 function showNotice() {
@@ -297,7 +297,7 @@ let before = performance.now();
 function tick(now) {
   const elapsed = Math.min(100, now - before);
   before = now;
-  // While an animation is encoded nobody sees the page behind it.
+  // While an animation is being encoded, the page behind it is hidden.
   if (!share.isBusy) {
     views[0].draw(elapsed);
     if (scene?.rival) views[1].draw(elapsed);
@@ -310,7 +310,7 @@ function tick(now) {
   requestAnimationFrame(tick);
 }
 
-// For whoever looks at the picture from outside: which frame it shows, and whether it has come to rest.
+// For tests: which frame the picture shows, and whether it has come to rest.
 function tell() {
   if (!frame) return;
   const still = !views[0].isMoving && !(scene.rival && views[1].isMoving);

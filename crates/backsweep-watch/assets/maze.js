@@ -7,11 +7,11 @@ import { calm } from "/shown.js";
 import { drawSweep } from "/sweep.js";
 
 const FLASH_TIME = 220; // milliseconds until a flash has faded to a third
-const SETTLE_TIME = 90; // milliseconds until a colour has come most of its way
+const SETTLE_TIME = 90; // milliseconds until a colour has mostly reached its target
 const TURNS = Array.from({ length: 8 }, (_, k) => ((k - 2) * Math.PI) / 4); // the compass, clockwise from north
 const ARROW_TIME = 50; // milliseconds between two drawings of the arrows
 const WHITE = [255, 255, 255];
-const CALM_TIME = 300; // milliseconds between two pictures for those who want little motion
+const CALM_TIME = 300; // milliseconds between two pictures with reduced motion
 
 /** The colours of a table of "#rrggbb", spread over 256 steps. */
 export function ramp(codes) {
@@ -34,7 +34,7 @@ function canvasOf(width, height) {
 export class MazeView {
   constructor(canvas, colours) {
     this.canvas = canvas;
-    this.context = canvas.getContext("2d", { alpha: false }); // Every pixel is covered, and the browser need not look beneath.
+    this.context = canvas.getContext("2d", { alpha: false }); // Every pixel is opaque, so the browser need not blend.
     this.colours = ramp(colours);
     this.rows = [];
     this.width = 0;
@@ -43,7 +43,7 @@ export class MazeView {
     this.size = 0;
   }
 
-  /** Takes a maze; cells keep their colours if the grid is as large as before. */
+  /** Sets the maze; cells keep their colours if the size of the grid is unchanged. */
   setMaze(text) {
     const { rows } = grid(text);
     const resized = rows.length !== this.rows.length || rows[0].length !== this.width;
@@ -65,7 +65,7 @@ export class MazeView {
     this.dirty = true;
   }
 
-  /** Takes what the engine says of the agent. */
+  /** Sets the state of the agent. */
   setAgent(agent, report, fresh, isRunning = false) {
     const first = this.agent === null || fresh;
     this.agent = agent;
@@ -188,7 +188,7 @@ export class MazeView {
       accent: rgb("accent"),
       bright: TURNS.map((turn) => arrow("rgb(255 255 255 / .78)", turn)),
       dim: TURNS.map((turn) => arrow("rgb(8 12 20 / .72)", turn)),
-      // A ring that shines inwards and a little outwards.
+      // A ring that glows inwards and a little outwards.
       glow: sprite(s * 2, (c) => {
         c.translate(s, s);
         const shine = c.createRadialGradient(0, 0, s * 0.3, 0, 0, s * 0.95);
@@ -246,7 +246,7 @@ export class MazeView {
   /** Draws if anything moves or has changed. `elapsed` is in milliseconds. */
   draw(elapsed) {
     if (!this.agent || !this.size || !this.isMoving) return false;
-    // Somebody who wants little motion sees fewer pictures of an agent that runs, and no flashes.
+    // With reduced motion there are fewer pictures of a running agent, and no flashes.
     const now = performance.now();
     if (calm.matches && this.isRunning && now - this.pictured < CALM_TIME) return false;
     this.pictured = now;
@@ -321,9 +321,9 @@ export class MazeView {
     for (let i = 0; i < cells.length; i++) {
       const best = this.agent.cells[i * CELL_BYTES + BEST];
       const known = this.agent.cells[i * CELL_BYTES + FLAGS] & KNOWN;
-      // Where little is known many actions seem equally good: arrows would only say so.
+      // Where little is known many actions seem equally good, and arrows would say nothing else.
       if (!best || cells[i] === "#" || cells[i] === "G" || (!known && best & (best - 1))) continue;
-      // Ink for the colour that the cell is on its way to.
+      // Ink for the colour that the cell is changing to.
       const dark = known ? this.colours[Math.round(this.target(i) * 255)].dark : darkTheme;
       c.globalAlpha = known ? 1 : 0.3;
       for (let k = 0; k < 8; k++) {

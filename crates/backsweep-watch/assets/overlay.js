@@ -6,7 +6,7 @@ import { calm } from "/shown.js";
 const DECADES = 4; // orders of magnitude that a priority's byte spans
 const GLOWING = 32; // how many of the most urgent states glow
 
-/** The cells that glow, as pairs of cell and strength: what is far below the most urgent one does not. */
+/** The cells that glow, as pairs of cell and strength; cells far below the most urgent one do not. */
 export function mostUrgent({ agent, cells }) {
   const counts = new Uint32Array(256);
   let top = 0;
@@ -79,7 +79,7 @@ function star(c, x, y, r) {
 
 export function drawAgent(view, elapsed) {
   const { context: c, size: s, agent } = view;
-  if (agent.position === null) return; // Nobody says where it is.
+  if (agent.position === null) return; // Its position is unknown.
   const { theme } = view.sprites;
   // The trail; a jump is the start of a new episode.
   let last = null;

@@ -1,4 +1,4 @@
-// Looking and painting with a pointer. Looking is the default; a brush must be chosen to paint.
+// Inspecting and painting with a pointer. Inspecting is the default; to paint, choose a brush.
 
 import { $ } from "/shown.js";
 
@@ -12,7 +12,7 @@ export class Pointer {
     this.strokes = 0;
     views.forEach((view) => this.listen(view));
     window.addEventListener("pointerup", () => (this.stroke = null));
-    // The card belongs to a place on the screen, which scrolling moves away.
+    // The card belongs to a place on the screen, which moves when the page scrolls.
     window.addEventListener("scroll", () => label.cell !== null && this.point(label.view, null, false), { passive: true });
   }
 
@@ -33,13 +33,13 @@ export class Pointer {
     this.send(() => ({ do: "paint", cell, brush, stroke }), { done: () => this.say(`${name} is now ${NAMES[brush]}`) });
   }
 
-  /** The first cell decides whether a stroke builds or tears down. Returns the stroke, or null if only looking. */
+  /** The first cell decides whether a stroke builds or removes walls. Returns the stroke, or null when inspecting. */
   press(view, cell) {
     const { brush } = this;
     if (cell === null || brush === "look") return null;
     const kind = brush === "toggle" ? (view.cells[cell] === "#" ? "free" : "wall") : brush;
     this.strokes += 1;
-    // Other viewers draw too: a number that nobody else uses at the same time.
+    // Other viewers draw too, so the number must be unique.
     const stroke = Math.floor(performance.timeOrigin % 1e9) * 1000 + (this.strokes % 1000);
     this.paint(cell, kind, stroke);
     return { view, kind, last: cell, stroke };

@@ -1,11 +1,11 @@
-// The race: who is how far from the finish line, and the paper's Figure 3 as runs finish.
+// The race: how far each agent is from the finish line, and the paper's Figure 3 as runs finish.
 
 import { $, capital, count, counted, element, fixed, put } from "/shown.js";
 
 const SINCE = { start: "", wall: " since the wall was built", shortcut: " since the shortcut was opened", paint: " since the world was painted", change: " since the world changed" };
 const RIGHT = { start: "Within 1 % of the optimum", wall: "Right again", shortcut: "Right again", paint: "Right again", change: "Right again" };
 
-/** The name of an agent: its planner, and how it explores where that is not the paper's way or tells two agents apart. */
+/** The name of an agent: its planner, and how it explores if that is not the paper's way or distinguishes two agents. */
 export function racerName(frame, k, titles) {
   const agent = frame.agents[k];
   const isAlike = frame.agents.length > 1 && frame.agents.every(({ planner }) => planner === agent.planner);
@@ -19,7 +19,7 @@ const below = (gap) => (gap === null || gap === undefined ? "" : ` (now ${gap >=
 /** The course of one agent in words. */
 export function courseText(course, optimum, isClosed) {
   if (!course) return "";
-  if (isClosed) return "No way leads to the goal, so there is no finish line.";
+  if (isClosed) return "There is no path to the goal, so there is no finish line.";
   if (optimum === null) return "The finish line is being computed.";
   const done = `${counted(course.steps, "step")}, ${counted(course.backups, "backup")}`;
   if (course.reached && course.steps === 0 && course.cause !== "start") return "Still within 1 % of the optimum: the change did not matter.";

@@ -1,4 +1,4 @@
-// A recorded run: frames, and what the agent knew of each cell at each of them.
+// A recorded run: frames, and what the agent knew about each cell in each of them.
 
 import { bytes, CELL_BYTES, decode, PRIORITY } from "/link.js";
 import { actionsOf } from "/shown.js";
@@ -8,7 +8,7 @@ export class Recording {
     this.scene = scene;
     this.layout = layout;
     this.frames = frames.map(decode);
-    // A world that changes by itself says so in the frame in which it has.
+    // The frame in which a world has changed by itself says so.
     let maze = scene.maze;
     for (const frame of this.frames) frame.maze = maze = frame.maze ?? maze;
     this.at = -1;
@@ -24,7 +24,7 @@ export class Recording {
     return this.frames.length;
   }
 
-  /** Moves to a frame. Forwards it adds what happened in between, backwards it starts again. */
+  /** Moves to a frame. Forwards it adds what happened in between; backwards it starts over. */
   go(index) {
     if (index < this.at) this.rewind();
     while (this.at < index) {
@@ -56,7 +56,7 @@ export class Recording {
   }
 }
 
-/** Whether an agent's Q is made of plain counts: one that has bonuses or forgets has more to it than a recording holds. */
+/** Whether an agent's Q is made of plain counts: for one with bonuses or forgetting, a recording does not hold enough. */
 const isCounted = (scene, k) => ((k && scene.rival_explore) || scene.explore) === "paper";
 
 function add(known, { q, u, seen }) {

@@ -71,10 +71,10 @@ export function mazeName(text, mazes) {
 
 const NUMBERS = { cycles: "cycles", epsilon: "epsilon", m: "min_visits", gamma: "discount", seed: "seed", intended: "intended" };
 
-/** Settings of exploration, and what they are if the address does not say. */
+/** Settings of exploration, with their defaults. */
 const TEXTS = { explore: "paper", forget: "never", rival_explore: null, rival_forget: null };
 
-/** Whether the world of a scene is as it is by itself, in one of its phases. */
+/** Whether the world of a scene is unpainted, in one of its phases. */
 const isOwn = (scene, layout) => scene.maze.trim() === "" || (layout?.texts ?? []).some((text) => clean(text) === clean(scene.maze));
 
 /** The address's query for a scene. */
@@ -119,7 +119,7 @@ export function fromQuery(text, { defaults, mazes }) {
   if (query.has("maze")) {
     const code = query.get("maze");
     const maze = mazes.find((maze) => maze.name === code)?.text ?? decodeMaze(code);
-    if (maze === null) throw new Error("The maze in the address cannot be read. Ask for the link again, or choose a maze below.");
+    if (maze === null) throw new Error("The maze in the address cannot be read. Get the link again, or choose a maze below.");
     scene.maze = maze;
   }
   return scene;

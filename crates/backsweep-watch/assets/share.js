@@ -1,4 +1,4 @@
-// To take along: the link, a picture, and an animation of the last ten seconds.
+// Share or save: the link, a picture, and an animation of the last ten seconds.
 
 import { MazeView } from "/maze.js";
 import { $, counted } from "/shown.js";
@@ -31,9 +31,9 @@ export class Share {
   async link() {
     try {
       await navigator.clipboard.writeText(location.href);
-      this.done("The link is copied. Whoever opens it needs a server of their own: keep what comes after the “?”.");
+      this.done("Link copied. To open it on another server, keep what comes after the “?”.");
     } catch {
-      this.done("The browser does not let the page copy. Copy the link from the address bar.");
+      this.done("The browser does not allow the page to copy. Copy the link from the address bar.");
     }
   }
 
@@ -81,7 +81,7 @@ export class Share {
     }
   }
 
-  /** A second view of the same maze that nobody sees, drawn by the same code. */
+  /** A second, invisible view of the same maze, drawn by the same code. */
   copy(view, k, { maze }) {
     const copy = new MazeView(document.createElement("canvas"), this.colours);
     copy.setMaze(maze);
@@ -96,7 +96,7 @@ function compose(views, caption) {
   const margin = Math.round(views[0].canvas.width * 0.03);
   const line = Math.max(18, Math.round(views[0].canvas.width * 0.035));
   const width = views.reduce((sum, view) => sum + view.canvas.width + margin, margin);
-  // A canvas of its own: browsers encode a canvas of the page only when they find time.
+  // A separate canvas: browsers encode a canvas that is part of the page only when idle.
   const sheet = new OffscreenCanvas(width, views[0].canvas.height + 2 * margin + Math.round(line * 1.6));
   const c = sheet.getContext("2d");
   const style = getComputedStyle(document.documentElement);

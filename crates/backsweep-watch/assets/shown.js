@@ -9,14 +9,14 @@ export function element(tag, text, name) {
   return made;
 }
 
-/** Sets a text only where it differs, so that nothing is laid out again without need. */
+/** Sets a text only if it differs, to avoid needless layout. */
 export function put(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
 const minus = (text) => text.replaceAll("-", "−");
 
-/** A number with so many digits after the point; a dash if there is none. */
+/** A number with this many digits after the point; a dash if there is none. */
 export const fixed = (number, digits) => (number === null || number === undefined ? "–" : minus(number.toFixed(digits)));
 /** A count, in millions if it is large. */
 export const count = (number) => (number >= 1e6 ? `${(number / 1e6).toFixed(number >= 1e8 ? 0 : 1)}M` : Math.round(number).toLocaleString("en"));
@@ -40,7 +40,7 @@ export function actionsOf(pointers, cell) {
   return row.map((bit, a) => (bit ? { sign: SIGNS[Math.log2(bit)], word: WINDS[Math.log2(bit)] } : { sign: "", word: `action ${a}` }));
 }
 
-/** Names cells of a maze so many cells wide: of one row by their number. */
+/** Names cells of a maze of this width; in a single row, by their number. */
 export const namer = (width, height) => (i) => (height === 1 ? `cell ${i + 1}` : `row ${Math.floor(i / width) + 1}, column ${(i % width) + 1}`);
 
 export const calm = matchMedia("(prefers-reduced-motion: reduce)");

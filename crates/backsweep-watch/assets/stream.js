@@ -1,13 +1,13 @@
-// The stream of frames: open while the page is looked at, reopened when it breaks, and honest about why it is not there.
+// The stream of frames: open while the page is visible, reopened when it breaks, with a reason whenever it is closed.
 //
-// A browser opens at most six connections to one server, and a stream holds one for as long as it lasts. So hidden pages let
-// go of theirs, and pages of one browser share four places, which leaves two connections for orders.
+// A browser opens at most six connections to one server, and a stream holds one for as long as it lasts. Hidden pages
+// therefore release theirs, and pages of one browser share four places, which leaves two connections for commands.
 
 import { about, decode, session } from "/link.js";
 
 const PLACES = 4;
 const SILENCE = 6000; // milliseconds without a sign of life after which the server counts as lost
-const DEAD = 30000; // milliseconds after which the connection itself is given up
+const DEAD = 30000; // milliseconds after which the connection itself is closed
 const RETRY = 1500; // milliseconds between attempts
 
 const sleep = (time) => new Promise((resolve) => setTimeout(resolve, time));
@@ -49,7 +49,7 @@ function shown() {
   });
 }
 
-/** Takes one of the places that this browser has; resolves to what gives it back, or to null if the page was hidden first. */
+/** Takes one of this browser's places; resolves to a function that releases it, or to null if the page was hidden first. */
 async function place(onWait) {
   if (!navigator.locks) return () => {}; // Only pages of this machine or over HTTPS have locks.
   while (!isHidden()) {

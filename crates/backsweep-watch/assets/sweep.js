@@ -1,8 +1,8 @@
-// One update cycle, drawn and in words: the cell that was popped, and an arrow with ΔQ to every cell that was told.
+// One update cycle, drawn and in words: the popped cell, and an arrow with ΔQ to every cell it updated.
 
 import { capital, counted, fixed, signed } from "/shown.js";
 
-const LABEL_SIZE = 20; // pixels of a cell below which a label would not be read
+const LABEL_SIZE = 20; // pixels of a cell below which a label would be unreadable
 
 /** The largest change of each cell that a cycle changed. */
 function changes(report) {
@@ -41,7 +41,7 @@ export function drawSweep(view, report) {
   for (const { cell, delta } of told) label(view, cell, short(delta));
 }
 
-/** Darkens all cells but some, so that the eye finds those. */
+/** Dims all cells but some, to draw the eye to those. */
 function veil(view, bare) {
   const { context: c, size: s, cells, width } = view;
   c.fillStyle = view.sprites.theme.floor;
@@ -97,7 +97,7 @@ function label(view, cell, text) {
   c.fillText(text, middle[0], middle[1] + height * 0.05, s * 0.94);
 }
 
-/** A number with so many digits that a change of this size is seen. */
+/** A number with enough digits to show a change of this size. */
 const precisely = (number, change) => fixed(number, Math.max(1, Math.min(6, 1 - Math.floor(Math.log10(Math.abs(change))))));
 
 /** What a cycle did, in words. `name` names cells, `action` an action of a cell. */
@@ -105,9 +105,9 @@ export function words(report, { name, action, who = "It", hasQueue = true }) {
   const waited = report.waited ? `Nothing was queued, so the agent took ${counted(report.waited, "step")} first. ` : "";
   const told = changes(report);
   if (told.length === 0) {
-    if (report.popped !== null) return `${waited}${capital(name(report.popped))} came off the queue, and nobody had to be told.`;
+    if (report.popped !== null) return `${waited}${capital(name(report.popped))} came off the queue, and no other cell had to change.`;
     return report.waited
-      ? `${who} still has nothing to do after ${counted(report.waited, "step")}: what it knows of the world is fully worked out.`
+      ? `${who} still has nothing to do after ${counted(report.waited, "step")}: its values are final for what it knows of the world.`
       : `${who} had nothing to do: the queue is empty.`;
   }
   if (report.popped === null || !hasQueue) return `${waited}${who} swept over all cells: ${counted(report.backups.length, "Q value")} changed, with ${counted(report.additions, "addition")}.`;

@@ -1,4 +1,4 @@
-// The guided first minute: a corridor of five cells, recorded from the real planner, one press per step.
+// The guided tour: a corridor of five cells, recorded from the real planner, one key press per step.
 
 import { linked } from "/explain.js";
 import { CELL_BYTES, FLAGS, KNOWN, tour as askTour } from "/link.js";
@@ -14,11 +14,11 @@ const remembered = () => {
   try {
     return localStorage.getItem(SEEN) !== null;
   } catch {
-    return true; // Where nothing can be remembered the tour would come every time.
+    return true; // Without storage the tour would open every time.
   }
 };
 
-/** The agent's cells in colour as soon as they are worth something, though not every action was tried; and without a trail. */
+/** Shows cells in colour as soon as they have a value, even if not every action was tried; without a trail. */
 function coloured(agent, recording) {
   const cells = agent.cells.slice();
   const values = [0, 1, 2, 3].map((cell) => recording.cell(cell).agents[0].value);

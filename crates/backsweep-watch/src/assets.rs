@@ -1,4 +1,4 @@
-//! The page's files, inside the program, and what it is told when it opens.
+//! The page's files, built into the program, and the data it gets when it opens.
 
 use crate::palette;
 use backsweep::PlannerKind;
@@ -38,7 +38,7 @@ pub const ASSETS: &[(&str, &str, &str)] = &[
 /// The page itself, with places for token, session and arrival.
 pub const PAGE: &str = include_str!("../assets/index.html");
 
-/// What there is to choose from, and the published points of Figure 3 (task 2, with up to 15 outcomes).
+/// The available choices, and the published points of Figure 3 (task 2, with up to 15 outcomes).
 pub fn about() -> Value {
     let planners = PlannerKind::ALL.map(|kind| json!({ "name": kind.name(), "title": kind.title() }));
     let published = backsweep_lab::published::figure_3().into_iter().filter(|point| point.task == 2);

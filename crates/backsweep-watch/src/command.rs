@@ -19,10 +19,10 @@ pub struct WatchArgs {
     /// Planner: reversed_full_backups, small_backups, moore_atkeson, peng_williams, wiering_schmidhuber or value_iteration
     #[arg(long, default_value = "reversed_full_backups")]
     planner: String,
-    /// A second planner that learns beside the first from the same random numbers
+    /// A second planner that learns alongside the first from the same random numbers
     #[arg(long, value_name = "PLANNER")]
     race: Option<String>,
-    /// What the two planners of a race have equally much of: steps, backups or time
+    /// What the two planners of a race get the same amount of: steps, backups or time
     #[arg(long, value_name = "WHAT", default_value = "steps", requires = "race")]
     equal: String,
     /// How the agent explores: paper (ε and M), epsilon_greedy, optimism, count_bonus:β, variance_bonus:c, bayes_bonus:β or posterior_sampling:prior
@@ -43,7 +43,7 @@ pub struct WatchArgs {
     /// Probability of a random action
     #[arg(long, default_value_t = 0.05)]
     epsilon: f64,
-    /// M: a pair counts as worth 0 until it has been tried M times
+    /// M: a pair is treated as worth 0 until tried M times
     #[arg(long, value_name = "M", default_value_t = 4)]
     min_visits: u32,
     /// Discount [default: 0.99, or that of --world]
@@ -73,7 +73,7 @@ pub struct WatchArgs {
     /// Port of the page [default: any free one]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
-    /// Address to listen on; any but 127.0.0.1 may let other machines watch and control
+    /// Address to listen on; anything but 127.0.0.1 may let other machines watch and control
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     host: IpAddr,
     /// Additional `Host` header to accept (may be repeated)
@@ -91,7 +91,7 @@ pub struct WatchArgs {
     /// Write one self-contained page with a recorded run instead: it opens from disk, without a server
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "terminal", "open"])]
     export: Option<PathBuf>,
-    /// Episodes after which --record draws, --export ends and --terminal ends
+    /// The number of episodes after which --record draws, and --export and --terminal end
     #[arg(long, value_name = "EPISODES")]
     after: Option<u64>,
     /// Draw a light picture, with --record
@@ -145,7 +145,7 @@ impl WatchArgs {
     }
 }
 
-/// Episodes that pictures show unless told otherwise.
+/// The default number of episodes for pictures.
 const EPISODES: u64 = 50;
 
 /// Runs the command. Returns when the user ends it.
@@ -167,7 +167,7 @@ pub fn run(args: &WatchArgs) -> Result<()> {
         return export(args, &scene, path);
     }
     if args.terminal && !terminal::can_move() {
-        // Nobody sees it move: print one picture, when it is done.
+        // The output is not a terminal: print one picture when done.
         let frame = args.located(frame_after(scene, args.after.unwrap_or(EPISODES)))?;
         terminal::print(&terminal::picture(&frame, Colours::of_environment(), (100, 50))?);
         return Ok(());
@@ -186,7 +186,7 @@ pub fn run(args: &WatchArgs) -> Result<()> {
         }
     });
     engine.end();
-    // It ends within milliseconds; if it panicked there is nothing left to save.
+    // It ends within milliseconds; if it panicked there is nothing to save.
     let _ = thread.join();
     outcome
 }
@@ -248,7 +248,7 @@ fn say(mut to: impl std::io::Write, line: &str) {
     let _ = writeln!(to, "{line}").and_then(|()| to.flush());
 }
 
-/// Ready when the program is asked to end: by Ctrl-C, or by a signal such as a closed terminal sends.
+/// Ready when the program should end: on Ctrl-C, or on a signal such as that of a closed terminal.
 #[cfg(unix)]
 async fn interrupt() {
     use tokio::signal::unix::{SignalKind, signal};
@@ -286,9 +286,9 @@ async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
     let address =
         listener.local_addr().map_err(|error| Error::new(format!("the server has no address: {error}")))?;
     let guard = Guard::new(address, args.allow_host.clone())
-        .map_err(|error| Error::new(format!("the system provides no random numbers: {error}")))?;
+        .map_err(|error| Error::new(format!("the system did not provide random numbers: {error}")))?;
     let url = format!("http://{}/", to_open(address));
-    // Waited for once before anything is printed, so that Ctrl-C is caught from the first line on.
+    // Polled once before anything is printed, so that Ctrl-C is caught from the first line on.
     let mut interrupted = Box::pin(interrupt());
     let none_yet = std::future::poll_fn(|context| {
         use std::task::Poll;

@@ -1,11 +1,11 @@
-//! The engine: one thread that owns the world, the agents and their random numbers, and runs them as fast as asked.
+//! The engine: one thread that owns the world, the agents and their random numbers, and runs them at the requested speed.
 //!
 //! ```text
-//! orders ──▶ engine thread ──sample, at most 60 per second──▶ latest frame ──▶ any number of viewers
+//! commands ──▶ engine thread ──sample, at most 60 per second──▶ latest frame ──▶ any number of viewers
 //! ```
 //!
-//! The engine never waits for a viewer. It puts its latest frame in one place; a slow viewer finds a later one there. It works
-//! in stretches of a few milliseconds, also in the middle of long planning, so that every order is answered soon.
+//! The engine never waits for a viewer. It publishes its latest frame; a slow viewer gets a later one. It works in slices of a
+//! few milliseconds, even during long planning, so that every command is answered promptly.
 
 pub mod course;
 pub mod frame;
@@ -29,15 +29,15 @@ use std::thread::JoinHandle;
 use tokio::sync::{oneshot, watch};
 use workshop::Workshop;
 
-/// How many orders may wait.
+/// How many commands may wait.
 const WAITING_ORDERS: usize = 256;
 
-/// What a viewer can ask for.
-// Orders without contents have braces: only then does serde refuse fields that do not belong to them.
+/// A command from a viewer.
+// Commands without fields have braces: only then does serde refuse unknown fields.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Order {
-    /// Run without being asked for each step.
+    /// Run continuously.
     Run {},
     /// Stop.
     Pause {},
@@ -57,11 +57,11 @@ pub enum Order {
     Scene {
         /// All of it.
         scene: Box<Scene>,
-        /// Whether to restart if anything is different, even where agents could continue: a shared scene begins like that.
+        /// Whether to restart if anything differs, even where agents could continue, as for a shared scene.
         #[serde(default)]
         restart: bool,
     },
-    /// Change some settings of the scene and leave the others as they are, so that two viewers can change different ones at
+    /// /// Change some settings of the scene and leave the others alone, so that two viewers can change different ones at
     /// the same time.
     Change {
         /// The settings by name.
@@ -73,7 +73,7 @@ pub enum Order {
         cell: u32,
         /// What it becomes.
         brush: Brush,
-        /// Changes of one stroke, which has a number other than 0, are undone together.
+        /// Changes of one stroke (a number other than 0) are undone together.
         #[serde(default)]
         stroke: u64,
     },
@@ -82,7 +82,7 @@ pub enum Order {
         /// How.
         what: Break,
     },
-    /// Take back the last change of the world. What was learned meanwhile stays.
+    /// Undo the last change to the world. What was learned meanwhile stays.
     Undo {},
 }
 
@@ -92,12 +92,12 @@ pub enum Order {
 pub enum Break {
     /// A wall on the path that the first agent takes.
     Wall,
-    /// The wall is opened that shortens the way most.
+    /// Opens the wall that shortens the way most.
     Shortcut,
 }
 
-/// What an order led to: the frame that shows it. Steps and cycles that take long are answered while they are still being
-/// done; the frame then says that the engine is [busy](Frame::busy).
+/// The result of a command: the frame that shows it. Steps and cycles that take long are answered while still in
+/// progress; the frame then says that the engine is [busy](Frame::busy).
 #[derive(Clone, Copy, Debug)]
 pub struct Done {
     /// The frame's number.
@@ -106,17 +106,17 @@ pub struct Done {
     pub revision: u64,
 }
 
-/// Whoever gave an order, waiting for what it led to.
+/// The sender of a command, waiting for its result.
 type Answer = oneshot::Sender<Result<Done>>;
 
-/// Everything about a cell: the latest frame's number and life, and what each agent knows of the cell.
+/// Everything about a cell: the latest frame's number and life, and what each agent knows about the cell.
 type Found = (u64, u64, Option<Vec<serde_json::Value>>);
 
 enum Message {
     Order(Order, Answer),
     /// What the judge found.
     Verdict(judge::Verdict),
-    /// Somebody wants to know all about a cell.
+    /// A query about a cell.
     Look(u32, oneshot::Sender<Found>),
     End,
 }
@@ -163,21 +163,21 @@ impl Engine {
         self.frames.clone()
     }
 
-    /// Gives an order and waits for what it led to.
+    /// Sends a command and waits for its result.
     ///
     /// # Errors
-    /// If the order cannot be carried out; nothing is changed then.
+    /// If the command cannot be carried out; nothing is changed then.
     pub async fn order(&self, order: Order) -> Result<Done> {
         let (answer, done) = oneshot::channel();
         self.messages.try_send(Message::Order(order, answer)).map_err(|error| match error {
-            TrySendError::Full(_) => Error::new("too many orders at once; wait a moment and try again"),
+            TrySendError::Full(_) => Error::new("too many commands at once; wait a moment and try again"),
             TrySendError::Disconnected(_) => Error::new("the engine has ended"),
         })?;
         done.await.unwrap_or_else(|_| Err(Error::new("the engine has ended")))
     }
 
     /// Everything about one cell, exactly: for the card of the cell under the pointer. `None` if there is no such cell, or the
-    /// engine is too busy to say.
+    /// engine is too busy to answer.
     pub async fn cell(&self, cell: u32) -> Option<serde_json::Value> {
         let (answer, found) = oneshot::channel();
         self.messages.try_send(Message::Look(cell, answer)).ok()?;
@@ -187,7 +187,7 @@ impl Engine {
 
     /// Ends the engine.
     pub fn end(&self) {
-        // If the thread has ended already there is nobody to tell.
+        // If the thread has ended already, nothing is left to do.
         let _ = self.messages.send(Message::End);
     }
 }

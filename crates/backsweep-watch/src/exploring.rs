@@ -1,5 +1,5 @@
-//! How an agent of a scene explores and forgets, as it travels between page, address and server: a name, and a number where
-//! there is one to choose, as in `bayes_bonus:0.2`.
+//! How an agent of a scene explores and forgets, in the form exchanged between page, address and server: a name, and a
+//! number if there is one, as in `bayes_bonus:0.2`.
 
 use crate::scene::Scene;
 use crate::world::World;
@@ -24,8 +24,8 @@ pub enum Explorer {
     Core(Explore),
 }
 
-/// The core's ways on the page: name, title, the constant that can be chosen and its symbol (empty if there is none), that
-/// constant unless another is chosen, and the other constant.
+/// The core's ways on the page: name, title, the constant that can be chosen and its symbol (empty if there is none), its
+/// default, and the other constant.
 const WAYS: [(&str, &str, &str, &str, f64, f64); 7] = [
     ("epsilon_greedy", "only ε-greedy", "", "", 0.0, 0.0),
     ("optimism", "only optimism M", "", "", 0.0, 1.0),
@@ -50,7 +50,7 @@ fn described(explore: &Explore) -> (&'static str, Option<(&'static str, f64)>) {
 #[serde(try_from = "String", into = "String")]
 pub struct Forget(pub Forgetting);
 
-/// The ways to forget: name, title, what the number is, and the number unless another is chosen.
+/// The ways to forget: name, title, the meaning of the number, and its default.
 const FORGETTING: [(&str, &str, &str, f64); 3] = [
     ("half_life", "half-life", "steps", 2000.0),
     ("window", "window", "observations", 5000.0),
@@ -89,7 +89,7 @@ impl FromStr for Explorer {
         });
         explore.map(Self::Core).ok_or_else(|| {
             Error::new(format!(
-                "explore is '{}'; expected paper or one of {}, and a number only where there is one, as in bayes_bonus:0.2",
+                "explore is '{}'; expected paper or one of {}, with a number if it has one, as in bayes_bonus:0.2",
                 text.escape_debug(),
                 Explore::NAMES.join(", ")
             ))
@@ -158,7 +158,7 @@ macro_rules! travels_as_text {
 travels_as_text!(Explorer);
 travels_as_text!(Forget);
 
-/// What there is to choose from, for the page.
+/// The available choices, for the page.
 pub fn all() -> Value {
     let ways = WAYS.map(|(name, title, _, symbol, usual, _)| json!({ "name": name, "title": title, "symbol": symbol, "usual": usual }));
     let forgetting = FORGETTING.map(|(name, title, symbol, usual)| json!({ "name": name, "title": title, "symbol": symbol, "usual": usual }));
@@ -197,7 +197,7 @@ impl Racer {
         text
     }
 
-    /// Whether the agent is the paper's, which can take over a new ε, γ or M as it goes.
+    /// Whether the agent is the paper's, which can change ε, γ or M while it runs.
     pub fn is_paper(&self) -> bool {
         self.explore == Explorer::Paper
     }
@@ -213,7 +213,7 @@ impl Racer {
     /// An agent that has seen nothing.
     ///
     /// # Errors
-    /// If a number is out of range, or settings do not go together.
+    /// If a number is out of range, or settings are incompatible.
     pub fn build(&self, scene: &Scene, world: &World) -> Result<Agent> {
         let states = (0..world.n_states() as u32).map(|state| world.n_actions(State(state)));
         let model = Model::with_states(states)?;

@@ -14,10 +14,10 @@ use std::io::Write;
 
 /// The most bytes of a file.
 const MAX_BYTES: usize = 5_000_000;
-/// Frames of a recording: as many as fit, of these numbers.
+/// The numbers of frames to try for a recording: the first that fits is used.
 const FRAMES: [u64; 4] = [480, 240, 120, 60];
 
-/// The file of a run of so many episodes.
+/// The file of a run of this many episodes.
 ///
 /// # Errors
 /// If the scene is not valid, episodes do not end, or the run does not fit into a file.
@@ -98,6 +98,6 @@ mod tests {
     #[test]
     fn episodes_that_do_not_end_are_refused() {
         let error = page(&Scene { maze: "S#G\n".into(), ..Scene::default() }, 1).unwrap_err().to_string();
-        assert!(error.contains("is there a way to the goal"), "{error}");
+        assert!(error.contains("check that a path leads to the goal"), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! scene ──▶ engine (world, agents, random numbers) ──frames──▶ page over a local server · terminal · picture
 //!             ▲                                                     │
-//!             └────────────────────── orders ───────────────────────┘
+//!             └───────────────────── commands ──────────────────────┘
 //! ```
 
 mod assets;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// Four rooms with doors: values flow through them one after the other.
+/// Four rooms with doors: values flow through them room by room.
 const ROOMS: &str = "\
 .......#.........
 .......#.........
@@ -64,7 +64,7 @@ pub fn all() -> Value {
         { "name": "rooms", "title": "four rooms", "text": ROOMS },
         { "name": "gap", "title": "a wall with a gap", "text": GAP },
         { "name": "shortcut", "title": "a shortcut to open", "text": SHORTCUT },
-        { "name": "blocking", "title": "a way to block", "text": BLOCKING },
+        { "name": "blocking", "title": "a path to block", "text": BLOCKING },
     ])
 }
 

@@ -1,5 +1,5 @@
-//! The colours of values: viridis (van der Walt & Smith 2015, public domain), in which equal steps of value look equally
-//! large, also to most who see few colours and in grey.
+//! The colours of values: viridis (van der Walt & Smith 2015, public domain), in which equal steps in value look equal,
+//! also in grey and to most colour-blind viewers.
 
 /// A colour as red, green, blue.
 pub type Colour = [u8; 3];

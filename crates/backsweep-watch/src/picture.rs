@@ -125,7 +125,7 @@ pub fn svg(frame: &Frame, light: bool) -> Result<String> {
     Ok(out)
 }
 
-/// What is referred to by name: the light around an urgent cell, and the theme of the laboratory's charts.
+/// Shared definitions: the glow around an urgent cell, and the theme of the laboratory's charts.
 fn definitions(theme: &Theme) -> String {
     let Theme { edge, text, dim, glow, .. } = theme;
     let stop = |offset: f64, opacity: f64| {
@@ -181,7 +181,7 @@ fn numbers(out: &mut String, theme: &Theme, agent: &AgentFrame, (x, y, width): (
     }
 }
 
-/// A number with its thousands apart.
+/// A number with separated thousands.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =
@@ -211,7 +211,7 @@ fn plain(size: f64, fill: &str) -> String {
     format!("font-size=\"{size}\" fill=\"{fill}\"")
 }
 
-/// Bold without a font of its own: the outline of each letter is drawn as well.
+/// Bold without a bold font: the outline of each letter is drawn as well.
 fn bold(size: f64, fill: &str) -> String {
     format!("{} stroke=\"{fill}\" stroke-width=\"{:.2}\"", plain(size, fill), size * 0.04)
 }

@@ -1,4 +1,4 @@
-//! A scene: everything that decides what is seen. The same scene always shows the same course of learning.
+//! A scene: everything that determines what is shown. The same scene always shows the same course of learning.
 
 use crate::exploring::{Explorer, Forget, Racer};
 use backsweep::{Optimism, PlannerKind, Settings};
@@ -15,7 +15,7 @@ const MAX_CYCLES: u64 = 10_000;
 const MAX_VISITS: u32 = 1_000_000;
 const MAX_SPEED: f64 = 1e6;
 
-/// What the two agents of a race have equally much of.
+/// What the two agents of a race get the same amount of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Race {
@@ -28,17 +28,17 @@ pub enum Race {
     Time,
 }
 
-/// The settings of a scene, as they travel between page and server and stand in the page's address.
+/// The settings of a scene, as exchanged between page and server and kept in the page's address.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
     /// The planner.
     #[serde(with = "planner_name")]
     pub planner: PlannerKind,
-    /// The planner of a second agent that learns beside the first from the same random numbers.
+    /// The planner of a second agent that learns alongside the first from the same random numbers.
     #[serde(with = "rival_name")]
     pub rival: Option<PlannerKind>,
-    /// What the two agents of a race have equally much of.
+    /// What the two agents of a race get the same amount of.
     #[serde(default)]
     pub race: Race,
     /// How the first agent explores.
@@ -57,9 +57,9 @@ pub struct Scene {
     pub cycles: u64,
     /// The probability of a random action.
     pub epsilon: f64,
-    /// M: the number of visits from which a pair's model is believed.
+    /// M: the number of visits from which a pair's model is trusted.
     pub min_visits: u32,
-    /// The discount, below 1: walls may be built so that no way leads to the goal, and values must stay finite.
+    /// The discount, below 1: walls may block every path to the goal, and values must stay finite.
     pub discount: f64,
     /// The seed of the random numbers.
     pub seed: u64,
@@ -70,7 +70,7 @@ pub struct Scene {
     /// A world of the exploration suite by its name, in place of a maze with an outcome law.
     #[serde(default)]
     pub world: Option<String>,
-    /// The maze as text; of a world of the suite, the world as painted, or nothing.
+    /// The maze as text; for a world of the suite, the world as painted, or nothing.
     pub maze: String,
     /// Steps per second; `None` is as fast as possible.
     pub speed: Option<f64>,
@@ -142,7 +142,7 @@ impl Scene {
     /// The outcome law.
     ///
     /// # Errors
-    /// If there is none of that name, or its probability is out of range.
+    /// If there is no such law, or its probability is out of range.
     pub fn outcome_law(&self) -> Result<Law> {
         match self.law.as_str() {
             "fifteen" => Ok(Law::Fifteen),
@@ -173,7 +173,7 @@ impl Scene {
     /// Whether another scene has the same world, as it was when nothing had been painted.
     pub fn has_same_world(&self, other: &Self) -> bool {
         let place = |scene: &Self| match &scene.world {
-            // The seed decides what such a world leaves to chance.
+            // The seed decides the random parts of such a world.
             Some(name) => (Some(name.clone()), scene.seed, String::new(), 0.0),
             None => (None, 0, scene.law.clone(), scene.intended),
         };
@@ -193,7 +193,7 @@ impl Scene {
     }
 }
 
-/// A planner travels by its name.
+/// A planner is exchanged by name.
 mod planner_name {
     use backsweep::PlannerKind;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

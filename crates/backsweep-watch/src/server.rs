@@ -1,7 +1,7 @@
-//! The page's server: on this machine only unless told otherwise, and careful even then.
+//! The page's server: local by default, and careful even then.
 //!
 //! ```text
-//! connection ──limits──▶ guard (Host, Origin, token) ──▶ route ──▶ engine's latest frame, or an order to it
+//! connection ──limits──▶ guard (Host, Origin, token) ──▶ route ──▶ engine's latest frame, or a command to it
 //! ```
 //!
 //! Nothing is read from disk: the page is compiled into the program.
@@ -35,7 +35,7 @@ const MAX_BODY: usize = 64 * 1024;
 const BODY_TIME: Duration = Duration::from_secs(5);
 /// The most viewers at once.
 const MAX_VIEWERS: usize = 64;
-/// A stream with nothing to show says at this interval that the server is still there. The page waits three times as long.
+/// An idle stream sends a sign of life at this interval. The page waits three times as long.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
@@ -57,7 +57,7 @@ pub fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     // On Windows this would let two servers share a port; elsewhere it lets a server restart at once.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
-    // What waits in the system for a slow viewer is old when it arrives, so keep it short.
+    // Frames buffered by the system for a slow viewer are outdated on arrival, so keep the buffer small.
     socket.set_send_buffer_size(64 * 1024)?;
     socket.bind(address)?;
     socket.listen(1024)
@@ -100,7 +100,7 @@ async fn page(State(shared): State<Shared>, request: Request) -> impl IntoRespon
     axum::response::Html(page.replace("{arrival}", arrival))
 }
 
-/// Which server this is, and what there is to choose from.
+/// Which server this is, and the available choices.
 async fn about(State(shared): State<Shared>) -> impl IntoResponse {
     let mut about = assets::about();
     about["session"] = shared.guard.session().into();
@@ -148,7 +148,7 @@ async fn frames(State(shared): State<Shared>) -> Response {
 struct Viewer {
     frames: watch::Receiver<Arc<Frame>>,
     session: String,
-    /// The scene that the viewer has been told of.
+    /// The scene that the viewer knows.
     revision: u64,
     _seat: OwnedSemaphorePermit,
 }
@@ -178,20 +178,20 @@ async fn order(State(shared): State<Shared>, request: Request) -> Response {
         Err(_) => {
             return refuse(
                 StatusCode::REQUEST_TIMEOUT,
-                "the order took too long to arrive; send it again".into(),
+                "the command took too long to arrive; send it again".into(),
             );
         }
         Ok(Err(_)) => {
             return refuse(
                 StatusCode::PAYLOAD_TOO_LARGE,
-                format!("the order is too large or incomplete; expected at most {MAX_BODY} bytes"),
+                format!("the command is too large or incomplete; expected at most {MAX_BODY} bytes"),
             );
         }
         Ok(Ok(body)) => body,
     };
     let order: Order = match serde_json::from_slice(&body) {
         Ok(order) => order,
-        Err(error) => return refuse(StatusCode::BAD_REQUEST, format!("invalid order: {error}")),
+        Err(error) => return refuse(StatusCode::BAD_REQUEST, format!("invalid command: {error}")),
     };
     match shared.engine.order(order).await {
         Ok(done) => axum::Json(json!({ "number": done.number, "revision": done.revision })).into_response(),

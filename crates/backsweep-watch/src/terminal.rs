@@ -42,7 +42,7 @@ impl Colours {
     }
 }
 
-/// Whether the output is a terminal on which a picture can be drawn over another.
+/// Whether the output is a terminal on which pictures can be redrawn in place.
 pub fn can_move() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
@@ -50,14 +50,14 @@ pub fn can_move() -> bool {
 /// Shows the engine's frames until `stop` is ready or all agents have finished this many episodes.
 ///
 /// # Errors
-/// If a frame's maze cannot be read, which does not happen: it is the engine's own.
+/// If a frame's maze cannot be read, which cannot happen: it is the engine's own.
 pub async fn show(engine: &Engine, after: Option<u64>, stop: impl Future<Output = ()>) -> Result<()> {
     let mut stop = std::pin::pin!(stop);
     let colours = Colours::of_environment();
     let mut screen = Screen::open();
     loop {
         let frame = engine.frame();
-        // No line end after the last line: it would scroll the first one away.
+        // No line break after the last line: it would scroll the first one away.
         let picture = picture(&frame, colours, room())?;
         let picture = picture.trim_end().replace('\n', "\x1b[K\n");
         let is_read = print(&format!("\x1b[H{picture}\x1b[K\x1b[J"));
@@ -76,7 +76,7 @@ pub async fn show(engine: &Engine, after: Option<u64>, stop: impl Future<Output 
     Ok(())
 }
 
-/// Writes to standard output; false if nobody reads it any longer.
+/// Writes to standard output; false if nobody reads it any more.
 pub fn print(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_ok()
@@ -87,8 +87,9 @@ fn room() -> (usize, usize) {
     terminal_size::terminal_size().map_or((100, 50), |(width, height)| (width.0.into(), height.0.into()))
 }
 
-/// The picture as text, in the room there is (columns and rows). Cells are two columns wide if that fits, else one; two rows of
-/// cells share a line if there are too few lines and there are colours. What still does not fit is cut off around the agent.
+/// The picture as text, in the available space (columns and rows). Cells are two columns wide if that fits, otherwise one; two
+/// rows of cells share a line if there are too few lines and colours are available. If it still does not fit, it is cropped
+/// around the agent.
 ///
 /// # Errors
 /// If the frame's maze cannot be read.

@@ -29,7 +29,7 @@ fn corridor(intended: f64) -> Scene {
 /// The agent walks to the goal; then the planner works cycle by cycle until nothing is queued. One frame each.
 ///
 /// # Errors
-/// Never, unless the corridor is not a maze any more.
+/// Never, unless the corridor is no longer a valid maze.
 fn walk() -> Result<Recorder> {
     let mut recorder = Recorder::new(corridor(1.0))?;
     for _ in 0..4 {

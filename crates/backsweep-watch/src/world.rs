@@ -1,5 +1,5 @@
 //! The world of a scene: a grid that can be drawn and painted, and the [rules](Rules) of what happens in it. States are cells,
-//! so they keep their numbers while walls are built and torn down.
+//! so they keep their numbers while walls are built and removed.
 
 mod breaking;
 mod rules;
@@ -57,7 +57,7 @@ impl World {
     /// # Errors
     /// If the maze is not one, or too large, or the law is out of range, or no world has the scene's name.
     pub fn new(scene: &Scene) -> Result<Self> {
-        // Refused by its length before anything is made of it; a cell takes up to 4 bytes, and a legend takes some.
+        // Refused by its length before it is parsed; a cell takes up to 4 bytes, and the legend some more.
         if scene.maze.len() > MAX_TEXT {
             return Err(Error::new(format!(
                 "the maze's text has {} bytes; expected at most {MAX_TEXT}, for {MAX_CELLS} cells",
@@ -67,7 +67,7 @@ impl World {
         let given = scene.maze.strip_prefix('\u{feff}').unwrap_or(&scene.maze);
         if let Some(name) = &scene.world {
             let mut rules = SuiteRules::new(suite::named(name, scene.seed)?);
-            // The scene's maze is the world as painted; without one the world is as it begins.
+            // The scene's maze is the world as painted; without one, the world is in its initial state.
             if !given.trim().is_empty() {
                 rules = rules.with_rows(&split(given).0)?;
             }
@@ -99,7 +99,7 @@ impl World {
         self.pointers.clone()
     }
 
-    /// What the page must know of the world besides its text: where actions point, the text it has of its own, and whether
+    /// /// What the page must know about the world besides its text: where actions point, its unpainted text, and whether
     /// it has episodes.
     pub fn layout_json(&self) -> Value {
         let rows = match &self.pointers[..] {
@@ -117,7 +117,7 @@ impl World {
     /// The world that is in force from this step on, if that is another one.
     ///
     /// # Errors
-    /// If its text cannot be read, which does not happen: it is the suite's own.
+    /// If its text cannot be read, which cannot happen: it is the suite's own.
     pub fn at(&self, step: u64) -> Result<Option<Self>> {
         self.rules.at(step).map(|(rules, text)| Self::of(&text, |_| Ok(rules))).transpose()
     }
@@ -171,9 +171,9 @@ impl World {
         self.with_rows(rows)
     }
 
-    /// The world with other rows. What is far from every difference is not computed again.
+    /// The world with other rows. Anything far from every difference is not recomputed.
     fn with_rows(&self, rows: Vec<Vec<char>>) -> Result<Self> {
-        // What was painted over for the last time has no line in the legend any more, as in any maze.
+        // A character that no longer occurs loses its line in the legend, as in any maze.
         let is_used = |line: &&String| {
             let character = line.trim_start().chars().next();
             rows.iter().flatten().any(|c| Some(*c) == character)
@@ -188,27 +188,27 @@ impl World {
         Ok(Self { rows, legend, maze, rules, pointers: self.pointers.clone() })
     }
 
-    /// The world as another text says, for instance one from before it was painted: cells of the same grid.
+    /// The world described by another text of the same grid, for instance one from before it was painted.
     ///
     /// # Errors
     /// If the text is not a maze of the same size.
     pub fn restored(&self, text: &str) -> Result<Self> {
         let (rows, legend) = split(text);
         if rows.len() != self.rows.len() || rows[0].len() != self.rows[0].len() {
-            return Err(Error::new("the maze has another size; expected the same rows and columns"));
+            return Err(Error::new("the maze has a different size; expected the same rows and columns"));
         }
         self.repainted(rows, legend)
     }
 
-    /// The settings of planners in this world: what is hardly known counts as much as it can be worth here.
+    /// The settings of planners in this world: what is hardly known is treated as worth the most possible here.
     pub fn optimistic(&self, settings: Settings) -> Settings {
         let mut settings = settings;
         settings.optimism.value = self.rules.optimistic_value(settings.discount);
         settings
     }
 
-    /// What the best policy is worth from the start (discounted), computed from the true probabilities: first with this much
-    /// random exploration, the line that learning can reach and, on average, not cross; then without.
+    /// The discounted value of the best policy from the start, computed from the true probabilities: first with this much
+    /// random exploration, the line that learning can reach but, on average, not cross; then without.
     ///
     /// # Errors
     /// If planning on the true model fails.

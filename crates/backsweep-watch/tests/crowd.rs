@@ -1,4 +1,4 @@
-//! Many clients, slow ones and ones that vanish: none of them slows or breaks the engine.
+//! Many clients, some slow, some disconnecting: none of them slows or breaks the engine.
 
 mod common;
 
@@ -39,7 +39,7 @@ fn runs_on(server: &Server, steps: u64) -> f64 {
     }
 }
 
-/// Never asks for anything: says nothing, or begins a request and does not end it.
+/// Never completes a request: says nothing, or begins a request and does not end it.
 fn slow(server: &Server, i: usize) -> TcpStream {
     let mut stream = server.connect();
     // One that was cut already may fail.
@@ -94,7 +94,7 @@ fn slow_connections_are_cut() {
             Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset),
         }
     }
-    // One who asks in time is answered; a busy machine may stop this client itself for too long, but not always.
+    // A client that sends its request in time is answered; a busy machine may delay this client itself, but not always.
     assert!((0..20).any(|_| server.get("/").status == 200));
     println!(
         "100 slow connections were cut after {:?}, one that dripped after {n_dripped} bytes",
@@ -118,14 +118,14 @@ fn twenty_viewers_all_see_frames_while_the_engine_runs_on() {
         })
         .collect();
     let watched = runs_on(&server, 50_000);
-    // Not one of them is let go until all have seen their frames.
+    // None of them is dropped until all have seen their frames.
     let seen: Vec<_> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
     let longest = seen.iter().map(|(time, _)| *time).max().unwrap();
     println!("steps per second: {alone:.0} alone, {watched:.0} with 20 viewers; 60 frames took {longest:?}");
 }
 
 #[test]
-fn viewers_that_stop_reading_or_vanish_cost_nothing() {
+fn viewers_that_stop_reading_or_disconnect_cost_nothing() {
     let write = Duration::from_secs(2);
     let server = Server::start(fast(), true, Limits { write, ..patient() });
     let sleepers: Vec<TcpStream> = (0..20).map(|_| server.watch()).collect();
@@ -180,13 +180,13 @@ fn is_closed(stream: &mut TcpStream, within: Duration) -> bool {
 }
 
 #[test]
-fn connections_are_capped_and_those_that_ask_nothing_go_first() {
+fn connections_are_capped_and_silent_ones_are_closed_first() {
     let limits = Limits { connections: 10, ..patient() };
     let server = Server::start(fast(), true, limits);
     let mut silent: Vec<TcpStream> = (0..30).map(|_| server.connect()).collect();
     let is_cut = |stream: &mut TcpStream| is_closed(stream, PATIENCE);
     assert!(silent[..20].iter_mut().all(is_cut), "the oldest silent connections make room");
-    // The last of those was cut for the last that came, so that all of them have been dealt with.
+    // The last of those was closed for the last newcomer, so all of them have been handled.
     let glance = Duration::from_millis(50);
     assert!(!silent[20..].iter_mut().any(|stream| is_closed(stream, glance)), "as many as the cap stay");
     let mut viewers: Vec<TcpStream> = (0..10).map(|_| server.watch()).collect();
@@ -194,7 +194,7 @@ fn connections_are_capped_and_those_that_ask_nothing_go_first() {
         read_frames(viewer, 1);
     }
     assert!(silent[20..].iter_mut().all(is_cut), "viewers took their places");
-    assert!(is_cut(&mut server.connect()), "there is no room beside those that do ask");
+    assert!(is_cut(&mut server.connect()), "there is no room next to active clients");
     for viewer in &mut viewers {
         read_frames(viewer, 1);
     }

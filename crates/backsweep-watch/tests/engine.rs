@@ -1,4 +1,4 @@
-//! The engine: it learns as the core's own loop does, obeys orders, and its agents find out what changed.
+//! The engine: it learns like the core's own loop, obeys commands, and its agents discover changes.
 
 mod common;
 
@@ -276,7 +276,7 @@ fn pictures_are_the_same_for_the_same_scene_and_not_too_large() {
     assert_eq!(dark, picture(false));
     assert_ne!(dark, picture(true));
     let closed = Scene { maze: "S#G\n".into(), ..Scene::default() };
-    assert!(frame_after(closed, 1).unwrap_err().to_string().contains("is there a way to the goal"));
+    assert!(frame_after(closed, 1).unwrap_err().to_string().contains("check that a path leads to the goal"));
 }
 
 /// A report. Both on the same machine at nearly the same time; if times count, the best of some rounds, as others may be

@@ -286,7 +286,7 @@ fn every_forged_request_is_refused_and_changes_nothing() {
     for Forged { what, bytes, refused_by } in &all {
         let answer = server.send(bytes);
         assert!(refused_by.contains(&answer.status), "{what}: {} {}", answer.status, answer.body);
-        assert!(!answer.body.contains(&server.token), "{what}: the answer tells the token");
+        assert!(!answer.body.contains(&server.token), "{what}: the answer reveals the token");
         assert!(!answer.head.contains("access-control"), "{what}: the answer allows other origins");
         let now = server.engine.frame();
         assert!(now.running, "{what}: it paused the engine");
@@ -368,7 +368,7 @@ fn every_answer_is_protected() {
     };
     let handler = page.split_whitespace().any(is_handler);
     assert!(!handler, "an inline event handler");
-    assert!(!page.contains("http://") && !page.contains("https://"), "the page loads from elsewhere");
+    assert!(!page.contains("http://") && !page.contains("https://"), "the page loads from other origins");
 }
 
 #[test]

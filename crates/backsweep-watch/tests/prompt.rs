@@ -1,4 +1,4 @@
-//! Whatever the settings, the engine answers soon: it looks for orders in the middle of long planning too.
+//! With any settings, the engine answers promptly: it checks for commands even during long planning.
 
 use backsweep::PlannerKind;
 use backsweep_watch::engine::{Engine, Order};
@@ -38,10 +38,10 @@ fn assert_prompt(what: &str, took: Duration) {
 }
 
 #[test]
-fn every_order_is_answered_soon_in_the_middle_of_ten_thousand_cycles() {
+fn every_command_is_answered_promptly_in_the_middle_of_ten_thousand_cycles() {
     for planner in PlannerKind::ALL {
         let (engine, thread) = Engine::start(large(planner, 0), true).unwrap();
-        // So much is learned that planning has much to do.
+        // Enough is learned that planning has a lot to do.
         while engine.frame().agents[0].steps < 20_000 {
             std::thread::sleep(Duration::from_millis(5));
         }

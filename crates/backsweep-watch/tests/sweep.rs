@@ -1,4 +1,4 @@
-//! What the page teaches with: cycles that wait and add up, fair races, the finish line, a world that is broken and mended.
+//! The page's teaching features: cycles that wait and add up, fair races, the finish line, breaking and restoring the world.
 
 mod common;
 
@@ -145,7 +145,7 @@ fn a_broken_world_is_relearned_counted_and_undone() {
     let undone = running.order(Order::Undo {});
     assert_eq!(undone.scene.maze, maze);
     assert!(!undone.can_undo);
-    assert!(running.refused(Order::Undo {}).contains("nothing was painted"));
+    assert!(running.refused(Order::Undo {}).contains("nothing to undo"));
     // Cells of one stroke are undone together.
     for (cell, stroke) in [(9, 7), (10, 7), (11, 7), (12, 8)] {
         running.order(Order::Paint { cell, brush: Brush::Wall, stroke });

@@ -1,4 +1,4 @@
-//! Worlds of the exploration suite by their own rules, and agents that explore and forget as they are told.
+//! Worlds of the exploration suite by their own rules, and agents that explore and forget as configured.
 
 mod common;
 
@@ -191,7 +191,7 @@ fn a_world_that_changes_by_itself_does_and_recovery_is_counted_for_each_explorat
 }
 
 #[test]
-fn settings_that_do_not_go_together_are_refused_in_words() {
+fn incompatible_settings_are_refused_with_a_reason() {
     let running = Running::start(scene("cliff_walking"), false);
     let change = |name: &str, value: &str| {
         let settings = serde_json::json!({ name: value }).as_object().unwrap().clone();

@@ -1,10 +1,10 @@
-//! An agent's course to the finish line: a policy within 1 % of the optimum, from nothing or after the world was changed.
+//! An agent's course to the finish line: a policy within 1 % of the optimum, from scratch or after the world changed.
 
 use super::learner::Learner;
 use crate::scene::Scene;
 use serde_json::{Value, json};
 
-/// Steps between two looks at the policy: at least this many, later a share of the steps on the course.
+/// Steps between two checks of the policy: at least this many, later a fraction of the steps on the course.
 const LOOK_EVERY: u64 = 8;
 const LOOK_SHARE: u64 = 32;
 
@@ -58,7 +58,7 @@ pub struct Course {
     pub cause: Cause,
     from: Stamp,
     look_at: u64,
-    /// What it took to the finish line.
+    /// The work it took to reach the finish line.
     pub reached: Option<Stamp>,
 }
 
@@ -69,24 +69,24 @@ impl Course {
         Self { cause, from, look_at: from.steps, reached: None }
     }
 
-    /// Whether the agent's policy is to be looked at before its next step.
+    /// Whether the agent's policy is due for a check before its next step.
     #[inline]
     pub fn is_due(&self, steps: u64) -> bool {
         steps >= self.look_at && self.reached.is_none()
     }
 
-    /// Notes that the policy was handed in.
+    /// Notes that the policy was submitted.
     pub fn look(&mut self, steps: u64) {
         self.look_at = steps + LOOK_EVERY.max((steps - self.from.steps) / LOOK_SHARE);
     }
 
-    /// Looks at the policy again from the next step on, as when the line has moved.
+    /// Checks the policy again from the next step on, because the line has moved.
     pub fn look_again(&mut self) {
         self.look_at = 0;
         self.reached = None;
     }
 
-    /// Notes that the policy handed in then was within the line.
+    /// Notes that the policy submitted at that point was within the line.
     pub fn reach(&mut self, stamp: Stamp) {
         self.reached = Some(stamp.since(self.from));
     }
@@ -103,7 +103,7 @@ impl Course {
     }
 }
 
-/// A course that has ended, for the table of what breaking the world led to.
+/// A course that has ended, for the table of recoveries from a broken world.
 #[derive(Clone, Debug)]
 pub struct Trial {
     cause: Cause,

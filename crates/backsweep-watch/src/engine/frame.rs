@@ -1,4 +1,4 @@
-//! What is seen at one moment, and how it is sent.
+//! What is visible at one moment, and how it is sent.
 
 use super::course::{Run, Trial};
 use super::history::History;
@@ -12,8 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use std::sync::{Arc, OnceLock};
 
-/// What is seen of one agent. Lists are indexed by cell, or by pair: [`MAX_ACTIONS`] places per cell, those beyond the actions
-/// that the cell has holding 0.
+/// /// What is visible of one agent. Lists are indexed by cell, or by pair: [`MAX_ACTIONS`] places per cell, with 0 beyond the
+/// cell's own actions.
 #[derive(Clone, Debug)]
 pub struct AgentFrame {
     /// The planner.
@@ -29,7 +29,7 @@ pub struct AgentFrame {
     /// The directions of the actions of each cell that seem best, as bits of [`COMPASS`](crate::world::COMPASS); 0 if all seem
     /// equally good.
     pub best: Vec<u8>,
-    /// Whether all actions of a cell have been tried often enough to be believed.
+    /// Whether all actions of a cell have been tried often enough to be trusted.
     pub known: Vec<bool>,
     /// The priority of each cell on the queue, 0 if it is not queued.
     pub priorities: Vec<f64>,
@@ -60,7 +60,7 @@ pub struct AgentFrame {
 }
 
 impl AgentFrame {
-    /// The lowest and highest value of a known cell; 0 counts as known. The others are still worth what optimism says.
+    /// The lowest and highest value of a known cell; 0 counts as known. The others still have their optimistic value.
     pub fn span(&self) -> (f64, f64) {
         let known = || self.values.iter().zip(&self.known).filter(|(_, known)| **known).map(|(v, _)| *v);
         let low = known().fold(0.0, f64::min);
@@ -80,7 +80,7 @@ pub fn best_of(q: &[f64]) -> u8 {
     if u32::from(bits).count_ones() as usize == q.len() { 0 } else { bits }
 }
 
-/// What was found out by running: sent with the scene, since it changes as seldom.
+/// Results of runs: sent with the scene, since they change as rarely.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
     trials: Vec<Trial>,
@@ -103,7 +103,7 @@ impl Results {
         self.runs.drain(..self.runs.len().saturating_sub(KEPT));
     }
 
-    /// Forgets the runs: those of another problem are points of another figure.
+    /// Forgets the runs: a different problem has a different figure.
     pub fn clear_runs(&mut self) {
         self.runs.clear();
     }
@@ -115,55 +115,55 @@ impl Results {
     }
 }
 
-/// What is seen at one moment.
+/// What is visible at one moment.
 #[derive(Debug)]
 pub struct Frame {
     /// Counts frames.
     pub number: u64,
     /// Counts changes of the scene.
     pub revision: u64,
-    /// Counts beginnings from nothing.
+    /// Counts restarts from scratch.
     pub life: u64,
     /// The scene; its maze is as painted.
     pub scene: Arc<Scene>,
     /// The world, as it is now.
     pub world: Arc<World>,
-    /// Whether it runs without being asked for each step.
+    /// Whether it runs continuously.
     pub running: bool,
-    /// Whether steps or cycles that were asked for are still being done.
+    /// Whether requested steps or cycles are still in progress.
     pub busy: bool,
-    /// Whether any order has been carried out since the engine started.
+    /// Whether any command has been carried out since the engine started.
     pub touched: bool,
     /// Why it stopped, if it could not continue.
     pub problem: Option<String>,
     /// What the best policy is worth in this world; `None` while it is being computed.
     pub optimum: Option<f64>,
-    /// Whether no way leads from the start to the goal.
+    /// Whether there is no path from the start to the goal.
     pub is_closed: bool,
-    /// Whether a change of the world can be undone.
+    /// Whether a change to the world can be undone.
     pub can_undo: bool,
     /// The course of each agent to the finish line, as it is sent.
     pub courses: Vec<serde_json::Value>,
-    /// What was found out by running.
+    /// Results of runs.
     pub results: Arc<Results>,
     /// One agent, or two in a race.
     pub agents: Vec<AgentFrame>,
     /// What the last single cycle did, one for each agent, until something else happens.
     pub cycles: Vec<CycleReport>,
-    /// The event that is sent, once somebody has asked for it.
+    /// The event that is sent, encoded at the first request.
     pub event: OnceLock<axum::body::Bytes>,
 }
 
 /// The bytes of one cell in a frame: V in two, flags, best directions, priority, change.
 const CELL_BYTES: usize = 6;
-/// Between which priorities and changes levels are told apart: four and two orders of magnitude.
+/// The range over which levels of priority and change are distinguished: four and two orders of magnitude.
 const PRIORITIES: (f64, f64) = (1e-4, 1.0);
 const CHANGES: (f64, f64) = (1e-2, 1.0);
 const KNOWN: u8 = 1;
 const VISITED: u8 = 2;
 
 impl Frame {
-    /// The frame as a server-sent event. It is encoded once, by whoever asks first, however many viewers there are.
+    /// The frame as a server-sent event. It is encoded once, at the first request, for any number of viewers.
     pub fn event(&self) -> axum::body::Bytes {
         let encode = || axum::body::Bytes::from(format!("event: frame\ndata: {}\n\n", self.json()));
         self.event.get_or_init(encode).clone()

@@ -1,22 +1,22 @@
 //! A curve of any length in bounded memory.
 
-/// How many points are kept at most; half as many at least, once there were as many.
+/// The most points that are kept; merging leaves half as many.
 const MAX_POINTS: usize = 256;
 
-/// Means over equally long stretches of a series. When there are too many, neighbours are merged.
+/// Means over equally long intervals of a series. When there are too many, neighbours are merged.
 #[derive(Clone, Debug)]
 pub struct History {
-    /// The mean of each full stretch.
+    /// The mean of each full interval.
     means: Vec<f32>,
-    /// How many numbers one stretch holds.
+    /// How many numbers an interval holds.
     stride: u64,
-    /// The sum and number of those in the stretch not yet full.
+    /// The sum and count of the interval not yet full.
     sum: f64,
     n: u64,
 }
 
 impl History {
-    /// A series whose stretches begin with this many numbers each.
+    /// A series whose intervals start with this many numbers each.
     pub fn new(stride: u64) -> Self {
         Self { means: Vec::with_capacity(MAX_POINTS), stride, sum: 0.0, n: 0 }
     }
@@ -40,7 +40,7 @@ impl History {
         }
     }
 
-    /// The mean of each full stretch.
+    /// The mean of each full interval.
     pub fn means(&self) -> &[f32] {
         &self.means
     }

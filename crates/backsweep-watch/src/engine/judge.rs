@@ -1,8 +1,8 @@
-//! The judge: a thread beside the engine that knows the true probabilities. It computes the optimum of a world, evaluates the
-//! greedy policies that are handed in, and tells which come within 1 % of the optimum. How much an agent explores while it learns
-//! is not part of its policy, so agents that explore differently are measured alike.
+//! //! The judge: a second thread that knows the true probabilities. It computes the optimum of a world, evaluates the greedy
+//! policies submitted to it, and reports which come within 1 % of the optimum. How much an agent explores while it learns is
+//! not part of its policy, so agents that explore differently are measured alike.
 //!
-//! Policies are handed in after fixed numbers of steps, so what the judge says does not depend on how fast anything is.
+//! Policies are submitted after fixed numbers of steps, so its findings do not depend on the speed of the machine.
 
 use super::{Message, course::Stamp};
 use crate::world::{Truth, World};
@@ -17,28 +17,28 @@ const MARGIN: f64 = 0.01;
 /// A policy's value is exact to this share of the margin.
 const PRECISION: f64 = 0.05;
 
-/// A world to judge policies in. Each has its own number; what was handed in for an earlier one no longer counts.
+/// A world to judge policies in. Each has its own number; policies submitted for an earlier one no longer count.
 pub(super) struct Problem {
     pub number: u64,
     pub world: Arc<World>,
     pub settings: Settings,
-    /// With how much random exploration the optimum of the chart is.
+    /// The random exploration assumed for the optimum in the chart.
     pub epsilon: f64,
 }
 
 /// A policy of one agent: the actions of each cell that it recommends, as bits; 0 for all.
 pub(super) struct Entry {
     pub problem: u64,
-    /// Counts beginnings from nothing: each is judged by itself.
+    /// Counts restarts from scratch: each is judged separately.
     pub life: u64,
     pub agent: usize,
     pub stamp: Stamp,
     pub policy: Vec<u8>,
 }
 
-/// What the judge says.
+/// A finding of the judge.
 pub(super) enum Verdict {
-    /// What the best policy is worth; `None` if it could not be computed.
+    /// The value of the best policy; `None` if it could not be computed.
     Optimum { problem: u64, optimum: Option<f64> },
     /// The first policy of an agent within 1 % of the optimum.
     Reached { problem: u64, life: u64, agent: usize, stamp: Stamp },
@@ -56,11 +56,11 @@ pub(super) struct Judge {
 }
 
 /// The problem, the life and the gap of the last policy of each agent that did not reach the line. Only the latest matters, so
-/// it is not sent: messages would pile up before the engine and keep orders out.
+/// it is not sent: messages would pile up in front of the engine and delay commands.
 type Gaps = Arc<Mutex<[Option<(u64, u64, f64)>; 2]>>;
 
 impl Judge {
-    /// Starts the thread. If none can be started, the optimum and the finish line are missing, and everything else works.
+    /// Starts the thread. If it cannot be started, the optimum and the finish line are missing, but everything else works.
     pub fn start(verdicts: SyncSender<Message>) -> Self {
         let (tasks, received) = channel();
         let gaps = Gaps::default();
@@ -93,7 +93,7 @@ struct Case {
     best: f64,
     margin: f64,
     tolerance: f64,
-    /// The values of the last policy: the next one is much like it.
+    /// The values of the last policy, a good starting point for the next.
     values: Vec<f64>,
     /// The life and agent of every course that has reached the line.
     has_reached: Vec<(u64, usize)>,
@@ -108,7 +108,7 @@ fn judge(tasks: &Receiver<Task>, verdicts: &SyncSender<Message>, gaps: &Gaps) {
             waiting.push_back(task);
         }
         waiting.extend(tasks.try_iter());
-        // A later problem makes all before it void: somebody who draws a wall changes the world many times a second.
+        // A later problem supersedes all earlier ones: drawing a wall changes the world many times per second.
         let last = waiting.iter().rposition(|task| matches!(task, Task::Problem(_)));
         waiting.drain(..last.unwrap_or(0));
         let verdict = match waiting.pop_front() {
@@ -158,7 +158,7 @@ impl Case {
         Some(Verdict::Reached { problem, life, agent, stamp })
     }
 
-    /// What a policy is worth from the start, in the true world.
+    /// The value of a policy from the start, in the true world.
     fn worth(&mut self, policy: &[u8]) -> f64 {
         let (model, discount) = (&self.truth.model, self.problem.settings.discount);
         let values = &mut self.values;

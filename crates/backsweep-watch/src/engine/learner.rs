@@ -1,4 +1,4 @@
-//! One agent in the world: where it stands, what it did, and what can be seen of it.
+//! One agent in the world: its position, its history, and what is visible of it.
 
 use super::course::Stamp;
 use super::frame::{AgentFrame, best_of};
@@ -20,14 +20,14 @@ use std::time::Instant;
 const TRAIL: usize = 24;
 /// Steps per point of the curve of backups, at first.
 const STEPS_PER_POINT: u64 = 64;
-/// Update cycles, per state, with which values to recommend by are worked out at most before a policy is judged.
+/// The most update cycles, per state, spent on the recommended values before a policy is judged.
 const CYCLES_TO_RECOMMEND: u64 = 4;
-/// Update cycles between two chances to stop. A sweep of value iteration is a lot of work, so it gets a slice of its own.
+/// Update cycles between two chances to stop. A sweep of value iteration is a lot of work, so it is a slice on its own.
 const SLICE: u64 = 16;
 
-/// An agent at work. It steps where [`backsweep::run_episode`] would run whole episodes, because it is watched, paused and
-/// disturbed at any time, even in the middle of the planning that follows a step. It draws the same random numbers in the
-/// same order.
+/// An agent at work. It takes single steps where [`backsweep::run_episode`] would run whole episodes, because it can be
+/// watched, paused and disturbed at any time, even during the planning that follows a step. It draws the same random
+/// numbers in the same order.
 #[derive(Debug)]
 pub struct Learner {
     racer: Racer,
@@ -38,7 +38,7 @@ pub struct Learner {
     episode_limit: u64,
     random: Random,
     state: State,
-    /// Update cycles of the step under way that are still to be done.
+    /// Update cycles still to do for the current step.
     owed: u64,
     episode: Episode,
     steps: u64,
@@ -53,7 +53,7 @@ pub struct Learner {
     /// The last cells, oldest first from `trail_end`.
     trail: [u32; TRAIL],
     trail_end: usize,
-    /// Q at the last sample, to see what was backed up since.
+    /// Q at the last sample, to detect what was backed up since.
     q_sampled: Vec<f64>,
     sampled: (Instant, u64),
     steps_per_second: f64,
@@ -105,7 +105,7 @@ impl Learner {
         })
     }
 
-    /// Takes over settings that need no restart. With a new discount or M it plans again from what was seen.
+    /// Applies settings that need no restart. With a new discount or M it plans again from what was seen.
     ///
     /// # Errors
     /// If a setting is out of range.
@@ -139,8 +139,8 @@ impl Learner {
         Ok(())
     }
 
-    /// Begins a step: acts, learns and does the first update cycles. The others are [owed](Self::is_planning). Returns how
-    /// much work that was: the step and its backups.
+    /// Begins a step: acts, learns and does the first update cycles. The rest is [still to do](Self::is_planning). Returns
+    /// the amount of work: the step and its backups.
     ///
     /// # Errors
     /// If the model refuses what was observed.
@@ -155,7 +155,7 @@ impl Learner {
         Ok(1 + work)
     }
 
-    /// Takes a step that was chosen by somebody else, learns from it and does not plan.
+    /// Takes a step chosen by the caller, learns from it and does not plan.
     ///
     /// # Errors
     /// If the model refuses what was observed.
@@ -179,7 +179,7 @@ impl Learner {
             Next::Continue(next) | Next::Truncated(next) if self.episode.steps < self.episode_limit => {
                 self.state = next;
             }
-            // A limit of steps cuts the episode; the model has recorded an ordinary step.
+            // A limit of steps truncates the episode; the model has recorded an ordinary step.
             _ => self.end_episode(world),
         }
         self.trail[self.trail_end] = self.state.0;
@@ -191,18 +191,18 @@ impl Learner {
         self.last_step
     }
 
-    /// For each cell, the value on which its predecessors rely.
+    /// For each cell, the value that its predecessors rely on.
     pub fn relied_on(&self) -> Vec<f64> {
         self.agent.model().states().map(|state| relied_on(&self.agent, Some(state))).collect()
     }
 
-    /// Whether update cycles of the step under way are still to be done.
+    /// Whether update cycles of the current step are still to do.
     #[inline]
     pub fn is_planning(&self) -> bool {
         self.owed > 0
     }
 
-    /// Does a few of the update cycles that are owed. Returns how much work that was, in backups and cycles.
+    /// Does a few of the remaining update cycles. Returns the amount of work, in backups and cycles.
     pub fn plan_slice(&mut self) -> u64 {
         let slice = self.slice(self.owed);
         let before = self.counters();
@@ -214,8 +214,8 @@ impl Learner {
         cycles.min(if self.racer.planner == PlannerKind::ValueIteration { 1 } else { SLICE })
     }
 
-    /// Takes the cycles that were just done off what is owed, and closes the step if that was all. A planner that did fewer
-    /// than it was asked for has nothing left to do. Returns the backups.
+    /// Subtracts the cycles just done from the remaining ones, and closes the step when none remain. A planner that did
+    /// fewer than requested has nothing left to do. Returns the backups.
     #[inline]
     fn account(&mut self, before: Counters, slice: u64) -> u64 {
         let after = self.counters();
@@ -281,8 +281,8 @@ impl Learner {
         (self.episodes > 0).then(|| self.sum_of_returns / self.episodes as f64)
     }
 
-    /// The actions of each cell that the agent recommends, as bits; 0 for all of them. An agent that explores by values of
-    /// its own recommends by others, which are brought up to date first.
+    /// The actions of each cell that the agent recommends, as bits; 0 for all of them. An exploring agent recommends by
+    /// separate values, which are brought up to date first.
     pub fn recommended(&mut self) -> Vec<u8> {
         if self.agent.has_two_planners() {
             let cycles = CYCLES_TO_RECOMMEND * self.agent.model().n_states() as u64;
@@ -311,8 +311,8 @@ impl Learner {
         self.agent.model().states().map(directions).collect()
     }
 
-    /// Reacts to a change of the world: an agent on which a wall was built returns to the start, and its episode does not
-    /// count.
+    /// Reacts to a change in the world: an agent in a cell that became a wall returns to the start, and its episode does
+    /// not count.
     pub fn look_around(&mut self, world: &World) {
         if !world.is_open(self.state) {
             self.episode = BEGINNING;
@@ -332,7 +332,7 @@ impl Learner {
         ((cell as usize) < self.agent.model().n_states()).then(|| cell_json(&self.agent, State(cell)))
     }
 
-    /// What can be seen of it now.
+    /// What is visible of it now.
     pub fn sample(&mut self) -> AgentFrame {
         let now = Instant::now();
         let seconds = now.duration_since(self.sampled.0).as_secs_f64();
@@ -355,7 +355,7 @@ impl Learner {
             best: self.directions(),
             values: model.states().map(|state| planner.values().value(state)).collect(),
             visits: by_pair(&self.agent, |pair| model.weight(pair).ceil() as u64),
-            // Of a cell that has no actions, since episodes end there, nothing is learned.
+            // A cell without actions, where episodes end, has nothing to learn.
             known: model
                 .states()
                 .map(|state| model.pairs(state).next().is_some() && model.pairs(state).all(is_known))

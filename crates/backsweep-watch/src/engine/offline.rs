@@ -37,7 +37,7 @@ pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
         while learner.episodes() < episodes {
             if learner.steps() >= MAX_STEPS {
                 return Err(Error::new(format!(
-                    "{} finished {} of {episodes} episodes in {MAX_STEPS} steps; is there a way to the goal?",
+                    "{} finished {} of {episodes} episodes in {MAX_STEPS} steps; check that a path leads to the goal",
                     racer.planner,
                     learner.episodes()
                 )));
@@ -59,13 +59,13 @@ pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
     Ok(still(&Arc::new(Scene { maze: world.text(), ..scene }), &world, optimum, agents))
 }
 
-/// What the best policy with the scene's random exploration is worth.
+/// The value of the best policy with the scene's random exploration.
 pub(super) fn optimum(scene: &Scene, world: &World) -> Result<f64> {
     let epsilon = scene.racers().next().map_or(0.0, |racer| racer.epsilon(scene));
     Ok(world.optimum(&world.rules().truth()?, &scene.settings(), EpsilonGreedy::new(epsilon)?)?.0)
 }
 
-/// A frame of agents that nobody runs.
+/// A frame of agents outside the engine.
 pub(super) fn still(scene: &Arc<Scene>, world: &Arc<World>, optimum: f64, agents: Vec<AgentFrame>) -> Frame {
     Frame {
         number: 1,

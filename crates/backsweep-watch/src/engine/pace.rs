@@ -1,4 +1,4 @@
-//! How many steps are due: a count against a clock that is handed in.
+//! How many steps are due: a count against a clock that is passed in.
 
 use std::time::{Duration, Instant};
 
@@ -45,7 +45,7 @@ mod tests {
 
     const SPEEDS: [f64; 7] = [0.1, 1.0, 2.0, 50.0, 600.0, 12_345.0, 1e6];
 
-    /// Looks at this interval for some time and takes all that is due. Returns the steps.
+    /// Polls at this interval for some time and takes all steps that are due. Returns their number.
     fn steps(speed: f64, every: Duration, time: Duration) -> u64 {
         let start = Instant::now();
         let (mut pace, mut now, mut steps) = (Pace::from(start), start, 0);
@@ -80,10 +80,10 @@ mod tests {
             let start = Instant::now();
             let (mut pace, mut now) = (Pace::from(start), start);
             for _ in 0..1000 {
-                assert_eq!(pace.due(speed, now), 0, "too early at {speed} a second");
+                assert_eq!(pace.due(speed, now), 0, "too early at {speed} per second");
                 now += pace.time_to_next(speed, now) + Duration::from_nanos(10);
                 let due = pace.due(speed, now);
-                assert_eq!(due, 1, "at {speed} a second");
+                assert_eq!(due, 1, "at {speed} per second");
                 pace.take(due);
             }
             assert!((now - start).as_secs_f64() >= 999.0 / speed);
@@ -95,16 +95,16 @@ mod tests {
         for speed in SPEEDS {
             let start = Instant::now();
             let mut pace = Pace::from(start);
-            // Somebody stopped the process for an hour.
+            // The process was stopped for an hour.
             let late = start + Duration::from_secs(3600);
-            assert_eq!(pace.due(speed, late), 1, "at {speed} a second");
+            assert_eq!(pace.due(speed, late), 1, "at {speed} per second");
             pace.take(1);
-            assert_eq!(pace.due(speed, late), 0, "at {speed} a second");
+            assert_eq!(pace.due(speed, late), 0, "at {speed} per second");
             // A little is caught up with.
             let little = late + PATIENCE / 2;
             let expected = PATIENCE.as_secs_f64() / 2.0 * speed;
             let due = pace.due(speed, little) as f64;
-            assert!((due - expected).abs() <= 1.0, "{due} due, {expected} expected at {speed} a second");
+            assert!((due - expected).abs() <= 1.0, "{due} due, {expected} expected at {speed} per second");
         }
     }
 }

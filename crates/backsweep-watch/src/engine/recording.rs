@@ -13,7 +13,7 @@ use backsweep_lab::{Error, Result};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A run is given up if its episodes have not ended after this many steps: a file of more would be too large.
+/// A run is abandoned if its episodes have not ended after this many steps: the file would be too large.
 const MAX_STEPS: u64 = 200_000;
 
 /// Agents that learn while they are recorded.
@@ -58,7 +58,7 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// One step of every agent that has not finished so many episodes, with planning.
+    /// One step of every agent that has not finished this many episodes, with planning.
     ///
     /// # Errors
     /// If a model refuses what was observed.
@@ -80,7 +80,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// One step that is chosen here, without planning.
+    /// One given step, without planning.
     ///
     /// # Errors
     /// If a model refuses what was observed.
@@ -99,7 +99,7 @@ impl Recorder {
         &self.reports
     }
 
-    /// Whether every agent has finished so many episodes.
+    /// Whether every agent has finished this many episodes.
     pub fn has_finished(&self, episodes: u64) -> bool {
         self.learners.iter().all(|learner| learner.episodes() >= episodes)
     }
@@ -141,15 +141,15 @@ fn flat(step: &Transition) -> [Value; 4] {
     [json!(step.state.0), json!(step.action.0), json!(next), json!(step.reward)]
 }
 
-/// The numbers that changed, as index and number after each other, in the precision of 32 bits.
+/// The numbers that changed, as alternating index and number, in 32-bit precision.
 fn changed(old: &[f64], new: &[f64]) -> Vec<Value> {
     let was = |i: usize| old.get(i).map_or(0.0, |&old| old as f32);
     let pairs = new.iter().enumerate().filter(|&(i, &new)| was(i) != new as f32);
     pairs.flat_map(|(i, &new)| [json!(i), json!(new as f32)]).collect()
 }
 
-/// Records a run until every agent has finished so many episodes, in about so many frames: closer together at the beginning,
-/// where most is learned.
+/// Records a run until every agent has finished this many episodes, in about this many frames, closer together at the
+/// beginning, where most is learned.
 ///
 /// # Errors
 /// If the scene is not valid, or episodes do not end.
@@ -159,8 +159,8 @@ pub fn record_run(scene: &Scene, episodes: u64, n_frames: u64) -> Result<Recorde
     while !rehearsal.has_finished(episodes) {
         if n_steps == MAX_STEPS {
             return Err(Error::new(format!(
-                "the run has not finished {episodes} episodes after {MAX_STEPS} steps; is there a way to the goal? \
-                 Choose fewer with --after, or more cycles per step"
+                "the run has not finished {episodes} episodes after {MAX_STEPS} steps; check that a path leads to the goal, \
+                 choose fewer with --after, or use more cycles per step"
             )));
         }
         rehearsal.step(episodes)?;

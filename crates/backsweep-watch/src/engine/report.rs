@@ -1,4 +1,4 @@
-//! What one update cycle did, what waits on the queue, and how a Q is made: the parts of a sweep, to be drawn and read.
+//! What one update cycle did, what is on the queue, and how a Q is computed: for drawing and for text.
 
 use super::frame::AgentFrame;
 use crate::world::MAX_ACTIONS;
@@ -24,7 +24,7 @@ pub struct BackedUp {
 pub struct Queued {
     /// The cell.
     pub cell: u32,
-    /// Its priority; infinite if it comes before all others, as one that was just observed does in some planners.
+    /// Its priority; infinite if it comes before all others, like a state just observed in some planners.
     pub priority: f64,
 }
 
@@ -40,9 +40,9 @@ impl Queued {
 pub struct CycleReport {
     /// The state that was taken off the queue; `None` if there was none, or the planner has no queue.
     pub popped: Option<u32>,
-    /// The value of that state on which other cells relied before the cycle, and after it.
+    /// The value of that state that other cells relied on before the cycle, and after it.
     pub relied_on: (f64, f64),
-    /// The cells from which some action was seen to lead to it, as far as the model is believed.
+    /// The cells from which some action was seen to lead to it, where the model is trusted.
     pub predecessors: Vec<u32>,
     /// Every Q that changed, by cell and action.
     pub backups: Vec<BackedUp>,
@@ -57,7 +57,7 @@ pub struct CycleReport {
 }
 
 impl CycleReport {
-    /// The cells of which some Q changed, each once.
+    /// The cells with a changed Q, each once.
     pub fn changed(&self) -> Vec<u32> {
         let mut cells: Vec<u32> = self.backups.iter().map(|backup| backup.cell).collect();
         cells.dedup();
@@ -113,7 +113,7 @@ pub fn observed_cycle(agent: &mut Agent, kind: PlannerKind) -> CycleReport {
     }
 }
 
-/// How many outcomes a full backup of a state adds up: of all its actions. A sweep of value iteration backs up every state.
+/// How many outcomes a full backup of a state adds up, over all its actions. A sweep of value iteration backs up every state.
 fn outcomes_backed_up(agent: &Agent, kind: PlannerKind, popped: Option<State>) -> u64 {
     let model = agent.model();
     let of = |state: State| model.pairs(state).map(|pair| model.n_successors(pair) as u64).sum::<u64>();
@@ -123,19 +123,19 @@ fn outcomes_backed_up(agent: &Agent, kind: PlannerKind, popped: Option<State>) -
     }
 }
 
-/// The value of a state on which its predecessors rely: U in the paper. It lags behind V while the state is queued.
+/// The value of a state that its predecessors rely on: U in the paper. It lags behind V while the state is queued.
 pub fn relied_on(agent: &Agent, state: Option<State>) -> f64 {
     state.map_or(0.0, |state| backed_up_value(agent, state).unwrap_or(agent.acting_values().value(state)))
 }
 
-/// The value of a state that its predecessors have been told of, if the planner keeps one. A world that is drawn from the
-/// posterior has arcs of its own, which nobody can look at.
+/// The value of a state that its predecessors use, if the planner keeps one. A world drawn from the posterior has its own
+/// arcs, which are not accessible.
 fn backed_up_value(agent: &Agent, state: State) -> Option<f64> {
     let arc = agent.model().predecessors(state).next()?.arc;
     if is_drawn(agent) { None } else { agent.acting_planner().backed_up_value(state, arc) }
 }
 
-/// Whether an agent acts by a world that is drawn from the posterior.
+/// Whether an agent acts by a world drawn from the posterior.
 fn is_drawn(agent: &Agent) -> bool {
     agent.exploration().is_some_and(|e| matches!(e.explore, Explore::PosteriorSampling { .. }))
 }
@@ -157,7 +157,7 @@ pub fn action_values(agent: &Agent) -> Vec<f64> {
     by_pair(agent, |pair| agent.acting_values().action_value(pair))
 }
 
-/// The cells from which some action leads to a state, as far as the model is believed.
+/// The cells from which some action leads to a state, where the model is trusted.
 fn believed_predecessors(agent: &Agent, state: State) -> Vec<u32> {
     let (model, values) = (agent.model(), agent.acting_values());
     let pairs = model.predecessors(state).filter(|p| p.weight > 0.0 && values.is_known(model, p.pair));
@@ -172,7 +172,7 @@ fn listed(agent: &Agent) -> Vec<Queued> {
     most_urgent(model.states().map(|state| agent.acting_planner().priority(model, state)))
 }
 
-/// The most urgent cells, highest priority first and of equal ones the lowest cell.
+/// The most urgent cells, highest priority first; among equal ones, the lowest cell.
 pub fn most_urgent(priorities: impl Iterator<Item = f64>) -> Vec<Queued> {
     let mut queue: Vec<Queued> = (0..)
         .zip(priorities)
@@ -195,7 +195,7 @@ impl AgentFrame {
     }
 }
 
-/// Everything about one cell, with how each Q is made: Q = R̂ + γ Σ P̂ U, term by term.
+/// Everything about one cell, with how each Q is computed: Q = R̂ + γ Σ P̂ U, term by term.
 pub fn cell_json(agent: &Agent, state: State) -> Value {
     let (model, planner) = (agent.model(), agent.acting_planner());
     let values = planner.values();
@@ -230,7 +230,7 @@ pub fn cell_json(agent: &Agent, state: State) -> Value {
         "priority": number(planner.priority(model, state)),
         "discount": values.discount(),
         "min_visits": values.optimism().min_visits,
-        // In a world drawn from the posterior P̂ and R̂ are not what was counted.
+        // In a world drawn from the posterior, P̂ and R̂ are not the counts.
         "made": (!is_drawn).then(|| pairs.iter().map(|&pair| made(pair)).collect::<Vec<_>>()),
         "is_drawn": is_drawn,
     })

@@ -1,4 +1,4 @@
-//! What the engine thread does: take the steps that are due, carry out orders, show a sample now and then.
+//! The work of the engine thread: take the steps that are due, carry out commands, publish a sample now and then.
 
 mod obey;
 mod race;
@@ -21,30 +21,30 @@ use tokio::sync::watch;
 
 /// The time between two frames.
 const FRAME: Duration = Duration::from_millis(16);
-/// How long the engine works before it looks for orders.
+/// How long the engine works before it checks for commands.
 const STRETCH: Duration = Duration::from_millis(4);
-/// The work between two looks at the clock, in steps, cycles and backups: less than a millisecond.
+/// The work between two readings of the clock, in steps, cycles and backups: less than a millisecond.
 const WORK: u64 = 4096;
-/// Steps and cycles that take longer than this are answered while they are still being done. A pause waits this long for the
-/// end of the step under way; what is left of it is done when the engine runs again.
+/// Steps and cycles that take longer than this are answered while still in progress. A pause waits this long for the end of
+/// the current step; the rest of it is done when the engine runs again.
 const PROMPT: Duration = Duration::from_millis(25);
 /// How many steps a cycle waits for something to do.
 const MAX_WAIT: u64 = 50_000;
-/// The most steps or cycles in one order.
+/// The most steps or cycles in one command.
 const MAX_COUNT: u64 = 100_000;
 
 /// What the engine thread owns.
 pub(super) struct Workshop {
     scene: Arc<Scene>,
     world: Arc<World>,
-    /// Whether no way leads to the goal.
+    /// Whether there is no path to the goal.
     is_closed: bool,
     learners: Vec<Learner>,
     /// The course of each agent to the finish line.
     courses: Vec<Course>,
     /// The computing time of each agent, in a race on equal time.
     spent: Vec<Duration>,
-    /// Whether nothing was changed since the agents began: only such runs are points of Figure 3.
+    /// Whether nothing has changed since the agents started: only such runs are points of Figure 3.
     is_undisturbed: bool,
     results: Arc<Results>,
     /// The mazes from before each change, and the stroke of the last one.
@@ -67,16 +67,16 @@ pub(super) struct Workshop {
     pace: Pace,
 }
 
-/// An order of a number of steps or cycles, being carried out.
+/// A command for a number of steps or cycles, in progress.
 struct Counted {
     unit: Unit,
     left: u64,
     /// Whether a cycle that finds nothing to do waits, and how many steps were taken meanwhile. Only a single one waits:
-    /// whoever asks for many wants to see the planner finish.
+    /// a request for many should show the planner finishing.
     waits: bool,
     waited: u64,
     since: Instant,
-    /// Whoever gave the order and has not been answered.
+    /// The sender of the command, if not yet answered.
     answer: Option<Answer>,
 }
 
@@ -174,7 +174,7 @@ impl Workshop {
                 }
                 Ok(Message::Look(cell, answer)) => {
                     let found = self.learners.iter().map(|learner| learner.cell(cell)).collect();
-                    // Whoever asked may have gone.
+                    // The sender may have disconnected.
                     let _ = answer.send((self.number, self.life, found));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -190,7 +190,7 @@ impl Workshop {
         }
     }
 
-    /// How long there is nothing to do.
+    /// How long until there is something to do.
     fn time_to_work(&self) -> Duration {
         let is_planning = self.learners.iter().any(Learner::is_planning);
         match (self.counted.is_some(), self.running, self.scene.speed) {
@@ -201,7 +201,7 @@ impl Workshop {
         }
     }
 
-    /// Works for no longer than a stretch, if there is anything to do. Returns whether there was.
+    /// Works for at most one slice, if there is anything to do. Returns whether there was.
     fn work_a_stretch(&mut self) -> bool {
         if !self.running && self.counted.is_none() {
             return false;
@@ -232,8 +232,8 @@ impl Workshop {
         }
     }
 
-    /// The smallest piece of work that is to be done next: some cycles of the steps under way, else a step that is due, else
-    /// one that was ordered. Returns how much it was; `None` if there is nothing to do.
+    /// Does the next small piece of work: some cycles of the current steps, otherwise a step that is due, otherwise a
+    /// requested one. Returns the amount; `None` if there is nothing to do.
     fn work_once(&mut self, due: &mut u64) -> Result<Option<u64>> {
         if let Some(work) = self.plan_a_slice() {
             return Ok(Some(work));
@@ -258,8 +258,8 @@ impl Workshop {
         }
     }
 
-    /// One update cycle of each agent. If none of them had anything to do, the agents take a step instead, and the cycle is
-    /// still to be done.
+    /// One update cycle of each agent. If none of them had anything to do, the agents take a step instead, and the cycle
+    /// remains to be done.
     fn cycle_or_wait(&mut self) -> Result<u64> {
         let Some(Counted { left, waited, waits, .. }) = &mut self.counted else { return Ok(0) };
         let mut reports: Vec<CycleReport> = self.learners.iter_mut().map(Learner::cycle).collect();
@@ -276,7 +276,7 @@ impl Workshop {
         Ok(WORK / 16)
     }
 
-    /// Does some of the cycles of the steps under way; `None` if there are none to be done now.
+    /// Does some cycles of the current steps; `None` if there are none to do now.
     fn plan_a_slice(&mut self) -> Option<u64> {
         let Some(next) = self.whose_turn() else {
             let mut planning = self.learners.iter_mut().filter(|learner| learner.is_planning()).peekable();
@@ -301,7 +301,7 @@ impl Workshop {
         }
     }
 
-    /// Answers an order of steps or cycles when it is done or takes long. Returns whether a frame was shown.
+    /// Answers a command for steps or cycles when it is done or takes long. Returns whether a frame was published.
     fn finish_counted(&mut self, publish: &watch::Sender<Arc<Frame>>) -> bool {
         let is_planning = self.learners.iter().any(Learner::is_planning);
         let Some(counted) = &mut self.counted else { return false };
@@ -318,7 +318,7 @@ impl Workshop {
         true
     }
 
-    /// Tells whoever gave an order, if still there, in which frame its result is seen.
+    /// Tells the sender of a command, if still connected, which frame shows its result.
     fn answer(&self, answer: Option<Answer>, outcome: Result<()>) {
         let done = Done { number: self.number, revision: self.revision };
         if let Some(answer) = answer {

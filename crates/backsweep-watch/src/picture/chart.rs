@@ -1,4 +1,4 @@
-//! The charts beside the mazes: the laboratory's charts in the colours of the page.
+//! The charts next to the mazes: the laboratory's charts in the colours of the page.
 
 use super::Theme;
 use crate::engine::frame::Frame;
@@ -52,7 +52,7 @@ fn chart(id: &str, title: &str, unit: &str, y: Axis, series: Vec<Series>, curves
     Chart::new(id, "", 1, vec![Panel { title: title.to_owned(), x, y, series }])
 }
 
-/// One curve per agent. They have no names in the legend: the swatches above the mazes tell them apart.
+/// One curve per agent. They have no names in the legend: the swatches above the mazes identify them.
 fn series(curves: &[&History], theme: &Theme) -> Vec<Series> {
     let one = |(k, curve): (usize, &&History)| {
         let stride = curve.stride() as f64;
@@ -63,7 +63,7 @@ fn series(curves: &[&History], theme: &Theme) -> Vec<Series> {
     curves.iter().enumerate().map(one).collect()
 }
 
-/// The lowest and highest mean, but for the worst hundredth.
+/// The lowest and highest mean, without the worst hundredth.
 fn range(curves: &[&History]) -> Option<(f64, f64)> {
     let mut all: Vec<f64> =
         curves.iter().flat_map(|c| c.means().iter().map(|&mean| f64::from(mean))).collect();

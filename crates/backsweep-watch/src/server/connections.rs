@@ -1,4 +1,4 @@
-//! Connections: how many, and for how long. A client that is slow to ask or slow to read is cut; it never holds up others.
+//! Connections: how many, and for how long. A client that sends or reads too slowly is disconnected; it never holds up others.
 
 use axum::Router;
 use axum::extract::Request;
@@ -18,32 +18,32 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep};
 
-/// What a client may take.
+/// Limits for clients.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Connections at once.
     pub connections: usize,
-    /// The time to send all headers of a request; an idle connection is closed after it too.
+    /// The time to send all headers of a request; an idle connection is closed after the same time.
     pub header: Duration,
-    /// The time to read something of what is being sent.
+    /// The time within which a client must read something.
     pub write: Duration,
 }
 
 impl Default for Limits {
-    /// 256 connections, 5 seconds to ask, 10 seconds to read.
+    /// 256 connections, 5 seconds to send a request, 10 seconds to read.
     fn default() -> Self {
         Self { connections: 256, header: Duration::from_secs(5), write: Duration::from_secs(10) }
     }
 }
 
-/// A connection under way.
+/// An open connection.
 struct Open {
     task: AbortHandle,
-    /// Whether it has sent a whole request. One that has not is the first to go when there are too many.
+    /// Whether it has sent a complete request. Those that have not are closed first when there are too many.
     has_asked: Arc<AtomicBool>,
 }
 
-/// The connections under way, oldest first.
+/// The open connections, oldest first.
 #[derive(Clone, Default)]
 struct Register(Arc<Mutex<BTreeMap<u64, Open>>>);
 
@@ -52,7 +52,7 @@ impl Register {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes room for one more by ending the oldest connection that has not asked for anything. False if all have.
+    /// Makes room for one more by closing the oldest connection without a request. False if all have sent one.
     fn make_room(&self, limit: usize) -> bool {
         let mut open = self.lock();
         if open.len() < limit {
@@ -68,7 +68,7 @@ impl Register {
     }
 }
 
-/// Takes a connection off the register when its task ends, however it ends.
+/// Removes a connection from the register when its task ends, however it ends.
 struct Registered(Register, u64);
 
 impl Drop for Registered {
@@ -89,7 +89,7 @@ pub async fn serve(listener: TcpListener, app: Router, limits: Limits, stop: imp
         let has_room = register.make_room(limits.connections);
         match accepted {
             Ok((stream, _)) if has_room => begin(&register, id, stream, app.clone(), limits),
-            Ok(_) => {} // All places are taken by clients that do ask: the new one is closed.
+            Ok(_) => {} // All places are taken by active clients: the new one is closed.
             // Out of file descriptors, most likely: wait for some to be closed instead of trying again at once.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
@@ -110,7 +110,7 @@ fn begin(register: &Register, id: u64, stream: TcpStream, app: Router, limits: L
         let _registered = registered;
         let service = tower_service(app, asked);
         let io = TokioIo::new(Impatient::new(stream, limits.write));
-        // Errors end the connection; there is nobody to tell.
+        // Errors end the connection; nobody is left to tell.
         let _ = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(limits.header)

@@ -1,6 +1,6 @@
-//! Who may ask: every request passes here before anything else looks at it.
+//! Access control: every request passes here before anything else sees it.
 //!
-//! A page of another site can make a browser send requests to a server on this machine. It is kept out three times: by `Host`
+//! A page of another site can make a browser send requests to a server on this machine. Three checks keep it out: by `Host`
 //! (a name that the attacker controls and has rebound to 127.0.0.1), by `Origin` and `Sec-Fetch-Site` (a request that
 //! another page sent), and by a token that only the page of this server can read and that every changing call must carry.
 
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The header that carries the token.
 pub const TOKEN_HEADER: &str = "x-backsweep-token";
 
-/// What the answers may load, and where they may be shown: nothing from anywhere else, nowhere else.
+/// What answers may load, and where they may be shown: nothing from other origins, and in no frame.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -34,7 +34,7 @@ impl Guard {
     /// The rules of a server on this address, with a fresh token from the operating system.
     ///
     /// # Errors
-    /// If the operating system gives no random numbers.
+    /// If the operating system does not provide random numbers.
     pub fn new(address: std::net::SocketAddr, names: Vec<String>) -> std::io::Result<Arc<Self>> {
         let mut secret = [0u8; 48];
         getrandom::fill(&mut secret).map_err(std::io::Error::other)?;
@@ -98,8 +98,8 @@ impl Guard {
         None
     }
 
-    /// Whether a Host header names this server. Names other than `localhost` must have been allowed, since whoever owns a name
-    /// can bind it to any address; an address cannot be rebound.
+    /// Whether a Host header names this server. Names other than `localhost` must be allowed explicitly, since the owner of a
+    /// name can bind it to any address; an address cannot be rebound.
     fn is_own_host(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.contains(']') => match port.parse::<u16>() {
@@ -132,7 +132,7 @@ fn single<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 }
 
 /// Whether the request comes from this server's own page or from the user, as the browser says. A link on another site may
-/// open the page, but only as a page of its own.
+/// open the page, but only at top level.
 fn is_own_fetch(request: &Request) -> bool {
     let value = |name| single(request.headers(), name);
     match value("sec-fetch-site") {
@@ -147,18 +147,18 @@ fn is_own_fetch(request: &Request) -> bool {
     }
 }
 
-/// Whether the user asked for the page: typed or pasted its address, or reloaded it. Otherwise a link on another page did, or
-/// the browser does not say.
+/// Whether the user opened the page directly: typed or pasted its address, or reloaded it. Otherwise a link on another page
+/// did, or the browser does not say.
 pub fn is_typed(headers: &HeaderMap) -> bool {
     matches!(single(headers, "sec-fetch-site"), Some("none" | "same-origin"))
 }
 
-/// Compares in a time that tells nothing about where the two differ.
+/// Compares in constant time, which does not reveal where the two differ.
 fn same_secret(found: &[u8], expected: &[u8]) -> bool {
     found.len() == expected.len() && found.iter().zip(expected).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
-/// The middleware: refuses what the guard refuses and puts the protective headers on every answer.
+/// The middleware: applies the guard and adds the protective headers to every answer.
 pub async fn protect(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let mut response = match guard.refusal(&request) {
         Some((status, reason)) => (status, format!("{reason}\n")).into_response(),

@@ -1,4 +1,4 @@
-//! The cells of a maze as characters, in the room that a terminal has.
+//! The cells of a maze as characters, in the space that a terminal has.
 
 use super::Colours;
 use crate::engine::frame::AgentFrame;
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// The directions of the compass, clockwise from north.
 const ARROWS: [char; 8] = ['↑', '↗', '→', '↘', '↓', '↙', '←', '↖'];
-/// The colour of the agent where it has no sign of its own.
+/// The colour of the agent where it has no symbol.
 const AGENT: Colour = [255, 255, 255];
 
 /// Which cells are drawn, and how large.
@@ -69,7 +69,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// So many of `all`, with the agent near the middle.
+/// This many of `all`, with the agent near the middle.
 fn window(agent: usize, n: usize, all: usize) -> Range<usize> {
     let start = agent.saturating_sub(n / 2).min(all - n);
     start..start + n

@@ -1,15 +1,15 @@
-//! The terminal's other screen: what was there before comes back whenever the program ends, is ended or is suspended.
+//! The terminal's alternate screen: the previous contents return whenever the program ends, is killed or is suspended.
 
 use super::print;
 
-/// The other screen, without a cursor. Dropping it restores the main one.
+/// The alternate screen, without a cursor. Dropping it restores the main one.
 pub(super) struct Screen {
     #[cfg(unix)]
     suspend: Option<tokio::signal::unix::Signal>,
 }
 
 impl Screen {
-    /// Opens it. To be called inside the runtime.
+    /// Opens it. Must be called inside the runtime.
     pub fn open() -> Self {
         enter();
         #[cfg(unix)]

@@ -10,13 +10,13 @@ const FAR: usize = usize::MAX;
 const PLACES: usize = 48;
 
 impl World {
-    /// Whether no way leads from a start to a goal. In every world moves lead where actions point, or slip to where another
-    /// one does.
+    /// Whether there is no path from a start to a goal. In every world, moves lead where actions point, or slip to where
+    /// another action points.
     pub fn is_closed(&self) -> bool {
         self.is_closed_by(&[])
     }
 
-    /// Whether no way would be left if these cells were walls too.
+    /// Whether no path would remain if these cells were walls too.
     fn is_closed_by(&self, walls: &[usize]) -> bool {
         let distances = self.distances_to_goal(walls);
         !self.cells_of(Kind::Start).any(|cell| distances[cell] != FAR)
@@ -46,7 +46,7 @@ impl World {
             }
         }
         Err(Error::new(
-            "every wall on this path would cut the goal off: there is no other way; open a shortcut first",
+            "every wall on this path would cut off the goal, since there is no other way; open a shortcut first",
         ))
     }
 
@@ -94,12 +94,12 @@ impl World {
         })
     }
 
-    /// Steps from every cell to the nearest goal; FAR if no way leads there, with some cells as further walls.
+    /// Steps from every cell to the nearest goal; FAR if there is no path, with some cells as further walls.
     fn distances_to_goal(&self, walls: &[usize]) -> Vec<usize> {
         self.distances(Kind::Goal, walls, |cell| self.before(cell))
     }
 
-    /// Steps from the nearest start to every cell; FAR if no way leads there.
+    /// Steps from the nearest start to every cell; FAR if there is no path.
     fn distances_from_start(&self) -> Vec<usize> {
         self.distances(Kind::Start, &[], |cell| self.neighbours(cell))
     }
@@ -145,7 +145,7 @@ impl World {
         path
     }
 
-    /// The cells from wall to wall at a right angle to a step; of a diagonal step the cell alone.
+    /// The cells from wall to wall at a right angle to a step; for a diagonal step, the cell alone.
     fn passage(&self, cell: usize, next: usize) -> Vec<usize> {
         if !self.neighbours(next).any(|back| back == cell) {
             return vec![cell];

@@ -1,4 +1,4 @@
-//! The rules of a world: what the page and the engine must know of any world that is a grid.
+//! The rules of a world: what the page and the engine must know about any grid world.
 
 use backsweep::{Action, Environment, Model, Next, Outcome, Random, State, Step};
 use backsweep_lab::{Law, Maze, MazeTask, Result};
@@ -22,10 +22,10 @@ pub trait Rules: Environment + Send + Debug {
     /// Where each action of a cell points, as (down, right).
     fn directions(&self, cell: usize) -> &[(isize, isize)];
 
-    /// The lowest and the highest reward, as agents that explore by a bonus are told.
+    /// The lowest and the highest reward, for agents that explore by a bonus.
     fn reward_range(&self) -> (f64, f64);
 
-    /// What an optimistic agent takes a pair that was hardly tried to be worth.
+    /// The value that an optimistic agent assumes for a hardly tried pair.
     fn optimistic_value(&self, discount: f64) -> f64;
 
     /// The true probabilities, with the cell of each state and the states in which episodes begin.
@@ -34,17 +34,17 @@ pub trait Rules: Environment + Send + Debug {
     /// If the model refuses them.
     fn truth(&self) -> Result<Truth>;
 
-    /// The number of steps after which an episode is cut.
+    /// The number of steps after which an episode is truncated.
     fn episode_limit(&self) -> Option<u64> {
         None
     }
 
-    /// Whether episodes end or are cut.
+    /// Whether episodes terminate or are truncated.
     fn has_episodes(&self) -> bool {
         true
     }
 
-    /// The world's own text in each of its phases; none if it is whatever was painted.
+    /// The world's own text in each of its phases; empty if it is only what was painted.
     fn texts(&self) -> Vec<String> {
         Vec::new()
     }
@@ -55,7 +55,7 @@ pub trait Rules: Environment + Send + Debug {
     /// If a cell of this world cannot be painted like that.
     fn painted(&self, maze: Maze, rows: &[Vec<char>]) -> Result<Arc<dyn Rules>>;
 
-    /// The rules that are in force from this step on, and their text, if the world changes by itself.
+    /// The rules that apply from this step on, and their text, if the world changes by itself.
     fn at(&self, _step: u64) -> Option<(Arc<dyn Rules>, String)> {
         None
     }
@@ -89,7 +89,7 @@ pub struct MazeRules {
 }
 
 impl MazeRules {
-    /// The task of a maze, whether or not a way leads to the goal.
+    /// The task of a maze, whether or not a path leads to the goal.
     ///
     /// # Errors
     /// If the law is out of range.
@@ -120,7 +120,7 @@ impl Rules for MazeRules {
         &FOUR
     }
 
-    /// A step that costs nothing is in the range too: a maze in which all rewards are equal has one all the same.
+    /// The range includes 0, so that a maze in which all rewards are equal has one too.
     fn reward_range(&self) -> (f64, f64) {
         let maze = self.task.maze();
         let rewards = maze.cells().filter_map(|cell| maze.reward(cell));
@@ -138,7 +138,7 @@ impl Rules for MazeRules {
     }
 
     fn painted(&self, maze: Maze, _rows: &[Vec<char>]) -> Result<Arc<dyn Rules>> {
-        // What is far from every difference is not computed again.
+        // Anything far from every difference is not recomputed.
         Ok(Arc::new(Self::of(self.task.repainted(maze)?)))
     }
 }

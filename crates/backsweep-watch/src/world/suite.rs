@@ -1,4 +1,5 @@
-//! Worlds of the exploration suite, by their own rules: lakes that slip, the diagonals of DeepSea, mazes that change by themselves.
+//! Worlds of the exploration suite, by their own rules: slippery lakes, the diagonals of DeepSea, mazes that change by
+//! themselves.
 
 use super::rules::{Rules, Truth, known_model};
 use super::split;
@@ -16,7 +17,7 @@ const SIZES: [&str; 4] = ["10", "20", "30", "50"];
 pub struct SuiteRules {
     world: Arc<Suite>,
     phase: usize,
-    /// What was painted over each cell: whether a wall is now there or is not there any more. Empty if nothing was.
+    /// For each painted cell, whether it is now a wall or no longer one. Empty if nothing was painted.
     changed: Vec<Option<bool>>,
 }
 
@@ -66,7 +67,7 @@ pub fn all() -> Value {
 }
 
 impl SuiteRules {
-    /// A world as it begins.
+    /// A world in its initial state.
     pub fn new(world: Suite) -> Self {
         Self { world: Arc::new(world), phase: 0, changed: Vec::new() }
     }
@@ -131,8 +132,8 @@ impl SuiteRules {
         self.changed.get(cell).copied().flatten().unwrap_or_else(own)
     }
 
-    /// Where a step leads that would lead to a state if nothing had been painted: a new wall is not entered, and where an
-    /// old one held the agent up it no longer does.
+    /// Where a step leads in the painted world, given where it would lead in the original one: new walls are not entered,
+    /// and removed walls no longer stop the agent.
     fn landed(&self, from: State, action: Action, next: State) -> State {
         match self.changed.get(next.index()) {
             None => next,

@@ -1,5 +1,5 @@
 //! A real server on a free port, and a client that can send anything.
-#![allow(dead_code)] // Each test file uses its part of it.
+#![allow(dead_code)] // Each test file uses only a part of it.
 
 use backsweep_watch::engine::frame::Frame;
 use backsweep_watch::engine::{Engine, Order};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long anything may take that does happen: machines may be slow and busy.
+/// How long to wait for anything: machines may be slow and busy.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Limits for tests of other things: a client that a busy machine has stopped for a while is not cut.
@@ -134,13 +134,13 @@ impl Running {
         self.wait(|frame| frame.number >= done.number && !frame.busy)
     }
 
-    /// The first frame of which something holds. A machine may be slow; an engine that never gets there fails.
+    /// The first frame that satisfies a condition. Fails if the engine never gets there.
     pub fn wait(&self, holds: impl Fn(&Frame) -> bool) -> Arc<Frame> {
         let mut frames = self.engine.frames();
         let patience = Duration::from_secs(120);
         self.runtime.block_on(async {
             let found = tokio::time::timeout(patience, frames.wait_for(|frame| holds(frame))).await;
-            found.expect("it never came to that").expect("the engine runs").clone()
+            found.expect("the condition was never met").expect("the engine runs").clone()
         })
     }
 

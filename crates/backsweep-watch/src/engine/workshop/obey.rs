@@ -1,4 +1,4 @@
-//! Orders: each is checked, carried out and answered.
+//! Commands: each is checked, carried out and answered.
 
 use super::{Cause, Counted, MAX_COUNT, PROMPT, Trial, Unit, Workshop, courses, learners};
 use crate::engine::frame::Frame;
@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// How many changes of the world can be undone.
+/// How many changes to the world can be undone.
 const MAX_UNDO: usize = 200;
 
 impl Workshop {
     pub(super) fn carry_out(&mut self, order: Order, answer: Answer, publish: &watch::Sender<Arc<Frame>>) {
-        // A new order ends the steps or cycles of an earlier one.
+        // A new command ends the steps or cycles of an earlier one.
         let earlier = self.counted.take().and_then(|counted| counted.answer);
         let outcome = self.obey(order);
         if outcome.is_ok() {
@@ -63,7 +63,7 @@ impl Workshop {
                 self.change_world(world, cause, true);
             }
             Order::Undo {} => {
-                let nothing = || Error::new("nothing was painted that could be undone");
+                let nothing = || Error::new("nothing to undo; paint or break the world first");
                 let world = self.world.restored(self.earlier.last().ok_or_else(nothing)?)?;
                 self.earlier.pop();
                 self.change_world(world, Cause::Paint, false);
@@ -84,7 +84,7 @@ impl Workshop {
         });
     }
 
-    /// Does the cycles that the step under way still owes, if that does not take long: agents in a race then stop after the
+    /// Does the remaining cycles of the current step, if that does not take long, so that agents in a race stop after the
     /// same step.
     fn finish_step(&mut self) {
         let began = Instant::now();
@@ -105,7 +105,7 @@ impl Workshop {
     }
 
     fn restart(&mut self) -> Result<()> {
-        // A world that changes by itself begins again too.
+        // A world that changes by itself restarts too.
         if let Some(world) = self.world.at(0)? {
             self.change_world(world, Cause::Change, false);
         }
@@ -116,7 +116,7 @@ impl Workshop {
         Ok(())
     }
 
-    /// Lets agents begin from nothing.
+    /// Restarts the agents from scratch.
     fn begin(&mut self, learners: Vec<Learner>) {
         self.courses = courses(&learners, Cause::Start);
         self.spent = vec![Duration::ZERO; learners.len()];
@@ -135,7 +135,7 @@ impl Workshop {
             return Ok(());
         }
         let must_restart = restart || self.scene.must_restart_for(&scene);
-        // A world that has changed by itself begins again with the agents.
+        // A world that has changed by itself restarts with the agents.
         if let (true, Some(first)) = (must_restart, world.at(0)?) {
             scene.maze = first.text();
             world = Arc::new(first);
@@ -174,7 +174,7 @@ impl Workshop {
         Ok(())
     }
 
-    /// Puts the agents into another world of the same size, without telling them. Returns whether it is another one.
+    /// Puts the agents into another world of the same size, without telling them. Returns whether it differs.
     pub(super) fn change_world(&mut self, world: World, cause: Cause, is_undoable: bool) -> bool {
         if world.text() == self.world.text() {
             return false;
@@ -195,7 +195,7 @@ impl Workshop {
             learner.look_around(&self.world);
         }
         for (course, learner) in self.courses.iter_mut().zip(&self.learners) {
-            // A break that was never recovered from is worth a line too.
+            // A break without recovery gets a line too.
             let is_counted = matches!(course.cause, Cause::Wall | Cause::Shortcut | Cause::Change);
             if course.reached.is_none() && is_counted {
                 let trial = Trial::of(course, learner, &self.scene);

@@ -1,4 +1,4 @@
-//! Steps of one agent or two, who of them is next, and how far each is from the finish line.
+//! Steps of one agent or two, whose turn it is, and how far each is from the finish line.
 
 use super::{Cause, Trial, Workshop};
 use crate::engine::course::Run;
@@ -24,7 +24,7 @@ impl Workshop {
         (0..self.learners.len()).filter(|&k| self.learners[k].episodes() < last).min_by_key(measure)
     }
 
-    /// Lets every agent act whose turn it is and that has not finished its last episode.
+    /// Lets every agent act that has its turn and has not finished its last episode.
     pub(super) fn begin_step(&mut self, cycles: u64) -> Result<u64> {
         self.reports.clear();
         self.follow_rules()?;
@@ -47,7 +47,7 @@ impl Workshop {
         Ok(work)
     }
 
-    /// Hands the policy of an agent to the judge, if it is time to.
+    /// Submits the policy of an agent to the judge, if it is due.
     #[inline]
     fn look_at_policy(&mut self, k: usize) {
         let steps = self.learners[k].steps();
@@ -105,7 +105,7 @@ impl Workshop {
         }
     }
 
-    /// Hands the judge the world as it is now.
+    /// Gives the judge the current world.
     pub(super) fn set_problem(&mut self) {
         self.optimum = None;
         self.problem_number += 1;
@@ -117,7 +117,8 @@ impl Workshop {
         });
     }
 
-    /// Lets a world change that changes by itself: for all agents when the first of them has taken as many steps as its rules say.
+    /// Changes a world that changes by itself: for all agents, when the first of them has taken the number of steps in its
+    /// rules.
     fn follow_rules(&mut self) -> Result<()> {
         let steps = self.learners.iter().map(Learner::steps).max().unwrap_or(0);
         if let Some(world) = self.world.at(steps)? {

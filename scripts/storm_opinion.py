@@ -145,7 +145,7 @@ def inside(exact, low, high):
 
 def zero_mean(ours):
     """Whether we said that rewards of both signs cancel in some loop, which floating point cannot decide."""
-    return any("not told apart from 0" in line for line in ours["explanation"])
+    return any("cannot be distinguished from 0" in line for line in ours["explanation"])
 
 
 def compare_random(program, n_models, seed, folder):

@@ -1,7 +1,7 @@
-//! What one observation costs with five update cycles after it, planner by planner and queue by queue, and what one sweep of value
-//! iteration over the paper's maze costs per transition: `cargo bench -p backsweep-bench`.
+//! //! The cost of one observation with five update cycles after it, for every planner and queue, and the cost per transition
+//! of one sweep of value iteration over the paper's maze: `cargo bench -p backsweep-bench`.
 //!
-//! Criterion compares with its last run. The machine's noise is in it; `scripts/bench-instructions` counts instead, and
+//! Criterion compares with its last run and includes the machine's noise; `scripts/bench-instructions` counts instead, and
 //! `scripts/bench-yardstick` compares programs side by side.
 
 #![allow(missing_docs)]

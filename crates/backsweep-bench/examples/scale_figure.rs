@@ -8,7 +8,8 @@ use serde_json::Value;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let out = arguments.next().ok_or("expected the name of the picture, without ending, then the files")?;
+    let out =
+        arguments.next().ok_or("expected the name of the picture, without extension, then the files")?;
     let mut rows: Vec<Value> = Vec::new();
     for file in arguments {
         let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
@@ -30,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let panels = vec![
         Panel {
-            title: "Time of a backup, all of the cycle included".into(),
+            title: "Time per backup, including the whole cycle".into(),
             x: Axis::log("states"),
             y: Axis::linear("nanoseconds").between(0.0, 1.1 * rows.iter().map(time).fold(0.0, f64::max)),
             series: vec![

@@ -5,9 +5,9 @@
 //! ```
 //!
 //! The agent learns in a world that changes back and forth, and remembers a window of the last observations: each new one
-//! takes the oldest back. Now and then a state gets another action, so that its row moves, and the agent is stored, restored
-//! and compared. At every report all weights are checked against the window. The run fails if the relation exceeds 1e-10, if a
-//! weight is wrong, or if memory grows after the first tenth of the run: by then every successor has been met.
+//! replaces the oldest. Now and then a state gets another action, so that its row moves, and the agent is stored, restored and
+//! compared. At every report all weights are checked against the window. The run fails if the relation exceeds 1e-10, if a
+//! weight is wrong, or if memory grows after the first tenth of the run: by then every successor has been seen.
 
 use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Result, Settings, State, Transition};
 use std::collections::{HashMap, VecDeque};
@@ -18,9 +18,9 @@ const N_STATES: u32 = 2_000;
 const FIRST_ACTIONS: usize = 3;
 const N_MOVES: u64 = 64;
 const N_REPORTS: u64 = 20;
-/// The agent's memory may grow by this factor after the first tenth: the ids of rows that moved are not used again.
+/// The agent's memory may grow by this factor after the first tenth: the ids of moved rows are not reused.
 const SLACK: f64 = 1.1;
-/// That of the process may grow by this factor: an allocator does not return at once what a stored copy took.
+/// The memory of the process may grow by this factor: an allocator does not immediately return the memory of a stored copy.
 const PROCESS_SLACK: f64 = 1.25;
 
 /// A transition of the world in one of its eight phases, which differ in where actions lead.

@@ -1,8 +1,9 @@
-//! What a run costs: processor time of this thread, and the most memory the process has held.
+//! The cost of a run: processor time of this thread, and the peak memory of the process.
 
 use std::time::Duration;
 
-/// Processor time of this thread where the system provides it, so that other work on the machine counts less; else the clock.
+/// Processor time of this thread where the system provides it, so that other work on the machine counts less; otherwise the
+/// clock.
 #[cfg(unix)]
 pub fn thread_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

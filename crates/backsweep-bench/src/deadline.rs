@@ -32,8 +32,8 @@ pub struct Deadline {
     pub p9999_us: f64,
     /// The longest call.
     pub max_us: f64,
-    /// Calls that only read the clock until the budget is used up, one after each planning call: what the machine adds to any
-    /// program. 99 % of them.
+    /// Calls that only read the clock until the budget is used up, one after each planning call: the overhead that the
+    /// machine adds to any program. 99 % of them.
     pub machine_p99_us: f64,
     /// 99.9 % of them.
     pub machine_p999_us: f64,
@@ -41,7 +41,7 @@ pub struct Deadline {
     pub machine_p9999_us: f64,
     /// The longest of them.
     pub machine_max_us: f64,
-    /// The processor time of a call: without the time for which the machine did other things. 99.99 % of the calls.
+    /// The processor time of a call, without time that the machine spent on other work. 99.99 % of the calls.
     pub cpu_p9999_us: f64,
     /// The longest call in processor time.
     pub cpu_max_us: f64,
@@ -51,7 +51,7 @@ pub struct Deadline {
     pub observe_p9999_us: f64,
     /// The longest observation.
     pub observe_max_us: f64,
-    /// The largest |Q − (R̂ + γ Σ P̂ U)| in the end: the relation holds however cycles were cut.
+    /// The largest |Q − (R̂ + γ Σ P̂ U)| at the end: the relation holds wherever cycles were cut.
     pub relation: f64,
 }
 
@@ -70,7 +70,7 @@ impl Deadline {
         )?;
         writeln!(
             out,
-            "machine          {:>7.1}  {:>7.1}  {:>7.1}  {:>7.1}  (calls that only ask for the time)",
+            "machine          {:>7.1}  {:>7.1}  {:>7.1}  {:>7.1}  (calls that only read the clock)",
             self.machine_p99_us, self.machine_p999_us, self.machine_p9999_us, self.machine_max_us
         )?;
         writeln!(out, "  processor time only        {:>7.1}  {:>7.1}", self.cpu_p9999_us, self.cpu_max_us)?;
@@ -79,7 +79,7 @@ impl Deadline {
             "observe {:>7.1}                    {:>7.1}  {:>7.1}",
             self.observe_p50_us, self.observe_p9999_us, self.observe_max_us
         )?;
-        writeln!(out, "largest deviation from Q = R + gamma sum P U in the end: {:.1e}", self.relation)
+        writeln!(out, "largest deviation from Q = R + gamma sum P U at the end: {:.1e}", self.relation)
     }
 }
 

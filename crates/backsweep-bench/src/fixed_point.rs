@@ -1,11 +1,11 @@
-//! The fixed point of the model that the observations make, by plain sweeps.
+//! The fixed point of the model of the observations, by plain sweeps.
 
 use crate::world::{DISCOUNT, N_ACTIONS, Observation, REWARD};
 
 /// Sweeps stop when no value changes by more than this.
 const TOLERANCE: f64 = 1e-9;
 
-/// The optimal values of the maximum-likelihood model of the observations; a pair never seen is worth 0.
+/// The optimal values of the maximum-likelihood model of the observations; an unseen pair is worth 0.
 pub fn fixed_point(walk: &[Observation], n_states: usize) -> Vec<f64> {
     let n_pairs = n_states * N_ACTIONS;
     // Sorted by pair and next state, equal observations are adjacent and are counted in one pass.

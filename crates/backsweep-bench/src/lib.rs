@@ -1,5 +1,5 @@
-//! The speed of the update cycle: the library's planners on one fixed stream of observations, beside a plain reference and a
-//! floor, all in one run; and how well a planning call keeps its deadline.
+//! The speed of the update cycle: the library's planners on one fixed stream of observations, against a plain reference and
+//! a floor, all in one run; and how well a planning call keeps its deadline.
 //!
 //! Arguments → rows → table or JSON. Every row is a plain struct; printing reads only those.
 
@@ -23,7 +23,7 @@ pub use world::{Observation, observations, scattered_observations};
 
 use std::io::{self, Write};
 
-/// Measures what the options ask for and writes the result.
+/// Measures what the options select and writes the result.
 ///
 /// # Errors
 /// One line that names the option, what was found and what is accepted.

@@ -43,7 +43,7 @@ pub struct BenchOptions {
     /// Omit the error against the fixed point, which takes long on large grids
     #[arg(long)]
     pub no_rmse: bool,
-    /// Measure instead how well planning calls keep this time budget (100us, 1ms), on a state with many predecessors
+    /// Measure how well planning calls keep this time budget (100us, 1ms) instead, on a state with many predecessors
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub deadline: Option<Duration>,
     /// Predecessors of the state in the deadline measurement
@@ -101,7 +101,7 @@ impl BenchOptions {
         Ok(())
     }
 
-    /// The planners and queues to measure. Value iteration has no queue and comes once.
+    /// The planners and queues to measure. Value iteration has no queue and is measured once.
     pub(crate) fn planner_rows(&self) -> Result<Vec<(PlannerKind, Option<QueueKind>)>, String> {
         let mut planners = Vec::new();
         for name in &self.planner {

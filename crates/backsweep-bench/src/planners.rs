@@ -1,4 +1,4 @@
-//! The library as its users use it: an agent that observes and plans.
+//! The library as a user would use it: an agent that observes and plans.
 
 use crate::clock::{peak_memory, reset_peak_memory, thread_time};
 use crate::fixed_point::rmse;
@@ -9,7 +9,7 @@ use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, QueueKind, Set
 /// Sweeps over which value iteration is timed.
 const SWEEPS: u64 = 50;
 
-/// Learns the walk with a planner and a queue, and reports what it took.
+/// Learns the walk with a planner and a queue, and reports the cost.
 ///
 /// Value iteration is different: the walk is learned without planning, then single sweeps over the whole model are timed;
 /// its backups are transitions, its cycles sweeps, and its time per observation is the time of one sweep.

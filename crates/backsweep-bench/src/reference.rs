@@ -1,8 +1,8 @@
-//! The algorithms in their simplest form: the place to begin reading, what the engine must beat, and what it must agree with.
+//! The algorithms in their simplest form: the place to start reading, and what the engine must agree with and beat.
 //!
 //! Both versions of the paper's Algorithm 2 with a binary heap, a vector of predecessors per state and counts as integers. Line
-//! numbers are those of Algorithm 2. On the same observations the cycles and backups are those of any other plain program with
-//! a binary heap.
+//! numbers are those of Algorithm 2. On the same observations, any other plain program with a binary heap does the same cycles
+//! and backups.
 
 use crate::clock::{peak_memory, reset_peak_memory, thread_time};
 use crate::fixed_point::rmse;
@@ -215,7 +215,7 @@ impl Reference {
             value = DISCOUNT * if self.version == Version::Reversed { self.u[next] } else { self.v[next] };
         }
         let n = f64::from(self.n[pair]);
-        // Fused, as the compilers of other languages do it, so that counts can be compared to the last cycle.
+        // Fused, as compilers of other languages do, so that counts agree to the last cycle.
         self.q[pair] = (self.q[pair].mul_add(n - 1.0, REWARD) + value) / n; // l.10
         self.touch(pair); // l.11, 12
     }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// What one planner with one queue took.
+/// The cost of one planner with one queue.
 #[derive(Clone, Debug, Serialize)]
 pub struct Speed {
     /// The planner, `reference small`, `reference reversed` or `floor`.
@@ -37,7 +37,7 @@ pub struct Speed {
 }
 
 impl Speed {
-    /// Takes over the times of a repetition if it was faster.
+    /// Keeps the times of a repetition if it was faster.
     pub(crate) fn keep_faster(&mut self, again: &Self) {
         if again.us_per_observation < self.us_per_observation {
             self.us_per_observation = again.us_per_observation;

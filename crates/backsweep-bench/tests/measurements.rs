@@ -1,4 +1,4 @@
-//! What is measured is what it claims to be: the same world, the same algorithm, the same values.
+//! The measurements measure what they claim to: the same world, the same algorithm, the same values.
 
 use backsweep::planner::Cycle;
 use backsweep::{
@@ -138,8 +138,8 @@ fn observations_at_every_possible_cut_keep_the_relation() {
     let kinds = [
         step(0, 0, 50.0, Next::Terminated),          // the hub's own value rises
         step(0, 1, -70.0, Next::Continue(State(3))), // and another of its actions becomes known
-        step(1, 0, -1.0, Next::Continue(State(0))),  // an arc that was told last of all
-        step(n, 0, -1.0, Next::Continue(State(0))),  // one that was told first
+        step(1, 0, -1.0, Next::Continue(State(0))),  // an arc that was backed up last
+        step(n, 0, -1.0, Next::Continue(State(0))),  // one that was backed up first
         step(7, 1, -1.0, Next::Continue(State(0))),  // a new arc to the hub
         step(9, 0, -1.0, Next::Terminated),
         step(0, 0, -9.0, Next::Continue(State(0))), // the hub becomes its own predecessor
@@ -175,7 +175,7 @@ fn observations_at_every_possible_cut_keep_the_relation() {
 
 #[test]
 fn planning_calls_come_back_and_keep_the_relation() {
-    // How far it comes in the time it has is up to the machine: a busy one may need more than one try to pass the hub once.
+    // How far it gets depends on the machine: a busy one may need more than one try to pass the hub once.
     let passes_the_hub = |_| {
         let found = measure_deadline(Duration::from_micros(100), 20_000, 300, 1).unwrap();
         assert!(found.predecessors > 20_000 && found.relation < 1e-8, "{found:?}");

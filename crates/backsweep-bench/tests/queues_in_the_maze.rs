@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 const RUNS: u32 = 24;
 
-/// Scores of all runs, each with random numbers of its own.
+/// Scores of all runs, each with its own random numbers.
 fn scores(task: &Arc<MazeTask>, planner: PlannerKind, queue: QueueKind, cycles: u32) -> Vec<f64> {
     let control = Control {
         task: Arc::clone(task),
@@ -37,7 +37,7 @@ fn mean_and_error(scores: &[f64]) -> (f64, f64) {
 }
 
 /// Within four standard errors of the difference, which are small enough to see a difference of 2.4. (With all priorities in
-/// one bucket the agent wanders, and the test does not come to an end.)
+/// one bucket the agent wanders, and the test never ends.)
 #[test]
 fn buckets_learn_as_well_as_the_exact_order() {
     let maze = Maze::parse(PAPER_MAZE).unwrap();

@@ -1,4 +1,4 @@
-//! Agents as data: how to explore and how much to plan, without the numbers that a world brings along.
+//! Agents as data: how to explore and how much to plan, without the numbers that depend on the world.
 
 use crate::{Run, RunScore, World};
 use backsweep::{
@@ -6,15 +6,15 @@ use backsweep::{
     Settings,
 };
 
-/// Priorities at or below this part of the range of rewards are not queued.
+/// Priorities at or below this fraction of the range of rewards are not queued.
 const THRESHOLD: f64 = 1e-6;
 
 /// An agent that can be put into any world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AgentSettings {
-    /// How it explores. The value of [`Explore::Optimism`] is in units of the range of values: 1 is the most there can be.
+    /// How it explores. The value of [`Explore::Optimism`] is in units of the range of values: 1 is the largest possible.
     pub explore: Explore,
-    /// What a pair never tried is worth, as a part of the range of values; the most there can be if `None`.
+    /// The value of an untried pair, as a fraction of the range of values; the largest possible if `None`.
     pub start: Option<f64>,
     /// κ of the bonus for age; see [`Exploration::age_bonus`].
     pub age_bonus: f64,
@@ -27,7 +27,7 @@ pub struct AgentSettings {
 }
 
 impl Default for AgentSettings {
-    /// One setting for all worlds, chosen on other worlds than those of the suite; docs/EXPLORING.md says how.
+    /// One setting for all worlds, chosen on worlds outside the suite; docs/EXPLORING.md says how.
     fn default() -> Self {
         Self {
             explore: Explore::SurpriseBonus { beta: 1.0, d: 0.02 },

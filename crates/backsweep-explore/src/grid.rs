@@ -1,12 +1,12 @@
-//! The picture of a world: which cell a state is, and where its actions point.
+//! The layout of a world: the cell of each state, and where its actions point.
 
 use backsweep::{Action, State};
 
 /// Up, right, down, left, as (down, right).
 pub const COMPASS: [(isize, isize); 4] = [(-1, 0), (0, 1), (1, 0), (0, -1)];
 
-/// A world's states laid out in rows and columns. Several states may share a cell: those of a taxi with and without its
-/// passenger, for instance.
+/// A world's states laid out in rows and columns. Several states may share a cell: for instance, a taxi with and
+/// without its passenger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
     /// How many rows there are.

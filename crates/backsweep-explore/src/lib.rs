@@ -1,6 +1,6 @@
-//! Worlds in which exploration is measured.
+//! Worlds for measuring exploration.
 //!
-//! A [`World`] is a [`Table`] of outcomes (or several, one after the other, if it changes), with its discount, horizon, range of
+//! A [`World`] is a [`Table`] of outcomes (or several in sequence, if it changes), with its discount, horizon, range of
 //! rewards and score, and its [`Grid`] if it can be drawn as one. Worlds keep no state: a table is an environment of the core, and
 //! the random generator is passed in.
 

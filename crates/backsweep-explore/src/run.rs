@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// How many evaluations in a row must be good before a policy counts as learned.
 const IN_A_ROW: u64 = 3;
 
-/// A run under way. It keeps the current state, which the world does not; the agent is the caller's:
+/// A run in progress. It keeps the current state, which the world does not; the agent belongs to the caller:
 ///
 /// ```
 /// use backsweep::{Agent, Budget, PlannerKind, Random, Settings};
@@ -38,20 +38,20 @@ pub struct Run {
     best: Option<f64>,
     /// Good evaluations in a row.
     n_good: u64,
-    /// The score of a run that ended because its aim was reached.
+    /// The score of a run that ended because it reached its goal.
     reached: Option<u64>,
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunScore {
-    /// The score; see [`Score`]. A run that does not reach its aim scores its whole length.
+    /// The score; see [`Score`]. A run that does not reach its goal scores its whole length.
     pub score: f64,
     /// Steps taken.
     pub steps: u64,
-    /// Episodes that ended or were cut.
+    /// Episodes that terminated or were truncated.
     pub episodes: u64,
-    /// Whether the aim was reached; true for worlds without one.
+    /// Whether the goal was reached; true for worlds without one.
     pub reached: bool,
 }
 
@@ -79,12 +79,12 @@ impl Run {
         &self.world
     }
 
-    /// The phase in force.
+    /// The current phase.
     pub fn phase(&self) -> &Phase {
         self.world.phase(self.steps)
     }
 
-    /// The table in force.
+    /// The current table.
     pub fn table(&self) -> &Table {
         &self.phase().table
     }
@@ -104,8 +104,8 @@ impl Run {
         self.total
     }
 
-    /// Goes on by a step of the agent, and to a new start where an episode ended. Returns what followed, which is a truncation if
-    /// the limit of steps cut the episode.
+    /// Continues by a step of the agent, and with a new start if the episode ended. Returns what followed, which is a
+    /// truncation if the limit of steps was reached.
     pub fn take(&mut self, transition: &Transition, random: &mut Random) -> Next {
         let Transition { state, action, reward, mut next } = *transition;
         if let (Score::Solved { .. }, Some(grid)) = (self.world.score, &self.phase().grid) {
@@ -139,13 +139,13 @@ impl Run {
         }
     }
 
-    /// Whether the recommended policy is to be [judged](Self::judge) now.
+    /// Whether the recommended policy is due to be [judged](Self::judge).
     pub fn wants_policy(&self) -> bool {
         matches!(self.world.score, Score::StepsTo { every, .. } if self.steps.is_multiple_of(every))
     }
 
     /// Judges a recommended policy, one action per state (any for states without actions), by its exact value in the world.
-    /// Returns that value as a part of the best one.
+    /// Returns that value as a fraction of the best one.
     ///
     /// # Errors
     /// If values are not defined in this world.
@@ -167,7 +167,7 @@ impl Run {
         Ok(part)
     }
 
-    /// Whether the run is over: its aim is reached, or its length.
+    /// Whether the run is over: it has reached its goal or its full length.
     pub fn is_over(&self) -> bool {
         self.reached.is_some()
             || match self.world.horizon {

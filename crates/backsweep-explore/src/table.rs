@@ -6,7 +6,7 @@ use backsweep::{
 
 /// A world whose probabilities are known: what each action of each state may lead to.
 ///
-/// Equal outcomes are merged, so every outcome of a pair differs from the others in its reward or in where it leads.
+/// Equal outcomes are merged, so the outcomes of a pair differ in their reward or next state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// The pairs of state s are `rows[s]..rows[s + 1]`.
@@ -14,7 +14,7 @@ pub struct Table {
     /// The outcomes of pair p are `outcomes[pairs[p]..pairs[p + 1]]`.
     pairs: Vec<usize>,
     outcomes: Vec<Outcome>,
-    /// The standard deviation of what a normal law adds to the reward of each pair; empty if no reward is noisy.
+    /// The standard deviation of the normal noise on the reward of each pair; empty if no reward is noisy.
     noise: Vec<f64>,
     starts: Vec<State>,
 }
@@ -79,7 +79,7 @@ impl Table {
         self.pair(state, action).and_then(|pair| self.noise.get(pair)).copied().unwrap_or(0.0)
     }
 
-    /// The lowest and the highest reward, noise apart.
+    /// The lowest and the highest reward, without noise.
     pub fn reward_range(&self) -> (f64, f64) {
         let rewards = self.outcomes.iter().map(|outcome| outcome.reward);
         rewards.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), r| (low.min(r), high.max(r)))
@@ -89,7 +89,7 @@ impl Table {
     /// actions is worth 0.
     ///
     /// # Errors
-    /// If values are not defined, as without discount in a world without end.
+    /// If values are undefined, as without discount in a world that never ends.
     pub fn values(&self, discount: f64, policy: Option<&[Action]>, tolerance: f64) -> Result<Vec<f64>> {
         let settings = Settings { discount, threshold: 0.0, ..Settings::default() };
         let mut agent = Agent::new(PlannerKind::default(), settings)?;
@@ -170,7 +170,7 @@ fn normal(random: &mut Random) -> f64 {
     radius * (std::f64::consts::TAU * random.unit()).cos()
 }
 
-/// An outcome after which the world goes on.
+/// An outcome after which the episode continues.
 pub(crate) fn to(probability: f64, state: usize, reward: f64) -> Outcome {
     Outcome { probability, reward, next: Next::Continue(State(state as u32)) }
 }

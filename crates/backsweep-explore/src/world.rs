@@ -1,34 +1,34 @@
-//! A world with all that a run in it needs.
+//! A world with everything that a run in it needs.
 
 use crate::{Grid, Table};
 
-/// A world in which exploration is measured.
+/// A world for measuring exploration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct World {
     /// Its name, such as `riverswim_6`.
     pub name: String,
-    /// What a reader calls it.
+    /// Its title.
     pub title: String,
     /// The discount its agents are given.
     pub discount: f64,
-    /// The lowest and the highest reward, noise apart, as agents are told.
+    /// The lowest and the highest reward, without noise, as given to agents.
     pub reward_range: (f64, f64),
-    /// The tables in force, one after the other; more than one in a world that changes. There is at least one.
+    /// The phases in order; more than one in a world that changes. There is at least one.
     pub phases: Vec<Phase>,
-    /// The number of steps after which an episode is cut, if there is a limit.
+    /// The number of steps after which an episode is truncated, if there is a limit.
     pub episode_limit: Option<u64>,
     /// How a run is scored.
     pub score: Score,
     /// How long a run is.
     pub horizon: Horizon,
-    /// The best score to be expected from an agent that knows the world; see [`Score`] for the direction.
+    /// The expected score of an agent that knows the world; see [`Score`] for the direction.
     pub ceiling: Option<f64>,
 }
 
-/// A part of a run in which the world stays as it is.
+/// A part of a run in which the world does not change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
-    /// The step from which on the table is in force.
+    /// The first step to which the table applies.
     pub from: u64,
     /// The table.
     pub table: Table,
@@ -50,15 +50,15 @@ pub enum Horizon {
 pub enum Score {
     /// The sum of rewards; more is better.
     Total,
-    /// What was lost against an agent that receives `gain` per step; less is better.
+    /// The loss against an agent that receives `gain` per step; less is better.
     Regret {
         /// The best long-run reward per step.
         gain: f64,
     },
-    /// The steps after which the recommended policy is good: the first of three evaluations in a row at which its value from
+    /// The steps until the recommended policy is good: the first of three consecutive evaluations in which its value from
     /// the start is at least `fraction` of the best. Less is better.
     StepsTo {
-        /// The part of the best value.
+        /// The fraction of the best value.
         fraction: f64,
         /// The steps between two evaluations.
         every: u64,
@@ -91,7 +91,7 @@ impl Score {
 }
 
 impl World {
-    /// A world that stays as it is, scored by its total reward over a number of steps.
+    /// A world that does not change, scored by its total reward over a number of steps.
     pub(crate) fn lasting(name: &str, title: &str, table: Table, steps: u64) -> Self {
         Self {
             name: name.to_owned(),
@@ -111,17 +111,17 @@ impl World {
         self
     }
 
-    /// The phase in force at a step.
+    /// The phase at a step.
     pub fn phase(&self, step: u64) -> &Phase {
         self.phases.iter().rev().find(|phase| phase.from <= step).unwrap_or(&self.phases[0])
     }
 
-    /// The table in force at the beginning.
+    /// The table at the beginning.
     pub fn table(&self) -> &Table {
         &self.phases[0].table
     }
 
-    /// The grid in force at the beginning; `None` if the world is not a grid.
+    /// The grid at the beginning; `None` if the world is not a grid.
     pub fn grid(&self) -> Option<&Grid> {
         self.phases[0].grid.as_ref()
     }

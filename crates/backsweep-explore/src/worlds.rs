@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 /// Builds a world of a size; worlds without a size get 0.
 type Build = fn(usize, &mut Random) -> World;
 
-/// The worlds whose names stand alone. Ceilings are what an agent that knows the world can expect.
+/// The worlds whose names have no size. Ceilings are the expected scores of an agent that knows the world.
 const SINGLE: [(&str, Build); 11] = [
     ("riverswim", |_, _| {
         known_as("riverswim", "RiverSwim (Strehl & Littman)", lines::strong_river(6), 3.34e6)
@@ -83,7 +83,7 @@ pub fn names() -> Vec<String> {
 /// action of DeepSea is *right*.
 ///
 /// # Errors
-/// If there is no world of this name; the message lists those there are.
+/// If there is no world of this name; the message lists the available ones.
 ///
 /// ```
 /// use backsweep::Random;
@@ -98,7 +98,7 @@ pub fn world(name: &str, random: &mut Random) -> Result<World, UnknownWorld> {
     }
     let sized = name.rsplit_once('_').and_then(|(family, size)| {
         let (_, sizes, build) = SIZED.iter().find(|(known, ..)| *known == family)?;
-        // `deep_sea_08` would be a second name of the same world.
+        // `deep_sea_08` would be a second name for the same world.
         let size = size.parse().ok().filter(|n: &usize| n.to_string() == size && sizes.contains(n))?;
         Some(build(size, random))
     });

@@ -54,7 +54,7 @@ fn a_sea_is_solved_when_few_enough_episodes_are_bad() {
         if run.steps() < 90 { Action(1 - right.0) } else { right }
     });
     assert_eq!((found.score, found.reached), (11.0, true));
-    // To leave the diagonal once makes an episode bad; where the agent goes off it does not matter.
+    // Leaving the diagonal once makes an episode bad; where the agent leaves it does not matter.
     let never = run(&sea, |run| {
         let right = right(&sea, run.state());
         if run.state() == State(0) { Action(1 - right.0) } else { right }

@@ -1,4 +1,4 @@
-//! The worlds are what their definitions say: probabilities by hand, Gymnasium's own tables, best gains and ceilings from the
+//! //! The worlds match their definitions: probabilities by hand, Gymnasium's own tables, best gains and ceilings from the
 //! solver with guarantees.
 
 use backsweep::{Action, Environment, Next, Outcome, Random, State};
@@ -122,7 +122,7 @@ fn every_world_is_complete() {
         }
         let (low, high) = world.reward_range;
         assert!(low <= range.0 && high >= range.1, "{name}: {range:?}");
-        // What is stated is what there is, but for worlds whose rewards are drawn.
+        // The stated range is the actual one, except in worlds with random rewards.
         assert!((low, high) == range || name.starts_with("garnet"), "{name}: {range:?}");
     }
     assert_eq!(n_grids, 2 + 1 + 2 + 2 + 2 * 2 + 2 * 21 + 2);

@@ -26,7 +26,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("table1", include_str!("../experiments/table1.toml")),
 ];
 
-/// The most settings of an experiment. Each is a point of a figure, and more could not be told apart.
+/// The most settings of an experiment. Each is a point of a figure, and more could not be distinguished.
 const MOST_SETTINGS: usize = 10_000;
 /// The most runs of all settings of an experiment. Their rows are kept in memory, about 300 bytes each.
 const MOST_ROWS: u64 = 1_000_000;

@@ -1,8 +1,8 @@
 //! How long repairs without discount take, relative to fresh solves: `cargo run --release --example repairs -- [WHAT] [RUNS]`.
 //!
-//! Every chain of changes is run RUNS times, fresh solves in turn with repairs; each change counts with the fastest of its
-//! runs. WHAT picks the rows whose objective and model contain it. With a third argument, changes that took longer than
-//! a fresh solve are listed.
+//! Every chain of changes is run RUNS times, fresh solves alternating with repairs; each change counts with the fastest of
+//! its runs. WHAT selects the rows whose objective and model contain it. With a third argument, changes that took longer
+//! than a fresh solve are listed.
 
 use backsweep::Random;
 use backsweep_io::mdp::{Label, Mdp, Rewards};

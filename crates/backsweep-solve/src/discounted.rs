@@ -1,7 +1,7 @@
 //! Discounted values: a portfolio of methods, each of which ends with a proven interval.
 //!
 //! A method may compute values in any way it likes; the interval comes from how little one last sweep changes them, with all
-//! rounding counted (`discounted/proof.rs`). So a wrong turn of a method costs time, never correctness.
+//! rounding accounted for (`discounted/proof.rs`). A method that goes astray costs time, never correctness.
 
 mod backward;
 mod components;
@@ -26,7 +26,7 @@ use sweeps::{End, Goal, Reached};
 
 /// Solves a model with a discount from 0 to below 1. `rewards` has one expected reward per choice.
 ///
-/// Intervals are proven whenever this returns, also if `limits.stop` ended the work. Without a `method` the portfolio
+/// Intervals are proven whenever this returns, even if `limits.stop` ended the work. Without a `method` the portfolio
 /// chooses; `explanation` says what and why.
 ///
 /// # Errors
@@ -43,7 +43,7 @@ pub fn solve_discounted(
     Ok(solve_with_start(mdp, rewards, discount, direction, method, limits)?.0)
 }
 
-/// As [`solve_discounted`], with the values as they were before the interval was put around them.
+/// As [`solve_discounted`], but also returns the values from before intervals were added.
 pub(crate) fn solve_with_start(
     mdp: &Mdp,
     rewards: &[f64],
@@ -57,7 +57,7 @@ pub(crate) fn solve_with_start(
     Ok((solution(solver, &model, reached, limits.tolerance), start))
 }
 
-/// What a repair begins with.
+/// What a repair starts from.
 pub(crate) struct Solved {
     /// The values themselves, multiplied by -1 to minimize. The middle of an interval would not do: moving all values by the
     /// same amount breaks them where the model ends.
@@ -84,11 +84,11 @@ pub(crate) fn solve_values(
     })
 }
 
-/// Backs up all states `n_sweeps` times, each time from the values before: what plain value iteration does, on rows laid out
-/// as `outward` has them. For measuring how fast a sweep is; it proves nothing.
+/// Backs up all states `n_sweeps` times, each time from the previous values: plain value iteration, on rows laid out as for
+/// `outward`. For measuring the speed of a sweep; it proves nothing.
 ///
 /// # Errors
-/// As [`solve_discounted`], and if `values` has not one value per state.
+/// As [`solve_discounted`], and if `values` does not have one value per state.
 pub fn sweep_values(
     mdp: &Mdp,
     rewards: &[f64],

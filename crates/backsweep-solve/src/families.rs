@@ -1,12 +1,12 @@
 //! Models to measure on, made here: mazes, random models, layers and corridors.
 //!
-//! They follow the definitions of the generators that the marks in `docs/SOLVING.md` were measured with, but draw from
-//! another random generator, so walls and probabilities differ in detail while sizes and shapes agree.
+//! They follow the definitions of the generators used for the marks in `docs/SOLVING.md`, but draw from another random
+//! generator, so walls and probabilities differ in detail while sizes and shapes agree.
 
 use backsweep::Random;
 use backsweep_io::mdp::Mdp;
 
-/// A model with its expected rewards per choice and its discount; values are to be maximized.
+/// A model with its expected rewards per choice and its discount; values are maximized.
 pub struct Family {
     /// The model.
     pub mdp: Mdp,
@@ -16,7 +16,7 @@ pub struct Family {
     pub discount: f64,
 }
 
-/// Appends states one after the other.
+/// Appends states.
 struct Builder {
     family: Family,
 }
@@ -49,7 +49,7 @@ impl Builder {
     }
 }
 
-/// Probabilities drawn evenly from all that sum to 1.
+/// Probabilities drawn uniformly from the simplex.
 fn probabilities(rng: &mut Random, n: usize) -> Vec<f64> {
     let drawn: Vec<f64> = (0..n).map(|_| -(1.0 - rng.unit()).ln()).collect();
     let sum: f64 = drawn.iter().sum();
@@ -72,7 +72,8 @@ pub fn garnet(n_states: usize, n_actions: usize, n_successors: usize, seed: u64)
     builder.family
 }
 
-/// Layers of states, each leading to four random states of the next by three choices, the last to an end; discount 0.999.
+/// Layers of states, each state with three choices that lead to four random states of the next layer, the last layer to
+/// an end; discount 0.999.
 pub fn layered(n_layers: usize, width: usize, seed: u64) -> Family {
     let mut rng = Random::from_seed(seed);
     let mut builder = Builder::new(0.999);
@@ -92,8 +93,8 @@ pub fn layered(n_layers: usize, width: usize, seed: u64) -> Family {
     builder.family
 }
 
-/// A corridor with the end at its last state; one choice mostly steps on, the other jumps two on or one back; discount
-/// 0.999. With a seed, states are numbered at random.
+/// A corridor with the end at its last state; one choice mostly steps forward, the other jumps two forward or one
+/// back; discount 0.999. With a seed, states are numbered at random.
 pub fn corridor(n_states: usize, shuffled_by: Option<u64>) -> Family {
     let mut name: Vec<u32> = (0..n_states as u32).collect();
     if let Some(seed) = shuffled_by {

@@ -1,10 +1,10 @@
-//! The door for what an agent has learned: its model, answered by the portfolio.
+//! Solves the model that an agent has learned, by the portfolio.
 
 use crate::{Direction, Limits, NO_CHOICE, Query, Solution};
 use backsweep::{Action, Model};
 use backsweep_io::mdp::Mdp;
 
-/// The answer to a question about a model that was learned.
+/// The answer to a question about a learned model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LearnedSolution {
     /// Values and intervals by state. Its policy has the numbers of choices; `policy` has the model's actions.
@@ -13,11 +13,11 @@ pub struct LearnedSolution {
     pub policy: Vec<Option<Action>>,
 }
 
-/// Answers a question about the model that an agent keeps, by the portfolio: `agent.solve` of the core plans with the agent's own
-/// planner and is for small models, or for the few changes since the last call.
+/// Answers a question about an agent's model by the portfolio. In contrast, `agent.solve` of the core plans with the agent's
+/// own planner and is for small models, or for few changes since the last call.
 ///
 /// The agent is not changed. Actions that were never tried are left out, and a state without any is worth 0: unlike the agent's
-/// own values, the answer knows no optimism.
+/// own values, the answer is not optimistic.
 ///
 /// ```
 /// use backsweep::{Action, Agent, Next, PlannerKind, Settings, State, Transition};
@@ -33,7 +33,7 @@ pub struct LearnedSolution {
 /// ```
 ///
 /// # Errors
-/// As [`Query::solve`], and if the model has more arcs than numbers of 32 bits count.
+/// As [`Query::solve`], and if the model has more arcs than 32 bits can count.
 pub fn solve_learned(
     model: &Model,
     query: &Query,

@@ -1,4 +1,4 @@
-//! Values of known MDPs, each with an interval that is proven to contain it.
+//! Values of known MDPs, each inside an interval that is proven to contain it.
 
 mod discounted;
 pub mod families;

@@ -1,4 +1,4 @@
-//! One door to all solvers: a question by names of labels and rewards, as the command line and Python ask it.
+//! The entry point to all solvers: a question by names of labels and rewards, as the command line and Python pose it.
 
 use crate::discounted::solve_with_start;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 use backsweep_io::mdp::{Mdp, Rewards};
 use std::fmt;
 
-/// A question about a model. Rewards without a name are the model's only ones.
+/// A question about a model. `None` as the name of rewards means the model's only ones.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Query {
     /// The expected sum of rewards, each worth `discount` times as much as the one before.
@@ -21,7 +21,7 @@ pub enum Query {
     Reach {
         /// The label to reach.
         goal: String,
-        /// The label of states that must not be passed before.
+        /// The label of states that must not be passed through on the way.
         avoid: Option<String>,
         /// The number of steps allowed; `None` for any number.
         steps: Option<u64>,
@@ -64,8 +64,8 @@ impl Query {
         Ok(self.solve_for_repair(mdp, direction, method, limits)?.0)
     }
 
-    /// As [`solve`](Self::solve), with what [`Repair::resume`](crate::Repair::resume) takes over after a change; `None` for
-    /// questions without a discount, which [`Repair::ask`](crate::Repair::ask) keeps.
+    /// As [`solve`](Self::solve), and also returns what [`Repair::resume`](crate::Repair::resume) needs after a change;
+    /// `None` for questions without a discount, which are for [`Repair::ask`](crate::Repair::ask).
     ///
     /// # Errors
     /// As [`solve`](Self::solve).
@@ -184,7 +184,7 @@ fn undiscounted_method(name: &str) -> Result<UndiscountedMethod, String> {
 }
 
 /// Discounted values. The solver takes one reward per choice as exact; where that is itself a rounded sum, intervals are
-/// widened by what the rounding can amount to over a whole run.
+/// widened by the largest effect of the rounding over a whole run.
 fn discounted(
     mdp: &Mdp,
     rewards: &Rewards,

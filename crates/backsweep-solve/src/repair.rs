@@ -1,14 +1,14 @@
-//! The answer again after a change: small backups from the touched states, with a bound that needs no full sweep.
+//! Repairs an answer after a change: small backups from the touched states, with a bound that needs no full sweep.
 //!
-//! Kept at all times: Q of every choice up to counted rounding, and for every state that is not queued, `|max Q - V|` at
-//! most the goal. A backup of a state passes its change on to the Q of the choices that lead to it, one multiplication and
-//! addition per arc, and queues their states where that breaks the promise. Once the queue is empty, no residual exceeds the
-//! goal plus rounding, so every value is proven to within (goal + rounding) / (1 - discount), whatever part of the model
-//! was looked at.
+//! Invariants: Q of every choice is right up to accounted rounding, and for every state that is not queued, `|max Q - V|` is
+//! at most the goal. A backup of a state passes its change on to the Q of the choices that lead to it, one multiplication
+//! and addition per arc, and queues their states where that breaks the inequality. Once the queue is empty, no residual
+//! exceeds the goal plus rounding, so every value is proven to within (goal + rounding) / (1 - discount), however little of
+//! the model was read.
 //!
 //! Costs without discount, each at least c > 0, are kept the same way, and the bound is relative: see [`costs`]. For other
-//! questions without discount, no change may matter ([`unaffected`]), or only the components that depend on it are solved
-//! again ([`reuse`]); else all is, with sweeps that begin at the values before.
+//! questions without discount, a change may not matter ([`unaffected`]), or only the components that depend on it are
+//! solved again ([`reuse`]); otherwise everything is, with sweeps that start from the previous values.
 
 mod check;
 mod costs;
@@ -29,7 +29,7 @@ use queue::Queue;
 use rows::Rows;
 pub use what_if::WhatIf;
 
-/// One change of a model. Choices keep their ids; one that is added gets the next free id.
+/// One change to a model. Choices keep their ids; an added one gets the next free id.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// Replaces the outcomes of a choice: target states with their probabilities.
@@ -67,9 +67,9 @@ pub enum Change {
 pub struct Repaired {
     /// Whether every value is proven to within the tolerance.
     pub converged: bool,
-    /// States backed up, each as often as it was.
+    /// The number of state backups.
     pub backups: u64,
-    /// Whether so much was touched that the model was solved afresh.
+    /// Whether so much was touched that the model was solved from scratch.
     pub solved_afresh: bool,
 }
 
@@ -78,7 +78,7 @@ pub struct Repaired {
 /// The middle of an interval would not do: moving all values by the same amount breaks them where the model ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
-    /// The value of each state, multiplied by -1 to minimize. Any finite numbers are allowed: those far off cost time.
+    /// The value of each state, multiplied by -1 to minimize. Any finite numbers are allowed; inaccurate ones cost time.
     pub values: Vec<f64>,
 }
 
@@ -93,7 +93,7 @@ enum Question {
     Other,
 }
 
-/// A model in flat arrays that was checked.
+/// A checked model in flat arrays.
 struct Flat {
     mdp: Mdp,
     /// The id of each choice.
@@ -109,11 +109,11 @@ pub struct Repair {
     question: Question,
     /// The question without discount; `None` if there is a discount. Its rewards are by the choices of `rows`.
     asked: Option<Asked>,
-    /// The answer of the latest solve where no small backups keep it: [`Question::Other`].
+    /// The answer of the latest solve, if small backups do not keep it: [`Question::Other`].
     solved: Option<Solution>,
-    /// The solver behind that answer, if changes can be told to it.
+    /// The solver behind that answer, if it can take changes.
     kept: Option<Kept>,
-    /// What helps the next solve beside the values.
+    /// What helps the next solve besides the values.
     warm: Warm,
     /// The model in flat arrays, while answers are solved again.
     flat: Option<Flat>,
@@ -123,7 +123,7 @@ pub struct Repair {
     facts: Facts,
     /// No reward is further than this from the one it stands for.
     reward_error: f64,
-    /// The same of rewards that changes set; 0 if they are meant as they are given.
+    /// The same for rewards set by changes; 0 if they are exact.
     change_error: f64,
     values: Vec<f64>,
     policy: Vec<u32>,
@@ -135,9 +135,9 @@ pub struct Repair {
     promise: f64,
     /// No finite value exceeds this in absolute terms.
     largest_value: f64,
-    /// Arcs that small backups may touch in a repair before solving afresh is cheaper.
+    /// Arcs that small backups may touch in a repair before solving from scratch is cheaper.
     budget: u64,
-    /// How the values came about: iterations and decisions of the latest solve, or that they were repaired.
+    /// How the values were obtained: iterations and decisions of the latest solve, or that they were repaired.
     how: (u64, Vec<String>),
 }
 
@@ -156,8 +156,8 @@ impl Repair {
         Self::discounted(mdp, rewards, 0.0, discount, direction, limits)
     }
 
-    /// Takes over what [`Query::solve_for_repair`] left, also if rows of the model have changed since; the states are those of
-    /// the model that was solved. Says how many states were backed up.
+    /// Continues from the result of [`Query::solve_for_repair`], even if rows of the model have changed since; the states must
+    /// be those of the solved model. Returns how many states were backed up.
     ///
     /// # Errors
     /// As [`solve_discounted`](crate::solve_discounted), and if the number of states differs.
@@ -190,10 +190,10 @@ impl Repair {
         Ok((repair, repaired))
     }
 
-    /// Answers a question and keeps the answer ready for changes, whose rewards are those that the question is about.
+    /// Answers a question and keeps the answer ready for changes; rewards in changes are those that the question is about.
     ///
-    /// Discounted values, and total costs that are all above 0, are repaired by small backups. Other answers are computed
-    /// again after a change, by sweeps that begin at the values before.
+    /// Discounted values, and total costs that are all above 0, are repaired by small backups. Other answers are
+    /// recomputed after a change, by sweeps that start from the previous values.
     ///
     /// # Errors
     /// As [`Query::solve`].
@@ -276,7 +276,7 @@ impl Repair {
         repair
     }
 
-    /// Says that the rewards of the changes to come are rounded numbers, off by at most this.
+    /// Declares that rewards in later changes are rounded numbers, off by at most this.
     pub fn count_reward_error(&mut self, error: f64) {
         self.change_error = self.change_error.max(error.abs());
         self.reward_error = self.reward_error.max(self.change_error);
@@ -292,14 +292,14 @@ impl Repair {
         Ok(self.repair(&made, limits))
     }
 
-    /// The value of a state, within [`bound`](Self::bound) of the truth. Infinite if that is proven; not a number if nothing
-    /// is known.
+    /// The value of a state, within [`bound`](Self::bound) of the truth. Infinite if that is proven; NaN if nothing is
+    /// known.
     pub fn value(&self, state: usize) -> f64 {
         // Plus 0 makes -0 into 0.
         self.sign * self.values[state] + 0.0
     }
 
-    /// Bounds that the value of a state is proven to lie between. Looks at all choices if the latest repair was stopped.
+    /// Proven bounds on the value of a state. Reads all choices if the latest repair was stopped.
     pub fn interval(&self, state: usize) -> (f64, f64) {
         self.within(state, self.margin())
     }
@@ -309,7 +309,7 @@ impl Repair {
         self.policy[state]
     }
 
-    /// Every finite value is proven to be within this of the truth. Looks at all choices if the latest repair was stopped.
+    /// Every finite value is proven to be within this of the truth. Reads all choices if the latest repair was stopped.
     pub fn bound(&self) -> f64 {
         match (&self.solved, self.margin()) {
             (Some(solved), _) => {

@@ -1,7 +1,7 @@
 //! Strongly connected components of a graph in compressed rows: Tarjan's algorithm with its own stack instead of recursion.
 //!
-//! One pass over states and arcs, no recursion, three words per state. Components come out with successors first: whoever
-//! solves them in order finds every value outside the current component already known.
+//! One pass over states and arcs, no recursion, three words per state. Components come out with successors first: solved
+//! in order, every value outside the current component is already known.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
-//! What every solver of this crate returns, and what it is told.
+//! What every solver of this crate returns, and its limits.
 
-/// No choice: the policy of a terminal state, or of one where nothing matters.
+/// No choice: the policy of a terminal state, or of one where the choice does not matter.
 pub const NO_CHOICE: u32 = u32::MAX;
 
 /// Whether values are the largest or the smallest that a policy attains.
@@ -14,7 +14,7 @@ pub enum Direction {
 
 /// Values of all states with proven intervals, and a policy.
 ///
-/// For every state, `lower <= true value <= upper` whatever stopped the solver. Infinite values are reported as infinite in
+/// For every state, `lower <= true value <= upper`, however the solver was stopped. Infinite values are reported as infinite in
 /// both.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
@@ -42,9 +42,9 @@ impl Solution {
 
 /// How far to go.
 pub struct Limits<'a> {
-    /// Every value is to be within this of the truth; above 0.
+    /// The tolerance: every value should be within this of the truth; above 0.
     pub tolerance: f64,
-    /// Asked now and then; `true` ends the work with the intervals reached so far, which are still proven.
+    /// Called now and then; `true` ends the work with the intervals reached so far, which are still proven.
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// The number of threads to use; results are the same bytes for any number.
     pub threads: usize,

@@ -1,9 +1,9 @@
 //! Values without discount: reachability, total reward, a number of steps, the long run.
 //!
-//! Graph analysis decides what does not depend on numbers (probability 0 and 1, infinite values) exactly. What is left is
-//! solved one strongly connected component after another, successors first, by policy iteration with an elimination that
-//! never subtracts, or by sweeps; every bound is proven by a last look with all rounding counted. `docs/SOLVING.md` has the
-//! arguments.
+//! Graph analysis decides what does not depend on numbers (probability 0 and 1, infinite values) exactly. The rest is
+//! solved one strongly connected component at a time, successors first, by policy iteration with an elimination that never
+//! subtracts, or by sweeps; every bound is proven by a final check with all rounding accounted for. `docs/SOLVING.md` has
+//! the arguments.
 
 mod asked;
 mod attempt;
@@ -61,7 +61,7 @@ pub enum Objective<'a> {
     RewardUntil {
         /// The rewards.
         reward: &'a Rewards,
-        /// Where collecting ends.
+        /// The states at which the total ends.
         goal: &'a [u32],
     },
     /// The expected total reward until the episode ends, if ever.
@@ -97,7 +97,7 @@ pub enum Method {
     Sweeps,
 }
 
-/// Solves a model without discount. Intervals are proven whenever this returns, also if `limits.stop` ended the work.
+/// Solves a model without discount. Intervals are proven whenever this returns, even if `limits.stop` ended the work.
 ///
 /// # Errors
 /// If the model's arrays are inconsistent, a number is not finite, a label names a state that does not exist, or the tolerance
@@ -111,7 +111,7 @@ pub fn solve_undiscounted(
     solve_undiscounted_by(Method::Automatic, mdp, objective, direction, limits)
 }
 
-/// The same by a given method. Graph analysis, a number of steps and the gain of end components know only one.
+/// The same by a given method. Graph analysis, a number of steps and the gain of end components have only one.
 ///
 /// # Errors
 /// As [`solve_undiscounted`].

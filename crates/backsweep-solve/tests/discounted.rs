@@ -66,7 +66,7 @@ fn check_policy(small: &Small, solution: &Solution, what: &str) {
     }
 }
 
-/// A tolerance that no arithmetic reaches ends all the same, with an interval that holds.
+/// Solving with an unreachable tolerance still ends, with an interval that holds.
 #[test]
 fn impossible_tolerances_end() {
     let mut random = Random::from_seed(2);

@@ -1,4 +1,4 @@
-//! Repairs after changes against fresh solves, and questions that leave no trace.
+//! Repairs after changes against fresh solves, and what-if questions that leave no trace.
 
 mod common;
 
@@ -85,7 +85,7 @@ fn what_if_leaves_no_trace() {
             let (before, model) = (asked.solution(), asked.model());
             let Ok(answer) = asked.what_if(&changes, &LIMITS) else { continue };
             assert_eq!(asked.solution(), before, "round {round}");
-            // Choices put back may stand in another place of their state.
+            // Restored choices may have another place in their state.
             assert_eq!(asked.model().0.n_choices(), model.0.n_choices());
             made.apply(&changes, &LIMITS).unwrap();
             for s in 0..n as usize {
@@ -139,7 +139,7 @@ fn a_wall_of_a_maze_is_repaired_locally() {
 
 /// Stopped at once, the interval is wider and still holds; the next repair finishes the work.
 #[test]
-fn a_stopped_repair_is_proven_and_can_go_on() {
+fn a_stopped_repair_is_proven_and_can_continue() {
     let maze = families::Maze::new(80, 3);
     let family = maze.family();
     let mut repair =
@@ -184,7 +184,7 @@ fn wrong_changes_are_refused_and_change_nothing() {
     assert!(repair.apply(&twice, &LIMITS).is_err());
 }
 
-/// What a solve left is taken over after rows have changed: exact to the bound, and nothing is backed up if nothing changed.
+/// A repair resumes from a solve after rows have changed: exact to the bound, and nothing is backed up if nothing changed.
 #[test]
 fn a_solve_is_resumed_after_a_change() {
     let mut random = Random::from_seed(8);

@@ -145,7 +145,7 @@ fn chains_of_other_questions_agree_with_fresh_solves() {
     }
 }
 
-/// Choices that the policy does without and that stay worse need no new solve; all that could matter does.
+/// Choices that the policy does not use and that stay worse need no new solve; everything that could matter does.
 #[test]
 fn changes_that_cannot_matter_are_not_solved_again() {
     let mut local = 0;
@@ -216,7 +216,7 @@ fn a_wall_of_a_maze_without_discount_is_repaired_locally() {
 
 /// Stopped at once, intervals are wider and still hold; the next repair finishes the work.
 #[test]
-fn a_stopped_repair_is_proven_and_can_go_on() {
+fn a_stopped_repair_is_proven_and_can_continue() {
     let maze = families::Maze::new(30, 3);
     let family = maze.family();
     let goal = maze.n_states() as u32 - 1;
@@ -254,7 +254,7 @@ fn changes_that_leave_the_graph_are_solved_again_in_part() {
             (until(), Direction::Minimize),
         ] {
             let mut random = Random::from_seed(70 + i as u64);
-            // Negative rewards beside a few positive ones, so that small backups of costs do not take over.
+            // Negative rewards and a few positive ones, so that small backups of costs do not take over.
             let paid =
                 |random: &mut Random| if random.chance(0.05) { 0.125 } else { -reward(random, Paid::Costs) };
             let rewards = (0..mdp.n_choices()).map(|_| paid(&mut random)).collect();
@@ -289,7 +289,7 @@ fn changes_that_leave_the_graph_are_solved_again_in_part() {
                 let fresh = query.solve(&changed, direction, None, &LIMITS).unwrap();
                 assert_same(&kept, &fresh, &what);
             }
-            // Smallest totals are infinite: going round pays.
+            // Smallest totals are infinite: the loop pays.
             let is_infinite = direction == Direction::Minimize && query == until();
             let enough = is_infinite || (local > 0 && in_part > 0);
             assert!(enough, "model {i}, {query}, {direction:?}: {local}, {in_part} of 60");

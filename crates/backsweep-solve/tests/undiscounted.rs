@@ -142,7 +142,8 @@ fn the_unfair_gambler_is_inside_to_the_last_digit() {
     }
 }
 
-/// A state that may wait for free, at a cost, or pay to leave: waiting never reaches the goal, so it is no way to be cheap.
+/// A state that may wait for free, at a cost, or pay to leave: waiting never reaches the goal, so it does not make the way
+/// cheaper.
 #[test]
 fn waiting_for_free_is_not_progress() {
     // State 0: wait, go to 1 for free, or pay 5; state 1: back for free, or pay 3; state 2 is the goal.
@@ -272,13 +273,13 @@ fn a_stop_leaves_proven_intervals() {
                         "{after}: {s}"
                     );
                 }
-                assert!(asked.into_inner() < after + 200, "{method:?} goes on after the stop");
+                assert!(asked.into_inner() < after + 200, "{method:?} continues after the stop");
             }
         }
     }
 }
 
-/// A tolerance that no double can meet ends all the same, without the claim of having been met.
+/// Solving with a tolerance that no double can meet still ends, without claiming to have met it.
 #[test]
 fn any_tolerance_ends() {
     let mdp = square(12, 1);
@@ -361,11 +362,11 @@ fn size_and_length() {
     );
 }
 
-/// A loop that pays 2 and costs 2, or 0.5 and 0.5, is free: going round changes nothing, and the way out counts. A loop that
-/// pays a little more than it costs is used for ever; one whose rewards cancel only on average stays open.
+/// A loop that pays 2 and costs 2, or 0.5 and 0.5, is free: it changes nothing, and the exit counts. A loop that pays a
+/// little more than it costs is used for ever; one whose rewards cancel only on average stays undecided.
 #[test]
 fn rewards_that_cancel_along_a_loop() {
-    // 0 -> 1 -> 0; 1 also leads out, by way of 2, to the goal 3; 0 leads out dearly.
+    // 0 -> 1 -> 0; 1 also leads out, through 2, to the goal 3; 0 leads out at a high cost.
     let mdp = model(&[
         vec![vec![(1, 1.0)], vec![(3, 1.0)]],
         vec![vec![(0, 1.0)], vec![(2, 1.0)]],
@@ -396,7 +397,7 @@ fn rewards_that_cancel_along_a_loop() {
         let costs = solve([size, 10.0, -size + 0.125, 1.0, 1.0, 0.0], Direction::Minimize);
         assert!(costs.converged && (costs.value(0) - exact[0]).abs() < 1e-9);
     }
-    // Only the mean of the two ways back cancels: no double is sure of that.
+    // Only the mean of the two ways back cancels: doubles cannot establish that.
     let mdp = model(&[
         vec![vec![(1, 1.0)], vec![(3, 1.0)]],
         vec![vec![(0, 0.3), (2, 0.7)]],

@@ -21,12 +21,12 @@ fn limits(tolerance: f64) -> Limits<'static> {
     Limits { tolerance, stop: &|| false, threads: 1 }
 }
 
-/// Elimination and sweeps in turn, whatever would be chosen.
+/// Elimination and sweeps in turn, regardless of what would be chosen.
 fn method(seed: u64) -> UndiscountedMethod {
     [UndiscountedMethod::Automatic, UndiscountedMethod::Sweeps][(seed / 7 % 2) as usize]
 }
 
-/// Solves again, stopped after a few questions: whatever was reached has to hold.
+/// Solves again, stopped after a few checks: whatever was reached must hold.
 fn check_stopped(
     mdp: &Mdp,
     objective: Objective,

@@ -20,7 +20,7 @@ pub enum Verdict {
     NotProven(String),
 }
 
-/// A verdict and how it came about.
+/// A verdict and its details.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The verdict.
@@ -29,10 +29,10 @@ pub struct Report {
     pub width: f64,
 }
 
-/// The part of the tolerance by which bounds may be off: room for rounding, here and in the solver.
+/// The fraction of the tolerance by which bounds may be off: room for rounding, here and in the solver.
 const SHARE: f64 = 0.01;
 
-/// So many arcs are looked at before the check gives up; about a minute.
+/// The number of arcs read before the check gives up; about a minute.
 const BUDGET: u64 = 10_000_000_000;
 
 /// Checks a result against its model.
@@ -77,7 +77,7 @@ pub fn verify(mdp: &Mdp, result: &ResultFile) -> Report {
     Report { verdict, width }
 }
 
-/// What can be said without looking at values.
+/// Checks that need no values.
 fn well_formed(mdp: &Mdp, result: &ResultFile) -> Result<(), String> {
     let n = mdp.n_states();
     for (what, found) in
@@ -193,7 +193,7 @@ fn steps<'a>(mdp: &'a Mdp, result: &ResultFile) -> Result<Steps<'a>, String> {
     Ok(Steps { mdp, rewards, fixed, n, discount, direction: result.direction })
 }
 
-/// The expected reward of every choice, rounding counted.
+/// The expected reward of every choice, rounding accounted for.
 fn rewards(mdp: &Mdp, name: Option<&str>) -> Result<Vec<Interval>, String> {
     let rewards = mdp.rewards(name).map_err(|error| error.to_string())?;
     let mut expected = Vec::with_capacity(mdp.n_choices());
@@ -212,7 +212,7 @@ fn rewards(mdp: &Mdp, name: Option<&str>) -> Result<Vec<Interval>, String> {
             if on_arcs {
                 let mut mean = Sum::default();
                 arcs.for_each(|arc| mean.add(mdp.probabilities[arc], rewards.arcs[arc]));
-                // The sum of a row may be off by rounding, which dividing by it would mend.
+                // The sum of a row may be off by rounding, which dividing by it would correct.
                 sum = sum.plus(mean.interval(8.0 + mdp.arcs_of(choice).len() as f64));
             }
             expected.push(sum);
@@ -297,12 +297,12 @@ fn must_choose(mdp: &Mdp, result: &ResultFile, state: usize) -> bool {
     match (&result.objective, result.direction) {
         (Objective::Discounted { .. }, _) => true,
         (Objective::Reach { goal, avoid }, direction) => {
-            // Where even the best policy reaches nothing, and where even the worst does, all are the same.
+            // Where even the best policy never reaches the goal, or even the worst always does, all policies are equal.
             let same = if direction == Direction::Maximize { upper == 0.0 } else { lower == 1.0 };
             !same && !has(goal) && !avoid.as_deref().is_some_and(has)
         }
         (Objective::Total { until, .. }, _) => lower < f64::INFINITY && !has(until),
-        // Where the value is infinite on the bad side, every policy is as bad.
+        // Where the value is infinite on the bad side, every policy is equally bad.
         (Objective::Episode { .. }, Direction::Maximize) => upper > f64::NEG_INFINITY,
         (Objective::Episode { .. }, Direction::Minimize) => lower < f64::INFINITY,
         (Objective::Average { .. }, _) => true,

@@ -1,11 +1,11 @@
-//! Enclosures of discounted values: any guess, one sweep with rounding counted, and the contraction.
+//! Enclosures of discounted values: any guess, one sweep with rounding accounted for, and the contraction.
 
 use crate::enclosure::{Enclosure, Guess};
 use crate::result::Direction;
 use crate::rows::{Interval, Sum};
 use backsweep_io::mdp::Mdp;
 
-/// A discounted problem. Here probabilities are taken as they stand.
+/// A discounted problem. Probabilities are used as stored.
 pub struct Discounted<'a> {
     pub mdp: &'a Mdp,
     pub rewards: &'a [Interval],
@@ -49,7 +49,7 @@ impl Discounted<'_> {
         best.map_or_else(|| Enclosure::unknown(n), |(enclosure, _)| enclosure)
     }
 
-    /// The discount times the largest sum of probabilities, rounded up; `None` if that is no contraction.
+    /// The discount times the largest sum of probabilities, rounded up; `None` if that is not a contraction.
     fn modulus(&self) -> Option<f64> {
         let mut most: f64 = 0.0;
         for choice in 0..self.mdp.n_choices() {

@@ -25,11 +25,11 @@ impl Enclosure {
     }
 }
 
-/// What an enclosure begins with: values and choices that someone claims, and how narrow it should be.
+/// The starting point of an enclosure: claimed values and choices, and how narrow it should be.
 pub struct Guess<'a> {
     pub values: &'a [f64],
     pub policy: &'a [Option<u32>],
     pub width: f64,
-    /// How many arcs may be looked at.
+    /// How many arcs may be read.
     pub budget: u64,
 }

@@ -1,4 +1,4 @@
-//! A number that tells models apart.
+//! A number that identifies a model.
 
 use backsweep_io::mdp::Mdp;
 

@@ -16,24 +16,24 @@
 //! the policy's value in the same way, from the model that has no other choices. A claim that lies inside is true, one that
 //! contradicts them is wrong, and where enclosures are too wide to tell, the claim is not proven. Guesses (values, policies,
 //! weights) come from ordinary floating-point arithmetic and need not be right; every inequality that a proof rests on is
-//! checked with its rounding errors counted (module `rows`).
+//! checked with its rounding errors accounted for (module `rows`).
 //!
 //! **Discounted.** T is a contraction of modulus γ. If T w ≥ w − d everywhere, then V ≥ w − d/(1 − γ); likewise from above. So
 //! one sweep over any w gives an enclosure, and more sweeps make it narrower.
 //!
-//! **Reachability and total reward.** First the graph (module `graph`): states whose value is 0, 1 or infinite whatever the numbers.
-//! End components among the rest in which moving about is free count as one state, for then every policy that matters leaves
-//! the rest with probability 1. On what remains (module `problem`), with w a guess of the values and π a policy:
+//! **Reachability and total reward.** First the graph (module `graph`): states whose value is 0, 1 or infinite independently of
+//! the numbers. End components among the rest in which moving about is free count as one state, for then every policy that
+//! matters leaves the rest with probability 1. On what remains (module `problem`), with w a guess of the values and π a policy:
 //!
 //! - a path out of every state under π shows, in a finite model, that π leaves for certain;
 //! - l ≤ T_π l then gives l ≤ V_π, because l(s) ≤ E[rewards of n steps] + E[l(X_n)], and the last term goes to the value of
 //!   where π leaves to;
 //! - for a maximum, u ≥ T_c u for *every* choice c gives u ≥ V_σ for every policy σ that leaves for certain, likewise. With
 //!   end components merged, every policy leaves when a probability is maximised or minimised; for total rewards those that do
-//!   not count as infinite and were dealt with by the graph. So [l, u] encloses V; minima are the same with signs changed;
-//! - w is no exact fixed point, so l = w − e and u = w + e, where e adds up the error of every step along the way: e is about
-//!   four times the error of a step plus the mean of e over what follows, for the slowest choice that is nearly best. Choices
-//!   that are clearly worse pay by being worse. e is a guess too; l and u are checked like any others;
+//!   not leave count as infinite and were handled by the graph. So [l, u] encloses V; minima are the same with signs changed;
+//! - w is not an exact fixed point, so l = w − e and u = w + e, where e adds up the error of every step along the way: e is
+//!   about four times the error of a step plus the mean of e over what follows, for the slowest choice that is nearly best.
+//!   Choices that are clearly worse pay by being worse. e is a guess too; l and u are checked like any others;
 //! - T w − w is computed from differences between values, and w is the sum of two doubles, so that errors are those of the
 //!   differences. A chain that takes a million steps is enclosed to 1e-11.
 //!

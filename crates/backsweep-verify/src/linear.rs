@@ -1,5 +1,5 @@
 //! A guess at the solution of x = b + P x for one policy: components in order, small ones by elimination, large ones by sweeps.
-//! Nothing here has to be right: what comes out is checked.
+//! Nothing here has to be right: the result is checked.
 
 use crate::graph::components;
 use crate::problem::Problem;
@@ -7,9 +7,9 @@ use crate::problem::Problem;
 /// Components up to this size are solved densely: a million entries, and some 10⁸ operations.
 const DENSE: usize = 400;
 
-/// Solves for a policy (a choice per group) and constants (one per group), beginning with `x`, whose last two entries are those
-/// of what is known. Large components are swept until
-/// no value changes by more than `precision` or by more than rounding. `budget` counts arcs down.
+/// Solves for a policy (a choice per group) and constants (one per group), starting from `x`, whose last two entries are the
+/// known values. Large components are swept until no value changes by more than `precision` or by more than rounding. `budget`
+/// counts arcs down.
 pub fn solve(
     problem: &Problem,
     policy: &[u32],

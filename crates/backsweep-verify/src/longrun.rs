@@ -3,7 +3,7 @@
 //! Everything is maximised; for a minimum rewards change their signs. For any numbers v, no policy within an end component
 //! earns more per step than the largest `reward + mean v after - v before` of a choice in it, and the policy that takes the
 //! best choice by that measure earns at least the smallest over its own: v telescopes over a long run. A few sweeps of value
-//! iteration (half of each step, against periods) bring the two together.
+//! iteration (averaged with the old values, against periodicity) bring the two together.
 //!
 //! **Average.** End components count as one state; staying in one is worth its gain, and every policy stays somewhere for
 //! ever, or ends, which is worth 0. **Totals.** An end component whose loops can earn makes the total infinite wherever it can
@@ -68,7 +68,8 @@ pub fn episode(graph: &Graph, rewards: &[Interval], direction: Direction, guess:
         match () {
             () if rich[state] => enclosure.fix(state, f64::INFINITY),
             () if unsure[state] => {
-                let remark = "a loop with rewards of both signs has a mean that is not told apart from 0";
+                let remark =
+                    "a loop with rewards of both signs has a mean that cannot be distinguished from 0";
                 enclosure.remark = Some(remark.to_owned());
             }
             () if finite[state] => enclosure.fix(state, 0.0),

@@ -1,5 +1,5 @@
-//! What is left when the graph has decided all that it can: states that count as one are one, and what is known is one of two
-//! places beside them, worth 0 and 1.
+//! //! The problem that remains after graph analysis: states that count as one are merged, and everything known is one of two
+//! extra states, worth 0 and 1.
 
 use crate::graph::Graph;
 use crate::rows::{Interval, Sum, divided};
@@ -33,7 +33,7 @@ pub struct Values {
     pub small: Vec<f64>,
 }
 
-/// What is to be solved.
+/// The problem to solve.
 pub struct Parts<'a> {
     pub graph: &'a Graph<'a>,
     /// The undecided states.
@@ -49,7 +49,7 @@ pub struct Parts<'a> {
 }
 
 impl Problem {
-    /// Takes in the choices that are allowed, except those that stay in their group, where nothing happens.
+    /// Adds the allowed choices, except those that stay in their group, where nothing happens.
     pub fn new(parts: &Parts, allowed: impl Fn(usize) -> bool) -> Self {
         let (graph, mdp) = (parts.graph, parts.graph.mdp);
         let n = mdp.n_states();
@@ -97,7 +97,7 @@ impl Problem {
                 problem.rewards.push(worth);
                 problem.missing.push(Interval::point(1.0));
                 problem.off.push(0.0);
-                // None of the model's.
+                // Not a choice of the model.
                 problem.original.push(mdp.n_choices() as u32);
                 problem.arcs.push(problem.targets.len() as u32);
             }

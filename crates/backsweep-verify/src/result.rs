@@ -27,7 +27,7 @@ pub enum Objective {
     Reach {
         /// The label of the states to reach.
         goal: String,
-        /// The label of states that must not be passed before.
+        /// The label of states that must not be passed through on the way.
         avoid: Option<String>,
     },
     /// The expected sum of rewards until a label is reached.
@@ -41,7 +41,7 @@ pub enum Objective {
     Within {
         /// The label of the states to reach.
         goal: String,
-        /// The label of states that must not be passed before.
+        /// The label of states that must not be passed through on the way.
         avoid: Option<String>,
         /// How many steps.
         steps: u64,
@@ -81,7 +81,7 @@ impl Objective {
     }
 }
 
-/// A result as it stands in a file.
+/// A result as stored in a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResultFile {
@@ -112,7 +112,7 @@ pub struct ResultFile {
     /// The time it took.
     #[serde(default)]
     pub seconds: f64,
-    /// The most memory that the process had, in bytes, if known.
+    /// The peak memory of the process, in bytes, if known.
     #[serde(default)]
     pub peak_memory: Option<u64>,
 }
@@ -134,7 +134,7 @@ impl ResultFile {
     /// The result as text.
     ///
     /// # Errors
-    /// If a number cannot be written; none of those that pass [`verify`](crate::verify) is one.
+    /// If a number cannot be written; this cannot happen for results that pass [`verify`](crate::verify).
     pub fn to_json(&self) -> Result<String, String> {
         serde_json::to_string(self).map_err(|error| error.to_string())
     }

@@ -1,4 +1,4 @@
-//! Sums of products with their rounding errors counted.
+//! Sums of products with their rounding errors accounted for.
 
 /// The relative error of one rounding is at most half of this; what is computed with it is therefore an upper bound even
 /// after its own rounding.
@@ -40,8 +40,8 @@ impl std::ops::Neg for Interval {
     }
 }
 
-/// A sum of products in the making. The exact sum of n products is within `(n + k) EPS Σ|p v|` of the computed one, where each
-/// factor p may itself be off by a relative `k EPS / 2`; underflow adds less than 1e-300.
+/// /// A sum of products under construction. The exact sum of n products is within `(n + k) EPS Σ|p v|` of the computed one,
+/// where each factor p may itself be off by a relative `k EPS / 2`; underflow adds less than 1e-300.
 #[derive(Clone, Copy, Default)]
 pub struct Sum {
     sum: f64,

@@ -19,7 +19,7 @@ pub struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// The best values or, with `first` choices, those of a run that begins with them and goes on in the best way.
+    /// The best values or, with `first` choices, those of a run that starts with them and then continues optimally.
     pub fn enclose(&self, budget: u64, first: Option<&[Option<u32>]>) -> Enclosure {
         let n = self.mdp.n_states();
         let cost = (self.mdp.n_arcs() + self.mdp.n_choices() + n) as u64;

@@ -19,7 +19,7 @@ pub fn reach(graph: &Graph, direction: Direction, guess: &Guess) -> Enclosure {
     };
     let open: Vec<bool> =
         possible.iter().zip(&certain).map(|(possible, certain)| *possible && !certain).collect();
-    // No end component lies in what is open for a minimum: it could be stayed in, and the goal be missed for certain.
+    // For a minimum, the undecided part has no end component: a policy could stay in it and miss the goal for certain.
     let merged = if maximize { graph.end_components(&open, |_| true) } else { vec![None; open.len()] };
     let rewards = vec![Interval::point(0.0); graph.mdp.n_choices()];
     let parts = Parts { graph, open: &open, merged: &merged, one: &certain, rewards: &rewards, stay: &[] };
@@ -28,7 +28,7 @@ pub fn reach(graph: &Graph, direction: Direction, guess: &Guess) -> Enclosure {
     for state in (0..open.len()).filter(|&state| !open[state]) {
         enclosure.fix(state, f64::from(u8::from(certain[state])));
     }
-    // A probability is one whatever the rounding.
+    // A probability stays between 0 and 1 despite rounding.
     enclosure.lo.iter_mut().for_each(|lo| *lo = lo.max(0.0));
     enclosure.hi.iter_mut().for_each(|hi| *hi = hi.min(1.0));
     enclosure
@@ -190,7 +190,7 @@ impl Search<'_> {
             for (group, taken) in policy.iter_mut().enumerate() {
                 let mut best = self.best_case(self.problem.gain(group, *taken as usize, x));
                 for choice in self.problem.choices_of(group) {
-                    // Better beyond doubt, or the policy could go round in circles.
+                    // Clearly better, or policy iteration could cycle.
                     let gain = -self.best_case(-self.problem.gain(group, choice, x));
                     if gain - best > 1e-13 * x.large[group].abs() {
                         *taken = choice as u32;
@@ -267,7 +267,7 @@ impl Search<'_> {
         self.best_case(gain) >= -(4.0 * off).max(self.width / 4.0)
     }
 
-    /// Makes x ± off satisfy every inequality that it needs; returns what is added and taken off.
+    /// Makes x ± off satisfy every inequality that it needs; returns what is added and subtracted.
     fn prove(&self, policy: &[u32], x: &Values, mut off: Vec<f64>) -> Result<Vec<f64>, String> {
         let n = policy.len();
         let lifted = |off: &[f64], sign: f64| {
@@ -290,7 +290,7 @@ impl Search<'_> {
                 all(&lo, -1.0) && own(&hi, 1.0)
             };
             if proven {
-                // The sums above were rounded: a little more holds them.
+                // The sums above were rounded: a little more covers that.
                 let more = |g: usize| (off[g] + 4.0 * f64::EPSILON * (off[g] + x.small[g].abs())).next_up();
                 return Ok((0..n).map(more).collect());
             }

@@ -41,7 +41,7 @@ pub fn deep_sea(n: usize, stochastic: bool, random: &mut Random) -> World {
         World::lasting(&format!("{name}_{n}"), &format!("{title}, N = {n}"), table, 0).with_grid(grid);
     World {
         discount: 0.99,
-        // Of the cells that can be reached; above the diagonal of the last column nothing happens.
+        // Only over reachable cells; above the diagonal of the last column nothing happens.
         reward_range: (-0.01 / n as f64, 1.0 - 0.01 / n as f64),
         score,
         // bsuite counts a sea as solved only if it took fewer than 2^n + 100 episodes.

@@ -5,8 +5,8 @@ use crate::table::{Table, end, to};
 use crate::world::{Horizon, Phase, World};
 use backsweep::{Outcome, State};
 
-/// A square of `side` × `side` cells: a move goes as meant with probability .8, else to either side; in the far corner every
-/// action gives 1 and leads back to the start.
+/// A square of `side` × `side` cells: a move goes as intended with probability .8, otherwise to either side; in the far
+/// corner every action gives 1 and leads back to the start.
 pub fn square(side: usize, steps: u64) -> World {
     let n = side * side;
     let table = Table::new(n, |s| {
@@ -65,7 +65,7 @@ pub fn dearden() -> World {
     World { reward_range: (0.0, 3.0), ..world }
 }
 
-/// Sutton & Barto's example 8.2: the short way is walled up after 1,000 steps and a longer one opens.
+/// Sutton & Barto's example 8.2: the short way is blocked after 1,000 steps and a longer one opens.
 pub fn blocking() -> World {
     changing("blocking_maze", "Blocking maze", [0..=7, 1..=8], 1_000, 3_000)
 }

@@ -1,4 +1,4 @@
-//! Worlds that differ from run to run: the setting for all worlds is chosen on these and on other sizes of the suite's families.
+//! Worlds that differ from run to run: the default setting was chosen on these and on other sizes of the suite's families.
 
 use super::toy_text::frozen_lake;
 use crate::table::{Table, to};

@@ -22,8 +22,8 @@ pub fn frozen_lake_8() -> World {
     frozen_lake("frozen_lake_8x8", "FrozenLake 8x8", &LAKE_8, 200)
 }
 
-/// A lake of this map: a move goes as meant or to either side, each equally likely. Holes and the goal end the episode; the goal
-/// gives 1.
+/// A lake of this map: a move goes as intended or to either side, each equally likely. Holes and the goal end the episode; the
+/// goal gives 1.
 pub(super) fn frozen_lake<R: AsRef<str>>(name: &str, title: &str, map: &[R], limit: u64) -> World {
     let side = map.len();
     let kind = |cell: usize| map[cell / side].as_ref().as_bytes()[cell % side];
@@ -77,10 +77,10 @@ const WALL_RIGHT: [(usize, usize); 6] = [(0, 1), (1, 1), (3, 0), (3, 2), (4, 0),
 const STANDS: [(usize, usize); 4] = [(0, 0), (0, 4), (4, 0), (4, 3)];
 const IN_TAXI: usize = 4;
 
-/// Taxi: pick a passenger up (1 of 4 stands) and set it down at another. Every step costs 1, a wrong pick-up or set-down 10;
-/// the delivery gives 20 and ends the episode.
+/// Taxi: pick up a passenger at one of 4 stands and drop them off at another. Every step costs 1, a wrong pick-up or
+/// drop-off 10; the delivery gives 20 and ends the episode.
 ///
-/// State = ((row × 5 + column) × 5 + passenger) × 4 + destination. Actions: south, north, east, west, pick up, set down.
+/// State = ((row × 5 + column) × 5 + passenger) × 4 + destination. Actions: south, north, east, west, pick up, drop off.
 pub fn taxi() -> World {
     const DIRECTIONS: [(isize, isize); 4] = [(1, 0), (-1, 0), (0, 1), (0, -1)];
     let encode = |cell: usize, passenger: usize, destination: usize| (cell * 5 + passenger) * 4 + destination;

@@ -1,8 +1,8 @@
 //! One pass that solves a model without cycles: every state after its successors.
 //!
 //! Self loops are allowed: a choice that returns with probability p is worth (r + rest) / (1 - discount p). Each value is
-//! its own backup up to rounding, so the pass needs no second look: the residual is the rounding itself. One read of every
-//! arc, aborted at the first arc that leads to a state not yet known; trying costs next to nothing on models with cycles.
+//! its own backup up to rounding, so one pass is enough: the residual is the rounding itself. It reads every arc once and
+//! aborts at the first arc to a state not yet known; on models with cycles, trying costs next to nothing.
 
 use super::model::Model;
 use super::proof::{self, Shift};
@@ -15,7 +15,7 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// Where the true values lie. The four extra roundings of the division are those of the numerator, of the denominator
+    /// Bounds on the true values. The four extra roundings of the division are those of the numerator, of the denominator
     /// (two, relative to 1) and of the quotient.
     pub fn shift(&self, model: &Model) -> Shift {
         let rounding = 2.0 * model.rounding(proof::largest(&self.values));

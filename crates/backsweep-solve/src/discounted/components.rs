@@ -1,4 +1,4 @@
-//! Strongly connected components, successors first: each is a model of its own once the values behind it are known.
+//! Strongly connected components, successors first: each is a separate model once the values it leads to are known.
 
 use super::backward::{self, Order};
 use super::model::Model;
@@ -61,7 +61,7 @@ pub(crate) fn iterate(
     Reached { values: next, policy, shift, iterations, end }
 }
 
-/// The rows of one component; what its choices earn outside is part of their rewards.
+/// The rows of one component; what its choices earn outside becomes part of their rewards.
 #[derive(Default)]
 struct Part {
     choices: Vec<u32>,

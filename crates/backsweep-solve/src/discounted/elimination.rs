@@ -1,10 +1,10 @@
 //! Policy iteration whose evaluations are exact: elimination without subtractions inside the envelope of the model.
 //!
-//! Discounting is a probability to stop, so a policy is a chain in which every state leaks; eliminating states one after
-//! the other (Grassmann, Taksar & Heyman 1985) only adds and multiplies what is not negative: pivots are sums of what
-//! leaves, never 1 minus what stays, and keep their relative accuracy however slowly the chain leaks. Entries stay within
-//! the envelope: for each state, the numbers down to the lowest that it shares an arc with. Cost per evaluation: the sum of
-//! squares of these widths, so the method suits corridors and other narrow models, whatever the discount.
+//! Discounting is a probability to stop, so a policy is a chain in which every state leaks; eliminating states in turn
+//! (Grassmann, Taksar & Heyman 1985) only adds and multiplies nonnegative numbers: pivots are sums of what leaves, never 1
+//! minus what stays, and keep their relative accuracy however slowly the chain leaks. Entries stay within the envelope: for
+//! each state, the numbers down to the lowest that it shares an arc with. Cost per evaluation: the sum of squares of these
+//! widths, so the method suits corridors and other narrow models, at any discount.
 
 use super::model::Model;
 use super::proof::Shift;

@@ -1,10 +1,10 @@
 //! Sweeps in place (Gauss–Seidel), window by window: for models whose values flow outward from where they end.
 //!
 //! States are numbered outward from the ends. A sweep carries values outward at once, but every arc back towards an outer
-//! state costs another sweep, and a long way has many. So a window of states is swept until it settles before the next is
-//! touched; windows overlap by half, and those that later changes disturb are swept again. Values start at a lower bound:
-//! from above, a state would be drawn to values further out that are still too good, and those sink only one reward per
-//! sweep (500 x 500 maze: 16 sweeps over all choices and 25 over the policy instead of 30 and 129).
+//! state costs another sweep, and a long path has many. A window of states is therefore swept until it settles before the
+//! next is touched; windows overlap by half, and those disturbed by later changes are swept again. Values start at a
+//! lower bound: from above, a state would be drawn to values further out that are still too good, and those sink only one
+//! reward per sweep (500 x 500 maze: 16 sweeps over all choices and 25 over the policy instead of 30 and 129).
 
 use super::model::Model;
 use super::proof::{self, Change, Shift};
@@ -33,7 +33,7 @@ pub(crate) fn values_from_below(model: &Model) -> Vec<f64> {
 pub(crate) fn iterate(model: &Model, mut values: Vec<f64>, window: usize, goal: &Goal) -> Reached {
     let n = model.n_states();
     let factor = model.facts.most_factor(model.discount);
-    // The change per sweep at which the interval is narrow enough whatever its signs.
+    // The change per sweep at which the interval is narrow enough, whatever the signs.
     let enough = 0.49 * goal.width * (1.0 - factor) / factor.max(0.1);
     let mut settled = enough.max(1e-7 * model.largest_value());
     let mut work =
@@ -43,7 +43,7 @@ pub(crate) fn iterate(model: &Model, mut values: Vec<f64>, window: usize, goal: 
     let mut passes = 0;
     loop {
         passes += 1;
-        // Below half of what rounding may account for there is nothing to gain.
+        // Below half of what rounding may cause there is nothing to gain.
         settled = settled.max(0.5 * model.rounding(proof::largest(&values)));
         let mut change = Change::NONE;
         let mut clean = !overlap;

@@ -2,8 +2,8 @@
 //!
 //! Each round corrects the values by what their residual d is worth under the current policy: (I - discount P) x = d, solved
 //! to a hundredth by BiCGSTAB (van der Vorst 1992), two sweeps over the policy's rows per iteration. Where plain sweeps need
-//! a few times 1 / (1 - discount), this needs about its square root or less. A
-//! correction that did not get there is thrown away. The bound comes from the sweep over all choices alone.
+//! a few times 1 / (1 - discount), this needs about its square root or less. A correction that falls short is
+//! discarded. The bound comes only from the sweep over all choices.
 
 use super::elimination::down_and_up;
 use super::model::Model;
@@ -11,7 +11,7 @@ use super::proof::Shift;
 use super::sweeps::{Goal, PolicyRows, Progress, Reached, full_sweep, policy_sweep};
 use crate::NO_CHOICE;
 
-/// Iterations of BiCGSTAB per round to begin with; twice as many whenever they were too few.
+/// Initial iterations of BiCGSTAB per round; doubled whenever they were too few.
 const ITERATIONS: usize = 200;
 
 /// Policy iteration from `values`.

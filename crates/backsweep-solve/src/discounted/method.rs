@@ -18,7 +18,7 @@ pub enum Method {
     InPlace,
     /// Policy iteration, each policy evaluated approximately by a Krylov method; for chains that mix slowly.
     Krylov,
-    /// Strongly connected components, successors first, each by what suits it.
+    /// Strongly connected components, successors first, each by the method that suits it.
     Components,
 }
 

@@ -15,7 +15,7 @@ pub(crate) const EXCESS: f64 = 1e-6;
 /// Rewards beyond this are refused, so that no sum overflows.
 const LARGEST: f64 = 1e150;
 
-/// Whether a reward is a number that no sum overflows with.
+/// Whether a reward is small enough that no sum overflows.
 pub(crate) fn in_range(reward: f64) -> bool {
     reward.abs() <= LARGEST
 }
@@ -23,8 +23,8 @@ pub(crate) fn in_range(reward: f64) -> bool {
 /// Rows longer than this are summed in blocks of this length, so that rounding grows with the square root of the length.
 const BLOCK: usize = 64;
 
-/// Rows that are filled up are summed this many arcs at a time. A row's end is a branch that the processor cannot foretell
-/// where lengths vary, and multiples of four vary less (500 x 500 maze: 1.10 ns per arc instead of 1.46; 2 and 8 gain less).
+/// Padded rows are summed this many arcs at a time. The end of a row is a branch that the processor cannot predict where
+/// lengths vary, and multiples of four vary less (500 x 500 maze: 1.10 ns per arc instead of 1.46; 2 and 8 gain less).
 pub(crate) const LANES: usize = 4;
 
 /// Flat arrays of a model with the numbers that every bound needs.
@@ -39,11 +39,11 @@ pub(crate) struct Model<'a> {
     pub sign: f64,
     pub discount: f64,
     pub facts: Facts,
-    /// Whether the number of arcs of every row is a multiple of [`LANES`]: arcs of probability 0 fill rows up.
+    /// Whether the number of arcs of every row is a multiple of [`LANES`]: rows are padded with arcs of probability 0.
     pub filled: bool,
 }
 
-/// What is true of all rows; each number is rounded to the safe side.
+/// Bounds over all rows; each number is rounded to the safe side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Facts {
     /// The largest sum of a choice's probabilities.
@@ -61,7 +61,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// What holds before any row was seen.
+    /// The bounds before any row was seen.
     pub const NONE: Self = Self {
         most_mass: 0.0,
         least_mass: 1.0,
@@ -89,7 +89,7 @@ impl Facts {
     }
 
     /// How far a computed backup, or its difference from an old value, may be from the exact one. `more` roundings may
-    /// have come on top of those of the row.
+    /// have been added to those of the row.
     pub fn rounding(&self, largest_value: f64, more: f64) -> f64 {
         let carried = 1.01 * largest_value;
         let roundings = self.roundings + more;
@@ -108,7 +108,7 @@ impl Facts {
     }
 }
 
-/// Extremes over rows: what the check of a large model can afford to keep track of per row.
+/// Extremes over rows: all that the check of a large model can afford to track per row.
 struct Seen {
     most: f64,
     least: f64,
@@ -238,7 +238,7 @@ impl<'a> Model<'a> {
         (self.facts.largest_reward / (1.0 - factor).next_down() * (1.0 + 8.0 * UNIT)).next_up()
     }
 
-    /// Whether a state stays as it is whatever is done, without reward: worth 0, as a terminal state is.
+    /// Whether every choice of a state stays there without reward: worth 0, like a terminal state.
     pub fn is_end(&self, state: usize) -> bool {
         self.choices_of(state)
             .all(|c| self.rewards[c] == 0.0 && self.arcs_of(c).all(|a| self.targets[a] as usize == state))
@@ -322,7 +322,7 @@ fn check_starts(starts: &[u32], end: usize, what: &str, of: &str) -> Result<(), 
 
 fn check_rows(mdp: &Mdp, rewards: &[f64]) -> Result<Facts, String> {
     let n = mdp.n_states() as u32;
-    // Without a branch per arc, so that the loops run several arcs at a time: on a model that one pass solves, the check is
+    // // No branch per arc, so that the loops process several arcs at a time: on a model that one pass solves, the check is
     // half of the work.
     let mut right = mdp.targets.iter().fold(true, |right, &target| right & (target < n));
     let mut seen = Seen::default();
@@ -346,7 +346,7 @@ fn check_rows(mdp: &Mdp, rewards: &[f64]) -> Result<Facts, String> {
     Ok(facts)
 }
 
-/// What is wrong with the first choice that is not right.
+/// What is wrong with the first faulty choice.
 #[cold]
 fn complaint(mdp: &Mdp, rewards: &[f64]) -> String {
     let n = mdp.n_states();

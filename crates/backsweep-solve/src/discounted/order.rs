@@ -1,12 +1,12 @@
 //! Copies of a model that suit a method better: states numbered outward from the ends for sweeps or breadth first for
-//! elimination, rows filled up to multiples of four arcs.
+//! elimination, rows padded to multiples of four arcs.
 
 use super::model::{LANES, Model};
 use crate::NO_CHOICE;
 
 const UNSEEN: u32 = u32::MAX;
 
-/// A copy of a model with its states in another order, perhaps with rows filled up, and the way back.
+/// A copy of a model with its states in another order, perhaps with rows padded, and the way back.
 pub(crate) struct Renumbered<'a> {
     old: Model<'a>,
     /// The old number of each new state.
@@ -22,12 +22,12 @@ pub(crate) struct Renumbered<'a> {
 }
 
 impl<'a> Renumbered<'a> {
-    /// Copies the model for sweeps in place: rows are filled up if that pays.
+    /// Copies the model for sweeps in place: rows are padded if that pays.
     pub fn for_sweeps(old: &Model<'a>, order: Vec<u32>) -> Self {
         Self::copy(old, order, filled_length(old))
     }
 
-    /// The model in its own order with rows filled up, if that pays.
+    /// The model in its own order with rows padded, if that pays.
     pub fn filled(old: &Model<'a>) -> Option<Self> {
         let length = filled_length(old)?;
         Some(Self::copy(old, (0..old.n_states() as u32).collect(), Some(length)))
@@ -38,7 +38,7 @@ impl<'a> Renumbered<'a> {
         Self::copy(old, order, None)
     }
 
-    /// With a number of arcs, rows are filled up, which makes so many.
+    /// If a number of arcs is given, rows are padded, and that is the resulting number.
     fn copy(old: &Model<'a>, order: Vec<u32>, filled: Option<usize>) -> Self {
         let mut place = vec![0_u32; order.len()];
         for (new, &state) in order.iter().enumerate() {
@@ -70,7 +70,7 @@ impl<'a> Renumbered<'a> {
                     t
                 }));
                 if copy.filled {
-                    // The last target again, whose value is at hand.
+                    // The last target again, whose value is in the cache.
                     let (end, last) = (copy.targets.len(), copy.targets.last().copied().unwrap_or(0));
                     copy.targets.resize(end.next_multiple_of(LANES), last);
                     copy.probabilities.resize(end.next_multiple_of(LANES), 0.0);
@@ -113,8 +113,8 @@ impl<'a> Renumbered<'a> {
     }
 }
 
-/// The number of arcs with all rows filled up, if sweeps are faster then: where lengths vary, and the arcs that fill up are
-/// few.
+/// The number of arcs with all rows padded, if that makes sweeps faster: where lengths vary, and little padding is
+/// needed.
 fn filled_length(model: &Model) -> Option<usize> {
     if model.filled {
         return None;
@@ -132,7 +132,7 @@ fn filled_length(model: &Model) -> Option<usize> {
 }
 
 /// The states by their expected number of steps to an end, nearest first, as one wave outward from the ends finds it; those
-/// that no end is reached from come last. Nothing if no state ends, or if so many do that there is no outward.
+/// that cannot reach an end come last. `None` if no state ends, or if so many do that there is no outward direction.
 pub(crate) fn outward(model: &Model) -> Option<Vec<u32>> {
     let n = model.n_states();
     let mut steps = vec![f64::INFINITY; n];
@@ -176,7 +176,7 @@ fn loses_mass(model: &Model, choice: usize) -> bool {
     model.probabilities[model.arcs_of(choice)].iter().sum::<f64>() < 1.0 - 1e-6
 }
 
-/// Steps to an end by the best choice, where successors not yet reached are taken to be like those that are.
+/// Steps to an end by the best choice, assuming that successors not yet reached are like those that are.
 fn expected_steps(model: &Model, state: usize, steps: &[f64]) -> f64 {
     let mut least = f64::INFINITY;
     for choice in model.choices_of(state) {
@@ -226,13 +226,13 @@ impl Predecessors {
     }
 }
 
-/// The states breadth first along the arcs, from the first state on; nothing once the front is wider than `width` on
-/// average, which on a wide graph is soon.
+/// The states breadth first along the arcs, from the first state on; `None` once the front is wider than `width` on
+/// average, which on a wide graph is early.
 pub(crate) fn breadth_first(model: &Model, width: f64) -> Option<Vec<u32>> {
     if model.n_states() == 0 {
         return None;
     }
-    // Twice: the second search starts where the first ended, at the rim of the graph, where fronts are narrowest.
+    // Twice: the second search starts where the first ended, at the edge of the graph, where fronts are narrowest.
     let first = search(model, 0, width)?;
     let rim = first.iter().rev().find(|&&s| !model.is_end(s as usize))?;
     search(model, *rim as usize, width)

@@ -66,11 +66,11 @@ impl Shift {
 
     /// The shift after a sweep in place: each state was computed from a mixture of values before and after.
     pub fn after_sweep_in_place(model: &Model, values: &[f64], change: Change) -> Self {
-        // A row sees the changes of those successors that came later in the sweep: any part of its mass, also none.
+        // A row sees the changes of those successors that came later in the sweep: any part of its mass, possibly none.
         Self::after_sweep(model, values, Change { least: change.least.min(0.0), most: change.most.max(0.0) })
     }
 
-    /// The shift of values whose backups differ from them by `down` to `up`, all rounding already counted.
+    /// The shift of values whose backups differ from them by `down` to `up`, all rounding already accounted for.
     pub fn from_residual(model: &Model, down: f64, up: f64) -> Self {
         let (least, most) = factors(model);
         // Dividing by the smallest possible denominator moves away from 0, by the largest towards it.

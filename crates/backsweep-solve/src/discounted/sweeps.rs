@@ -2,8 +2,8 @@
 //!
 //! Each sweep over all choices gives the smallest and the largest change, hence a bound, and the middle of the two moves all
 //! values at once: where nothing ends, what remains contracts as fast as the chain mixes, not as slowly as the discount.
-//! The rows of the policy are gathered into their own arrays, so that the sweeps between read a fraction of the model.
-//! Every state depends on the values before the sweep only, so any number of threads computes the same bytes.
+//! The rows of the policy are gathered into their own arrays, so that the sweeps in between read a fraction of the
+//! model. Every state depends only on the values before the sweep, so any number of threads computes the same bytes.
 
 use super::model::{Model, mean};
 use super::proof::{Change, Shift};
@@ -147,7 +147,7 @@ pub(crate) enum End {
     Slow,
 }
 
-/// What a method is to reach and when it may give up.
+/// The goal of a method, and when it may give up.
 pub(crate) struct Goal<'a> {
     /// The width of interval to reach.
     pub width: f64,
@@ -165,7 +165,7 @@ pub(crate) fn modified_policy_iteration(model: &Model, mut values: Vec<f64>, goa
     let mut rows = PolicyRows::default();
     let mut spent = 0.0;
     let mut iterations = 0;
-    // A constant is worth shifting by only if all rows pass on about the same part of it.
+    // Shifting by a constant pays only if all rows pass on about the same part of it.
     let (least, most) = (model.facts.least_factor(model.discount), model.facts.most_factor(model.discount));
     let shiftable = !model.facts.has_terminal && 1.0 - most > 0.5 * (1.0 - least);
     let mut progress = Progress::default();
@@ -185,7 +185,8 @@ pub(crate) fn modified_policy_iteration(model: &Model, mut values: Vec<f64>, goa
         }
         rows.gather(model, &policy);
         let share = rows.n_arcs() as f64 / model.targets.len().max(1) as f64;
-        // Each round takes the spread of changes to a tenth; ten cheap sweeps at most, since the policy is still moving.
+        // // Each round reduces the spread of changes to a tenth, with at most ten cheap sweeps, since the policy is
+        // still changing.
         for _ in 0..PARTIAL_SWEEPS {
             let change = policy_sweep(&rows, model.discount, &values, &mut next, goal.threads);
             std::mem::swap(&mut values, &mut next);
@@ -202,7 +203,7 @@ pub(crate) fn modified_policy_iteration(model: &Model, mut values: Vec<f64>, goa
 /// At most this many sweeps over the policy's rows per sweep over all choices.
 const PARTIAL_SWEEPS: usize = 10;
 
-/// Notices when a method does not get any further.
+/// Detects when a method makes no more progress.
 #[derive(Default)]
 pub(crate) struct Progress {
     best: Option<f64>,
@@ -224,7 +225,7 @@ impl Progress {
         if width <= goal.width {
             return Some(End::Converged);
         }
-        // The part of the width that rounding alone accounts for; once it dominates, nothing is left to gain.
+        // The part of the width that rounding alone causes; once it dominates, nothing more can be gained.
         let rounding = model.rounding(super::proof::largest(values));
         let least = Shift::from_residual(model, -rounding, rounding).width();
         if width <= 2.5 * least || (change.least == 0.0 && change.most == 0.0) {

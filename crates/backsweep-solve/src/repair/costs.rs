@@ -4,12 +4,13 @@
 //! more with a residual of at most e < c everywhere: `|J - min (cost + mean J)| <= e`, and let d = e / (c - e).
 //!
 //! * Along the policy whose choices are best up to e, `(1 + d) J` is backed up to at most
-//!   `(1 + d) (J + e) - d c = (1 + d) J`, since each step costs at least c. So the policy costs at most that; its total is
-//!   finite, and every step costs c, so it ends with probability 1. Nothing about the graph has to be known.
+//!   `(1 + d) (J + e) - d c = (1 + d) J`, since each step costs at least c. The policy therefore costs at most that; its
+//!   total is finite, and every step costs at least c, so it ends with probability 1. Nothing needs to be known about the
+//!   graph.
 //! * No choice backs `(1 - d) J` up to less than `(1 - d) (J - e) + d c >= (1 - d) J`. A policy that ends costs no less
-//!   than what it is backed up to again and again; one that may not end costs an infinite amount.
+//!   than the limit of its repeated backups; one that may not end has infinite cost.
 //!
-//! States of infinite cost stay so while no choice of *theirs* changes: if one could reach the end with certainty after
+//! States of infinite cost stay infinite while no choice of *theirs* changes: if one could reach the end with certainty after
 //! changes elsewhere, it could have reached the states of finite cost before, and the end from there.
 
 use super::{Flat, Margin, Question, Repair};
@@ -17,12 +18,12 @@ use crate::undiscounted::{Asked, Kind, Method, Task, UNIT, View};
 use crate::{Direction, Limits, NO_CHOICE, Solution};
 use backsweep_io::mdp::SUM_SLACK;
 
-/// What costs need beside values.
+/// What costs need besides values.
 #[derive(Clone)]
 pub(super) struct Costs {
     /// No choice that counts costs less per step.
     least: f64,
-    /// Choices that never count: of goals, and such as may end the episode elsewhere, which is infinitely dear.
+    /// Choices that never count: those of goals, and those that may end the episode elsewhere, which costs an infinite amount.
     dead: Vec<bool>,
     /// Whether a change went beyond what small backups can repair.
     stale: bool,
@@ -60,7 +61,7 @@ impl Repair {
         !dead && !self.rows.removed[choice]
     }
 
-    /// Whether a state without choices that count is an end, worth 0, and not a place from which the goal is missed.
+    /// Whether a state without relevant choices is an end, worth 0, and not one from which the goal is missed.
     pub(super) fn ends(&self, state: usize) -> bool {
         match (&self.question, &self.asked) {
             (Question::Costs(_), Some(Asked { kind: Kind::Until, goal, .. })) => goal[state],
@@ -113,8 +114,8 @@ impl Repair {
         (least > 0.0).then_some(Costs { least, dead, stale: false })
     }
 
-    /// Solves the model as it is, without discount. Sweeps begin at the values so far if they are `warm`. Then small backups
-    /// take over where they can.
+    /// Solves the current model without discount. If `warm`, sweeps start from the current values. Then small backups take
+    /// over where possible.
     pub(super) fn answer(&mut self, limits: &Limits, warm: bool) -> Result<u64, String> {
         let Some(asked) = &self.asked else { return Ok(0) };
         let costs = self.as_costs(asked);
@@ -127,7 +128,7 @@ impl Repair {
             None => {
                 (mdp, _, ids) = self.rows.flat();
                 let mut checked = View::new(&mdp)?;
-                // Room for rows to come whose sums are rounded a little more.
+                // Room for later rows whose sums are rounded a little more.
                 checked.slack = checked.slack.max(4.0 * UNIT);
                 view = checked;
             }
@@ -140,7 +141,7 @@ impl Repair {
         let direction = if self.sign > 0.0 { Direction::Maximize } else { Direction::Minimize };
         let share = if costs.is_some() { 0.5 } else { 1.0 };
         let mut start = std::mem::take(&mut self.warm);
-        // The long run's values are not where its sweeps begin.
+        // Sweeps for the long run do not start from its values.
         let is_warm = warm && asked.kind != Kind::Average && !self.values.is_empty();
         if is_warm {
             start.values.clone_from(&self.values);

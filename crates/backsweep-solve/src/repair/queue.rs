@@ -1,11 +1,12 @@
 //! The states to back up, taken in a fixed order, window by window.
 //!
-//! Largest change first takes hundreds of backups per state that moves, since a state near the source is backed up again for
-//! every small change around it; a fixed order by value lets changes gather before they are passed on. An arc back to a
-//! place already passed would wait for the next round, while everything beyond is computed from a value about to change; so
-//! a window of places is emptied before the next begins (one wall of a 500 x 500 maze: a quarter of the backups).
+//! Taking the largest change first needs hundreds of backups per changed state, since a state near the source is backed up
+//! again for every small change around it; a fixed order by value lets changes accumulate before they are passed on. An arc
+//! back to a place already passed would wait for the next round, while everything beyond is computed from a value about to
+//! change; therefore a window of places is emptied before the next begins (one wall of a 500 x 500 maze: a quarter of the
+//! backups).
 
-/// A set of states with a place each; taken in ascending order of places, from the start again after the last.
+/// A set of states with a place each; taken in ascending order of places, wrapping around after the last.
 pub(crate) struct Queue {
     /// The place of each state.
     place: Vec<u32>,
@@ -13,7 +14,7 @@ pub(crate) struct Queue {
     order: Vec<u32>,
     /// One bit per place.
     bits: Vec<u64>,
-    /// Where to go on looking.
+    /// Where the search continues.
     next: usize,
     len: usize,
     /// The first word of the window being emptied.
@@ -62,7 +63,7 @@ impl Queue {
             let place = self.next + word.trailing_zeros() as usize;
             self.bits[place / 64] &= !(1 << (place % 64));
             self.len -= 1;
-            // A state that its own backup disturbs comes back at once.
+            // A state disturbed by its own backup is queued again at once.
             self.next = place;
             return Some(self.order[place] as usize);
         }

@@ -1,18 +1,18 @@
-//! Changes that leave the graph analysis as it is, where no small backups keep the answer: the components with a changed row are
-//! solved again, and those before them as far as bounds move. See [`Kept`] for which changes these are.
+//! //! Changes that leave the graph analysis valid, where small backups do not keep the answer: the components with a changed
+//! row are solved again, and those before them if bounds move. See [`Kept`] for which changes these are.
 
 use super::Repair;
 use super::work::Undo;
 use crate::Limits;
 use crate::undiscounted::{Asked, Kept, Method, NewRow, Row, Task, ends_and_slack, missing_mass};
 
-/// What of a reward graph analysis looks at.
+/// The property of a reward that graph analysis uses.
 fn class([low, high]: [f64; 2]) -> (bool, bool, bool) {
     ([low, high] == [0.0; 2], low >= 0.0, high <= 0.0)
 }
 
 impl Repair {
-    /// Whether the solver can be kept through changes that were made, by what takes them back.
+    /// Whether the solver can be kept through the changes made, given how to undo them.
     pub(super) fn all_fit(&self, kept: &Kept, made: &[Undo]) -> bool {
         let Some(asked) = &self.asked else { return false };
         made.iter().all(|change| match change {
@@ -66,7 +66,7 @@ impl Repair {
         }
     }
 
-    /// Tells the solver the rows of changes that fit, or of such that were taken back.
+    /// Passes the rows of changes, or of undone ones, to the solver.
     pub(super) fn tell(&self, kept: &mut Kept, choices: impl Iterator<Item = usize>) {
         if let Some(asked) = &self.asked {
             let asked_of = |&choice: &usize| !self.never_asked(asked, choice);
@@ -76,8 +76,8 @@ impl Repair {
         }
     }
 
-    /// Solves again what depends on changes that the solver was told of. Returns the number of states looked at; `None` if the
-    /// model has to be solved afresh.
+    /// Re-solves what depends on the changes passed to the solver. Returns the number of states visited; `None` if the model
+    /// has to be solved from scratch.
     pub(super) fn reuse(&mut self, kept: &mut Kept, made: &[Undo], limits: &Limits) -> Option<u64> {
         let solved = self.solved.as_mut()?;
         let task = Task {

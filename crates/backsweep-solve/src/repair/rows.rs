@@ -7,12 +7,12 @@ use backsweep_io::mdp::Mdp;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Incoming {
     pub choice: u32,
-    /// 0 for an arc that no longer exists; its place is used again when the choice returns to the state.
+    /// 0 for an arc that no longer exists; its place is reused if the choice leads to the state again.
     pub probability: f64,
 }
 
 /// Where a row is. One that outgrows its room moves to the end, with room for twice as many, so that however often rows
-/// change, memory stays within a constant factor of the largest that each has been.
+/// change, memory stays within a constant factor of the largest size of each row.
 #[derive(Clone, Copy)]
 struct Place {
     start: u32,
@@ -177,7 +177,7 @@ impl Rows {
         }
     }
 
-    /// Takes a choice out of its state; its arcs stay known, for [`restore_choice`](Self::restore_choice).
+    /// Removes a choice from its state; its arcs are kept for [`restore_choice`](Self::restore_choice).
     pub fn remove_choice(&mut self, choice: usize) {
         let state = self.owner[choice] as usize;
         self.removed[choice] = true;

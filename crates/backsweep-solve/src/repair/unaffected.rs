@@ -1,14 +1,14 @@
-//! Changes that cannot matter where no small backups keep the answer: choices that the policy does not take, and that stay
-//! worse than what it takes.
+//! //! Changes that cannot matter, where small backups do not keep the answer: choices that the policy does not take, and
+//! that stay worse than those it takes.
 //!
 //! Let everything be maximized, v be the true values before, and `low <= v <= high`, where the policy is worth at least low.
 //! A policy that takes none of the changed choices is worth what it was, so low still holds. A changed choice c of s whose
-//! backup of `high` is below `low(s)` has a backup of v below `v(s)`, so v is backed up to itself by the model as it is now.
-//! A policy that takes c for ever loses the difference each time, without end, while v is bounded; one that takes it finitely
-//! often is worth at most v by what held before. So v, and with it the interval, stays.
+//! backup of `high` is below `low(s)` has a backup of v below `v(s)`, so v is its own backup in the current model. A policy
+//! that takes c for ever loses the difference each time, without end, while v is bounded; one that takes it finitely often is
+//! worth at most v, as before. Hence v, and with it the interval, stays.
 //!
-//! The largest total until a label is infinite where the label may be missed, which is no question of worth: there only
-//! rewards may change. A number of steps and the long run have values that are not those of what is still to come.
+//! The largest total until a label is infinite where the label may be missed, which does not depend on values: there
+//! only rewards may change. For a number of steps and the long run, the values are not those of the remaining run.
 
 use super::Repair;
 use super::work::Undo;
@@ -17,7 +17,7 @@ use crate::undiscounted::{Asked, Kind};
 use backsweep_io::mdp::SUM_SLACK;
 
 impl Repair {
-    /// Whether the answer holds after changes that were made, by what takes them back.
+    /// Whether the answer holds after the changes made, given how to undo them.
     pub(super) fn unaffected(&self, made: &[Undo]) -> bool {
         let Some(asked) = &self.asked else { return false };
         made.iter().all(|change| match *change {
@@ -39,7 +39,7 @@ impl Repair {
             && (within(&asked.goal) || within(&asked.avoid))
     }
 
-    /// Whether the policy does without a choice, in a state of finite value.
+    /// Whether the policy does not use a choice, in a state of finite value.
     fn is_spare(&self, asked: &Asked, choice: usize) -> bool {
         let state = self.rows.owner[choice] as usize;
         matches!(asked.kind, Kind::Reach | Kind::Until | Kind::Total)
@@ -48,7 +48,7 @@ impl Repair {
             && self.signed(state).1.is_finite()
     }
 
-    /// Whether the policy does without a choice that is worse than what it takes.
+    /// Whether the policy does not use a choice and the choice is worse than the one it uses.
     fn stays_worse(&self, asked: &Asked, choice: usize) -> bool {
         if self.never_asked(asked, choice) {
             return true;
@@ -62,7 +62,7 @@ impl Repair {
             || self.at_most(asked, choice).is_some_and(|most| most < low)
     }
 
-    /// An upper bound of what a choice is worth, everything maximized.
+    /// An upper bound on the value of a choice, everything maximized.
     fn at_most(&self, asked: &Asked, choice: usize) -> Option<f64> {
         let [least, most] = asked.rewards.get(choice).copied().unwrap_or_default();
         let reward = if self.sign > 0.0 { most } else { -least };

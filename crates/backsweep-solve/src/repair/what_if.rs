@@ -13,7 +13,7 @@ pub struct WhatIf {
     pub after: Vec<f64>,
     /// All values of both are within this of the truth.
     pub bound: f64,
-    /// The states where the policy takes another choice.
+    /// The states where the policy takes a different choice.
     pub policy_changes: Vec<u32>,
     /// The choice that the policy takes with the change in each of these states, or [`crate::NO_CHOICE`].
     pub choices_after: Vec<u32>,
@@ -35,7 +35,7 @@ impl Repair {
         let (bound_before, unfinished) = (self.bound(), !self.queue.is_empty());
         let n_choices = self.rows.n_choices();
         let undo: Vec<work::Undo> = changes.iter().map(|change| self.make(change)).collect();
-        // A solver that takes the changes takes them back; one that does not is put aside.
+        // A solver that accepts the changes can undo them; one that does not is set aside.
         let snapshot = self.kept.as_ref().filter(|kept| self.all_fit(kept, &undo)).map(Kept::snapshot);
         let aside = if snapshot.is_none() { self.kept.take() } else { None };
         let repaired = self.repair(&undo, limits);

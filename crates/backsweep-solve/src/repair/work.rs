@@ -1,4 +1,4 @@
-//! How a repair works inside: making changes, small backups until the queue is empty, and starting afresh.
+//! The internals of a repair: making changes, small backups until the queue is empty, and solving from scratch.
 
 use super::queue::Queue;
 use super::{Change, Flat, Margin, Question, Repair, Repaired};
@@ -7,13 +7,13 @@ use crate::discounted::solve_values;
 use crate::undiscounted::{ends_and_slack, missing_mass};
 use crate::{Direction, Limits, NO_CHOICE};
 
-/// After this many small backups Q is computed from its row again, so that rounding stays counted and small.
+/// After this many small backups Q is recomputed from its row, so that rounding stays accounted for and small.
 const REFRESH: u32 = 64;
 
 /// Roundings per small backup, in units of the largest value: product, product, sum, difference, each at most twice that.
 const PER_SMALL_BACKUP: f64 = 8.0;
 
-/// How to take a change back.
+/// How to undo a change.
 pub(super) enum Undo {
     Outcomes(usize, Vec<(u32, f64)>),
     Reward(usize, f64, Option<[f64; 2]>),
@@ -77,7 +77,7 @@ impl Repair {
         undo
     }
 
-    /// Sets the reward that a question without discount is about; returns the one before.
+    /// Sets the reward that a question without discount is about; returns the previous one.
     fn set_bounds(&mut self, choice: usize, reward: f64) -> Option<[f64; 2]> {
         let asked =
             self.asked.as_mut().filter(|asked| !asked.rewards.is_empty() || asked.kind.has_rewards())?;
@@ -87,7 +87,7 @@ impl Repair {
         Some(std::mem::replace(&mut asked.rewards[choice], bounds))
     }
 
-    /// Forgets choices that were added and taken back.
+    /// Drops choices that were added and removed again.
     pub(super) fn forget_choices(&mut self, n_choices: usize) {
         self.rows.forget_choices(n_choices);
         if let Some(asked) = &mut self.asked {
@@ -95,7 +95,7 @@ impl Repair {
         }
     }
 
-    /// What a step later is worth relative to now.
+    /// The value of a reward one step later, relative to now.
     pub(super) fn discount(&self) -> f64 {
         match self.question {
             Question::Discounted(discount) => discount,
@@ -124,7 +124,7 @@ impl Repair {
         mdp.probabilities.splice(old, probabilities.iter().copied());
     }
 
-    /// Takes a change back; values are restored by the caller.
+    /// Undoes a change; the caller restores the values.
     pub(super) fn unmake(&mut self, undo: Undo) {
         match undo {
             Undo::Outcomes(choice, outcomes) => {
@@ -149,14 +149,14 @@ impl Repair {
         }
     }
 
-    /// Takes a choice into account in what is true of all rows.
+    /// Includes a choice in the bounds over all rows.
     pub(super) fn count(&mut self, choice: usize) {
         let (_, probabilities) = self.rows.row(choice);
         self.facts.add(probabilities.iter().sum(), probabilities.len(), self.rows.rewards[choice]);
         self.count_cost(choice);
     }
 
-    /// Computes Q of a choice from its row. That of a choice that does not count is below everything.
+    /// Computes Q of a choice from its row. A choice that does not count gets −∞.
     pub(super) fn refresh(&mut self, choice: usize) {
         self.n_small[choice] = 0;
         self.q[choice] = if self.counts(choice) {
@@ -233,7 +233,7 @@ impl Repair {
             Question::Other => true,
         };
         let (mut backups, mut settled) = (0, Settled::TooMuch);
-        // Costs that have grown need a smaller residual; a second round then starts close to it.
+        // Larger costs need a smaller residual; a second round then starts close to it.
         for _ in 0..if hopeless { 0 } else { 4 } {
             self.tighten();
             let (more, end) = self.settle(limits, self.budget);
@@ -255,10 +255,10 @@ impl Repair {
         Repaired { converged: self.converged(), backups, solved_afresh }
     }
 
-    /// Solves the model as it is. Returns the number of small backups after it.
+    /// Solves the current model. Returns the number of small backups that followed.
     fn solve_again(&mut self, limits: &Limits) -> u64 {
         let Question::Discounted(discount) = self.question else {
-            // The changes were checked, so the model is accepted; were it not, nothing would be known.
+            // The changes were checked, so the model is accepted; if it were not, nothing would be known.
             return self.answer(limits, true).unwrap_or_else(|_| {
                 self.forget();
                 0
@@ -267,7 +267,7 @@ impl Repair {
         let (mdp, rewards, ids) = self.rows.flat();
         let direction = if self.sign > 0.0 { Direction::Maximize } else { Direction::Minimize };
         let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
-        // As above; were the model refused, small backups would go on instead.
+        // As above; if the model were refused, small backups would continue instead.
         if let Ok(mut solved) = solve_values(&mdp, &rewards, discount, direction, &half) {
             solved.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
             self.how = (solved.iterations, solved.explanation);
@@ -276,7 +276,7 @@ impl Repair {
         self.settle(limits, u64::MAX).0
     }
 
-    /// Lowers the promise if the tolerance or the model asks for it, and queues the states that break it.
+    /// Lowers the goal if the tolerance or the model requires it, and queues the states that exceed it.
     fn tighten(&mut self) {
         let tolerance = 0.99 * self.tolerance;
         let residual = match &self.question {
@@ -285,13 +285,13 @@ impl Repair {
         };
         let needed = (residual - self.rounding()).max(self.rounding());
         if self.promise > needed {
-            // With room to spare, so that small changes of the model do not lead here again.
+            // With room to spare, so that small changes to the model do not lead here again.
             self.promise = (0.8 * needed).max(self.rounding());
             self.requeue();
         }
     }
 
-    /// Queues every state that breaks the promise; looks at all choices.
+    /// Queues every state that exceeds the goal; reads all choices.
     pub(super) fn requeue(&mut self) {
         for state in 0..self.values.len() {
             if (self.best(state).0 - self.values[state]).abs() > self.promise {
@@ -300,7 +300,7 @@ impl Repair {
         }
     }
 
-    /// Takes over a solution: values (signed), Q, policy, and the order of backups, best values first.
+    /// Installs a solution: values (signed), Q, policy, and the order of backups, best values first.
     pub(super) fn adopt(&mut self, values: Vec<f64>, policy: Vec<u32>) {
         let n = self.rows.n_states();
         (self.values, self.policy) = (values, policy);
@@ -361,7 +361,7 @@ impl Repair {
         (backups, Settled::Done)
     }
 
-    /// Corrects Q of every choice that leads to a state by the change of its value; queues those that break the promise.
+    /// Corrects Q of every choice that leads to a state by the change of its value; queues the states that exceed the goal.
     #[inline]
     fn pass_on(&mut self, state: usize, change: f64) -> u64 {
         let mut touched = 0;

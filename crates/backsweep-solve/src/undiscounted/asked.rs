@@ -64,8 +64,8 @@ impl Asked {
         })
     }
 
-    /// Solves the model, with the rewards of its choices. If `task` asks for it, what the next answer after a change can do with
-    /// comes along, where there is such.
+    /// Solves the model, with the rewards of its choices. If `task` requests it, also returns what helps the next answer after
+    /// a change, if there is anything.
     pub fn answer(
         &self,
         view: &View,

@@ -1,4 +1,4 @@
-//! One pass over the components of a reduced problem, successors first: each by what suits it.
+//! One pass over the components of a reduced problem, successors first, each by the method that suits it.
 
 use super::Method;
 use super::local::Local;
@@ -29,10 +29,10 @@ struct Tally {
     unproven: usize,
 }
 
-/// After a change, which leaves the solution close to what it was.
+/// After a change; the solution is close to the previous one.
 #[derive(Clone, Copy)]
 pub(super) struct Again {
-    /// Whether a component is solved whatever it takes. Otherwise it is given up if that does not seem to pay.
+    /// Whether a component is solved at any cost. Otherwise it is abandoned if that does not seem to pay.
     pub patient: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    /// To begin with `found`, and bounds at most `width` wide beside what constants bring along.
+    /// Starts from `found`, aiming for bounds at most `width` wide in addition to the widths of constants.
     pub fn new(
         problem: &'a Problem,
         memory: &'a mut Memory,
@@ -80,8 +80,8 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Solves a component again after a change, of one of its rows or (`!direct`) of what it leads to. False if that takes too
-    /// long; its bounds mean nothing then.
+    /// /// Re-solves a component after a change to one of its rows or (`!direct`) to what it leads to. False if that takes too
+    /// long; its bounds are meaningless then.
     pub fn solve_again(&mut self, component: usize, local: &mut Local, direct: bool) -> bool {
         let states = self.cut(component, local);
         if states.len() > 1 && (!is_known(local) || (!direct && self.still_holds(local, states))) {
@@ -99,7 +99,7 @@ impl<'a> Attempt<'a> {
         self.several(component, local)
     }
 
-    /// Cuts a component out, with the bounds of what it leads to; returns its states.
+    /// Extracts a component, with the bounds of what it leads to; returns its states.
     fn cut(&self, component: usize, local: &mut Local) -> &'a [u32] {
         let problem = self.problem;
         let Problem { reduced, components, rank, .. } = problem;
@@ -107,7 +107,7 @@ impl<'a> Attempt<'a> {
         components.states_of(component)
     }
 
-    /// Whether the bounds of a component are bounds with its new constants too. The policy is proper as it was, because only
+    /// Whether the bounds of a component still hold with its new constants. The policy is still proper, because only
     /// constants changed.
     fn still_holds(&self, local: &Local, states: &[u32]) -> bool {
         let of = |numbers: &[f64]| states.iter().map(|&s| numbers[s as usize]).collect::<Vec<f64>>();
@@ -120,7 +120,7 @@ impl<'a> Attempt<'a> {
         states.iter().enumerate().map(choice).collect()
     }
 
-    /// A component of several states. False if it was given up.
+    /// A component of several states. False if it was abandoned.
     fn several(&mut self, component: usize, local: &Local) -> bool {
         let states = self.problem.components.states_of(component);
         let of = |numbers: &[f64]| states.iter().map(|&s| numbers[s as usize]).collect::<Vec<f64>>();
@@ -175,7 +175,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// A component with cycles through several states: elimination if it is small or sweeps do not end, sweeps otherwise.
-    /// `None` if it was given up.
+    /// `None` if it was abandoned.
     fn entangled(
         &mut self,
         component: usize,
@@ -194,7 +194,7 @@ impl<'a> Attempt<'a> {
         let n = local.shape.n();
         let large = n > SMALL;
         let before = self.memory.sweeps.get(&(component as u32)).copied().filter(|_| self.again.is_some());
-        // A component about as large as one for which sweeps were too slow is likely to be the same.
+        // A component about as large as one for which sweeps were too slow is probably the same one.
         let like = self.memory.eliminated.filter(|&(size, _)| large && 2 * n >= size && n <= 2 * size);
         let slow = before == Some(TOO_MANY) || (before.is_none() && like.is_some());
         if method == Method::Sweeps || (method == Method::Automatic && large && !slow) {
@@ -261,7 +261,7 @@ impl<'a> Attempt<'a> {
         Some(Bounds { lower: bounds.lower, upper })
     }
 
-    /// Sweeps for as long as it takes: nothing else can be done.
+    /// Sweeps for as long as it takes: there is no other method left.
     fn sweep_on(
         &mut self,
         local: &Local,
@@ -312,12 +312,12 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Whether all constants are numbers.
+/// Whether all constants are finite.
 fn is_known(local: &Local) -> bool {
     local.gain.iter().all(|g| g[0].is_finite() && g[1].is_finite())
 }
 
-/// How wide the constants already are: no method makes a component narrower than that.
+/// How wide the constants already are: no method can make a component narrower.
 fn gain_width(local: &Local) -> f64 {
     local.gain.iter().fold(0.0, |w, g| f64::max(w, g[1] - g[0]))
 }

@@ -5,12 +5,12 @@
 //! 0, and `d` is never stored but summed from the rest of its row, so that nothing is ever subtracted.
 //!
 //! **The bound.** By the matrix tree theorem `x_i` is a quotient of two sums of products, all terms positive, and each product
-//! has exactly one factor from each row. So if the numbers of one row are wrong by a factor of at most `1 + t`, every `x_i` is
-//! wrong by at most `(1 + t)^2`, *whatever the condition of the equations*. Eliminating state k leaves the other states'
-//! values alone and rewrites only the rows with an arc to k; rounding there is a relative error of at most
+//! has exactly one factor from each row. If the numbers of one row are wrong by a factor of at most `1 + t`, every `x_i` is
+//! therefore wrong by at most `(1 + t)^2`, *however ill-conditioned the equations are*. Eliminating state k leaves the other
+//! states' values alone and rewrites only the rows with an arc to k; rounding there is a relative error of at most
 //! `(terms + 4) u` in each of those rows. All these factors multiply: `exact = computed * exp(±error)` with `error` the sum of
 //! `2 (terms + 4) u` over all rows ever rewritten, of twice each row's error at the start, and of the roundings of the way
-//! back. Numbers close to the smallest that a double holds end the argument; then the error is infinite.
+//! back. The argument fails for numbers close to the smallest double; then the error is infinite.
 
 use super::view::UNIT;
 use std::cmp::Reverse;
@@ -44,13 +44,13 @@ pub(crate) struct Exact<const K: usize> {
 pub(crate) enum Failure {
     /// Some states never leave: the policy is not proper.
     Improper,
-    /// More work than was allowed, or asked to stop.
+    /// More work than allowed, or stopped by the caller.
     TooMuch,
 }
 
 impl<const K: usize> Equations<K> {
     /// Solves by eliminating the state with the fewest pairs of predecessor and successor first. `work` counts multiplications
-    /// down to 0; `stop` is asked now and then.
+    /// down to 0; `stop` is called now and then.
     pub fn solve(self, work: &mut u64, stop: &dyn Fn() -> bool) -> Result<Exact<K>, Failure> {
         let Self { mut rows, mut exits, mut constants, row_errors } = self;
         let n = rows.len();
@@ -67,7 +67,7 @@ impl<const K: usize> Equations<K> {
             (0..n).map(|k| Reverse((cost(k, &rows, &predecessors), k as u32))).collect();
         let mut order = Vec::with_capacity(n);
         let mut divisors = vec![0.0; n];
-        // Where column j of the row being rewritten stands in it, plus 1.
+        // The place of column j in the row being rewritten, plus 1.
         let mut column = vec![0_u32; n];
         while let Some(Reverse((key, k))) = heap.pop() {
             let k = k as usize;
@@ -158,8 +158,8 @@ fn add(to: &mut f64, factor: f64, added: f64, error: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The gambler of Haddad and Monmege: from the middle of a line, 1/2 per step back to the start. The equations are as bad
-    /// as 2^n, and the answer is right to the last digits all the same.
+    /// The gambler of Haddad and Monmege: from the middle of a line, 1/2 per step back to the start. The condition number of
+    /// the equations is 2^n, yet the answer is right to the last digits.
     #[test]
     fn a_line_that_falls_back_to_its_start_is_exact() {
         for n in [10_usize, 40, 200, 900] {

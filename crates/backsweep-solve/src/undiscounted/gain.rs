@@ -3,8 +3,9 @@
 //! For any numbers v, one per state: if no choice gives `reward + mean v after − v before` above `high`, no policy earns more
 //! than `high` per step; if in every state the policy's choice gives at least `low`, that policy earns at least `low` per
 //! step, from every state (both by summing over a long run, where v telescopes). Relative value iteration makes the two meet;
-//! half of every step is spent in place, so that periods do no harm. Where that is slow, v comes from policy iteration: the
-//! greedy policy, led to one state from everywhere, evaluated by elimination (reward and time until that state).
+//! every step stays in place with probability 1/2, which removes periodicity. Where that is slow, v comes from policy
+//! iteration: the greedy policy, led to one state from everywhere, evaluated by elimination (reward and time until that
+//! state).
 
 use super::elimination::Equations;
 use super::objective::Task;
@@ -15,13 +16,13 @@ use crate::scc::{Components, NONE};
 /// Sweeps before policy iteration is tried.
 const PATIENCE: u64 = 300;
 
-/// Evaluations without progress before policy iteration is given up.
+/// Evaluations without progress before policy iteration is abandoned.
 const FRUITLESS: u64 = 20;
 
 /// Multiplications granted to policy iteration in one end component.
 const WORK: u64 = 1_000_000_000;
 
-/// Bounds of the mean reward, and a policy that earns at least the lower one.
+/// Bounds on the mean reward, and a policy that earns at least the lower one.
 pub(crate) struct Gain {
     /// From below.
     pub low: f64,
@@ -109,7 +110,7 @@ impl Part<'_> {
             if gap < 0.99 * progress.0 {
                 progress = (gap, best.iterations);
             }
-            // Ten thousand sweeps without one per cent of progress: rounding is all that is left, or more patience than anyone has.
+            // Ten thousand sweeps without one per cent of progress: only rounding is left, or it would take too long.
             if gap <= width
                 || settled(best.low, best.high)
                 || best.iterations > progress.1 + 10_000
@@ -142,7 +143,7 @@ impl Part<'_> {
     }
 
     /// Replaces v by the relative values of a policy; false if that is too much work. A policy may end up in one of several
-    /// places; the one that earns most counts, and everything is led there.
+    /// recurrent classes; the one that earns most counts, and all states are directed there.
     fn evaluate(&self, policy: &mut Vec<u32>, v: &mut [f64], work: &mut u64, task: &Task) -> bool {
         let m = self.members.len();
         let first: Vec<usize> =

@@ -117,7 +117,8 @@ pub(crate) fn certain(
             return Some(Certain { states, policy });
         }
         kept = states;
-        // What leads there for sure goes in the same round, or a long chain would take a round per state.
+        // // States that are certain to lead there are removed in the same round; otherwise a long chain
+        // would take one round per state.
         while let Some(t) = gone.pop() {
             for &c in view.predecessors(t as usize) {
                 let s = view.owner[c as usize] as usize;

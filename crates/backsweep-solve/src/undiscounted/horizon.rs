@@ -1,7 +1,7 @@
-//! A number of steps, then the end: backward induction with rounding counted.
+//! A number of steps, then the end: backward induction with rounding accounted for.
 //!
-//! Exact but for rounding, and a bound at every moment: after k of N steps the rest is worth at most what N − k times the
-//! largest reward is. The policy is the first step's; later ones may differ.
+//! Exact except for rounding, and a bound at every moment: after k of N steps the rest is worth at most N − k times the
+//! largest reward. The policy is the first step's; later ones may differ.
 
 use super::objective::{Draft, Task, sign, signed};
 use super::reduced::{down, up};
@@ -84,8 +84,8 @@ fn backup(view: &View, c: usize, reward: f64, discount: f64, x: &[f64], side: f6
     if side > 0.0 { up(bound) } else { down(bound) }
 }
 
-/// Bounds for a run cut short: the value of N steps is that of k steps from somewhere on, plus N − k steps of rewards between
-/// the smallest and the largest.
+/// Bounds for a computation that was stopped: the value of N steps is that of k steps from some state on, plus N − k rewards
+/// between the smallest and the largest.
 #[allow(clippy::too_many_arguments)]
 fn unfinished(
     view: &View,

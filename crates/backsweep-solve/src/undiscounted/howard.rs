@@ -47,7 +47,7 @@ pub(crate) struct Improved {
 
 /// Improves a proper policy until no choice where `allowed` holds is better by more than rounding.
 ///
-/// Only a strict gain changes a choice, so ties never lead into a loop. A policy that rounding made improper is taken back:
+/// Only a strict gain changes a choice, so ties never lead into a loop. A policy that rounding made improper is reverted:
 /// then only the largest gain is applied, and if that fails too, the last proper policy is the answer (its values are still
 /// bounds from one side; nothing is proven by having ended here).
 pub(crate) fn improve(

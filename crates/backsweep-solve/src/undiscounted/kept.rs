@@ -1,19 +1,20 @@
-//! A solved problem that takes other rows: what graph analysis decided, and the order of components, stay.
+//! A solved problem whose rows can be replaced: what graph analysis decided, and the order of components, stay.
 //!
-//! A row of a decided state, or one that is never taken, may have other probabilities above 0: the graph is what it was. Let a
+//! A row of a decided state, or one that is never taken, may get other probabilities above 0: the graph is unchanged. Let a
 //! row of an undecided state change, with all its arcs to states whose value is known or undecided and none against the
 //! order of components. What the graph decided elsewhere stays, since it was decided by rows of decided states alone, except
-//! that undecided states may have become decided. Those keep bounds that hold all the same:
+//! that undecided states may have become decided. Their bounds still hold:
 //!
-//! * The policy behind a lower bound is proven to be proper, by a weight that falls or by elimination, whatever the graph says.
-//! * An upper bound is proven by backups of all choices that are *below* it, rounding counted. In an end component that a change
-//!   has made, the differences between backup and bound have mean 0 in the long run, plus the mean reward there; so
-//!   rewards lose on average, and staying is no better than the bound. Where all rewards are 0, or none is below 0, that is
-//!   a contradiction: the proof fails, and the model is solved afresh.
+//! * The policy behind a lower bound is proven to be proper, by a weight that falls or by elimination, independently of the
+//!   graph.
+//! * An upper bound is proven by backups of all choices that are *below* it, rounding accounted for. In an end component that a
+//!   change has created, the differences between backup and bound have mean 0 in the long run, plus the mean reward there; so
+//!   rewards lose on average, and staying is no better than the bound. Where all rewards are 0, or none is below 0, that is a
+//!   contradiction: the proof fails, and the model is solved from scratch.
 //!
-//! Only where staying is worth something else than its rewards is more needed: the largest total until a label is infinite
-//! where the label may be missed. There a row keeps all the targets that it had, and makes no end component: the old row would
-//! have stayed in it, too.
+//! More is needed only where staying is worth something other than its rewards: the largest total until a label is infinite
+//! where the label may be missed. There, a row must keep all the targets it had, and so creates no end component: the old row
+//! would have stayed in it, too.
 
 use super::Kind;
 use super::objective::Task;
@@ -21,7 +22,7 @@ use super::reduced::Row;
 use super::solver::{Snapshot, Solver};
 use crate::scc::NONE;
 
-/// A solver with its way from and to the states of the model.
+/// A solver with its mapping from and to the states of the model.
 pub(crate) struct Kept {
     solver: Solver,
     /// The reduced state of each state, or [`NONE`] where the graph decided the value.
@@ -58,7 +59,7 @@ impl Kept {
         Self { solver, place, states, fixed, stay }
     }
 
-    /// Gives the choices other numbers.
+    /// Renumbers the choices.
     pub fn renumber(&mut self, ids: &[u32]) {
         self.solver.renumber(ids);
         self.stay.iter_mut().filter(|c| **c != NONE).for_each(|c| *c = ids[*c as usize]);
@@ -100,8 +101,8 @@ impl Kept {
         }
     }
 
-    /// Solves again what depends on rows of the states `changed`, as [`Solver::again`] says; `predecessors` calls back with
-    /// every state that has an arc into a state. Calls back with each state looked at, its bounds and its choice. False if that
+    /// Re-solves what depends on rows of the states `changed`, as [`Solver::again`] describes; `predecessors` calls back with
+    /// every state that has an arc into a state. Calls back with each state visited, its bounds and its choice. False if that
     /// was not enough: nothing holds then.
     pub fn again(
         &mut self,

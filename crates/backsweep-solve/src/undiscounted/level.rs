@@ -4,7 +4,7 @@
 //! by v of its first state, and by nothing else, since v telescopes. If v makes the rewards of all choices of an end component 0
 //! or less, none of its loops earns, and those that cancelled are free, exactly. The numbers v of the best mean, rounded to
 //! a grid, do that where rewards are on the grid and the choices of such loops lead to states of equal v (to one state, for
-//! instance); elsewhere no rounded probability lets rewards cancel exactly.
+//! instance); elsewhere, rounded probabilities never let rewards cancel exactly.
 
 use super::reduced::{down, up};
 use super::view::{UNIT, View};
@@ -50,7 +50,7 @@ pub(crate) fn moved(view: &View, c: usize, [low, high]: [f64; 2], v: &[f64]) -> 
     [down(low + down(sum - error)), up(high + up(sum + error))]
 }
 
-/// The sum of two numbers if it is one, unrounded.
+/// The sum of two numbers if it is exact.
 fn exact_sum(a: f64, b: f64) -> Option<f64> {
     let sum = a + b;
     let part = sum - a;

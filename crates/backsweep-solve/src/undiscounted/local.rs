@@ -1,8 +1,8 @@
-//! One strongly connected component of a reduced problem, with what it reaches outside folded into constants and loops from
-//! a state to itself taken out.
+//! One strongly connected component of a reduced problem, with what it reaches outside folded into constants and self-loops
+//! removed.
 //!
-//! A choice that comes back to its own state with probability p is worth what the rest of the row is worth, divided by 1 − p:
-//! the sum of the rest. Nothing is subtracted, and fewer steps mean less rounding to lift over in [`super::proof`].
+//! A choice that returns to its own state with probability p is worth the rest of the row divided by 1 − p, which is the sum
+//! of the rest. Nothing is subtracted, and fewer steps mean less rounding for [`super::proof`] to cover.
 
 use super::reduced::{Reduced, down, up};
 use super::shape::Shape;
@@ -18,7 +18,7 @@ pub(crate) struct Local {
     pub targets: Vec<u32>,
     /// The probability of each arc.
     pub probabilities: Vec<f64>,
-    /// What each choice is worth beside its arcs: bounds.
+    /// Bounds on what each choice is worth besides its arcs.
     pub gain: Vec<[f64; 2]>,
     /// The probability with which each choice leaves the component.
     pub exit: Vec<f64>,
@@ -31,8 +31,8 @@ pub(crate) struct Local {
 }
 
 impl Local {
-    /// Cuts a component out, in the memory of the one before. `rank` is each state's place within its component; `lower` and
-    /// `upper` hold the bounds of all states that the component leads to.
+    /// /// Extracts a component, reusing the memory of the previous one. `rank` is each state's place within its component;
+    /// `lower` and `upper` hold the bounds of all states that the component leads to.
     pub fn cut(
         &mut self,
         reduced: &Reduced,
@@ -57,7 +57,7 @@ impl Local {
         }
     }
 
-    /// Adds a choice, unless all it does is to stay in its state: no policy that ends needs that.
+    /// Adds a choice, unless it only stays in its state: no policy that ends needs that.
     fn add(
         &mut self,
         reduced: &Reduced,
@@ -160,7 +160,7 @@ impl Local {
     }
 }
 
-/// A lower bound that arithmetic can go on with: what is closer to 0 than any value of interest is rounded outward, so that
+/// A lower bound that is safe for arithmetic: a number closer to 0 than any value of interest is rounded outward, so that
 /// products stay in range, and infinity minus infinity (a bound that is unknown) stays unknown.
 fn lower_bound(x: f64) -> f64 {
     match x {

@@ -1,7 +1,7 @@
 //! Maximal end components: sets of states with choices that never leave them and connect them all.
 //!
 //! Once in such a set a policy can stay for ever and visit every state of it again and again; that is why value iteration
-//! has more than one fixed point there, and why everything that leaves the set can be had from any of its states.
+//! has more than one fixed point there, and why every exit of the set can be reached from any of its states.
 
 use super::view::View;
 use crate::scc::{Components, NONE};
@@ -70,7 +70,7 @@ impl EndComponents {
     }
 }
 
-/// Takes a choice out and notes its state if that was the last.
+/// Removes a choice and notes its state if that was the last.
 fn drop_choice(view: &View, c: usize, inside: &mut [bool], remaining: &mut [u32], dead: &mut Vec<u32>) {
     if std::mem::replace(&mut inside[c], false) {
         let s = view.owner[c];

@@ -1,4 +1,4 @@
-//! What can be asked about a model without discount, and the way from the question to a reduced problem and back.
+//! Objectives without discount, and how they map to a reduced problem and back.
 
 use super::Method;
 use super::kept::Kept;
@@ -9,22 +9,22 @@ use super::view::View;
 use crate::scc::NONE;
 use crate::{Direction, NO_CHOICE};
 
-/// How far to go, and by which way.
+/// The goal and the method of a solve.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
-    /// Every value is to be within this of the truth.
+    /// Every value should be within this of the truth.
     pub tolerance: f64,
     /// Ends the work.
     pub stop: &'a dyn Fn() -> bool,
     /// How components are solved.
     pub method: Method,
-    /// What an earlier answer can help with.
+    /// Help from an earlier answer.
     pub warm: Option<&'a Warm>,
     /// Whether the solver is kept, for changes.
     pub keep: bool,
 }
 
-/// What an earlier answer of nearly the same model can help with. Nothing is believed of it.
+/// Help from an earlier answer for nearly the same model. Nothing in it is trusted.
 #[derive(Clone, Default)]
 pub(crate) struct Warm {
     /// The value of every state, multiplied by -1 to minimize: where sweeps begin.
@@ -47,9 +47,9 @@ pub(crate) struct Draft {
     pub iterations: u64,
     /// What was done.
     pub explanation: Vec<String>,
-    /// The solver behind the bounds, if it was to be kept and can be.
+    /// The solver behind the bounds, if it is to be kept and can be.
     pub kept: Option<Kept>,
-    /// What helps the next answer, but for values, if the solver was to be kept.
+    /// What helps the next answer, apart from values, if the solver is to be kept.
     pub warm: Warm,
 }
 
@@ -195,7 +195,7 @@ impl Question<'_> {
     }
 }
 
-/// Lets every state of an end component head for one of them: with these choices it is reached with probability 1.
+/// Directs every state of an end component to one of them, which these choices reach with probability 1.
 pub(crate) fn lead_to(view: &View, target: usize, inside: impl Fn(usize) -> bool, policy: &mut [u32]) {
     let mut queue = vec![target as u32];
     let mut seen = std::collections::HashSet::from([target as u32]);

@@ -1,9 +1,9 @@
-//! Bounds of one component, each proven by one look at every choice with rounding counted.
+//! Bounds of one component, each proven by one check of every choice with rounding accounted for.
 //!
 //! A candidate that is right up to a small `gap` per step is lifted by `gap * weight`, where the weight falls by at least 1/2
-//! per step on the choices that matter: `weight >= 1/2 + mean of weight over the arcs`. Lifted like that it satisfies the
-//! inequality of [`super::reduced`], which is then checked for *every* choice. The weight is a guess; a bad one makes the
-//! check fail, never the bound wrong.
+//! per step on the choices that matter: `weight >= 1/2 + mean of weight over the arcs`. Lifted in this way, it satisfies
+//! the inequality of [`super::reduced`], which is then checked for *every* choice. The weight is a guess; a bad one makes
+//! the check fail, never the bound wrong.
 
 use super::elimination::Failure;
 use super::howard::{evaluate, improve};
@@ -40,7 +40,7 @@ fn worth(
 ) -> Result<Option<Worth>, Failure> {
     let parts = |c: usize| [local.gain[c][side].max(0.0), (-local.gain[c][side]).max(0.0)];
     let exact = evaluate(local, policy, parts, work, stop)?;
-    // Outside this the factor is not worth the name of a bound, and the products below could leave the range of numbers.
+    // Outside this range the factor is useless as a bound, and the products below could overflow.
     if exact.error.is_nan() || exact.error > 1.0 {
         return Ok(None);
     }
@@ -62,7 +62,7 @@ fn worth(
 ///
 /// From above: let x be the exact value of the best policy for the upper constants, known within a factor. Its own choices
 /// back x up to exactly x. If every other choice is proven to be no better, x is the value. Ties up to rounding cannot be
-/// proven like that and are lifted over. Returns the number of evaluations, too.
+/// proven like that; lifting covers them. Returns the number of evaluations, too.
 pub(crate) fn by_elimination(
     local: &Local,
     policy: &mut Vec<u32>,
@@ -110,7 +110,7 @@ fn over_ties(
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Vec<f64>>, Failure> {
     let n = local.shape.n();
-    // Each round counts at least one more choice or a wider gap; more than a few mean that the weight is no good.
+    // Each round counts at least one more choice or a wider gap; if more than a few are needed, the weight is unsuitable.
     let mut margin = 2.01;
     for _ in 0..20 {
         let weight = improve(local, policy.to_vec(), |_| 1.0, |c| counted[c], work, stop)?.values;

@@ -1,7 +1,7 @@
 //! The largest and the smallest probability to reach a set of states, avoiding another.
 //!
-//! The graph decides where it is 0 and where it is 1. Largest: end components of the rest count as one state, because from
-//! each of their states every way out can be had, and staying is worth nothing; then every policy leaves. Smallest: the rest
+//! The graph decides where it is 0 and where it is 1. Largest: end components of the rest count as one state, because every
+//! exit can be reached from each of their states, and staying is worth nothing; then every policy leaves. Smallest: the rest
 //! has no end component, because there a policy could stay for ever and the value would be 0.
 
 use super::graph::{can_reach, certain, inevitable, must_reach};

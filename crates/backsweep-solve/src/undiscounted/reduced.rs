@@ -1,9 +1,9 @@
-//! What graph analysis leaves over: a problem in which every policy that matters ends.
+//! What remains after graph analysis: a problem in which every policy that matters ends.
 //!
 //! Its states are those whose value the graph did not decide; an end component that has to be left is one state. The values
 //! are the largest that a *proper* policy attains (one that leaves the problem with probability 1 from everywhere). Two facts
-//! carry every bound, both by applying a policy's own backup for ever, which for a proper policy ends in its value whatever
-//! one starts from:
+//! carry every bound, both by applying a policy's own backup for ever, which for a proper policy converges to its value
+//! from any start:
 //!
 //! * if no choice backs `x` up to more than `x`, anywhere, then no proper policy is worth more than `x`;
 //! * if the choices of one proper policy back `y` up to no less than `y`, then that policy is worth at least `y`.
@@ -23,11 +23,11 @@ pub(crate) struct Reduced {
     pub targets: Vec<u32>,
     /// The probability of each arc.
     pub probabilities: Vec<f64>,
-    /// What each choice is worth beside its arcs: its reward and what it reaches outside, lower and upper bound.
+    /// What each choice is worth besides its arcs: its reward and what it reaches outside, lower and upper bound.
     pub gain: Vec<[f64; 2]>,
     /// The probability with which each choice leaves the problem.
     pub exit: Vec<f64>,
-    /// The relative error of `exit`, what the rounding of the model's own probabilities adds included.
+    /// The relative error of `exit`, including the rounding of the model's own probabilities.
     pub exit_error: Vec<f64>,
     /// The model's choice behind each of this problem's, or [`NONE`] for staying in an end component for ever.
     pub origin: Vec<u32>,
@@ -55,9 +55,9 @@ pub(crate) struct Plan<'p> {
 pub(crate) struct Row<'r> {
     /// The states that it leads to.
     pub targets: &'r [u32],
-    /// With which probability.
+    /// Their probabilities.
     pub probabilities: &'r [f64],
-    /// With which probability it ends the episode.
+    /// The probability that it ends the episode.
     pub ends: f64,
     /// Its reward, to be maximised.
     pub reward: [f64; 2],
@@ -70,7 +70,7 @@ impl Row<'_> {
         all.map(|(&target, &p)| (place[target as usize], p)).filter(|&(target, _)| target != NONE)
     }
 
-    /// What the choice is worth beside these arcs, the probability with which it leaves, and the relative error of that.
+    /// What the choice is worth besides these arcs, the probability with which it leaves, and the relative error of that.
     fn leaving(&self, place: &[u32], fixed: &[f64], slack: f64) -> ([f64; 2], f64, f64) {
         let (mut worth, mut size, mut exit, mut terms) = (0.0, 0.0, 0.0, 0.0);
         for (&target, p) in self.targets.iter().zip(self.probabilities) {

@@ -16,7 +16,7 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// Forgets all states, and keeps the memory.
+    /// Clears all states and keeps the memory.
     pub fn clear(&mut self) {
         self.choices.truncate(1);
         self.arcs.truncate(1);
@@ -32,7 +32,7 @@ impl Shape {
         self.choices.push(self.arcs.len() as u32 - 1);
     }
 
-    /// Gives a choice another number of arcs, which moves those of all choices after it.
+    /// Changes the number of arcs of a choice, which moves those of all later choices.
     pub fn resize_choice(&mut self, choice: usize, n_arcs: usize) {
         let before = self.arcs_of(choice).len();
         if before != n_arcs {

@@ -1,4 +1,4 @@
-//! Solves a reduced problem component by component, successors first, and parts of it again after a change.
+//! Solves a reduced problem component by component, successors first, and re-solves parts of it after a change.
 
 use super::attempt::{Again, Attempt};
 use super::local::Local;
@@ -26,7 +26,7 @@ pub(super) struct Found {
     pub policy: Vec<u32>,
 }
 
-/// What makes the next solve of a component cheaper. Nothing is believed of it.
+/// What makes the next solve of a component cheaper. Nothing in it is trusted.
 #[derive(Clone)]
 pub(super) struct Memory {
     /// Where sweeps begin.
@@ -91,7 +91,7 @@ impl Solver {
         let n = self.n();
         let [least, most] = self.problem.bounds;
         let proper = self.problem.reduced.proper_policy();
-        // Components pass their widths on, so each aims below the tolerance; lower again if that was not enough.
+        // Components pass on their widths, so each aims below the tolerance, and lower still if that was not enough.
         let mut width = task.tolerance;
         let mut before = f64::INFINITY;
         loop {
@@ -138,7 +138,7 @@ impl Solver {
         self.memory.eliminated
     }
 
-    /// Gives the model's choices other numbers.
+    /// Renumbers the model's choices.
     pub fn renumber(&mut self, ids: &[u32]) {
         let known = self.problem.reduced.origin.iter_mut().filter(|origin| **origin != NONE);
         known.for_each(|origin| *origin = ids[*origin as usize]);
@@ -156,7 +156,7 @@ impl Solver {
         slack <= self.problem.reduced.slack && to.all(|to| of[to as usize] <= of[from])
     }
 
-    /// Replaces a row; [`again`](Self::again) makes bounds of it.
+    /// Replaces a row; [`again`](Self::again) then updates the bounds.
     pub fn replace(&mut self, choice: usize, row: &Row, place: &[u32], fixed: &[f64]) {
         self.problem.reduced.replace(choice, row, place, fixed);
     }
@@ -172,12 +172,12 @@ impl Solver {
     }
 
     /// Solves again after rows of the states `changed` were replaced: their components, and those before them as long as
-    /// bounds go beyond what they were. Returns the states that were looked at, or `None` if that is not enough: nothing
-    /// holds then.
+    /// bounds move outside the old ones. Returns the states visited, or `None` if that is not enough: nothing holds
+    /// then.
     ///
-    /// `patient` says that no arc has gone or come: then what it takes is no more than a fresh solve takes.
+    /// `patient` means that no arc was added or removed: then the cost is at most that of a fresh solve.
     ///
-    /// Bounds that have only become narrower are passed on to nobody, since what was proven from the wider ones holds.
+    /// Bounds that have only become narrower are not passed on, since what was proven from the wider ones still holds.
     pub fn again(
         &mut self,
         changed: impl Iterator<Item = u32>,

@@ -2,7 +2,7 @@
 //!
 //! For components too large or too entangled to eliminate. Values are swept until a sweep changes little; then a weight is
 //! sought that falls on every choice that is nearly best, values are lifted by `gap * weight` and lowered likewise for the
-//! policy, and both are checked as in [`super::proof`]. If the bounds are too wide, sweeping goes on to a smaller change.
+//! policy, and both are checked as in [`super::proof`]. If the bounds are too wide, sweeping continues to a smaller change.
 
 use super::local::Local;
 use super::proof::{Bounds, falls, is_lower, is_upper};
@@ -52,7 +52,7 @@ fn follow(local: &Local, constant: impl Fn(usize) -> f64, policy: &[u32], x: &mu
     }
 }
 
-/// What sweeping is allowed and told.
+/// The parameters of sweeping.
 pub(crate) struct Sweeping<'a> {
     /// The local problem.
     pub local: &'a Local,
@@ -60,7 +60,7 @@ pub(crate) struct Sweeping<'a> {
     pub width: f64,
     /// Sweeps left; counted down.
     pub sweeps: u64,
-    /// Whether the values to begin with are close, and better to choose by than the policy is to follow.
+    /// Whether the initial values are close, and a better guide than the initial policy.
     pub warm: bool,
     /// Weights for the lower and the upper side that may carry the proof; improved until they do.
     pub weights: &'a mut [Vec<f64>; 2],
@@ -130,7 +130,7 @@ impl Sweeping<'_> {
                 *self.weights = sides.map(|side| side.weight);
                 return bounds;
             }
-            // The width is in proportion to the change: aim for what is needed, if that is known.
+            // The width is proportional to the change: aim for what is needed, if that is known.
             goal = goal.min(change) / 8.0;
             if width.is_finite() {
                 goal = goal.min(change * self.width / (4.0 * width));
@@ -197,7 +197,7 @@ impl Sweeping<'_> {
         };
         let mut tried = 0;
         while !falling(weight) {
-            // A few sweeps are granted after the end of time, so that what was reached can be told.
+            // A few extra sweeps are granted at the end, so that what was reached can be reported.
             if tried >= *patience || (tried >= 64 && self.out_of_time()) {
                 *patience *= 2;
                 return None;

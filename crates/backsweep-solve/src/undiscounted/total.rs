@@ -5,8 +5,9 @@
 //!
 //! Signs are changed for smallest values, so that everything below maximises. Then an end component is one of these: some loop
 //! in it earns on average (infinite); all its loops lose on average (never worth staying); its loops cost nothing (one
-//! state, since moving about in it is free). Where rewards of both signs meet and the average of the best loop is not
-//! told apart from 0, rewards are moved until the loop is free ([`super::level`]) or, if that fails, values stay unknown.
+//! state, since moving about in it is free). Where rewards of both signs meet and the average of the best loop cannot be
+//! distinguished from 0, rewards are moved until the loop is free ([`super::level`]) or, if that fails, values stay
+//! unknown.
 
 use super::gain::Part;
 use super::graph::{can_reach, certain, inevitable, must_reach};
@@ -55,7 +56,7 @@ fn largest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Task) 
     let positive = must_reach(view, goal, through);
     let missing: Vec<bool> = (0..n).map(|s| !sure[s] && !positive[s]).collect();
     let ends = |s: usize| view.choices(s).find(|&c| view.ends[c] > 0.0);
-    // Every infinite state heads for a place where the goal is missed.
+    // Every infinite state heads for a state from which the goal is missed.
     let missed: Vec<bool> = (0..n).map(|s| !goal[s] && (missing[s] || ends(s).is_some())).collect();
     draft.policy = heading(view, &missed, through, &|_| true);
     for s in (0..n).filter(|&s| !sure[s]) {
@@ -231,9 +232,9 @@ struct Loops {
     free: EndComponents,
     /// States of end components where some loop earns on average.
     earning: Vec<bool>,
-    /// States of end components whose best loop is not told apart from 0.
+    /// States of end components whose best loop cannot be distinguished from 0.
     doubtful: Vec<bool>,
-    /// Whether numbers beside which are 0, and of which sign, decided anything.
+    /// Whether anything was decided by numbers beyond their signs.
     examined: bool,
     /// A policy that earns on average, where there is one.
     policy: Vec<u32>,
@@ -273,7 +274,7 @@ impl Loops {
             found.examined = true;
             let part = Part { view, members, inside: &inside, reward: &|c| rewards[c], head: &head };
             let gain = part.gain(&mut v, 0.0, |low, high| low > 0.0 || high < 0.0, task);
-            // Where no reward is negative and one is positive, going round collects it again and again.
+            // Where no reward is negative and one is positive, a loop collects it again and again.
             let earns = gain.low > 0.0 || choices().all(|c| rewards[c][0] >= 0.0);
             if !earns && gain.high >= 0.0 {
                 let v = found.level.get_or_insert_with(|| vec![0.0; n]);
@@ -303,7 +304,8 @@ impl Loops {
         Some(found)
     }
 
-    /// Decides the states from which an earning loop can be reached, and gives up those from which only a doubtful one can.
+    /// Decides the states from which an earning loop can be reached, and leaves those undecided from which only a doubtful
+    /// one can.
     fn mark(&self, view: &View, allowed: &dyn Fn(usize) -> bool, undecided: &mut [bool], draft: &mut Draft) {
         if !self.earning.contains(&true) && !self.doubtful.contains(&true) {
             return;
@@ -328,7 +330,7 @@ impl Loops {
         draft.explanation.push(format!("{n_rich} states can reach a loop that pays for ever: infinite"));
         if n_unsure > 0 {
             draft.explanation.push(format!(
-                "{n_unsure} states can reach a loop with rewards of both signs whose mean is not told apart from 0: unknown"
+                "{n_unsure} states can reach a loop with rewards of both signs whose mean cannot be distinguished from 0: unknown"
             ));
         }
     }

@@ -11,7 +11,7 @@ pub(crate) use crate::discounted::model::UNIT;
 use backsweep_io::mdp::{Mdp, Rewards, SUM_SLACK};
 use std::ops::Range;
 
-/// A checked model with what graph analysis needs beside it.
+/// A checked model with what graph analysis needs besides.
 pub(crate) struct View<'a> {
     /// The model itself.
     pub mdp: &'a Mdp,
@@ -124,7 +124,7 @@ impl<'a> View<'a> {
         Ok(set)
     }
 
-    /// The expected reward of every choice as an interval, rounding counted.
+    /// The expected reward of every choice as an interval, rounding accounted for.
     pub fn rewards(&self, rewards: &Rewards) -> Result<Vec<[f64; 2]>, String> {
         let mdp = self.mdp;
         for (name, found, expected) in [
@@ -161,7 +161,7 @@ impl<'a> View<'a> {
             if !size.is_finite() {
                 return Err(format!("reward \"{}\" of choice {c} is too large for a number", rewards.name));
             }
-            // Parts that cancel exactly are a reward of 0. A number with few binary places is what it says; one with many may
+            // // Parts that cancel exactly give a reward of 0. A number with few binary places is exact; one with many may
             // have been rounded from a fraction.
             let plain = rewards.arcs.is_empty() && size == sum.abs() && (own == 0.0 || sum == own);
             let error = if sum == 0.0 || (plain && is_short(sum)) {
@@ -175,7 +175,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// What the probabilities of a row miss of 1.
+/// How far the probabilities of a row fall short of 1.
 pub(crate) fn missing_mass(probabilities: &[f64]) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0);
     for p in probabilities {
@@ -188,7 +188,8 @@ pub(crate) fn missing_mass(probabilities: &[f64]) -> f64 {
     (1.0 - sum) - lost
 }
 
-/// The probability with which a row that misses so much ends the episode, and the relative error of its probabilities.
+/// The probability with which a row that falls short by this much ends the episode, and the relative error of its
+/// probabilities.
 pub(crate) fn ends_and_slack(missing: f64) -> (f64, f64) {
     if missing > SUM_SLACK { (missing, UNIT) } else { (0.0, UNIT + 2.0 * missing.abs()) }
 }

@@ -9,8 +9,8 @@ from ._backsweep import command
 
 
 def main() -> int:
-    """Carry out the command line and return the exit code."""
-    # The command answers Ctrl-C itself; Python's own handler would wait for it to end.
+    """Run the command line and return the exit code."""
+    # The command handles Ctrl-C itself; Python's own handler would wait for it to end.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return command(["backsweep", *sys.argv[1:]])
 

@@ -29,7 +29,7 @@ class Agent:
         freeze_at: after this many visits an action is no longer learned (R-max).
         explore: how act explores, such as ``CountBonus()``; best_action, policy and value then recommend without optimism.
         reward_range: the lowest and highest reward of a step, as (lowest, highest); bonuses and sampling need it.
-        start: what act takes an action never tried to be worth; None for the most that reward_range allows.
+        start: the value that act assumes for an untried action; None for the most that reward_range allows.
         age_bonus: adds this times the square root of the steps since an action was last tried.
         forgetting: ``Forgetting(per_visit=...)``, ``(half_life=...)`` or ``(window=...)``, for worlds that change.
     """
@@ -51,7 +51,7 @@ class Agent:
         forgetting: Forgetting | None = None,
     ) -> Agent: ...
     def declare_actions(self, actions: int | Iterable[Hashable]) -> None:
-        """Declare the actions of every state; states that are known already get the ones they lack.
+        """Declare the actions of every state; states that are already known get the ones they lack.
 
         Args:
             actions: a number n for the actions 0 to n-1, or a list of actions.
@@ -72,15 +72,15 @@ class Agent:
         terminated: bool = False,
         truncated: bool = False,
     ) -> None:
-        """Learn from one step; the values are exact for it at once.
+        """Learn from one step; the value of this state and action is exact at once.
 
         Args:
             state: the state before the step.
             action: the action that was taken.
             reward: the reward, a finite number.
             next_state: the state after the step.
-            terminated: whether the episode ended there, so that nothing comes after.
-            truncated: whether the episode was cut there, by a time limit say; next_state keeps its value.
+            terminated: whether the episode ended there, so that nothing follows.
+            truncated: whether the episode was cut there, for instance by a time limit; next_state keeps its value.
         """
     def forget(
         self,
@@ -91,7 +91,7 @@ class Agent:
         terminated: bool = False,
         truncated: bool = False,
     ) -> None:
-        """Take back one step that was observed: what is left is what would be there without it.
+        """Take back one observed step, as if it had never happened.
 
         Args:
             state: the state before the step.
@@ -114,7 +114,7 @@ class Agent:
     ) -> int:
         """Learn from many steps given as columns: from all of them, or from none if one is refused.
 
-        Ctrl-C stops between two rows; a note of the exception says how many were learned.
+        Ctrl-C stops between two rows; a note on the exception says how many were learned.
 
         Args:
             states: the state before each step.
@@ -131,10 +131,11 @@ class Agent:
     def plan(
         self, cycles: int | None = None, *, microseconds: float | None = None, until: float | None = None
     ) -> int:
-        """Plan: pass changes of values on to where they matter most, for the values that act looks at. Give cycles, microseconds, or until (with cycles as a limit).
+        """Plan: propagate changes of the values that act uses, the most important first. Give cycles, microseconds, or until (with
+        cycles as a limit).
 
         Args:
-            cycles: update cycles at most.
+            cycles: the most update cycles.
             microseconds: the time to plan for.
             until: plan until no priority is above this.
 
@@ -144,10 +145,12 @@ class Agent:
     def recommend(
         self, cycles: int | None = None, *, microseconds: float | None = None, until: float | None = None
     ) -> int:
-        """Plan for what best_action, policy, value and values recommend. An agent built with explore keeps values for that beside those that act looks at; without this call, whoever asks waits until all that was observed has been passed on. Arguments as in plan.
+        """Plan the values that best_action, policy, value and values use. An agent built with explore keeps them separately from
+        those that act uses; without this call, these methods first propagate everything that was observed. Arguments as in
+        plan.
 
         Args:
-            cycles: update cycles at most.
+            cycles: the most update cycles.
             microseconds: the time to plan for.
             until: plan until no priority is above this.
 
@@ -155,16 +158,17 @@ class Agent:
             The number of update cycles; fewer than allowed if nothing was left to do.
         """
     def act(self, state: Any, actions: Iterable[Any] | None = None, *, action_mask: Iterable[Any] | None = None) -> Any:
-        """Choose an action: the best one, ties broken at random; with probability epsilon any; as explore says, if it was given.
+        """Choose an action: the best one, ties broken at random; with probability epsilon a random one; as explore says, if it
+        was given.
 
         Args:
             state: the state to act in.
             actions: the actions that are possible; new ones are added. A list of booleans, or an array of booleans or bytes
-                that are 0 or 1, is taken for a mask.
+                that are 0 or 1, is treated as a mask.
             action_mask: a flag for each declared action, or for 0, 1, 2, ... if none are declared: whether it is possible.
         """
     def value(self, state: Any) -> float:
-        """The value of a state; 0 for one that episodes only ended in.
+        """The value of a state; 0 for one in which episodes only ended.
 
         Args:
             state: a known state.
@@ -194,25 +198,25 @@ class Agent:
         """
     @property
     def states(self) -> list[Any]:
-        """The states that steps left, or reached without ending, in the order in which they were met."""
+        """The states that steps left, or reached without ending, in the order in which they were first seen."""
     @property
     def model(self) -> Model:
         """What was seen, as counts and probabilities."""
     @property
     def stats(self) -> Stats:
-        """What was done so far: cycles, backups, queue length, idle pops and more."""
+        """Counters of the work so far: cycles, backups, queue length, idle pops and more."""
     def audit(self) -> Audit:
-        """Recompute everything from the model: how exact the values are, and a bound of their distance from the optimum."""
+        """Recompute everything from the model: how exact the values are, and a bound on their distance from the optimum."""
     def bound(self) -> float | None:
-        """What the recommended policy loses at most in the learned model, compared with the best one there; None with discount 1,
-        and for planners that cannot say. What is still queued is counted in, so it holds at any time and takes no pass over the
-        model.
+        """The most that the recommended policy can lose in the learned model, compared with the best one there; None with discount
+        1, and for planners that cannot tell. It accounts for what is still queued, so it holds at any time and takes no pass
+        over the model.
         """
     def intervals(self, confidence: float = 0.95) -> dict[Any, tuple[float, float]]:
-        """For every state an interval that contains its optimal value in the world itself, not only in the learned model.
+        """For every state, an interval that contains its optimal value in the real world, not only in the learned model.
 
         All of them hold at once with probability confidence, if no reward is outside reward_range and the world does not
-        change. They come from Hoeffding's inequality, so they are wide until much was seen.
+        change. They come from Hoeffding's inequality, so they are wide until a lot has been seen.
 
         Args:
             confidence: above 0 and below 1.
@@ -221,7 +225,7 @@ class Agent:
             A dict of (lower, upper) by state.
         """
     def mdp(self) -> MDP:
-        """The problem that the agent has seen, as an MDP: to solve it for any objective, to write it for other tools, to ask what if.
+        """The learned model as an MDP: to solve it for any objective, to write it for other tools, to ask what-if questions.
 
         The agent is not changed, nor does the MDP change with it. Actions that were never tried are not in the problem.
         """
@@ -234,27 +238,27 @@ class Agent:
         time_limit: float | None = None,
         threads: int | None = None,
     ) -> Solution:
-        """Compute the values of what was learned with proven intervals, however large the model is; as ``mdp().solve``.
+        """Compute the values of the learned model with proven intervals, at any size; same as ``mdp().solve``.
 
         The agent's own values stay as they are: these are kept near the optimum by ``plan``, and optimistic where little was seen.
 
         Args:
-            tolerance: how near values are to come to the truth, above 0.
+            tolerance: how close values must come to the truth, above 0.
             objective: as for ``MDP.solve``; discounted reward if not given.
-            minimize: whether to look for the smallest values that a policy attains, not the largest.
+            minimize: whether to compute the smallest values that a policy attains, not the largest.
             time_limit: stop after this many seconds, with the intervals reached so far.
             threads: how many threads to use; all cores if not given.
         """
     def save(self, path: str | PathLike[str], *, encode: Callable[[Any], Hashable] | None = None) -> None:
-        """Write the whole agent to a file, in place of the one that was there.
+        """Write the whole agent to a file, replacing any existing one.
 
         Args:
             path: the file; a device or pipe is refused.
-            encode: a function that turns names other than plain data into plain data, each into its own.
+            encode: a function that turns names other than plain data into plain data, different ones into different data.
         """
     @staticmethod
     def load(path: str | PathLike[str], *, decode: Callable[[Any], Hashable] | None = None) -> Agent:
-        """The agent in a file: it continues bit for bit as the saved one would have.
+        """Load an agent from a file: it continues bit for bit as the saved one would have.
 
         Args:
             path: a file that save wrote.
@@ -268,7 +272,7 @@ class Agent:
         """
     @staticmethod
     def from_bytes(data: bytes, *, decode: Callable[[Any], Hashable] | None = None) -> Agent:
-        """The agent in bytes of to_bytes or of a file.
+        """Load an agent from the bytes of to_bytes or of a file.
 
         Args:
             data: the bytes.
@@ -284,7 +288,7 @@ class Agent:
         """The name of the planner."""
     @property
     def optimism(self) -> Optimism:
-        """What an action is worth before it has been seen often enough."""
+        """The value of an action before it has been seen often enough."""
     @property
     def explore(self) -> Explore | Optimism | None:
         """How the agent explores; None if it was built without explore, reward_range, start, age_bonus and forgetting."""
@@ -318,7 +322,7 @@ class Agent:
     ) -> Watch:
         """Show this agent on a page in the browser while it learns.
 
-        The page is read-only: it looks at the agent ten times per second and never changes it. While the agent is busy in a long
+        The page is read-only: it samples the agent ten times per second and never changes it. While the agent is busy in a long
         call that releases the interpreter, the page shows what it saw last.
 
         Args:
@@ -367,19 +371,19 @@ class SmallBackupPredictor:
             state: the state before the step.
             reward: the reward, a finite number.
             next_state: the state after the step.
-            terminated: whether the episode ended there, so that nothing comes after.
+            terminated: whether the episode ended there, so that nothing follows.
             truncated: whether the episode was cut there; next_state keeps its value.
         """
     def value(self, state: Any) -> float:
-        """The value of a state that was met.
+        """The value of a state that was seen.
 
         Args:
             state: a known state.
         """
     def values(self) -> dict[Any, float]:
-        """The value of every state that was met, as a dict."""
+        """The value of every state that was seen, as a dict."""
     def deviation(self) -> float:
-        """How far rounding has carried the values from what was seen."""
+        """How far rounding has moved the values away from what was seen."""
     @staticmethod
     def _restore(data: bytes, others: list[Any]) -> SmallBackupPredictor: ...
     def __len__(self) -> int: ...
@@ -417,17 +421,17 @@ class TD0:
             state: the state before the step.
             reward: the reward, a finite number.
             next_state: the state after the step.
-            terminated: whether the episode ended there, so that nothing comes after.
+            terminated: whether the episode ended there, so that nothing follows.
             truncated: whether the episode was cut there; next_state keeps its value.
         """
     def value(self, state: Any) -> float:
-        """The value of a state that was met.
+        """The value of a state that was seen.
 
         Args:
             state: a known state.
         """
     def values(self) -> dict[Any, float]:
-        """The value of every state that was met, as a dict."""
+        """The value of every state that was seen, as a dict."""
     @staticmethod
     def _restore(data: bytes, others: list[Any]) -> TD0: ...
     def __len__(self) -> int: ...
@@ -587,7 +591,7 @@ class Solver:
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 def command(arguments: Sequence[str]) -> int:
-    """Carries out a command line, of which the first argument is the program's name, and returns the exit code."""
+    """Runs a command line, whose first argument is the program's name, and returns the exit code."""
 
 def rust_loop(
     states: NDArray[np.int64],

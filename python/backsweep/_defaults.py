@@ -8,11 +8,11 @@ from typing import Any
 from ._backsweep import Agent
 from ._explore import SurpriseBonus
 
-# One setting for all worlds, chosen on other worlds than those it is reported on (docs/EXPLORING.md).
+# One setting for all worlds, chosen on worlds other than those it is reported on (docs/EXPLORING.md).
 EXPLORE = SurpriseBonus()
 CYCLES = 20
 
-# Environments of Gymnasium whose rewards are documented but not written in the environment.
+# Gymnasium environments whose rewards are documented but not part of the environment.
 KNOWN_RANGES = {
     "Acrobot": (-1.0, 0.0),
     "Blackjack": (-1.0, 1.5),
@@ -22,15 +22,15 @@ KNOWN_RANGES = {
 
 
 def default_agent(env: Any, discount: float, reward_range: tuple[float, float] | None, seed: int | None) -> Agent:
-    """An agent that explores as much as the chance in its world asks for."""
+    """An agent that explores more the more random its world is."""
     low, high = reward_range_of(env) if reward_range is None else _checked(reward_range)
     return Agent(discount, explore=EXPLORE, reward_range=(low, high), seed=seed)
 
 
 def reward_range_of(env: Any) -> tuple[float, float]:
-    """The lowest and the highest reward of a step, where the environment or its documentation says.
+    """The lowest and the highest reward of a step, if the environment or its documentation gives them.
 
-    Looked for in this order: a finite ``reward_range`` of the environment; its table ``P`` (FrozenLake, Taxi, CliffWalking); what
+    Searched in this order: a finite ``reward_range`` of the environment; its table ``P`` (FrozenLake, Taxi, CliffWalking); what
     Gymnasium documents for CartPole, MountainCar, Acrobot and Blackjack.
     """
     stated = getattr(env, "reward_range", None)
@@ -44,7 +44,7 @@ def reward_range_of(env: Any) -> tuple[float, float]:
     if isinstance(name, str) and name.split("-")[0] in KNOWN_RANGES:
         return KNOWN_RANGES[name.split("-")[0]]
     raise ValueError(
-        "the range of rewards cannot be known from the environment; give it, as in "
+        "the range of rewards cannot be determined from the environment; give it, as in "
         "learn(env, reward_range=(-1.0, 10.0)): the lowest and the highest reward of a step"
     )
 

@@ -19,7 +19,7 @@ class Discretize:
     """A Gymnasium environment with Box observations, seen through bins: states are tuples of bin numbers.
 
     A dimension with ``n`` bins has ``n - 1`` edges; a number below the first edge is in bin 0, one at or above the last edge in bin
-    ``n - 1``. So every observation has a bin, whatever the edges.
+    ``n - 1``. Every observation has a bin, whatever the edges.
 
     Args:
         env: the environment. Everything but observations passes through unchanged.
@@ -79,7 +79,7 @@ class Discretize:
 
     @property
     def n_states(self) -> int:
-        """The number of combinations of bins; most are never met in many worlds."""
+        """The number of combinations of bins; in many worlds most are never visited."""
         return int(np.prod([len(edges) + 1 for edges in self._edges], dtype=object))
 
     def state(self, observation: Any) -> tuple[int, ...]:
@@ -173,7 +173,7 @@ def _range(name: str, given: Any, default: Any, n: int) -> list[float]:
 
 
 def _uniform(dimension: int, low: float, high: float, n: int) -> list[float]:
-    # float32 spaces say 3.4e38 where they mean that there is no end.
+    # float32 spaces say 3.4e38 where they mean unbounded.
     if not (-1e30 < low < high < 1e30):
         raise ValueError(
             f"dimension {dimension} of the observation ranges from {low:g} to {high:g}; expected a finite range: give low= and "
@@ -183,6 +183,6 @@ def _uniform(dimension: int, low: float, high: float, n: int) -> list[float]:
 
 
 def _quantiles(numbers: np.ndarray[Any, np.dtype[np.float64]], n: int) -> list[float]:
-    """Edges between equally many numbers; fewer than asked for if many numbers are equal."""
+    """Edges between equally many numbers; fewer than requested if many numbers are equal."""
     edges = np.quantile(numbers, np.linspace(0, 1, n + 1)[1:-1])
     return np.unique(edges).tolist()  # type: ignore[no-any-return]

@@ -23,14 +23,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Explore:
-    """How an agent explores: the base of all ways to, but for ``Optimism``, which is one as well."""
+    """How an agent explores: the base of all ways to explore except ``Optimism``, which is one as well."""
 
     name: ClassVar[str]
 
 
 @dataclass(frozen=True)
 class EpsilonGreedy(Explore):
-    """The best action, but with probability ``epsilon`` any."""
+    """The best action or, with probability ``epsilon``, a random one."""
 
     name: ClassVar[str] = "epsilon_greedy"
     epsilon: float = 0.1
@@ -50,7 +50,7 @@ class CountBonus(Explore):
 class VarianceBonus(Explore):
     """An action tried n times is worth ``c * sqrt(variance / n) + d / n`` more per step: the empirical Bernstein bound.
 
-    The variance is that of reward plus discounted next value. Where nothing is left to chance the bonus falls as 1/n.
+    The variance is that of reward plus discounted next value. In a deterministic world the bonus falls as 1/n.
     """
 
     name: ClassVar[str] = "variance_bonus"
@@ -71,10 +71,10 @@ class BayesBonus(Explore):
 
 @dataclass(frozen=True)
 class SurpriseBonus(Explore):
-    """As much as chance asks for: ``beta * sqrt((1 - discount) * s / n) * log(1 + m / 20) + d / n`` more per step.
+    """Explores more the more random the world is: ``beta * sqrt((1 - discount) * s / n) * log(1 + m / 20) + d / n`` more per step.
 
-    ``s`` is how often two tries of an action differ, over all actions of the world, and ``m`` the mean number of tries. Where
-    nothing is left to chance only ``d / n`` remains. This is how the agent explores that ``learn`` builds.
+    ``s`` is how often two tries of an action differ, over all actions of the world, and ``m`` the mean number of tries. In a
+    deterministic world only ``d / n`` remains. The agent that ``learn`` builds explores this way.
     """
 
     name: ClassVar[str] = "surprise_bonus"
@@ -102,9 +102,9 @@ class Forgetting:
     per_visit: float | None = None
     """Each visit of an action multiplies the weight of its earlier ones by this, above 0 and at most 1."""
     half_life: float | None = None
-    """An observation counts half as much after so many steps of the agent."""
+    """An observation counts half as much after this many steps of the agent."""
     window: int | None = None
-    """Only so many last observations count."""
+    """Only this many of the latest observations count."""
 
     def __post_init__(self) -> None:
         given = [name for name in ("per_visit", "half_life", "window") if getattr(self, name) is not None]

@@ -1,6 +1,6 @@
-"""Data frames of any make as columns that the native part reads piece by piece.
+"""Data frames of any kind as columns that the native part reads in chunks.
 
-No row is ever looked at in Python: a piece of a column is a NumPy array, texts are coded once per distinct text.
+Python never handles single rows: a chunk of a column is a NumPy array, and texts are coded once per distinct text.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 
 try:
     import pyarrow
-except ImportError:  # Columns are then read by way of NumPy and lists.
+except ImportError:  # Columns are then read through NumPy and lists.
     pyarrow = None
 
 __all__ = ["Table", "table_of"]
 
-# A piece of a column: its kind, its values, which of them are missing, and what else the kind needs.
+# A chunk of a column: its kind, its values, which of them are missing, and anything else the kind needs.
 Piece = tuple[str, Any, Any, Any]
 
 
@@ -96,7 +96,7 @@ def table_of(log: Any) -> Table | None:
 
 
 def _plain(values: Any) -> Any:
-    """A column of any make as a NumPy or Arrow array; as coded texts if it is neither."""
+    """A column of any kind as a NumPy or Arrow array; as coded texts if it is neither."""
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise _Refused(f"has {values.ndim} dimensions", "one")
@@ -149,7 +149,7 @@ def _from_list(values: list[Any]) -> Any:
 
 
 class _Coded:
-    """Texts, each once, and where they stand."""
+    """Distinct texts, and the index of each row's text."""
 
     def __init__(self, values: list[Any]) -> None:
         seen: dict[str, int] = {}

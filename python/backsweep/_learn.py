@@ -31,7 +31,7 @@ class History:
     planning_seconds: list[float] = field(default_factory=list)
     """The time each episode spent on learning and planning."""
     terminated: list[bool] = field(default_factory=list)
-    """Whether the episode ended by itself; otherwise it was cut."""
+    """Whether the episode terminated; otherwise it was truncated."""
     agent: Agent | None = None
     """The agent that learned: the one given to ``learn``, or the one it built."""
     interrupted: bool = False
@@ -102,7 +102,7 @@ class Evaluation:
     lengths: list[int]
     """The number of steps of each episode."""
     terminated: list[bool]
-    """Whether the episode ended by itself; otherwise it was cut."""
+    """Whether the episode terminated; otherwise it was truncated."""
 
     def __len__(self) -> int:
         return len(self.returns)
@@ -150,12 +150,12 @@ def learn(
 ) -> History:
     """Let an agent learn in a Gymnasium environment.
 
-    Without an agent, one is built that explores well in most worlds (a bonus for what was seldom tried) and recommends what it has
+    Without an agent, one is built that explores well in most worlds (a bonus for what was rarely tried) and recommends what it has
     learned; ``history.agent`` is that agent. It needs to know the range of rewards: that of FrozenLake, Taxi, CliffWalking,
-    CartPole, MountainCar, Acrobot and Blackjack is known, others are stated with ``reward_range``. Wrap environments with real
-    numbers in observations in ``Discretize``.
+    CartPole, MountainCar, Acrobot and Blackjack is known; for others, pass ``reward_range``. Wrap environments whose
+    observations are real numbers in ``Discretize``.
 
-    The actions of the environment are declared to the agent, unless the environment gives an ``action_mask`` in its info or
+    The actions of the environment are declared to the agent, unless the environment provides an ``action_mask`` in its info or
     inside a Dict observation: then each state has the actions that its mask allows.
 
     Ctrl-C stops learning and returns the history so far, with ``interrupted`` set.
@@ -186,7 +186,7 @@ def learn(
     elif not hasattr(agent, "observe"):
         raise TypeError(f"agent is {agent!r}; expected a backsweep.Agent; the number of episodes is episodes=")
     elif reward_range is not None or discount is not None:
-        raise TypeError("reward_range and discount are for a new agent; expected neither beside agent=")
+        raise TypeError("reward_range and discount are for a new agent; expected neither together with agent=")
     cycles = 1 if cycles is None else cycles
     check_count("cycles", cycles)
     if max_steps is not None:

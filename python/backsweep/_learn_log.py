@@ -35,7 +35,7 @@ class LogReport:
 
     @property
     def reasons(self) -> list[str]:
-        """Why, a sentence each."""
+        """The reasons, one sentence each."""
         return list(self.summary["reasons"])
 
     @property
@@ -45,15 +45,15 @@ class LogReport:
 
     @property
     def html(self) -> str:
-        """The whole report as one page that needs nothing else."""
+        """The whole report as one self-contained page."""
         return self._native.html()
 
     def save(self, folder: str | PathLike[str], *, overwrite: bool = False) -> list[Path]:
         """Write report.html and policy.csv.
 
         Args:
-            folder: where to; it is created, and other files in it are not touched.
-            overwrite: whether to replace a report that is already there.
+            folder: the destination; it is created, and other files in it are not touched.
+            overwrite: whether to replace an existing report.
         """
         return [Path(path) for path in self._native.save(Path(folder), overwrite)]
 
@@ -66,7 +66,7 @@ class Learned:
     """A policy learned from a log."""
 
     policy: dict[str, str]
-    """The action that the policy decides for in each state; where none is supported, the one that was logged most often."""
+    """The action that the policy chooses in each state; where none is supported, the one that was logged most often."""
     values: dict[str, float]
     """The value of each state under the policy, in the fitted model."""
     counts: dict[str, Any]
@@ -86,7 +86,7 @@ class Learned:
         return self._native.probabilities()
 
     def agent(self) -> Agent:
-        """An agent that knows the counts of all supported actions. It can go on learning, be saved, and be solved with a bound:
+        """An agent that knows the counts of all supported actions. It can continue learning, be saved, and be solved with a bound:
         ``learned.agent().solve()``."""
         return Agent.from_bytes(self._native.agent())
 
@@ -115,31 +115,31 @@ def learn_log(
     pessimism: float = 0.0,
     hold_out: float = 0.2,
 ) -> Learned:
-    """Learn a policy from a log of decisions, and what it is worth.
+    """Learn a policy from a log of decisions, and estimate what it is worth.
 
-    An action is considered only in states where it was logged ``min_count`` times; a state without such an action keeps what was
-    logged. Cases that are held out test the policy. ``docs/LOGS.md`` explains every number.
+    An action is considered only in states where it was logged at least ``min_count`` times; a state without such an action keeps what was
+    logged. Held-out cases test the policy. ``docs/LOGS.md`` explains every number.
 
     Args:
         log: a file or pattern (``"log/*.csv.gz"``), a list of them, or a data frame: pandas, Polars, a PyArrow table or record batch,
             or a mapping of columns.
-        case: the column that tells cases apart.
+        case: the column that identifies the case.
         state: the columns that make up the state; numbers can be cut, as in ``"sofa:0|5|10"`` or ``"age:q4"``.
         action: the columns that make up the action, cut likewise.
-        order: the column by which the rows of a case are ordered; without it, rows are in order.
+        order: the column that orders the rows of a case; without it, rows are taken in the given order.
         reward: the column of rewards.
         next_state: the columns of the next state, if a row is a whole transition.
-        final: what a case is worth at its end: ``{"outcome": {"survived": 1, "died": 0}}``.
+        final: the reward at the end of a case: ``{"outcome": {"survived": 1, "died": 0}}``.
         ended_by: the column that says whether a row ended its case, or ``"column=value"``; without it, the last row of a case does.
-        truncated: the column that says that a case was cut, by a time limit for instance.
+        truncated: the column that says whether a case was cut, for instance by a time limit.
         cut: whether no case ended: the log stops in the middle of all of them.
-        missing: what stands for an empty value of a state or action; without it, such a row is bad.
-        skip_bad: the share of bad rows up to which they are left out, with their cases.
+        missing: the name for an empty value of a state or action; without it, such a row is bad.
+        skip_bad: bad rows, with their cases, are skipped up to this share of all rows.
         discount: how much a reward one step later counts, above 0 and at most 1.
         min_count: how often an action must have been logged in a state.
         keep_logged: whether actions below the minimum keep their logged probability (SPIBB).
-        pessimism: plan as if an action seen n times paid this divided by the root of n less.
-        hold_out: the share of cases that are held out; a multiple of 1/16 is taken.
+        pessimism: plan as if an action seen n times paid less by this divided by the square root of n.
+        hold_out: the share of cases that are held out, rounded to a multiple of 1/16.
     """
     if final is not None and len(final) != 1:
         raise ValueError(f"final names {len(final)} columns; expected one, as in {{'outcome': {{'survived': 1, 'died': 0}}}}")

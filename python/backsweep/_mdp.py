@@ -1,4 +1,4 @@
-"""Known problems: solved, changed, and solved again from where they stood."""
+"""Known problems: solved, changed, and solved again from the previous answer."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class MDP:
     def _known(self, what: str) -> KnownModel:
         """The engine, for what planners cannot do."""
         if isinstance(self._solver, Solver):
-            raise ValueError(f"{what} is not for an MDP with planner={self.planner!r}; expected one without a planner")
+            raise ValueError(f"{what} is not available for an MDP with planner={self.planner!r}; expected one without a planner")
         return self._solver
 
     @classmethod
@@ -136,14 +136,14 @@ class MDP:
         format: str | None = None,
         progress: bool | None = None,
     ) -> MDP:
-        """The problem in a file of another tool, or of ours. What of it an MDP cannot hold is told as a warning.
+        """Read a problem from a file of another tool, or of ours. Anything an MDP cannot hold causes a warning.
 
         States and actions are whole numbers, or text if the file has names for them.
 
         Args:
             path: a UMB (.umb), Storm (.drn), PRISM explicit (.tra) or CSV file, or one of ``save`` (.backsweep).
             discount: how much a reward one step later counts, from 0 to 1; that of the file for .backsweep.
-            format: "umb", "drn", "tra", "csv" or "backsweep", if the extension does not tell it.
+            format: "umb", "drn", "tra", "csv" or "backsweep", if the extension does not say.
             progress: whether to show a bar; by default in a terminal or notebook.
         """
         path = fspath(path)
@@ -156,13 +156,13 @@ class MDP:
         return cls._of(model)
 
     def write(self, path: str | PathLike[str], *, format: str | None = None, compress: bool = True) -> None:
-        """Write the problem for other tools, in place of the file that was there. What the format cannot hold is told as a
+        """Write the problem for other tools, replacing any existing file. Anything the format cannot hold causes a
         warning. Names become text.
 
         Args:
-            path: the file; its extension tells the format: .umb, .drn, .tra, .csv, or .backsweep as ``save`` writes it.
-            format: "umb", "drn", "tra", "csv" or "backsweep", if the extension does not tell it.
-            compress: whether to compress .umb; without, writing is faster and the file larger.
+            path: the file; its extension decides the format: .umb, .drn, .tra, .csv, or .backsweep as ``save`` writes it.
+            format: "umb", "drn", "tra", "csv" or "backsweep", if the extension does not say.
+            compress: whether to compress .umb; otherwise writing is faster and the file larger.
         """
         path = fspath(path)
         if format == "backsweep" or (format is None and path.lower().endswith(".backsweep")):
@@ -184,7 +184,7 @@ class MDP:
         self._solver.set_outcomes(state, action, [tuple(outcome) for outcome in outcomes], normalize)
 
     def set_reward(self, state: Hashable, action: Hashable, reward: float) -> None:
-        """Set the reward of an action, whatever it leads to.
+        """Set the reward of an action, for all its outcomes.
 
         Args:
             state: a known state.
@@ -194,7 +194,7 @@ class MDP:
         self._known("set_reward").set_reward(state, action, reward)
 
     def remove_action(self, state: Hashable, action: Hashable) -> None:
-        """Take an action away from a state. A state without actions is an end, worth 0.
+        """Remove an action from a state. A state without actions is an end, worth 0.
 
         Args:
             state: a known state.
@@ -203,7 +203,7 @@ class MDP:
         self._known("remove_action").remove_action(state, action)
 
     def set_label(self, label: str, states: Iterable[Hashable]) -> None:
-        """Label states, for ``Reach`` and ``Total``; the label is taken off all others.
+        """Label states, for ``Reach`` and ``Total``; the label is removed from all others.
 
         Args:
             label: the label; "init" stands for the initial states.
@@ -218,7 +218,7 @@ class MDP:
 
     @property
     def rewards(self) -> list[str]:
-        """The names of the rewards; one kind without a name is the empty string."""
+        """The names of the rewards; unnamed rewards have the empty string."""
         return self._known("rewards").rewards()
 
     def solve(
@@ -233,14 +233,14 @@ class MDP:
     ) -> Solution:
         """Compute every value with an interval that is proven to contain it, and a policy.
 
-        After a change of a discounted problem, the answer to the same question is repaired from where it stood. Without discount
-        infinite values are reported as infinite, and the policy attains what the values promise. Ctrl-C and the time limit end
-        the work with the intervals reached so far, which are proven all the same.
+        After a change to a discounted problem, the previous answer to the same question is repaired. Without discount infinite
+        values are reported as infinite, and the policy attains what the values promise. Ctrl-C and the time limit end the work
+        with the intervals reached so far, which are still proven.
 
         Args:
-            tolerance: how near values are to come to the truth, above 0.
+            tolerance: how close values must come to the truth, above 0.
             objective: ``Discounted``, ``Reach``, ``Total``, ``Horizon`` or ``Average``; discounted reward if not given.
-            minimize: whether to look for the smallest values that a policy attains, not the largest.
+            minimize: whether to compute the smallest values that a policy attains, not the largest.
             method: use this method instead of choosing one; see docs/SOLVING.md.
             time_limit: stop after this many seconds.
             threads: how many threads to use; all cores if not given. The result is the same for any number.
@@ -264,13 +264,13 @@ class MDP:
         time_limit: float | None = None,
         threads: int | None = None,
     ) -> WhatIf:
-        """Answer what changes would do, without keeping them. Solves the problem as it is first, if that has not been done.
+        """Answer what changes would do, without keeping them. Solves the current problem first, if necessary.
 
         Args:
             changes: ``{(state, action): change}``, where a change is a list of outcomes as for ``set_outcomes`` (a new action
                 is added), a number as for ``set_reward``, or ``None`` to remove the action. States must be known.
             tolerance: as for ``solve``.
-            objective: as for ``solve``; without a discount below 1, both problems are solved afresh.
+            objective: as for ``solve``; without a discount below 1, both problems are solved from scratch.
             minimize: as for ``solve``.
             time_limit: as for ``solve``, for both answers together.
             threads: as for ``solve``.
@@ -335,17 +335,17 @@ class MDP:
         return self._solver.actions(state)
 
     def save(self, path: str | PathLike[str], *, encode: Callable[[Any], Hashable] | None = None) -> None:
-        """Write the problem and its values to a file, in place of the one that was there.
+        """Write the problem and its values to a file, replacing any existing one.
 
         Args:
             path: the file; a device or pipe is refused.
-            encode: a function that turns names other than plain data into plain data, each into its own.
+            encode: a function that turns names other than plain data into plain data, different ones into different data.
         """
         self._solver.save(path, encode)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, decode: Callable[[Any], Hashable] | None = None) -> MDP:
-        """The problem in a file. That of an agent gives the problem that the agent has seen.
+        """Load a problem from a file. An agent's file gives the problem that the agent has seen.
 
         Args:
             path: a file that ``save`` wrote.
@@ -363,7 +363,7 @@ class MDP:
 
     @classmethod
     def from_bytes(cls, data: bytes, *, decode: Callable[[Any], Hashable] | None = None) -> MDP:
-        """The problem in bytes of ``to_bytes`` or of a file.
+        """Load a problem from the bytes of ``to_bytes`` or of a file.
 
         Args:
             data: the bytes.
@@ -393,7 +393,7 @@ class MDP:
 
     @property
     def stats(self) -> Stats:
-        """What was done so far."""
+        """Counters of the work so far."""
         return self._solver.stats()
 
     def audit(self) -> Audit:

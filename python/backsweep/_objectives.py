@@ -1,4 +1,4 @@
-"""What a known problem is solved for."""
+"""Objectives for solving a known problem."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Discounted:
     discount: float | None = None
     """From 0 to 1; that of the MDP if not given. 1 is the total until the episode ends."""
     reward: str | None = None
-    """The name of the rewards; not needed if the model has only one kind. ``"steps"`` counts 1 per step in any model."""
+    """The name of the rewards; not needed if the model has only one reward structure. ``"steps"`` counts 1 per step in any model."""
 
     def _question(self) -> _Question:
         return ("discounted", self.reward, None, None, None, self.discount)
@@ -25,12 +25,12 @@ class Discounted:
 
 @dataclass(frozen=True)
 class Reach:
-    """The probability to reach states with a label."""
+    """The probability of reaching states with a label."""
 
     goal: str
     """The label to reach; see ``MDP.set_label``."""
     avoid: str | None = None
-    """The label of states that must not be passed before."""
+    """The label of states that must not be passed through on the way."""
     within: int | None = None
     """The number of steps allowed; any number if not given."""
 

@@ -1,4 +1,4 @@
-"""Pictures of what was learned. Needs matplotlib: ``pip install 'backsweep[plot]'``."""
+"""Plots of what was learned. Needs matplotlib: ``pip install 'backsweep[plot]'``."""
 
 from __future__ import annotations
 

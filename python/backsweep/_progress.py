@@ -1,4 +1,4 @@
-"""A progress bar for terminals and notebooks, without further packages."""
+"""A progress bar for terminals and notebooks, without dependencies."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Bar:
             self.stream.flush()
 
     def show(self, done: int, text: str) -> None:
-        """Draw that ``done`` of the total are done, and a text behind it."""
+        """Draw that ``done`` of the total are done, followed by a text."""
         now = time.perf_counter()
         if not self.on or (done < self.total and now - self.last < 0.1):
             return
@@ -42,7 +42,7 @@ class Bar:
         text = f"{done}/{self.total} {self.unit}, {text}, {remaining:.0f} s remaining"
         if self.notebook is None:
             filled = WIDTH * done // max(self.total, 1)
-            # Without a terminal nothing understands the sequence that clears the rest of the line.
+            # Only a terminal understands the sequence that clears the rest of the line.
             clear = "\x1b[K" if self.stream.isatty() else ""
             self.stream.write(f"\r[{'█' * filled}{'·' * (WIDTH - filled)}] {text} {clear}")
             self.stream.flush()

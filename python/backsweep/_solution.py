@@ -28,7 +28,7 @@ def action_array(names: Named, ids: Ids) -> Objects:
     """The names of actions; ``None`` where the id is -1."""
     actions = names.action_names()
     table = np.empty(len(actions) + 1, object)
-    # Item by item, since NumPy would take a tuple for several items.
+    # Item by item, since NumPy would treat a tuple as several items.
     for i, action in enumerate(actions):
         table[i] = action
     return table[ids]
@@ -36,7 +36,7 @@ def action_array(names: Named, ids: Ids) -> Objects:
 
 @dataclass(repr=False, eq=False)
 class Solution:
-    """What ``MDP.solve`` reached. For every state, ``lower <= value <= upper`` is proven, whatever stopped it."""
+    """The result of ``MDP.solve``. For every state, ``lower <= value <= upper`` is proven, however it was stopped."""
 
     values: Floats
     """The value of each state: the middle of its interval."""
@@ -55,7 +55,7 @@ class Solution:
     explanation: list[str]
     """What was done and why, one line per decision."""
     stopped: str | None
-    """``"Ctrl-C"`` or ``"the time limit"`` if one of them came before the tolerance was reached."""
+    """``"Ctrl-C"`` or ``"the time limit"`` if one of them stopped the work before the tolerance was reached."""
     objective: str
     """What was asked, in words."""
     repaired: bool
@@ -86,7 +86,7 @@ class Solution:
         return self.iterations
 
     def __getstate__(self) -> dict[str, Any]:
-        # A pickle holds the states and actions, not the problem that they come from.
+        # A pickle holds the states and actions, not the problem they come from.
         return {**self.__dict__, "states": self.states, "policy": self.policy, "_names": None, "_action_ids": None}
 
     def _proof(self) -> str:
@@ -112,7 +112,7 @@ class Solution:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class WhatIf:
-    """What changes of an MDP would do; see ``MDP.what_if``."""
+    """What changes to an MDP would do; see ``MDP.what_if``."""
 
     states: list[Hashable]
     """The states, in the order of ``before`` and ``after``."""
@@ -127,7 +127,7 @@ class WhatIf:
     seconds: float
     """How long it took."""
     stopped: str | None
-    """``"Ctrl-C"`` or ``"the time limit"`` if one of them came before the tolerance was reached."""
+    """``"Ctrl-C"`` or ``"the time limit"`` if one of them stopped the work before the tolerance was reached."""
     policy_changes: dict[Any, tuple[Any, Any]]
     """The states where the best action changes, with the action before and after; ``None`` stands for no action."""
 

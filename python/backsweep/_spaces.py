@@ -7,7 +7,7 @@ from typing import Any, Callable, Hashable
 
 import numpy as np
 
-# Lists of more actions than this are refused: no tabular method would get through them.
+# More actions than this are refused: no tabular method could try them all.
 MAX_ACTIONS = 100_000
 
 
@@ -15,7 +15,7 @@ def _kind(space: Any) -> str:
     return type(space).__name__
 
 
-# The key under which RLlib, PettingZoo and others put a mask beside an observation.
+# The key under which RLlib, PettingZoo and others put a mask next to an observation.
 MASK = "action_mask"
 
 

@@ -10,7 +10,7 @@ from ._backsweep import KnownModel
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# States with more ids than this must use a good part of them.
+# Above this many ids, states must use a large share of them.
 ALWAYS_DENSE = 1 << 20
 
 
@@ -71,7 +71,7 @@ def from_dense(transitions: Any, rewards: Any, discount: float, end: Any, availa
     r = np.asarray(rewards, dtype=np.float64)
     by_outcome = r.shape == given.shape
     if by_outcome and end is not None:
-        raise ValueError("rewards has the shape of transitions, which gives no rewards for ends; expected (states, actions)")
+        raise ValueError("rewards has the shape of transitions, which leaves no place for rewards of ends; expected (states, actions)")
     ends, eps = by_row(end, "end", np.float64, n_states, n_actions)
     return KnownModel.from_dense(
         discount,
@@ -92,7 +92,7 @@ def from_sparse(transitions: Any, rewards: Any, discount: float, end: Any, avail
     from scipy import sparse
 
     def parts(matrices: Any, name: str) -> list[Any]:
-        """The matrices in compressed rows; those that have this form already are not copied, and none is changed."""
+        """The matrices in compressed rows; those already in this form are not copied, and none is changed."""
         if sparse.issparse(matrices):
             return [sparse.csr_array(matrices)]
         found = [sparse.csr_array(matrix) for matrix in matrices]
@@ -117,7 +117,7 @@ def from_sparse(transitions: Any, rewards: Any, discount: float, end: Any, avail
         if shape != (n_states * n_actions, n_states):
             raise ValueError(f"rewards has the shape {shape}; expected that of transitions, {(n_states * n_actions, n_states)}")
         if end is not None:
-            raise ValueError("rewards is sparse, which gives no rewards for ends; expected (states, actions)")
+            raise ValueError("rewards is sparse, which leaves no place for rewards of ends; expected (states, actions)")
         rewards_of_outcomes = [arrays(part) for part in r]
     else:
         rewards_of_rows = rewards_by_row(rewards, n_states, n_actions)
@@ -137,7 +137,7 @@ def from_sparse(transitions: Any, rewards: Any, discount: float, end: Any, avail
 
 
 def flat(array: Any, dtype: Any) -> Array:
-    """The items one after the other, without a copy if they are so already."""
+    """The items as a contiguous array, without a copy if they already are one."""
     return np.ascontiguousarray(array, dtype=dtype).reshape(-1)
 
 

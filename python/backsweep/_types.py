@@ -29,20 +29,20 @@ class Optimism:
     """An action is treated as worth ``value`` until it has been seen ``min_visits`` times."""
 
     value: float = 0.0
-    """What an action is worth until then."""
+    """The value of an action until then."""
     min_visits: int = 1
-    """From this many visits on, an action is worth what was seen of it."""
+    """From this many visits on, an action has the value of what was observed."""
 
 
 @dataclass(frozen=True)
 class Planner:
-    """What all planners share: which priorities are worth queueing, and the kind of queue."""
+    """What all planners share: which priorities are queued, and the kind of queue."""
 
     name: ClassVar[str]
     threshold: float = 1e-9
     """Priorities at or below this are not queued."""
     queue: str = "exact"
-    """"exact" (exact order) or "bucket" (order right within a factor of 1.125, constant time)."""
+    """"exact" (exact order) or "bucket" (order within a factor of 1.125, constant time)."""
     tolerance: float = field(default=1e-6, kw_only=True)
     """Sweeps stop when no value changes by more than this."""
 
@@ -54,7 +54,7 @@ class Planner:
 
 @dataclass(frozen=True)
 class ReversedFullBackups(Planner):
-    """The default: every cycle passes one state's new value on to all its predecessors."""
+    """The default: every cycle passes on one state's new value to all its predecessors."""
 
     name: ClassVar[str] = "reversed_full_backups"
 
@@ -95,7 +95,7 @@ class ValueIteration(Planner):
 
 
 class Stats(NamedTuple):
-    """What an agent has done so far."""
+    """Counters of an agent's work so far."""
 
     cycles: int
     """Update cycles (sweeps, for value iteration)."""
@@ -110,7 +110,7 @@ class Stats(NamedTuple):
     refreshes: int
     """Exact recomputations, which remove rounding errors."""
     queue_length: int
-    """States (or transitions) that wait for an update cycle."""
+    """States (or transitions) waiting for an update cycle."""
     n_states: int
     n_pairs: int
     """Actions of all states together."""
@@ -130,7 +130,7 @@ class Audit(NamedTuple):
     residual: float
     """The Bellman residual: what one more backup of everything would change."""
     rounding: float
-    """An upper bound of the rounding error in the residual."""
+    """An upper bound on the rounding error in the residual."""
     error_bound: float | None
     """No value is further from the optimum than this; ``None`` if the discount is 1."""
 

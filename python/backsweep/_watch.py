@@ -1,4 +1,4 @@
-"""``agent.watch(shape=…)``: the page of ``backsweep watch`` on an agent of your own, while it learns. Read-only."""
+"""``agent.watch(shape=…)``: the page of ``backsweep watch`` for your own agent while it learns. Read-only."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Watch:
             return 0
 
     def _sample(self, first: bool = False) -> bytes:
-        """The latest frame. An agent that is busy in another thread is looked at again later."""
+        """The latest frame. An agent that is busy in another thread is sampled again later."""
         with self._lock:
             now = time.monotonic()
             if now - self._sampled < SAMPLE_TIME and not first:
@@ -273,7 +273,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(b"event: frame\ndata: " + watch._sample() + b"\n\n")
                 time.sleep(SAMPLE_TIME)
         except OSError:
-            pass  # The viewer has gone.
+            pass  # The viewer has disconnected.
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -290,7 +290,7 @@ def watch(
 ) -> Watch:
     """Show this agent on a page in the browser while it learns.
 
-    The page is read-only: it looks at the agent ten times per second and never changes it. While the agent is busy in a long
+    The page is read-only: it samples the agent ten times per second and never changes it. While the agent is busy in a long
     call that releases the interpreter, the page shows what it saw last.
 
     Args:

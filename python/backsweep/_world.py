@@ -14,11 +14,11 @@ class Place(NamedTuple):
 
     state: Hashable
     actions: list[Hashable] | None
-    """The actions that a mask allows here; ``None`` if the environment gives no mask."""
+    """The actions that a mask allows here; ``None`` if the environment provides no mask."""
 
 
 class World:
-    """An environment that takes and gives names."""
+    """An environment that takes and returns names."""
 
     def __init__(self, env: Any) -> None:
         _refuse_others(env)

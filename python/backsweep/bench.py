@@ -1,4 +1,4 @@
-"""The worlds in which exploration is measured, and runs of agents in them.
+"""The worlds for measuring exploration, and runs of agents in them.
 
     >>> from backsweep import bench
     >>> [row] = bench.run(["double_loop"], runs=2)
@@ -35,7 +35,7 @@ class Row:
     scores: list[float]
     """The score of each run."""
     reached: int
-    """How many runs reached the aim of the world; all of them in worlds that are scored by reward."""
+    """How many runs reached the goal of the world; all of them in worlds that are scored by reward."""
 
     @property
     def mean(self) -> float:
@@ -95,7 +95,7 @@ def run(
 
 
 def run_once(world: World, agent: Any, cycles: int = CYCLES) -> tuple[float, int, int, bool]:
-    """Run an agent in a world to the end: score, steps, episodes, and whether the aim was reached."""
+    """Run an agent in a world to the end: score, steps, episodes, and whether the goal was reached."""
     counts = world.action_counts()
     for state, n in enumerate(counts):
         if n and hasattr(agent, "add_state"):

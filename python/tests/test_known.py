@@ -67,7 +67,7 @@ def test_total_horizon_and_average():
     loop.set_outcomes("b", "stay", [(1.0, "b", 1.5, False)])
     answer = loop.solve(1e-9, Average())
     assert answer.values == pytest.approx([2, 2], abs=1e-8) and answer.policy.tolist() == ["on", "on"]
-    with pytest.raises(ValueError, match="actions have no values of their own"):
+    with pytest.raises(ValueError, match="actions have no separate values"):
         loop.action_values("a")
     assert loop.solve(1e-9, Average(), minimize=True).values == pytest.approx([1.5, 1.5], abs=1e-8)
 

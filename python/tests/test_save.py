@@ -92,9 +92,9 @@ def test_an_encoder_that_is_not_one_to_one_is_refused(tmp_path):
     agent.observe(Cell(1, 2), "go", 1.0, Cell(1, 3))
     agent.save(path, encode=lambda cell: (cell.x, cell.y))
     good = path.read_bytes()
-    with pytest.raises(ValueError, match=r"states Cell\(x=1, y=2\) and Cell\(x=1, y=3\) would be saved alike, as 1; .*nothing was saved"):
+    with pytest.raises(ValueError, match=r"states Cell\(x=1, y=2\) and Cell\(x=1, y=3\) would both be saved as 1; .*nothing was saved"):
         agent.save(path, encode=lambda cell: cell.x)
-    with pytest.raises(ValueError, match="would be saved alike"):
+    with pytest.raises(ValueError, match="would both be saved as"):
         agent.to_bytes(encode=lambda cell: "x")
     assert path.read_bytes() == good and list(tmp_path.iterdir()) == [path]
     # The same name as a state and as an action is fine.

@@ -11,7 +11,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyList, PyString, PyTuple};
 
-/// The actions in any iterable except text, whose letters are hardly what the user means.
+/// The actions in any iterable except text, whose letters are hardly what the user intended.
 pub fn keys_of<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Vec<Key<'py>>> {
     if actions.is_instance_of::<PyString>() || actions.is_instance_of::<PyBytes>() {
         return Err(errors::wrong_type(format!(
@@ -29,8 +29,8 @@ pub fn keys_of<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Vec<Key<'py>>> {
     items.map(|action| names::key(&action?, "action")).collect()
 }
 
-/// Whether what was passed as a list of actions is a mask: an array of booleans or of bytes that are 0 or 1, as Gymnasium has it, or a list
-/// of booleans.
+/// Whether a list of actions is really a mask: an array of booleans or of bytes that are 0 or 1, as in Gymnasium, or a list of
+/// booleans.
 fn is_mask(actions: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(array) = actions.cast::<PyUntypedArray>() {
         return match (array_kind(actions), array.dtype().itemsize()) {
@@ -137,7 +137,7 @@ pub fn act<'py>(
             key.show()
         )));
     }
-    // Looked up before anything is added, so that one that cannot be a name changes nothing.
+    // Looked up before anything is added, so that an invalid name changes nothing.
     learner.states.id(py, &key, "state")?;
     let row = learner.action_ids(py, allowed)?;
     let state = learner.add_state(py, key, Some(row.clone()))?;

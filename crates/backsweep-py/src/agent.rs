@@ -19,7 +19,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::path::PathBuf;
 use std::sync::MutexGuard;
 
-/// Sweeps over a model with more arcs than this take long.
+/// Sweeps over a model with more arcs than this take a long time.
 const LONG_SWEEP: usize = 20_000;
 
 /// A learner that keeps a model of what it saw and the values that follow from it, exact after every step.
@@ -34,7 +34,7 @@ const LONG_SWEEP: usize = 20_000;
 ///     freeze_at: after this many visits an action is no longer learned (R-max).
 ///     explore: how act explores, such as ``CountBonus()``; best_action, policy and value then recommend without optimism.
 ///     reward_range: the lowest and highest reward of a step, as (lowest, highest); bonuses and sampling need it.
-///     start: what act takes an action never tried to be worth; None for the most that reward_range allows.
+///     start: the value that act assumes for an untried action; None for the most that reward_range allows.
 ///     age_bonus: adds this times the square root of the steps since an action was last tried.
 ///     forgetting: ``Forgetting(per_visit=...)``, ``(half_life=...)`` or ``(window=...)``, for worlds that change.
 #[pyclass(module = "backsweep", name = "Agent", weakref, frozen)]
@@ -56,7 +56,7 @@ impl Agent {
         planning::run(py, &mut learner.agent, plan, amount, heavy)
     }
 
-    /// The agent with what it recommends brought up to date.
+    /// The agent with its recommended values brought up to date.
     #[inline]
     fn recommending(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, NamedAgent>> {
         let mut learner = self.lock()?;
@@ -111,7 +111,7 @@ impl Agent {
         Ok(Self::new(learner))
     }
 
-    /// Declare the actions of every state; states that are known already get the ones they lack.
+    /// Declare the actions of every state; states that are already known get the ones they lack.
     ///
     /// Args:
     ///     actions: a number n for the actions 0 to n-1, or a list of actions.
@@ -136,15 +136,15 @@ impl Agent {
         Ok(())
     }
 
-    /// Learn from one step; the values are exact for it at once.
+    /// Learn from one step; the value of this state and action is exact at once.
     ///
     /// Args:
     ///     state: the state before the step.
     ///     action: the action that was taken.
     ///     reward: the reward, a finite number.
     ///     next_state: the state after the step.
-    ///     terminated: whether the episode ended there, so that nothing comes after.
-    ///     truncated: whether the episode was cut there, by a time limit say; next_state keeps its value.
+    ///     terminated: whether the episode ended there, so that nothing follows.
+    ///     truncated: whether the episode was cut there, for instance by a time limit; next_state keeps its value.
     #[pyo3(
         signature = (state, action, reward, next_state, terminated=None, truncated=None),
         text_signature = "($self, state, action, reward, next_state, terminated=False, truncated=False)"
@@ -163,7 +163,7 @@ impl Agent {
         self.lock()?.observe(state, action, reward, next_state, terminated, truncated)
     }
 
-    /// Take back one step that was observed: what is left is what would be there without it.
+    /// Take back one observed step, as if it had never happened.
     ///
     /// Args:
     ///     state: the state before the step.
@@ -192,7 +192,7 @@ impl Agent {
 
     /// Learn from many steps given as columns: from all of them, or from none if one is refused.
     ///
-    /// Ctrl-C stops between two rows; a note of the exception says how many were learned.
+    /// Ctrl-C stops between two rows; a note on the exception says how many were learned.
     ///
     /// Args:
     ///     states: the state before each step.
@@ -220,16 +220,17 @@ impl Agent {
     ) -> PyResult<usize> {
         let cycles = cycles.map_or(Ok(0), |cycles| count(cycles, "cycles"))?;
         let mut learner = self.lock()?;
-        // The model may grow on the way: a sweep may be short now and long at the end.
+        // The model may grow meanwhile: a sweep may be short now and long at the end.
         let heavy = sweeps(&learner);
         let columns = [Some(states), Some(actions), Some(rewards), Some(next_states), terminated, truncated];
         crate::observe_many::observe_many(py, &mut learner, columns, cycles, heavy)
     }
 
-    /// Plan: pass changes of values on to where they matter most, for the values that act looks at. Give cycles, microseconds, or until (with cycles as a limit).
+    /// Plan: propagate changes of the values that act uses, the most important first. Give cycles, microseconds, or until (with
+    /// cycles as a limit).
     ///
     /// Args:
-    ///     cycles: update cycles at most.
+    ///     cycles: the most update cycles.
     ///     microseconds: the time to plan for.
     ///     until: plan until no priority is above this.
     ///
@@ -246,10 +247,12 @@ impl Agent {
         self.run(py, CoreAgent::plan, Amount::new(cycles, microseconds, until)?)
     }
 
-    /// Plan for what best_action, policy, value and values recommend. An agent built with explore keeps values for that beside those that act looks at; without this call, whoever asks waits until all that was observed has been passed on. Arguments as in plan.
+    /// Plan the values that best_action, policy, value and values use. An agent built with explore keeps them separately from
+    /// those that act uses; without this call, these methods first propagate everything that was observed. Arguments as in
+    /// plan.
     ///
     /// Args:
-    ///     cycles: update cycles at most.
+    ///     cycles: the most update cycles.
     ///     microseconds: the time to plan for.
     ///     until: plan until no priority is above this.
     ///
@@ -266,12 +269,13 @@ impl Agent {
         self.run(py, CoreAgent::recommend, Amount::new(cycles, microseconds, until)?)
     }
 
-    /// Choose an action: the best one, ties broken at random; with probability epsilon any; as explore says, if it was given.
+    /// Choose an action: the best one, ties broken at random; with probability epsilon a random one; as explore says, if it
+    /// was given.
     ///
     /// Args:
     ///     state: the state to act in.
     ///     actions: the actions that are possible; new ones are added. A list of booleans, or an array of booleans or bytes
-    ///         that are 0 or 1, is taken for a mask.
+    ///         that are 0 or 1, is treated as a mask.
     ///     action_mask: a flag for each declared action, or for 0, 1, 2, ... if none are declared: whether it is possible.
     #[pyo3(signature = (state, actions=None, *, action_mask=None))]
     fn act<'py>(
@@ -283,7 +287,7 @@ impl Agent {
         actions::act(&mut *self.lock()?, state, actions, action_mask)
     }
 
-    /// The value of a state; 0 for one that episodes only ended in.
+    /// The value of a state; 0 for one in which episodes only ended.
     ///
     /// Args:
     ///     state: a known state.
@@ -327,7 +331,7 @@ impl Agent {
         self.lock()?.action_names(state)
     }
 
-    /// The states that steps left, or reached without ending, in the order in which they were met.
+    /// The states that steps left, or reached without ending, in the order in which they were first seen.
     #[getter]
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.lock()?.states.list(py)
@@ -339,28 +343,28 @@ impl Agent {
         crate::model_view::model_object(py, &*self.lock()?)
     }
 
-    /// What was done so far: cycles, backups, queue length, idle pops and more.
+    /// Counters of the work so far: cycles, backups, queue length, idle pops and more.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         stats_object(py, &self.lock()?.agent)
     }
 
-    /// Recompute everything from the model: how exact the values are, and a bound of their distance from the optimum.
+    /// Recompute everything from the model: how exact the values are, and a bound on their distance from the optimum.
     fn audit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         audit_object(py, &self.recommending(py)?.agent)
     }
 
-    /// What the recommended policy loses at most in the learned model, compared with the best one there; None with discount 1,
-    /// and for planners that cannot say. What is still queued is counted in, so it holds at any time and takes no pass over the
-    /// model.
+    /// The most that the recommended policy can lose in the learned model, compared with the best one there; None with discount
+    /// 1, and for planners that cannot tell. It accounts for what is still queued, so it holds at any time and takes no pass
+    /// over the model.
     fn bound(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.recommending(py)?.agent.bound())
     }
 
-    /// For every state an interval that contains its optimal value in the world itself, not only in the learned model.
+    /// For every state, an interval that contains its optimal value in the real world, not only in the learned model.
     ///
     /// All of them hold at once with probability confidence, if no reward is outside reward_range and the world does not
-    /// change. They come from Hoeffding's inequality, so they are wide until much was seen.
+    /// change. They come from Hoeffding's inequality, so they are wide until a lot has been seen.
     ///
     /// Args:
     ///     confidence: above 0 and below 1.
@@ -372,21 +376,21 @@ impl Agent {
         self.lock()?.intervals(py, confidence)
     }
 
-    /// The problem that the agent has seen, as an MDP: to solve it for any objective, to write it for other tools, to ask what if.
+    /// The learned model as an MDP: to solve it for any objective, to write it for other tools, to ask what-if questions.
     ///
     /// The agent is not changed, nor does the MDP change with it. Actions that were never tried are not in the problem.
     fn mdp<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         known::mdp_object(py, &*self.lock()?)
     }
 
-    /// Compute the values of what was learned with proven intervals, however large the model is; as ``mdp().solve``.
+    /// Compute the values of the learned model with proven intervals, at any size; same as ``mdp().solve``.
     ///
     /// The agent's own values stay as they are: these are kept near the optimum by ``plan``, and optimistic where little was seen.
     ///
     /// Args:
-    ///     tolerance: how near values are to come to the truth, above 0.
+    ///     tolerance: how close values must come to the truth, above 0.
     ///     objective: as for ``MDP.solve``; discounted reward if not given.
-    ///     minimize: whether to look for the smallest values that a policy attains, not the largest.
+    ///     minimize: whether to compute the smallest values that a policy attains, not the largest.
     ///     time_limit: stop after this many seconds, with the intervals reached so far.
     ///     threads: how many threads to use; all cores if not given.
     #[pyo3(signature = (tolerance=1e-9, objective=None, *, minimize=false, time_limit=None, threads=None))]
@@ -406,18 +410,18 @@ impl Agent {
         self.mdp(py)?.call_method("solve", (tolerance, objective), Some(&options))
     }
 
-    /// Write the whole agent to a file, in place of the one that was there.
+    /// Write the whole agent to a file, replacing any existing one.
     ///
     /// Args:
     ///     path: the file; a device or pipe is refused.
-    ///     encode: a function that turns names other than plain data into plain data, each into its own.
+    ///     encode: a function that turns names other than plain data into plain data, different ones into different data.
     #[pyo3(signature = (path, *, encode=None))]
     fn save<'py>(&self, py: Python<'py>, path: PathBuf, encode: Option<Bound<'py, PyAny>>) -> PyResult<()> {
         let mut encode = call(encode);
         save(py, &*self.lock()?, path, translate!(encode))
     }
 
-    /// The agent in a file: it continues bit for bit as the saved one would have.
+    /// Load an agent from a file: it continues bit for bit as the saved one would have.
     ///
     /// Args:
     ///     path: a file that save wrote.
@@ -443,7 +447,7 @@ impl Agent {
         to_bytes(py, &*self.lock()?, translate!(encode))
     }
 
-    /// The agent in bytes of to_bytes or of a file.
+    /// Load an agent from the bytes of to_bytes or of a file.
     ///
     /// Args:
     ///     data: the bytes.
@@ -485,7 +489,7 @@ impl Agent {
         Ok(self.lock()?.planner_name())
     }
 
-    /// What an action is worth before it has been seen often enough.
+    /// The value of an action before it has been seen often enough.
     #[getter]
     fn optimism<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         optimism_object(py, &self.lock()?.agent)
@@ -542,8 +546,8 @@ impl Agent {
         Ok(model.states().map(|state| planner.priority(model, state)).collect())
     }
 
-    /// How each Q of the state with this number is made, as JSON; None for an agent that acts by other values than it
-    /// recommends by, whose parts do not add up to what it recommends. For ``watch``.
+    /// /// How each Q of the state with this number is computed, as JSON; None for an agent that acts by other values
+    /// than it recommends by, since the terms would not add up to the recommended ones. For ``watch``.
     fn _made(&self, state: u32) -> PyResult<Option<String>> {
         let learner = self.lock()?;
         let is_shown =
@@ -559,7 +563,7 @@ impl Agent {
         true
     }
 
-    /// Whether the state is known: then value, best_action, actions and action_values answer.
+    /// Whether the state is known, so that value, best_action, actions and action_values accept it.
     fn __contains__(&self, state: &Bound<'_, PyAny>) -> PyResult<bool> {
         self.lock()?.contains(state)
     }
@@ -585,7 +589,7 @@ impl Agent {
         self.0.traverse(|learner| learner.traverse(&visit))
     }
 
-    /// Called on garbage only: what is left is an agent without names.
+    /// Called on garbage only: it leaves an agent without names.
     fn __clear__(&self) {
         if let Ok(mut learner) = self.lock() {
             learner.clear();

@@ -28,7 +28,7 @@ pub fn plain<'py>(column: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py,
     if hidden.call_method0("any")?.is_truthy()? {
         let row: usize = hidden.call_method0("argmax")?.extract()?;
         return Err(errors::value(format!(
-            "row {row}: {name} is masked; expected a value in every row; drop masked rows before"
+            "row {row}: {name} is masked; expected a value in every row; drop masked rows first"
         )));
     }
     py.import("numpy.ma")?.call_method1("getdata", (column,))
@@ -98,7 +98,7 @@ pub fn rewards(column: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
 pub enum NameColumn<'py> {
     /// Whole numbers.
     Ints(PyReadonlyArray1<'py, i64>),
-    /// Text of fixed width: row `i` is `names[codes[i]]`. Rows are compared as bytes, without making an object of each.
+    /// Text of fixed width: row `i` is `names[codes[i]]`. Rows are compared as bytes, without creating an object for each.
     Coded {
         codes: Vec<u32>,
         names: Vec<Bound<'py, PyAny>>,

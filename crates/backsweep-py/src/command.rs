@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use std::ffi::OsString;
 
-/// Carries out a command line, of which the first argument is the program's name, and returns the exit code.
+/// Runs a command line, whose first argument is the program's name, and returns the exit code.
 #[pyfunction]
 pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| backsweep_cli::run(arguments))

@@ -1,4 +1,4 @@
-//! From errors of the engine to exceptions that name things as the user wrote them.
+//! Turns errors of the engine into exceptions that name things as the user wrote them.
 
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
@@ -20,7 +20,7 @@ pub fn error(py: Python<'_>, message: String) -> PyErr {
     raise(py, &CELL, "Error", message)
 }
 
-/// `backsweep.UnknownName`: a state or action that the agent has not met; also a `KeyError`.
+/// `backsweep.UnknownName`: a state or action that the agent has not seen; also a `KeyError`.
 pub fn unknown(py: Python<'_>, message: String) -> PyErr {
     static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     raise(py, &CELL, "UnknownName", message)
@@ -40,10 +40,10 @@ pub fn wrong_type(message: impl Into<String>) -> PyErr {
     PyTypeError::new_err(message.into())
 }
 
-/// An earlier call of the same object panicked: a bug of ours, and nothing of the object can be trusted.
+/// An earlier call on the same object panicked: a bug in backsweep, and the object cannot be trusted.
 pub fn broken() -> PyErr {
     PyRuntimeError::new_err(
-        "an earlier call of this object failed inside the engine, so its contents cannot be trusted; load a saved copy, and \
+        "an earlier call on this object failed inside the engine, so its contents cannot be trusted; load a saved copy, and \
          please report the first error",
     )
 }
@@ -98,7 +98,7 @@ pub fn type_name(object: &Bound<'_, PyAny>) -> String {
     object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// A number of bytes as people say it.
+/// A number of bytes in readable units.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["MB", "GB", "TB", "PB"];
     let mut amount = bytes as f64 / 1e6;

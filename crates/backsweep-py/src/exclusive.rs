@@ -1,4 +1,4 @@
-//! One caller at a time: an object that refuses a second call while the first is inside it, with one message for all of them.
+//! One caller at a time: an object that refuses a second call while the first is in progress, always with the same message.
 
 use crate::errors;
 use pyo3::exceptions::PyRuntimeError;
@@ -19,14 +19,14 @@ impl<T> Exclusive<T> {
     pub fn lock(&self) -> PyResult<MutexGuard<'_, T>> {
         self.0.try_lock().map_err(|refused| match refused {
             TryLockError::WouldBlock => PyRuntimeError::new_err(
-                "this object is busy: another thread is inside a call of it, or the __hash__ or __eq__ of a name called it \
+                "this object is busy: another thread is inside a call to it, or the __hash__ or __eq__ of a name called it \
                  back; expected one call at a time: give each thread its own copy, or guard it with a lock",
             ),
             TryLockError::Poisoned(_) => errors::broken(),
         })
     }
 
-    /// For Python's garbage collector, which may come in the middle of a call: nothing is visited then.
+    /// For Python's garbage collector, which may run in the middle of a call: nothing is visited then.
     pub fn traverse(
         &self,
         visit: impl FnOnce(&T) -> Result<(), pyo3::PyTraverseError>,

@@ -21,7 +21,7 @@ pub struct Given<'a, 'py> {
 }
 
 impl Given<'_, '_> {
-    /// Whether anything was given that an agent with one planner and no memory of time lacks.
+    /// Whether any given setting needs an exploring agent.
     pub fn is_exploring(&self) -> bool {
         let parts = [self.explore, self.reward_range, self.start, self.age_bonus, self.forgetting];
         parts.iter().any(Option::is_some)
@@ -39,7 +39,7 @@ impl Given<'_, '_> {
         })
     }
 
-    /// The agent that was asked for.
+    /// The requested agent.
     pub fn build(
         &self,
         model: Model,
@@ -85,7 +85,7 @@ fn explore_from(explore: &Bound<'_, PyAny>) -> PyResult<Explore> {
         "min_visits" | "worlds" => u32_of(&get(name)?, name).map(f64::from),
         _ => number(&get(name)?, name),
     };
-    // An optimism is a class of its own, older than the others, and has no name.
+    // Optimism is a separate class, older than the others, and has no name.
     let name = match get("name") {
         Ok(name) => name.extract().map_err(|_| wrong())?,
         Err(_) => String::from("optimism"),
@@ -155,7 +155,7 @@ impl NamedAgent {
         let (state_key, action_key) = (names::key(state, "state")?, names::key(action, "action")?);
         let next_key = names::key(next_state, "next_state")?;
         let unknown = |what: &str, name: String| {
-            errors::unknown(py, format!("{what} {name} is not known, so no step of it can be taken back"))
+            errors::unknown(py, format!("{what} {name} is not known, so it has no step to take back"))
         };
         let Some(id) = self.states.id(py, &state_key, "state")? else {
             return Err(unknown("state", state_key.show()));

@@ -1,5 +1,5 @@
-//! What counts as a flag: `True` and `False`, and the numbers 1 and 0. Anything else is refused, because Python would take
-//! "False" and NaN for true.
+//! What counts as a flag: `True` and `False`, and the numbers 1 and 0. Anything else is refused, because Python would
+//! treat "False" and NaN as true.
 
 use crate::columns::{array_kind, contiguous, items};
 use crate::errors::{self, show};
@@ -59,7 +59,7 @@ pub fn column(column: Option<&Bound<'_, PyAny>>, name: &str) -> PyResult<Option<
         }
     }
     let flags = items(column, name)?.into_iter().enumerate().map(|(row, object)| {
-        // Only a whole column may be left out.
+        // Only a whole column may be omitted.
         let flag = match object.is_none() {
             true => Err(errors::wrong_type(format!("{name} is None; expected True or False"))),
             false => flag(Some(&object), name),

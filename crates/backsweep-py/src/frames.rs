@@ -1,4 +1,4 @@
-//! Data frames of Python as tables of the log reader: `backsweep._frames.Table`, whose parts are copied as they are read.
+//! Python data frames as tables for the log reader: `backsweep._frames.Table`, copied in chunks as it is read.
 
 use backsweep_log::{Dictionary, Frame, Series, Values};
 use numpy::{Element, PyReadonlyArray1};
@@ -23,7 +23,7 @@ impl fmt::Debug for PyFrame {
 }
 
 impl PyFrame {
-    /// What the table is called, and its columns.
+    /// The name of the table, and its columns.
     pub fn new(table: &Bound<'_, PyAny>) -> PyResult<(String, Self)> {
         let (names, n_rows) = (table.getattr("names")?.extract()?, table.getattr("n_rows")?.extract()?);
         let frame = Self { table: table.clone().unbind(), names, n_rows, raised: Mutex::new(None) };
@@ -53,7 +53,7 @@ impl Frame for PyFrame {
             };
             part().map_err(|error| {
                 let message = error.value(py).to_string();
-                // A value that is wrong is reported like one of a file, with the name of the table; anything else as it was raised.
+                // A bad value is reported as for a file, with the name of the table; any other exception is raised as it is.
                 if !error.is_instance_of::<PyValueError>(py)
                     && let Ok(mut raised) = self.raised.lock()
                 {
@@ -65,7 +65,7 @@ impl Frame for PyFrame {
     }
 }
 
-/// A piece of a column as `_frames` has it: kind, values, what is missing, and what else the kind needs.
+/// A chunk of a column as in `_frames`: kind, values, which are missing, and anything else the kind needs.
 fn series(piece: &Bound<'_, PyAny>) -> PyResult<Series> {
     let (kind, values, missing, more): (
         String,
@@ -84,7 +84,7 @@ fn series(piece: &Bound<'_, PyAny>) -> PyResult<Series> {
             let ends = ends.iter().skip(1).map(|&end| (end.max(0) as usize).saturating_sub(begin)).collect();
             let dictionary = Dictionary::new(bytes, ends);
             let dictionary =
-                dictionary.ok_or_else(|| PyValueError::new_err("a dictionary of texts is broken"))?;
+                dictionary.ok_or_else(|| PyValueError::new_err("a dictionary of texts is inconsistent"))?;
             Values::Text(
                 items::<i32>(&values)?.into_iter().map(|code| code as u32).collect(),
                 Arc::new(dictionary),

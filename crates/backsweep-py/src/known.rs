@@ -5,7 +5,7 @@
 //! | the model and its changes | [`model`], [`editing`] |
 //! | from arrays | [`build`], [`arrays`] |
 //! | answers and repairs, what-if | [`asking`], [`solving`], [`stopping`], [`comparing`] |
-//! | what can be read of both | [`reading`] |
+//! | reading both | [`reading`] |
 //! | files | [`files`] (other tools'), [`storage`] (our own) |
 
 pub mod arrays;
@@ -143,7 +143,7 @@ impl KnownModel {
         Ok(Self::built(model, checked_discount(discount)?))
     }
 
-    /// The model in a file, and what of the file was left out.
+    /// The model in a file, and what was left out of the file.
     #[staticmethod]
     #[pyo3(signature = (path, format, discount, progress=None))]
     fn read(
@@ -158,7 +158,7 @@ impl KnownModel {
         Ok((Self::built(model, discount), notes))
     }
 
-    /// Writes the model in a format of other tools; what the format cannot hold.
+    /// Writes the model in a format of other tools; returns what the format cannot hold.
     fn write(
         &self,
         py: Python<'_>,
@@ -207,7 +207,7 @@ impl KnownModel {
         } else {
             mdp.labels.push(Label { name: label, states: ids });
         }
-        // Labels are part of what an answer is about.
+        // An answer depends on labels.
         solved.forget_labels();
         Ok(())
     }

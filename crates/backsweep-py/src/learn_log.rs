@@ -1,4 +1,4 @@
-//! `backsweep.learn_log`: the native part. Files or columns in, a policy with all that is known about it out.
+//! `backsweep.learn_log`: the native part. Files or columns in, a policy with everything known about it out.
 
 use crate::errors;
 use crate::frames::PyFrame;

@@ -4,8 +4,8 @@
 //! object ──key──▶ Names ──id──▶ NamedAgent (names + backsweep::Agent) ──▶ Agent, Solver: what Python sees
 //! ```
 //!
-//! Each mutable thing has one writer here too: an agent is changed only through [`named_agent::NamedAgent`]. No call can make the
-//! engine panic: what enters is checked, and errors become exceptions that name states and actions as the user wrote them
+//! Each mutable thing has one writer here too: an agent is changed only through [`named_agent::NamedAgent`]. No call can make
+//! the engine panic: all input is checked, and errors become exceptions that name states and actions as the user wrote them
 //! ([`errors`], [`explain`]).
 //!
 //! | to find | look in |
@@ -16,7 +16,7 @@
 //! | learning from logs: files, tables | [`learn_log`] |
 //! | the worlds of the suite, behind `backsweep.bench` | [`suite`] |
 //! | acting, and the policy that values stand for | [`actions`], [`policy`] |
-//! | planning that answers Ctrl-C | [`planning`] |
+//! | planning that responds to Ctrl-C | [`planning`] |
 //! | one call at a time, and no more memory than there is | [`exclusive`], [`memory`] |
 
 mod action_row;

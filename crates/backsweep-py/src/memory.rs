@@ -1,4 +1,4 @@
-//! Refuses what would not fit into memory before any of it is allocated: a failed allocation would abort the process.
+//! Refuses models that would not fit into memory before anything is allocated: a failed allocation would abort the process.
 
 use crate::errors;
 use pyo3::exceptions::PyMemoryError;
@@ -32,7 +32,7 @@ fn check_bytes(what: &str, counts: [u64; 3], each: [u64; 3]) -> PyResult<()> {
     }
     match available() {
         Some(available) if bytes > available => Err(PyMemoryError::new_err(format!(
-            "{what} would take about {} of memory ({n_states} states, {n_pairs} actions of states, {n_arcs} successors), and {} \
+            "{what} would take about {} of memory ({n_states} states, {n_pairs} actions of states, {n_arcs} successors), but only {} \
              are available; expected a smaller model",
             errors::size(bytes),
             errors::size(available)
@@ -41,8 +41,8 @@ fn check_bytes(what: &str, counts: [u64; 3], each: [u64; 3]) -> PyResult<()> {
     }
 }
 
-/// Memory that is still available: the least of what the system has left and what the limits of the control group and of the
-/// process leave. `None` where none of these is known, as on systems other than Linux.
+/// Available memory: the smallest of what the system has left and what the limits of the control group and of the process
+/// allow. `None` where none of these is known, as on systems other than Linux.
 fn available() -> Option<u64> {
     /// The number in the first line of a file that begins with a word.
     fn number(path: &str, word: &str) -> Option<u64> {

@@ -79,7 +79,7 @@ fn object_to_plain<'py>(
             object_to_plain(&plain, None, depth + 1).map(|name| Name::Encoded(Box::new(name))).map_err(
                 |error| {
                     let message = format!(
-                        "encode({}) gave {}, which cannot be saved either: {}",
+                        "encode({}) returned {}, which cannot be saved either: {}",
                         show(object),
                         show(&plain),
                         error.value(object.py())

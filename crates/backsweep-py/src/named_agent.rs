@@ -1,8 +1,8 @@
 //! The engine's agent together with the names of its states and actions and its random generator.
 //!
 //! Invariants: `rows[s]` lists the actions of state `s` in the order of the core's action ids, `None` standing for the
-//! declared ones. A state whose actions are not known yet has one unnamed pair in the core, so that it is worth the optimistic
-//! value and not 0, as a state without actions is; its first action takes that pair over.
+//! declared ones. A state whose actions are not known yet has one unnamed pair in the core, so that it has the optimistic
+//! value and not 0, as a state without actions would; its first action takes over that pair.
 
 use crate::action_row::ActionRow;
 use crate::columns::{A_REWARD, is_reward};
@@ -12,7 +12,7 @@ use crate::names::{self, Key, Names};
 use backsweep::{Action, Agent, Next, Outcome, Random, State, Transition};
 use pyo3::prelude::*;
 
-/// Ctrl-C is checked once per this many names, and a state with more actions is checked against the memory there is.
+/// Ctrl-C is checked once per this many names, and a state with more actions is checked against the available memory.
 const MANY: usize = 1 << 16;
 
 pub struct NamedAgent {
@@ -20,12 +20,12 @@ pub struct NamedAgent {
     pub random: Random,
     pub states: Names,
     pub actions: Names,
-    /// The states that episodes ended in: worth 0 and without actions, unless they are in `states` as well.
+    /// The states in which episodes ended: worth 0 and without actions, unless they are in `states` as well.
     pub ends: Names,
-    /// The actions of every new state; `None` if actions are discovered as they come.
+    /// The actions of every new state; `None` if actions are discovered as they occur.
     pub(crate) declared: Option<ActionRow>,
     pub(crate) rows: Vec<Option<ActionRow>>,
-    /// Whether an interrupt stopped the agent from bringing what it recommends up to date.
+    /// Whether an interrupt stopped the agent from bringing its recommended values up to date.
     pub(crate) is_recommendation_cut: bool,
 }
 
@@ -137,7 +137,7 @@ impl NamedAgent {
         match &self.declared {
             Some(declared) if declared.as_slice() == row.as_slice() => Ok(()),
             _ => Err(errors::value(format!(
-                "the agent's actions are declared as [{}] and cannot be changed to others",
+                "the agent's actions are already declared as [{}] and cannot be changed",
                 self.show_declared(py)
             ))),
         }
@@ -162,7 +162,7 @@ impl NamedAgent {
         }
     }
 
-    /// A state that is known, if only as an end.
+    /// A known state, possibly only as an end.
     pub fn find(&mut self, py: Python<'_>, key: &Key<'_>) -> PyResult<Option<Found>> {
         if let Some(id) = self.states.id(py, key, "state")? {
             return Ok(Some(Found::State(id)));
@@ -170,7 +170,7 @@ impl NamedAgent {
         Ok(self.ends.id(py, key, "state")?.map(|_| Found::End))
     }
 
-    /// A state that is known, if only as an end; an error if it is not.
+    /// A known state, possibly only as an end; an error if it is not.
     pub fn known(&mut self, state: &Bound<'_, PyAny>) -> PyResult<Found> {
         let py = state.py();
         let key = names::key(state, "state")?;
@@ -221,7 +221,7 @@ impl NamedAgent {
         n_actions: usize,
     ) -> PyResult<u32> {
         if n_actions > MANY {
-            // Growing may take a second copy of all that there is.
+            // Growing may take a second copy of everything.
             let model = self.agent.model();
             let n_pairs = 2 * model.n_pairs() + n_actions;
             memory::check(&format!("state {}", key.show()), model.n_states() as u64, n_pairs as u64, 0)?;
@@ -302,7 +302,7 @@ impl NamedAgent {
                 state_key.show()
             )));
         }
-        // All names are looked up before anything is added, so that one that cannot be a name changes nothing.
+        // All names are looked up before anything is added, so that an invalid name changes nothing.
         let known_state = self.states.id(py, &state_key, "state")?;
         let known_action = self.actions.id(py, &action_key, "action")?;
         if !self.may_take(known_state.unwrap_or(u32::MAX), known_action.unwrap_or(u32::MAX)) {

@@ -1,6 +1,6 @@
 //! Python objects as names of states and actions: any hashable object, mapped to a dense id and back.
 //!
-//! Two names are the same if Python says that they are equal, as in a `dict` (so 1, 1.0 and True are one name). Whole numbers
+//! Two names are the same if they compare equal in Python, as in a `dict` (so 1, 1.0 and True are one name). Whole numbers
 //! never reach Python's hashing: small ones are looked up in a table, others in a hash map. A `dict` holds the rest; whole
 //! numbers are added to it only when an object that might equal one is looked up.
 
@@ -19,7 +19,7 @@ const ALWAYS_DENSE: usize = 1 << 20;
 
 /// What a name is looked up by.
 pub enum Key<'py> {
-    /// A whole number, or an object equal to one. The object, if it is not an `int`, is what the user should see.
+    /// A whole number, or an object equal to one. If the object is not an `int`, it is kept to show to the user.
     Int(i64, Option<Bound<'py, PyAny>>),
     Object(Bound<'py, PyAny>),
 }
@@ -38,12 +38,12 @@ pub struct Names {
     dense: Vec<u32>,
     /// Whole numbers outside the table.
     sparse: FxHashMap<i64, u32>,
-    /// All objects, and the first `n_synced` names whatever they are.
+    /// All objects, and the first `n_synced` names of any kind.
     objects: Option<Py<PyDict>>,
     n_synced: usize,
 }
 
-/// What the object is called in messages: "state" or "action".
+/// The role in messages: "state" or "action".
 pub type Role = &'static str;
 
 /// Turns an object into what it is looked up by.
@@ -114,7 +114,7 @@ fn tupled<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
-/// Times are not taken for the numbers (or, if they are not a time, for the `None`) that `item` makes of them.
+/// Times are not confused with the numbers (or, for NaT, the `None`) that `item` returns for them.
 pub fn is_time(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     static DATE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     static SPAN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -193,7 +193,7 @@ impl Names {
 
     fn object_id(&self, object: &Bound<'_, PyAny>, role: Role) -> PyResult<Option<u32>> {
         let Some(objects) = &self.objects else {
-            // There is nothing to find, but an object that cannot be a name must not pass as a new one.
+            // There is nothing to find, but an invalid object must not pass as a new name.
             object.hash().map_err(|error| unhashable(error, object, role))?;
             return refuse_nan(object, role).map(|()| None);
         };
@@ -351,7 +351,7 @@ impl Named {
     }
 }
 
-/// A name must equal itself, or it would never be found again. Python takes the same NaN inside two tuples for equal, so
+/// A name must equal itself, or it would never be found again. Python treats the same NaN inside two tuples as equal, so
 /// tuples are searched.
 fn refuse_nan(object: &Bound<'_, PyAny>, role: Role) -> PyResult<()> {
     let mut open = vec![object.clone()];

@@ -4,8 +4,8 @@
 //! columns ──check──▶ Batch: ids of every row, new names in the order in which they will be added ──learn──▶ agent
 //! ```
 //!
-//! The first pass looks at everything that can be wrong (names, flags, rewards) and changes nothing. It numbers new names as the
-//! second pass will, which then does what a loop of `observe` and `plan` would, bit for bit.
+//! The first pass checks everything that can be wrong (names, flags, rewards) and changes nothing. It numbers new names as the
+//! second pass will. The second pass then does what a loop of `observe` and `plan` would, bit for bit.
 
 use crate::columns::{self, NameColumn};
 use crate::errors;
@@ -46,7 +46,7 @@ pub fn observe_many(
     Ok(n_rows)
 }
 
-/// Rows whose names, flags and rewards are all in order.
+/// Rows whose names, flags and rewards have all been checked.
 struct Batch {
     states: Vec<u32>,
     /// Ids of actions, not places in rows.
@@ -146,7 +146,7 @@ impl Batch {
         let lengths = [states.len(), actions.len(), next_states.len(), rewards.len()];
         let flag_lengths = [&terminated, &truncated].map(|flags| flags.as_ref().map_or(n_rows, Vec::len));
         if lengths.into_iter().chain(flag_lengths).any(|length| length != n_rows) {
-            return Err(errors::value("a column gives another number of rows than its length says"));
+            return Err(errors::value("a column yields a different number of rows than its length"));
         }
         let mut batch = Self {
             states: Vec::with_capacity(n_rows),
@@ -205,7 +205,7 @@ fn learn(
 ) -> PyResult<()> {
     let (n_states, n_actions) = (learner.states.len(), learner.actions.len());
     let n_ends = learner.ends.len();
-    // Steps that are put off so that the interpreter can be released for many of them at once.
+    // Deferred steps, so that the interpreter can be released for many of them at once.
     let mut steps = Vec::new();
     for row in 0..batch.states.len() {
         let (state, action, next) = (batch.states[row], batch.actions[row], batch.next_states[row]);
@@ -217,7 +217,7 @@ fn learn(
         let place = match place {
             Some(place) => place,
             None => {
-                // New names change the model: what was put off comes first, as it would have row by row.
+                // New names change the model: deferred steps come first, as they would have row by row.
                 run(py, learner, &mut steps, cycles, heavy, learned)?;
                 if action as usize >= learner.actions.len() {
                     let key = batch.new_actions.key(py, action as usize - n_actions, "action")?;
@@ -256,7 +256,7 @@ fn learn(
     run(py, learner, &mut steps, cycles, heavy, learned)
 }
 
-/// Learns from steps that were put off, planning after each, without holding the interpreter for long.
+/// Learns from deferred steps, planning after each, without holding the interpreter for long.
 fn run(
     py: Python<'_>,
     learner: &mut NamedAgent,
@@ -265,7 +265,7 @@ fn run(
     heavy: bool,
     learned: &mut usize,
 ) -> PyResult<()> {
-    // So many steps at a time that Ctrl-C does not wait for long.
+    // Few enough steps at a time that Ctrl-C does not wait for long.
     let n_steps = if heavy { 1 } else { (MAX_CYCLES / cycles.max(1)).clamp(1, 64) as usize };
     for part in steps.chunks(n_steps) {
         let agent = &mut learner.agent;
@@ -279,7 +279,7 @@ fn run(
                 }
                 Ok(())
             };
-            // A few short steps are not worth waiting for the interpreter again.
+            // For a few short steps, releasing the interpreter does not pay.
             if part.len() as u64 * cycles < 64 { learn_part() } else { py.detach(learn_part) }
         } else {
             agent.observe(&part[0]).map(|_| done = 1)

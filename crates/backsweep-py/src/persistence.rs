@@ -39,7 +39,7 @@ impl NamedAgent {
     /// What is saved.
     ///
     /// # Errors
-    /// If a name cannot be stored, or if two names would be stored alike: no program could load that file.
+    /// If a name cannot be stored, or if two names would be stored as the same: no program could load that file.
     pub fn to_learner<'py>(
         &self,
         py: Python<'py>,
@@ -82,7 +82,7 @@ impl NamedAgent {
         [&self.states, &self.actions, &self.ends].into_iter().try_for_each(|names| names.traverse(visit))
     }
 
-    /// Drops all names; what is left is never used again.
+    /// Drops all names; the rest is never used again.
     pub fn clear(&mut self) {
         (self.states, self.actions, self.ends) = Default::default();
         self.declared = None;
@@ -122,13 +122,13 @@ fn stored<'py>(
     let mut seen: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
     for (id, name) in names.named().iter().enumerate() {
         let plain = name_codec::to_plain(py, name, reborrow(&mut encode))?;
-        // Only what was converted can collide: plain names are saved as they are, and differ already.
+        // Only converted names can collide: plain names are saved as they are, and already differ.
         if !matches!(plain, Name::Int(_) | Name::Text(_)) {
             let bytes =
                 encode_names(std::slice::from_ref(&plain)).map_err(|error| errors::from_io(py, error))?;
             if let Some(other) = seen.insert(bytes, id) {
                 return Err(errors::value(format!(
-                    "{role}s {} and {} would be saved alike, as {}; expected encode to give different names for \
+                    "{role}s {} and {} would both be saved as {}; expected encode to give different names for \
                      different objects; nothing was saved",
                     names.show(py, other as u32),
                     names.show(py, id as u32),
@@ -146,7 +146,7 @@ fn stored<'py>(
     Ok(stored)
 }
 
-/// The names that were saved. What is wrong with them is wrong with the file, unless `decode` made it.
+/// The saved names. Errors in them are errors in the file, unless `decode` caused them.
 fn loaded<'py>(
     py: Python<'py>,
     names: &[Name],

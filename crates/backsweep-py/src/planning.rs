@@ -49,9 +49,9 @@ impl Amount {
                 let max_cycles = cycles.map_or(Ok(u64::MAX), |cycles| count(cycles, "cycles"))?;
                 Ok(Self::Until { tolerance, max_cycles })
             }
-            (None, None, None) => Err(errors::wrong_type(
-                "nothing says how much to plan; expected cycles=, microseconds= or until=",
-            )),
+            (None, None, None) => {
+                Err(errors::wrong_type("no budget given; expected cycles=, microseconds= or until="))
+            }
             _ => Err(errors::wrong_type(
                 "microseconds is given together with cycles or until; expected only one of them",
             )),
@@ -141,8 +141,8 @@ pub fn run(py: Python<'_>, agent: &mut Agent, plan: Plan, amount: Amount, heavy:
     }
 }
 
-/// Brings what an exploring agent recommends up to date if anything was observed since it last was, as far as that takes no
-/// more cycles than a model of its size should need.
+/// Brings the recommended values of an exploring agent up to date after observations, within the number of cycles that a
+/// model of its size should need.
 #[inline]
 pub fn recommend(py: Python<'_>, learner: &mut NamedAgent) -> PyResult<()> {
     let agent = &mut learner.agent;
@@ -170,7 +170,8 @@ fn in_slices(py: Python<'_>, most: u64, mut slice: impl FnMut(u64) -> (u64, bool
         py.check_signals()?;
         let took = start.elapsed();
         if took < SLICE / 2 {
-            // The time of a cycle differs by five orders of magnitude between planners, so the size grows fast while that is safe.
+            // // The time of a cycle differs by five orders of magnitude between planners, so the slice size grows fast while
+            // that is safe.
             size = size.saturating_mul(if took < SLICE / 64 { 16 } else { 2 });
         } else if took > SLICE {
             size = (size / 2).max(1);

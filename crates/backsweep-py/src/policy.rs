@@ -1,9 +1,9 @@
 //! The policy that values stand for.
 //!
-//! With a discount below 1, any action of the highest value will do. Without discount it will not: staying in place for nothing
-//! is worth as much as stepping to the goal, since the goal is still there afterwards, but a policy that always stays never
-//! gets there. So ties are broken toward ending: among the actions that attain a state's value, the policy takes one that
-//! follows a shortest way to an end, and never risks a state from which no such way leads on.
+//! With a discount below 1, any action of the highest value will do. Without discount it will not: staying in place at no cost
+//! is worth as much as stepping to the goal, since the goal can still be reached later, but a policy that always stays never
+//! gets there. Ties are therefore broken toward ending: among the actions that attain a state's value, the policy takes one
+//! on a shortest path to an end, and never risks a state without such a path.
 
 use backsweep::{Action, Agent, Model, Pair, State, Values};
 
@@ -11,7 +11,7 @@ use backsweep::{Action, Agent, Model, Pair, State, Values};
 /// first of these with which it can end, since values that are still off by a little break exact ties.
 const TOLERANCES: [f64; 7] = [0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5, WIDEST];
 const WIDEST: f64 = 1e-3;
-/// Mass of a pair below this is what rounding leaves of probabilities that sum to 1, and not an end.
+/// Missing mass of a pair below this is rounding of probabilities that sum to 1, and not an end.
 const ROUNDING: f64 = 1e-12;
 
 /// The action to take in each state; `None` where there is none.
@@ -56,7 +56,7 @@ fn toward_ends(model: &Model, values: &Values, mut chosen: Vec<Option<Action>>) 
         };
         settle(model, attains, &mut is_settled, &mut chosen);
         if tolerance == 0.0 {
-            // These states promise nothing, so nothing is lost by staying there.
+            // These states are worth nothing, so nothing is lost by staying there.
             for state in model.states().filter(|&state| values.value(state).abs() <= ROUNDING * largest) {
                 is_settled[state.index()] = true;
             }
@@ -97,7 +97,7 @@ fn settle(
                 open.push(state);
             }
         }
-        // Breadth first, so that ways are short.
+        // Breadth first, so that paths are short.
         let mut first = 0;
         while let Some(&state) = open.get(first) {
             first += 1;

@@ -143,7 +143,7 @@ macro_rules! predictor {
             ///     state: the state before the step.
             ///     reward: the reward, a finite number.
             ///     next_state: the state after the step.
-            ///     terminated: whether the episode ended there, so that nothing comes after.
+            ///     terminated: whether the episode ended there, so that nothing follows.
             ///     truncated: whether the episode was cut there; next_state keeps its value.
             #[pyo3(
                 signature = (state, reward, next_state, terminated=None, truncated=None),
@@ -157,13 +157,13 @@ macro_rules! predictor {
                 terminated: Option<&Bound<'_, PyAny>>,
                 truncated: Option<&Bound<'_, PyAny>>,
             ) -> PyResult<()> {
-                // A time limit is not an end: what comes after counts all the same.
+                // A time limit is not an end: what follows still counts.
                 flag(truncated, "truncated")?;
                 let terminated = flag(terminated, "terminated")?;
                 self.0.lock()?.observe(state, reward, next_state, terminated)
             }
 
-            /// The value of a state that was met.
+            /// The value of a state that was seen.
             ///
             /// Args:
             ///     state: a known state.
@@ -171,7 +171,7 @@ macro_rules! predictor {
                 self.0.lock()?.value(state)
             }
 
-            /// The value of every state that was met, as a dict.
+            /// The value of every state that was seen, as a dict.
             fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 self.0.lock()?.values(py)
             }
@@ -198,12 +198,12 @@ macro_rules! predictor {
                 Ok(self.0.lock()?.names.len())
             }
 
-            /// A predictor is true even if it has met no state.
+            /// A predictor is true even if it has seen no state.
             fn __bool__(&self) -> bool {
                 true
             }
 
-            /// Whether the state was met: then value answers.
+            /// Whether the state was seen, so that value accepts it.
             fn __contains__(&self, state: &Bound<'_, PyAny>) -> PyResult<bool> {
                 let key = names::key(state, "state")?;
                 Ok(self.0.lock()?.names.id(state.py(), &key, "state")?.is_some())
@@ -262,7 +262,7 @@ predictor!(
         Ok(Self(Exclusive::new(Named { predictor, names: Names::default() })))
     }
 
-    /// How far rounding has carried the values from what was seen.
+    /// How far rounding has moved the values away from what was seen.
     fn deviation(&self) -> PyResult<f64> {
         Ok(self.0.lock()?.predictor.deviation())
     }

@@ -1,4 +1,4 @@
-//! What can be read of a named agent, in the user's names: shared by `Agent` and `MDP`.
+//! Reading a named agent, in the user's names: shared by `Agent` and `MDP`.
 
 use crate::named_agent::{Found, NamedAgent};
 use crate::names;

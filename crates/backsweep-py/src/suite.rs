@@ -5,14 +5,14 @@ use backsweep::{Action, Environment, Next, Random, Transition};
 use backsweep_explore::{Run, names, world};
 use pyo3::prelude::*;
 
-/// One run in a world of the suite: an environment in Gymnasium's manner that also keeps the score.
+/// One run in a world of the suite: a Gymnasium-like environment that also keeps the score.
 #[pyclass(module = "backsweep.bench")]
 pub struct SuiteWorld {
     run: Run,
     random: Random,
 }
 
-/// What a step gave: the next state, the reward, whether the episode terminated, whether it was truncated.
+/// The result of a step: the next state, the reward, whether the episode terminated, whether it was truncated.
 type Stepped = (u32, f64, bool, bool);
 
 #[pymethods]
@@ -25,7 +25,7 @@ impl SuiteWorld {
         Ok(Self { run: Run::new(world, &mut random), random })
     }
 
-    /// Takes an action in the current state. After an end or a cut, the next state is the start of the next episode in `state`.
+    /// Takes an action in the current state. After a termination or truncation, `state` is the start of the next episode.
     fn step(&mut self, action: u32) -> PyResult<Stepped> {
         let (state, table) = (self.run.state(), self.run.table());
         if action as usize >= table.n_actions(state) {
@@ -43,7 +43,7 @@ impl SuiteWorld {
         Ok((reached, drawn.reward, next == Next::Terminated, matches!(next, Next::Truncated(_))))
     }
 
-    /// Judges a recommended policy, one action per state: its value as a part of the best one.
+    /// Judges a recommended policy, one action per state: its value as a fraction of the best one.
     fn judge(&mut self, policy: Vec<u32>) -> PyResult<f64> {
         let table = self.run.table();
         if policy.len() != table.n_states() {
@@ -58,14 +58,14 @@ impl SuiteWorld {
         });
         if let Some((state, action)) = wrong {
             return Err(errors::value(format!(
-                "the policy takes action {action} in {state}, which does not have it"
+                "the policy takes action {action} in {state}, which has no such action"
             )));
         }
         let policy: Vec<Action> = policy.into_iter().map(Action).collect();
         self.run.judge(&policy).map_err(|error| errors::value(error.to_string()))
     }
 
-    /// Score, steps, episodes, and whether the aim was reached.
+    /// Score, steps, episodes, and whether the goal was reached.
     fn result(&self) -> (f64, u64, u64, bool) {
         let result = self.run.result();
         (result.score, result.steps, result.episodes, result.reached)

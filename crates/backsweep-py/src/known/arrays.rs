@@ -1,4 +1,4 @@
-//! What NumPy and SciPy hold, read in place: sparse rows, dense arrays and columns of outcomes.
+//! NumPy and SciPy data, read in place: sparse rows, dense arrays and columns of outcomes.
 
 use crate::errors;
 use crate::known::build::{Builder, Sums};
@@ -16,13 +16,13 @@ pub enum RewardArray<'py, T> {
     Outcomes(T),
 }
 
-/// What is the same for sparse and dense rows.
+/// What sparse and dense rows have in common.
 pub struct Rows<'py> {
     pub n_states: usize,
     pub n_actions: usize,
-    /// The probability to end, by row; none ends if it is not given.
+    /// The probability of ending, by row; 0 if not given.
     pub end: Option<PyReadonlyArray1<'py, f64>>,
-    /// Which rows exist; all if it is not given.
+    /// Which rows exist; all if not given.
     pub available: Option<PyReadonlyArray1<'py, bool>>,
     pub sums: Sums,
 }
@@ -75,7 +75,7 @@ impl Rows<'_> {
         Ok(builder.finish(Names::numbers(self.n_actions)))
     }
 
-    /// Dense rows, one after the other.
+    /// Dense rows, concatenated.
     pub fn dense(
         &self,
         transitions: &PyReadonlyArray1<'_, f64>,
@@ -163,7 +163,7 @@ impl<'a, 'py> Parts<'a, 'py> {
             let ascending = starts.windows(2).all(|pair| pair[0] <= pair[1]);
             if !ascending || starts[0] < 0 || starts[n_rows] > data.len() as i64 {
                 return Err(errors::value(format!(
-                    "{name} has rows that do not begin in order, or beyond its {} entries",
+                    "{name} has row starts that are not increasing, or beyond its {} entries",
                     data.len()
                 )));
             }

@@ -1,4 +1,4 @@
-//! What Python asks, checked, and answers as it takes them.
+//! Questions from Python, checked, and answers in the form that Python takes.
 
 use crate::errors;
 use crate::known::solving::{Answer, Effort, Question, Solved};
@@ -20,13 +20,13 @@ pub fn ids(policy: &[u32]) -> Vec<i64> {
     policy.iter().map(|&action| if action == NO_CHOICE { -1 } else { i64::from(action) }).collect()
 }
 
-/// A discount that is one.
+/// A valid discount.
 pub fn checked_discount(discount: f64) -> PyResult<f64> {
     let settings = Settings { discount, ..Settings::default() };
     settings.check().map(|_| discount).map_err(|error| errors::value(error.to_string()))
 }
 
-/// What is asked; the usual question if nothing is said.
+/// The question; the default one if none is given.
 pub fn question(solved: &Solved, objective: Option<Objective>, minimize: bool) -> PyResult<Question> {
     let direction = if minimize { Direction::Minimize } else { Direction::Maximize };
     let Some((kind, reward, label, avoid, steps, discount)) = objective else {
@@ -45,7 +45,7 @@ pub fn question(solved: &Solved, objective: Option<Objective>, minimize: bool) -
     Ok(Question { query, direction })
 }
 
-/// How hard to try.
+/// The tolerance and threads.
 pub fn effort(tolerance: f64, method: Option<String>, threads: Option<usize>) -> PyResult<Effort> {
     if !(tolerance > 0.0 && tolerance.is_finite()) {
         return Err(errors::value(format!("tolerance is {tolerance}; expected a finite number above 0")));

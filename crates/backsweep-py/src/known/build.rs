@@ -8,12 +8,12 @@ use crate::names::Names;
 use backsweep_io::mdp::{Mdp, Rewards, SUM_SLACK};
 use pyo3::prelude::*;
 
-/// How rows are to sum to 1.
+/// How rows must sum to 1.
 #[derive(Clone, Copy)]
 pub struct Sums {
     /// Relative rounding error of the type in which probabilities were given; 0 for double precision.
     pub eps: f64,
-    /// Whether to divide rows by their sum, whatever it is.
+    /// Whether to divide rows by their sum.
     pub normalize: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct Given {
 pub const END: u32 = u32::MAX;
 
 /// Turns outcomes in any order into a row: checked, in ascending order, those of the same next state added up, and the mean of
-/// the rewards. Also says how far that mean may be off by rounding. `pair` names the row in messages.
+/// the rewards. Also returns how far that mean may be off by rounding. `pair` names the row in messages.
 pub fn row(given: &mut [Given], sums: Sums, pair: impl Fn() -> String) -> PyResult<(Row, f64)> {
     let sum = given.iter().fold(0.0, |sum, outcome| sum + outcome.probability);
     let near = (sum - 1.0).abs() <= sums.eps * (given.len().max(2) as f64);
@@ -42,7 +42,7 @@ pub fn row(given: &mut [Given], sums: Sums, pair: impl Fn() -> String) -> PyResu
         )));
     }
     let first = given.first().map_or(0.0, |outcome| outcome.reward);
-    // A sum that is not a number has a probability that is none, which is refused next.
+    // A NaN sum means an invalid probability, which is refused next.
     let (mut ascending, mut mean, mut same, mut before) = (true, 0.0, true, None);
     for outcome in given.iter() {
         let probability = outcome.probability / factor;
@@ -105,7 +105,7 @@ pub struct Builder {
 
 impl Builder {
     /// # Errors
-    /// If the model would not fit into memory, or has more successors than numbers of 32 bits count.
+    /// If the model would not fit into memory, or has more successors than 32 bits can count.
     pub fn new(n_states: usize, n_rows: usize, n_arcs: usize, sums: Sums) -> PyResult<Self> {
         memory::check_flat("the model", n_states as u64, n_rows as u64, n_arcs as u64)?;
         if n_states.max(n_rows).max(n_arcs) >= END as usize {
@@ -132,7 +132,7 @@ impl Builder {
         })
     }
 
-    /// Adds an outcome to the row at hand; -1 is the end.
+    /// Adds an outcome to the current row; -1 is the end.
     #[inline]
     pub fn outcome(&mut self, next: i64, probability: f64, reward: f64) -> PyResult<()> {
         let next = match next {
@@ -149,7 +149,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Ends the row at hand, which is an action of the state at hand.
+    /// Ends the current row, which is an action of the current state.
     pub fn end_row(&mut self, action: u32) -> PyResult<()> {
         let state = self.mdp.choices.len() - 1;
         let (row, error) = row(&mut self.given, self.sums, || format!("action {action} in state {state}"))?;
@@ -165,7 +165,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Ends the state at hand.
+    /// Ends the current state.
     pub fn end_state(&mut self) {
         self.mdp.choices.push(self.action_of.len() as u32);
     }

@@ -1,4 +1,4 @@
-//! What changes would do: by small backups where that is possible, on a copy of the model elsewhere.
+//! What changes would do: by small backups where possible, otherwise on a copy of the model.
 
 use crate::errors::show;
 use crate::known::editing::{Edit, outcomes};
@@ -60,7 +60,7 @@ impl Solved {
         }
     }
 
-    /// Solves, and makes ready for questions about changes if they can be answered by small backups; whether they can.
+    /// Solves, and prepares for questions about changes if small backups can answer them; returns whether they can.
     fn ready(
         &mut self,
         py: Python<'_>,
@@ -108,7 +108,7 @@ impl Solved {
             choice => actions.get(choice as usize - n).copied().unwrap_or(NO_CHOICE),
         };
         let moved = answer.policy_changes.iter().zip(&answer.choices_after);
-        // Where nothing is to be gained by choosing, the answer names an action all the same, and no other is better.
+        // Where the choice does not matter, the answer still names an action, and no other is better.
         let before = |state: u32| match tracked.repair.choice(state as usize) {
             NO_CHOICE => self.answer.as_ref().map_or(NO_CHOICE, |answer| answer.policy[state as usize]),
             choice => action(choice),

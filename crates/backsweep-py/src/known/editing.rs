@@ -1,4 +1,4 @@
-//! Changes of a known model, in the user's names. Nothing has changed if one of them is refused.
+//! Changes to a known model, in the user's names. If one of them is refused, nothing changes.
 
 use crate::errors::{self, show};
 use crate::flags::flag;
@@ -44,7 +44,7 @@ pub fn outcomes<'py>(
     Ok(rows)
 }
 
-/// A change that is still in the user's names.
+/// A change in the user's names.
 pub enum Edit<'py> {
     Outcomes(Vec<Outcome<'py>>),
     Reward(f64),
@@ -67,7 +67,7 @@ impl Solved {
         let action_key = names::key(action, "action")?;
         self.model.states.id(py, &state_key, "state")?;
         self.model.actions.id(py, &action_key, "action")?;
-        // The row is checked with stand-ins for new states, before any of them is added.
+        // The row is checked with placeholders for new states, before any of them is added.
         let n_states = self.model.states.len();
         let (mut rows, mut unknown): (Vec<Given>, Vec<Key<'py>>) = (Vec::new(), Vec::new());
         for (probability, next, reward, terminated) in given {

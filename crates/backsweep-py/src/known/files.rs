@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-/// Reads a model on another thread, so that Ctrl-C is answered; `progress` is told the fraction that has been read.
+/// Reads a model on another thread, so that Ctrl-C works; `progress` receives the fraction that has been read.
 pub fn read(
     py: Python<'_>,
     path: &Path,
@@ -25,7 +25,7 @@ pub fn read(
     let (told, file) = (Arc::clone(&fraction), path.to_owned());
     std::thread::spawn(move || {
         let told = |fraction: f64| told.store((fraction * 1000.0) as u32, Ordering::Relaxed);
-        // Nobody is left to hear it after Ctrl-C.
+        // After Ctrl-C nobody receives it.
         let _ = sender.send(mdp::read(file, format, &told));
     });
     let receiver = std::sync::Mutex::new(receiver);
@@ -37,7 +37,7 @@ pub fn read(
         match received {
             Ok(read) => break read.map_err(|error| from_mdp(py, path, &error))?,
             Err(mpsc::RecvTimeoutError::Disconnected) => {
-                return Err(errors::file(py, format!("{}: reading it failed", path.display())));
+                return Err(errors::file(py, format!("{}: cannot read the file", path.display())));
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {
                 py.check_signals()?;
@@ -50,7 +50,7 @@ pub fn read(
     Ok((named(py, mdp, &mut warnings)?, warnings))
 }
 
-/// Writes a model in a format of other tools; what it cannot hold, in words.
+/// Writes a model in a format of other tools; returns notes on what it cannot hold.
 pub fn write(
     py: Python<'_>,
     solved: &mut Solved,
@@ -127,7 +127,7 @@ fn named(py: Python<'_>, mut mdp: Mdp, warnings: &mut Vec<String>) -> PyResult<N
     }
     if states.len() != mdp.n_states() {
         if !state_names.is_empty() {
-            warnings.push("names of states occur twice, so that states are numbers here".to_owned());
+            warnings.push("some state names occur twice, so states are numbered instead".to_owned());
         }
         states = Names::numbers(mdp.n_states());
     }
@@ -141,7 +141,7 @@ fn named(py: Python<'_>, mut mdp: Mdp, warnings: &mut Vec<String>) -> PyResult<N
             let name = action_names.get(choice).filter(|name| !name.is_empty());
             let name = name.map_or(number, |name| key(py, name, whole));
             let mut id = actions.id_or_insert(py, name, "action")?.0;
-            // A name that the state has already gives way to a number: that of its place, or the next that is free.
+            // A name that the state already has is replaced by a number: its place, or the next free one.
             let mut number = place as i64;
             while action_of[choices.start..].contains(&id) {
                 id = actions.id_or_insert(py, Key::Int(number, None), "action")?.0;

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// One action of a state, as it was set.
 #[derive(Clone)]
 pub struct Row {
-    /// Next states with their probabilities, in ascending order; what is missing to 1 ends the episode.
+    /// Next states with their probabilities, in ascending order; the probability missing from 1 ends the episode.
     pub outcomes: Vec<(u32, f64)>,
     pub reward: f64,
 }
@@ -24,17 +24,17 @@ pub struct Row {
 pub struct NamedModel {
     pub states: Names,
     pub actions: Names,
-    /// States that episodes only ended in, from the file of an agent: worth 0.
+    /// States in which episodes only ended, from the file of an agent: worth 0.
     pub ends: Names,
-    /// The flat arrays; names are not in them. States that were added later have no choices in it.
+    /// The flat arrays, without names. States that were added later have no choices in them.
     pub mdp: Mdp,
     /// The action of each choice, added ones included.
     pub action_of: Vec<u32>,
     /// How far an expected reward may be from the mean of the rewards that were given.
     pub reward_error: f64,
-    /// Rows that differ from the flat arrays, and those that came after them.
+    /// Rows that differ from the flat arrays, and those added later.
     changed: FxHashMap<u32, Row>,
-    /// The choices that came after the flat arrays, by state.
+    /// The choices added after the flat arrays were built, by state.
     added: FxHashMap<u32, Vec<u32>>,
     removed: FxHashSet<u32>,
 }
@@ -123,7 +123,7 @@ impl NamedModel {
     /// Makes the rewards ready for changes: one reward per choice.
     ///
     /// # Errors
-    /// If the model has several kinds of rewards: a change would have to say a reward for each.
+    /// If the model has several reward structures: a change would have to give a reward for each.
     pub fn prepare(&mut self) -> PyResult<()> {
         let [rewards] = &self.mdp.rewards[..] else {
             if self.mdp.rewards.is_empty() {
@@ -133,7 +133,7 @@ impl NamedModel {
             }
             let names: Vec<_> = self.mdp.rewards.iter().map(|rewards| rewards.name.as_str()).collect();
             return Err(errors::value(format!(
-                "the model has several rewards ({}), and changes are for models with one; write it, remove the others, and \
+                "the model has several rewards ({}), but only models with one can be changed; write it, remove the others, and \
                  read it again",
                 names.join(", ")
             )));

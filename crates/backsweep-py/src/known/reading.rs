@@ -1,4 +1,4 @@
-//! What can be read of a known model and its values.
+//! Reading a known model and its values.
 
 use crate::errors;
 use crate::known::solving::{Answer, Question, Solved};
@@ -25,7 +25,7 @@ impl Solved {
         self.answer.as_ref().and_then(|answer| answer.values.get(state as usize)).copied().unwrap_or(0.0)
     }
 
-    /// The id of a state that is known; `None` for one that episodes only ended in.
+    /// The id of a known state; `None` for one in which episodes only ended.
     pub fn find_state(&mut self, state: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
         let py = state.py();
         let key = names::key(state, "state")?;
@@ -54,14 +54,14 @@ impl Solved {
         best.map(|choice| self.model.action_of[choice as usize])
     }
 
-    /// What a choice is worth by the values there are.
+    /// The value of a choice, given the current values.
     pub fn action_value(&self, state: u32, choice: u32) -> PyResult<f64> {
         let none = self.unsolved();
         let answer = self.answer.as_ref().unwrap_or(&none);
         self.lookahead(answer, state, choice).ok_or_else(|| {
             let question = answer.question.query.describe(answer.question.direction);
             errors::value(format!(
-                "actions have no values of their own for the {question}; solve for another objective first"
+                "actions have no separate values for the {question}; solve for another objective first"
             ))
         })
     }

@@ -43,7 +43,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An answer that is not proven for the model as it is.
+    /// An answer that is not proven for the current model.
     pub fn new(
         question: Question,
         tolerance: f64,
@@ -69,8 +69,8 @@ impl Answer {
         }
     }
 
-    /// Values for a repair to begin with; those of a repair itself are the middles of its intervals.
-    /// Without discount there is nothing to begin with.
+    /// Values for a repair to start from; those of a repair itself are the middles of its intervals.
+    /// Without discount there is nothing to start from.
     pub fn start(&self) -> Vec<f64> {
         if !matches!(self.question.query, Query::Discounted { .. }) {
             return vec![0.0; self.values.len()];
@@ -96,7 +96,7 @@ pub struct Tracked {
 }
 
 impl Tracked {
-    /// Whether this is the model as it is, and the question.
+    /// Whether this matches the current model and question.
     pub fn is_ready_for(&self, question: &Question) -> bool {
         self.question == *question && self.pending.is_empty()
     }
@@ -115,7 +115,7 @@ pub struct Solved {
     /// Sweeps and backups of all solves.
     pub iterations: u64,
     pub tracked: Option<Tracked>,
-    /// Rounding kept repairs of a question from reaching this tolerance: it is left to fresh solves.
+    /// Rounding kept repairs of a question from reaching this tolerance; it is solved from scratch.
     too_tight: Option<(Question, f64)>,
 }
 
@@ -124,7 +124,7 @@ impl Solved {
         Self { model, discount, ..Self::default() }
     }
 
-    /// What `solve` answers if it is not told: discounted values or, without discount, the total until episodes end.
+    /// The default question of `solve`: discounted values or, without discount, the total until episodes end.
     pub fn usual_query(&self) -> Query {
         match self.discount {
             1.0 => Query::Total { reward: None, until: None },
@@ -140,7 +140,7 @@ impl Solved {
         self.model.flatten()
     }
 
-    /// Lets go of a repair, whose numbers of choices are no longer the model's; the next one can begin where it stood.
+    /// Drops a repair whose numbering of choices is outdated; the next one can start from its values.
     fn untrack(&mut self) {
         let Some(Tracked { repair, question, .. }) = self.tracked.take() else { return };
         if let Some(answer) = self.answer.as_mut().filter(|answer| answer.question == question) {
@@ -150,7 +150,7 @@ impl Solved {
         }
     }
 
-    /// Takes note of changes that were made to the model.
+    /// Records changes made to the model.
     pub fn note(&mut self, changes: Vec<Change>) {
         if let Some(answer) = &mut self.answer {
             answer.current = false;
@@ -160,7 +160,7 @@ impl Solved {
         }
     }
 
-    /// Answers a question, from where an earlier answer to it stands if there is one.
+    /// Answers a question, starting from an earlier answer to it if there is one.
     pub fn solve(
         &mut self,
         py: Python<'_>,
@@ -218,7 +218,7 @@ impl Solved {
         add
     }
 
-    /// Repairs the answer to the same question, if rows have changed since; whether that could be done.
+    /// Repairs the answer to the same question, if rows have changed since; returns whether that was possible.
     fn repair(&mut self, py: Python<'_>, question: &Question, limits: &Limits) -> PyResult<bool> {
         let n_states = self.model.states.len();
         let same = self.answer.as_ref().is_some_and(|answer| {
@@ -256,14 +256,14 @@ impl Solved {
         };
         let Some(tracked) = &self.tracked else { return Ok(false) };
         let mut solution = tracked.repair.solution();
-        // What was solved afresh says all that a fresh solve would.
+        // A solve from scratch reports everything that a fresh solve would.
         let final_word = repaired.solved_afresh && !tracked.is_discounted() && error == 0.0;
         if !solution.converged && !(limits.stop)() && !final_word {
             self.too_tight = Some((question.clone(), limits.tolerance));
             self.untrack();
             return Ok(false);
         }
-        // Where too much changed for small backups, a repair of discounted values still began with them.
+        // Where too much changed for small backups, a repair of discounted values still started with them.
         let by_backups = tracked.is_discounted() || !repaired.solved_afresh;
         if by_backups {
             solution.iterations = repaired.backups;
@@ -272,8 +272,8 @@ impl Solved {
         Ok(true)
     }
 
-    /// Makes a question ready for repairs: a discounted answer is taken over, any other question is answered by the repair.
-    /// `None` if neither can be done.
+    /// Prepares a question for repairs: a discounted answer is reused, any other question is answered by the repair. `None`
+    /// if neither is possible.
     pub fn track(
         &mut self,
         py: Python<'_>,
@@ -291,7 +291,7 @@ impl Solved {
             let discount = *discount;
             py.detach(|| Repair::resume(mdp, &rewards, discount, direction, start, limits)).map_err(wrong)?
         } else {
-            // Rewards of 1 per step are no part of the model, so no change may set them.
+            // Rewards of 1 per step are not part of the model, so no change may set them.
             if self.add_steps(&question.query) {
                 self.model.mdp.rewards.pop();
                 return Ok(None);
@@ -305,7 +305,7 @@ impl Solved {
         Ok(Some(repaired))
     }
 
-    /// Lets go of what depends on labels, which have changed.
+    /// Drops what depends on labels, which have changed.
     pub fn forget_labels(&mut self) {
         let usual = self.usual_query();
         self.answer = self.answer.take().filter(|answer| answer.question.query == usual);
@@ -313,7 +313,7 @@ impl Solved {
         self.tracked = self.tracked.take().filter(kept);
     }
 
-    /// Takes over what a solver returned.
+    /// Stores what a solver returned.
     fn accept(
         &mut self,
         question: &Question,
@@ -347,8 +347,8 @@ impl Solved {
         self.answered()
     }
 
-    /// The action that a choice stands for. Where nothing is to be gained by choosing, an action that may end is preferred
-    /// among the best.
+    /// The action that a choice stands for. Where the choice does not matter, an action that may end is preferred among
+    /// the best.
     fn action(&self, answer: &Answer, state: u32, choice: u32) -> u32 {
         if choice != NO_CHOICE {
             return self.model.action_of[choice as usize];
@@ -365,7 +365,7 @@ impl Solved {
     }
 
     /// What a choice is worth by the values of an answer; `None` for questions about a number of steps or the long run, whose
-    /// values are not those of what is still to come.
+    /// values are not those of the remaining run.
     pub fn lookahead(&self, answer: &Answer, state: u32, choice: u32) -> Option<f64> {
         let value = |state: u32| answer.values.get(state as usize).copied().unwrap_or(0.0);
         let next = || self.model.outcomes(choice).map(|(next, p)| p * value(next)).sum::<f64>();

@@ -6,13 +6,13 @@ use std::sync::Mutex;
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-/// How often Python is asked for signals.
+/// How often Python's signals are checked.
 const PAUSE: Duration = Duration::from_millis(20);
 
 pub struct Stopping {
     began: Instant,
     limit: Option<Duration>,
-    /// Python hands signals to its main thread only; the solver's own threads need not ask.
+    /// Python delivers signals to its main thread only; the solver's own threads need not check.
     thread: ThreadId,
     asked: Mutex<(Instant, Option<PyErr>)>,
 }

@@ -1,5 +1,5 @@
-//! A known model in our own files, which hold a learner: agents can load what an MDP saved and the other way round. Labels, kinds
-//! of rewards and the values that were solved are further arrays of the same file, which other readers skip.
+//! A known model in our own files, which hold a learner: agents can load what an MDP saved and vice versa. Labels, reward
+//! structures and solved values are extra arrays in the same file, which other readers skip.
 
 use crate::action_row::ActionRow;
 use crate::errors;
@@ -15,7 +15,7 @@ use backsweep_io::{Learner, Name, decode_names, encode_names};
 use backsweep_solve::{Direction, NO_CHOICE};
 use pyo3::prelude::*;
 
-/// Whether what a file says about its values is believed. Files are not: the next solve proves it again.
+/// Whether claims about values are trusted. Those in files are not: the next solve proves them again.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Trust {
     File,

@@ -8,7 +8,7 @@ use backsweep::{
 const MAZE: [&str; 5] = ["S..#....", ".#.#.##.", ".#...#..", ".####.#.", "......#G"];
 const ARROWS: [(char, i32, i32); 4] = [('↑', 0, -1), ('→', 1, 0), ('↓', 0, 1), ('←', -1, 0)];
 
-/// A maze that slips: one step in five goes in a random direction.
+/// A slippery maze: one step in five goes in a random direction.
 struct Maze;
 
 fn cell(x: i32, y: i32) -> char {

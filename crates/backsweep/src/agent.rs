@@ -10,13 +10,13 @@ use crate::{
     plan,
 };
 
-/// A learner: a model of what it saw, a planner that keeps values of it, a policy that acts on them.
+/// A learner: a model of what it saw, a planner that keeps its values, a policy that acts on them.
 ///
-/// An agent of [`Agent::new`] or [`Agent::from_parts`] has one planner, by which it acts and recommends. One of
-/// [`Agent::exploring`] acts by values of its own, with optimism and bonuses: [`act`](Self::act) and [`plan`](Self::plan)
-/// are about those, and all that is read of the agent ([`best_action`](Self::best_action), [`value`](Self::value),
-/// [`planner`](Self::planner), [`audit`](Self::audit), [`bound`](Self::bound)) is about the recommending planner, which has
-/// no optimism and costs nothing until [`recommend`](Self::recommend) brings it up to date.
+/// An agent made by [`Agent::new`] or [`Agent::from_parts`] has one planner, by which it acts and recommends. One made by
+/// [`Agent::exploring`] acts by separate values, with optimism and bonuses: [`act`](Self::act) and [`plan`](Self::plan) use
+/// those, and everything that is read from the agent ([`best_action`](Self::best_action), [`value`](Self::value),
+/// [`planner`](Self::planner), [`audit`](Self::audit), [`bound`](Self::bound)) comes from the recommending planner, which
+/// has no optimism and costs nothing until [`recommend`](Self::recommend) brings it up to date.
 ///
 /// ```
 /// use backsweep::{Agent, PlannerKind, Random, Settings};
@@ -41,7 +41,7 @@ impl Agent {
         Ok(Self::from_parts(Model::new(), planner.build(settings)?, EpsilonGreedy::GREEDY))
     }
 
-    /// An agent of these parts. The planner takes in what the model holds.
+    /// An agent made of these parts. The planner learns what the model contains.
     pub fn from_parts(model: Model, mut planner: Box<dyn Planner>, policy: EpsilonGreedy) -> Self {
         planner.grow(&model);
         Self { model, planner, policy, explorer: None }
@@ -50,7 +50,7 @@ impl Agent {
     /// An agent that explores and forgets as [`Exploration`] says, on a model without observations.
     ///
     /// # Errors
-    /// If a setting is out of range, or settings do not go together.
+    /// If a setting is out of range, or settings are incompatible.
     pub fn exploring(
         model: Model,
         planner: PlannerKind,
@@ -75,14 +75,14 @@ impl Agent {
         self.explorer.as_deref().is_some_and(|explorer| explorer.acting_planner().is_some())
     }
 
-    /// The planner of the values that [`act`](Self::act) looks at. When the agent samples from the posterior, that planner's
-    /// model is a world of its own, with the same states and actions.
+    /// /// The planner of the values that [`act`](Self::act) uses. When the agent samples from the posterior, that planner
+    /// has its own model, a sampled world with the same states and actions.
     pub fn acting_planner(&self) -> &dyn Planner {
         let own = self.explorer.as_deref().and_then(Explorer::acting_planner);
         own.unwrap_or(&*self.planner)
     }
 
-    /// The values that [`act`](Self::act) looks at.
+    /// The values that [`act`](Self::act) uses.
     pub fn acting_values(&self) -> &Values {
         self.acting_planner().values()
     }
@@ -98,7 +98,7 @@ impl Agent {
         &self.model
     }
 
-    /// The planner: of an exploring agent, the one that recommends.
+    /// The planner; for an exploring agent, the one that recommends.
     pub fn planner(&self) -> &dyn Planner {
         &*self.planner
     }
@@ -151,7 +151,7 @@ impl Agent {
     /// Learns from a transition that counts as `weight` observations, or takes it back if the weight is negative.
     ///
     /// # Errors
-    /// As for [`Model::record_weighted`], and if observations fade: then none weighs what it did.
+    /// As for [`Model::record_weighted`], and if observations fade: then none has its original weight.
     pub fn observe_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
         if let Some(explorer) = &mut self.explorer {
             return explorer.observe_weighted(&mut self.model, &mut *self.planner, transition, weight);
@@ -163,7 +163,7 @@ impl Agent {
     /// Learns from `n` transitions to one next state at once, or takes them back; see [`Model::add_counts`].
     ///
     /// # Errors
-    /// As for [`Model::add_counts`], and if the agent forgets: then counts have no place in time.
+    /// As for [`Model::add_counts`], and if the agent forgets, since counts have no order in time.
     pub fn add_counts(
         &mut self,
         state: State,
@@ -184,11 +184,11 @@ impl Agent {
         Ok(change)
     }
 
-    /// Takes back one transition that was observed: what is left is what would be there without it. O(1) amortised, but
-    /// O(window) for an agent with a [window](crate::Forgetting::Window).
+    /// Takes back one observed transition, as if it had never happened. O(1) amortised, but O(window) for an agent with
+    /// a [window](crate::Forgetting::Window).
     ///
     /// # Errors
-    /// As for [`Model::forget`], and if observations fade: then none weighs what it did.
+    /// As for [`Model::forget`], and if observations fade: then none has its original weight.
     pub fn forget(&mut self, transition: &Transition) -> Result<Option<Change>> {
         self.observe_weighted(transition, -1.0)
     }
@@ -222,41 +222,41 @@ impl Agent {
         }
     }
 
-    /// Brings the recommending planner up to date: it takes in what was observed since, O(successors) per pair that was
-    /// visited, and plans within a budget. For an agent with one planner this is [`plan`](Self::plan).
+    /// Brings the recommending planner up to date: it absorbs what was observed since, O(successors) per visited pair,
+    /// and plans within a budget. For an agent with one planner this is [`plan`](Self::plan).
     pub fn recommend(&mut self, budget: Budget<'_>) -> Planned {
         self.flush();
         plan(&mut *self.planner, &self.model, budget)
     }
 
-    /// Whether something was observed that the recommending planner has not taken in.
+    /// Whether something was observed that the recommending planner has not absorbed.
     pub fn is_recommendation_due(&self) -> bool {
         self.explorer.as_ref().is_some_and(|explorer| !explorer.is_flushed())
     }
 
-    /// Lets the recommending planner take in what was observed.
+    /// Lets the recommending planner absorb what was observed.
     fn flush(&mut self) {
         if let Some(explorer) = &mut self.explorer {
             explorer.flush(&self.model, &mut *self.planner);
         }
     }
 
-    /// What the recommended policy loses at most in the learned model, compared with the best one there; see
+    /// The most that the recommended policy can lose in the learned model, compared with the best one there; see
     /// [`Planner::loss_bound`]. `None` without discount, and for the baselines.
     ///
     /// # Complexity
-    /// O(1), but for what [`recommend`](Self::recommend) has not taken in yet.
+    /// O(1), apart from what [`recommend`](Self::recommend) has not absorbed yet.
     pub fn bound(&mut self) -> Option<f64> {
         self.flush();
         self.planner.loss_bound()
     }
 
     /// For each state an interval that contains the optimal value of the *world*, not of the learned model: all of them at
-    /// once with this probability, if every reward lies in the range that was stated and the world does not change. The
+    /// once with this probability, if every reward lies in the stated range and the world does not change. The
     /// bonuses come from Hoeffding's inequality, so intervals are wide until there are many observations.
     ///
     /// # Complexity
-    /// That of solving the model twice.
+    /// Same as solving the model twice.
     ///
     /// # Errors
     /// If the agent was not built by [`exploring`](Self::exploring) with a range of rewards, forgets, or has discount 1.
@@ -271,7 +271,7 @@ impl Agent {
         crate::solve(&mut *self.planner, &self.model, tolerance)
     }
 
-    /// As [`solve`](Self::solve), unless `stop` says so; see [`crate::solve_unless`].
+    /// As [`solve`](Self::solve), but ends when `stop` returns true; see [`crate::solve_unless`].
     pub fn solve_unless(
         &mut self,
         tolerance: f64,
@@ -291,7 +291,7 @@ impl Agent {
         self.policy.choose_among(&self.model, self.acting_values(), state, actions, random)
     }
 
-    /// The best action as it now seems, the first of equally good ones; `None` if the state has no actions.
+    /// The best action by the current values, the first of equally good ones; `None` if the state has no actions.
     pub fn best_action(&self, state: State) -> Option<Action> {
         let mut best: Option<(usize, f64)> = None;
         for (i, pair) in self.planner.values().row(&self.model, state).iter().enumerate() {
@@ -312,7 +312,7 @@ impl Agent {
         Ok(self.planner.values().action_value(self.model.pair(state, action)?))
     }
 
-    /// How exact the values are, and how far from the optimum at the most.
+    /// How exact the values are, and a bound on their distance from the optimum.
     pub fn audit(&self) -> Audit {
         match &self.explorer {
             Some(explorer) if !explorer.is_flushed() => {
@@ -322,8 +322,8 @@ impl Agent {
         }
     }
 
-    /// How exact the values are that [`act`](Self::act) looks at; of an agent that samples from the posterior, in the world
-    /// that it acts by now.
+    /// /// How exact the values are that [`act`](Self::act) uses; for an agent that samples from the posterior, in the
+    /// world that it currently acts by.
     pub fn audit_acting(&self) -> Audit {
         let own = self.explorer.as_deref().and_then(|explorer| explorer.audit_acting(&self.model));
         own.unwrap_or_else(|| audit(&self.model, &*self.planner))
@@ -336,11 +336,11 @@ impl Agent {
         Memory { arcs: self.model.arc_bytes(), rows: self.model.row_bytes(), planner }
     }
 
-    /// One interaction with the world: acts in a state, learns from what follows and plans. States are taken in as they are
-    /// met.
+    /// One interaction with the world: acts in a state, learns from what follows and plans. States are added as they are
+    /// visited.
     ///
     /// # Errors
-    /// If the environment gives a state, reward or number of actions that the model refuses.
+    /// If the environment returns a state, reward or number of actions that the model refuses.
     #[inline]
     pub fn step(
         &mut self,
@@ -371,19 +371,19 @@ impl Agent {
     }
 }
 
-/// Bytes in use, filled and not merely reserved; the unfilled part of lists of arcs counts as used.
+/// Bytes in use, not merely reserved; the unfilled part of lists of arcs counts as used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// The model's lists of arcs, in both directions.
     pub arcs: usize,
-    /// What the model keeps of states and pairs.
+    /// The model's states and pairs.
     pub rows: usize,
-    /// Values and queues; and of an exploring agent, all that it explores by.
+    /// Values and queues; for an exploring agent, also everything it explores with.
     pub planner: usize,
 }
 
 impl Memory {
-    /// All but the arcs.
+    /// Everything except the arcs.
     pub fn others(&self) -> usize {
         self.rows + self.planner
     }

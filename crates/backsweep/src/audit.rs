@@ -1,11 +1,11 @@
-//! How far from exact, and how far from optimal at the most.
+//! How exact the values are, and a bound on their distance from the optimum.
 
 use crate::{ArcId, Model, Planner};
 
-/// What [`audit`] found. All numbers are recomputed from the model, none taken from the planner's own bookkeeping.
+/// The result of [`audit`]. All numbers are recomputed from the model; none comes from the planner's own bookkeeping.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Audit {
-    /// The largest |Q − (R̂ + bonus + γ Σ P̂ U)| over the pairs whose model is believed; 0 for planners that keep no U.
+    /// The largest |Q − (R̂ + bonus + γ Σ P̂ U)| over the pairs whose model is trusted; 0 for planners that keep no U.
     pub relation: f64,
     /// The same relative to the largest |Q| or |U| (or 1, if that is larger).
     pub relative_relation: f64,
@@ -14,9 +14,9 @@ pub struct Audit {
     pub maximum: f64,
     /// The Bellman residual: the largest |V(s) − max (R̂ + γ Σ P̂ V)|, optimism taken into account.
     pub residual: f64,
-    /// How far rounding can have carried the computed residual from the true one, at the most.
+    /// The largest possible effect of rounding on the computed residual.
     pub rounding: f64,
-    /// No value is further from the optimum of the model (with its optimism) than this: residual / (1 − γ), with what
+    /// No value is further from the optimum of the model (with its optimism) than this: residual / (1 − γ), plus what
     /// rounding may add; infinite if a value is not finite. `None` if the discount is 1.
     pub error_bound: Option<f64>,
 }
@@ -35,7 +35,7 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
         rounding: 0.0,
         error_bound: None,
     };
-    // A planner keeps the relation for all arcs or for none, so any arc will do to ask.
+    // A planner keeps the relation for all arcs or for none, so one arc is enough to check.
     let keeps_relation =
         model.states().next().is_some_and(|state| planner.backed_up_value(state, ArcId(0)).is_some());
     let gamma = values.discount();
@@ -82,7 +82,7 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
         }
     }
     found.relative_relation = found.relation / scale;
-    // The weights of a row may sum to a little more than the row's, and then a step shrinks errors by less than γ.
+    // The weights of a row may sum to slightly more than the row's weight; then the contraction factor is slightly above γ.
     let factor = gamma * heaviest;
     if gamma < 1.0 {
         let bound = (found.residual + found.rounding) / (1.0 - factor) * (1.0 + 4.0 * f64::EPSILON);
@@ -91,7 +91,7 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
     found
 }
 
-/// The larger of two numbers; infinity if the second is not one.
+/// The larger of two numbers; infinity if the second is NaN.
 fn worst(a: f64, b: f64) -> f64 {
     if b.is_nan() { f64::INFINITY } else { a.max(b) }
 }

@@ -1,8 +1,8 @@
-//! The world outside, as far as the core has to know it.
+//! The outside world, as far as the core needs to know it.
 
 use crate::{Action, Next, Random, State};
 
-/// What the world answers to an action.
+/// The world's response to an action.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Step {
     /// The reward; finite.
@@ -14,9 +14,9 @@ pub struct Step {
 /// A world with finitely many states. It keeps no current state and no random generator: both are passed in, so one
 /// environment serves any number of runs at once.
 ///
-/// Implemented by worlds; called by [`crate::run_episode`] only.
+/// Implemented by worlds; called by [`crate::Agent::step`] and [`crate::run_episode`] only.
 pub trait Environment: Sync {
-    /// How many actions a state has; 0 for a state that is never stepped out of.
+    /// How many actions a state has; 0 for a state that no step leaves.
     fn n_actions(&self, state: State) -> usize;
 
     /// Draws the state in which an episode begins.

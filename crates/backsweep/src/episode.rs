@@ -7,7 +7,7 @@ use crate::{Agent, Budget, Environment, Next, Random, Result, Transition};
 pub enum EpisodeEnd {
     /// The environment ended it.
     Terminated,
-    /// The environment cut it, or the limit of steps did.
+    /// The environment or the limit of steps truncated it.
     Truncated,
 }
 
@@ -25,7 +25,7 @@ pub struct Episode {
 }
 
 /// The one interaction loop: start, then [step](Agent::step) until the episode ends. `budget` is spent after every step, and
-/// `watch` is shown every transition after that.
+/// `watch` is then called with the transition.
 ///
 /// `max_steps` truncates the episode: the last transition is then [`Next::Truncated`], which is not an end.
 ///

@@ -1,4 +1,4 @@
-//! The one error of the core. It is raised where data enters; the loops inside need no checks.
+//! The only error type of the core. It is raised where data enters; the loops inside need no checks.
 
 use crate::{Action, State};
 use std::fmt;
@@ -38,7 +38,7 @@ errors! {
     } => "{name} is {found}; expected {expected}";
     /// A state id that the model does not have.
     NoSuchState {
-        /// The state asked for.
+        /// The state requested.
         state: State,
         /// How many states the model has.
         n_states: usize,
@@ -47,7 +47,7 @@ errors! {
     NoSuchAction {
         /// The state.
         state: State,
-        /// The action asked for.
+        /// The action requested.
         action: Action,
         /// How many actions the state has.
         n_actions: usize,
@@ -98,15 +98,15 @@ errors! {
         /// The sum found.
         found: f64,
     } => "probabilities of the outcomes of {action} in {state} sum to {found}; expected 1 (within 1e-9)";
-    /// More was taken back than had been recorded.
+    /// More was taken back than was recorded.
     NotRecorded {
         /// The state of the transition.
         state: State,
         /// The action of the transition.
         action: Action,
-        /// The weight that is to be taken back.
+        /// The weight to take back.
         taken: f64,
-        /// The weight that is there.
+        /// The recorded weight.
         recorded: f64,
     } => "cannot take back weight {taken} of {action} in {state}: only {recorded} was recorded for that outcome";
     /// A reward was taken back that cannot have been recorded.
@@ -115,28 +115,28 @@ errors! {
         state: State,
         /// The action of the transition.
         action: Action,
-        /// The reward that is to be taken back.
+        /// The reward to take back.
         taken: f64,
-        /// The mean of the rewards that are there.
+        /// The mean of the recorded rewards.
         recorded: f64,
     } => "cannot take back reward {taken} of {action} in {state}: it was never recorded (the mean of what was recorded \
           is {recorded})";
-    /// The model has a pair whose weights sum to more than `f64` counts exactly, or more ids than fit in 32 bits.
+    /// A pair has more weight than `f64` can count exactly, or there are more ids than fit in 32 bits.
     Full {
         /// What there is too much of.
         what: &'static str,
         /// The largest number supported.
         limit: u64,
     } => "too many {what}: at most {limit} are supported";
-    /// Values without discount are not defined: some policy goes on for ever and rewards have both signs.
+    /// Values without discount are undefined: some policy continues for ever and rewards have both signs.
     Undiscounted {
         /// A state from which a policy can avoid every end.
         state: State,
     } => "discount is 1, but from {state} a policy can go on for ever and rewards have both signs, so values are not \
           defined; expected a discount below 1, rewards of one sign, or a model in which every policy ends";
-    /// Values without discount have no bound: rewards go on for ever.
+    /// Values without discount are unbounded: rewards continue for ever.
     Unbounded {
-        /// A state whose value has no bound.
+        /// A state whose value is unbounded.
         state: State,
     } => "discount is 1, and the value of {state} has no bound: rewards go on for ever from there; expected a discount \
           below 1, or a model in which rewards come to an end";
@@ -149,7 +149,7 @@ errors! {
         /// The names that are known.
         known: String,
     } => "no {what} is called '{found}'; expected one of: {known}";
-    /// Settings of an exploring agent that do not go together, or a call that they rule out.
+    /// Incompatible settings of an exploring agent, or a call that they rule out.
     Exploration {
         /// What is wrong and what was expected.
         problem: String,

@@ -1,21 +1,21 @@
 //! How an agent explores, and how it follows a world that changes.
 //!
-//! An exploring agent has one model and two sets of values. [`crate::Agent::act`] looks at the *acting* values, which are
-//! optimistic where little was seen; [`crate::Agent::best_action`] and [`crate::Agent::value`] look at the *recommending*
-//! ones, which are what the model says and no more. Judged by the acting values an agent looks worse than what it knows.
+//! An exploring agent has one model and two sets of values. [`crate::Agent::act`] uses the *acting* values, which are
+//! optimistic where little was seen; [`crate::Agent::best_action`] and [`crate::Agent::value`] use the *recommending*
+//! ones, which are exactly what the model says. Judged by the acting values, an agent seems to know less than it does.
 //!
-//! A bonus that depends only on the pair's own statistics is a reward that each of its observations has received, so an
-//! observation costs one value correction, as ever. One idea per file:
+//! A bonus that depends only on the pair's own statistics acts like an extra reward on each of its observations, so an
+//! observation still costs one value correction. One idea per file:
 //!
 //! | file | what |
 //! |---|---|
 //! | `count_bonus.rs`, `variance_bonus.rs`, `bayes_bonus.rs`, `surprise_bonus.rs` | the formulas |
-//! | `statistics.rs` | what they are made of: statistics of pairs that the model does not keep |
+//! | `statistics.rs` | their input: statistics of pairs that the model does not keep |
 //! | `posterior.rs`, `draws.rs` | worlds drawn from the posterior; exponential, gamma and normal draws |
-//! | `fading.rs`, `window.rs` | forgetting: observations that fade, and those that are taken back |
-//! | `ages.rs` | how long ago each pair was tried, and when its bonus is due again |
-//! | `pending.rs` | which pairs the recommending planner has yet to take in |
-//! | `explorer.rs`, `snapshot.rs` | all of it around one model; stored and restored |
+//! | `fading.rs`, `window.rs` | forgetting: observations that fade, and observations that leave a window |
+//! | `ages.rs` | how long ago each pair was tried, and when its bonus is next due |
+//! | `pending.rs` | which pairs the recommending planner has yet to absorb |
+//! | `explorer.rs`, `snapshot.rs` | all of it around one model; storing and restoring |
 //! | `interval.rs` | an interval for the true values |
 
 mod ages;
@@ -43,12 +43,12 @@ use crate::{Error, MAX_REWARD, Model, Optimism, PlannerKind, Result, Settings};
 /// between the best and the worst step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Explore {
-    /// The best action, but with this probability any.
+    /// The best action or, with this probability, a random one.
     EpsilonGreedy {
         /// From 0 to 1.
         epsilon: f64,
     },
-    /// A pair is worth the optimistic value until it was seen often enough. With a model that is
+    /// A pair has the optimistic value until it was seen often enough. With a model that is
     /// [frozen](Model::frozen_at) there, this is R-max.
     Optimism(Optimism),
     /// β / √n, with n the visits of the pair: MBIE-EB (Strehl & Littman 2008).
@@ -70,8 +70,8 @@ pub enum Explore {
         beta: f64,
     },
     /// β √((1 − γ) s / n) ln(1 + m / 20) + d / n, with s the surprise of the world (how often two tries of a pair differ, over
-    /// all pairs) and m the mean visits of the pairs tried. Where nothing is left to chance only d / n remains; where pairs are
-    /// many and steps few, little is spent on trying again. The way to explore if nothing is known of a world.
+    /// all pairs) and m the mean visits of the pairs tried. In a deterministic world only d / n remains; where pairs are many
+    /// and steps few, little is spent on repeated tries. The best choice if nothing is known about a world.
     SurpriseBonus {
         /// β, 0 or more.
         beta: f64,
@@ -80,11 +80,12 @@ pub enum Explore {
     },
     /// Acts by the best policy of a world drawn from the posterior (PSRL: Strens 2000; Osband, Russo & Van Roy 2013).
     PosteriorSampling {
-        /// How many worlds are kept, 1 or more. With one, a new world is drawn when it is changed; with more, the next one
-        /// takes over at once, and the one that is left is drawn again as soon as that has been paid for.
+        /// How many worlds are kept, 1 or more. With one, a new world is drawn at each change; with more, the next one
+        /// takes over at once, and the previous one is redrawn as soon as that has been paid for.
         worlds: u32,
-        /// The weight of the prior, in observations, 0 or more: in every world each pair was also seen to stay where it is
-        /// with the highest reward, and the weight of that is drawn too. With 0 what was seen once leaves no doubt.
+        /// The weight of the prior, in observations, 0 or more: in every world each pair has also been seen to stay in its
+        /// state with the highest reward, and the weight of that is drawn too. With 0, a single observation leaves no
+        /// doubt.
         prior: f64,
     },
 }
@@ -103,7 +104,7 @@ impl Explore {
         }
     }
 
-    /// The names of all ways.
+    /// The names of all ways to explore.
     pub const NAMES: [&str; 7] = [
         "epsilon_greedy",
         "optimism",
@@ -114,8 +115,8 @@ impl Explore {
         "posterior_sampling",
     ];
 
-    /// The way with this name, with each of its constants as given for the field of that name; `None` if there is no such
-    /// way. The numbers are checked where an agent is built.
+    /// /// The way to explore with this name; `constant` gives each of its constants by field name. `None` if there is no
+    /// such way. The numbers are checked when an agent is built.
     ///
     /// # Errors
     /// Those of `constant`.
@@ -140,7 +141,7 @@ impl Explore {
         }))
     }
 
-    /// The constants, by the names of their fields: what [`named`](Self::named) makes the same way of.
+    /// The constants by field name, from which [`named`](Self::named) rebuilds the same way to explore.
     pub fn constants(&self) -> Vec<(&'static str, f64)> {
         match *self {
             Self::EpsilonGreedy { epsilon } => vec![("epsilon", epsilon)],
@@ -160,14 +161,14 @@ impl Explore {
 /// How old observations lose their weight, for worlds that change.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Forgetting {
-    /// All observations count alike.
+    /// All observations count equally.
     #[default]
     Never,
     /// Each visit of a pair multiplies the weight of its earlier ones by this number, above 0 and at most 1.
     PerVisit(f64),
-    /// An observation counts half as much after so many steps of the agent; above 0.
+    /// An observation counts half as much after this many steps of the agent; above 0.
     HalfLife(f64),
-    /// Only the last observations count, so many of them over all pairs; 1 or more.
+    /// Only this many of the latest observations count, over all pairs; 1 or more.
     Window(u32),
 }
 
@@ -180,22 +181,22 @@ pub enum Forgetting {
 /// let mut agent = Agent::exploring(Model::new(), PlannerKind::default(), Settings::default(), exploration)?;
 /// let state = agent.add_state(2)?;
 /// assert!((agent.acting_values().value(state) - 110.0).abs() < 1e-9); // (1 + 0.1) / (1 − 0.99): worth a try
-/// assert_eq!(agent.value(state), 0.0); // nothing is known of it yet
+/// assert_eq!(agent.value(state), 0.0); // nothing is known about it yet
 /// # Ok::<(), backsweep::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exploration {
     /// How to explore.
     pub explore: Explore,
-    /// The lowest and the highest reward of a step. Bonuses and the posterior need it: a range taken from what was seen so
-    /// far would make an agent that has seen no reward explore nothing.
+    /// The lowest and the highest reward of a step. Bonuses and the posterior need it: with a range estimated from
+    /// observations, an agent that has seen no reward would explore nothing.
     pub reward_range: Option<(f64, f64)>,
-    /// What a pair never tried is worth to the acting values. `None` stands for the most there can be: the highest reward
+    /// The acting value of an untried pair. `None` stands for the largest possible: the highest reward
     /// and the first bonus for ever, (highest + bonus) / (1 − γ); for [`Explore::Optimism`] it is that value and for
     /// [`Explore::EpsilonGreedy`] without an age bonus 0. Where returns are known to be smaller, a smaller start explores less widely.
     pub start: Option<f64>,
     /// κ: adds κ √age to the bonus, with age the steps since the pair was last tried (Sutton 1990), in units of the range of
-    /// rewards; 0 or more. It is brought up to date when the age has grown by a quarter.
+    /// rewards; 0 or more. It is updated when the age has grown by a quarter.
     pub age_bonus: f64,
     /// How old observations lose their weight.
     pub forgetting: Forgetting,
@@ -224,9 +225,9 @@ pub(crate) struct Constants {
     lowest: f64,
     /// The range of rewards; 0 if it was not stated.
     range: f64,
-    /// What a pair never tried is worth to the acting values.
+    /// The acting value of an untried pair.
     start: f64,
-    /// What it is worth to the recommending values.
+    /// Its recommending value.
     floor: f64,
 }
 
@@ -267,7 +268,7 @@ impl Exploration {
         }
     }
 
-    /// Checks all of it, once.
+    /// Checks all settings, once.
     pub(crate) fn check(
         &self,
         model: &Model,

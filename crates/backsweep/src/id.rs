@@ -1,4 +1,4 @@
-//! Dense ids. The core never sees a name: [`crate::Names`] maps names to ids and back.
+//! Dense ids. The core never sees a name: callers map names to ids and back.
 
 use std::fmt;
 

@@ -3,7 +3,7 @@
 //! An agent that acts in an unknown world keeps counts of what it saw (a [`Model`]) and values of what it expects
 //! ([`Values`]). A *full backup* recomputes a value from all successors; a *small backup* corrects it for one changed
 //! successor, in constant time, exactly, with no step size (van Seijen & Sutton 2013). Prioritized sweeping on small backups
-//! keeps the whole value function near the optimum of the model in about a microsecond a step.
+//! keeps the whole value function near the optimum of the model in about a microsecond per step.
 //!
 //! ```text
 //! environment ──step──▶ transition ──record──▶ model ──observe, update cycles──▶ planner ──▶ values ──▶ policy ──▶ environment
@@ -26,8 +26,8 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | learn while acting | [`Agent`], with [`Agent::step`] or [`run_episode`] on an [`Environment`] of yours |
-//! | learn from transitions of your own loop | [`Agent::act`], [`Agent::observe`], [`Agent::plan`] with a [`Budget`] |
+//! | learn while acting | [`Agent`], with [`Agent::step`] or [`run_episode`] on your own [`Environment`] |
+//! | learn from transitions in your own loop | [`Agent::act`], [`Agent::observe`], [`Agent::plan`] with a [`Budget`] |
 //! | explore in few steps, or in a world that changes | [`Agent::exploring`] with an [`Exploration`] |
 //! | solve a known problem | [`Agent::set_outcomes`] and [`Agent::solve`]; for files and large models, the crate `backsweep-solve` |
 //! | know how exact the values are | [`Agent::audit`] |
@@ -77,12 +77,12 @@ pub use solve::{Solution, solve, solve_unless};
 pub use transition::{Next, Outcome, Transition};
 pub use values::{PairValue, Values};
 
-/// The Rust example of the project's first page runs too.
+/// The Rust example of the project's README runs too.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct FirstPage;
 
-/// So does the one that a registry shows.
+/// So does the one of the crate's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct CratePage;

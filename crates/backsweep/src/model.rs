@@ -1,11 +1,11 @@
-//! What was seen of the world, or is known of it.
+//! What was seen of the world, or is known about it.
 //!
 //! Every pair (s,a) has a weight W(s,a) and a sum of rewards; every arc (s,a,s') a weight w. The estimates of the paper's
 //! equations (model1, model2) are P̂ = w/W and R̂ = reward sum / W. In a learned model each sample adds 1 to W and w, so
 //! that the weights are the paper's counts, exact up to 2⁵³. In a known model W = 1 and the w are probabilities. Planners
 //! see no difference.
 //!
-//! A step that terminated adds to W and to no arc: the mass of W that no arc carries leads to the end, whose value is 0.
+//! A step that terminated adds to W and to no arc: the part of W that no arc carries leads to the end, whose value is 0.
 //! (Departure 7.)
 //!
 //! Only this module and those below it write a model: `record.rs` what is observed, `rescale.rs` what is
@@ -35,14 +35,14 @@ const MAX_STATES: u32 = u32::MAX - (1 << 16);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairRow {
-    /// W(s,a): not below 0, not above 2⁵³. Its arcs' weights sum to at most this, but for rounding.
+    /// W(s,a), from 0 to 2⁵³. Its arcs' weights sum to at most this, up to rounding.
     weight: f64,
     /// The sum of weighted rewards; exactly 0 if `weight` is 0.
     reward_sum: f64,
     /// The head of the list of arcs out of the pair.
     head: u32,
     /// Twice the number of arcs out of the pair, plus 1 if the row was set from known probabilities: the flag is kept here
-    /// because a byte of its own would cost eight. No pair has 2³¹ arcs: each would need a block of its own.
+    /// because a separate byte would cost eight. No pair has 2³¹ arcs: each would need a block of its own.
     len_given: u32,
 }
 
@@ -116,7 +116,7 @@ pub struct Successor {
 pub struct Predecessor {
     /// The pair that leads to the state.
     pub pair: Pair,
-    /// How often it did, or with which probability: w(s,a,s').
+    /// How often it did, or its probability: w(s,a,s').
     pub weight: f64,
     /// The arc's id.
     pub arc: ArcId,
@@ -142,11 +142,11 @@ pub struct Model {
     pairs: Vec<PairRow>,
     pair_states: PairStates,
     arcs: Arcs,
-    /// The weight of each pair that ended, and what that has rounded away.
+    /// The weight of each pair that ended, and what that rounded away.
     ended: [Sparse; 2],
-    /// What the weight of each pair has rounded away: nothing for counts.
+    /// What the weight of each pair rounded away: nothing for counts.
     weight_low: Sparse,
-    /// What the reward sum of each pair has rounded away: nothing for whole numbers.
+    /// What the reward sum of each pair rounded away: nothing for whole numbers.
     reward_low: Sparse,
     /// A pair's row is recorded up to this weight and then frozen (R-max).
     freeze_at: Option<u32>,
@@ -158,10 +158,10 @@ impl Model {
         Self::default()
     }
 
-    /// A model with one state for each number, which says how many actions the state has.
+    /// A model with one state per number, which is its number of actions.
     ///
     /// # Errors
-    /// If there are more states or pairs than ids of 32 bits.
+    /// If there are more states or pairs than 32-bit ids.
     pub fn with_states(n_actions: impl IntoIterator<Item = usize>) -> Result<Self> {
         let mut model = Self::new();
         for n in n_actions {
@@ -171,7 +171,7 @@ impl Model {
     }
 
     /// Freezes every pair from its `visits`-th visit on: later transitions of it are not recorded. With an optimism of
-    /// as many visits this is R-max. Departure 14.
+    /// the same number of visits this is R-max. Departure 14.
     pub fn frozen_at(mut self, visits: u32) -> Self {
         self.freeze_at = Some(visits);
         self
@@ -205,11 +205,11 @@ impl Model {
         Ok(state)
     }
 
-    /// Adds an action to a state and returns the row that had to move for it, if any: planners must be told
-    /// ([`crate::Planner::row_moved`]) before they are used again.
+    /// Adds an action to a state and returns the row that had to move for it, if any: planners must be
+    /// notified ([`crate::Planner::row_moved`]) before they are used again.
     ///
     /// # Complexity
-    /// O(arcs of the state's pairs). The ids of a moved row are not used again.
+    /// O(arcs of the state's pairs). The ids of a moved row are not reused.
     pub fn add_action(&mut self, state: State) -> Result<Option<MovedRow>> {
         let row = *self.state_row(state)?;
         if self.pairs.len() + row.n_actions as usize + 1 >= (u32::MAX - 1) as usize {
@@ -249,7 +249,7 @@ impl Model {
         self.states.len()
     }
 
-    /// How many pair ids there are: every pair's id is below this. Ids of rows that were moved are among them, without
+    /// How many pair ids there are: every pair's id is below this. This includes ids of moved rows, which have no
     /// weight.
     pub fn n_pairs(&self) -> usize {
         self.pairs.len()
@@ -330,7 +330,7 @@ impl Model {
         self.pairs.get(pair.index()).map_or(0.0, |row| row.reward_sum)
     }
 
-    /// The successors of a pair. The probability of one is its weight by the pair's [`weight`](Self::weight).
+    /// The successors of a pair. Its probability is its weight divided by the pair's [`weight`](Self::weight).
     ///
     /// Successors whose weight has been taken back to 0 are still listed.
     ///

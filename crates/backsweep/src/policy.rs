@@ -2,7 +2,7 @@
 
 use crate::{Action, Error, Model, PairValue, Random, Result, State, Values};
 
-/// Takes the best action, but with probability `epsilon` one at random, each of the state's actions equally likely.
+/// Takes the best action or, with probability `epsilon`, a random one, each of the state's actions equally likely.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EpsilonGreedy {
     epsilon: f64,
@@ -72,7 +72,7 @@ impl EpsilonGreedy {
         Ok(actions[self.pick(actions.len() as u32, value, random) as usize])
     }
 
-    /// The number of the item to take, of `n > 0` with these values.
+    /// The index of the item to take, among `n > 0` with these values.
     #[inline]
     fn pick(&self, n: u32, value: impl Fn(u32) -> f64, random: &mut Random) -> u32 {
         if self.epsilon > 0.0 && random.chance(self.epsilon) {

@@ -1,7 +1,7 @@
 //! The named, portable random generator: xoshiro256++ (Blackman & Vigna 2019), seeded through SplitMix64.
 //!
-//! Written out here because its state is part of a saved agent and its numbers are part of every result: they may
-//! never change with the version of a dependency. The tests compare it with the crate `rand_xoshiro`.
+//! Implemented here because its state is part of a saved agent and its numbers are part of every result: they
+//! must not change with the version of a dependency. The tests compare it with the crate `rand_xoshiro`.
 
 /// A stream of random numbers that is the same on every machine.
 ///
@@ -42,13 +42,13 @@ impl Random {
         Self::from_seed(split_mix(&mut x))
     }
 
-    /// The stream that goes on where one with this [`state`](Self::state) stopped; `None` if all four words are zero,
+    /// The stream that continues from this [`state`](Self::state); `None` if all four words are zero,
     /// which no stream ever reaches.
     pub fn from_state(state: [u64; 4]) -> Option<Self> {
         (state != [0; 4]).then_some(Self { state })
     }
 
-    /// Everything there is to know about where the stream stands.
+    /// The complete state of the stream.
     pub fn state(&self) -> [u64; 4] {
         self.state
     }

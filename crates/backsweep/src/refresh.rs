@@ -2,10 +2,10 @@
 //!
 //! A pair is recomputed in full, O(successors),
 //!   * when its weight passes 8, 16, 32 …: amortised O(1), since it has no more successors than observations;
-//!   * when its value, or the value of one of its successors, has fallen to a thousandth of its *peak*, the largest one since it
-//!     was last recomputed: what rounding left of the peak would show. Paid for by a credit of 64 successors per observation
-//!     and one per small backup, so that a value that keeps returning to 0 costs O(1) all the same;
-//!   * when a change is so small that the rounding of running sums would keep values in motion for ever;
+//!   * when its value, or the value of one of its successors, has fallen to a thousandth of its *peak*, the largest one since
+//!     it was last recomputed: rounding errors of the size of the peak would become visible. Paid for by a credit of 64
+//!     successors per observation and one per small backup, so that a value that keeps returning to 0 still costs O(1);
+//!   * when a change is so small that the rounding of running sums would keep values changing for ever;
 //!   * in turn, one pair for every thousand small backups per successor.
 
 use crate::model::Change;
@@ -17,17 +17,17 @@ const COLLAPSE: f64 = 1000.0;
 /// Small backups that pay for one successor in the round of exact refreshes.
 const BACKUPS_PER_SUCCESSOR: u64 = 1000;
 
-/// Successors that an observation pays for when values collapse; the credit at the start, and the most there can be.
+/// Successors that an observation pays for when values collapse; the initial credit; the maximum credit.
 const CREDIT_PER_OBSERVATION: u64 = 64;
 const FIRST_CREDIT: u64 = 1 << 20;
 const MOST_CREDIT: u64 = 1 << 24;
 
-/// Changes of a value by no more than this fraction of it are of the size of rounding errors, at any discount: sums of values
-/// that are themselves much larger than this one have rounded them.
+/// A change of a value by no more than this fraction of it is of the size of rounding errors, at any discount: it may come
+/// from rounded sums of much larger values.
 const ROUNDING_LEVEL: f64 = 1.0 / (1u64 << 36) as f64;
 
-/// Pairs with more successors than this, or than a caller's limit, are not recomputed for a caller who may have to stop: seven
-/// of them, a block, are recomputed between two questions.
+/// Pairs with more successors than this, or than a caller's limit, are not recomputed for a caller who may have to stop: up to
+/// seven pairs, a block, are recomputed between two checks.
 const LONG: usize = 64;
 
 /// A magnitude in 16 bits: exponent and four bits of the mantissa.
@@ -45,7 +45,7 @@ impl Peak {
         f64::from_bits(u64::from(self.0) << 48)
     }
 
-    /// Whether a value that stands at `value` has collapsed since its peak.
+    /// Whether a value that is now `value` has collapsed since its peak.
     #[inline]
     fn is_far_above(self, value: f64) -> bool {
         self.value() > COLLAPSE * value.abs()
@@ -73,8 +73,8 @@ impl RefreshSchedule {
         Self { state_peaks, pair_peaks, next: 0, backups: 0, credit: FIRST_CREDIT }
     }
 
-    /// Takes in new states and pairs. Pairs may be built on the value they start with before it is ever computed: it is their
-    /// peak.
+    /// Adds new states and pairs. Their start value counts as a peak, since other values may be built on it before it is ever
+    /// computed.
     pub fn grow(&mut self, model: &Model, start_value: f64) {
         self.state_peaks.resize(model.n_states(), Peak::of(start_value));
         self.pair_peaks.resize(model.n_pairs(), Peak::of(start_value));
@@ -86,7 +86,7 @@ impl RefreshSchedule {
         is_paid
     }
 
-    /// Takes note of a pair's value before something other than an observation changes it.
+    /// Records a pair's value before something other than an observation changes it.
     pub fn note_peak(&mut self, pair: Pair, q_old: f64) {
         let peak = &mut self.pair_peaks[pair.index()];
         *peak = Peak::of(q_old).max(*peak);
@@ -100,8 +100,8 @@ impl RefreshSchedule {
         *peak = Peak::of(q_old).max(*peak);
         let exponent = |weight: f64| weight.to_bits() >> 52;
         let doubles = exponent(change.weight_after) > exponent(change.weight_before);
-        // Below 8 there have been too few corrections to add up to anything, and in a large world most observations are of
-        // such pairs. Taking most of a weight back multiplies the rounding error of what is left.
+        // // Below 8 there have been too few corrections for errors to add up, and in a large world most observations are
+        // of such pairs. Taking back most of a weight multiplies the rounding error of the rest.
         let is_due = doubles && (change.weight_after >= 8.0 || change.weight != 1.0)
             || change.weight_before > COLLAPSE * change.weight_after
             || peak.is_far_above(q) && self.pay(model.row(change.pair).n_successors());
@@ -112,7 +112,7 @@ impl RefreshSchedule {
     }
 
     /// Whether the predecessors of a state whose value became `new` must be recomputed: because it collapsed, or because the
-    /// change is so small that rounding would keep values in motion for ever.
+    /// change is so small that rounding would keep values changing for ever.
     #[inline]
     pub fn must_be_exact(&mut self, model: &Model, state: u32, old: f64, new: f64) -> bool {
         let peak = &mut self.state_peaks[state as usize];
@@ -130,7 +130,7 @@ impl RefreshSchedule {
         self.pay(model.n_predecessors(State(state)) * per_pair)
     }
 
-    /// Takes note of small backups.
+    /// Records small backups.
     #[inline]
     pub fn count(&mut self, n_backups: usize) {
         self.backups += n_backups as u64;
@@ -139,7 +139,7 @@ impl RefreshSchedule {
 
     /// The pair that is due to be recomputed in turn, if one is.
     ///
-    /// A pair that is [too long](Self::is_too_long) is passed over; it has its turn when there is no deadline, and is
+    /// A pair that is [too long](Self::is_too_long) is skipped; it has its turn when there is no deadline, and is
     /// recomputed at visits 8, 16, 32 … in any case.
     #[inline]
     pub fn in_turn(&mut self, model: &Model, limit: usize) -> Option<Pair> {
@@ -160,7 +160,7 @@ impl RefreshSchedule {
     }
 
     /// Whether a pair has too many successors to be recomputed by a caller who wants to stop after about `limit` backups:
-    /// recomputing cannot be cut.
+    /// recomputing cannot be interrupted.
     #[inline]
     pub fn is_too_long(model: &Model, pair: Pair, limit: usize) -> bool {
         model.row(pair).n_successors() > limit.max(LONG)

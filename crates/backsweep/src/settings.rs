@@ -1,23 +1,23 @@
-//! What every planner is told, checked once where it enters.
+//! The settings of planners, checked once on entry.
 
 use crate::queue::QueueKind;
 use crate::{Error, Result};
 
-/// Optimism in the face of uncertainty: a pair is worth `value` until it has been seen `min_visits` times.
+/// Optimism in the face of uncertainty: a pair is treated as worth `value` until it has been seen `min_visits` times.
 ///
 /// This is the one place that defines which value of a pair counts (Qeff of the paper notes, reading 5.1): planners keep
 /// `value` as the pair's Q until then, so every maximum, every priority and every choice of an action sees the same number.
-/// (Departure 1.) The value is no pseudo-count: it is dropped without trace when the pair has been seen often enough.
+/// (Departure 1.) The value is not a pseudo-count: it is dropped without a trace when the pair has been seen often enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Optimism {
-    /// What a pair is worth before; finite. It is also what values start from.
+    /// The value of a pair until then; finite. It is also what values start from.
     pub value: f64,
-    /// From which visit on the model is believed. 0 and 1 mean the same for counts: a pair never seen has no model.
+    /// The visit from which the model is trusted. 0 and 1 mean the same for counts: an unseen pair has no model.
     pub min_visits: u32,
 }
 
 impl Default for Optimism {
-    /// Values start at 0 and the model is believed from the first visit on.
+    /// Values start at 0 and the model is trusted from the first visit on.
     fn default() -> Self {
         Self { value: 0.0, min_visits: 1 }
     }
@@ -34,9 +34,9 @@ impl Default for Optimism {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// γ, from 0 to 1. With 1, values are defined only where every policy ends, or where rewards have one sign and values
-    /// start at 0; [`crate::solve`] checks that, learning leaves it to the user.
+    /// start at 0; [`crate::solve`] checks that; learning leaves it to the user.
     pub discount: f64,
-    /// What pairs are worth that were hardly seen.
+    /// The value of pairs that were hardly seen.
     pub optimism: Optimism,
     /// Priorities at or below this are not queued; 0 or more. Departure 4.
     pub threshold: f64,

@@ -40,7 +40,7 @@ pub struct Snapshot {
 
 macro_rules! typed {
     ($name:ident, $kind:ident, $item:ty) => {
-        /// The array of this name and type, or an error that says what is there instead.
+        /// The array of this name and type, or an error that says what was found instead.
         pub fn $name(&self, name: &str) -> Result<&[$item]> {
             match self.arrays.get(name) {
                 Some(Array::$kind(items)) => Ok(items),
@@ -57,7 +57,7 @@ impl Snapshot {
         Self::default()
     }
 
-    /// Stores an array under a name, in place of the one that was there.
+    /// Stores an array under a name, replacing any existing one.
     pub fn put(&mut self, name: &str, array: impl Into<Array>) {
         self.arrays.insert(name.to_owned(), array.into());
     }

@@ -1,31 +1,31 @@
-//! Values of a known model with a guarantee, and again from where they stood after a change.
+//! Values of a known model with a guarantee, updated from the previous values after a change.
 
 use crate::undiscounted::{is_optimum, unbounded_state};
 use crate::{Audit, Budget, Error, Model, Planner, Result, State, audit, plan};
 
-/// What [`solve`] reached. The values are those of the planner.
+/// The result of [`solve`]. The values are those of the planner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solution {
     /// No value is further from the optimum than this. `None` only if the discount is 1 and some policy never ends (or takes
-    /// very long to), where no such bound is to be had.
+    /// very long to), where no such bound is available.
     pub error_bound: Option<f64>,
-    /// Whether the bound is within the tolerance asked for. Without a bound: whether the values solve the equations to that
+    /// Whether the bound is within the requested tolerance. Without a bound: whether the values solve the equations to that
     /// tolerance and are the optimum among their solutions.
     pub converged: bool,
-    /// Update cycles that it took.
+    /// The number of update cycles.
     pub cycles: u64,
     /// The audit at the end.
     pub audit: Audit,
 }
 
 /// Plans until every value is proven to be within `tolerance` of the optimum. The planner keeps its values: after a change
-/// of the model ([`Model::set_outcomes`], [`Planner::refresh`]) the next call starts from them and only does what changed. Its
-/// settings are as they were.
+/// of the model ([`Model::set_outcomes`], [`Planner::refresh`]) the next call starts from them and only processes what
+/// changed. Its settings are not changed.
 ///
 /// With discount 1, values are defined if every policy ends, or if rewards have one sign and values start at 0 (optimism
-/// value 0): they are then approached from the right side, and refused if they have no bound. The right side is sure only for
-/// a planner that has not planned before: values left from before a change can be another solution of the equations, and are
-/// then reported as not converged.
+/// value 0): they are then approached from the right side, and refused if they are unbounded. The right side is certain only
+/// for a planner that has not planned before: values left from before a change can be another solution of the equations, and
+/// are then reported as not converged.
 ///
 /// ```
 /// use backsweep::{Action, Model, Next, Outcome, Planner, PlannerKind, Settings, State, solve};
@@ -36,7 +36,7 @@ pub struct Solution {
 /// let mut planner = PlannerKind::default().build(Settings { discount: 0.9, ..Settings::default() })?;
 /// let solution = solve(&mut *planner, &model, 1e-9)?;
 /// assert!(solution.error_bound.unwrap() <= 1e-9 && (planner.values().value(State(0)) - 9.0).abs() <= 1e-9);
-/// // The reward changes, and the answer is there again after the two cycles that it takes.
+/// // The reward changes, and two cycles are enough to update the answer.
 /// let pair = model.set_outcomes(State(1), Action(0), &sure(20.0, Next::Terminated))?;
 /// planner.refresh(&model, pair);
 /// assert!(solve(&mut *planner, &model, 1e-9)?.cycles <= 2);
@@ -52,11 +52,11 @@ pub fn solve(planner: &mut dyn Planner, model: &Model, tolerance: f64) -> Result
     }
 }
 
-/// Cycles between two questions whether to stop, for planners with a queue; others are asked after every sweep.
+/// Cycles between two checks whether to stop, for planners with a queue; others check after every sweep.
 const STRIDE: u64 = 64;
 
-/// As [`solve`], unless `stop` says so: the answer is then `None`, the planner keeps what was reached, and the next call goes
-/// on from there. The numbers are the same however often it is asked.
+/// As [`solve`], but ends when `stop` returns true: the answer is then `None`, the planner keeps what was reached, and the
+/// next call continues from there. The numbers do not depend on how often it is called.
 ///
 /// # Errors
 /// As for [`solve`].
@@ -72,7 +72,7 @@ pub fn solve_unless(
     planner.grow(model);
     let solved = solve_at_lower_thresholds(planner, model, tolerance, stop);
     if planner.settings().threshold > settings.threshold {
-        // What the higher one kept off the queue has to be looked for.
+        // States that the higher threshold kept off the queue have to be found.
         planner.set_threshold(model, settings.threshold)?;
     }
     if planner.settings() != settings {
@@ -100,7 +100,7 @@ fn solve_at_lower_thresholds(
     }
     let mut threshold = tolerance * (1.0 - discount).max(1e-3) / 2.0;
     let mut cycles = 0;
-    // Each round goes on to a quarter of the last priority; rounding sets the limit after which more rounds change nothing.
+    // Each round continues to a quarter of the last priority; beyond the limit set by rounding, more rounds change nothing.
     for round in 0.. {
         planner.set_threshold(model, threshold)?;
         loop {
@@ -131,11 +131,11 @@ fn solve_at_lower_thresholds(
     unreachable!("the loop returns in its ninth round")
 }
 
-/// The caller's `stop` said so.
+/// The caller's `stop` returned true.
 struct Stopped;
 
 /// A factor by which the Bellman residual bounds the error without discount, in a model where every policy ends: twice an
-/// upper bound of the expected number of steps to the end under the worst policy.
+/// upper bound on the expected number of steps to the end under the worst policy.
 ///
 /// With T such that T ≥ ½ + max P T everywhere, no policy takes more than 2T steps on average; sweeps of T ← 1 + max P T
 /// from 0 reach such a T as soon as they change it by no more than ½. `None` if that takes too many sweeps.

@@ -2,16 +2,16 @@
 
 use crate::{Action, State};
 
-/// Where a step led, and whether the episode goes on.
+/// Where a step led, and whether the episode continues.
 ///
-/// Terminated and truncated are two different things: a step that *terminated* has nothing after it, whatever state was
+/// Terminated and truncated are two different things: nothing follows a step that *terminated*, whatever state was
 /// observed with it; a step that was *truncated* by a time limit leads to an ordinary state whose value counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Next {
     /// The episode continues in this state.
     Continue(State),
-    /// The episode was cut short in this state, by a time limit for instance. To the model this is the same as
-    /// [`Next::Continue`].
+    /// /// The episode was truncated in this state, for instance by a time limit. To the model this is the
+    /// same as [`Next::Continue`].
     Truncated(State),
     /// The episode ended: nothing follows, the value is 0.
     Terminated,

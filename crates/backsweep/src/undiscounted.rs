@@ -1,19 +1,19 @@
-//! What can be said of values without discount when some policy never ends and rewards have one sign.
+//! Values without discount when some policy never ends and rewards have one sign.
 //!
 //! Three questions about the graph of the model decide it. They are all of one kind: from where can a policy reach a goal with
-//! probability 1, whatever chance does on the way?
+//! probability 1?
 
 use crate::{Model, Pair, State, Values};
 
 impl Model {
-    /// A state from which some policy can go on for ever, or `None` if every policy ends with probability 1. Pairs without weight
-    /// count as ending: their value is a constant.
+    /// A state from which some policy can continue for ever, or `None` if every policy ends with probability 1. Pairs without
+    /// weight count as ending: their value is a constant.
     ///
     /// # Complexity
     /// O(states + pairs + arcs).
     pub fn endless_state(&self) -> Option<State> {
-        // A state can avoid the end if one of its pairs has no mass that ends and all its successors can avoid it. Begin with all
-        // states and take away those that cannot.
+        // A state can avoid the end if one of its pairs has no mass that ends and all its successors can avoid it. Start with
+        // all states and remove those that cannot.
         let mut escapes = vec![false; self.n_pairs()]; // whether the pair may end, or lead to a state that cannot avoid it
         let mut open = vec![0u32; self.n_states()]; // pairs of the state that still avoid it
         for state in self.states() {
@@ -42,7 +42,7 @@ impl Model {
 /// after a goal pair that does not end, again and again.
 ///
 /// # Complexity
-/// O(arcs) per round, at most one round per state; a few as a rule.
+/// O(arcs) per round, at most one round per state; usually a few.
 fn surely_reaching(
     model: &Model,
     allowed: impl Fn(Pair) -> bool,
@@ -84,7 +84,7 @@ fn may_end(model: &Model, pair: Pair) -> bool {
     model.ended_weight(pair) > 0.0
 }
 
-/// The states in which a policy can stay for ever for nothing.
+/// The states in which a policy can stay for ever at no cost.
 fn restful(model: &Model, values: &Values) -> Vec<bool> {
     let is_free =
         |pair| values.is_known(model, pair) && model.mean_reward(pair) == 0.0 && !may_end(model, pair);
@@ -95,8 +95,8 @@ fn pays(model: &Model) -> bool {
     model.states().flat_map(|state| model.pairs(state)).any(|pair| model.mean_reward(pair) > 0.0)
 }
 
-/// A state whose value has no bound although rewards have one sign: rewards above 0 that can be had again and again, or
-/// rewards below 0 that no policy can stop.
+/// A state whose value is unbounded although rewards have one sign: rewards above 0 that can be collected again and
+/// again, or rewards below 0 that no policy can stop.
 pub(crate) fn unbounded_state(model: &Model, values: &Values) -> Option<State> {
     let known = |pair| values.is_known(model, pair);
     let position = |found: Option<usize>| found.map(|s| State(s as u32));
@@ -110,7 +110,7 @@ pub(crate) fn unbounded_state(model: &Model, values: &Values) -> Option<State> {
         return position(gains.iter().position(|&gains| gains));
     }
     let restful = restful(model, values);
-    // A pair that is not believed is worth a constant, as good as an end.
+    // A pair that is not trusted is worth a constant, as good as an end.
     let stops = |state: State| {
         restful[state.index()] || !model.pairs(state).all(known) || model.n_actions(state) == 0
     };
@@ -119,8 +119,8 @@ pub(crate) fn unbounded_state(model: &Model, values: &Values) -> Option<State> {
 }
 
 /// Whether values that solve the equations are the optimum and not another solution of them (a constant above the highest
-/// reward, say, in states that can go round for ever): what rewards above 0 promise can be had by pairs that attain it, and
-/// staying for nothing costs nothing. Both up to `tolerance`.
+/// reward, say, in states that can loop for ever): what rewards above 0 promise is attained by some pairs, and staying at
+/// no cost is worth 0. Both up to `tolerance`.
 pub(crate) fn is_optimum(model: &Model, values: &Values, tolerance: f64) -> bool {
     if !pays(model) {
         let restful = restful(model, values);

@@ -1,6 +1,6 @@
-//! What planners compute: V of every state and Q of every pair. Read-only to all but their planner.
+//! What planners compute: V of every state and Q of every pair. Only their planner writes them.
 //!
-//! The arithmetic that all planners share stands here, once: which value of a pair counts while it has hardly been seen,
+//! The arithmetic that all planners share is here, once: which value of a pair counts while it has hardly been seen,
 //! the full backup, the value correction after a model update (Theorem 3.4) and the small backup (Theorem 3.3).
 
 use crate::model::{Change, Model, MovedRow, PairRow};
@@ -8,7 +8,7 @@ use crate::store::prefetch_row;
 use crate::{Error, Optimism, Result};
 use crate::{Pair, Settings, Snapshot, State};
 
-/// Values stay below this, without sign: rewards are at most 1e150, and 1 / (1 − γ) at most 2⁵³.
+/// A bound on the magnitude of values: rewards are at most 1e150, and 1 / (1 − γ) at most 2⁵³.
 const MAX_VALUE: f64 = 1e170;
 
 /// The value of a pair and the weight of its small backups, side by side because a small backup needs both.
@@ -22,7 +22,8 @@ pub struct PairValue {
 }
 
 impl PairValue {
-    /// What slot 0 has, which is no pair (see [`crate::store`]): no small backup changes it, and it is never the best.
+    /// /// The entry of slot 0, which belongs to no pair (see [`crate::store`]): no small backup changes it, and it is
+    /// never the best.
     const NO_PAIR: Self = Self { q: f64::NEG_INFINITY, scale: 0.0 };
 
     /// The value of the pair that counts in every maximum.
@@ -41,18 +42,18 @@ pub struct Values {
     pub(crate) pairs: Vec<PairValue>,
     /// V(s); 0 for a state without actions.
     pub(crate) v: Vec<f64>,
-    /// The bonus of each pair, up to the last that was given one: empty for a planner without bonuses.
+    /// The bonus of each pair, up to the last that has one: empty for a planner without bonuses.
     bonuses: Vec<f64>,
 }
 
 impl Values {
-    /// No values yet. For those who write a planner, like all methods here that change values.
+    /// No values yet. For authors of planners, like all methods here that change values.
     pub fn new(settings: &Settings) -> Self {
         let Settings { discount, optimism, .. } = *settings;
         Self { discount, optimism, pairs: vec![PairValue::NO_PAIR], v: Vec::new(), bonuses: Vec::new() }
     }
 
-    /// V(s). A state that the planner has not met is worth the optimistic value.
+    /// V(s). A state that the planner has not seen has the optimistic value.
     #[inline]
     pub fn value(&self, state: State) -> f64 {
         self.v.get(state.index()).copied().unwrap_or(self.optimism.value)
@@ -64,7 +65,7 @@ impl Values {
         self.pairs.get(pair.index() + 1).map_or(self.optimism.value, |pair| pair.q)
     }
 
-    /// The values of a state's pairs, in the order of its actions; empty if the planner has not met the state.
+    /// The values of a state's pairs, in the order of its actions; empty if the planner has not seen the state.
     #[inline]
     pub fn row(&self, model: &Model, state: State) -> &[PairValue] {
         if state.index() >= model.n_states() {
@@ -74,7 +75,7 @@ impl Values {
         self.pairs.get(pairs.start + 1..pairs.end + 1).unwrap_or(&[])
     }
 
-    /// Whether the pair's model is believed: it has been seen often enough, or its probabilities are known.
+    /// Whether the pair's model is trusted: it has been seen often enough, or its probabilities are known.
     pub fn is_known(&self, model: &Model, pair: Pair) -> bool {
         model.rows().get(pair.index()).is_some_and(|row| self.believes(row, row.weight()))
     }
@@ -94,18 +95,18 @@ impl Values {
         self.optimism
     }
 
-    /// How many pairs there are values of.
+    /// The number of pairs with values.
     pub(crate) fn n_pairs(&self) -> usize {
         self.pairs.len() - 1
     }
 
-    /// The value of a pair about which nothing is believed.
+    /// The value of a pair whose model is not trusted.
     fn unknown(&self) -> PairValue {
         PairValue { q: self.optimism.value, scale: 0.0 }
     }
 
-    /// Takes in states and pairs that the model has and the values do not, at the optimistic value. Returns whether there
-    /// were any.
+    /// Adds states and pairs that the model has and the values lack, at the optimistic value. Returns whether there were
+    /// any.
     #[inline]
     pub fn extend(&mut self, model: &Model) -> bool {
         if self.n_pairs() == model.n_pairs() && self.v.len() == model.n_states() {
@@ -139,7 +140,7 @@ impl Values {
     }
 
     /// The full backup of a pair, R̂ + γ Σ P̂ U, from the weight and the value of each of its successors; the optimistic
-    /// value while it has not been seen often enough. The one full backup of all planners.
+    /// value while it has not been seen often enough. All planners use this full backup.
     #[inline]
     pub(crate) fn full_backup(&self, row: &PairRow, successors: impl Iterator<Item = (f64, f64)>) -> f64 {
         if !self.believes(row, row.weight()) {
@@ -152,7 +153,7 @@ impl Values {
         (row.reward_sum() + self.discount * sum) / row.weight()
     }
 
-    /// The full backup of a pair with its bonus, if it has one and its model is believed.
+    /// The full backup of a pair with its bonus, if it has one and its model is trusted.
     #[inline]
     pub(crate) fn full_backup_with_bonus(
         &self,
@@ -167,13 +168,13 @@ impl Values {
         }
     }
 
-    /// The bonus of a pair: Q = R̂ + bonus + γ Σ P̂ U. 0 unless a planner was given one.
+    /// The bonus of a pair: Q = R̂ + bonus + γ Σ P̂ U. 0 unless one was set.
     #[inline]
     pub fn bonus(&self, pair: Pair) -> f64 {
         self.bonuses.get(pair.index()).copied().unwrap_or(0.0)
     }
 
-    /// Gives a pair a bonus in place of the one it had, and corrects its Q for that, if it `was_known`. Returns Q before.
+    /// Replaces the bonus of a pair, and corrects its Q for that, if it `was_known`. Returns the previous Q.
     #[inline]
     pub(crate) fn set_bonus(&mut self, pair: Pair, bonus: f64, was_known: bool) -> f64 {
         let q_old = self.pairs[pair.index() + 1].q;
@@ -193,7 +194,7 @@ impl Values {
     }
 
     /// The value correction of a pair after a model update (Theorem 3.4), given U of the state that the step led to, 0 for an
-    /// end: Q as it is after the update, if the pair's Q was right before it and the model was believed. O(1). Departure 2.
+    /// end: the Q after the update, if the pair's Q was right before it and the model was trusted. O(1). Departure 2.
     #[inline]
     pub fn value_correction(&self, model: &Model, change: &Change, u: f64) -> f64 {
         let (q, weight) = (self.pairs[change.pair.index() + 1].q, model.row(change.pair).weight());
@@ -215,13 +216,13 @@ impl Values {
         self.put(model, pair, q);
     }
 
-    /// Prefetches the values of a state's pairs: the next observation is likely to begin there.
+    /// Prefetches the values of a state's pairs: the next observation is likely to start there.
     #[inline(always)]
     pub(crate) fn expect_observation(&self, model: &Model, state: State) {
         prefetch_row(&self.pairs, model.pair_range(state.0).start + 1);
     }
 
-    /// Sets Q of a pair, and its scale to what its weight now is. Its greedy mark stays.
+    /// Sets Q of a pair, and its scale from its current weight. Its greedy mark stays.
     #[inline]
     pub(crate) fn put(&mut self, model: &Model, pair: Pair, q: f64) {
         let scale = self.scale(model.row(pair));
@@ -229,7 +230,7 @@ impl Values {
         *place = PairValue { q, scale: scale.copysign(place.scale) };
     }
 
-    /// Sets a pair's scale to what its weight now is.
+    /// Sets a pair's scale from its current weight.
     pub(crate) fn rescale(&mut self, model: &Model, pair: Pair) {
         self.put(model, pair, self.pairs[pair.index() + 1].q);
     }

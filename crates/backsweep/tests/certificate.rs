@@ -1,5 +1,5 @@
-//! What an agent says of its own distance from the best: the loss of its greedy policy in the learned model, never more than
-//! `bound`; and an interval for the true values, which contains them as often as it says.
+//! //! What an agent says about its own distance from the best: the loss of its greedy policy in the learned model, never
+//! more than `bound`; and an interval for the true values, which contains them as often as it claims.
 
 mod common;
 
@@ -46,7 +46,7 @@ fn any_model(agent: &mut Agent, book: &mut Book, random: &mut Random) {
     }
 }
 
-/// Planning that stops somewhere, within a cycle too.
+/// Planning that stops anywhere, even within a cycle.
 fn plan_a_little(agent: &mut Agent, random: &mut Random) {
     match random.below(4) {
         0 => {}
@@ -135,7 +135,7 @@ fn an_agent_that_has_planned_is_sure_of_its_policy() {
     assert_eq!(baseline.bound(), None);
 }
 
-/// An exploring agent is judged by what it recommends, and what it has not taken in yet is taken in first.
+/// An exploring agent is judged by what it recommends, after absorbing what it has not absorbed yet.
 #[test]
 fn the_bound_of_an_exploring_agent_is_that_of_its_recommendation() {
     let exploration = Exploration {
@@ -209,7 +209,7 @@ fn intervals_contain_the_true_values() {
     // Half may be missed; Hoeffding's inequality is far from tight.
     assert!(n_missed < n_runs as u32 / 2, "{n_missed} of {n_runs} runs have a value outside of its interval");
     assert!((widths[0] - 2.0).abs() < 1e-9 && widths[1] < 2.0 && widths[2] < 0.6 * widths[1], "{widths:?}");
-    // Given probabilities leave no doubt.
+    // Known probabilities leave no doubt.
     let mut known = Agent::exploring(Model::new(), PlannerKind::default(), settings, exploration).unwrap();
     for _ in 0..2 {
         known.add_state(2).unwrap();

@@ -133,7 +133,7 @@ fn the_error_bound_bounds_the_true_error() {
                 };
                 let place = format!("{planner}, {queue:?}, {} at {discount}", problem.name);
                 let slack = reference_error(&optimum, *discount);
-                // On the way: the audit's bound holds at any moment, however little was planned.
+                // Midway: the audit's bound holds at any moment, however little was planned.
                 for _ in 0..10 {
                     if let Some(bound) = agent.audit().error_bound {
                         assert!(error(&agent) <= bound + slack, "{place}: {} > {bound}", error(&agent));
@@ -231,7 +231,7 @@ fn after_a_small_change_values_are_those_of_solving_from_scratch() {
             let mut changed =
                 Problem { name: problem.name.clone(), outcomes: problem.outcomes.clone(), answers: vec![] };
             for _ in 0..3 {
-                // One pair leads elsewhere and pays differently.
+                // One pair gets another next state and another reward.
                 let states: Vec<usize> =
                     (0..problem.n_states()).filter(|&s| !problem.outcomes[s].is_empty()).collect();
                 let state = states[random.below(states.len() as u32) as usize];

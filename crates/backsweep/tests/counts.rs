@@ -1,4 +1,4 @@
-//! Many transitions at once: the same model as one by one, in any order, and taken back without a trace.
+//! Many transitions at once: the same model as adding them one by one, in any order, and taken back without a trace.
 
 use backsweep::{
     Action, Agent, Budget, Error, Model, Next, PlannerKind, Random, Settings, Snapshot, State, Transition,
@@ -9,7 +9,7 @@ const N_ACTIONS: u32 = 3;
 
 type Key = (State, Action, Next);
 
-/// Steps with whole rewards, and what they sum up to, in order of first sight.
+/// Steps with whole rewards, and their counts, in order of first occurrence.
 fn log(seed: u64, n: usize) -> (Vec<Transition>, Vec<(Key, i64, f64)>) {
     let mut random = Random::from_seed(seed);
     let mut counts: Vec<(Key, i64, f64)> = Vec::new();
@@ -41,7 +41,7 @@ fn empty(planner: PlannerKind) -> Agent {
 
 type Contents = Vec<(u64, u64, Vec<(State, u64)>)>;
 
-/// Weights and sums of rewards, which is all that a model is.
+/// Weights and sums of rewards: the whole content of a model.
 fn contents(model: &Model) -> Contents {
     (0..N_STATES)
         .flat_map(|s| (0..N_ACTIONS).map(move |a| (State(s), Action(a))))
@@ -77,7 +77,7 @@ fn counts_are_the_steps_they_sum_up() {
 }
 
 #[test]
-fn what_is_taken_back_was_never_there() {
+fn counts_taken_back_leave_no_trace() {
     let (_, all) = log(2, 1500);
     let (_, some) = log(3, 700);
     let planner = PlannerKind::SmallBackups;
@@ -95,7 +95,7 @@ fn what_is_taken_back_was_never_there() {
 }
 
 #[test]
-fn counts_that_cannot_be_are_refused_and_change_nothing() {
+fn impossible_counts_are_refused_and_change_nothing() {
     let mut agent = empty(PlannerKind::SmallBackups);
     let (state, action, next) = (State(0), Action(0), Next::Continue(State(1)));
     agent.add_counts(state, action, next, 3, 6.0).unwrap();

@@ -1,4 +1,4 @@
-//! docs/PAPER.md and the sources must agree: on the departures from the paper, and on where each line of its algorithms is.
+//! docs/PAPER.md and the sources must agree on the departures from the paper, and on where each line of its algorithms is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

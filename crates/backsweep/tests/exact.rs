@@ -1,7 +1,7 @@
 //! Exact arithmetic: reported error bounds hold against optima that were computed in rational numbers.
 //!
 //! The optimum is that of the *stored* model: weights and sums of rewards are read back from it and are exact as rational
-//! numbers, also where the weights of a row sum to more than the row's.
+//! numbers, even where the weights of a row sum to more than the row's weight.
 
 use backsweep::{
     Action, Agent, Audit, Budget, Model, Next, Outcome, Pair, PlannerKind, Random, Settings, State,
@@ -46,7 +46,7 @@ struct Exact<'a> {
 }
 
 impl Exact<'_> {
-    /// Whether a pair's model is believed; if not, it is worth the optimistic value, which is 0 here.
+    /// Whether a pair's model is trusted; if not, it has the optimistic value, which is 0 here.
     fn is_known(&self, pair: Pair) -> bool {
         self.model.is_given(pair) || self.model.weight(pair) >= 1.0
     }
@@ -103,7 +103,7 @@ impl Exact<'_> {
     }
 }
 
-/// A number from `low` to `high`, even in its logarithm.
+/// A number from `low` to `high`, uniform in its logarithm.
 fn between(low: f64, high: f64, random: &mut Random) -> f64 {
     (low.ln() + random.unit() * (high / low).ln()).exp()
 }

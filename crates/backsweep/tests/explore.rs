@@ -66,7 +66,7 @@ fn agents() -> Vec<(String, Agent)> {
     all
 }
 
-/// One step of a random world with ends, truncations and states and actions that are met on the way.
+/// One step of a random world with ends, truncations, and states and actions that appear as it goes.
 fn any_step(agent: &mut Agent, random: &mut Random) -> Option<Transition> {
     let n_states = agent.model().n_states() as u32;
     match random.below(60) {
@@ -128,8 +128,8 @@ fn any_other_call(agent: &mut Agent, random: &mut Random) {
     assert!(agent.observe(&bad).is_err());
 }
 
-/// Whatever is called in whatever order, both planners keep the relation, a file brings the agent back bit for bit, and a
-/// damaged one is refused or works.
+/// For any calls in any order, both planners keep the relation, a file restores the agent bit for bit, and a damaged one
+/// is refused or works.
 #[test]
 fn every_call_keeps_the_relation() {
     for (i, (name, mut agent)) in agents().into_iter().enumerate() {
@@ -160,7 +160,7 @@ fn every_call_keeps_the_relation() {
     }
 }
 
-/// Damages one array after the other; what is accepted all the same must work without a panic.
+/// Damages one array at a time; a damaged agent that is accepted must work without a panic.
 fn damage(stored: &Snapshot, random: &mut Random) {
     for (name, array) in stored.iter() {
         let of_explorer = ["explore.", "acting.values", "acting.queue", "world0.", "values.bonus"];
@@ -290,7 +290,7 @@ fn check_row(
     let pair = model.pair(State(s as u32), Action(a as u32)).unwrap();
     let (row, n, _) = recount(history, forgetting, s, a);
     if n < 1e-60 {
-        // Nothing but what faded away: the ratios are still there, or the row is gone.
+        // Only faded observations: the ratios are still there, or the row is empty.
         return Row { weight: model.weight(pair), reward_sum: model.reward_sum(pair), ..row_of(model, pair) };
     }
     assert!((model.mean_reward(pair) - row.reward_sum / row.weight).abs() < 1e-9, "{place}: R({s},{a})");
@@ -441,7 +441,7 @@ fn the_age_bonus_grows_with_the_age() {
     assert_eq!(agent.action_value(State(0), Action(0)).unwrap(), 0.0);
 }
 
-/// A restored agent goes on bit for bit: same actions, same arrays; whatever the recommending planner has yet to take in.
+/// A restored agent continues bit for bit: same actions, same arrays, whatever the recommending planner has yet to absorb.
 #[test]
 fn every_agent_is_resumed_bit_for_bit() {
     for (i, (name, mut agent)) in agents().into_iter().enumerate() {
@@ -467,7 +467,7 @@ fn every_agent_is_resumed_bit_for_bit() {
     }
 }
 
-/// What is taken back leaves what would be there without it.
+/// Taking an observation back leaves no trace.
 #[test]
 fn an_observation_can_be_taken_back() {
     for explore in explores() {
@@ -522,7 +522,7 @@ fn an_observation_can_be_taken_back() {
     assert!(fading.forget(&step).unwrap_err().to_string().contains("fade"));
 }
 
-/// R-max, optimism and bonuses start with the same: what is not known is worth trying; and none is recommended for it.
+/// R-max, optimism and bonuses share one idea: the unknown is worth trying; but nothing is recommended for being unknown.
 #[test]
 fn acting_is_optimistic_and_recommending_is_not() {
     for explore in explores().into_iter().skip(1) {
@@ -615,7 +615,7 @@ fn bad_settings_are_refused() {
     let frozen =
         Agent::exploring(Model::new().frozen_at(3), kind, settings(), forgetting(Forgetting::HalfLife(9.0)));
     assert!(frozen.unwrap_err().to_string().contains("frozen"));
-    // The baselines explore by optimism all the same, and are recommended without.
+    // The baselines explore by optimism too, and recommend without it.
     for kind in PlannerKind::ALL {
         let mut agent = Agent::exploring(Model::new(), kind, settings(), explore(often)).unwrap();
         agent.add_state(1).unwrap();

@@ -1,4 +1,4 @@
-//! Whatever happened before, in whatever order, a planner ends at the optimum of the model that is left: every planner and
+//! Whatever happened before, in any order, a planner ends at the optimum of the remaining model: every planner and
 //! queue after random histories of observations, transitions taken back, rows replaced, states and actions added, planning
 //! in between; compared with policy iteration on the test's own counts.
 
@@ -124,7 +124,7 @@ fn every_planner_ends_at_the_optimum_of_what_is_left() {
     }
 }
 
-/// A pair with too many successors to be found by a scan, in a row that moves on the way.
+/// A pair with too many successors to be found by a scan, in a row that moves meanwhile.
 #[test]
 fn long_rows_are_found_again() {
     for kind in PlannerKind::ALL {
@@ -163,7 +163,7 @@ fn first_pair(reward: f64, next: u32) -> Transition {
     Transition { state: State(0), action: Action(0), reward, next: Next::Continue(State(next)) }
 }
 
-/// What is left of a pair after a much larger weight was put in and taken out again is as exact as ever.
+/// A pair stays exact after a much larger weight was added and taken back.
 #[test]
 fn taking_back_most_of_a_pair_keeps_the_relation() {
     for planner in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups, PlannerKind::PengWilliams] {

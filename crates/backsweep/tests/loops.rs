@@ -42,7 +42,7 @@ fn budgets_are_kept() {
         assert!(agent.plan(Budget::Until { tolerance: 1e-11, max_cycles: u64::MAX }).converged, "{name}");
         assert!(worst(&values(&agent), &answers).0 < 1e-8, "{name}");
         agent.solve(1e-9).unwrap();
-        // What is left is below the tolerance, but above this agent's own threshold of 0.
+        // The rest is below the tolerance, but above this agent's own threshold of 0.
         assert!(agent.plan(Budget::exhaust()).converged, "{name}");
         let planned = agent.plan(Budget::exhaust());
         assert_eq!((planned.cycles, planned.converged), (0, true), "{name}: nothing is left");
@@ -164,7 +164,7 @@ fn a_limit_truncates_and_does_not_terminate() {
 }
 
 #[test]
-fn what_an_environment_does_wrong_is_an_error() {
+fn faults_of_an_environment_are_errors() {
     let mut agent = Agent::new(PlannerKind::ReversedFullBackups, Settings::default()).unwrap();
     let mut random = Random::from_seed(1);
     let line = Line { n: 1, reward: f64::NAN };
@@ -200,7 +200,7 @@ fn the_same_seed_gives_the_same_run() {
 }
 
 /// Small backups of the size of rounding errors, kept alive by rounding: a change of one unit in the last place, times γ, is
-/// rounded to one unit again, so that the value would move for ever.
+/// rounded to one unit again, so that the value would change for ever.
 #[test]
 fn planning_comes_to_rest_although_values_are_large() {
     for kind in PlannerKind::ALL.into_iter().filter(|&kind| kind != PlannerKind::ValueIteration) {

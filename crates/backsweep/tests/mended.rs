@@ -1,4 +1,4 @@
-//! Faults that a hard look found, each as it was seen: what broke then must not break again.
+//! Regression tests: faults found in review, each in its original form.
 
 mod common;
 
@@ -37,7 +37,7 @@ fn every_planner_ends_at_every_tolerance_and_says_whether_it_converged() {
             let bound = solution.error_bound.unwrap();
             assert!(error <= bound, "{kind}, {discount}: error {error}, bound {bound}");
             assert_eq!(solution.converged, bound <= tolerance, "{kind}, {discount}");
-            // Planning by itself ends too, although the tolerance is below what rounding allows.
+            // Planning alone ends too, although the tolerance is below what rounding allows.
             let settings = Settings { discount, tolerance: 1e-300, threshold: 0.0, ..Settings::default() };
             let mut planner = kind.build(settings).unwrap();
             planner.grow(&model);
@@ -48,8 +48,8 @@ fn every_planner_ends_at_every_tolerance_and_says_whether_it_converged() {
     }
 }
 
-/// Rewards of ±1e307 made V NaN, and `solve` called that converged. Now they are refused, and the largest ones accepted
-/// neither overflow nor prove anything that is not so.
+/// Rewards of ±1e307 made V NaN, and `solve` called that converged. Now they are refused, and the largest accepted ones
+/// neither overflow nor prove anything false.
 #[test]
 fn the_largest_numbers_stay_numbers() {
     for kind in PlannerKind::ALL {
@@ -134,13 +134,13 @@ fn taking_back_leaves_what_was_never_there() {
     }
     model.forget(&step(0, 0, 1e17, Next::Terminated)).unwrap();
     assert_eq!(model.mean_reward(backsweep::Pair(0)), 1.0);
-    // A reward that was never there, and more than there is.
+    // A reward that was never recorded, and more than was recorded.
     let refused = model.forget(&step(0, 0, 2.0, Next::Terminated)).unwrap_err().to_string();
     assert!(refused.contains("never recorded"), "{refused}");
     assert!(model.record_weighted(&step(0, 0, 1.0, Next::Terminated), -1.5).is_err());
     model.forget(&step(0, 0, 1.0, Next::Terminated)).unwrap();
     assert_eq!((model.weight(backsweep::Pair(0)), model.reward_sum(backsweep::Pair(0))), (0.0, 0.0));
-    // Nothing is left of a known row either.
+    // Nothing remains of a known row either.
     let pair = model.set_outcomes(State(0), Action(0), &certain(2.0, Next::Terminated)).unwrap();
     model.forget(&step(0, 0, 2.0, Next::Terminated)).unwrap();
     assert!(!model.is_given(pair) && model.weight(pair) == 0.0);
@@ -158,7 +158,7 @@ fn a_collapse_is_judged_by_the_peak() {
         }
         let exact = rewards.iter().map(|&r| r as i64).sum::<i64>() as f64 / 7.0;
         let q = agent.action_value(State(0), Action(0)).unwrap();
-        // Rounding of what is left is at most a thousand times that of the value itself.
+        // The rounding error of the rest is at most a thousand times that of the value itself.
         assert!((q - exact).abs() <= 1000.0 * f64::EPSILON * exact.abs(), "{kind}: {q}, expected {exact}");
     }
 }
@@ -237,9 +237,9 @@ fn the_error_bound_counts_rows_that_sum_to_more_than_one() {
     }
 }
 
-/// A planner that first hears of a model when a row has moved.
+/// A planner whose first notice of a model is a moved row.
 #[test]
-fn a_moved_row_may_be_the_first_thing_a_planner_hears_of() {
+fn a_moved_row_may_be_the_first_notice_a_planner_gets() {
     for kind in PlannerKind::ALL {
         let mut model = Model::with_states([1, 1]).unwrap();
         model.set_outcomes(State(0), Action(0), &certain(3.0, Next::Terminated)).unwrap();
@@ -253,7 +253,7 @@ fn a_moved_row_may_be_the_first_thing_a_planner_hears_of() {
 }
 
 #[test]
-fn a_threshold_that_is_none_is_refused() {
+fn an_invalid_threshold_is_refused() {
     for kind in PlannerKind::ALL {
         let mut planner = kind.build(Settings { queue: QueueKind::Exact, ..Settings::default() }).unwrap();
         for threshold in [-1.0, f64::NAN, f64::INFINITY] {

@@ -1,4 +1,4 @@
-//! The generator against the crate `rand_xoshiro`, and the evenness of what is drawn from it.
+//! The generator against the crate `rand_xoshiro`, and the uniformity of its draws.
 
 use backsweep::Random;
 use rand_core::{Rng, SeedableRng};

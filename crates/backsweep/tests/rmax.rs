@@ -34,7 +34,7 @@ fn a_pair_is_optimistic_until_known_and_frozen_after() {
             }
             assert_eq!(agent.store(), before, "{place}: nothing changed");
             assert_eq!(agent.model().freeze_at(), Some(M));
-            // What is forgotten can be learned again.
+            // What was forgotten can be learned again.
             assert!(agent.observe_weighted(&step(0, 0, 1.0, Next::Terminated), -1.0).unwrap().is_some());
             assert!(agent.observe(&step(0, 0, 13.0, Next::Terminated)).unwrap().is_some());
             agent.plan(Budget::exhaust());

@@ -1,5 +1,5 @@
 //! A restored agent continues bit for bit like the one that was stored, for every planner and both queues, at any moment; and
-//! nothing in a snapshot is trusted: however it is damaged, the answer is an error or an agent, never a panic.
+//! nothing in a snapshot is trusted: however it is damaged, the result is an error or an agent, never a panic.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn bits(snapshot: &Snapshot) -> Vec<(String, Vec<u64>)> {
     snapshot.iter().map(|(name, array)| (name.to_owned(), of(array))).collect()
 }
 
-/// Plans block by block until a cycle is under way, if there is one that long.
+/// Plans block by block until a cycle is in progress, if there is one that long.
 fn stop_within_a_cycle(agent: &mut Agent) {
     agent.observe(&common::step(0, 0, 50.0, Next::Terminated)).unwrap();
     for _ in 0..50 {

@@ -1,7 +1,7 @@
 //! The paper's theorems for control (3.3 and 3.4) as properties, checked after every step of random sequences; those for
 //! prediction (3.1 and 3.2) are in the crate `backsweep-predict`.
 //!
-//! Worlds are random: self-loops, terminal states, ends, truncations, uneven action sets, states and actions added on the way,
+//! Worlds are random: self-loops, terminal states, ends, truncations, uneven action sets, states and actions added midway,
 //! transitions taken back, rows replaced, cycles cut at every possible place with observations in between. The relation
 //!
 //! > Q(s,a) = R̂ + b + γ Σ P̂ U(s')   (relation 11, with a bonus b in every second sequence)
@@ -20,10 +20,10 @@ use backsweep::{
 use common::Book;
 use std::collections::BTreeMap;
 
-/// U of each arc that was met: (state, action, next state) → the value on which Q(state, action) is built.
+/// U of each arc seen: (state, action, next state) → the value on which Q(state, action) is built.
 type Seen = BTreeMap<(usize, usize, usize), f64>;
 
-/// One random sequence: the planner under test beside the test's own bookkeeping.
+/// One random sequence: the planner under test and the test's own bookkeeping.
 struct Sequence<P> {
     random: Random,
     planner: P,
@@ -115,7 +115,7 @@ impl Follow for SmallBackups {
             assert_eq!(sequence.v(s), highest, "{}: V({s}) is not max Q_prev", sequence.place);
             // V moves only when its state is popped, and all predecessors use V: U and V are the same.
             assert_eq!(sequence.v(s), sequence.u[s], "{}: V({s}) moved without a pop", sequence.place);
-            // Whatever changed is queued, at least that high.
+            // Everything that changed is queued, with at least that priority.
             let q = |pair| sequence.planner.values().action_value(pair);
             let change = pairs().map(|pair| (q(pair) - q_prev(pair)).abs()).fold(0.0, f64::max);
             let found = sequence.planner.priority(&sequence.model, State(s as u32));
@@ -365,7 +365,7 @@ impl<P: Follow> Sequence<P> {
                 assert_eq!(
                     self.seen[&(s, a, t)],
                     self.u[state],
-                    "{}: ({s},{a},{t}) was not told",
+                    "{}: ({s},{a},{t}) was not backed up",
                     self.place
                 );
             }
@@ -433,7 +433,7 @@ impl<P: Follow> Sequence<P> {
     }
 }
 
-/// Bonuses of all sizes, so that one that goes leaves rounding errors of its own size behind.
+/// Bonuses of all sizes, so that removing one leaves rounding errors of its own size.
 fn any_bonus(random: &mut Random) -> f64 {
     (random.unit() - 0.2) * 10f64.powi(random.below(6) as i32 - 3)
 }
@@ -462,7 +462,7 @@ fn theorems_hold_after_every_step_of_small_backups() {
     run::<SmallBackups>(6000..6500, 12, 400);
 }
 
-/// Every planner keeps V and Q consistent when rows grow on the way: a state whose first action comes late, one that gets
+/// Every planner keeps V and Q consistent when rows grow meanwhile: a state whose first action comes late, one that gets
 /// another action at the end of the table of pairs (its row does not move) or in the middle of it (its row moves).
 #[test]
 fn every_planner_takes_in_new_actions() {

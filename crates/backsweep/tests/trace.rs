@@ -1,8 +1,8 @@
-//! The two Algorithms 2 on one problem of three states, worked out by hand, line by line. Fixed-point tests do not see a
-//! wrong queue order or a wrong priority; this does.
+//! //! Both versions of Algorithm 2 on one problem of three states, worked out by hand, line by line. Fixed-point tests
+//! do not see a wrong queue order or a wrong priority; this does.
 //!
 //! States A, B, C; A has the actions x and y, B and C one action. γ = ½, values start at 0, threshold 0. All numbers are
-//! sums of powers of two (but for the last line of the first trace), so `==` is meant.
+//! sums of powers of two (except in the last line of the first trace), so `==` is intended.
 
 mod common;
 

@@ -1,11 +1,11 @@
-//! The whole agent as named arrays: one that is restored continues bit for bit.
+//! The whole agent as named arrays: a restored one continues bit for bit.
 
 use super::Agent;
 use crate::explore::Explorer;
 use crate::{EpsilonGreedy, Model, Optimism, PlannerKind, QueueKind, Result, Settings, Snapshot};
 
 impl Agent {
-    /// Everything there is to know about the agent, to be stored.
+    /// The complete state of the agent, for storing.
     pub fn store(&self) -> Snapshot {
         let mut snapshot = Snapshot::new();
         self.model.store(&mut snapshot);
@@ -23,7 +23,7 @@ impl Agent {
         snapshot
     }
 
-    /// The agent that was stored: it goes on bit for bit as the other would have.
+    /// The stored agent: it continues bit for bit as the original would have.
     ///
     /// # Errors
     /// If the snapshot does not describe an agent; nothing in it is trusted.

@@ -9,7 +9,7 @@ pub(super) fn exponential(random: &mut Random) -> f64 {
 }
 
 /// From the normal distribution with mean 0 and variance 1 (Marsaglia's polar method; the second draw is dropped, so that
-/// nothing but the generator has a state).
+/// only the generator has state).
 pub(super) fn normal(random: &mut Random) -> f64 {
     loop {
         let (x, y) = (2.0 * random.unit() - 1.0, 2.0 * random.unit() - 1.0);

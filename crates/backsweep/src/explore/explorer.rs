@@ -1,4 +1,4 @@
-//! What an exploring agent keeps beside its model and its recommending planner.
+//! What an exploring agent keeps besides its model and its recommending planner.
 
 use super::pending::Pending;
 use super::posterior::Posterior;
@@ -17,7 +17,7 @@ use crate::{
 pub(crate) struct Explorer {
     pub(super) settings: Exploration,
     pub(super) acting: Acting,
-    /// What the recommending planner has yet to take in.
+    /// What the recommending planner has yet to absorb.
     pub(super) pending: Pending,
     pub(super) window: Option<Window>,
     pub(super) statistics: Statistics,
@@ -35,7 +35,7 @@ pub(super) enum Acting {
 }
 
 impl Explorer {
-    /// What explores on a model, and the planner that recommends.
+    /// The exploring part of an agent, around a model and a recommending planner.
     pub fn new(
         model: &Model,
         kind: PlannerKind,
@@ -117,24 +117,24 @@ impl Explorer {
         }
     }
 
-    /// Lets the recommending planner take in what it has not yet.
+    /// Lets the recommending planner absorb what it has not yet.
     pub fn flush(&mut self, model: &Model, planner: &mut dyn Planner) {
         self.pending.flush(model, planner);
     }
 
-    /// A copy of the recommending planner that has taken in everything.
+    /// A copy of the recommending planner that has absorbed everything.
     pub fn flushed(&self, model: &Model, planner: &dyn Planner) -> Box<dyn Planner> {
         let mut copy = planner.boxed_clone();
         self.pending.clone().flush(model, &mut *copy);
         copy
     }
 
-    /// Whether the recommending planner has taken in everything.
+    /// Whether the recommending planner has absorbed everything.
     pub fn is_flushed(&self) -> bool {
         self.pending.is_empty()
     }
 
-    /// Takes in a state that was added to the model.
+    /// Handles a state that was added to the model.
     pub fn state_added(&mut self, model: &Model, n_actions: usize) -> Result<()> {
         self.statistics.grow(model);
         match &mut self.acting {
@@ -145,7 +145,7 @@ impl Explorer {
         Ok(())
     }
 
-    /// Takes in an action that was added to the model.
+    /// Handles an action that was added to the model.
     pub fn action_added(&mut self, model: &Model, state: State, moved: Option<&MovedRow>) -> Result<()> {
         self.statistics.grow(model);
         if let Some(moved) = moved {
@@ -212,7 +212,7 @@ impl Explorer {
                     .into(),
             });
         }
-        // In a window there are whole observations, and only those can be taken back.
+        // A window holds whole observations, and only those can be taken back.
         let taken = match &self.window {
             Some(window) if weight < 0.0 => match window.find(transition, -weight) {
                 Some(place) => Some(place),
@@ -234,7 +234,7 @@ impl Explorer {
         Ok(Some(change))
     }
 
-    /// That counts may be added without the observations behind them.
+    /// Checks that counts may be added without their observations.
     ///
     /// # Errors
     /// If the agent forgets.
@@ -247,7 +247,7 @@ impl Explorer {
         Err(Error::Exploration { problem: problem.into() })
     }
 
-    /// What the next observation of a pair weighs; its row is scaled down if that is large.
+    /// The weight of the next observation of a pair; its row is scaled down if that is large.
     fn fade(&mut self, model: &mut Model, planner: &mut dyn Planner, pair: Pair) -> f64 {
         let Some(fading) = &self.statistics.fading else { return 1.0 };
         let (weight, factor) = fading.next_weight(model, pair);
@@ -264,7 +264,7 @@ impl Explorer {
         weight
     }
 
-    /// Tells all who act by values what changed in the model, and whether by one new observation.
+    /// Passes a change in the model on to all acting values, and whether it was one new observation.
     pub fn take_in(
         &mut self,
         model: &Model,
@@ -302,7 +302,7 @@ impl Explorer {
         }
     }
 
-    /// Takes back the observation that a new one pushes out of the window.
+    /// Takes back the observation that leaves the window.
     fn forget_oldest(
         &mut self,
         model: &mut Model,
@@ -319,7 +319,7 @@ impl Explorer {
         Ok(())
     }
 
-    /// Takes in that the outcomes of a pair were set.
+    /// Handles outcomes of a pair that were set.
     pub fn outcomes_set(
         &mut self,
         model: &Model,
@@ -343,13 +343,13 @@ impl Explorer {
         Ok(())
     }
 
-    /// The bonus of a pair as of now.
+    /// The current bonus of a pair.
     fn bonus(&self, model: &Model, pair: Pair) -> f64 {
         let acting = self.acting_planner();
         acting.map_or(0.0, |acting| self.statistics.bonus(&self.settings, model, acting, pair))
     }
 
-    /// Brings the bonus of a pair up to date, if it is off by more than this part of it.
+    /// Updates the bonus of a pair, if it is off by more than this fraction.
     fn renew_bonus(&mut self, model: &Model, pair: Pair, tolerance: f64) {
         let bonus = self.bonus(model, pair);
         match &mut self.acting {

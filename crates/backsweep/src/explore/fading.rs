@@ -1,6 +1,6 @@
-//! Observations that fade, in O(1): values depend on ratios of weights only, so instead of lowering every old weight the new
-//! one is raised. A row whose newest weight has grown large is scaled down by a power of two, which changes no ratio and
-//! rounds nothing.
+//! Observations that fade, in O(1): values depend only on ratios of weights, so instead of lowering every old weight, the
+//! new one is raised. A row whose newest weight has grown large is scaled down by a power of two, which changes no ratio and
+//! is exact.
 
 use super::Forgetting;
 use crate::model::MovedRow;
@@ -11,10 +11,10 @@ pub(super) const LARGE: f64 = (1u64 << 20) as f64;
 
 #[derive(Clone, Debug)]
 pub(super) struct Fading {
-    /// By how much the weight of an observation grows: per visit of its pair, or per step.
+    /// The factor by which the weight of an observation grows: per visit of its pair, or per step.
     growth: f64,
     clock: Clock,
-    /// What the weight of each pair is measured in. By visits: the weight of its newest observation. By steps: the clock's
+    /// The unit of each pair's weight. By visits: the weight of its newest observation. By steps: the clock's
     /// exponent that stands for weight 1.
     rows: Vec<f64>,
 }
@@ -33,7 +33,7 @@ impl Clock {
     fn after_a_step(self, growth: f64) -> Self {
         let Self::Steps { mut mantissa, mut exponent } = self else { return self };
         mantissa *= growth;
-        // Half-lives are a tenth of a step at least: the growth is at most 2¹⁰.
+        // Half-lives are at least a tenth of a step, so the growth is at most 2¹⁰.
         while mantissa >= 2.0 {
             (mantissa, exponent) = (mantissa / 2.0, exponent + 1.0);
         }
@@ -63,7 +63,7 @@ impl Fading {
         self.rows.copy_within(from..from + moved.n_pairs as usize, moved.to.index());
     }
 
-    /// What an observation that has not faded at all weighs in the row of a pair, as of now.
+    /// The current weight of an unfaded observation in the row of a pair.
     #[inline]
     pub fn unit(&self, pair: Pair) -> f64 {
         let row = self.rows[pair.index()];
@@ -73,7 +73,8 @@ impl Fading {
         }
     }
 
-    /// What an observation of a pair weighs that is made one step later, and by which factor its row must be scaled first, if it must.
+    /// /// The weight of an observation of a pair made one step later, and the factor by which its row must be scaled first, if
+    /// any.
     pub fn next_weight(&self, model: &Model, pair: Pair) -> (f64, Option<f64>) {
         let is_new = model.weight(pair) == 0.0;
         match self.clock.after_a_step(self.growth) {
@@ -146,7 +147,7 @@ impl Fading {
                     "it is not the time of an agent that forgets",
                 ));
             }
-            // A row may have been scaled for a step that was then refused: that is 2¹⁰ ahead of time at the most.
+            // A row may have been scaled for a step that was then refused: at most 2¹⁰ ahead of time.
             (least, most) = (-64.0, *exponent + 16.0);
         }
         match fading.rows.iter().position(|row| !(least..=most).contains(row)) {

@@ -1,17 +1,17 @@
-//! An interval for the true values, not those of the learned model: upper values with a bonus that Hoeffding's inequality
-//! asks for, and lower ones with the same taken off.
+//! An interval for the true values, not those of the learned model: upper values with a bonus from Hoeffding's
+//! inequality, and lower ones with the same subtracted.
 //!
 //! Let V* be the optimal values of the world. The n steps of a pair draw r + γ V*(s') independently, each within a range w
-//! that follows from the range of rewards. So their mean is off by more than b = w √(ln(2 / δ') / 2n) with probability δ' at
-//! most. With δ' = δ / (pairs · n (n + 1)) that holds for all pairs at all times with probability 1 − δ, and then, by
-//! induction over backups, V* lies between the values of the learned model with bonuses −b and b. A pair never tried is
-//! worth the least or the most there can be.
+//! that follows from the range of rewards. Their mean is therefore off by more than b = w √(ln(2 / δ') / 2n) with
+//! probability at most δ'. With δ' = δ / (pairs · n (n + 1)) that holds for all pairs at all times with probability 1 − δ,
+//! and then, by induction over backups, V* lies between the values of the learned model with bonuses −b and b. An untried
+//! pair has the smallest or the largest possible value.
 
 use super::Exploration;
 use crate::planner::ReversedFullBackups;
 use crate::{Error, Forgetting, Model, Optimism, Pair, Planner, Result, Settings, solve};
 
-/// How close to the exact ends of the intervals the values are, by the largest value there can be.
+/// How close the computed values are to the exact ends of the intervals, relative to the largest possible value.
 const TOLERANCE: f64 = 1e-6;
 
 impl Exploration {

@@ -1,4 +1,4 @@
-//! Pairs that the recommending planner has yet to take in: nothing but a mark per observation until it is asked.
+//! Pairs that the recommending planner has yet to absorb: only one mark per observation until a recommendation is requested.
 
 use crate::model::MovedRow;
 use crate::{Error, Model, Pair, Planner, Result, Snapshot};
@@ -37,7 +37,7 @@ impl Pending {
         self.pairs.is_empty()
     }
 
-    /// Tells the planner all of it: one full backup per pair.
+    /// Passes all of it to the planner: one full backup per pair.
     pub fn flush(&mut self, model: &Model, planner: &mut dyn Planner) {
         for pair in self.pairs.drain(..) {
             planner.refresh(model, pair);
@@ -49,8 +49,8 @@ impl Pending {
         size_of_val(&self.pairs[..]) + self.is_pending.len()
     }
 
-    /// Stores the pairs, and for each the scale that its weight asks for in place of the one that the planner still has and
-    /// does not use before it has taken the pair in: a scale that does not fit the model is refused.
+    /// Stores the pairs, each with the scale that fits its weight, in place of the outdated one that the planner does not
+    /// use before it absorbs the pair: a scale that does not fit the model would be refused.
     pub fn store(&self, model: &Model, planner: &dyn Planner, snapshot: &mut Snapshot) {
         snapshot.put("explore.pending", self.pairs.iter().map(|pair| pair.0).collect::<Vec<u32>>());
         if let Ok(scales) = snapshot.f64s("values.scale") {

@@ -3,19 +3,19 @@
 //! Each observation is recorded in every world with a weight drawn from the exponential distribution. The weights of a
 //! pair's successors, divided by their sum, are then a draw from the Dirichlet distribution of the counts, which is the
 //! posterior of the probabilities; and the mean reward is weighted in the same way (Rubin's Bayesian bootstrap). What the
-//! agent does depends on the world it acts by, so a world that was used is drawn again from the counts as a whole: after
-//! that it owes nothing to its own past.
+//! agent does depends on the world it acts by, so a used world is redrawn from the counts as a whole: after that it is
+//! independent of its own past.
 //!
 //! A world lasts for an episode. In a world without ends, it lasts one step longer than the last, or until a pair has been
 //! visited twice as often (Ouyang, Gagrani, Nayyar & Jain, *Learning unknown Markov decision processes: a Thompson sampling
 //! approach*, 2017).
 //!
-//! The prior is an imaginary outcome of every pair: it stays in its state and receives the reward that, for ever, makes the
-//! value of a pair never tried. Its weight is drawn from the gamma distribution of the prior's. So a pair never tried has
-//! that value, and one seen n times has a reward of about `prior / (prior + n)` of the highest more than it was seen to
-//! have. Without a prior the model of a pair seen once leaves no doubt. A Dirichlet prior over all states would need as many
+//! The prior is an imaginary outcome of every pair: it stays in its state and receives the reward that, received for ever,
+//! gives the value of an untried pair. Its weight is drawn from the gamma distribution of the prior's. An untried pair thus
+//! has that value, and one seen n times gets about `prior / (prior + n)` of the highest reward in addition to what was
+//! observed. Without a prior, a single observation leaves no doubt. A Dirichlet prior over all states would need as many
 //! arcs per pair as there are states, and an outcome that *is* the highest value for ever explores ten times too long
-//! (RiverSwim: regret 1,550 in place of 65).
+//! (RiverSwim: regret 1,550 instead of 65).
 
 use super::Exploration;
 use super::draws::{exponential, gamma, normal};
@@ -26,7 +26,7 @@ use crate::{
     State, Transition, plan,
 };
 
-/// What is paid per observation towards drawing a world again, in arcs and pairs.
+/// The credit per observation towards redrawing a world, in arcs and pairs.
 const CREDIT: u64 = 4;
 
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub(super) struct World {
     pub planner: Box<dyn Planner>,
 }
 
-/// What is known of a pair's rewards: their mean, and the standard deviation of its posterior.
+/// What is known about a pair's rewards: their mean, and the standard deviation of its posterior.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MeanReward {
     pub mean: f64,
@@ -49,12 +49,12 @@ pub(super) struct Posterior {
     active: usize,
     random: Random,
     prior: f64,
-    /// What a pair never tried is worth.
+    /// The value of an untried pair.
     start: f64,
     /// Observations since the world was changed, and before that.
     steps: u64,
     last_steps: u64,
-    /// Whether an episode has ended or was cut.
+    /// Whether an episode has terminated or was truncated.
     is_episodic: bool,
     credit: u64,
 }
@@ -90,7 +90,7 @@ impl Posterior {
         plan(&mut **planner, model, budget)
     }
 
-    /// Takes in a state that the model has and the worlds have not.
+    /// Adds a state that the model has and the worlds lack.
     pub fn add_state(&mut self, n_actions: usize) -> Result<()> {
         for i in 0..self.worlds.len() {
             let World { model, planner } = &mut self.worlds[i];
@@ -103,7 +103,7 @@ impl Posterior {
         Ok(())
     }
 
-    /// Takes in an action that the model has and the worlds have not.
+    /// Adds an action that the model has and the worlds lack.
     pub fn add_action(&mut self, state: State) -> Result<()> {
         for i in 0..self.worlds.len() {
             let World { model, planner } = &mut self.worlds[i];
@@ -140,11 +140,11 @@ impl Posterior {
         }
     }
 
-    /// Takes in one observation; `unit` is what it weighs in the model.
+    /// Records one observation; `unit` is its weight in the model.
     pub fn observe(&mut self, transition: &Transition, unit: f64, bonus: Option<f64>) {
         for World { model, planner } in &mut self.worlds {
             let weight = unit * exponential(&mut self.random);
-            // What the model has taken in fits the worlds too.
+            // What the model has accepted fits the worlds too.
             let Ok(Some(change)) = model.record_weighted(transition, weight) else { continue };
             match bonus {
                 Some(bonus) => planner.observe_with_bonus(model, &change, bonus),
@@ -153,7 +153,7 @@ impl Posterior {
         }
     }
 
-    /// Draws a pair of every world again, after something other than an observation changed its counts.
+    /// Redraws a pair of every world, after something other than an observation changed its counts.
     pub fn redraw_pair(&mut self, main: &Model, pair: Pair, statistics: &Statistics) {
         for world in 0..self.worlds.len() {
             self.redraw(world, main, pair, statistics);
@@ -164,7 +164,7 @@ impl Posterior {
         if main.is_given(pair) {
             return; // what is known is not drawn
         }
-        // Observations that faded away altogether need no exact count.
+        // Completely faded observations need no exact count.
         let (unit, reward) = (statistics.unit(pair).min(LARGE), statistics.mean_reward(main, pair));
         let mut draw = |weight: f64| unit * gamma(&mut self.random, weight / unit);
         let arcs: Vec<(State, f64)> =
@@ -175,7 +175,7 @@ impl Posterior {
         self.set_weights(world, pair, arcs, ended, weight * mean, unit);
     }
 
-    /// Sets the weights of a pair in a world, and those of what is imagined beside.
+    /// Sets the weights of a pair in a world, including the imagined outcome.
     fn set_weights(
         &mut self,
         world: usize,
@@ -189,7 +189,7 @@ impl Posterior {
         let (imagined, discount) = (unit * gamma(&mut self.random, self.prior), planner.settings().discount);
         let state = model.state_of(pair);
         if discount == 1.0 {
-            // A reward for ever has no value here: the value is received at once, and ends.
+            // Without discount a reward for ever has no value: the value is received at once, and the episode ends.
             ended += imagined;
             reward_sum += imagined * self.start;
         } else {
@@ -203,8 +203,8 @@ impl Posterior {
         planner.refresh(model, pair);
     }
 
-    /// Changes the world if it has lasted long enough: O(1) but for drawing the one that is left again, which is done when
-    /// the observations since have paid for it.
+    /// Changes the world if it has lasted long enough: O(1), except for redrawing the previous one, which is done when the
+    /// observations since have paid for it.
     pub fn follow(&mut self, main: &Model, change: &Change, is_boundary: bool, statistics: &Statistics) {
         let cost = (main.n_arcs() + main.n_pairs()) as u64;
         self.credit = (self.credit + CREDIT).min(cost);

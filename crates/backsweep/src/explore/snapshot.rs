@@ -1,4 +1,4 @@
-//! An explorer as named arrays, and back. The arrays are there only for an exploring agent.
+//! An explorer as named arrays, and back. Only an exploring agent has these arrays.
 
 use super::explorer::{Acting, Explorer};
 use super::pending::Pending;
@@ -24,7 +24,7 @@ impl Exploration {
         snapshot.put("explore.seed", vec![self.seed]);
     }
 
-    /// The settings that were stored; their numbers are checked by the one who uses them.
+    /// The stored settings; whoever uses them checks their numbers.
     fn restore(snapshot: &Snapshot) -> Result<Self> {
         let &[a, b, age_bonus, amount] = snapshot.f64s("explore.settings")? else {
             return Err(Snapshot::problem("explore.settings", "expected 4 items"));
@@ -53,7 +53,7 @@ impl Exploration {
 }
 
 impl Explorer {
-    /// Stores everything that an exploring agent has beside model and recommending planner, which has been stored.
+    /// Stores everything that an exploring agent has besides the model and the recommending planner, which are already stored.
     pub fn store(&self, model: &Model, planner: &dyn Planner, snapshot: &mut Snapshot) {
         self.settings.store(snapshot);
         self.statistics.store(snapshot);

@@ -1,4 +1,4 @@
-//! What bonuses and draws are made of: statistics of pairs that the model does not keep.
+//! The input of bonuses and draws: statistics of pairs that the model does not keep.
 
 use super::ages::Ages;
 use super::fading::Fading;
@@ -12,7 +12,7 @@ use crate::{Change, MAX_REWARD, Model, Pair, Planner, Result, Snapshot, Transiti
 pub(super) struct Statistics {
     pub constants: Constants,
     pub fading: Option<Fading>,
-    /// Σ w (r − lowest)² of each pair, for those who need the variance of rewards.
+    /// Σ w (r − lowest)² of each pair, where the variance of rewards is needed.
     squares: Option<Vec<f64>>,
     pub ages: Option<Ages>,
     pub surprise: Option<Surprise>,
@@ -25,7 +25,7 @@ impl Statistics {
         let Exploration { explore, forgetting, .. } = exploration;
         let needs_squares =
             matches!(explore, Explore::VarianceBonus { .. } | Explore::PosteriorSampling { .. });
-        // Where observations fade with time, so does what bonuses are made of.
+        // Where observations fade with time, so do these statistics.
         let needs_ages = exploration.age_bonus > 0.0
             || exploration.has_bonus() && matches!(forgetting, Forgetting::HalfLife(_));
         Self {
@@ -83,7 +83,7 @@ impl Statistics {
         }
     }
 
-    /// A step was taken: the time of all pairs goes on.
+    /// A step was taken: time advances for all pairs.
     pub fn stepped(&mut self, pair: Pair, weight: f64) {
         self.steps += 1;
         if let Some(fading) = &mut self.fading {
@@ -94,7 +94,7 @@ impl Statistics {
         }
     }
 
-    /// Takes in what changed in the model, and whether by one new observation.
+    /// Records a change in the model, and whether it was one new observation.
     pub fn take_in(&mut self, model: &Model, transition: &Transition, change: &Change, is_new: bool) {
         if let Some(squares) = &mut self.squares {
             let above = transition.reward - self.constants.lowest;
@@ -107,7 +107,7 @@ impl Statistics {
         }
     }
 
-    /// What an observation made now weighs in the row of a pair.
+    /// The weight of an observation made now in the row of a pair.
     #[inline]
     pub fn unit(&self, pair: Pair) -> f64 {
         self.fading.as_ref().map_or(1.0, |fading| fading.unit(pair))
@@ -132,13 +132,13 @@ impl Statistics {
         MeanReward { mean: model.mean_reward(pair), deviation }
     }
 
-    /// The bonus of a pair as of now, for values of this planner.
+    /// The current bonus of a pair, for values of this planner.
     pub fn bonus(&self, exploration: &Exploration, model: &Model, acting: &dyn Planner, pair: Pair) -> f64 {
         let weight = model.weight(pair);
         if weight == 0.0 || model.is_given(pair) {
             return 0.0;
         }
-        // Observations that faded away leave a pair as if it had been tried once.
+        // A pair whose observations have faded away counts as tried once.
         let (n, range) = ((weight / self.unit(pair)).max(1.0), self.constants.range);
         let own = match exploration.explore {
             Explore::CountBonus { beta } => count_bonus::bonus(beta, range, n),
@@ -179,7 +179,7 @@ impl Statistics {
         }
     }
 
-    /// Takes the place of statistics without observations.
+    /// Restores into statistics without observations.
     pub fn restore(&mut self, forgetting: Forgetting, model: &Model, snapshot: &Snapshot) -> Result<()> {
         self.steps = match snapshot.u64s("explore.steps")? {
             &[steps] if steps <= u64::MAX / 2 => steps,

@@ -1,28 +1,29 @@
-//! β √((1 − γ) s / n) ln(1 + m / 20) + d / n, in units of the range of rewards: as much as chance asks for, and no more than a
-//! life so far has room for.
+//! β √((1 − γ) s / n) ln(1 + m / 20) + d / n, in units of the range of rewards: larger in more random worlds, and limited by
+//! the number of steps so far.
 //!
 //! s is the *surprise* of the world: over all repeated tries of all pairs, the mean of 1 − w/W, where w of the pair's W earlier
 //! tries led to the same place. It estimates the probability that two tries of a pair differ, and Var V(s') is at most half of
-//! that times the span of values squared. A pair tried once says nothing of its own variance, so all pairs share the estimate.
-//! Where nothing is left to chance, s falls as 1 / tries and what remains is d / n: one visit tells all.
+//! that times the span of values squared. A single try says nothing about a pair's own variance, so all pairs share the
+//! estimate. In a deterministic world, s falls as 1 / tries and only d / n remains: one visit tells everything.
 //!
 //! m is the mean number of visits of the pairs tried. An agent that has tried each pair a few times cannot afford to try each of
-//! them twenty times; one that has lived for long can. The logarithm has no limit, so no pair is given up for good.
+//! them twenty times; one with many steps behind it can. The logarithm is unbounded, so no pair is abandoned for good.
 //!
-//! s and m move with every step, so some pairs are renewed in turn besides the one that was visited: O(1) per step.
+//! s and m change with every step, so the bonuses of some pairs are updated in turn, besides that of the visited
+//! pair: O(1) per step.
 
 use crate::{Change, Model, Pair, Result, Snapshot};
 
-/// The mean visits in units of which time is counted.
+/// The unit of mean visits in which time is measured.
 const SETTLED: f64 = 20.0;
-/// Pairs renewed per step.
+/// Pairs updated per step.
 pub(super) const RENEWED: usize = 4;
-/// A bonus that is off by no more than this part of it is not renewed.
+/// A bonus that is off by no more than this fraction is not updated.
 pub(super) const TOLERANCE: f64 = 0.1;
-/// A discount above .99 counts as .99: without discount there would be no bonus for chance.
+/// A discount above .99 counts as .99: without discount there would be no bonus for randomness.
 const LEAST_END: f64 = 0.01;
 
-/// What was seen of chance, over all pairs.
+/// The observed randomness, over all pairs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Surprise {
     /// The sum of 1 − w/W over repeated tries, and how many there were.
@@ -31,16 +32,16 @@ pub(super) struct Surprise {
     /// Pairs tried, and tries.
     n_pairs: f64,
     n_tries: f64,
-    /// The pair renewed last.
+    /// The pair updated last.
     turn: usize,
 }
 
 impl Surprise {
-    /// Takes in what changed in the model, and whether by one new observation.
+    /// Records a change in the model, and whether it was one new observation.
     pub fn take_in(&mut self, model: &Model, change: &Change, is_new: bool) {
         self.n_tries = (self.n_tries + if is_new { 1.0 } else { change.weight }).max(0.0);
         if change.weight_before == 0.0 {
-            // A row that faded away is tried for the first time again.
+            // A row that has faded away counts as untried.
             self.n_pairs = (self.n_pairs + 1.0).min(model.n_pairs() as f64);
         } else if change.weight_after == 0.0 {
             self.n_pairs = (self.n_pairs - 1.0).max(0.0);

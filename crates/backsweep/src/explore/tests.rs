@@ -9,7 +9,7 @@ use crate::{Action, Model, Next, Pair, PlannerKind, Random, Settings, State, Tra
 const N: usize = 4000;
 
 /// The largest distance between the draws' distribution and this one (Kolmogorov–Smirnov), in units of what chance alone
-/// exceeds once in a thousand times.
+/// exceeds one time in a thousand.
 fn distance(mut draws: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
     draws.sort_by(f64::total_cmp);
     let n = draws.len() as f64;
@@ -143,7 +143,7 @@ fn redrawn_weights_are_a_dirichlet_draw() {
     posterior.redraw_pair(&model, Pair(0), &statistics());
     let after = shares(&posterior);
     check_dirichlet(10, &after);
-    // They owe nothing to what they were.
+    // They are independent of what they were.
     let mean = f64::from(COUNTS[0]) / 10.0;
     let product = before[0].iter().zip(&after[0]).map(|(x, y)| (x - mean) * (y - mean)).sum::<f64>();
     assert!((product / N as f64).abs() < 4.0 * moments(&before[0]).1 / (N as f64).sqrt());

@@ -1,9 +1,9 @@
 //! c √(Var / n) + d R / n: the empirical Bernstein bound (Maurer & Pontil, *Empirical Bernstein bounds and sample variance
-//! penalization*, 2009), with Var the variance of reward plus discounted next value. Where nothing is left to chance it
-//! falls as 1/n.
+//! penalization*, 2009), with Var the variance of reward plus discounted next value. In a deterministic world it falls
+//! as 1/n.
 //!
-//! Cost: O(successors) per visit. The values of successors move between two visits and the bonus stays: it depends on what
-//! was seen of the pair, as of its last visit.
+//! Cost: O(successors) per visit. Successors' values may change between two visits while the bonus stays: it is the one
+//! computed at the pair's last visit.
 
 use crate::{Model, Pair, Planner};
 
@@ -13,7 +13,7 @@ pub(super) fn bonus(c: f64, d: f64, range: f64, n: f64, variance: f64) -> f64 {
     c * (variance / n).sqrt() + d * range / n
 }
 
-/// The variance of r + γ U(s') under the pair's model at the most, given that of the reward: how the two go together is not
+/// An upper bound on the variance of r + γ U(s') under the pair's model, given that of the reward: their correlation is not
 /// known, and the standard deviation of a sum is at most the sum of theirs. An end is worth 0.
 pub(super) fn variance(model: &Model, planner: &dyn Planner, pair: Pair, of_reward: f64) -> f64 {
     let weight = model.weight(pair);

@@ -1,4 +1,4 @@
-//! A window: only the last observations count, the oldest is taken back when a new one comes.
+//! A window: only the last observations count; the oldest is taken back when a new one arrives.
 
 use crate::{Action, Model, Next, Result, Snapshot, State, Transition};
 use std::collections::VecDeque;
@@ -15,14 +15,13 @@ impl Window {
         Self { length: length as usize, observations: VecDeque::new() }
     }
 
-    /// Takes in an observation; returns the one that it pushes out.
+    /// Adds an observation; returns the one that leaves the window.
     pub fn push(&mut self, transition: Transition, weight: f64) -> Option<(Transition, f64)> {
         self.observations.push_back((transition, weight));
         if self.observations.len() > self.length { self.observations.pop_front() } else { None }
     }
 
-    /// The place of the newest observation that is like this one. A truncated step is like one that went on, as it is to the
-    /// model.
+    /// The place of the newest equal observation. A truncated step equals one that continued, as it does for the model.
     ///
     /// # Complexity
     /// O(length of the window).
@@ -45,7 +44,7 @@ impl Window {
     }
 
     pub fn store(&self, snapshot: &mut Snapshot) {
-        // The next state plus 1, 0 for an end; truncated steps are told apart by the highest bit.
+        // The next state plus 1, 0 for an end; truncated steps are marked by the highest bit.
         let next = |t: &Transition| match t.next {
             Next::Terminated => 0,
             Next::Continue(next) => u64::from(next.0) + 1,

@@ -1,11 +1,11 @@
-//! What planners read of a model in their loops.
+//! What planners read from a model in their loops.
 
 use super::{Model, PairRow};
 use crate::store::{Cursor, NONE, Predecessors, Sparse, prefetch_row};
 use crate::{ArcId, Pair, State};
 
 impl Model {
-    /// All pair ids with their rows, those of rows that were moved included.
+    /// All pair ids with their rows, including those of moved rows.
     pub(crate) fn rows(&self) -> &[PairRow] {
         &self.pairs
     }
@@ -47,7 +47,7 @@ impl Model {
         self.arcs.predecessors(&self.states[state as usize].into, cursor)
     }
 
-    /// The cursor that a file holds for a state's predecessors.
+    /// The stored cursor into a state's predecessors.
     pub(crate) fn stored_cursor(&self, state: u32, number: u64) -> Option<Cursor> {
         self.arcs.cursor(&self.states[state as usize].into, number)
     }
@@ -88,7 +88,7 @@ impl Model {
         prefetch_row(&self.states, state as usize);
     }
 
-    /// Prefetches the predecessors of a state, which need not exist: an update cycle for it is likely to come.
+    /// Prefetches the predecessors of a state that is likely to get an update cycle. It need not exist.
     #[inline(always)]
     pub(crate) fn expect_cycle(&self, state: u32) {
         if let Some(row) = self.states.get(state as usize) {

@@ -4,17 +4,17 @@ use super::Model;
 use crate::store::{MAX_ARCS, Sum, prefetch_row};
 use crate::{Action, ArcId, Error, Next, Outcome, Pair, Result, State, Transition};
 
-/// Rewards are at most this large, without sign. Values then stay below 1e170, and no sum or product of a planner overflows.
+/// The largest magnitude of a reward. Values then stay below 1e170, and no sum or product in a planner overflows.
 pub const MAX_REWARD: f64 = 1e150;
-/// Weights are at least this large, without sign, and at most 2⁵³, up to where `f64` counts without loss.
+/// The smallest magnitude of a weight. The largest is 2⁵³, up to which `f64` counts exactly.
 pub const MIN_WEIGHT: f64 = 1e-100;
 pub(super) const MAX_WEIGHT: f64 = (1u64 << 53) as f64;
-/// How far from 1 the probabilities of a pair may sum before they are refused.
+/// How far the probabilities of a pair may sum from 1 before they are refused.
 const SUM_TOLERANCE: f64 = 1e-9;
-/// What is left after something was taken back is nothing if it is smaller than this part of it: rounding of a [`Sum`].
+/// A remainder smaller than this fraction of what was taken back is rounding of a [`Sum`], and counts as nothing.
 const NOTHING: f64 = 1.0 / (1u128 << 80) as f64;
 
-/// What [`Model::record`] did: all that a planner needs to restore its values in constant time.
+/// What [`Model::record`] did: everything a planner needs to restore its values in constant time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// The pair whose row changed.
@@ -33,7 +33,7 @@ pub struct Change {
     pub weight_after: f64,
 }
 
-/// A weight to which `added` was added; nothing if only rounding is left of what was taken back.
+/// A weight after adding `added`; 0 if only rounding remains after taking back.
 #[inline]
 fn cleared(sum: Sum, added: f64) -> Sum {
     let nothing = MIN_WEIGHT.max(-added * NOTHING);
@@ -54,14 +54,14 @@ impl Model {
         self.change(transition, 1.0, None)
     }
 
-    /// Takes back one transition that was [`record`](Self::record)ed: what is left is what would be there without it.
+    /// Takes back one transition that was [`record`](Self::record)ed, as if it had never happened.
     ///
     /// # Complexity
     /// O(1).
     ///
     /// # Errors
     /// As for `record`, and if no such transition was recorded. Rewards are kept as a sum, so a reward that was never recorded
-    /// is noticed only when the last observation of its pair is taken back.
+    /// is detected only when the last observation of its pair is taken back.
     pub fn forget(&mut self, transition: &Transition) -> Result<Option<Change>> {
         self.change(transition, -1.0, None)
     }
@@ -72,8 +72,8 @@ impl Model {
     /// O(1).
     ///
     /// # Errors
-    /// As for [`record`](Self::record) and [`forget`](Self::forget), and if the weight is smaller than [`MIN_WEIGHT`] without
-    /// sign, or not finite.
+    /// As for [`record`](Self::record) and [`forget`](Self::forget), and if the magnitude of the weight is below
+    /// [`MIN_WEIGHT`], or not finite.
     pub fn record_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
         self.change(transition, weight, None)
     }
@@ -144,7 +144,7 @@ impl Model {
                 let sum = self.arcs.exact_weight(arc).plus(weight);
                 self.arcs.set_weight(arc, cleared(sum, weight));
             }
-            // Most likely the next observation begins there.
+            // The next observation is likely to start there.
             prefetch_row(&self.pairs, self.states[next.index()].first_pair as usize);
         }
         self.weight_low.set(pair.index(), weight_after.low);
@@ -160,7 +160,7 @@ impl Model {
         Ok(Some(Change { pair, state, next, weight, reward, weight_before, weight_after }))
     }
 
-    /// W(s,a) and the sum of rewards as they will be, if the transition can be added or taken back.
+    /// W(s,a) and the sum of rewards after the change, if the transition can be added or taken back.
     #[inline(always)]
     fn checked_sums(
         &self,
@@ -217,8 +217,8 @@ impl Model {
         self.ended[1].set(pair.index(), ended.low);
     }
 
-    /// Sets the outcomes of a pair from known probabilities, in place of all that the model held for it. Outcomes with the
-    /// same next state are added up; probabilities within 1e-9 of summing to 1 are normalised. Planners must be told
+    /// Sets the outcomes of a pair from known probabilities, replacing everything the model held for it. Outcomes with the
+    /// same next state are added up; probabilities that sum to 1 within 1e-9 are normalised. Planners must be notified
     /// ([`crate::Planner::refresh`]).
     ///
     /// ```

@@ -1,17 +1,17 @@
-//! Weights that are set as a whole: rows scaled, and rows drawn from others.
+//! Setting whole rows of weights: scaled rows, and rows drawn from others.
 
 use super::{MIN_WEIGHT, Model};
 use crate::store::Sum;
 use crate::{ArcId, Pair, State};
 
-/// A weight, or nothing if it is smaller than any weight may be.
+/// A weight, or 0 if it is below the smallest allowed weight.
 fn weight_or_nothing(weight: Sum) -> Sum {
     if weight.high < MIN_WEIGHT { Sum::default() } else { weight }
 }
 
 impl Model {
-    /// Multiplies all weights of a pair, and its rewards, by a power of two of at most 1: no ratio changes but for what
-    /// becomes smaller than any weight may be, and is dropped. Planners must be told ([`crate::Planner::refresh`]).
+    /// Multiplies all weights of a pair, and its rewards, by a power of two of at most 1: no ratio changes, except that
+    /// weights below the smallest allowed one are dropped. Planners must be notified ([`crate::Planner::refresh`]).
     ///
     /// # Complexity
     /// O(successors of the pair).
@@ -28,8 +28,8 @@ impl Model {
         self.set_sums(pair, weight, reward_sum);
     }
 
-    /// Sets the weights of a pair's successors, of what ended, and the sum of rewards, in place of all that was there. Weights
-    /// smaller than any may be count as nothing. Planners must be told ([`crate::Planner::refresh`]).
+    /// Sets the weights of a pair's successors, of what ended, and the sum of rewards, replacing everything. Weights below the
+    /// smallest allowed one count as 0. Planners must be notified ([`crate::Planner::refresh`]).
     ///
     /// # Complexity
     /// O(old and new successors of the pair).
@@ -52,7 +52,7 @@ impl Model {
         self.successors(pair).map(|next| next.arc).collect()
     }
 
-    /// Sets W(s,a) and the sum of rewards; both 0 if the weight is smaller than any may be.
+    /// Sets W(s,a) and the sum of rewards; both to 0 if the weight is below the smallest allowed one.
     fn set_sums(&mut self, pair: Pair, weight: Sum, reward_sum: Sum) {
         let weight = weight_or_nothing(weight);
         let reward_sum = if weight.high == 0.0 { Sum::default() } else { reward_sum };

@@ -6,7 +6,7 @@ use super::{MAX_STATES, Model, PairRow, StateRow};
 use crate::store::{InList, LANES, MAX_ARCS, NONE, PairStates, Sparse, Sum};
 use crate::{ArcId, Error, Pair, Result, Snapshot, State};
 
-/// How far rounding may carry the weights of a pair's arcs above the weight of the pair.
+/// How far rounding may raise the weights of a pair's arcs above the weight of the pair.
 const SUM_TOLERANCE: f64 = 1e-9;
 
 impl Model {
@@ -25,7 +25,7 @@ impl Model {
         snapshot.put("model.reward_low", self.reward_low.to_vec(n));
         snapshot.put("model.ended", self.ended[0].to_vec(n));
         snapshot.put("model.ended_low", self.ended[1].to_vec(n));
-        // Predecessor lists, lane by lane; the order of each pair's successors is stored beside.
+        // Predecessor lists, lane by lane; the order of each pair's successors is stored separately.
         let n_lanes = self.arc_bound();
         let [mut target, mut pair, mut rank] = [NONE; 3].map(|none| vec![none; n_lanes]);
         let [mut weight, mut low] = [0.0; 2].map(|zero| vec![zero; n_lanes]);
@@ -48,7 +48,7 @@ impl Model {
         snapshot.put("arcs.rank", rank);
     }
 
-    /// The model that was stored.
+    /// The stored model.
     ///
     /// # Errors
     /// Names the array that does not fit the others.
@@ -98,7 +98,7 @@ impl Model {
             }
             model.states.push(StateRow { first_pair, n_actions, into: InList::EMPTY });
         }
-        // A pair of no state is one of a row that was moved: planners rely on its having no model.
+        // A pair without a state belongs to a moved row: planners rely on its having no model.
         let has_model = |pair: &PairRow| pair.weight != 0.0 || pair.is_given();
         if let Some(i) = (0..n_pairs).find(|&i| pair_states[i] == NONE && has_model(&model.pairs[i])) {
             let problem = format!("pair {i} has a model but belongs to no state");
@@ -118,7 +118,7 @@ impl Model {
         let rank = Snapshot::sized("arcs.rank", snapshot.u32s("arcs.rank")?, n)?;
         lows(snapshot, "arcs.weight_low", weight)?; // only checked: they are stored with their arcs
         let weight_low = snapshot.f64s_or_empty("arcs.weight_low")?;
-        // Arc ids are places in blocks. A version with blocks of another size has to translate the ids of this one.
+        // Arc ids are places in blocks. A version with another block size has to translate the ids of this one.
         if snapshot.u32s("arcs.block")? != [LANES] {
             return Err(Snapshot::problem("arcs.block", &format!("expected {LANES}, the arcs of a block")));
         }
@@ -168,7 +168,7 @@ impl Model {
         Ok(())
     }
 
-    /// The weights that ended. Files of version 0.1 do not have them: there they are what no arc carries.
+    /// The weights that ended. Files of version 0.1 lack them: there they are what no arc carries.
     fn restore_ended(&mut self, snapshot: &Snapshot, carried: &[f64]) -> Result<()> {
         let is_old = snapshot.get("model.ended").is_none();
         let ended = snapshot.f64s_or_empty("model.ended")?;
@@ -193,7 +193,7 @@ fn out_of_range(part: &str, i: usize, found: f64, expected: &str) -> Error {
     Snapshot::problem(part, &format!("item {i} is {found}; expected {expected}"))
 }
 
-/// A column of what numbers have rounded away; an empty or missing array stands for none.
+/// A column of what numbers rounded away; an empty or missing array means zeros.
 fn lows(snapshot: &Snapshot, name: &str, highs: &[f64]) -> Result<Sparse> {
     let mut column = Sparse::default();
     if snapshot.f64s_or_empty(name)?.is_empty() {

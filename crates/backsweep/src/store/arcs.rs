@@ -1,12 +1,12 @@
 //! Storage of arcs (pair → next state), readable in both directions without scanning.
 //!
-//! The list of arcs *into* a state is a chain of blocks of one cache line each, seven lanes per block: what a small backup
-//! reads of the model is one read of such blocks. Blocks are never moved, freed or reordered, so that adding an arc costs
-//! constant time in the worst case (a hub with a million predecessors included), an arc's id is its place, and an update
-//! cycle can stop between two blocks and resume later. The arcs *out of* a pair are chained by their ids; all else is stored
-//! once, where the small backup reads it.
+//! The list of arcs *into* a state is a chain of blocks of one cache line each, seven lanes per block: small backups read
+//! nothing else of the model. Blocks are never moved, freed or reordered, so that adding an arc costs constant time in the
+//! worst case (a hub with a million predecessors included), an arc's id is its place, and an update cycle can stop between
+//! two blocks and resume later. The arcs *out of* a pair are chained by their ids; everything else is stored once, where
+//! the small backup reads it.
 //!
-//! A weight that is a whole number below 2³¹, as counts are, takes 4 bytes; any other stands in a table beside. With 8 bytes
+//! A weight that is a whole number below 2³¹, such as a count, takes 4 bytes; any other is in a side table. With 8 bytes
 //! for every weight a block held five arcs, and cycles on models larger than the cache took up to a fifth longer.
 //!
 //! Memory: 92/7 bytes per arc, plus the unfilled part of each list's first block, plus 16 for a weight that is not a count.
@@ -44,7 +44,7 @@ struct Block {
     target: u32,
 }
 
-/// The number of no block: NONE without its highest bit.
+/// The number that means no block: NONE without its highest bit.
 const NO_BLOCK: u32 = NONE >> 1;
 
 impl Block {
@@ -88,8 +88,8 @@ const HEADS: usize = 4;
 /// The arcs into a state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InList {
-    /// The newest blocks, the newest first, then NO_BLOCK. They are known all at once, so that the processor can fetch them
-    /// from far memory side by side; along the chain alone it would fetch one after the other.
+    /// The newest blocks, the newest first, then NO_BLOCK. They are known at once, so that the processor can fetch them
+    /// from memory in parallel; along the chain alone it would fetch one at a time.
     heads: [u32; HEADS],
     /// The number of arcs in the list.
     pub len: u32,
@@ -104,29 +104,29 @@ impl InList {
         (self.len + LANES - 1) % LANES + 1
     }
 
-    /// All predecessors are still to come.
+    /// All predecessors are ahead.
     #[inline(always)]
     pub fn start(&self) -> Cursor {
         Cursor(self.heads[0])
     }
 }
 
-/// A place in a predecessor list: the block that comes next. Blocks filled earlier have smaller numbers, and arcs that are
-/// added meanwhile stand in front of the cursor, so "has it been passed?" is one comparison.
+/// A place in a predecessor list: the block that comes next. Blocks filled earlier have smaller numbers and new
+/// blocks get larger ones, so "has it been passed?" is one comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor(u32);
 
 impl Cursor {
-    /// Nothing is to come.
+    /// Nothing is ahead.
     pub const END: Self = Self(NO_BLOCK);
 
-    /// Whether an arc of this list is still to come.
+    /// Whether an arc of this list is still ahead.
     #[inline]
     pub fn has_before_it(self, arc: ArcId) -> bool {
         self != Self::END && arc.0 / LANES <= self.0
     }
 
-    /// As a number for a file; [`Arcs::cursor`] is the way back.
+    /// As a number for a file; [`Arcs::cursor`] is the inverse.
     pub fn number(self) -> u32 {
         self.0
     }
@@ -163,7 +163,7 @@ impl<'m> Predecessors<'m> {
         Some((first_arc, block))
     }
 
-    /// Where the walk stands.
+    /// The current place of the walk.
     #[inline(always)]
     pub fn cursor(&self) -> Cursor {
         Cursor(self.cursor)
@@ -180,7 +180,7 @@ impl<'m> Predecessors<'m> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arcs {
     blocks: Chunks<Block>,
-    /// For each block, the next older arc of the same pair behind each of its arcs, or NONE.
+    /// For each arc of each block, the next older arc of the same pair, or NONE.
     older: Chunks<[u32; LANES as usize]>,
     /// Weights that are not whole numbers below 2³¹, in the order in which they became so. A place is used for one arc only.
     wide: Chunks<Sum>,
@@ -229,7 +229,7 @@ impl Arcs {
         }
     }
 
-    /// The cursor of a list that a file holds, if the list has one there.
+    /// The cursor that a file holds, if it is valid for the list.
     pub fn cursor(&self, list: &InList, number: u64) -> Option<Cursor> {
         let mut block = list.heads[0];
         while block != NO_BLOCK && u64::from(block) > number {
@@ -249,7 +249,8 @@ impl Arcs {
         })
     }
 
-    /// Prefetches the two newest blocks of a list: in a model too large for the cache most have no more.
+    /// /// Prefetches the newest blocks of a list, up to the four that it names: in a model too large for the
+    /// cache most lists have no more.
     #[inline(always)]
     pub fn prefetch(&self, list: &InList) {
         for &head in &list.heads {
@@ -291,7 +292,7 @@ impl Arcs {
         self.exact_weight(arc).high
     }
 
-    /// The weight with what it has rounded away.
+    /// The weight with what it rounded away.
     #[inline]
     pub fn exact_weight(&self, arc: ArcId) -> Sum {
         self.decode(self.block(arc).codes[(arc.0 % LANES) as usize])
@@ -301,7 +302,7 @@ impl Arcs {
     pub fn set_weight(&mut self, arc: ArcId, weight: Sum) {
         let block = &mut self.blocks[(arc.0 / LANES) as usize];
         let code = &mut block.codes[(arc.0 % LANES) as usize];
-        let whole = weight.high as u32; // saturates; 0 for what is below
+        let whole = weight.high as u32; // saturates; 0 for negative numbers
         if *code & WIDE != 0 {
             self.wide[(*code ^ WIDE) as usize] = weight;
         } else if whole < WIDE && Sum::new(f64::from(whole)) == weight {
@@ -323,8 +324,8 @@ impl Arcs {
     }
 
     /// The arc of a pair to a state. O(1): at most `SHORT_LIST` predecessors or `LONG_ROW` successors are scanned.
-    ///
-    /// Predecessors first: their blocks are known side by side, and the one with the arc is the one to be changed.
+    ////// Predecessors first: their blocks are known at once, and the block with the arc is the one that will be
+    /// changed.
     #[inline]
     pub fn find(&self, pair: Pair, out: OutList, next: State, into: &InList) -> Option<ArcId> {
         if into.len <= SHORT_LIST {
@@ -386,12 +387,12 @@ impl Arcs {
         }
     }
 
-    /// Whether so many more arcs and weights that are not counts can be stored, whatever their places.
+    /// Whether this many more arcs, and weights that are not counts, can be stored, wherever they go.
     pub fn has_room(&self, more: usize) -> bool {
         self.blocks.len() + more <= MAX_BLOCKS && self.wide.len() + more <= (WIDE - 1) as usize
     }
 
-    /// Bytes in use (filled, not reserved).
+    /// Bytes in use, not merely reserved.
     pub fn bytes(&self) -> usize {
         self.blocks.bytes() + self.older.bytes() + self.wide.bytes() + self.long_rows.len() * 13
     }

@@ -44,7 +44,7 @@ impl<T> Chunks<T> {
         (self.chunks.get(i / SIZE).map_or(&[], |chunk| chunk), i % SIZE)
     }
 
-    /// Bytes in use (filled, not reserved).
+    /// Bytes in use, not merely reserved.
     pub fn bytes(&self) -> usize {
         self.len * size_of::<T>()
     }

@@ -1,17 +1,17 @@
-//! Which state a pair belongs to: asked once for every small backup that changes a state's value.
+//! Which state a pair belongs to: looked up once for every small backup that changes a state's value.
 //!
-//! While all states have equally many actions and stand in order, the answer is one multiplication and nothing is stored;
-//! a table of 4 bytes per pair is made when that ends. Reading the state from the pair's row costs a line of cold memory
-//! instead.
+//! While all states have equally many actions and are in order, the answer is one multiplication and nothing is stored;
+//! after that, a table of 4 bytes per pair is built. Reading the state from the pair's row would cost a line of cold
+//! memory.
 
 use super::NONE;
 
-/// The states of all pairs, by slot. Slot 0, which is no pair, counts as one of state 0.
+/// The states of all pairs, by slot. Slot 0, which belongs to no pair, counts as one of state 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PairStates {
     /// ⌊(2⁶⁴ − 1) / n⌋ while every state has n > 0 actions and pair p belongs to state ⌊p / n⌋.
     reciprocal: u64,
-    /// The state of each slot, NONE for those of rows that were moved; empty while `reciprocal` is in use.
+    /// The state of each slot, NONE for those of moved rows; empty while `reciprocal` is in use.
     table: Vec<u32>,
 }
 
@@ -33,7 +33,7 @@ impl PairStates {
         }
     }
 
-    /// Takes in a new state, whose pairs follow all others.
+    /// Adds a new state, whose pairs follow all others.
     pub fn push(&mut self, state: u32, first_pair: usize, n_actions: usize) {
         if self.table.is_empty() {
             if state == 0 && n_actions > 0 {
@@ -47,7 +47,7 @@ impl PairStates {
         self.table.resize(1 + first_pair + n_actions, state);
     }
 
-    /// Answers by a table from now on.
+    /// Switches to a table.
     fn make_table(&mut self, n_pairs: usize) {
         if self.table.is_empty() {
             self.table = (0..=n_pairs).map(|slot| self.of_slot(slot)).collect();

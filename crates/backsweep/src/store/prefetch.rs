@@ -1,8 +1,8 @@
 //! Prefetching: the project's only unsafe code.
 //!
-//! It is here because of what was measured: in a model larger than the second-level cache an update cycle waits for its
-//! predecessor blocks and an observation for its rows, a third of the time altogether (docs/PERFORMANCE.md); both are known
-//! some hundred nanoseconds before they are read. Safe code can only read them, and then waits all the same.
+//! Measurements justify it: in a model larger than the second-level cache an update cycle waits for its predecessor blocks
+//! and an observation for its rows, a third of the time altogether (docs/PERFORMANCE.md); both are known some hundred
+//! nanoseconds before they are read. Safe code could only read them, and would wait just the same.
 
 /// Prefetches item `i`, which need not exist.
 #[inline(always)]
@@ -11,8 +11,8 @@ pub(crate) fn prefetch<T>(items: &[T], i: usize) {
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let address = items.as_ptr().wrapping_add(i).cast();
-        // SAFETY: a hint. It gives no value and changes none, and the processor ignores it for an address that is not mapped: so it may
-        // be given for any address. Nothing is dereferenced; `wrapping_add` requires nothing of its result.
+        // SAFETY: a hint. It returns no value and changes none, and the processor ignores it for an unmapped address, so any
+        // address is allowed. Nothing is dereferenced; `wrapping_add` requires nothing of its result.
         #[allow(unsafe_code)]
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(address);
@@ -22,7 +22,7 @@ pub(crate) fn prefetch<T>(items: &[T], i: usize) {
     let _ = (items, i);
 }
 
-/// Prefetches the first four items of a row: a state's pairs, of whatever is kept of them, stand in two lines at most.
+/// Prefetches the first four items of a row: the data of a state's pairs fits in at most two cache lines.
 #[inline(always)]
 pub(crate) fn prefetch_row<T>(items: &[T], first: usize) {
     prefetch(items, first);

@@ -1,11 +1,11 @@
-//! Sums that can be undone: what was added and is taken back leaves nothing behind.
+//! Sums that can be undone: adding a number and taking it back leaves no trace.
 
-/// A sum in two numbers, the second what the first has rounded away (double-double). Relative error of an addition: 2⁻¹⁰⁴.
+/// A sum in two numbers, the second being what the first rounded away (double-double). Relative error of an addition: 2⁻¹⁰⁴.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sum {
     /// The sum, rounded.
     pub high: f64,
-    /// What `high` is short of, at most half a unit in its last place.
+    /// What `high` lacks, at most half a unit in its last place.
     pub low: f64,
 }
 

@@ -1,6 +1,6 @@
 //! What the tests share: plain bookkeeping of a model (no code of the core), policy iteration with exact linear solves on
 //! it, and the tables of problems in `tests/testdata`.
-#![allow(dead_code)] // Each test file is a crate of its own and uses a part of this.
+#![allow(dead_code)] // Each test file is a separate crate and uses a part of this.
 
 use backsweep::{Action, Agent, Budget, Next, Outcome, QueueKind, Random, State, Transition};
 use std::cell::Cell;
@@ -40,7 +40,7 @@ pub fn after(next: Next) -> Option<State> {
     }
 }
 
-/// A model kept by the test: one row for each action of each state.
+/// A model kept by the test: one row per action of each state.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     pub rows: Vec<Vec<Row>>,

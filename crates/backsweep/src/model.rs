@@ -260,7 +260,7 @@ impl Model {
         self.states.get(state.index()).map_or(0, |row| row.n_actions as usize)
     }
 
-    /// The id of a pair, or the error that says which of the two does not exist.
+    /// The id of a pair, or an error that says which of the two does not exist.
     #[inline]
     pub fn pair(&self, state: State, action: Action) -> Result<Pair> {
         let row = self.state_row(state)?;

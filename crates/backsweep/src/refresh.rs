@@ -11,7 +11,7 @@
 use crate::model::Change;
 use crate::{Model, Pair, Result, Snapshot, State, Values};
 
-/// A value that has fallen by this factor leaves rounding errors behind that are worth removing.
+/// A value that has fallen by this factor leaves rounding errors that are worth removing.
 const COLLAPSE: f64 = 1000.0;
 
 /// Small backups that pay for one successor in the round of exact refreshes.

@@ -82,7 +82,7 @@ impl Model {
         self.arcs.weight(arc)
     }
 
-    /// Prefetches what is kept of a state, which need not exist: it is likely to be popped next.
+    /// Prefetches the data of a state that is likely to be popped next. It need not exist.
     #[inline(always)]
     pub(crate) fn expect_pop(&self, state: u32) {
         prefetch_row(&self.states, state as usize);

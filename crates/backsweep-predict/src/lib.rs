@@ -17,26 +17,26 @@ pub use td0::{StepSize, Td0};
 
 use backsweep::{Error, MAX_REWARD, Next, State};
 
-/// State ids lie below this. Predictors keep arrays with an entry for every id up to the largest one met, so a single huge id
-/// would take all memory; at this one it is some 4 GB.
+/// State ids lie below this. Predictors keep arrays with an entry for every id up to the largest one seen, so a single huge
+/// id would take all memory; this limit takes about 4 GB.
 pub const MOST_STATES: u32 = 1 << 26;
 
-/// Larger numbers than this in a stored predictor could overflow in the next step.
+/// Numbers larger than this in a stored predictor could overflow in the next step.
 const LARGEST: f64 = 1e200;
 
 /// A method that learns state values from transitions (s, r, s').
 pub trait Predictor: Send {
-    /// Learns from one transition. States are taken in as they are met.
+    /// Learns from one transition. States are added as they occur.
     ///
     /// # Errors
     /// If the reward is not finite or too large, or a state id is [`MOST_STATES`] or more.
     fn observe(&mut self, state: State, reward: f64, next: Next) -> Result<(), StepError>;
 
-    /// V(s); a state that was not met is worth the initial value.
+    /// V(s); an unseen state has the initial value.
     fn value(&self, state: State) -> f64;
 }
 
-/// The checks at the door that all predictors share.
+/// The checks on entry that all predictors share.
 fn check_step(state: State, reward: f64, next: Next) -> Result<(), StepError> {
     if reward.is_nan() || reward.abs() > MAX_REWARD {
         return Err(StepError::Reward { state, found: reward });
@@ -64,7 +64,7 @@ fn check_fraction(name: &'static str, found: f64) -> backsweep::Result<()> {
     if is_fraction { Ok(()) } else { Err(Error::Setting { name, found, expected: "a number from 0 to 1" }) }
 }
 
-/// The example that a registry shows runs too.
+/// The example of the crate's README runs too.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct CratePage;

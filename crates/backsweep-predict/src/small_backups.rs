@@ -3,8 +3,8 @@
 //! Every pair (s,s') that was seen keeps U, the value of s' on which V(s) is built. Invariant after every step, with
 //! P̂ = N(s,s')/N(s): V(s) = R̂(s) + γ Σ P̂ U(s') (relation 6). R̂ is never needed to keep it.
 //!
-//! Cost of a step: O(1) plus O(1) an iteration, whatever the number of successors; with [`Selection::Largest`] each change of
-//! a value also costs O(log n) for every pair that leads to its state.
+//! Cost of a step: O(1) plus O(1) per iteration, for any number of successors; with [`Selection::Largest`] each change of a
+//! value also costs O(log n) for every pair that leads to its state.
 //!
 //! Line numbers are those of Algorithm 1.
 
@@ -13,7 +13,7 @@ mod snapshot;
 use crate::{Predictor, StepError, check_settings, check_step};
 use backsweep::{Action, ArcId, Model, Next, Pair, PriorityQueue, QueueKind, Random, State, Transition};
 
-/// A value that has fallen by this factor leaves rounding errors behind that are worth removing.
+/// A value that has fallen by this factor leaves rounding errors that are worth removing.
 const COLLAPSE: f64 = 1000.0;
 
 /// Which pair (s,s') to back up (Algorithm 1, line 9).
@@ -66,7 +66,7 @@ pub struct SmallBackupPredictor {
 }
 
 impl SmallBackupPredictor {
-    /// A predictor that does `iterations` small backups a step. The seed is used by [`Selection::Random`] only.
+    /// A predictor that does `iterations` small backups per step. The seed is used by [`Selection::Random`] only.
     ///
     /// # Errors
     /// If the discount is not from 0 to 1 or the initial value is not finite.
@@ -95,12 +95,12 @@ impl SmallBackupPredictor {
         })
     }
 
-    /// How many states were met.
+    /// How many states were seen.
     pub fn n_states(&self) -> usize {
         self.v.len()
     }
 
-    /// The largest |V(s) − (R̂ + γ Σ P̂ U)|: how far rounding has carried the values from relation (6).
+    /// The largest |V(s) − (R̂ + γ Σ P̂ U)|: how far rounding has moved the values away from relation (6).
     pub fn deviation(&self) -> f64 {
         let states = (0..self.v.len()).filter(|&s| self.model.weight(Pair(s as u32)) > 0.0);
         states.map(|s| (self.v[s] - self.expectation(s)).abs()).fold(0.0, f64::max)
@@ -128,7 +128,7 @@ impl SmallBackupPredictor {
         Ok(())
     }
 
-    /// Takes in an arc that is new: its U starts as V(s') (line 2).
+    /// Adds a new arc: its U starts as V(s') (line 2).
     fn meet_arc(&mut self, arc: ArcId, next: State) {
         self.u.resize(self.model.arc_bound(), 0.0);
         self.u[arc.index()] = self.v[next.index()]; // l.2
@@ -138,7 +138,7 @@ impl SmallBackupPredictor {
         }
     }
 
-    /// V(s) after a correction: computed in full if it has fallen to a thousandth of its peak, or if that is due.
+    /// V(s) after a correction: recomputed in full if it has fallen to a thousandth of its peak, or if a refresh is due.
     #[inline]
     fn kept_exact(&mut self, state: usize, v: f64, is_due: bool) -> f64 {
         let peak = self.peaks[state].max(v.abs());
@@ -180,7 +180,7 @@ impl SmallBackupPredictor {
         }
     }
 
-    /// One small backup (Theorem 3.1): V(s) is corrected for the present value of one successor.
+    /// One small backup (Theorem 3.1): V(s) is corrected for the current value of one successor.
     fn small_backup(&mut self, arc: ArcId) {
         let Some((pair, next)) = self.model.ends_of(arc) else { return };
         let (s, v_next) = (pair.index(), self.v[next.index()]); // l.10

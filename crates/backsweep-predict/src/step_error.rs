@@ -1,4 +1,4 @@
-//! Why a step was refused: it is raised at the door, and the predictor stays as it was.
+//! Why a step was refused. The error is raised on entry, and the predictor is unchanged.
 
 use backsweep::State;
 use std::fmt;
@@ -14,14 +14,14 @@ pub enum StepError {
         /// The reward found.
         found: f64,
     },
-    /// A state id for which a predictor keeps no room.
+    /// A state id that is too large for a predictor.
     StateId {
         /// The state found.
         state: State,
         /// Ids are below this.
         limit: u32,
     },
-    /// The counts are full, or whatever else the core refuses.
+    /// The counts are full, or the core refuses something else.
     Core(backsweep::Error),
 }
 
@@ -34,8 +34,7 @@ impl fmt::Display for StepError {
             ),
             Self::StateId { state, limit } => write!(
                 f,
-                "{state} is too large an id: there is room for ids below {limit}; number the states from 0 on as they \
-                 are met"
+                "{state} is too large an id: there is room for ids below {limit}; number the states consecutively from 0"
             ),
             Self::Core(error) => error.fmt(f),
         }

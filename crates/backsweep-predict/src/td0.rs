@@ -1,13 +1,13 @@
-//! TD(0), the classical method of one sample backup a step (section 2; experiment in section 5.1).
+//! TD(0), the classical method with one sample backup per step (section 2; experiment in section 5.1).
 //!
 //! Cost of a step: O(1).
 
 use crate::{LARGEST, MOST_STATES, Predictor, StepError, check_fraction, check_settings, check_step};
 use backsweep::{Next, Snapshot, State};
 
-/// What a stored predictor says it is.
+/// The kind of a stored predictor.
 const KIND: &[u8] = b"td0";
-/// Counts below this can be counted on from.
+/// Stored counts must be below this, so that counting can continue.
 const MOST_VISITS: u64 = 1 << 53;
 
 /// How far a value moves towards a sample.
@@ -31,7 +31,7 @@ pub struct Td0 {
 }
 
 impl Td0 {
-    /// A predictor that has met no state.
+    /// A predictor that has seen no state.
     ///
     /// # Errors
     /// If the discount, the step size or the decay rate is not from 0 to 1, or the initial value is not finite.
@@ -44,7 +44,7 @@ impl Td0 {
         Ok(Self { discount, step_size, initial_value, v: Vec::new(), visits: Vec::new() })
     }
 
-    /// Everything there is to know about the predictor, to be stored: one that is restored continues bit for bit.
+    /// The complete state of the predictor, for storing: a restored one continues bit for bit.
     pub fn store(&self) -> Snapshot {
         let (is_decaying, step_size) = match self.step_size {
             StepSize::Constant(alpha) => (0.0, alpha),
@@ -59,7 +59,7 @@ impl Td0 {
         snapshot
     }
 
-    /// The predictor that was stored.
+    /// The stored predictor.
     ///
     /// # Errors
     /// If the snapshot does not describe one; nothing in it is trusted.

@@ -33,7 +33,7 @@ fn settings_out_of_range() {
 }
 
 #[test]
-fn steps_that_are_refused_change_nothing() {
+fn refused_steps_change_nothing() {
     let predictors: [Box<dyn Predictor>; 2] = [
         Box::new(SmallBackupPredictor::new(0.9, 1.0, Selection::Largest, 1, 0).unwrap()),
         Box::new(Td0::new(0.9, StepSize::Constant(0.5), 1.0).unwrap()),
@@ -44,7 +44,8 @@ fn steps_that_are_refused_change_nothing() {
         says(&predictor.observe(State(0), f64::NAN, on(1)).unwrap_err(), &["reward", "state 0", "NaN"]);
         says(&predictor.observe(State(0), f64::INFINITY, Next::Terminated).unwrap_err(), &["inf"]);
         for large in [u32::MAX, 4_000_000_000, MOST_STATES] {
-            let words = [&format!("state {large}")[..], "below 67108864", "number the states from 0 on"];
+            let words =
+                [&format!("state {large}")[..], "below 67108864", "number the states consecutively from 0"];
             says(&predictor.observe(State(large), 0.0, Next::Terminated).unwrap_err(), &words);
             says(&predictor.observe(State(0), 0.0, on(large)).unwrap_err(), &words);
             assert_eq!(predictor.value(State(large)), 1.0);
@@ -53,9 +54,9 @@ fn steps_that_are_refused_change_nothing() {
     }
 }
 
-/// The words are part of what Python shows, so they are held to the letter.
+/// Python shows these messages, so they are compared literally.
 #[test]
-fn the_words_of_a_refused_step() {
+fn the_messages_of_refused_steps() {
     let mut predictor = Td0::new(0.9, StepSize::Constant(0.5), 1.0).unwrap();
     let error = predictor.observe(State(3), 1e151, Next::Terminated).unwrap_err();
     assert_eq!(error, StepError::Reward { state: State(3), found: 1e151 });
@@ -68,10 +69,9 @@ fn the_words_of_a_refused_step() {
     assert_eq!(error, StepError::StateId { state: State(MOST_STATES), limit: MOST_STATES });
     assert_eq!(
         error.to_string(),
-        "state 67108864 is too large an id: there is room for ids below 67108864; number the states from 0 on as they \
-         are met"
+        "state 67108864 is too large an id: there is room for ids below 67108864; number the states consecutively from 0"
     );
-    // An error of the core is shown in its own words.
+    // An error of the core is shown with its own message.
     let core = Td0::new(2.0, StepSize::Constant(0.5), 1.0).unwrap_err();
     assert_eq!(StepError::from(core.clone()).to_string(), core.to_string());
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 const SELECTIONS: [Selection; 4] =
     [Selection::MostRecent, Selection::RoundRobin, Selection::Random, Selection::Largest];
 
-/// The test's own Algorithm 1, in its plainest form: relation (6) is recomputed, never corrected.
+/// The test's own Algorithm 1, in its simplest form: relation (6) is recomputed, never corrected.
 struct Plain {
     discount: f64,
     initial_value: f64,
@@ -323,7 +323,7 @@ fn a_restored_predictor_continues_bit_for_bit() {
     }
 }
 
-/// A stored predictor with an array cut short or its last item replaced is refused, or one that can be used.
+/// A stored predictor with a truncated array or its last item replaced is either refused or usable.
 #[test]
 fn a_damaged_predictor_is_refused_or_can_be_used() {
     let mut random = Random::from_seed(3);

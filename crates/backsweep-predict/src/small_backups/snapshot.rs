@@ -1,17 +1,17 @@
-//! The whole predictor as named arrays: one that is restored continues bit for bit.
+//! The whole predictor as named arrays: a restored one continues bit for bit.
 
 use super::{Selection, SmallBackupPredictor};
 use crate::{LARGEST, MOST_STATES};
 use backsweep::{ArcId, Model, Pair, Random, Result, Snapshot};
 
 const KIND: &[u8] = b"small_backups";
-/// More iterations per step than this are not meant.
+/// More iterations per step than this are surely a mistake.
 const MOST_ITERATIONS: u64 = 1_000_000;
 const SELECTIONS: [Selection; 4] =
     [Selection::MostRecent, Selection::RoundRobin, Selection::Random, Selection::Largest];
 
 impl SmallBackupPredictor {
-    /// Everything there is to know about the predictor, to be stored.
+    /// The complete state of the predictor, for storing.
     pub fn store(&self) -> Snapshot {
         let mut snapshot = Snapshot::new();
         self.model.store(&mut snapshot);
@@ -29,7 +29,7 @@ impl SmallBackupPredictor {
         snapshot
     }
 
-    /// The predictor that was stored.
+    /// The stored predictor.
     ///
     /// # Errors
     /// If the snapshot does not describe one; nothing in it is trusted.
@@ -49,7 +49,7 @@ impl SmallBackupPredictor {
         let model = Model::restore(snapshot)?;
         let (n_states, n_arcs) = (model.n_states(), model.n_arcs());
         if n_states > MOST_STATES as usize || model.n_pairs() != n_states {
-            return Err(wrong("model.n_actions", "expected 2^26 states at the most, with one action each"));
+            return Err(wrong("model.n_actions", "expected at most 2^26 states, with one action each"));
         }
         if model.states().any(|state| !model.pairs(state).eq([Pair(state.0)])) {
             return Err(wrong("model.first_pair", "expected one action per state, in the order of states"));

@@ -1,4 +1,4 @@
-"""MountainCar and CartPole by tables: how many steps until they are solved, beside deep learners.
+"""MountainCar and CartPole by tables: how many steps until they are solved, compared with deep learners.
 
     python examples/continuous.py [--task mountain_car|cart_pole] [--learner backsweep|dqn|ppo] [--runs 3]
 

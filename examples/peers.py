@@ -1,4 +1,4 @@
-"""Regret and time per step on RiverSwim-6, beside learners that install from PyPI.
+"""Regret and time per step on RiverSwim-6, compared with learners that install from PyPI.
 
     python examples/peers.py [backsweep] [psrl] [ucrl3] [imed_rl] [--steps 10000] [--runs 3]
 

@@ -51,7 +51,7 @@ def run(path, page):
         part = part[part["n_of"] >= 20]
         row, column = states.get_indexer(part["state"]), states.get_indexer(part["next"])
         p = scipy.sparse.csr_matrix((part["n"] / part["n_of"], (row, column)), shape=(n_states + 1, n_states + 1))
-        # What is missing leads to the end, the last state.
+        # The missing probability leads to the end, the last state.
         rest = 1 - np.asarray(p.sum(1)).ravel()
         p = p + scipy.sparse.csr_matrix((rest, (np.arange(n_states + 1), np.full(n_states + 1, n_states))), shape=p.shape)
         transitions.append(p.tocsr())

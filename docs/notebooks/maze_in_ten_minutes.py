@@ -2,8 +2,8 @@
 # # A maze in ten minutes
 #
 # An agent that knows nothing starts in a maze. It counts what it sees (a model) and keeps values of what it expects; after
-# every step it passes changes of value on to where they matter most. Run the cells in order, or run the file as a plain
-# Python script.
+# every step it propagates the most important changes of value. Run the cells in order, or run the file as a plain Python
+# script.
 
 # %%
 import random
@@ -96,7 +96,7 @@ except ImportError as error:
     print(error)
 
 # %% [markdown]
-# A wall falls: the cell (1, 4) opens a shortcut. Nobody tells the agent. It keeps acting and learning, finds the shortcut, and
+# A wall falls: the cell (1, 4) opens a shortcut. The agent is not told. It keeps acting and learning, finds the shortcut, and
 # keeps what it learned before.
 
 # %%

@@ -103,7 +103,7 @@ print(model.counts.shape, "rows are (state, action), for example", model.rows[0]
 assert np.allclose(model.probabilities.sum(axis=1), model.visits > 0)
 
 # %% [markdown]
-# ## Saving names of your own
+# ## Saving your own names
 # Files hold plain data only, never pickles. A dataclass needs a function that turns it into plain data, and one that turns it back.
 
 # %%

@@ -1,4 +1,4 @@
-//! A byte string read as a sequence of calls of the core, checked against a plain dictionary.
+//! A byte string read as a sequence of calls to the core, checked against a plain dictionary.
 //!
 //! After every call: weights, ended weights and mean rewards are those of the dictionary, the error if there is one was
 //! expected, the relation is small for the two planners that keep it in constant time, and no value is NaN.
@@ -94,7 +94,7 @@ impl Pair {
         let row = self.rows.entry((s, a)).or_default();
         let known = row.weights.get(&key).copied().unwrap_or(0) as f64 / UNITS;
         let recorded = row.weight_to(key.0);
-        // Rewards are kept as a sum: a wrong one that is taken back cannot always be noticed, and is not tried.
+        // Rewards are kept as a sum: taking back a wrong one cannot always be detected, and is not tried.
         if sign < 0.0 && known < -weight && recorded >= -weight {
             return;
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    // No file beside it can be read: an experiment that names one is refused.
+    // No other file can be read: an experiment that names one is refused.
     match Experiment::parse(text, Path::new("/nonexistent"), &Changes::default()) {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(experiment) => {

@@ -1,4 +1,4 @@
-//! The page's orders, one JSON text per line, given to a real engine: each is carried out or refused with a reason, the engine
+//! The page's commands, one JSON text per line, sent to a real engine: each is carried out or refused with a reason, the engine
 //! never panics, and what it shows can be read by a page.
 #![no_main]
 
@@ -6,10 +6,10 @@ use backsweep_watch::engine::{Engine, Order};
 use backsweep_watch::scene::Scene;
 use libfuzzer_sys::fuzz_target;
 
-/// Orders per input: more of them only take longer.
+/// Commands per input: more of them only take longer.
 const ORDERS: usize = 12;
 
-/// A small maze with a pit, so that most orders are done in microseconds.
+/// A small maze with a pit, so that most commands take microseconds.
 const MAZE: &str = "S..\n.#~\n..G\n\n~ = -1\n";
 
 fuzz_target!(|data: &[u8]| {

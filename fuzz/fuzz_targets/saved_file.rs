@@ -1,5 +1,5 @@
-//! A saved learner with changed contents and valid checksums: refused, or a learner that can plan, go on learning and be
-//! saved again.
+//! A saved learner with changed contents and valid checksums: refused, or a learner that can plan, continue learning and
+//! be saved again.
 //!
 //! The input is a list of changes (array, item, 8 bytes in its place, or cut or extended) to a learner that was really saved;
 //! the first bytes choose which. So every input gets past the checksums and deep into the reader.

@@ -37,7 +37,7 @@ def reference(name):
 
 
 def walk(agent, steps, seed=0, n=7, plan=1):
-    """Lets an agent act in a ring of states; what it did and what it thought, bit for bit."""
+    """Lets an agent act in a ring of states; returns its actions and values, bit for bit."""
     rng = np.random.default_rng(seed)
     state, trace = 0, []
     for hop, ends in zip(rng.integers(1, 3, steps).tolist(), (rng.random(steps) < 0.05).tolist()):

@@ -27,7 +27,7 @@ def test_ranges_of_rewards_that_are_known(name, expected):
     assert reward_range_of(gym.make(name)) == expected
 
 
-def test_a_range_that_cannot_be_known_is_asked_for():
+def test_a_range_that_cannot_be_determined_is_requested():
     with pytest.raises(ValueError, match=r"give it, as in learn\(env, reward_range="):
         reward_range_of(gym.make("Pendulum-v1"))
     env = gym.make("FrozenLake-v1")
@@ -37,7 +37,7 @@ def test_a_range_that_cannot_be_known_is_asked_for():
         backsweep.learn(env, reward_range=3)
 
 
-def test_settings_of_a_new_agent_do_not_go_with_an_agent():
+def test_settings_of_a_new_agent_are_refused_with_an_agent():
     env, agent = gym.make("FrozenLake-v1"), backsweep.Agent(0.9)
     with pytest.raises(TypeError, match="are for a new agent"):
         backsweep.learn(env, agent, 1, discount=0.9)

@@ -93,7 +93,7 @@ def test_recommending_brings_itself_up_to_date():
 
 @pytest.mark.parametrize("forgetting", FORGETTING, ids=repr)
 @pytest.mark.parametrize("explore", WAYS, ids=repr)
-def test_a_saved_agent_goes_on_bit_for_bit(explore, forgetting):
+def test_a_saved_agent_continues_bit_for_bit(explore, forgetting):
     if forgetting is not None and forgetting.window is None and explore == Optimism(50.0, 3):
         with pytest.raises(ValueError, match="min_visits"):
             build(explore, forgetting=forgetting)
@@ -219,12 +219,12 @@ def corridor(n=60):
     return agent
 
 
-def test_what_is_recommended_is_brought_up_to_date_in_full_when_asked():
+def test_recommended_values_are_brought_fully_up_to_date_on_request():
     agent = corridor()
     assert agent.value(0) == pytest.approx(0.99**59)
 
 
-def test_within_a_budget_only_that_much_is_planned_for_what_is_recommended():
+def test_a_budget_limits_the_planning_of_recommended_values():
     agent = corridor()
     assert agent.recommend(10) == 10
     near, far = agent.value(55), agent.value(0)

@@ -1,4 +1,4 @@
-"""Data frames as logs: every make and every type of column gives the bits of the CSV file of the same rows."""
+"""Data frames as logs: every kind of frame and every type of column gives the same bits as a CSV file of the same rows."""
 
 import datetime
 import decimal
@@ -40,7 +40,7 @@ def arrow(request, monkeypatch):
 
 
 def every_make(of):
-    """The same columns in every make of table that reads them without pyarrow too."""
+    """The same columns in every kind of table that can be read without pyarrow."""
     lists = {name: list(column) for name, column in of.items()}
     return {"columns": of, "lists": lists, "pandas": pandas.DataFrame(of), "polars": polars.DataFrame(lists, strict=False)}
 
@@ -148,7 +148,7 @@ def small(**changes):
         (dict(state=np.array([1, 2, 2**63, 4], dtype=np.uint64)), "column 'state' is 9223372036854775808 in row 3"),
     ],
 )
-def test_what_is_wrong_is_said_with_column_and_row(arrow, changes, message):
+def test_errors_name_column_and_row(arrow, changes, message):
     of = small(**changes)
     for log in (of, pandas.DataFrame(of), polars.DataFrame(of, strict=False)):
         with pytest.raises(ValueError, match=message):

@@ -52,7 +52,7 @@ def test_evaluate_learns_nothing():
     result = backsweep.evaluate(env, agent, 10)
     assert agent.to_bytes() == before
     assert result.lengths == [5] * 10 and all(result.terminated)  # greedy, although epsilon is 0.5
-    # An agent that knows nothing acts at random; a limit cuts its episodes.
+    # An agent that knows nothing acts at random; a limit truncates its episodes.
     lost = backsweep.evaluate(env, backsweep.Agent(), 5, max_steps=3, seed=0)
     assert lost.lengths == [3] * 5 and not any(lost.terminated)
     for arguments, error in [((env, agent, 0), ValueError), ((env, agent, 1.5), TypeError), ((3, agent, 1), TypeError)]:
@@ -157,7 +157,7 @@ def test_everything_is_true():
     assert all(len(thing) == 0 and bool(thing) for thing in things)
 
 
-def test_a_state_that_was_only_ended_in():
+def test_a_state_in_which_episodes_only_ended():
     agent = backsweep.Agent(0.9)
     agent.observe("s", "go", 1.0, "E", terminated=True)
     assert agent.value("E") == 0.0 and "E" in agent and agent.best_action("E") is None
@@ -225,7 +225,7 @@ def test_pickled_predictors_are_checked():
 
 
 def test_two_threads_get_one_message():
-    """Whichever call meets whichever: the message is the same, and it says what to do."""
+    """Whichever calls collide, the message is the same and says what to do."""
     agent = backsweep.Agent(discount=1.0, actions=1)
     agent.observe(0, 0, 1.0, 0)
     calls = [
@@ -337,7 +337,7 @@ def test_ten_million_actions_take_seconds_not_minutes():
 
 
 def test_a_state_of_millions_of_actions_is_refused_if_it_does_not_fit():
-    """In a process of its own, whose memory is limited: it must raise, not be killed."""
+    """In a separate process with limited memory: it must raise, not be killed."""
     script = (
         "import resource, backsweep\n"
         "resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n"

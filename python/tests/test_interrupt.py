@@ -55,14 +55,14 @@ CALLS = {
 
 @pytest.fixture(autouse=True)
 def listening():
-    """Ctrl-C arrives even where the tests were started in the background, which has it ignored."""
+    """Makes Ctrl-C work even if the tests were started in the background, where it is ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 def interrupted(call, agent):
-    """Presses Ctrl-C during a call; how long it took to stop, in seconds."""
+    """Presses Ctrl-C during a call; returns how long it took to stop, in seconds."""
     sent = []
 
     def interrupt():

@@ -244,7 +244,7 @@ def test_a_chain_of_changes(seed, minimize):
         answer = mdp.solve(tolerance, minimize=minimize)
         repaired += answer.repaired
         assert answer.converged and answer.error_bound <= tolerance
-        # Looking at the model puts its rows in order again, after which a repair begins differently: both ways are tried.
+        # Reading the model sorts its rows, after which a repair starts differently: both ways are tried.
         other = fresh(mdp if step % 7 == 0 else copy.copy(mdp), discount).solve(tolerance, minimize=minimize)
         assert other.states == answer.states and other.converged
         assert np.abs(answer.values - other.values).max() <= 2 * tolerance, step
@@ -294,7 +294,7 @@ def test_what_if_is_the_change_made(seed):
 
 
 def test_a_tolerance_that_rounding_keeps_from_repairs():
-    """The bound of a repair counts more rounding than that of a fresh solve: what it cannot reach is solved afresh."""
+    """The bound of a repair counts more rounding than that of a fresh solve: what it cannot reach is solved from scratch."""
     rng = np.random.default_rng(0)
     mdp = MDP(0.9999)
     for state in range(20):
@@ -335,7 +335,7 @@ def test_pickles_and_copies_keep_everything():
 
 
 def test_a_solution_is_of_its_moment():
-    """A solution says what was true when it was computed, whatever happens to the problem afterwards."""
+    """A solution keeps what was true when it was computed, whatever happens to the problem afterwards."""
     mdp = MDP(0.5)
     mdp.set_outcomes("s", "a", [(1.0, None, 1.0, True)])
     solution = mdp.solve()
@@ -405,7 +405,7 @@ def test_the_time_limit_gives_what_was_reached():
     solution = mdp.solve(1e-12, method="in-place", time_limit=0.3)
     assert not solution.converged and solution.stopped == "the time limit" and "the time limit" in repr(solution)
     best = mdp.solve(1.0)
-    # Both intervals hold the truth.
+    # Both intervals contain the truth.
     assert (solution.lower <= best.upper).all() and (best.lower <= solution.upper).all()
     assert solution.seconds < 20
 
@@ -481,7 +481,7 @@ def test_an_agent_is_solved_by_the_portfolio_too(tmp_path):
     ids=str,
 )
 def test_a_chain_of_changes_without_discount(objective, minimize):
-    """Every objective is repaired: after each change the answer, and the one foretold, agree with that of a fresh problem."""
+    """Every objective is repaired: after each change the answer, and the one that what_if predicted, agree with that of a fresh problem."""
     rng = np.random.default_rng(3)
     states = [f"s{i}" for i in range(20)]
     mdp = MDP(1.0)
@@ -523,7 +523,7 @@ def test_a_chain_of_changes_without_discount(objective, minimize):
         assert other.states == answer.states
         assert same(answer.values, other.values), step
         assert foretold is None or same(foretold.after, answer.values), step
-    # Values of a number of steps and of the long run are solved again; so is what could matter of the others.
+    # A number of steps and the long run are solved again; so are other changes that could matter.
     assert repaired > 0 or isinstance(objective, (Horizon, Average)) or (isinstance(objective, Total) and not minimize)
 
 

@@ -114,7 +114,7 @@ def test_environments_with_wrong_flags(flag):
 
 
 def test_limits_do_not_end():
-    """A corridor cut after three steps: the room where it was cut is worth what lies beyond."""
+    """A corridor truncated after three steps: the room where it stopped keeps the value of what lies beyond."""
     env = Corridor(spaces.Discrete(6), lambda i: i)
     beyond = backsweep.Optimism(value=-10.0)  # what is not known is worth this
     agent = backsweep.Agent(0.9, epsilon=0.3, seed=0, optimism=beyond)

@@ -65,7 +65,7 @@ def test_a_final_rule_stands_for_rewards():
     assert by_rule.values == learn(log).values
 
 
-def test_too_few_cases_are_said_to_be_too_few():
+def test_too_few_cases_are_reported_as_too_few():
     learned = learn(columns(60))
     assert learned.report.finding == "too little data to say"
     assert not any(learned.states["supported"])
@@ -82,7 +82,7 @@ def test_the_report_is_written_once(tmp_path):
     assert json.dumps(learned.report.summary)
 
 
-def test_the_agent_goes_on_and_is_solved_with_a_bound():
+def test_the_agent_continues_learning_and_is_solved_with_a_bound():
     learned = learn(columns(20_000))
     agent = learned.agent()
     solution = backsweep.MDP.from_bytes(agent.to_bytes()).solve()
@@ -108,7 +108,7 @@ def test_the_agent_goes_on_and_is_solved_with_a_bound():
         (dict(cut=True, ended_by="outcome"), "at most one"),
     ],
 )
-def test_what_is_wrong_is_said(changes, message):
+def test_errors_say_what_is_wrong(changes, message):
     with pytest.raises(ValueError, match=message):
         learn(columns(), **changes)
 

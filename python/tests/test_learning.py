@@ -29,7 +29,7 @@ def test_95_percent_of_the_optimal_return(task, capsys):
 
 
 def test_the_return_of_real_episodes():
-    """What the judge says is what episodes give: Taxi's optimal mean return is about 7.9."""
+    """The judge agrees with real episodes: Taxi's optimal mean return is about 7.9."""
     env = learning.TASKS["Taxi"]["make"]()
     agent = backsweep.Agent(0.99, optimism=backsweep.Optimism(20.0, 1), actions=6, seed=0)
     learning.run(env, learning.Judge(env), as_learner(agent), 12_000, 6000, seed=0)

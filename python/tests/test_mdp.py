@@ -224,7 +224,7 @@ def scrambled():
 
 
 @pytest.mark.parametrize("form", ["one", "list", "rewards"])
-def test_the_caller_keeps_his_matrices(form):
+def test_the_callers_matrices_are_not_changed(form):
     matrix = scrambled()
     rewards = scipy.sparse.csr_matrix((np.array([1.0, 1.0, 2.0]), np.array([1, 0, 1]), np.array([0, 3, 3])), shape=(2, 2))
     before = [part.copy() for m in (matrix, rewards) for part in (m.data, m.indices, m.indptr)]
@@ -325,7 +325,7 @@ def test_a_huge_number_among_few_is_refused(state):
     assert len(mdp) == 2
 
 
-def test_what_does_not_fit_into_memory_is_refused_before_it_is_tried():
+def test_models_too_large_for_memory_are_refused_before_they_are_built():
     """25 million states of four actions would need some 14 GB; a billion of states would need more than any machine has."""
     from backsweep._backsweep import KnownModel
 

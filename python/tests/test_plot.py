@@ -1,4 +1,4 @@
-"""Pictures show what they should. How they look was checked by eye."""
+"""Plots show what they should. Their look was checked by eye."""
 
 import gymnasium as gym
 import numpy as np

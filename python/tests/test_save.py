@@ -156,14 +156,14 @@ def test_devices_pipes_and_modes(tmp_path):
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 
-def test_errors_name_the_file_that_was_asked_for(tmp_path):
+def test_errors_name_the_requested_file(tmp_path):
     path = tmp_path / "no" / "agent.backsweep"
     with pytest.raises(FileNotFoundError) as raised:
         backsweep.Agent().save(path)
     assert raised.value.filename == str(path)
 
 
-def test_what_killed_processes_left_is_swept(tmp_path):
+def test_leftovers_of_killed_processes_are_removed(tmp_path):
     orphan, other = tmp_path / ".agent.999999-7.backsweep-tmp", tmp_path / ".agent.swp"
     orphan.write_bytes(b"half a file")
     other.write_bytes(b"not ours")

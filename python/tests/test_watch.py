@@ -1,4 +1,4 @@
-"""``agent.watch``: the page on an agent of one's own."""
+"""``agent.watch``: the page for your own agent."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def refused(page: backsweep.Watch, path: str, data: bytes | None = None, **heade
     return error.value.code
 
 
-def test_nothing_else_is_served_and_nothing_can_be_ordered():
+def test_nothing_else_is_served_and_commands_are_refused():
     with corridor().watch((1, 5), open=False) as page:
         for path in ["nothing", "_watch.py", "../_watch.py", "api/cell/99", "api/cell/-1", "api/cell/x"]:
             assert refused(page, path) == 404, path

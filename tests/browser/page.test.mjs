@@ -103,14 +103,14 @@ describe("controls", () => {
     await until("it says so", async () => (await page.locator("#run").innerText()) === "Run");
     const stopped = await steps(page);
     const { agents } = await ask(page, "/api/values");
-    // Long enough to see it if it went on.
+    // Long enough to notice if it continued.
     await page.waitForTimeout(700);
     assert.equal(await steps(page), stopped);
     assert.deepEqual((await ask(page, "/api/values")).agents, agents);
     assert.equal(await page.locator("#state").innerText(), "paused");
     await page.locator("#run").click();
     await until("it continues", async () => (await steps(page)) > stopped + 50);
-    // Clicks in quick succession each depend on what the one before led to: stop, run, reset.
+    // Clicks in quick succession each depend on the result of the previous one: stop, run, reset.
     const life = await page.evaluate(() => {
       for (const id of ["run", "run", "reset"]) document.getElementById(id).click();
       return document.body.dataset.life;
@@ -120,7 +120,7 @@ describe("controls", () => {
   });
 
   scene("one cycle changes exactly the predecessors", { query: "?run=0&m=1&cycles=0&maze=shortcut&law=four&intended=0.8" }, async (page) => {
-    // The optimum comes with a frame of its own; from then on there is one frame for every key.
+    // The optimum comes with a separate frame; from then on there is one frame for every key.
     await until("the optimum is known", async () => /optimum is −\d/.test(await page.locator("#returns").getAttribute("aria-label")));
     await page.evaluate(
       () =>
@@ -128,7 +128,7 @@ describe("controls", () => {
           window.cycles = [];
           new EventSource("/api/frames").addEventListener("frame", (event) => {
             const frame = JSON.parse(event.data);
-            // What the judge finds comes with a frame of its own, which shows the same cycle again.
+            // What the judge finds comes with a separate frame, which shows the same cycle again.
             const isNew = JSON.stringify(frame.cycles[0]) !== JSON.stringify(window.cycles.at(-1));
             if (frame.cycles.length && isNew) window.cycles.push(frame.cycles[0]);
             resolve();
@@ -206,7 +206,7 @@ describe("controls", () => {
     for (const key of ["ArrowUp", "ArrowUp", "ArrowRight"]) await page.keyboard.press(key);
     const isAnnounced = async () => /row \d+, column \d+.*Value .*best action/.test(await page.locator("#live").textContent());
     await until("the cell is announced", isAnnounced);
-    // A frame in which nothing is new, as after an order that is refused, says nothing.
+    // A frame in which nothing is new, as after a refused command, says nothing.
     const before = await page.evaluate(async () => {
       const token = document.querySelector('meta[name="backsweep-token"]').content;
       const headers = { "content-type": "application/json", "x-backsweep-token": token };

@@ -1,4 +1,4 @@
-// What can go wrong around the page: too many tabs, too many viewers, a server that ends, links from elsewhere, small screens.
+// What can go wrong around the page: too many tabs, too many viewers, a server that stops, external links, small screens.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -60,7 +60,7 @@ describe("many viewers", () => {
     });
   });
 
-  test("a hidden tab lets go of its stream", [], async (show) => {
+  test("a hidden tab releases its stream", [], async (show) => {
     const page = await show();
     const seats = async () => (await ask(page, "/api/about")).free_seats;
     await until("one seat is taken", async () => (await seats()) === 63);

@@ -1,4 +1,4 @@
-// What the page teaches with: the tour, the drawn sweep, the race, breaking the world, what it explains, what can be taken along.
+// The page's teaching features: the tour, the drawn sweep, the race, breaking the world, explanations, sharing and saving.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -46,7 +46,7 @@ describe("the tour", () => {
     });
   }
 
-  test("can be skipped, gone back in, and asked for", { settings: ["--paused"], query: "?tour=1" }, async (page) => {
+  test("can be skipped, stepped back through, and reopened", { settings: ["--paused"], query: "?tour=1" }, async (page) => {
     await page.locator("#tour").waitFor({ state: "visible" });
     await page.keyboard.press("Enter");
     await page.keyboard.press("Enter");
@@ -109,7 +109,7 @@ describe("the sweep", () => {
     const priorities = rows.slice(1).map((row) => Number(row.match(/ ([\d.]+)( · new)?$/)[1]));
     assert.deepEqual(priorities, [...priorities].sort((a, b) => b - a));
     await shot(page, "sweep");
-    // A cell that was told: the card shows the terms that make its Q, and which one the backup changed.
+    // A cell that was updated: the card shows the terms that make its Q, and which one the backup changed.
     const told = await page.evaluate(
       () =>
         new Promise((resolve) => {
@@ -187,7 +187,7 @@ describe("words everywhere", () => {
     await until("space runs, and does not press the button again", async () => (await text(page, "run")) === "Pause");
   });
 
-  test("an unreachable goal and an invalid setting are said where the eye is", { settings: ["--paused"], query: "?maze=3x1-sfg&law=four&run=0" }, async (page) => {
+  test("an unreachable goal and an invalid setting are reported where they are visible", { settings: ["--paused"], query: "?maze=3x1-sfg&law=four&run=0" }, async (page) => {
     await choose(page, "toggle");
     const { x, y } = await place(page, 1, 3);
     await page.mouse.click(x, y);

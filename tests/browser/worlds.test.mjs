@@ -1,4 +1,4 @@
-// Worlds of the exploration suite by their own rules, and agents that explore and forget as they are told.
+// Worlds of the exploration suite by their own rules, and agents that explore and forget as configured.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -69,7 +69,7 @@ describe("worlds", () => {
     await shot(page, "world-phone", { fullPage: true });
   });
 
-  test("a world that is no grid is refused in words", { query: "?world=riverswim_6", expected: ["422"] }, async (page) => {
+  test("a world that is not a grid is refused with a reason", { query: "?world=riverswim_6", expected: ["422"] }, async (page) => {
     await until("it says so", async () => /'riverswim_6' cannot be drawn/.test(await page.locator("#problem").textContent()));
   });
 
@@ -92,7 +92,7 @@ describe("worlds", () => {
 });
 
 describe("exploration", () => {
-  test("is chosen beside the planner, and what does not go together is said at the field", { settings: ["--paused"], expected: ["422"] }, async (page) => {
+  test("is chosen next to the planner, and incompatible settings are reported at the field", { settings: ["--paused"], expected: ["422"] }, async (page) => {
     await page.locator("#forget").selectOption("half_life");
     await page.locator("#wrong-forget").waitFor({ state: "visible" });
     assert.match(await text(page, "wrong-forget"), /paper's agent forgets nothing/);

@@ -10,7 +10,7 @@ use backsweep_log::Counts;
 pub(super) struct ByFolds {
     pub estimate: Estimate,
     influences: Vec<f64>,
-    /// How much a surprise at each pair moves the sum over cases.
+    /// How much a deviation at each pair moves the sum over cases.
     pub weights: Vec<f64>,
     /// The value of each pair.
     pub q: Vec<f64>,
@@ -31,7 +31,7 @@ impl ByFolds {
 pub(super) enum Policy<'a> {
     /// A policy that is given, by the probability of each pair.
     Given(&'a [f64]),
-    /// The logged one, which is itself estimated: what was done in a state adds to the uncertainty.
+    /// The logged one, which is itself estimated, so the actions taken in a state add to the uncertainty.
     Logged,
 }
 

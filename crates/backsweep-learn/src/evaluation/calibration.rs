@@ -19,7 +19,7 @@ const MIN_GROUP: usize = 20;
 
 /// Groups of neighbouring predictions, lowest first; none from too few cases.
 pub(super) fn calibration(mut predictions: Vec<(f64, f64)>) -> Vec<Calibration> {
-    // A stable sort: among equal predictions the order must say nothing about what followed.
+    // A stable sort: among equal predictions the order must not depend on what followed.
     predictions.sort_by(|a, b| a.0.total_cmp(&b.0));
     let size = predictions.len().div_ceil(GROUPS).max(MIN_GROUP);
     let mut rest = &predictions[..];

@@ -31,7 +31,7 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// A number with so many decimals, without a minus sign before 0.
+/// A number with this many decimals, without a minus sign before 0.
 pub(crate) fn decimals(x: f64, n: usize) -> String {
     let text = format!("{x:.n$}");
     let is_zero = text.chars().all(|c| matches!(c, '-' | '0' | '.'));
@@ -47,7 +47,7 @@ pub(crate) fn figure(x: f64) -> String {
     }
 }
 
-/// An estimate of the policy, and how much it is above what was logged in the same cases.
+/// An estimate for the policy, and its gain over what was logged in the same cases.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Against {
     /// The policy's value.

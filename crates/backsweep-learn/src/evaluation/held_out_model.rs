@@ -25,7 +25,7 @@ impl HeldOutModel {
         names: &[String],
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, String> {
-        // Without discount, held-out rows alone may go round in circles; states from which they never end use their training rows.
+        // Without discount, held-out rows alone may form a cycle; states from which they never end use their training rows.
         let mut by_training = vec![false; fit.table.n_states()];
         let (rows, policy, share_covered) = loop {
             let found = Self::rows(other, fit, &by_training)?;
@@ -57,7 +57,7 @@ impl HeldOutModel {
         for (state, covered) in share_covered.iter_mut().enumerate() {
             let pairs = table.pairs_of(state);
             if pairs.is_empty() {
-                // Training says nothing about this state, so the policy leaves it as it was logged.
+                // Training says nothing about this state, so the policy keeps the logged decisions.
                 let held_out = if by_training[state] { 0..0 } else { other.pairs_of(state) };
                 if held_out.is_empty() {
                     rows.add_reward(logged.unseen);
@@ -115,7 +115,7 @@ impl HeldOutModel {
                 start + steps.sum::<f64>()
             })
             .collect();
-        // Exactly 0 on average if the cases are those that were counted; a little rounding is left.
+        // Exactly 0 on average, up to rounding, if the cases are those that were counted.
         let mean = influences.iter().sum::<f64>() / influences.len().max(1) as f64;
         influences.iter_mut().for_each(|x| *x -= mean);
         influences

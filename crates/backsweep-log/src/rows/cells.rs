@@ -13,7 +13,7 @@ pub(crate) trait Cells {
         Decimal::parse(self.text(slot))
     }
 
-    /// The value in units of 10^-`decimals`, if that is known without reading it as a decimal number.
+    /// The value in units of 10^-`decimals`, if known without parsing a decimal number.
     #[inline]
     fn units(&mut self, _slot: usize, _decimals: u8) -> Option<i64> {
         None
@@ -45,7 +45,7 @@ pub(crate) trait Cells {
         None
     }
 
-    /// Whether the value is known to be that of the row before.
+    /// Whether the value is known to equal that of the previous row.
     fn repeats(&self, _slot: usize) -> bool {
         false
     }

@@ -10,7 +10,7 @@ use crate::spec::{EndRule, Spec};
 /// A code whose name was not looked up yet.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Which columns are needed, each once, and what they are needed for. A *slot* is a position in `columns`.
+/// The columns that are needed, each once, and their roles. A *slot* is a position in `columns`.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub columns: Vec<String>,
@@ -32,7 +32,7 @@ pub(crate) struct Plan {
 #[derive(Debug)]
 pub(super) struct Cut {
     slot: usize,
-    /// Edges with whether the edge itself belongs below.
+    /// Edges, each with whether the edge itself belongs below.
     edges: Vec<(f64, bool)>,
     labels: Vec<String>,
 }
@@ -113,7 +113,7 @@ impl Plan {
         self.looked_up(cells, cuts, names, name, memo)
     }
 
-    /// The same where the file has no code for it, or one that is new.
+    /// The same if the file has no code for it, or a new one.
     fn looked_up(
         &self,
         cells: &mut impl Cells,
@@ -164,7 +164,7 @@ impl Plan {
         names.id(&whole).ok_or_else(|| self.not_text(cells, cuts[0].slot))
     }
 
-    /// The value of a column as part of a name: as it stands, or the bin it falls in.
+    /// The value of a column as part of a name: as it is, or the bin it falls into.
     fn part(&self, cells: &mut impl Cells, cut: &Cut, name: &mut Vec<u8>) -> Result<(), String> {
         name.clear();
         name.extend_from_slice(cells.text(cut.slot));
@@ -172,7 +172,7 @@ impl Plan {
             let Some(missing) = &self.missing else {
                 let column = &self.columns[cut.slot];
                 return Err(format!(
-                    "column '{column}' is empty; expected a value (--missing names what stands for none)"
+                    "column '{column}' is empty; expected a value (--missing NAME gives a name to empty values)"
                 ));
             };
             name.extend_from_slice(missing.as_bytes());

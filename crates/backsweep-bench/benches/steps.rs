@@ -1,4 +1,4 @@
-//! //! The cost of one observation with five update cycles after it, for every planner and queue, and the cost per transition
+//! The cost of one observation with five update cycles after it, for every planner and queue, and the cost per transition
 //! of one sweep of value iteration over the paper's maze: `cargo bench -p backsweep-bench`.
 //!
 //! Criterion compares with its last run and includes the machine's noise; `scripts/bench-instructions` counts instead, and

@@ -1,4 +1,4 @@
-//! //! The worlds match their definitions: probabilities by hand, Gymnasium's own tables, best gains and ceilings from the
+//! The worlds match their definitions: probabilities by hand, Gymnasium's own tables, best gains and ceilings from the
 //! solver with guarantees.
 
 use backsweep::{Action, Environment, Next, Outcome, Random, State};

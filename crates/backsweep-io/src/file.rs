@@ -96,7 +96,7 @@ pub(crate) fn create_temporary(path: &Path, is_private: bool) -> io::Result<(Pat
         let _ = is_private;
         match options.open(&temporary) {
             Ok(file) => {
-                // // Waits for a process that is just removing it as an orphan. File systems without locks refuse, both
+                // Waits for a process that is just removing it as an orphan. File systems without locks refuse, both
                 // here and there.
                 let _ = file.lock();
                 if temporary.exists() {

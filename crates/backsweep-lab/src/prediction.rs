@@ -77,7 +77,7 @@ impl Work for Prediction {
             let step = circle.step(state, &mut random);
             state = step.next;
             predictor.observe(step.state, step.reward, step.next())?;
-            // // All states, not only the one that was backed up: otherwise the score would depend on which states a method
+            // All states, not only the one that was backed up: otherwise the score would depend on which states a method
             // leaves alone. Each term is divided by the initial error, so that without learning every term, and the mean, is
             // exactly 1.
             sum += root_mean_square(std::array::from_fn(|s| predictor.value(State(s as u32)) - exact[s]))

@@ -169,7 +169,7 @@ impl Resampled {
         let returns = || found.policy_returns.iter().copied();
         let (worst, best) =
             (returns().fold(f64::INFINITY, f64::min), returns().fold(f64::NEG_INFINITY, f64::max));
-        // // Trajectories that no held-out case took may return anything from the worst to the best return seen. Without this,
+        // Trajectories that no held-out case took may return anything from the worst to the best return seen. Without this,
         // the interval is narrow and wrong where long cases are so unlikely to be logged that only short ones, which end well,
         // carry weight.
         let widened = |of: Estimate, less: f64| Estimate {

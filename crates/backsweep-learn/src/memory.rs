@@ -71,7 +71,7 @@ impl<K: Ord> Groups<K> {
     }
 
     fn memory(&self) -> Option<Memory> {
-        // // Over all pairs: the squares between groups and in total, what chance expects between groups, the statistic and its
+        // Over all pairs: the squares between groups and in total, what chance expects between groups, the statistic and its
         // degrees.
         let (mut between, mut total, mut expected, mut statistic, mut degrees) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for groups in self.0.values() {

@@ -96,7 +96,7 @@ fn log(world: &World, logged: &[Vec<f64>], n_cases: u64, run: u64) -> Vec<Case> 
     (0..n_cases).map(|i| world.run(logged, 50, (i % 16) as u8, &mut random)).collect()
 }
 
-/// /// The published algorithm, step by step: policy iteration in the model of the log. Pairs seen more than `above` times are
+/// The published algorithm, step by step: policy iteration in the model of the log. Pairs seen more than `above` times are
 /// free, the others keep the probabilities of the baseline, which are known; a pair never seen ends without reward.
 fn published(cases: &[Case], baseline: &[Vec<f64>], above: Option<i64>) -> Vec<Vec<f64>> {
     const NOWHERE: usize = 24;
@@ -211,7 +211,7 @@ fn the_published_table_is_reproduced() {
             assert!(is_near(known, theirs, mean, worst), "{line}");
             // What is learned here is the published policy for the shares in the log; ties and states only seen at a cut differ.
             assert!(is_near(ours, shares, 0.005, 0.005), "{line}");
-            // // 20 cases do not determine the baseline well, so keeping an estimate of it is not as safe as keeping the known
+            // 20 cases do not determine the baseline well, so keeping an estimate of it is not as safe as keeping the known
             // one.
             let worst = if (n_cases, above) == (20, Some(20)) { 0.05 } else { worst };
             assert!(is_near(ours, theirs, mean, worst), "{line}");

@@ -1,4 +1,4 @@
-//! //! Parquet: reads logs by row group, and counts. Text stays in dictionaries, so that a name is looked up once per group,
+//! Parquet: reads logs by row group, and counts. Text stays in dictionaries, so that a name is looked up once per group,
 //! not per row.
 
 use crate::counts::Counts;

@@ -546,7 +546,7 @@ impl Agent {
         Ok(model.states().map(|state| planner.priority(model, state)).collect())
     }
 
-    /// /// How each Q of the state with this number is computed, as JSON; None for an agent that acts by other values
+    /// How each Q of the state with this number is computed, as JSON; None for an agent that acts by other values
     /// than it recommends by, since the terms would not add up to the recommended ones. For ``watch``.
     fn _made(&self, state: u32) -> PyResult<Option<String>> {
         let learner = self.lock()?;

@@ -170,7 +170,7 @@ fn in_slices(py: Python<'_>, most: u64, mut slice: impl FnMut(u64) -> (u64, bool
         py.check_signals()?;
         let took = start.elapsed();
         if took < SLICE / 2 {
-            // // The time of a cycle differs by five orders of magnitude between planners, so the slice size grows fast while
+            // The time of a cycle differs by five orders of magnitude between planners, so the slice size grows fast while
             // that is safe.
             size = size.saturating_mul(if took < SLICE / 64 { 16 } else { 2 });
         } else if took > SLICE {

@@ -46,7 +46,7 @@ impl<P: Predictor + Clone> Named<P> {
                 state_key.show()
             )));
         }
-        // Looked up before anything is added, so that one that cannot be a name changes nothing.
+        // Looked up before anything is added, so that an invalid name changes nothing.
         self.names.id(py, &next_key, "next_state")?;
         let (state, _) = self.names.id_or_insert(py, state_key, "state")?;
         let next = match terminated {

@@ -1,4 +1,4 @@
-//! //! The problem that remains after graph analysis: states that count as one are merged, and everything known is one of two
+//! The problem that remains after graph analysis: states that count as one are merged, and everything known is one of two
 //! extra states, worth 0 and 1.
 
 use crate::graph::Graph;

@@ -40,7 +40,7 @@ impl std::ops::Neg for Interval {
     }
 }
 
-/// /// A sum of products under construction. The exact sum of n products is within `(n + k) EPS Σ|p v|` of the computed one,
+/// A sum of products under construction. The exact sum of n products is within `(n + k) EPS Σ|p v|` of the computed one,
 /// where each factor p may itself be off by a relative `k EPS / 2`; underflow adds less than 1e-300.
 #[derive(Clone, Copy, Default)]
 pub struct Sum {

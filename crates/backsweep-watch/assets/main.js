@@ -57,7 +57,7 @@ function say(text) {
   $("live").textContent = text;
 }
 
-// // `make` builds the command when its turn comes; null only waits for earlier ones. The next command waits until the page
+// `make` builds the command when its turn comes; null only waits for earlier ones. The next command waits until the page
 // has seen the result of this one, since frames come over a separate connection.
 function send(make, { done, refused } = {}) {
   orders = orders.then(async () => {
@@ -88,7 +88,7 @@ function release() {
   waiting = null;
 }
 
-// // Sliders send many changes: while one is in flight, later ones are collected. Only what changed is sent, so that another
+// Sliders send many changes: while one is in flight, later ones are collected. Only what changed is sent, so that another
 // viewer's change to another setting survives.
 let wanted = null;
 function change(settings, wrong = (text) => problem(capital(text))) {

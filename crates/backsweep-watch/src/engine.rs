@@ -61,7 +61,7 @@ pub enum Order {
         #[serde(default)]
         restart: bool,
     },
-    /// /// Change some settings of the scene and leave the others alone, so that two viewers can change different ones at
+    /// Change some settings of the scene and leave the others alone, so that two viewers can change different ones at
     /// the same time.
     Change {
         /// The settings by name.

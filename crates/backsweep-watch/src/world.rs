@@ -99,7 +99,7 @@ impl World {
         self.pointers.clone()
     }
 
-    /// /// What the page must know about the world besides its text: where actions point, its unpainted text, and whether
+    /// What the page must know about the world besides its text: where actions point, its unpainted text, and whether
     /// it has episodes.
     pub fn layout_json(&self) -> Value {
         let rows = match &self.pointers[..] {

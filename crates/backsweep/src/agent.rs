@@ -75,7 +75,7 @@ impl Agent {
         self.explorer.as_deref().is_some_and(|explorer| explorer.acting_planner().is_some())
     }
 
-    /// /// The planner of the values that [`act`](Self::act) uses. When the agent samples from the posterior, that planner
+    /// The planner of the values that [`act`](Self::act) uses. When the agent samples from the posterior, that planner
     /// has its own model, a sampled world with the same states and actions.
     pub fn acting_planner(&self) -> &dyn Planner {
         let own = self.explorer.as_deref().and_then(Explorer::acting_planner);
@@ -322,7 +322,7 @@ impl Agent {
         }
     }
 
-    /// /// How exact the values are that [`act`](Self::act) uses; for an agent that samples from the posterior, in the
+    /// How exact the values are that [`act`](Self::act) uses; for an agent that samples from the posterior, in the
     /// world that it currently acts by.
     pub fn audit_acting(&self) -> Audit {
         let own = self.explorer.as_deref().and_then(|explorer| explorer.audit_acting(&self.model));

@@ -115,7 +115,7 @@ impl Explore {
         "posterior_sampling",
     ];
 
-    /// /// The way to explore with this name; `constant` gives each of its constants by field name. `None` if there is no
+    /// The way to explore with this name; `constant` gives each of its constants by field name. `None` if there is no
     /// such way. The numbers are checked when an agent is built.
     ///
     /// # Errors

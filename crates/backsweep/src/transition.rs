@@ -10,7 +10,7 @@ use crate::{Action, State};
 pub enum Next {
     /// The episode continues in this state.
     Continue(State),
-    /// /// The episode was truncated in this state, for instance by a time limit. To the model this is the
+    /// The episode was truncated in this state, for instance by a time limit. To the model this is the
     /// same as [`Next::Continue`].
     Truncated(State),
     /// The episode ended: nothing follows, the value is 0.

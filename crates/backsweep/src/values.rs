@@ -22,7 +22,7 @@ pub struct PairValue {
 }
 
 impl PairValue {
-    /// /// The entry of slot 0, which belongs to no pair (see [`crate::store`]): no small backup changes it, and it is
+    /// The entry of slot 0, which belongs to no pair (see [`crate::store`]): no small backup changes it, and it is
     /// never the best.
     const NO_PAIR: Self = Self { q: f64::NEG_INFINITY, scale: 0.0 };
 

@@ -1,4 +1,4 @@
-//! //! What an agent says about its own distance from the best: the loss of its greedy policy in the learned model, never
+//! What an agent says about its own distance from the best: the loss of its greedy policy in the learned model, never
 //! more than `bound`; and an interval for the true values, which contains them as often as it claims.
 
 mod common;

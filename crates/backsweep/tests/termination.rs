@@ -1,4 +1,4 @@
-//! //! Planning ends even if the threshold demands the last bit: the rounding of running sums must not keep values
+//! Planning ends even if the threshold demands the last bit: the rounding of running sums must not keep values
 //! changing for ever.
 
 use backsweep::planner::plan;

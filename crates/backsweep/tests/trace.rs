@@ -1,4 +1,4 @@
-//! //! Both versions of Algorithm 2 on one problem of three states, worked out by hand, line by line. Fixed-point tests
+//! Both versions of Algorithm 2 on one problem of three states, worked out by hand, line by line. Fixed-point tests
 //! do not see a wrong queue order or a wrong priority; this does.
 //!
 //! States A, B, C; A has the actions x and y, B and C one action. γ = ½, values start at 0, threshold 0. All numbers are

@@ -62,7 +62,7 @@ impl Default for Learning {
             optimism: 0.0,
             threshold: 1e-5,
             queue: "exact".into(),
-            // // No episode of the paper's experiments comes near it; without a limit, an agent that has no reason to end
+            // No episode of the paper's experiments comes near it; without a limit, an agent that has no reason to end
             // its episode (every step gives a reward) would never finish its run.
             max_steps: 1_000_000,
         }

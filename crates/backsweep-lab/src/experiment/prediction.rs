@@ -34,7 +34,7 @@ impl Experiment {
                     return Err(Error::new(line));
                 }
             };
-            // // Common random numbers: the stream depends only on the kind of instance, so that tasks and methods can
+            // Common random numbers: the stream depends only on the kind of instance, so that tasks and methods can
             // be compared run by run.
             let stream = fnv1a(&format!("{}/{}", self.name, circle.name));
             for predictor in &file.predictors {

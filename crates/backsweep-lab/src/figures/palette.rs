@@ -1,4 +1,4 @@
-//! //! One colour and one mark per method, the same in every picture. The colours are those of Okabe and Ito,
+//! One colour and one mark per method, the same in every picture. The colours are those of Okabe and Ito,
 //! which colour-blind readers can distinguish, plus two in the same spirit; marks differ as well.
 
 use super::chart::{Mark, Paint};

@@ -1,4 +1,4 @@
-//! //! Pictures of a suite of worlds: scores of all agents with ceilings, targets and published numbers; and, for families, the
+//! Pictures of a suite of worlds: scores of all agents with ceilings, targets and published numbers; and, for families, the
 //! curve over their sizes.
 
 use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};

@@ -322,7 +322,7 @@ fn check_starts(starts: &[u32], end: usize, what: &str, of: &str) -> Result<(), 
 
 fn check_rows(mdp: &Mdp, rewards: &[f64]) -> Result<Facts, String> {
     let n = mdp.n_states() as u32;
-    // // No branch per arc, so that the loops process several arcs at a time: on a model that one pass solves, the check is
+    // No branch per arc, so that the loops process several arcs at a time: on a model that one pass solves, the check is
     // half of the work.
     let mut right = mdp.targets.iter().fold(true, |right, &target| right & (target < n));
     let mut seen = Seen::default();

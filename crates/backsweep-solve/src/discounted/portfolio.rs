@@ -8,7 +8,7 @@ use super::order::{self, Renumbered};
 use super::sweeps::{self, End, Goal, Reached};
 use super::{components, in_place, krylov};
 
-/// The widest envelope, as root mean square, that elimination is chosen for.
+/// The widest envelope, as root mean square, for which elimination is chosen.
 const NARROW: f64 = 64.0;
 
 /// Sweeps over all choices after which simultaneous sweeps count as slow: well-mixing models need ten to twenty.
@@ -53,7 +53,7 @@ impl Solver {
         self.slow(model, reached.values, goal)
     }
 
-    /// Sweeps until they turn out to be slow.
+    /// Sweeps until they prove to be slow.
     fn mixing(&mut self, model: &Model, goal: &Goal) -> Reached {
         let patient = Goal { patience: PATIENCE, ..*goal };
         let n = model.n_states();
@@ -65,7 +65,7 @@ impl Solver {
         sweeps::modified_policy_iteration(model, vec![0.0; n], &patient)
     }
 
-    /// What is left where sweeps are slow.
+    /// The methods that remain where sweeps are slow.
     fn slow(&mut self, model: &Model, values: Vec<f64>, goal: &Goal) -> Reached {
         self.explain("krylov: sweeps contract slowly here");
         let reached = krylov::iterate(model, values, goal);
@@ -90,8 +90,8 @@ impl Solver {
 
     fn narrow(&mut self, model: &Model, goal: &Goal) -> Option<Reached> {
         let n = model.n_states();
-        // Elimination costs the squared width per state and evaluation, a sweep the arcs per state; sweeps at their worst
-        // need a few times 1 / (1 - discount).
+        // Elimination costs the squared width per state and evaluation, a sweep the arcs per state; at worst, a few
+        // times 1 / (1 - discount) sweeps are needed.
         let arcs_per_state = model.targets.len() as f64 / n.max(1) as f64;
         let widest = (arcs_per_state / (1.0 - model.discount)).sqrt().clamp(8.0, NARROW);
         if sampled_distance(model) <= widest {
@@ -123,7 +123,7 @@ impl Solver {
         self.polish(model, back(&renumbered, reached), goal)
     }
 
-    /// Policy iteration that stopped short is continued by sweeps.
+    /// Sweeps continue policy iteration that stopped short.
     fn polish(&mut self, model: &Model, reached: Reached, goal: &Goal) -> Option<Reached> {
         if reached.end == End::Slow {
             Some(self.in_place(model, reached.values, goal))
@@ -192,7 +192,7 @@ impl Solver {
                     Some(reached) => reached,
                     None if (goal.stop)() => sweeps::modified_policy_iteration(model, vec![0.0; n], goal),
                     None => {
-                        return Err("the method backward needs a model without cycles other than self loops, and this one \
+                        return Err("the method backward needs a model without cycles other than self loops, but this one \
                                     has others; choose another method or none"
                             .to_owned());
                     }
@@ -230,7 +230,8 @@ fn sampled_distance(model: &Model) -> f64 {
     distance as f64 / n_arcs.max(1) as f64
 }
 
-/// Windows hold eight times the mean distance of an arc: deep enough for the way back and forth, small enough for a cache.
+/// Windows hold eight times the mean distance of an arc: deep enough for paths that go back and forth, small enough for a
+/// cache.
 fn window(renumbered: &Renumbered) -> usize {
     (8.0 * renumbered.mean_distance) as usize + 32
 }

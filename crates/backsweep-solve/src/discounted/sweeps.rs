@@ -185,7 +185,7 @@ pub(crate) fn modified_policy_iteration(model: &Model, mut values: Vec<f64>, goa
         }
         rows.gather(model, &policy);
         let share = rows.n_arcs() as f64 / model.targets.len().max(1) as f64;
-        // // Each round reduces the spread of changes to a tenth, with at most ten cheap sweeps, since the policy is
+        // Each round reduces the spread of changes to a tenth, with at most ten cheap sweeps, since the policy is
         // still changing.
         for _ in 0..PARTIAL_SWEEPS {
             let change = policy_sweep(&rows, model.discount, &values, &mut next, goal.threads);

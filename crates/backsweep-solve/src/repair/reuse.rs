@@ -1,4 +1,4 @@
-//! //! Changes that leave the graph analysis valid, where small backups do not keep the answer: the components with a changed
+//! Changes that leave the graph analysis valid, where small backups do not keep the answer: the components with a changed
 //! row are solved again, and those before them if bounds move. See [`Kept`] for which changes these are.
 
 use super::Repair;

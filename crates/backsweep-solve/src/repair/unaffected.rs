@@ -1,4 +1,4 @@
-//! //! Changes that cannot matter, where small backups do not keep the answer: choices that the policy does not take, and
+//! Changes that cannot matter, where small backups do not keep the answer: choices that the policy does not take, and
 //! that stay worse than those it takes.
 //!
 //! Let everything be maximized, v be the true values before, and `low <= v <= high`, where the policy is worth at least low.

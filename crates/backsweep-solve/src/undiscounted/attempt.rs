@@ -80,7 +80,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// /// Re-solves a component after a change to one of its rows or (`!direct`) to what it leads to. False if that takes too
+    /// Re-solves a component after a change to one of its rows or (`!direct`) to what it leads to. False if that takes too
     /// long; its bounds are meaningless then.
     pub fn solve_again(&mut self, component: usize, local: &mut Local, direct: bool) -> bool {
         let states = self.cut(component, local);

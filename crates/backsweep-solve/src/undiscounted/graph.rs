@@ -117,7 +117,7 @@ pub(crate) fn certain(
             return Some(Certain { states, policy });
         }
         kept = states;
-        // // States that are certain to lead there are removed in the same round; otherwise a long chain
+        // States that are certain to lead there are removed in the same round; otherwise a long chain
         // would take one round per state.
         while let Some(t) = gone.pop() {
             for &c in view.predecessors(t as usize) {

@@ -31,7 +31,7 @@ pub(crate) struct Local {
 }
 
 impl Local {
-    /// /// Extracts a component, reusing the memory of the previous one. `rank` is each state's place within its component;
+    /// Extracts a component, reusing the memory of the previous one. `rank` is each state's place within its component;
     /// `lower` and `upper` hold the bounds of all states that the component leads to.
     pub fn cut(
         &mut self,

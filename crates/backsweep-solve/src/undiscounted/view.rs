@@ -161,7 +161,7 @@ impl<'a> View<'a> {
             if !size.is_finite() {
                 return Err(format!("reward \"{}\" of choice {c} is too large for a number", rewards.name));
             }
-            // // Parts that cancel exactly give a reward of 0. A number with few binary places is exact; one with many may
+            // Parts that cancel exactly give a reward of 0. A number with few binary places is exact; one with many may
             // have been rounded from a fraction.
             let plain = rewards.arcs.is_empty() && size == sum.abs() && (own == 0.0 || sum == own);
             let error = if sum == 0.0 || (plain && is_short(sum)) {

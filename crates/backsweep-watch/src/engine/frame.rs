@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use std::sync::{Arc, OnceLock};
 
-/// /// What is visible of one agent. Lists are indexed by cell, or by pair: [`MAX_ACTIONS`] places per cell, with 0 beyond the
+/// What is visible of one agent. Lists are indexed by cell, or by pair: [`MAX_ACTIONS`] places per cell, with 0 beyond the
 /// cell's own actions.
 #[derive(Clone, Debug)]
 pub struct AgentFrame {

@@ -1,4 +1,4 @@
-//! //! The judge: a second thread that knows the true probabilities. It computes the optimum of a world, evaluates the greedy
+//! The judge: a second thread that knows the true probabilities. It computes the optimum of a world, evaluates the greedy
 //! policies submitted to it, and reports which come within 1 % of the optimum. How much an agent explores while it learns is
 //! not part of its policy, so agents that explore differently are measured alike.
 //!

@@ -73,7 +73,7 @@ impl Fading {
         }
     }
 
-    /// /// The weight of an observation of a pair made one step later, and the factor by which its row must be scaled first, if
+    /// The weight of an observation of a pair made one step later, and the factor by which its row must be scaled first, if
     /// any.
     pub fn next_weight(&self, model: &Model, pair: Pair) -> (f64, Option<f64>) {
         let is_new = model.weight(pair) == 0.0;

@@ -96,7 +96,7 @@ impl Model {
         }
     }
 
-    /// Bytes in use for states, pairs and arcs (filled, not reserved).
+    /// Bytes in use for states, pairs and arcs, not merely reserved.
     pub fn bytes(&self) -> usize {
         self.row_bytes() + self.arcs.bytes()
     }

@@ -249,7 +249,7 @@ impl Arcs {
         })
     }
 
-    /// /// Prefetches the newest blocks of a list, up to the four that it names: in a model too large for the
+    /// Prefetches the newest blocks of a list, up to the four that it names: in a model too large for the
     /// cache most lists have no more.
     #[inline(always)]
     pub fn prefetch(&self, list: &InList) {

@@ -147,7 +147,7 @@ impl Table {
 /// One choice: its arcs and its reward, which is per choice if all rows have the same, and per arc otherwise.
 fn add_pair(mdp: &mut Mdp, rewards: &mut Rewards, rows: &[(u32, u32, u32, f64, f64)]) {
     let sum: f64 = rows.iter().map(|row| row.3).sum();
-    // // A sum that is off by more than rounding comes from a table with few digits; dividing by it keeps episodes from
+    // A sum that is off by more than rounding comes from a table with few digits; dividing by it keeps episodes from
     // ending by mistake.
     let scale = if (sum - 1.0).abs() > SUM_SLACK { 1.0 / sum } else { 1.0 };
     let live = || rows.iter().filter(|row| row.3 > 0.0);

@@ -5,7 +5,7 @@
 //! | the model and its changes | [`model`], [`editing`] |
 //! | from arrays | [`build`], [`arrays`] |
 //! | answers and repairs, what-if | [`asking`], [`solving`], [`stopping`], [`comparing`] |
-//! | reading both | [`reading`] |
+//! | reading both | [`reading`], by the user's names [`named`] |
 //! | files | [`files`] (other tools'), [`storage`] (our own) |
 
 pub mod arrays;
@@ -15,6 +15,7 @@ pub mod comparing;
 pub mod editing;
 pub mod files;
 pub mod model;
+pub mod named;
 pub mod reading;
 pub mod solving;
 pub mod stopping;
@@ -24,11 +25,10 @@ use crate::errors;
 use crate::exclusive::Exclusive;
 use crate::files::{call, translate};
 use crate::named_agent::NamedAgent;
-use crate::names;
 use crate::solver::Solver;
 use arrays::{RewardArray, Rows};
-use asking::{Objective, checked_discount, effort, format_of, ids, question, result, stopping};
-use backsweep_io::mdp::{Compression, Label};
+use asking::{Objective, checked_discount, comparison, effort, format_of, question, result, stopping};
+use backsweep_io::mdp::Compression;
 use build::Sums;
 use comparing::GivenChange;
 use model::NamedModel;
@@ -192,38 +192,11 @@ impl KnownModel {
 
     /// Labels states; `init` are the initial ones.
     fn set_label(&self, label: String, states: &Bound<'_, PyAny>) -> PyResult<()> {
-        let mut solved = self.lock()?;
-        let mut ids = Vec::new();
-        for state in states.try_iter()? {
-            ids.push(solved.state_id(&state?)?);
-        }
-        ids.sort_unstable();
-        ids.dedup();
-        let mdp = &mut solved.model.mdp;
-        if label == "init" && mdp.labels.iter().all(|known| known.name != label) {
-            mdp.initial = ids;
-        } else if let Some(known) = mdp.labels.iter_mut().find(|known| known.name == label) {
-            known.states = ids;
-        } else {
-            mdp.labels.push(Label { name: label, states: ids });
-        }
-        // An answer depends on labels.
-        solved.forget_labels();
-        Ok(())
+        self.lock()?.set_label(label, states)
     }
 
     fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let solved = self.lock()?;
-        let found = PyDict::new(py);
-        let mdp = &solved.model.mdp;
-        let initial = (!mdp.initial.is_empty()).then_some(("init", &mdp.initial));
-        for (name, states) in
-            initial.into_iter().chain(mdp.labels.iter().map(|l| (l.name.as_str(), &l.states)))
-        {
-            let names = states.iter().map(|&state| solved.model.states.object(py, state));
-            found.set_item(name, PyList::new(py, names.collect::<PyResult<Vec<_>>>()?)?)?;
-        }
-        Ok(found)
+        self.lock()?.labels(py)
     }
 
     fn rewards(&self) -> PyResult<Vec<String>> {
@@ -272,14 +245,7 @@ impl KnownModel {
         let question = question(&solved, objective, minimize)?;
         let compared = solved.what_if(py, &changes, &question, &effort, &stopping)?;
         let stopped = stopping.reason(py)?.filter(|_| !compared.converged);
-        let column = |i: usize| -> Vec<u32> {
-            compared.moved.iter().map(|moved| [moved.0, moved.1, moved.2][i]).collect()
-        };
-        let moved =
-            (column(0).into_pyarray(py), ids(&column(1)).into_pyarray(py), ids(&column(2)).into_pyarray(py));
-        let numbers = (compared.before.into_pyarray(py), compared.after.into_pyarray(py));
-        let rest = (compared.bound, compared.converged, stopping.seconds(), stopped);
-        (numbers, moved, rest).into_pyobject(py)
+        comparison(py, compared, stopping.seconds(), stopped)
     }
 
     fn value_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
@@ -287,26 +253,11 @@ impl KnownModel {
     }
 
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let solved = self.lock()?;
-        let found = PyDict::new(py);
-        for (state, value) in (0..).zip(solved.values()) {
-            found.set_item(solved.model.states.object(py, state)?, value)?;
-        }
-        Ok(found)
+        self.lock()?.named_values(py)
     }
 
     fn policy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let solved = self.lock()?;
-        let found = PyDict::new(py);
-        for state in 0..solved.model.states.len() as u32 {
-            if let Some(action) = solved.best(state) {
-                found.set_item(
-                    solved.model.states.object(py, state)?,
-                    solved.model.actions.object(py, action)?,
-                )?;
-            }
-        }
-        Ok(found)
+        self.lock()?.named_policy(py)
     }
 
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
@@ -319,44 +270,23 @@ impl KnownModel {
     }
 
     fn value(&self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
-        let mut solved = self.lock()?;
-        Ok(solved.find_state(state)?.map_or(0.0, |state| solved.value(state)))
+        self.lock()?.named_value(state)
     }
 
     fn best_action<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let mut solved = self.lock()?;
-        let best = solved.find_state(state)?.and_then(|state| solved.best(state));
-        best.map(|action| solved.model.actions.object(state.py(), action)).transpose()
+        self.lock()?.best_action(state)
     }
 
     fn action_values<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        let (py, mut solved) = (state.py(), self.lock()?);
-        let found = PyDict::new(py);
-        if let Some(id) = solved.find_state(state)? {
-            for choice in solved.model.choices_of(id) {
-                let action = solved.model.actions.object(py, solved.model.action_of[choice as usize])?;
-                found.set_item(action, solved.action_value(id, choice)?)?;
-            }
-        }
-        Ok(found)
+        self.lock()?.action_values(state)
     }
 
     fn actions<'py>(&self, state: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let (py, mut solved) = (state.py(), self.lock()?);
-        let found = PyList::empty(py);
-        if let Some(id) = solved.find_state(state)? {
-            for choice in solved.model.choices_of(id) {
-                found.append(solved.model.actions.object(py, solved.model.action_of[choice as usize])?)?;
-            }
-        }
-        Ok(found)
+        self.lock()?.actions(state)
     }
 
     fn contains(&self, state: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let (py, mut solved) = (state.py(), self.lock()?);
-        let key = names::key(state, "state")?;
-        Ok(solved.model.states.id(py, &key, "state")?.is_some()
-            || solved.model.ends.id(py, &key, "state")?.is_some())
+        self.lock()?.contains(state)
     }
 
     fn n_states(&self) -> PyResult<usize> {
@@ -434,31 +364,16 @@ impl KnownModel {
     }
 
     fn __deepcopy__(&self, py: Python<'_>, memo: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let solved = self.lock()?;
-        let mut copy = solved.copied(py)?;
-        copy.model.states = solved.model.states.deep_copied(py, memo, "state")?;
-        copy.model.actions = solved.model.actions.deep_copied(py, memo, "action")?;
-        copy.model.ends = solved.model.ends.deep_copied(py, memo, "end")?;
-        Ok(Self::of(copy))
+        Ok(Self::of(self.lock()?.deep_copied(py, memo)?))
     }
 
-    /// For pickle: as `NamedAgent::reduce`, with what was solved.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let others = PyList::empty(py);
-        let mut encode = |object: &Bound<'py, PyAny>| {
-            others.append(object)?;
-            Ok((others.len() - 1).into_pyobject(py)?.into_any())
-        };
-        let snapshot = self.lock()?.store(py, Some(&mut encode))?;
-        let restore = py.get_type::<Self>().getattr("_restore")?;
-        (restore, (PyBytes::new(py, &backsweep_io::encode(&snapshot)), others)).into_pyobject(py)
+        self.lock()?.reduce::<Self>(py)
     }
 
     #[staticmethod]
     fn _restore<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
-        let mut decode = |index: &Bound<'py, PyAny>| others.get_item(index.extract::<usize>()?);
-        let snapshot = backsweep_io::decode(data).map_err(|error| errors::from_io(py, error))?;
-        Solved::restore(py, &snapshot, Some(&mut decode), Trust::Pickle).map(Self::of)
+        Solved::unreduce(py, data, others).map(Self::of)
     }
 
     fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {

@@ -1,6 +1,7 @@
 //! Questions from Python, checked, and answers in the form that Python takes.
 
 use crate::errors;
+use crate::known::comparing::Compared;
 use crate::known::solving::{Answer, Effort, Question, Solved};
 use crate::known::stopping::Stopping;
 use backsweep::Settings;
@@ -98,4 +99,21 @@ pub fn result<'py>(
         answer.repaired,
     );
     (numbers, rest).into_pyobject(py)
+}
+
+/// A comparison as `backsweep._mdp` takes it.
+pub fn comparison<'py>(
+    py: Python<'py>,
+    compared: Compared,
+    seconds: f64,
+    stopped: Option<&str>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let column = |i: usize| -> Vec<u32> {
+        compared.moved.iter().map(|moved| [moved.0, moved.1, moved.2][i]).collect()
+    };
+    let moved =
+        (column(0).into_pyarray(py), ids(&column(1)).into_pyarray(py), ids(&column(2)).into_pyarray(py));
+    let numbers = (compared.before.into_pyarray(py), compared.after.into_pyarray(py));
+    let rest = (compared.bound, compared.converged, seconds, stopped);
+    (numbers, moved, rest).into_pyobject(py)
 }

@@ -16,6 +16,15 @@ impl Solved {
         Ok(copy)
     }
 
+    /// A copy whose names are copied as copy.deepcopy copies them.
+    pub fn deep_copied(&self, py: Python<'_>, memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut copy = self.copied(py)?;
+        copy.model.states = self.model.states.deep_copied(py, memo, "state")?;
+        copy.model.actions = self.model.actions.deep_copied(py, memo, "action")?;
+        copy.model.ends = self.model.ends.deep_copied(py, memo, "end")?;
+        Ok(copy)
+    }
+
     /// The value of each state by the latest answer; 0 before there is one.
     pub fn values(&self) -> Vec<f64> {
         (0..self.model.states.len() as u32).map(|state| self.value(state)).collect()

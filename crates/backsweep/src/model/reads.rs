@@ -1,7 +1,7 @@
 //! What planners read from a model in their loops.
 
 use super::{Model, PairRow};
-use crate::store::{Cursor, NONE, Predecessors, Sparse, prefetch_row};
+use crate::store::{Cursor, NONE, Predecessors, Sparse};
 use crate::{ArcId, Pair, State};
 
 impl Model {
@@ -80,12 +80,6 @@ impl Model {
     #[inline]
     pub fn arc_weight(&self, arc: ArcId) -> f64 {
         self.arcs.weight(arc)
-    }
-
-    /// Prefetches the data of a state that is likely to be popped next. It need not exist.
-    #[inline(always)]
-    pub(crate) fn expect_pop(&self, state: u32) {
-        prefetch_row(&self.states, state as usize);
     }
 
     /// Prefetches the predecessors of a state that is likely to get an update cycle. It need not exist.

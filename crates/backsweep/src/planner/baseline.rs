@@ -3,8 +3,7 @@
 
 use super::successor_cache::SuccessorCache;
 use super::{Counters, Cycle, Planner, PlannerKind};
-use crate::queue::PriorityQueue;
-use crate::{ArcId, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+use crate::{ArcId, Change, Model, MovedRow, Pair, PriorityQueue, Result, Settings, Snapshot, State, Values};
 use std::fmt::Debug;
 
 /// A baseline.

@@ -10,7 +10,6 @@
 
 use super::baseline::{Baseline, Method};
 use super::{Cycle, PlannerKind};
-use crate::queue::with_queue;
 use crate::{Model, Pair};
 
 /// Moore & Atkeson's prioritized sweeping.
@@ -26,6 +25,7 @@ impl Method for MooreAtkeson {
 
     fn update_cycle(planner: &mut Baseline<Self>, model: &Model) -> Cycle {
         let Some(state) = planner.queue.pop() else { return Cycle::Idle };
+        model.expect_cycle(state);
         planner.counters.cycles += 1;
         let delta_v = planner.back_up(model, state);
         if delta_v == 0.0 {
@@ -37,17 +37,17 @@ impl Method for MooreAtkeson {
         let gamma = values.discount();
         let factor = if gamma > 0.0 { delta_v.abs() / gamma } else { 0.0 };
         let mut predecessors = model.predecessors_from(state, model.first_predecessor(state));
-        with_queue!(queue, queue => {
-            while let Some(lanes) = predecessors.next() {
-                for (slot, weight) in lanes.iter().rev() {
-                    let priority = values.pairs[slot].scale * weight * factor;
-                    if priority > settings.threshold {
-                        queue.promote(model.state_of_slot(slot), priority);
-                    }
+        while let Some(lanes) = predecessors.next() {
+            // All seven priorities first: their scales are then fetched side by side.
+            let scales = lanes.slots.map(|slot| values.pairs[slot as usize].scale);
+            let priorities: [f64; 7] = std::array::from_fn(|i| scales[i] * lanes.weights[i] * factor);
+            for (&slot, &priority) in lanes.slots.iter().zip(&priorities).rev() {
+                if priority > settings.threshold {
+                    queue.promote(model.state_of_slot(slot as usize), priority);
                 }
             }
-            successors.expect(model, queue.likely());
-        });
+        }
+        successors.expect(model, queue.likely());
         Cycle::Done
     }
 

@@ -13,7 +13,6 @@
 
 use super::baseline::{Baseline, Method};
 use super::{Cycle, PlannerKind};
-use crate::queue::with_queue;
 use crate::{ArcId, Change, Model, Pair, Result, Snapshot, State, Values};
 
 /// Peng & Williams' prioritized sweeping.
@@ -34,10 +33,11 @@ impl Baseline<PengWilliams> {
     /// Sets the priorities of a pair's triples from their residuals.
     fn set_residuals(&mut self, pair: Pair) {
         let scale = self.values.pairs[pair.index() + 1].scale;
-        with_queue!(&mut self.queue, queue => for next in self.successors.row(pair.index()) {
+        for next in self.successors.row(pair.index()) {
             let difference = self.values.v[next.state as usize] - self.own.u[next.arc as usize];
-            queue.set_above(self.settings.threshold, next.arc, scale * next.weight * difference.abs());
-        });
+            let priority = scale * next.weight * difference.abs();
+            self.queue.set_above(self.settings.threshold, next.arc, priority);
+        }
     }
 
     /// Restores V of a pair's state after its Q changed, and the residuals of all that lead there.
@@ -49,16 +49,16 @@ impl Baseline<PengWilliams> {
         let v = self.values.v[state.index()];
         let (values, u, threshold) = (&self.values, &self.own.u, self.settings.threshold);
         let mut predecessors = model.predecessors_from(state.0, model.first_predecessor(state.0));
-        with_queue!(&mut self.queue, queue => while let Some(lanes) = predecessors.next() {
+        while let Some(lanes) = predecessors.next() {
             // All seven residuals first: their scales and U are then fetched side by side.
             let scales = lanes.slots.map(|slot| values.pairs[slot as usize].scale);
             let u = &u[lanes.first_arc as usize..][..scales.len()];
             let priorities: [f64; 7] =
                 std::array::from_fn(|i| scales[i] * lanes.weights[i] * (v - u[i]).abs());
             for (arc, priority) in (lanes.first_arc..lanes.first_arc + 7).zip(priorities).rev() {
-                queue.set_above(threshold, arc, priority);
+                self.queue.set_above(threshold, arc, priority);
             }
-        });
+        }
         true
     }
 }
@@ -113,7 +113,7 @@ impl Method for PengWilliams {
         if !planner.restore_maximum(model, pair) {
             planner.counters.idle_pops += 1;
         }
-        let likely = with_queue!(&mut planner.queue, queue => queue.likely());
+        let likely = planner.queue.likely();
         if let Some((pair, _)) = model.ends_of(ArcId(likely)) {
             let state = model.state_of(pair).0;
             planner.successors.expect(model, state);

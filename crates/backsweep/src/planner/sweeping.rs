@@ -23,12 +23,10 @@ mod planner;
 mod touched;
 
 pub use kept::{Reversed, Small};
-pub use planner::Sweeping;
 
 use super::{Counters, Cycle, PlannerKind};
-use crate::queue::{Order, Queue};
 use crate::refresh::RefreshSchedule;
-use crate::{ArcId, Change, Model, Pair, PairValue, State, Values};
+use crate::{ArcId, Change, Model, Pair, PairValue, PriorityQueue, Settings, State, Values};
 use kept::Kept;
 use partial_cycle::PartialCycle;
 use touched::Touched;
@@ -54,13 +52,16 @@ pub type ReversedFullBackups = Sweeping<Reversed>;
 /// Small backups, as in the paper's arXiv version.
 pub type SmallBackups = Sweeping<Small>;
 
-/// Everything but the queue, so that the hot loop is compiled once for each kind of queue.
+/// A planner on small backups; use it by the names of its versions.
 #[derive(Clone, Debug)]
-pub struct SweepState<V> {
-    threshold: f64,
+pub struct Sweeping<V> {
+    settings: Settings,
     values: Values,
+    queue: PriorityQueue,
     schedule: RefreshSchedule,
     counters: Counters,
+    /// The cycle under way, if the last one was cut.
+    partial: Option<PartialCycle>,
     /// Empty between two calls; here only because clearing it for every cycle took 5 % of the time.
     touched: Touched,
     /// What this version keeps besides.
@@ -74,31 +75,25 @@ pub trait Variant: Kept {
     const KIND: PlannerKind;
 
     /// The value that all predecessors of a state use, but for a cycle under way: U, or V.
-    fn published_value(sweep: &SweepState<Self>, state: u32) -> f64;
+    fn published_value(planner: &Sweeping<Self>, state: u32) -> f64;
 
     /// Publishes the value of a state that was popped; returns the one that its predecessors still use.
-    fn publish(sweep: &mut SweepState<Self>, model: &Model, state: u32) -> f64;
+    fn publish(planner: &mut Sweeping<Self>, model: &Model, state: u32) -> f64;
 
     /// Whether the state of a pair may have a new priority now that Q of the pair has changed; `RISES` if it rose. Without
     /// a branch, which no processor could guess. It is only a filter: [`requeue`](Self::requeue) decides.
     fn is_touched<const RISES: bool>(&self, model: &Model, slot: usize, pair: PairValue) -> bool;
 
     /// Restores the priority of a pair's state, and all else that depends on Q of the pair.
-    fn requeue(sweep: &mut SweepState<Self>, model: &Model, queue: &mut Queue<impl Order>, slot: usize);
+    fn requeue(planner: &mut Sweeping<Self>, model: &Model, slot: usize);
 }
 
-impl<V: Variant> SweepState<V> {
+impl<V: Variant> Sweeping<V> {
     /// Lines 10 to 12: restores Q of the observed pair, and the priority of its state.
     #[inline]
-    fn observe(
-        &mut self,
-        model: &Model,
-        queue: &mut Queue<impl Order>,
-        partial: Option<&PartialCycle>,
-        change: &Change,
-    ) {
+    fn observe_change(&mut self, model: &Model, change: &Change) {
         let (pair, row) = (change.pair, model.row(change.pair));
-        let u = change.next.map_or(0.0, |(state, arc)| self.backed_up_value(partial, state, arc));
+        let u = change.next.map_or(0.0, |(state, arc)| self.value_in_use(state, arc));
         let was_known = self.values.believes(row, change.weight_before);
         let is_known = self.values.believes(row, change.weight_after);
         let q = if was_known && is_known {
@@ -106,17 +101,17 @@ impl<V: Variant> SweepState<V> {
             let q = self.values.value_correction(model, change, u); // l.10
             if self.schedule.is_due(model, change, q_old, q) {
                 self.counters.refreshes += 1;
-                return self.refresh(model, queue, partial, pair);
+                return self.recompute(model, pair);
             }
             q
         } else if change.weight_before == 0.0 && is_known {
             // The only observation there is: its full backup needs no list of successors.
             self.values.full_backup_with_bonus(row, pair, std::iter::once((change.weight, u)))
         } else {
-            return self.refresh(model, queue, partial, pair);
+            return self.recompute(model, pair);
         };
         self.values.put(model, pair, q);
-        V::requeue(self, model, queue, pair.index() + 1); // l.11, 12
+        V::requeue(self, model, pair.index() + 1); // l.11, 12
         if let Some((next, _)) = change.next {
             self.values.expect_observation(model, next);
         }
@@ -124,18 +119,12 @@ impl<V: Variant> SweepState<V> {
 
     /// Lines 14 to 22: one update cycle, or as much of it as `limit` backups allow.
     #[inline]
-    fn update_cycle(
-        &mut self,
-        model: &Model,
-        queue: &mut Queue<impl Order>,
-        partial: &mut Option<PartialCycle>,
-        limit: usize,
-    ) -> Cycle {
-        let mut cycle = match partial.take() {
+    fn sweep(&mut self, model: &Model, limit: usize) -> Cycle {
+        let mut cycle = match self.partial {
             Some(cycle) => cycle,
-            None if limit < usize::MAX && !queue.prepare(limit) => return Cycle::Cut,
+            None if limit < usize::MAX && !self.queue.prepare(limit) => return Cycle::Cut,
             None => {
-                let Some(state) = queue.pop() else { return Cycle::Idle }; // l.14
+                let Some(state) = self.queue.pop() else { return Cycle::Idle }; // l.14
                 self.counters.cycles += 1;
                 let v_old = V::publish(self, model, state); // l.15, 16, 17
                 let v = V::published_value(self, state);
@@ -144,33 +133,28 @@ impl<V: Variant> SweepState<V> {
                 PartialCycle { state, v_old, is_exact, cursor: model.first_predecessor(state) }
             }
         };
-        model.expect_pop(queue.likely());
         let delta_v = V::published_value(self, cycle.state) - cycle.v_old; // l.18
         let n_backups = if delta_v == 0.0 {
             cycle.finish() // Departure 8
         } else if cycle.is_exact {
-            self.refresh_predecessors(model, queue, &mut cycle, delta_v, limit)
+            self.refresh_predecessors(model, &mut cycle, delta_v, limit)
         } else if delta_v < 0.0 {
-            self.back_up_predecessors::<false>(model, queue, &mut cycle, delta_v, limit)
+            self.back_up_predecessors::<false>(model, &mut cycle, delta_v, limit)
         } else {
-            self.back_up_predecessors::<true>(model, queue, &mut cycle, delta_v, limit)
+            self.back_up_predecessors::<true>(model, &mut cycle, delta_v, limit)
         };
         self.counters.small_backups += n_backups as u64;
         self.schedule.count(n_backups);
+        self.partial = (!cycle.is_finished()).then_some(cycle);
         while let Some(pair) = self.schedule.in_turn(model, limit) {
             self.counters.refreshes += 1;
-            self.refresh(model, queue, Some(&cycle), pair);
+            self.recompute(model, pair);
             if limit < usize::MAX {
                 break;
             }
         }
-        model.expect_cycle(queue.likely());
-        if cycle.is_finished() {
-            Cycle::Done
-        } else {
-            *partial = Some(cycle);
-            Cycle::Cut
-        }
+        model.expect_cycle(self.queue.likely());
+        if cycle.is_finished() { Cycle::Done } else { Cycle::Cut }
     }
 
     /// Lines 19 to 22: gives predecessors their small backups; returns how many.
@@ -178,7 +162,6 @@ impl<V: Variant> SweepState<V> {
     fn back_up_predecessors<const RISES: bool>(
         &mut self,
         model: &Model,
-        queue: &mut Queue<impl Order>,
         cycle: &mut PartialCycle,
         delta_v: f64,
         limit: usize,
@@ -194,18 +177,18 @@ impl<V: Variant> SweepState<V> {
                 self.touched.push(slot, self.own.is_touched::<RISES>(model, slot, *pair)); // l.21
             }
             if self.touched.is_complete() {
-                self.requeue_touched(model, queue); // l.22
+                self.requeue_touched(model); // l.22
             }
         }
         cycle.cursor = predecessors.cursor();
-        self.requeue_touched(model, queue);
+        self.requeue_touched(model);
         predecessors.n_taken()
     }
 
     #[inline]
-    fn requeue_touched(&mut self, model: &Model, queue: &mut Queue<impl Order>) {
+    fn requeue_touched(&mut self, model: &Model) {
         for i in 0..self.touched.n {
-            V::requeue(self, model, queue, self.touched.slots[i] as usize);
+            V::requeue(self, model, self.touched.slots[i] as usize);
         }
         (self.touched.n, self.touched.n_blocks) = (0, 0);
     }
@@ -216,7 +199,6 @@ impl<V: Variant> SweepState<V> {
     fn refresh_predecessors(
         &mut self,
         model: &Model,
-        queue: &mut Queue<impl Order>,
         cycle: &mut PartialCycle,
         delta_v: f64,
         limit: usize,
@@ -227,14 +209,15 @@ impl<V: Variant> SweepState<V> {
             let Some(lanes) = predecessors.next() else { break };
             cycle.cursor = predecessors.cursor();
             n_backups += predecessors.n_taken();
+            self.partial = Some(*cycle);
             for (slot, weight) in lanes.iter().filter(|&(slot, _)| slot > 0) {
                 let pair = Pair(slot as u32 - 1);
                 if RefreshSchedule::is_too_long(model, pair, limit) {
                     self.values.small_backup(pair, weight, delta_v);
-                    V::requeue(self, model, queue, slot);
+                    V::requeue(self, model, slot);
                     cost += 1;
                 } else {
-                    self.refresh(model, queue, Some(cycle), pair);
+                    self.recompute(model, pair);
                     self.counters.refreshes += 1;
                     cost += 1 + model.row(pair).n_successors();
                 }
@@ -244,27 +227,19 @@ impl<V: Variant> SweepState<V> {
     }
 
     /// Recomputes a pair from the model and restores all that depends on it.
-    fn refresh(
-        &mut self,
-        model: &Model,
-        queue: &mut Queue<impl Order>,
-        partial: Option<&PartialCycle>,
-        pair: Pair,
-    ) {
-        let successors = model
-            .successors(pair)
-            .map(|next| (next.weight, self.backed_up_value(partial, next.state, next.arc)));
+    fn recompute(&mut self, model: &Model, pair: Pair) {
+        let successors =
+            model.successors(pair).map(|next| (next.weight, self.value_in_use(next.state, next.arc)));
         let q = self.values.full_backup_with_bonus(model.row(pair), pair, successors);
         self.values.put(model, pair, q);
-        V::requeue(self, model, queue, pair.index() + 1);
+        V::requeue(self, model, pair.index() + 1);
     }
 
     /// The value of a state on which the pair of an arc to it is built at this moment.
     #[inline]
-    fn backed_up_value(&self, partial: Option<&PartialCycle>, state: State, arc: ArcId) -> f64 {
-        partial
-            .and_then(|cycle| cycle.stale_value(state, arc))
-            .unwrap_or_else(|| V::published_value(self, state.0))
+    fn value_in_use(&self, state: State, arc: ArcId) -> f64 {
+        let stale = self.partial.and_then(|cycle| cycle.stale_value(state, arc));
+        stale.unwrap_or_else(|| V::published_value(self, state.0))
     }
 }
 
@@ -272,18 +247,18 @@ impl Variant for Small {
     const KIND: PlannerKind = PlannerKind::SmallBackups;
 
     #[inline(always)]
-    fn published_value(sweep: &SweepState<Self>, state: u32) -> f64 {
-        sweep.values.v[state as usize]
+    fn published_value(planner: &Sweeping<Self>, state: u32) -> f64 {
+        planner.values.v[state as usize]
     }
 
     #[inline]
-    fn publish(sweep: &mut SweepState<Self>, model: &Model, state: u32) -> f64 {
-        sweep.own.floor[state as usize] = sweep.threshold;
+    fn publish(planner: &mut Sweeping<Self>, model: &Model, state: u32) -> f64 {
+        planner.own.floor[state as usize] = planner.settings.threshold;
         for pair in model.pair_range(state) {
-            sweep.own.q_prev[pair + 1] = sweep.values.pairs[pair + 1].q; // l.15
+            planner.own.q_prev[pair + 1] = planner.values.pairs[pair + 1].q; // l.15
         }
-        let v_old = sweep.values.v[state as usize]; // l.16
-        sweep.values.update_maximum(model, State(state)); // l.17
+        let v_old = planner.values.v[state as usize]; // l.16
+        planner.values.update_maximum(model, State(state)); // l.17
         v_old
     }
 
@@ -293,13 +268,13 @@ impl Variant for Small {
     }
 
     #[inline(always)]
-    fn requeue(sweep: &mut SweepState<Self>, model: &Model, queue: &mut Queue<impl Order>, slot: usize) {
-        let priority = (sweep.values.pairs[slot].q - sweep.own.q_prev[slot]).abs(); // l.11, 21
+    fn requeue(planner: &mut Sweeping<Self>, model: &Model, slot: usize) {
+        let priority = (planner.values.pairs[slot].q - planner.own.q_prev[slot]).abs(); // l.11, 21
         let state = model.state_of_slot(slot);
-        let floor = &mut sweep.own.floor[state as usize];
+        let floor = &mut planner.own.floor[state as usize];
         if priority > *floor {
             *floor = priority;
-            queue.promote(state, priority); // l.12, 22 (Departure 6)
+            planner.queue.promote(state, priority); // l.12, 22 (Departure 6)
         }
     }
 }
@@ -311,14 +286,14 @@ impl Variant for Reversed {
     const KIND: PlannerKind = PlannerKind::ReversedFullBackups;
 
     #[inline(always)]
-    fn published_value(sweep: &SweepState<Self>, state: u32) -> f64 {
-        sweep.own.states[state as usize].u
+    fn published_value(planner: &Sweeping<Self>, state: u32) -> f64 {
+        planner.own.states[state as usize].u
     }
 
     #[inline]
-    fn publish(sweep: &mut SweepState<Self>, _: &Model, state: u32) -> f64 {
-        let v = sweep.values.v[state as usize];
-        std::mem::replace(&mut sweep.own.states[state as usize].u, v) // l.16, 17: U takes the place of V
+    fn publish(planner: &mut Sweeping<Self>, _: &Model, state: u32) -> f64 {
+        let v = planner.values.v[state as usize];
+        std::mem::replace(&mut planner.own.states[state as usize].u, v) // l.16, 17: U takes the place of V
     }
 
     #[inline(always)]
@@ -331,14 +306,14 @@ impl Variant for Reversed {
     }
 
     #[inline(always)]
-    fn requeue(sweep: &mut SweepState<Self>, model: &Model, queue: &mut Queue<impl Order>, slot: usize) {
+    fn requeue(planner: &mut Sweeping<Self>, model: &Model, slot: usize) {
         let state = model.state_of_slot(slot);
-        let PairValue { q, scale } = sweep.values.pairs[slot];
-        let (v, own) = (&mut sweep.values.v[state as usize], &mut sweep.own.states[state as usize]);
+        let PairValue { q, scale } = planner.values.pairs[slot];
+        let (v, own) = (&mut planner.values.v[state as usize], &mut planner.own.states[state as usize]);
         if scale.is_sign_negative() && q >= own.second {
             *v = q;
         } else if scale.is_sign_negative() || q > *v {
-            sweep.find_greedy(model, state, slot);
+            planner.find_greedy(model, state, slot);
         } else {
             if q > own.second {
                 // Not q itself: it will rise again, and up to here that need not be noticed.
@@ -346,16 +321,16 @@ impl Variant for Reversed {
             }
             return;
         }
-        sweep.set_priority(queue, state);
+        planner.set_priority(state);
     }
 }
 
-impl SweepState<Reversed> {
+impl Sweeping<Reversed> {
     /// Lines 11, 12, 21 and 22: the priority of a state is set, up or down.
     #[inline(always)]
-    fn set_priority(&self, queue: &mut Queue<impl Order>, state: u32) {
+    fn set_priority(&mut self, state: u32) {
         let (v, u) = (self.values.v[state as usize], self.own.states[state as usize].u);
-        queue.set_above(self.threshold, state, (v - u).abs()); // l.11, 12, 21, 22
+        self.queue.set_above(self.settings.threshold, state, (v - u).abs()); // l.11, 12, 21, 22
     }
 
     /// Finds the best pair of a state and the second; among equally good ones `favoured` comes first, then the order of

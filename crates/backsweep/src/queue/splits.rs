@@ -5,8 +5,7 @@
 //! key) whose bits never run out, so what is popped does not depend on how keys are kept. A split moves each key of the ring
 //! once, in pieces if the caller may have to stop.
 
-use super::buckets::{Order, Queue, n_buckets};
-use crate::store::NONE;
+use super::{NO_PRIORITY, PriorityQueue};
 
 /// Rings that one is split into.
 const FAN: u32 = 64;
@@ -15,8 +14,8 @@ const FAN: u32 = 64;
 const MAX_SPLITS: u32 = 16;
 
 /// A key's place in the total order: by priority, then the lowest first.
-fn rank(place: u32, stored: impl Order) -> u128 {
-    u128::from(stored.priority().to_bits()) << 32 | u128::from(!place)
+fn rank(place: u32, priority: f64) -> u128 {
+    u128::from(priority.to_bits()) << 32 | u128::from(!place)
 }
 
 /// A ring that was split. Its keys are in 64 rings by the six bits of their rank from `shift` on; those that are still in it
@@ -40,22 +39,22 @@ impl Split {
     pub const BYTES: usize = size_of::<Self>() + size_of::<[(u128, u128); FAN as usize]>();
 }
 
-impl<O: Order> Queue<O> {
+impl PriorityQueue {
     /// The number of a head's split.
     #[inline]
     pub(super) fn split_of(&self, head: u32) -> Option<usize> {
-        (self.links[head as usize].stored.priority() as usize).checked_sub(1)
+        (self.links[head as usize].priority as usize).checked_sub(1)
     }
 
     /// The first of the 64 heads of a split.
-    fn heads(split: usize) -> u32 {
-        n_buckets::<O>() + FAN * split as u32
+    fn heads(&self, split: usize) -> u32 {
+        self.n_buckets + FAN * split as u32
     }
 
     /// Moves a key to the ring below a head that was split.
     #[inline(never)]
-    pub(super) fn put_in_split(&mut self, place: u32, stored: O, mut head: u32) {
-        let rank = rank(place, stored);
+    pub(super) fn put_in_split(&mut self, place: u32, priority: f64, mut head: u32) {
+        let rank = rank(place, priority);
         while let Some(number) = self.split_of(head) {
             let split = &mut self.splits[number];
             let i = match (rank >> split.shift >> 6).cmp(&split.prefix) {
@@ -66,9 +65,9 @@ impl<O: Order> Queue<O> {
             split.filled |= 1 << i;
             let (any, all) = &mut split.masks[i as usize];
             (*any, *all) = (*any | rank, *all & rank);
-            head = Self::heads(number) + i;
+            head = self.heads(number) + i;
         }
-        self.relink(place, self.links[place as usize], head, stored);
+        self.relink(place, self.links[place as usize], head, priority);
     }
 
     /// The rings of a split that have had a key, from the highest down.
@@ -77,13 +76,13 @@ impl<O: Order> Queue<O> {
         std::iter::from_fn(move || {
             let i = 63u32.checked_sub(filled.leading_zeros())?;
             filled ^= 1 << i;
-            Some(Self::heads(split) + i)
+            Some(self.heads(split) + i)
         })
     }
 
     /// The highest ring of a split that is not empty or was split itself.
     fn highest_in(&self, split: usize) -> Option<u32> {
-        self.rings(split).find(|&head| !self.is_empty(head))
+        self.rings(split).find(|&head| !self.is_empty_ring(head))
     }
 
     /// The place of the highest key, after up to `limit` keys were moved for it; `None` if more are to be moved.
@@ -96,17 +95,17 @@ impl<O: Order> Queue<O> {
                 while self.links[head as usize].next != head {
                     limit = limit.checked_sub(1)?;
                     let place = self.links[head as usize].next;
-                    self.put_in_split(place, self.links[place as usize].stored, head);
+                    self.put_in_split(place, self.links[place as usize].priority, head);
                 }
                 match self.highest_in(split) {
                     Some(highest) => {
-                        self.splits[split].filled &= u64::MAX >> (63 - (highest - Self::heads(split)));
+                        self.splits[split].filled &= u64::MAX >> (63 - (highest - self.heads(split)));
                         head = highest;
                     }
                     None => {
                         // It is the last one: all others lie below it.
                         self.splits.truncate(split);
-                        self.links[head as usize].stored = O::NONE;
+                        self.links[head as usize].priority = NO_PRIORITY;
                         head = self.settle();
                     }
                 }
@@ -129,28 +128,28 @@ impl<O: Order> Queue<O> {
 
     /// Splits a ring by the highest six bits in which its keys differ. Moves none of them yet.
     fn split(&mut self, head: u32) {
-        let (any, all) = match head.checked_sub(n_buckets::<O>()) {
+        let (any, all) = match head.checked_sub(self.n_buckets) {
             Some(i) => self.splits[(i / FAN) as usize].masks[(i % FAN) as usize],
             // Of the keys of a bucket it is known that they agree in what makes it one; those of the outermost need not.
-            None if head == 1 || head == n_buckets::<O>() - 1 => (u128::MAX >> 33, 0),
-            None => (u128::MAX >> (128 - 78), 0),
+            None if head == 1 || head == self.n_buckets - 1 => (u128::MAX >> 33, 0),
+            None => (u128::MAX >> (128 - 32 - self.shift), 0),
         };
         let shift = (127 - (any ^ all).leading_zeros()).saturating_sub(5);
         let first = self.links[head as usize].next;
-        let prefix = rank(first, self.links[first as usize].stored) >> shift >> 6;
+        let prefix = rank(first, self.links[first as usize].priority) >> shift >> 6;
         // No key is in a ring yet: no bits are set in any and all in all.
         let masks = Box::new([(0, u128::MAX); FAN as usize]);
         self.splits.push(Split { shift, prefix, filled: 0, masks });
-        self.links[head as usize].stored = O::of(self.splits.len() as f64);
+        self.links[head as usize].priority = self.splits.len() as f64;
     }
 
-    /// The place of the highest key of a ring and of what was split off it; NONE if there is none.
+    /// The place of the highest key of a ring and of what was split off it; that of a head if there is none.
     pub(super) fn best_below(&self, head: u32) -> u32 {
         let own = self.scan(head, u32::MAX);
         let below = self.split_of(head).and_then(|split| {
-            self.rings(split).map(|ring| self.best_below(ring)).find(|&place| place != NONE)
+            self.rings(split).map(|ring| self.best_below(ring)).find(|&place| place >= self.n_heads)
         });
-        let places = own.into_iter().chain(below).filter(|&place| place != NONE);
-        places.max_by_key(|&place| rank(place, self.links[place as usize].stored)).unwrap_or(NONE)
+        let places = own.into_iter().chain(below).filter(|&place| place >= self.n_heads);
+        places.max_by_key(|&place| rank(place, self.links[place as usize].priority)).unwrap_or(head)
     }
 }

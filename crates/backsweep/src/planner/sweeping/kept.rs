@@ -1,6 +1,6 @@
 //! What each version of Algorithm 2 keeps besides values, and how that grows, moves and is stored.
 
-use super::SweepState;
+use super::Sweeping;
 use crate::{Model, MovedRow, Pair, Result, Snapshot, State, Values};
 use std::fmt::Debug;
 
@@ -10,7 +10,7 @@ pub(super) trait Kept: Clone + Debug + Default + Send + Sync + 'static {
     fn grow(&mut self, model: &Model, values: &Values, threshold: f64);
 
     /// Marks the first pair of a state as its best, if that is remembered.
-    fn admit_first(_sweep: &mut SweepState<Self>, _slot: u32) {}
+    fn admit_first(_planner: &mut Sweeping<Self>, _slot: u32) {}
 
     /// Takes over a row of pairs that got new ids. The values have done so already.
     fn row_moved(&mut self, _moved: &MovedRow) {}
@@ -21,7 +21,7 @@ pub(super) trait Kept: Clone + Debug + Default + Send + Sync + 'static {
     fn store(&self, snapshot: &mut Snapshot);
 
     /// Restores it, given everything else.
-    fn restore(sweep: &mut SweepState<Self>, model: &Model, snapshot: &Snapshot) -> Result<()>;
+    fn restore(planner: &mut Sweeping<Self>, model: &Model, snapshot: &Snapshot) -> Result<()>;
 
     fn bytes(&self) -> usize;
 }
@@ -65,9 +65,9 @@ impl Kept for Small {
         snapshot.put("small.q_prev", self.q_prev[1..].to_vec());
     }
 
-    fn restore(sweep: &mut SweepState<Self>, model: &Model, snapshot: &Snapshot) -> Result<()> {
-        sweep.own.floor = vec![sweep.threshold; model.n_states()];
-        sweep.own.q_prev.extend(Values::stored(snapshot, "small.q_prev", model.n_pairs())?);
+    fn restore(planner: &mut Sweeping<Self>, model: &Model, snapshot: &Snapshot) -> Result<()> {
+        planner.own.floor = vec![planner.settings.threshold; model.n_states()];
+        planner.own.q_prev.extend(Values::stored(snapshot, "small.q_prev", model.n_pairs())?);
         Ok(())
     }
 
@@ -79,8 +79,8 @@ impl Kept for Small {
 impl super::SmallBackups {
     /// Q of a pair when its state was last popped.
     pub fn previous_action_value(&self, pair: Pair) -> f64 {
-        let optimistic = self.sweep.values.optimism().value;
-        self.sweep.own.q_prev.get(pair.index() + 1).copied().unwrap_or(optimistic)
+        let optimistic = self.values.optimism().value;
+        self.own.q_prev.get(pair.index() + 1).copied().unwrap_or(optimistic)
     }
 }
 
@@ -106,27 +106,27 @@ impl Kept for Reversed {
         self.states.extend(new.map(|&v| ReversedState { u: v, second: v }));
     }
 
-    fn admit_first(sweep: &mut SweepState<Self>, slot: u32) {
-        sweep.values.pairs[slot as usize].scale = -0.0;
+    fn admit_first(planner: &mut Sweeping<Self>, slot: u32) {
+        planner.values.pairs[slot as usize].scale = -0.0;
     }
 
     fn store(&self, snapshot: &mut Snapshot) {
         snapshot.put("values.u", self.states.iter().map(|state| state.u).collect::<Vec<f64>>());
     }
 
-    fn restore(sweep: &mut SweepState<Self>, model: &Model, snapshot: &Snapshot) -> Result<()> {
+    fn restore(planner: &mut Sweeping<Self>, model: &Model, snapshot: &Snapshot) -> Result<()> {
         let u = Values::stored(snapshot, "values.u", model.n_states())?;
-        let states = u.iter().zip(&sweep.values.v);
-        sweep.own.states = states.map(|(&u, &v)| ReversedState { u, second: v }).collect();
-        for (i, &v) in sweep.values.v.iter().enumerate() {
+        let states = u.iter().zip(&planner.values.v);
+        planner.own.states = states.map(|(&u, &v)| ReversedState { u, second: v }).collect();
+        for (i, &v) in planner.values.v.iter().enumerate() {
             let state = State(i as u32);
-            let row = sweep.values.row(model, state);
+            let row = planner.values.row(model, state);
             let greedy = || row.iter().filter(|pair| pair.scale.is_sign_negative());
             if greedy().count() != usize::from(!row.is_empty()) {
                 let problem = format!("expected one greedy pair in state {i}, found {}", greedy().count());
                 return Err(Snapshot::problem("values.scale", &problem));
             }
-            if v != sweep.values.maximum(model, state) || greedy().any(|pair| pair.q != v) {
+            if v != planner.values.maximum(model, state) || greedy().any(|pair| pair.q != v) {
                 let problem = format!("item {i} is {v}, which is not the value of its best pair");
                 return Err(Snapshot::problem("values.v", &problem));
             }

@@ -112,9 +112,6 @@ pub struct PriorityQueue {
     /// Bit `b` is set if bucket `b` has a key, and no bit above `top`. A bucket that has become empty is noticed when it is
     /// next looked at.
     filled: Vec<u64>,
-    /// Bit `w` is set if `filled[w]` is not 0. Moore & Atkeson's priorities jump from infinity down to P̂|ΔV|, and a walk
-    /// through the words in between took a tenth of their instructions.
-    words: [u64; 2],
     /// No bucket above this one has a key.
     top: u32,
     len: usize,
@@ -135,7 +132,6 @@ impl PriorityQueue {
             offset: (((1023 + lowest) as u64) << bits) - 1,
             links: Vec::new(),
             filled: vec![0; n_buckets as usize / 64],
-            words: [0; 2],
             top: NOT_QUEUED,
             len: 0,
             splits: Vec::new(),
@@ -170,18 +166,18 @@ impl PriorityQueue {
     /// Gives a key, which there is room for, this priority: inserts, raises or lowers it.
     #[inline(always)]
     pub fn set(&mut self, key: u32, priority: f64) {
+        debug_assert!(priority > 0.0, "the priority of key {key} is {priority}");
         let place = key + self.n_heads;
         let link = self.links[place as usize];
         self.len += usize::from(link.priority < 0.0);
-        if !self.splits.is_empty() && self.split_of(self.bucket(priority)).is_some() {
-            self.put_in_split(place, priority, self.bucket(priority));
+        let bucket = self.bucket(priority);
+        if self.split_of(bucket).is_some() {
+            self.put_in_split(place, priority, bucket);
         } else if (link.priority.to_bits() ^ priority.to_bits()) >> self.shift == 0 {
             self.links[place as usize].priority = priority; // it stays in its bucket
-        } else {
-            let bucket = self.bucket(priority);
-            if self.relink(place, link, bucket, priority) {
-                self.note(bucket);
-            }
+        } else if self.relink(place, link, bucket, priority) {
+            self.filled[bucket as usize / 64] |= 1 << (bucket % 64);
+            self.top = self.top.max(bucket);
         }
     }
 
@@ -262,7 +258,7 @@ impl PriorityQueue {
     #[inline]
     pub(crate) fn likely(&mut self) -> u32 {
         let bucket = self.settle();
-        let ring = if self.splits.is_empty() { bucket } else { self.likely_ring(bucket) };
+        let ring = if self.split_of(bucket).is_some() { self.likely_ring(bucket) } else { bucket };
         self.links[ring as usize].next.wrapping_sub(self.n_heads)
     }
 
@@ -294,8 +290,7 @@ impl PriorityQueue {
         if self.kind == QueueKind::Bucket {
             return Some(self.links[bucket as usize].next);
         }
-        let is_split = !self.splits.is_empty() && self.split_of(bucket).is_some();
-        let best = if is_split { None } else { self.scan(bucket, Split::FEW) };
+        let best = if self.split_of(bucket).is_some() { None } else { self.scan(bucket, Split::FEW) };
         best.or_else(|| self.best_of_crowd(limit))
     }
 
@@ -331,30 +326,17 @@ impl PriorityQueue {
         first == head
     }
 
-    /// Takes note that a bucket is not empty.
-    #[inline(always)]
-    fn note(&mut self, bucket: u32) {
-        let word = bucket / 64;
-        self.filled[word as usize] |= 1 << (bucket % 64);
-        self.words[word as usize / 64] |= 1 << (word % 64);
-        self.top = self.top.max(bucket);
-    }
-
     /// Whether a ring is empty and was not split.
     #[inline(always)]
     fn is_empty_ring(&self, head: u32) -> bool {
-        self.links[head as usize].next == head && (self.splits.is_empty() || self.split_of(head).is_none())
+        self.links[head as usize].next == head && self.split_of(head).is_none()
     }
 
     /// The highest bucket that is not empty, NOT_QUEUED if there is none. Forgets what was noted of those above.
     #[inline]
     fn settle(&mut self) -> u32 {
         while self.top != NOT_QUEUED && self.is_empty_ring(self.top) {
-            let word = self.top / 64;
-            self.filled[word as usize] ^= 1 << (self.top % 64);
-            if self.filled[word as usize] == 0 {
-                self.words[word as usize / 64] ^= 1 << (word % 64);
-            }
+            self.filled[self.top as usize / 64] ^= 1 << (self.top % 64);
             self.top = self.noted_below(self.top);
         }
         self.top
@@ -363,20 +345,15 @@ impl PriorityQueue {
     /// The highest bucket below one that was noted and may have become empty since; NOT_QUEUED if there is none.
     #[inline]
     fn noted_below(&self, bucket: u32) -> u32 {
-        let below = |i: u32| (1 << (i % 64)) - 1;
-        let mut word = bucket / 64;
-        let mut bits = self.filled[word as usize] & below(bucket);
-        if bits == 0 {
-            let words = self.words[word as usize / 64] & below(word);
-            word = if words != 0 {
-                word / 64 * 64 + 63 - words.leading_zeros()
-            } else if word >= 64 && self.words[0] != 0 {
-                63 - self.words[0].leading_zeros()
-            } else {
+        let mut word = bucket as usize / 64;
+        let mut bits = self.filled[word] & ((1 << (bucket % 64)) - 1);
+        while bits == 0 {
+            if word == 0 {
                 return NOT_QUEUED;
-            };
-            bits = self.filled[word as usize];
+            }
+            word -= 1;
+            bits = self.filled[word];
         }
-        word * 64 + 63 - bits.leading_zeros()
+        word as u32 * 64 + 63 - bits.leading_zeros()
     }
 }

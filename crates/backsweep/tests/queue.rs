@@ -250,3 +250,21 @@ fn never_more_entries_than_keys() {
     million_steps(PriorityQueue::new(QueueKind::Exact));
     million_steps(PriorityQueue::new(QueueKind::Bucket));
 }
+
+#[test]
+fn the_smallest_and_largest_priorities_are_told_apart() {
+    let priorities = [5e-324, 1e-323, 1e-310, 1e-300, 1e-13, 1.0, 2e7, 1e300, f64::MAX, f64::INFINITY];
+    for kind in [QueueKind::Exact, QueueKind::Bucket] {
+        let mut queue = PriorityQueue::new(kind);
+        queue.grow(priorities.len());
+        for (key, &priority) in (0..).zip(&priorities) {
+            queue.set(key, priority);
+            assert_eq!((queue.len(), queue.priority(key)), (key as usize + 1, Some(priority)), "{kind:?}");
+        }
+        let mut popped: Vec<u32> = std::iter::from_fn(|| queue.pop()).collect();
+        if kind == QueueKind::Bucket {
+            popped.sort_unstable_by(|a, b| b.cmp(a)); // the outermost buckets take in many
+        }
+        assert!(popped.into_iter().eq((0..priorities.len() as u32).rev()), "{kind:?}");
+    }
+}

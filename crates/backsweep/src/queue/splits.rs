@@ -41,8 +41,11 @@ impl Split {
 
 impl PriorityQueue {
     /// The number of a head's split.
-    #[inline]
+    #[inline(always)]
     pub(super) fn split_of(&self, head: u32) -> Option<usize> {
+        if self.splits.is_empty() {
+            return None; // nearly always, and known without looking at the head
+        }
         (self.links[head as usize].priority as usize).checked_sub(1)
     }
 

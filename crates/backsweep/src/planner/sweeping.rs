@@ -119,7 +119,7 @@ impl<V: Variant> Sweeping<V> {
 
     /// Lines 14 to 22: one update cycle, or as much of it as `limit` backups allow.
     #[inline]
-    fn sweep(&mut self, model: &Model, limit: usize) -> Cycle {
+    fn run_cycle(&mut self, model: &Model, limit: usize) -> Cycle {
         let mut cycle = match self.partial {
             Some(cycle) => cycle,
             None if limit < usize::MAX && !self.queue.prepare(limit) => return Cycle::Cut,

@@ -141,7 +141,7 @@ impl<V: Variant> Planner for Sweeping<V> {
     }
 
     fn update_cycle(&mut self, model: &Model, limit: usize) -> Cycle {
-        self.sweep(model, limit)
+        self.run_cycle(model, limit)
     }
 
     fn top_priority(&self) -> Option<f64> {

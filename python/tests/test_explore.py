@@ -236,7 +236,7 @@ def test_a_budget_limits_the_planning_of_recommended_values():
     assert agent.value(0) == pytest.approx(0.99**59)
     assert agent.recommend(1) == 0
     again.observe(0, "on", 0.0, 1)
-    assert again.value(0) == pytest.approx(0.99**59), "asked after an observation, it plans in full"
+    assert again.value(0) == pytest.approx(0.99**59), "called after an observation, it plans in full"
 
 
 def test_an_agent_with_one_planner_recommends_what_it_acts_by():

@@ -102,7 +102,7 @@ def test_a_promise_that_only_some_ways_keep():
 
 
 def test_costs_end_as_soon_as_they_can():
-    """With costs, staying for nothing is as good as ending for nothing: ties break toward the end."""
+    """With costs, staying at no cost is as good as ending at no cost: ties break toward the end."""
     table = {
         ("s", "rest"): [(1.0, "s", 0.0, False)],
         ("s", "leave"): [(1.0, "out", 0.0, True)],

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(async () => browser?.close());
 
-/** A test with a server of its own. */
+/** A test with its own server. */
 function test(name, settings, body) {
   it(name, LIMIT, async () => {
     const server = await startServer(...settings);
@@ -77,7 +77,7 @@ describe("many viewers", () => {
     assert.equal(await seats(), 63);
   });
 
-  test("a viewer too many is told so, and gets in when there is room", [], async (show, { url }) => {
+  test("one viewer too many gets a message, and gets in when there is room", [], async (show, { url }) => {
     const others = [];
     for (let i = 0; i < 64; i++) {
       const abort = new AbortController();

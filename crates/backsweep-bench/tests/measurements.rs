@@ -105,7 +105,8 @@ fn memory_of_a_world_without_chance() {
             }
         }
         let (memory, pairs) = (agent.memory(), agent.model().n_pairs());
-        // 74 bytes per pair while the only successor of a pair was kept in the pair itself: a special case that went.
+        // // It was 74 bytes per pair while the only successor of a pair was kept in the pair itself, a special case
+        // that was removed.
         assert!(memory.total() <= 83 * pairs + 150_000, "{queue:?}: {memory:?} for {pairs} pairs");
     }
 }

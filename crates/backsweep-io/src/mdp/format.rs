@@ -146,7 +146,7 @@ pub fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>)
         fs::rename(&temporary, path)
     });
     written.map_err(|error| {
-        // Whatever is left of it is of no use; that it cannot be removed is no news beside the first error.
+        // The leftover is useless; failing to remove it matters less than the first error.
         let _ = fs::remove_file(&temporary);
         refused(error)
     })

@@ -85,7 +85,7 @@ impl Experiment {
             (None, Some(_)) if file.learning.discount >= 1.0 => {
                 // Values that grow without bound would keep planning busy forever.
                 return Err(Error::new(
-                    "until with learning.discount 1 may never end; expected a discount below 1, or 'cycles' in place of 'until'",
+                    "until with learning.discount 1 may never end; expected a discount below 1, or 'cycles' instead of 'until'",
                 ));
             }
             (None, Some(tolerance)) if tolerance > 0.0 && tolerance.is_finite() => {

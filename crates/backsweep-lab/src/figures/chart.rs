@@ -229,7 +229,7 @@ impl Series {
         self
     }
 
-    /// The same series with a short text beside its last point.
+    /// The same series with a short text next to its last point.
     pub fn ending(mut self, end: impl Into<String>) -> Self {
         self.end = Some(end.into());
         self

@@ -95,7 +95,7 @@ fn arrows(out: &mut String, maze: &Maze, solved: &Solved, size: f64, (left, top)
     }
 }
 
-/// The paper's maze, with the outcomes of 'north' beside it. `None` if the maze cannot be read.
+/// The paper's maze, with the outcomes of 'north' next to it. `None` if the maze cannot be read.
 pub fn paper_svg(maze: &Maze) -> Option<String> {
     let (id, title) = ("fig2-maze", "Figure 2: the maze, and the outcomes of 'north' in fifteenths");
     let cell = 20.0;

@@ -9,7 +9,7 @@ use super::shape::Shape;
 use super::view::UNIT;
 use crate::scc::Components;
 
-/// A component as a problem of its own: states, choices and arcs numbered from 0.
+/// A component as a separate problem: states, choices and arcs numbered from 0.
 #[derive(Default)]
 pub(crate) struct Local {
     /// States, choices and arcs.

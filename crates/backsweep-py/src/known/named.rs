@@ -63,7 +63,7 @@ impl Solved {
         Ok(found)
     }
 
-    /// The value of a state; 0 for one that episodes only ended in.
+    /// The value of a state; 0 for one in which episodes only ended.
     pub fn named_value(&mut self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
         Ok(self.find_state(state)?.map_or(0.0, |state| self.value(state)))
     }

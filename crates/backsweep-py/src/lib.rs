@@ -41,6 +41,7 @@ mod named_agent;
 mod names;
 mod observe_many;
 mod persistence;
+mod pickle;
 mod planning;
 mod policy;
 mod predict;

@@ -5,11 +5,12 @@ use crate::errors::{self, show};
 use crate::name_codec::{self, Translate, reborrow};
 use crate::named_agent::NamedAgent;
 use crate::names::{self, Names, Role};
+use crate::pickle;
 use backsweep::Agent;
 use backsweep_io::{Learner, LearnerNames, Name, encode_names};
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 use rustc_hash::FxHashMap;
 
 impl NamedAgent {
@@ -89,25 +90,18 @@ impl NamedAgent {
         self.rows = Vec::new();
     }
 
-    /// For pickle: a call of `_restore` of the class `T` with the bytes of a file and the names that are not plain data, which
-    /// pickle handles itself.
+    /// For pickle: the bytes of a file.
     pub fn reduce<'py, T: PyTypeInfo>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let others = PyList::empty(py);
-        let mut encode = |object: &Bound<'py, PyAny>| {
-            others.append(object)?;
-            Ok((others.len() - 1).into_pyobject(py)?.into_any())
-        };
-        let learner = self.to_learner(py, Some(&mut encode))?;
-        let bytes = learner.to_bytes().map_err(|error| errors::from_io(py, error))?;
-        let restore = py.get_type::<T>().getattr("_restore")?;
-        (restore, (PyBytes::new(py, &bytes), others)).into_pyobject(py)
+        pickle::reduce::<T>(py, |put_aside| {
+            let learner = self.to_learner(py, Some(put_aside))?;
+            learner.to_bytes().map_err(|error| errors::from_io(py, error))
+        })
     }
 
     /// The inverse of [`reduce`](Self::reduce).
     pub fn unreduce<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
-        let mut decode = |index: &Bound<'py, PyAny>| others.get_item(index.extract::<usize>()?);
         let learner = Learner::from_bytes(data).map_err(|error| errors::from_io(py, error))?;
-        Self::from_learner(py, learner, Some(&mut decode))
+        Self::from_learner(py, learner, Some(&mut pickle::take_back(others)))
     }
 }
 

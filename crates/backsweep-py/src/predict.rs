@@ -6,6 +6,7 @@ use crate::exclusive::Exclusive;
 use crate::flags::flag;
 use crate::name_codec;
 use crate::names::{self, Names};
+use crate::pickle;
 use crate::planning::{count, number};
 use crate::settings::seed_or_fresh;
 use backsweep::{Next, Snapshot, State};
@@ -13,7 +14,7 @@ use backsweep_io::{decode, decode_names, encode, encode_names};
 use backsweep_predict::{Predictor, Selection, SmallBackupPredictor as CorePredictor, StepSize, Td0};
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 
 const SELECTIONS: [(&str, Selection); 4] = [
     ("most_recent", Selection::MostRecent),
@@ -83,23 +84,19 @@ impl<P: Predictor + Clone> Named<P> {
         Ok(Self { predictor: self.predictor.clone(), names: self.names.copied(py)? })
     }
 
-    /// For pickle: a call of `_restore` of the class `T` with bytes, and the names that are not plain data.
+    /// For pickle: the predictor's arrays, and the names of its states.
     fn reduce<'py, T: PyTypeInfo>(
         &self,
         py: Python<'py>,
         mut snapshot: Snapshot,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let others = PyList::empty(py);
-        let mut put_aside = |object: &Bound<'py, PyAny>| {
-            others.append(object)?;
-            Ok((others.len() - 1).into_pyobject(py)?.into_any())
-        };
-        let names =
-            self.names.named().iter().map(|name| name_codec::to_plain(py, name, Some(&mut put_aside)));
-        let names = encode_names(&names.collect::<PyResult<Vec<_>>>()?);
-        snapshot.put("names.states", names.map_err(|error| errors::from_io(py, error))?);
-        let restore = py.get_type::<T>().getattr("_restore")?;
-        (restore, (PyBytes::new(py, &encode(&snapshot)), others)).into_pyobject(py)
+        pickle::reduce::<T>(py, |put_aside| {
+            let names = self.names.named().iter();
+            let names = names.map(|name| name_codec::to_plain(py, name, Some(&mut *put_aside)));
+            let names = encode_names(&names.collect::<PyResult<Vec<_>>>()?);
+            snapshot.put("names.states", names.map_err(|error| errors::from_io(py, error))?);
+            Ok(encode(&snapshot))
+        })
     }
 
     /// The inverse of [`reduce`](Self::reduce).
@@ -113,9 +110,8 @@ impl<P: Predictor + Clone> Named<P> {
         let snapshot = decode(data).map_err(damaged)?;
         let predictor = restore(&snapshot).map_err(|error| damaged(error.into()))?;
         let bytes = snapshot.bytes("names.states").map_err(|error| damaged(error.into()))?;
-        let mut names = Names::default();
+        let (mut names, mut take_back) = (Names::default(), pickle::take_back(others));
         for name in decode_names("section 'names.states'", bytes).map_err(damaged)? {
-            let mut take_back = |index: &Bound<'py, PyAny>| others.get_item(index.extract::<usize>()?);
             let object = name_codec::to_object(py, &name, Some(&mut take_back))?;
             names.id_or_insert(py, names::key(&object, "state")?, "state")?;
         }

@@ -8,6 +8,7 @@ use crate::known::solving::{Answer, Question, Solved};
 use crate::memory;
 use crate::name_codec::Translate;
 use crate::named_agent::NamedAgent;
+use crate::pickle;
 use crate::settings::{build, planner_settings};
 use backsweep::{Action, Model, Next, Outcome, Random, Snapshot, State};
 use backsweep_io::mdp::{Label, Mdp, Rewards, SUM_SLACK};
@@ -15,7 +16,7 @@ use backsweep_io::{Learner, Name, decode_names, encode_names};
 use backsweep_solve::{Direction, NO_CHOICE};
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 
 /// Whether claims about values are trusted. Those in files are not: the next solve proves them again.
 #[derive(Clone, Copy, PartialEq)]
@@ -141,21 +142,13 @@ impl Solved {
 
     /// For pickle: as `NamedAgent::reduce`, with what was solved.
     pub fn reduce<'py, T: PyTypeInfo>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let others = PyList::empty(py);
-        let mut encode = |object: &Bound<'py, PyAny>| {
-            others.append(object)?;
-            Ok((others.len() - 1).into_pyobject(py)?.into_any())
-        };
-        let snapshot = self.store(py, Some(&mut encode))?;
-        let restore = py.get_type::<T>().getattr("_restore")?;
-        (restore, (PyBytes::new(py, &backsweep_io::encode(&snapshot)), others)).into_pyobject(py)
+        pickle::reduce::<T>(py, |put_aside| Ok(backsweep_io::encode(&self.store(py, Some(put_aside))?)))
     }
 
     /// The inverse of [`reduce`](Self::reduce).
     pub fn unreduce<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
-        let mut decode = |index: &Bound<'py, PyAny>| others.get_item(index.extract::<usize>()?);
         let snapshot = backsweep_io::decode(data).map_err(|error| errors::from_io(py, error))?;
-        Self::restore(py, &snapshot, Some(&mut decode), Trust::Pickle)
+        Self::restore(py, &snapshot, Some(&mut pickle::take_back(others)), Trust::Pickle)
     }
 
     fn restore_answer(&self, snapshot: &Snapshot, trust: Trust) -> backsweep::Result<Answer> {

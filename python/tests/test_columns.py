@@ -89,9 +89,9 @@ def test_columns_that_lie_about_their_length():
             return 2
 
     agent = backsweep.Agent()
-    with pytest.raises(ValueError, match="another number of rows"):
+    with pytest.raises(ValueError, match="a different number of rows"):
         agent.observe_many(["a", "b"], ["x", "x"], Liar([1.0]), ["b", "c"])
-    with pytest.raises(ValueError, match="another number of rows"):
+    with pytest.raises(ValueError, match="a different number of rows"):
         agent.observe_many(["a", "b"], ["x", "x"], [1.0, 2.0], ["b", "c"], Liar([True]))
     assert len(agent) == 0
 

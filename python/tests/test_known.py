@@ -100,7 +100,7 @@ def test_what_is_refused():
     with pytest.raises(TypeError, match=r"expected \(state, action\)"):
         mdp.what_if({"bold": 1.0})
     planned = MDP(0.9, planner="small_backups")
-    with pytest.raises(ValueError, match="not for an MDP with planner='small_backups'"):
+    with pytest.raises(ValueError, match="not available for an MDP with planner='small_backups'"):
         planned.solve(objective=Reach("goal"))
     assert mdp.solve(1e-9).converged
 

@@ -75,7 +75,7 @@ def test_other_names_ask_for_an_encoder(tmp_path):
         backsweep.Agent.load(path)
     back = backsweep.Agent.load(path, decode=lambda xy: Cell(*xy))
     assert back.states == agent.states
-    with pytest.raises(TypeError, match=r"encode\(Cell\(x=1, y=2\)\) gave \{"):
+    with pytest.raises(TypeError, match=r"encode\(Cell\(x=1, y=2\)\) returned \{"):
         agent.save(path, encode=lambda cell: {cell.x})
     with pytest.raises(ZeroDivisionError):
         agent.save(path, encode=lambda cell: 1 / 0)

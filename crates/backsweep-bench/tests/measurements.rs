@@ -79,8 +79,8 @@ fn memory_is_within_its_bound() {
     }
 }
 
-/// Where every pair has one successor the shares of states and of unfilled blocks weigh most: 74 bytes per pair with its arc, beside the
-/// queue's buckets, which are always there.
+/// Where every pair has one successor the shares of states and of unfilled blocks weigh most: up to 83 bytes per pair with its arc, besides
+/// the queue's buckets, which are always there.
 #[test]
 fn memory_of_a_world_without_chance() {
     let side = 100u32;
@@ -105,7 +105,7 @@ fn memory_of_a_world_without_chance() {
             }
         }
         let (memory, pairs) = (agent.memory(), agent.model().n_pairs());
-        // // It was 74 bytes per pair while the only successor of a pair was kept in the pair itself, a special case
+        // It was 74 bytes per pair while the only successor of a pair was kept in the pair itself, a special case
         // that was removed.
         assert!(memory.total() <= 83 * pairs + 150_000, "{queue:?}: {memory:?} for {pairs} pairs");
     }

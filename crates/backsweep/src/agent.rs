@@ -145,7 +145,7 @@ impl Agent {
             return explorer.observe(&mut self.model, &mut *self.planner, transition);
         }
         let change = self.model.record(transition)?;
-        Ok(self.tell(change))
+        Ok(self.update_planner(change))
     }
 
     /// Learns from a transition that counts as `weight` observations, or takes it back if the weight is negative.
@@ -157,7 +157,7 @@ impl Agent {
             return explorer.observe_weighted(&mut self.model, &mut *self.planner, transition, weight);
         }
         let change = self.model.record_weighted(transition, weight)?;
-        Ok(self.tell(change))
+        Ok(self.update_planner(change))
     }
 
     /// Learns from `n` transitions to one next state at once, or takes them back; see [`Model::add_counts`].
@@ -177,7 +177,7 @@ impl Agent {
         }
         let change = self.model.add_counts(state, action, next, n, reward_sum)?;
         let (Some(explorer), Some(changed)) = (&mut self.explorer, &change) else {
-            return Ok(self.tell(change));
+            return Ok(self.update_planner(change));
         };
         let transition = Transition { state, action, reward: reward_sum / n as f64, next };
         explorer.take_in(&self.model, &mut *self.planner, &transition, changed, false);
@@ -195,7 +195,7 @@ impl Agent {
 
     /// Tells the planner what changed in the model, if anything did.
     #[inline]
-    fn tell(&mut self, change: Option<Change>) -> Option<Change> {
+    fn update_planner(&mut self, change: Option<Change>) -> Option<Change> {
         if let Some(change) = &change {
             self.planner.observe(&self.model, change);
         }

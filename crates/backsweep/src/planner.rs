@@ -1,4 +1,4 @@
-//! Planners: they keep values near the optimum of the model, a little work at a time.
+//! Planners keep values near the optimum of the model, a little work at a time.
 //!
 //! All planners share one unit of work, the *update cycle*: take the most urgent element and do its backups. [`plan`] is
 //! the one loop that runs cycles within a [`Budget`].
@@ -23,11 +23,11 @@ use std::fmt;
 pub enum Cycle {
     /// There was nothing to do: the queue is empty.
     Idle,
-    /// One cycle was carried out.
+    /// One cycle was completed.
     Done,
     /// The limit was reached; the next call resumes where this one stopped. Values are consistent in between.
     Cut,
-    /// There is work, but rounding keeps it from ever being done: nothing was carried out.
+    /// There is work left, but rounding prevents it from ever being finished. Nothing was done.
     Stalled,
 }
 
@@ -42,7 +42,7 @@ pub struct Counters {
     pub full_backups: u64,
     /// Cycles whose element turned out to change nothing.
     pub idle_pops: u64,
-    /// Exact recomputations of a pair to take out rounding errors.
+    /// Exact recomputations of a pair, to remove rounding errors.
     pub refreshes: u64,
 }
 
@@ -71,17 +71,17 @@ impl Counters {
 
 /// A control planner.
 ///
-/// The order of calls: the model is changed first, then the planner is told, with [`observe`](Self::observe) after
-/// [`Model::record`], [`refresh`](Self::refresh) after [`Model::set_outcomes`], [`row_moved`](Self::row_moved) after
-/// [`Model::add_action`]. States that were added are taken in by any of these and by [`grow`](Self::grow). Always with the
-/// same model: [`crate::Agent`] sees to all of it.
+/// The model changes first, then the planner follows: call [`observe`](Self::observe) after [`Model::record`],
+/// [`refresh`](Self::refresh) after [`Model::set_outcomes`], and [`row_moved`](Self::row_moved) after [`Model::add_action`].
+/// Each of these also takes in new states, as [`grow`](Self::grow) does. Always pass the same model. [`crate::Agent`] takes
+/// care of all this.
 ///
 /// A planner of your own needs the first six methods and `#[derive(Clone, Debug)]`; [`Values`] has the arithmetic.
 pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
     /// The values computed so far.
     fn values(&self) -> &Values;
 
-    /// Takes in all states and pairs that the model has and the planner does not have yet.
+    /// Takes in all states and pairs of the model that the planner does not have yet.
     fn grow(&mut self, model: &Model);
 
     /// Restores the values after the model changed by one transition.
@@ -90,11 +90,11 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
     /// Restores the values after the outcomes of a pair were set.
     fn refresh(&mut self, model: &Model, pair: Pair);
 
-    /// Carries out one update cycle, or resumes the one that was cut. Planners whose cycles can be cut return after about
+    /// Runs one update cycle, or resumes the one that was cut. Planners whose cycles can be cut return after about
     /// `limit` backups; the others finish the cycle.
     fn update_cycle(&mut self, model: &Model, limit: usize) -> Cycle;
 
-    /// The highest priority on the queue; `None` if there is nothing to do. A planner without priorities says
+    /// The highest priority on the queue; `None` if there is nothing to do. A planner without priorities returns
     /// [`f64::INFINITY`] while it has work.
     fn top_priority(&self) -> Option<f64>;
 
@@ -111,8 +111,8 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
         false
     }
 
-    /// Gives a pair a bonus in place of the one it had: Q = R̂ + bonus + γ Σ P̂ U from now on, while the pair's model is
-    /// believed. O(1). Ignored by planners that do not [take bonuses](Self::takes_bonuses).
+    /// Replaces the bonus of a pair: Q = R̂ + bonus + γ Σ P̂ U from now on, while the pair's model is
+    /// trusted. O(1). Ignored by planners that do not [take bonuses](Self::takes_bonuses).
     fn set_bonus(&mut self, _model: &Model, _pair: Pair, _bonus: f64) {}
 
     /// As [`observe`](Self::observe), and the pair has this bonus from now on. O(1) amortised.
@@ -120,9 +120,9 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
         self.observe(model, change);
     }
 
-    /// What a policy that is greedy in the action values loses at most, in the model and by its optimism, compared with the
-    /// best one: 2γp / (1 − γ), where no pair uses a value of a next state that is off by more than p, the highest priority
-    /// or the threshold. Up to rounding; [`crate::audit`] counts that in. O(1). `None` without discount, and for planners
+    /// The most that a policy greedy in the action values can lose compared with the best one, in the model with its optimism:
+    /// 2γp / (1 − γ), where p, the highest priority or the threshold, bounds the error of every next state's value that a pair
+    /// uses. Up to rounding, which [`crate::audit`] includes. O(1). `None` without discount, and for planners
     /// whose priorities prove nothing.
     ///
     /// Why: V = max Q is the full backup of values U with |V − U| ≤ p. So the Bellman residual of V is at most γp, for the
@@ -131,7 +131,7 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
         None
     }
 
-    /// Which planner of the library this is; `None` for one of your own. [`crate::Agent::restore`] goes by it.
+    /// Which planner of the library this is; `None` for one of your own. [`crate::Agent::restore`] relies on it.
     fn kind(&self) -> Option<PlannerKind> {
         None
     }
@@ -147,7 +147,7 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
         self.top_priority().is_none()
     }
 
-    /// The state that the next cycle takes off the queue, or whose value it passes on; `None` if there is none, or the
+    /// The state that the next cycle pops, or whose value it propagates; `None` if there is none, or the
     /// planner has no queue.
     fn next_state(&self, _model: &Model) -> Option<State> {
         None
@@ -163,18 +163,18 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
         0
     }
 
-    /// What was done so far.
+    /// What has been done so far.
     fn counters(&self) -> Counters {
         Counters::default()
     }
 
-    /// U: the value of an arc's next state on which the pair's Q is built at this moment, so that
+    /// U: the value of an arc's next state on which the pair's Q is currently built, so that
     /// Q = R̂ + γ Σ P̂ U holds exactly. `None` for planners that keep no such relation.
     fn backed_up_value(&self, _state: State, _arc: ArcId) -> Option<f64> {
         None
     }
 
-    /// Changes the threshold and rebuilds the queue: O(pairs), or O(arcs) where full backups are needed for it. A planner
+    /// Changes the threshold and rebuilds the queue: O(pairs), or O(arcs) where that takes full backups. A planner
     /// without a threshold ignores it.
     ///
     /// # Errors
@@ -194,7 +194,7 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
     }
 
     /// Stores everything that [`PlannerKind::restore`] needs to continue bit for bit. The model and the settings are stored
-    /// by others.
+    /// separately.
     fn store(&self, snapshot: &mut Snapshot) {
         self.values().store(snapshot);
     }
@@ -235,7 +235,7 @@ pub enum Budget<'a> {
         /// The cap.
         max_cycles: u64,
     },
-    /// Until the callback says `true`. It is asked before every cycle and, in planners whose cycles can be cut, about every
+    /// Until the callback returns `true`. It is called before every cycle and, in planners whose cycles can be cut, about every
     /// 8 backups within one. The core reads no clock; the callback may.
     UntilStopped(&'a dyn Fn() -> bool),
 }
@@ -264,11 +264,11 @@ pub struct Planned {
     pub cycles: u64,
     /// Whether planning stopped because nothing was left to do (within the budget's tolerance).
     pub converged: bool,
-    /// Whether planning stopped because rounding keeps the planner from what is left to do.
+    /// Whether planning stopped because rounding prevents the rest from ever being finished.
     pub stalled: bool,
 }
 
-/// Backups between two questions whether to stop.
+/// Backups between two checks whether to stop.
 const STRIDE: usize = 8;
 
 /// The one planning loop: runs update cycles within a budget. A cycle that an earlier call had to cut is finished first.

@@ -1,12 +1,12 @@
 //! The priority queue of a planner: indexed, so that it never holds more entries than there are keys.
 //!
-//! Keys stand in buckets of nearly equal priority: those that agree in the exponent and the first bits of the mantissa. The
-//! outermost two take in all that is lower or higher. The bucket queue has 8 buckets per octave and pops the last key that
-//! entered the highest bucket. The exact queue has 128 per octave and scans the highest one, which holds
-//! one or two keys most of the time, because it is the one being emptied. The order within a bucket, which a heap restores at
-//! every change, need not be known until a few keys are left to compare, and a change of priority within a bucket is a single
-//! store. Where priorities crowd (in a known model all rewards may be equal), `queue/splits.rs` divides the highest bucket.
-//! Against heaps: docs/PERFORMANCE.md.
+//! Keys are kept in buckets of nearly equal priority: those that agree in the exponent and the first bits of the mantissa. The
+//! two outermost buckets take in everything lower or higher. The bucket queue has 8 buckets per octave and pops the key that
+//! entered the highest bucket last. The exact queue has 128 per octave and scans the highest one, which holds one or two keys
+//! most of the time, because it is the one being emptied. So the order within a bucket, which a heap restores at every change,
+//! need not be known until a few keys are left to compare, and a change of priority within a bucket is a single store. Where
+//! priorities crowd (in a known model all rewards may be equal), `queue/splits.rs` divides the highest bucket. For a comparison
+//! with heaps, see docs/PERFORMANCE.md.
 //!
 //! The keys of a bucket form a ring that includes a link of the bucket itself, its head, and a key that is not queued is a ring
 //! of one, so a key moves without a single condition. With lists that ended in NONE a cycle took 15 % longer, because of
@@ -163,7 +163,7 @@ impl PriorityQueue {
         (link.priority > 0.0).then_some(link.priority)
     }
 
-    /// Gives a key, which there is room for, this priority: inserts, raises or lowers it.
+    /// Sets the priority of a key that there is room for: inserts, raises or lowers it.
     #[inline(always)]
     pub fn set(&mut self, key: u32, priority: f64) {
         debug_assert!(priority > 0.0, "the priority of key {key} is {priority}");
@@ -181,7 +181,7 @@ impl PriorityQueue {
         }
     }
 
-    /// Gives a key this priority if it is above the threshold, and takes it out if it is not.
+    /// Sets the priority of a key if it is above the threshold, and removes the key if it is not.
     #[inline(always)]
     pub(crate) fn set_above(&mut self, threshold: f64, key: u32, priority: f64) {
         if priority > threshold {
@@ -199,7 +199,7 @@ impl PriorityQueue {
         }
     }
 
-    /// Takes a key out, if it is queued.
+    /// Removes a key, if it is queued.
     #[inline]
     pub fn remove(&mut self, key: u32) {
         let place = key + self.n_heads;
@@ -211,7 +211,7 @@ impl PriorityQueue {
         }
     }
 
-    /// Takes out the key with the highest priority.
+    /// Removes and returns the key with the highest priority.
     #[inline]
     pub fn pop(&mut self) -> Option<u32> {
         let key = self.best(usize::MAX)?.checked_sub(self.n_heads)?;
@@ -219,18 +219,18 @@ impl PriorityQueue {
         Some(key)
     }
 
-    /// Does up to `limit` pieces of the work that must be done before the next key can be popped; returns whether all is
-    /// done. For those who may have to stop: [`pop`](Self::pop) does whatever is left.
+    /// Does up to `limit` pieces of the work needed before the next key can be popped; returns whether it is finished. For
+    /// callers with a deadline: [`pop`](Self::pop) does whatever is left.
     pub fn prepare(&mut self, limit: usize) -> bool {
         self.best(limit).is_some()
     }
 
-    /// Takes all keys out.
+    /// Removes all keys.
     pub fn clear(&mut self) {
         while self.pop().is_some() {}
     }
 
-    /// The key that [`pop`](Self::pop) would take out.
+    /// The key that [`pop`](Self::pop) would return.
     pub fn first(&self) -> Option<u32> {
         let mut bucket = self.top;
         loop {
@@ -282,8 +282,8 @@ impl PriorityQueue {
         f64::from_bits((u64::from(bucket) + self.offset) << self.shift)
     }
 
-    /// The place of the key to be popped, after up to `limit` keys of a crowd were moved to find it; `None` if more are to be
-    /// moved. That of a head if no key is queued.
+    /// The place of the key to be popped, or of a head if no key is queued. Moves up to `limit` keys of a crowd to find it;
+    /// `None` if more must be moved.
     #[inline]
     fn best(&mut self, limit: usize) -> Option<u32> {
         let bucket = self.settle();
@@ -316,7 +316,7 @@ impl PriorityQueue {
         self.links[link.next as usize].previous = link.previous;
     }
 
-    /// Moves the key at a place, whose link is given, to a head's ring, in front. Returns whether the ring was empty.
+    /// Moves the key at a place, with this link, to the front of a head's ring. Returns whether the ring was empty.
     #[inline(always)]
     fn relink(&mut self, place: u32, link: Link, head: u32, priority: f64) -> bool {
         self.unlink(link);
@@ -332,7 +332,7 @@ impl PriorityQueue {
         self.links[head as usize].next == head && self.split_of(head).is_none()
     }
 
-    /// The highest bucket that is not empty, NOT_QUEUED if there is none. Forgets what was noted of those above.
+    /// The highest bucket that is not empty, NOT_QUEUED if there is none. Clears the bits of those above.
     #[inline]
     fn settle(&mut self) -> u32 {
         while self.top != NOT_QUEUED && self.is_empty_ring(self.top) {
@@ -342,7 +342,7 @@ impl PriorityQueue {
         self.top
     }
 
-    /// The highest bucket below one that was noted and may have become empty since; NOT_QUEUED if there is none.
+    /// The highest bucket below this one whose bit is set, although it may be empty by now; NOT_QUEUED if there is none.
     #[inline]
     fn noted_below(&self, bucket: u32) -> u32 {
         let mut word = bucket as usize / 64;

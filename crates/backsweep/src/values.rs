@@ -77,11 +77,11 @@ impl Values {
 
     /// Whether the pair's model is trusted: it has been seen often enough, or its probabilities are known.
     pub fn is_known(&self, model: &Model, pair: Pair) -> bool {
-        model.rows().get(pair.index()).is_some_and(|row| self.believes(row, row.weight()))
+        model.rows().get(pair.index()).is_some_and(|row| self.trusts(row, row.weight()))
     }
 
     #[inline]
-    pub(crate) fn believes(&self, row: &PairRow, weight: f64) -> bool {
+    pub(crate) fn trusts(&self, row: &PairRow, weight: f64) -> bool {
         weight > 0.0 && (weight >= f64::from(self.optimism.min_visits) || row.is_given())
     }
 
@@ -143,7 +143,7 @@ impl Values {
     /// value while it has not been seen often enough. All planners use this full backup.
     #[inline]
     pub(crate) fn full_backup(&self, row: &PairRow, successors: impl Iterator<Item = (f64, f64)>) -> f64 {
-        if !self.believes(row, row.weight()) {
+        if !self.trusts(row, row.weight()) {
             return self.optimism.value;
         }
         let mut sum = 0.0;
@@ -163,7 +163,7 @@ impl Values {
     ) -> f64 {
         let q = self.full_backup(row, successors);
         match self.bonuses.get(pair.index()) {
-            Some(bonus) if self.believes(row, row.weight()) => q + bonus,
+            Some(bonus) if self.trusts(row, row.weight()) => q + bonus,
             _ => q,
         }
     }
@@ -237,7 +237,7 @@ impl Values {
 
     #[inline]
     pub(crate) fn scale(&self, row: &PairRow) -> f64 {
-        if self.believes(row, row.weight()) { self.discount / row.weight() } else { 0.0 }
+        if self.trusts(row, row.weight()) { self.discount / row.weight() } else { 0.0 }
     }
 
     /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of V and how many full

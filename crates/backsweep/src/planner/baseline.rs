@@ -1,5 +1,5 @@
-//! What the four baselines share: values, a queue, a copy of every pair's successors, and the answers that a planner owes.
-//! A [`Method`] is what one of them does with it.
+//! What the four baselines share: values, a queue, a copy of every pair's successors, and the methods that
+//! every planner must have. A [`Method`] is what sets one of them apart.
 
 use super::successor_cache::SuccessorCache;
 use super::{Counters, Cycle, Planner, PlannerKind};
@@ -18,10 +18,10 @@ pub(super) struct Baseline<M> {
     pub own: M,
 }
 
-/// What differs between the baselines. The scales of pairs and the copies of their successors are up to date in all of it.
+/// What differs between the baselines. All of it may rely on up-to-date scales and copies of successors.
 pub(super) trait Method: Clone + Debug + Default + Send + Sync + 'static {
     const KIND: PlannerKind;
-    /// Whether only what is above the threshold is ever queued, so that the queue must be rebuilt when that rises.
+    /// Whether the queue never holds anything at or below the threshold, so that it must be rebuilt when that rises.
     const IS_QUEUE_TIGHT: bool = false;
 
     /// How many keys the queue has; `None` without a queue.
@@ -29,13 +29,13 @@ pub(super) trait Method: Clone + Debug + Default + Send + Sync + 'static {
         Some(model.n_states())
     }
 
-    /// Makes room for what the model has.
+    /// Makes room for all states and arcs of the model.
     fn grow(&mut self, _model: &Model) {}
 
-    /// Follows a change of everything that is known of a pair.
+    /// Responds to a change of everything known about a pair.
     fn refresh(planner: &mut Baseline<Self>, model: &Model, pair: Pair);
 
-    /// Follows an observation.
+    /// Responds to an observation.
     fn observe(planner: &mut Baseline<Self>, model: &Model, change: &Change) {
         Self::refresh(planner, model, change.pair);
     }
@@ -68,7 +68,7 @@ pub(super) trait Method: Clone + Debug + Default + Send + Sync + 'static {
 
     fn store(&self, _snapshot: &mut Snapshot) {}
 
-    /// Restores what the method keeps, given all else.
+    /// Restores what the method keeps; everything else has been restored.
     fn restore(_planner: &mut Baseline<Self>, _model: &Model, _snapshot: &Snapshot) -> Result<()> {
         Ok(())
     }
@@ -112,7 +112,7 @@ impl<M: Method> Baseline<M> {
         delta_v
     }
 
-    /// Takes in what the model has and the planner does not, and follows a row that was moved.
+    /// Takes in what is new in the model, and moves the values of a row that was moved.
     #[inline]
     fn take_in(&mut self, model: &Model, moved: Option<&MovedRow>) {
         let (known, known_states) = (self.values.n_pairs(), self.values.v.len());
@@ -133,7 +133,7 @@ impl<M: Method> Baseline<M> {
         }
         for pair in (known as u32..model.n_pairs() as u32).map(Pair) {
             self.values.rescale(model, pair);
-            // A new action of a state that was there before changes its maximum even if nothing is known of it.
+            // A new action of a state that was there before changes its maximum even if nothing is known about it.
             if self.values.is_known(model, pair) || model.state_of(pair).index() < known_states {
                 M::refresh(self, model, pair);
             }

@@ -20,7 +20,7 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum PlannerKind {
-    /// [`ReversedFullBackups`], the planner to use unless there is a reason for another.
+    /// [`ReversedFullBackups`], the planner to use unless you have a reason to choose another.
     #[default]
     ReversedFullBackups,
     /// [`SmallBackups`], the paper's arXiv version.
@@ -35,7 +35,7 @@ pub enum PlannerKind {
     ValueIteration,
 }
 
-/// What is known of a planner besides its code.
+/// What the library knows about a planner, besides its code.
 struct Row {
     /// The name in files and commands.
     name: &'static str,
@@ -99,7 +99,7 @@ impl PlannerKind {
         if self == Self::ValueIteration { "sweep" } else { "cycle" }
     }
 
-    /// A planner of this kind that has not met any state.
+    /// A planner of this kind, without states.
     ///
     /// # Errors
     /// If a setting is out of range.

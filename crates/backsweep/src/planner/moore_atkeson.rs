@@ -51,7 +51,7 @@ impl Method for MooreAtkeson {
         Cycle::Done
     }
 
-    /// What was kept off the queue is not remembered: every state with a model is looked at again.
+    /// What was kept off the queue is not remembered, so every state with a model is queued.
     fn requeue_all(planner: &mut Baseline<Self>, model: &Model) {
         for pair in model.states().flat_map(|state| model.pairs(state)) {
             if planner.values.is_known(model, pair) {

@@ -88,7 +88,7 @@ impl Method for PengWilliams {
     }
 
     fn observe(planner: &mut Baseline<Self>, model: &Model, change: &Change) {
-        if !planner.values.believes(model.row(change.pair), change.weight_before) {
+        if !planner.values.trusts(model.row(change.pair), change.weight_before) {
             return Self::refresh(planner, model, change.pair);
         }
         if let Some((state, arc)) = change.next

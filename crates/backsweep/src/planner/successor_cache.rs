@@ -1,4 +1,4 @@
-//! A copy of every pair's successors in one piece each, for the planners that do full backups: they read a row in order
+//! A contiguous copy of every pair's successors, for the planners that do full backups: they read a row in order
 //! instead of one cache line per arc. An observation changes one entry.
 
 use crate::store::prefetch_row;
@@ -16,14 +16,14 @@ pub(super) struct CachedSuccessor {
 #[derive(Clone, Debug, Default)]
 pub(super) struct SuccessorCache {
     rows: Vec<Row>,
-    /// The items of all rows, each in one piece. A row that outgrows its place moves to the end, twice as large. With a vector
+    /// The items of all rows, each row contiguous. A row that outgrows its place moves to the end, twice as large. With a vector
     /// per row Moore & Atkeson took a fifth longer at side 200.
     items: Vec<CachedSuccessor>,
-    /// How many of the items belong to no row: an eighth at the most.
+    /// How many of the items belong to no row: an eighth at most.
     n_unused: usize,
 }
 
-/// Where a pair's successors stand in `items`.
+/// Where a pair's successors are in `items`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
     start: u32,
@@ -56,7 +56,7 @@ impl SuccessorCache {
         }
     }
 
-    /// Takes in the pairs that are new.
+    /// Takes in new pairs.
     pub fn grow(&mut self, model: &Model) {
         for pair in self.rows.len()..model.n_pairs() {
             self.rows.push(Row::default());
@@ -88,7 +88,7 @@ impl SuccessorCache {
         self.compact();
     }
 
-    /// Moves all rows together if too much between them is unused. Amortised O(1) per item.
+    /// Closes the gaps between rows if too much is unused. Amortised O(1) per item.
     fn compact(&mut self) {
         if 8 * self.n_unused <= self.items.len() {
             return;
@@ -110,7 +110,7 @@ impl SuccessorCache {
         self.compact();
     }
 
-    /// Follows a change of the model.
+    /// Records a change of the model.
     #[inline]
     pub fn observe(&mut self, model: &Model, change: &Change) {
         let Some((state, arc)) = change.next else { return };
@@ -132,7 +132,7 @@ impl SuccessorCache {
             let terms = self.row(pair).iter().map(|next| (next.weight, values.v[next.state as usize]));
             let row = &model.rows()[pair];
             let q = values.full_backup(row, terms);
-            n_backups += u64::from(values.believes(row, row.weight()));
+            n_backups += u64::from(values.trusts(row, row.weight()));
             values.pairs[pair + 1].q = q;
             v = if q > v { q } else { v };
         }

@@ -31,7 +31,7 @@ use kept::Kept;
 use partial_cycle::PartialCycle;
 use touched::Touched;
 
-/// Reversed full backups, as in the paper's ICML version: the planner to use unless there is a reason for another.
+/// Reversed full backups, as in the paper's ICML version: the planner to use unless you have a reason to choose another.
 ///
 /// ```
 /// use backsweep::planner::{Planner, ReversedFullBackups, plan};
@@ -64,7 +64,7 @@ pub struct Sweeping<V> {
     partial: Option<PartialCycle>,
     /// Empty between two calls; here only because clearing it for every cycle took 5 % of the time.
     touched: Touched,
-    /// What this version keeps besides.
+    /// What only this version keeps.
     own: V,
 }
 
@@ -74,17 +74,17 @@ pub trait Variant: Kept {
     /// Which planner it is.
     const KIND: PlannerKind;
 
-    /// The value that all predecessors of a state use, but for a cycle under way: U, or V.
+    /// The value that all predecessors of a state use, except those that a cycle under way has yet to reach: U, or V.
     fn published_value(planner: &Sweeping<Self>, state: u32) -> f64;
 
     /// Publishes the value of a state that was popped; returns the one that its predecessors still use.
     fn publish(planner: &mut Sweeping<Self>, model: &Model, state: u32) -> f64;
 
-    /// Whether the state of a pair may have a new priority now that Q of the pair has changed; `RISES` if it rose. Without
-    /// a branch, which no processor could guess. It is only a filter: [`requeue`](Self::requeue) decides.
+    /// Whether the state of a pair may have a new priority now that Q of the pair has changed; `RISES` if it rose. It must
+    /// not branch, as no processor could predict the outcome. It is only a filter: [`requeue`](Self::requeue) decides.
     fn is_touched<const RISES: bool>(&self, model: &Model, slot: usize, pair: PairValue) -> bool;
 
-    /// Restores the priority of a pair's state, and all else that depends on Q of the pair.
+    /// Restores the priority of a pair's state, and everything else that depends on Q of the pair.
     fn requeue(planner: &mut Sweeping<Self>, model: &Model, slot: usize);
 }
 
@@ -94,8 +94,8 @@ impl<V: Variant> Sweeping<V> {
     fn observe_change(&mut self, model: &Model, change: &Change) {
         let (pair, row) = (change.pair, model.row(change.pair));
         let u = change.next.map_or(0.0, |(state, arc)| self.value_in_use(state, arc));
-        let was_known = self.values.believes(row, change.weight_before);
-        let is_known = self.values.believes(row, change.weight_after);
+        let was_known = self.values.trusts(row, change.weight_before);
+        let is_known = self.values.trusts(row, change.weight_after);
         let q = if was_known && is_known {
             let q_old = self.values.action_value(pair);
             let q = self.values.value_correction(model, change, u); // l.10
@@ -193,7 +193,7 @@ impl<V: Variant> Sweeping<V> {
         (self.touched.n, self.touched.n_blocks) = (0, 0);
     }
 
-    /// Recomputes the predecessors of a cycle one by one instead; returns how many. A pair costs as much as it has successors.
+    /// Recomputes the predecessors one by one instead; returns how many. The cost of a pair is its number of successors.
     #[cold]
     #[inline(never)]
     fn refresh_predecessors(
@@ -226,7 +226,7 @@ impl<V: Variant> Sweeping<V> {
         n_backups
     }
 
-    /// Recomputes a pair from the model and restores all that depends on it.
+    /// Recomputes a pair from the model and restores everything that depends on it.
     fn recompute(&mut self, model: &Model, pair: Pair) {
         let successors =
             model.successors(pair).map(|next| (next.weight, self.value_in_use(next.state, next.arc)));
@@ -235,7 +235,7 @@ impl<V: Variant> Sweeping<V> {
         V::requeue(self, model, pair.index() + 1);
     }
 
-    /// The value of a state on which the pair of an arc to it is built at this moment.
+    /// The value of a state that the pair of an arc to it currently uses.
     #[inline]
     fn value_in_use(&self, state: State, arc: ArcId) -> f64 {
         let stale = self.partial.and_then(|cycle| cycle.stale_value(state, arc));
@@ -279,7 +279,7 @@ impl Variant for Small {
     }
 }
 
-/// How far the bound on the second-best pair of a state is set ahead of it towards the best.
+/// How far the bound on the second-best pair is set above it, as a fraction of the way to the best.
 const HEADROOM: f64 = 0.75;
 
 impl Variant for Reversed {
@@ -299,8 +299,8 @@ impl Variant for Reversed {
     #[inline(always)]
     fn is_touched<const RISES: bool>(&self, model: &Model, slot: usize, pair: PairValue) -> bool {
         // The greedy pair is remembered as the sign of its scale (Departure 9): a small backup that lowers another pair touches
-        // one cache line. The bound is only read here; kept up in this loop it made it wait for its own stores, a tenth of the
-        // time.
+        // one cache line. The bound is only read here; updated in this loop, it made the loop wait for its own stores, a tenth
+        // of the time.
         let is_greedy = pair.scale.is_sign_negative();
         is_greedy | (RISES && pair.q > self.states[model.state_of_slot(slot) as usize].second)
     }
@@ -316,7 +316,7 @@ impl Variant for Reversed {
             planner.find_greedy(model, state, slot);
         } else {
             if q > own.second {
-                // Not q itself: it will rise again, and up to here that need not be noticed.
+                // Not q itself: q will rise again, and rises up to this bound need no attention.
                 own.second = (q + HEADROOM * (*v - q)).min(*v);
             }
             return;

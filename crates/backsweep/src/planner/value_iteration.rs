@@ -1,8 +1,8 @@
-//! Value iteration after every observation: in place, from the values there are (warm start), until the largest change of a
+//! Value iteration after every observation: in place, from the current values (warm start), until the largest change of a
 //! value in a sweep is below the tolerance (paper notes, 5.8; Departure 13).
 //!
 //! An update cycle is one sweep over all states. Invariant after a sweep: V(s) = max Q(s,·). Cost of a cycle: O(arcs).
-//! Sweeps that no longer get anywhere, for rounding, are not carried out: see [`Cycle::Stalled`].
+//! Sweeps that rounding keeps from making progress are skipped: see [`Cycle::Stalled`].
 
 use super::baseline::{Baseline, Method};
 use super::{Cycle, PlannerKind};
@@ -14,7 +14,7 @@ pub(super) struct ValueIteration {
     /// The largest change of a value in the last sweep; infinite if something was observed since.
     largest_change: f64,
     /// The largest change that later sweeps must halve, and how many have not. Near the fixed point, rounding can keep values
-    /// in motion for ever.
+    /// in motion forever.
     to_halve: (f64, u32),
 }
 
@@ -46,8 +46,8 @@ impl Method for ValueIteration {
         if Self::top_priority(planner).is_none() {
             return Cycle::Idle;
         }
-        // A sweep multiplies the largest change by γ at the most, so it is halved every 0.7 / (1 − γ) sweeps until rounding
-        // prevents it; without discount that is left to a hundred thousand.
+        // A sweep multiplies the largest change by at most γ, so it is halved every 0.7 / (1 − γ) sweeps until rounding
+        // prevents it. Without discount the limit is a hundred thousand sweeps.
         let patience = (100.0 + 1.0 / (1.0 - planner.settings.discount)).min(1e5);
         if f64::from(planner.own.to_halve.1) > patience {
             return Cycle::Stalled;

@@ -5,7 +5,7 @@
 //! full backup of all its actions; the change of V is added to its Δ and it is promoted to |Δ|. So Δ(s) is how much V(s) has
 //! changed since its predecessors were last backed up. Invariant: V(s) = max Q(s,·).
 //!
-//! Departure 12: a predecessor state is backed up once a cycle.
+//! Departure 12: a predecessor state is backed up once per cycle.
 //!
 //! Cost of a cycle: O(predecessor states × actions × successors).
 
@@ -56,7 +56,7 @@ impl Method for WieringSchmidhuber {
         let Some(state) = planner.queue.pop() else { return Cycle::Idle };
         planner.counters.cycles += 1;
         let cycle = planner.counters.cycles;
-        // Predecessors are backed up even if Δ is 0: full backups take in what else has changed among their successors.
+        // Predecessors are backed up even if Δ is 0: full backups pick up all other changes among their successors.
         planner.own.delta[state as usize] = 0.0;
         let mut changed = false;
         for before in model.predecessors(State(state)) {

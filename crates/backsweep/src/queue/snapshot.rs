@@ -19,7 +19,7 @@ impl PriorityQueue {
         snapshot.put("queue.keys", keys);
     }
 
-    /// The keys of a bucket, the last one in first.
+    /// The keys of a bucket, the last to enter first.
     fn ring(&self, head: u32) -> impl Iterator<Item = u32> {
         let mut place = head;
         std::iter::from_fn(move || {

@@ -9,8 +9,8 @@ use super::{NO_PRIORITY, PriorityQueue};
 
 /// Rings that one is split into.
 const FAN: u32 = 64;
-/// Splits at any one time, at the most. Only the highest ring is ever split, so each lies within the one before or above it,
-/// and a few are in use; with none left a ring is scanned however long it is.
+/// The most splits at any one time. Only the highest ring is ever split, so each lies within the one before or above it,
+/// and few are in use. With none left, a ring of any length is scanned.
 const MAX_SPLITS: u32 = 16;
 
 /// A key's place in the total order: by priority, then the lowest first.
@@ -18,12 +18,13 @@ fn rank(place: u32, priority: f64) -> u128 {
     u128::from(priority.to_bits()) << 32 | u128::from(!place)
 }
 
-/// A ring that was split. Its keys are in 64 rings by the six bits of their rank from `shift` on; those that are still in it
-/// are yet to be moved.
+/// A ring that was split. Its keys are in 64 rings by the six bits of their rank from `shift` on; those still in it are
+/// yet to be moved.
 #[derive(Clone, Debug)]
 pub(super) struct Split {
     shift: u32,
-    /// What is above those six bits in the keys that were there. Others that come later go to the first or the last ring.
+    /// What is above those six bits in the keys that were there. Keys that come later and differ there go to the first or the
+    /// last ring.
     prefix: u128,
     /// Bit `i` is set if ring `i` has had a key since it was last found empty.
     filled: u64,
@@ -32,7 +33,7 @@ pub(super) struct Split {
 }
 
 impl Split {
-    /// Keys that are scanned when one of their ring is popped; a ring of more is split.
+    /// The most keys that are scanned to find the highest of a ring; a longer ring is split.
     pub const FEW: u32 = 40;
     /// The heads of all rings of all splits.
     pub const N_HEADS: u32 = FAN * MAX_SPLITS;
@@ -73,7 +74,7 @@ impl PriorityQueue {
         self.relink(place, self.links[place as usize], head, priority);
     }
 
-    /// The rings of a split that have had a key, from the highest down.
+    /// The rings of a split that have had a key, the highest first.
     fn rings(&self, split: usize) -> impl Iterator<Item = u32> {
         let mut filled = self.splits[split].filled;
         std::iter::from_fn(move || {
@@ -88,7 +89,7 @@ impl PriorityQueue {
         self.rings(split).find(|&head| !self.is_empty_ring(head))
     }
 
-    /// The place of the highest key, after up to `limit` keys were moved for it; `None` if more are to be moved.
+    /// The place of the highest key. Moves up to `limit` keys to find it; `None` if more must be moved.
     #[cold]
     #[inline(never)]
     pub(super) fn best_of_crowd(&mut self, mut limit: usize) -> Option<u32> {

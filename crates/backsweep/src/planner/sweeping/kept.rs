@@ -6,7 +6,7 @@ use std::fmt::Debug;
 
 /// What a version keeps.
 pub(super) trait Kept: Clone + Debug + Default + Send + Sync + 'static {
-    /// Makes room for what the model and the values have.
+    /// Makes room for all states and pairs.
     fn grow(&mut self, model: &Model, values: &Values, threshold: f64);
 
     /// Marks the first pair of a state as its best, if that is remembered.
@@ -15,12 +15,12 @@ pub(super) trait Kept: Clone + Debug + Default + Send + Sync + 'static {
     /// Takes over a row of pairs that got new ids. The values have done so already.
     fn row_moved(&mut self, _moved: &MovedRow) {}
 
-    /// Follows a change of the threshold.
+    /// Responds to a change of the threshold.
     fn set_threshold(&mut self, _threshold: f64) {}
 
     fn store(&self, snapshot: &mut Snapshot);
 
-    /// Restores it, given everything else.
+    /// Restores it; everything else has been restored.
     fn restore(planner: &mut Sweeping<Self>, model: &Model, snapshot: &Snapshot) -> Result<()>;
 
     fn bytes(&self) -> usize;
@@ -38,7 +38,7 @@ pub struct Small {
 
 impl Default for Small {
     fn default() -> Self {
-        // Slot 0 is no pair: its Q never changes, and this difference is NaN, which is above nothing.
+        // Slot 0 is not a pair: its Q never changes, and this difference is NaN, which is above nothing.
         Self { q_prev: vec![f64::NEG_INFINITY], floor: Vec::new() }
     }
 }
@@ -47,7 +47,7 @@ impl Kept for Small {
     fn grow(&mut self, model: &Model, values: &Values, threshold: f64) {
         self.floor.resize(model.n_states(), threshold);
         for slot in self.q_prev.len()..=model.n_pairs() {
-            // New pairs start as worth what their state is.
+            // A new pair starts at the value of its state.
             self.q_prev.push(values.value(State(model.state_of_slot(slot)))); // l.2
         }
     }
@@ -90,13 +90,13 @@ pub struct Reversed {
     pub(super) states: Vec<ReversedState>,
 }
 
-/// What reversed full backups keep of a state.
+/// What reversed full backups keep for each state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReversedState {
     /// U(s): the value of the state that its predecessors use.
     pub u: f64,
     /// No pair of the state but the greedy one is worth more than this: while the greedy pair is worth as much, it is still
-    /// the best, and the others need not be looked at.
+    /// the best, and the others need not be checked.
     pub second: f64,
 }
 

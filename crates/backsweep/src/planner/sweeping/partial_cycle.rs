@@ -14,12 +14,12 @@ pub(super) struct PartialCycle {
     pub v_old: f64,
     /// Whether predecessors are recomputed instead of receiving a small backup.
     pub is_exact: bool,
-    /// The predecessors that are still to come.
+    /// The next predecessors.
     pub cursor: Cursor,
 }
 
 impl PartialCycle {
-    /// Nothing is left to be done. Returns how many backups that took.
+    /// Skips what is left. Returns how many backups that took.
     pub fn finish(&mut self) -> usize {
         self.cursor = Cursor::END;
         0

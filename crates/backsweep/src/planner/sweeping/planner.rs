@@ -1,4 +1,4 @@
-//! What a planner has to answer, for both versions of Algorithm 2.
+//! The methods of the trait [`Planner`], for both versions of Algorithm 2.
 
 use super::partial_cycle::PartialCycle;
 use super::touched::Touched;
@@ -8,7 +8,7 @@ use crate::refresh::RefreshSchedule;
 use crate::{ArcId, Change, Model, MovedRow, Pair, PriorityQueue, Result, Settings, Snapshot, State, Values};
 
 impl<V: Variant> Sweeping<V> {
-    /// A planner that has not met any state.
+    /// A planner without states.
     ///
     /// # Errors
     /// If a setting is out of range.
@@ -37,7 +37,7 @@ impl<V: Variant> Sweeping<V> {
         Ok(planner)
     }
 
-    /// Makes room for what the model has; returns whether there was anything new.
+    /// Makes room for all states and pairs of the model; returns whether any are new.
     #[inline]
     fn extend(&mut self, model: &Model) -> bool {
         let is_new = self.values.extend(model);
@@ -102,10 +102,10 @@ impl<V: Variant> Planner for Sweeping<V> {
     }
 
     /// A bonus is a reward that every observation of the pair has received: W times the bonus is in the sum of rewards. So
-    /// Q is corrected for the new bonus first, and the observation then brings its share of it.
+    /// Q is corrected for the new bonus first, and the observation then adds its share of it.
     fn observe_with_bonus(&mut self, model: &Model, change: &Change, bonus: f64) {
         self.grow(model);
-        let was_known = self.values.believes(model.row(change.pair), change.weight_before);
+        let was_known = self.values.trusts(model.row(change.pair), change.weight_before);
         let q_old = self.values.set_bonus(change.pair, bonus, was_known);
         self.schedule.note_peak(change.pair, q_old);
         self.observe(model, &Change { reward: change.reward + change.weight * bonus, ..*change });

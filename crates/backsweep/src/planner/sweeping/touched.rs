@@ -1,7 +1,7 @@
 //! Pairs gathered in the loop over predecessors.
 
-/// Pairs whose state must be looked at, gathered so that the loop over lanes has no branch: whether one must is a coin toss
-/// to the processor.
+/// Pairs whose state needs attention, gathered so that the loop over lanes has no branch: which ones do is a coin toss to
+/// the processor.
 #[derive(Clone, Debug)]
 pub(super) struct Touched {
     pub slots: [u32; Self::SIZE],
@@ -11,8 +11,8 @@ pub(super) struct Touched {
 
 impl Touched {
     const SIZE: usize = 64;
-    /// The blocks after which they are looked at: always the same number, so that the order of work does not depend on how
-    /// many were gathered.
+    /// The blocks after which their states are requeued: always the same number, so that the order of work does not depend on
+    /// how many were gathered.
     const BLOCKS: usize = Self::SIZE / 7;
 
     #[inline(always)]
@@ -21,7 +21,7 @@ impl Touched {
         self.n += usize::from(is_touched);
     }
 
-    /// Counts a block; whether it is the last for which there is surely room.
+    /// Counts a block; returns whether the next might not fit.
     #[inline(always)]
     pub fn is_complete(&mut self) -> bool {
         self.n_blocks += 1;

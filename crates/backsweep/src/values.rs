@@ -26,6 +26,12 @@ impl PairValue {
     /// never the best.
     const NO_PAIR: Self = Self { q: f64::NEG_INFINITY, scale: 0.0 };
 
+    /// Corrects Q for a change of the value of one successor, whose arc has this weight (Theorem 3.3).
+    #[inline(always)]
+    pub(crate) fn small_backup(&mut self, weight: f64, delta: f64) {
+        self.q += self.scale.abs() * (weight * delta); // l.20
+    }
+
     /// The value of the pair that counts in every maximum.
     #[inline]
     pub fn value(&self) -> f64 {
@@ -205,8 +211,7 @@ impl Values {
     /// weight. O(1).
     #[inline]
     pub fn small_backup(&mut self, pair: Pair, weight: f64, delta: f64) {
-        let value = &mut self.pairs[pair.index() + 1];
-        value.q += value.scale.abs() * (weight * delta); // l.20
+        self.pairs[pair.index() + 1].small_backup(weight, delta);
     }
 
     /// Recomputes Q of a pair from the values that `u` gives for its successors.

@@ -173,7 +173,7 @@ impl<V: Variant> Sweeping<V> {
             // l.19
             for (slot, weight) in lanes.iter() {
                 let pair = &mut self.values.pairs[slot];
-                pair.q += pair.scale.abs() * (weight * delta_v); // l.20
+                pair.small_backup(weight, delta_v); // l.20
                 self.touched.push(slot, self.own.is_touched::<RISES>(model, slot, *pair)); // l.21
             }
             if self.touched.is_complete() {

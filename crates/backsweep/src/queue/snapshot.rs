@@ -108,6 +108,22 @@ mod tests {
         }
     }
 
+    /// Older files hold the buckets of a bucket queue, counted from 0, the lowest first, and in each the last key to enter
+    /// first.
+    #[test]
+    fn buckets_of_older_files_are_read() {
+        let restored = |buckets: [u32; 3]| {
+            let mut snapshot = Snapshot::new();
+            snapshot.put("queue.keys", vec![7u32, 4, 2]);
+            snapshot.put("queue.buckets", buckets.to_vec());
+            PriorityQueue::restore(QueueKind::Bucket, 8, &snapshot)
+        };
+        let mut queue = restored([0, 1022, 1022]).unwrap();
+        assert_eq!([7, 4, 2].map(|key| queue.bucket(queue.priority(key).unwrap())), [1, 1023, 1023]);
+        assert_eq!(std::iter::from_fn(|| queue.pop()).collect::<Vec<_>>(), [4, 2, 7]);
+        assert!(restored([0, 1, 1023]).is_err());
+    }
+
     #[test]
     fn a_priority_that_is_none_is_refused() {
         for (priority, key) in [(0.0, 1), (-1.0, 1), (f64::NAN, 1), (1.0, 0), (1.0, 7)] {

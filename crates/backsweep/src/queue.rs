@@ -258,7 +258,7 @@ impl PriorityQueue {
     #[inline]
     pub(crate) fn likely(&mut self) -> u32 {
         let bucket = self.settle();
-        let ring = if self.split_of(bucket).is_some() { self.likely_ring(bucket) } else { bucket };
+        let ring = self.split_of(bucket).and_then(|split| self.highest_in(split)).unwrap_or(bucket);
         self.links[ring as usize].next.wrapping_sub(self.n_heads)
     }
 

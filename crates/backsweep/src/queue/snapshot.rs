@@ -31,40 +31,58 @@ impl PriorityQueue {
     pub(crate) fn restore(kind: QueueKind, n_keys: usize, snapshot: &Snapshot) -> Result<Self> {
         let mut queue = Self::new(kind);
         queue.grow(n_keys);
-        // Version 0.1 stored crowds in two parts of their own.
-        for name in ["queue", "queue.crowd", "queue.line"] {
-            let part = format!("{name}.keys");
-            if name != "queue" && snapshot.get(&part).is_none() {
-                continue;
+        if kind == QueueKind::Bucket && snapshot.get("queue.buckets").is_some() {
+            // Older files hold the numbers of buckets, counted from 0.
+            let buckets = snapshot.u32s("queue.buckets")?;
+            if buckets.iter().any(|&bucket| bucket >= queue.n_buckets - 1) {
+                return Err(Snapshot::problem("queue.buckets", "a bucket is out of range"));
             }
-            let keys = snapshot.u32s(&part)?;
-            let priorities = queue.stored_priorities(snapshot, name)?;
-            let priorities = Snapshot::sized(&format!("{name}.priorities"), &priorities, keys.len())?;
-            for (&key, &priority) in keys.iter().zip(priorities).rev() {
-                if key as usize >= n_keys || queue.priority(key).is_some() {
-                    let problem = format!("key {key} is out of range or queued twice");
-                    return Err(Snapshot::problem(&part, &problem));
+            let priorities: Vec<f64> = buckets.iter().map(|&bucket| queue.lowest_of(bucket + 1)).collect();
+            queue.take_in(n_keys, snapshot, "queue.keys", "queue.buckets", &priorities)?;
+            return Ok(queue);
+        }
+        queue.take_in(
+            n_keys,
+            snapshot,
+            "queue.keys",
+            "queue.priorities",
+            snapshot.f64s("queue.priorities")?,
+        )?;
+        if kind == QueueKind::Exact {
+            // Version 0.1 stored crowds in two parts of their own.
+            for [keys, priorities] in
+                [["queue.crowd.keys", "queue.crowd.priorities"], ["queue.line.keys", "queue.line.priorities"]]
+            {
+                if snapshot.get(keys).is_some() || snapshot.get(priorities).is_some() {
+                    queue.take_in(n_keys, snapshot, keys, priorities, snapshot.f64s(priorities)?)?;
                 }
-                if priority.is_nan() || priority <= 0.0 {
-                    let problem = format!("the priority of key {key} is {priority}; expected one above 0");
-                    return Err(Snapshot::problem(&part, &problem));
-                }
-                queue.set(key, priority);
             }
         }
         Ok(queue)
     }
 
-    fn stored_priorities(&self, snapshot: &Snapshot, name: &str) -> Result<Vec<f64>> {
-        // Up to version 0.1 the bucket queue stored the numbers of buckets, counted from 0.
-        if self.kind == QueueKind::Bucket && snapshot.get("queue.buckets").is_some() {
-            let buckets = snapshot.u32s("queue.buckets")?;
-            if buckets.iter().any(|&bucket| bucket >= self.n_buckets - 1) {
-                return Err(Snapshot::problem("queue.buckets", "a bucket is out of range"));
+    /// Queues the keys of a part. The priorities come from another part.
+    fn take_in(
+        &mut self,
+        n_keys: usize,
+        snapshot: &Snapshot,
+        part: &str,
+        priority_part: &str,
+        priorities: &[f64],
+    ) -> Result<()> {
+        let keys = snapshot.u32s(part)?;
+        let priorities = Snapshot::sized(priority_part, priorities, keys.len())?;
+        for (&key, &priority) in keys.iter().zip(priorities).rev() {
+            if key as usize >= n_keys || self.priority(key).is_some() {
+                return Err(Snapshot::problem(part, &format!("key {key} is out of range or queued twice")));
             }
-            return Ok(buckets.iter().map(|&bucket| self.lowest_of(bucket + 1)).collect());
+            if priority.is_nan() || priority <= 0.0 {
+                let problem = format!("the priority of key {key} is {priority}; expected one above 0");
+                return Err(Snapshot::problem(part, &problem));
+            }
+            self.set(key, priority);
         }
-        Ok(snapshot.f64s(&format!("{name}.priorities"))?.to_vec())
+        Ok(())
     }
 }
 
@@ -122,6 +140,22 @@ mod tests {
         assert_eq!([7, 4, 2].map(|key| queue.bucket(queue.priority(key).unwrap())), [1, 1023, 1023]);
         assert_eq!(std::iter::from_fn(|| queue.pop()).collect::<Vec<_>>(), [4, 2, 7]);
         assert!(restored([0, 1, 1023]).is_err());
+    }
+
+    #[test]
+    fn a_part_that_is_missing_is_refused() {
+        let parts = ["queue.keys", "queue.priorities", "queue.crowd.keys", "queue.crowd.priorities"];
+        for missing in parts {
+            let mut snapshot = Snapshot::new();
+            for part in parts.into_iter().filter(|&part| part != missing) {
+                match part.ends_with("keys") {
+                    true => snapshot.put(part, vec![u32::from(part != "queue.keys")]),
+                    false => snapshot.put(part, vec![1.0]),
+                }
+            }
+            let error = PriorityQueue::restore(QueueKind::Exact, 3, &snapshot).unwrap_err();
+            assert!(error.to_string().contains(missing), "{error}");
+        }
     }
 
     #[test]

@@ -85,7 +85,8 @@ impl PriorityQueue {
     }
 
     /// The highest ring of a split that is not empty or was split itself.
-    fn highest_in(&self, split: usize) -> Option<u32> {
+    #[cold]
+    pub(super) fn highest_in(&self, split: usize) -> Option<u32> {
         self.rings(split).find(|&head| !self.is_empty_ring(head))
     }
 
@@ -123,11 +124,6 @@ impl PriorityQueue {
             }
             self.split(head);
         }
-    }
-
-    #[cold]
-    pub(super) fn likely_ring(&self, head: u32) -> u32 {
-        self.split_of(head).and_then(|split| self.highest_in(split)).unwrap_or(head)
     }
 
     /// Splits a ring by the highest six bits in which its keys differ. Moves none of them yet.

@@ -38,9 +38,7 @@ impl Method for MooreAtkeson {
         let factor = if gamma > 0.0 { delta_v.abs() / gamma } else { 0.0 };
         let mut predecessors = model.predecessors_from(state, model.first_predecessor(state));
         while let Some(lanes) = predecessors.next() {
-            // All seven priorities first: their scales are then fetched side by side.
-            let scales = lanes.slots.map(|slot| values.pairs[slot as usize].scale);
-            let priorities: [f64; 7] = std::array::from_fn(|i| scales[i] * lanes.weights[i] * factor);
+            let priorities = lanes.map(|_, slot, weight| values.pairs[slot].scale * weight * factor);
             for (&slot, &priority) in lanes.slots.iter().zip(&priorities).rev() {
                 if priority > settings.threshold {
                     queue.promote(model.state_of_slot(slot as usize), priority);

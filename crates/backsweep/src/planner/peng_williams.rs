@@ -50,12 +50,10 @@ impl Baseline<PengWilliams> {
         let (values, u, threshold) = (&self.values, &self.own.u, self.settings.threshold);
         let mut predecessors = model.predecessors_from(state.0, model.first_predecessor(state.0));
         while let Some(lanes) = predecessors.next() {
-            // All seven residuals first: their scales and U are then fetched side by side.
-            let scales = lanes.slots.map(|slot| values.pairs[slot as usize].scale);
-            let u = &u[lanes.first_arc as usize..][..scales.len()];
-            let priorities: [f64; 7] =
-                std::array::from_fn(|i| scales[i] * lanes.weights[i] * (v - u[i]).abs());
-            for (arc, priority) in (lanes.first_arc..lanes.first_arc + 7).zip(priorities).rev() {
+            let u = &u[lanes.first_arc as usize..][..lanes.slots.len()];
+            let residual =
+                |i: usize, slot: usize, weight| values.pairs[slot].scale * weight * (v - u[i]).abs();
+            for (arc, priority) in (lanes.first_arc..lanes.first_arc + 7).zip(lanes.map(residual)).rev() {
                 self.queue.set_above(threshold, arc, priority);
             }
         }

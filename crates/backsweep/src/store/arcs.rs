@@ -68,8 +68,15 @@ pub(crate) struct Lanes<'m> {
 impl Lanes<'_> {
     /// Slots and weights, lane by lane.
     #[inline(always)]
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (usize, f64)> + ExactSizeIterator {
+    pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
         self.slots.iter().zip(self.weights).map(|(&slot, weight)| (slot as usize, weight))
+    }
+
+    /// A number for each lane, from its place, slot and weight. All are computed before one is used, so that what they read is
+    /// fetched side by side.
+    #[inline(always)]
+    pub fn map(&self, number: impl Fn(usize, usize, f64) -> f64) -> [f64; LANES as usize] {
+        std::array::from_fn(|i| number(i, self.slots[i] as usize, self.weights[i]))
     }
 }
 

@@ -219,7 +219,9 @@ fn painting_a_wall_changes_the_policy() {
     let before = running.order(Order::Step { count: 3000 });
     assert_eq!(best(&before, start), 0, "north, the shorter way");
     let painted = running.order(Order::Paint { cell: above, brush: Brush::Toggle, stroke: 0 });
-    assert_eq!(painted.revision, before.revision + 1);
+    // The judge may have found the finish line reached in between, which counts as well.
+    let n_trials = |frame: &Frame| frame.results.json()["trials"].as_array().unwrap().len() as u64;
+    assert_eq!(painted.revision - n_trials(&painted), before.revision - n_trials(&before) + 1);
     assert!(painted.scene.maze.starts_with("...#.."));
     assert_eq!(painted.agents[0].q, before.agents[0].q, "the agent does not know yet");
     let after = running.order(Order::Step { count: 60_000 });

@@ -108,7 +108,8 @@ impl Results {
         self.runs.clear();
     }
 
-    fn json(&self) -> serde_json::Value {
+    /// The results as the page gets them.
+    pub fn json(&self) -> serde_json::Value {
         let trials: Vec<_> = self.trials.iter().map(Trial::json).collect();
         let runs: Vec<_> = self.runs.iter().map(Run::json).collect();
         json!({ "trials": trials, "runs": runs })
@@ -120,7 +121,7 @@ impl Results {
 pub struct Frame {
     /// Counts frames.
     pub number: u64,
-    /// Counts changes of the scene.
+    /// Counts changes of the scene and new results, which are sent together.
     pub revision: u64,
     /// Counts restarts from scratch.
     pub life: u64,

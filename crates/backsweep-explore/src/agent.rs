@@ -1,10 +1,7 @@
 //! Agents as data: how to explore and how much to plan, without the numbers that depend on the world.
 
-use crate::{Run, RunScore, World};
-use backsweep::{
-    Action, Agent, Budget, Exploration, Explore, Forgetting, Model, Optimism, PlannerKind, Random, Result,
-    Settings,
-};
+use crate::{Exploration, Explore, Forgetting, Run, RunScore, World, exploring};
+use backsweep::{Action, Agent, Budget, Model, Optimism, PlannerKind, Random, Result, Settings};
 
 /// Priorities at or below this fraction of the range of rewards are not queued.
 const THRESHOLD: f64 = 1e-6;
@@ -64,7 +61,7 @@ impl AgentSettings {
         };
         let threshold = THRESHOLD * (high - low);
         let settings = Settings { discount: world.discount, threshold, ..Settings::default() };
-        Agent::exploring(Model::new(), self.planner, settings, exploration)
+        exploring(Model::new(), self.planner, settings, exploration)
     }
 
     /// One run in a world, from a new agent to the score.

@@ -60,7 +60,7 @@ impl Learner {
     /// # Errors
     /// If the arrays do not describe one.
     pub fn restore(snapshot: &Snapshot) -> Result<Self> {
-        let agent = Agent::restore(snapshot)?;
+        let agent = backsweep_explore::restore(snapshot)?;
         let state = snapshot.u64s("random")?.try_into().ok();
         let random = state
             .and_then(Random::from_state)

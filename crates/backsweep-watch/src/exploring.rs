@@ -3,9 +3,8 @@
 
 use crate::scene::Scene;
 use crate::world::World;
-use backsweep::{
-    Agent, Environment, EpsilonGreedy, Exploration, Explore, Forgetting, Model, Optimism, PlannerKind, State,
-};
+use backsweep::{Agent, Environment, EpsilonGreedy, Model, Optimism, PlannerKind, State};
+use backsweep_explore::{Exploration, Explore, Forgetting};
 use backsweep_lab::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -240,7 +239,7 @@ impl Racer {
             ..Exploration::default()
         };
         let plain = backsweep::Settings { optimism: Optimism::default(), ..settings };
-        Ok(Agent::exploring(model, self.planner, plain, exploration)?)
+        Ok(backsweep_explore::exploring(model, self.planner, plain, exploration)?)
     }
 }
 
@@ -284,7 +283,7 @@ mod tests {
                 let racer = Racer { explore: name.parse().unwrap(), ..scene.racers().next().unwrap() };
                 let agent = racer.build(&scene, &world).unwrap();
                 assert_eq!(agent.model().n_states(), world.n_states(), "{name}");
-                assert_eq!(agent.exploration().unwrap().explore.name(), name);
+                assert_eq!(backsweep_explore::exploration(&agent).unwrap().explore.name(), name);
             }
         }
     }

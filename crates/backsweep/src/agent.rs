@@ -2,18 +2,16 @@
 
 mod snapshot;
 
-use crate::explore::Explorer;
 use crate::planner::Planned;
 use crate::{
-    Action, Audit, Budget, Change, Environment, EpsilonGreedy, Exploration, Explore, Model, MovedRow, Next,
-    Outcome, Pair, Planner, PlannerKind, Random, Result, Settings, State, Step, Transition, Values, audit,
-    plan,
+    Action, Audit, Budget, Change, Environment, EpsilonGreedy, Explorer, Model, MovedRow, Next, Outcome,
+    Pair, Planner, PlannerKind, Random, Result, Settings, State, Step, Transition, Values, audit, plan,
 };
 
 /// A learner: a model of what it saw, a planner that keeps its values, a policy that acts on them.
 ///
-/// An agent made by [`Agent::new`] or [`Agent::from_parts`] has one planner, by which it acts and recommends. One made by
-/// [`Agent::exploring`] acts by separate values, with optimism and bonuses: [`act`](Self::act) and [`plan`](Self::plan) use
+/// An agent made by [`Agent::new`] or [`Agent::from_parts`] has one planner, by which it acts and recommends. One with an
+/// [`Explorer`] may act by separate values, with optimism and bonuses: [`act`](Self::act) and [`plan`](Self::plan) use
 /// those, and everything that is read from the agent ([`best_action`](Self::best_action), [`value`](Self::value),
 /// [`planner`](Self::planner), [`audit`](Self::audit), [`bound`](Self::bound)) comes from the recommending planner, which
 /// has no optimism and costs nothing until [`recommend`](Self::recommend) brings it up to date.
@@ -32,7 +30,7 @@ pub struct Agent {
     /// The planner that recommends; also the one to act by, unless the explorer has another.
     planner: Box<dyn Planner>,
     policy: EpsilonGreedy,
-    explorer: Option<Box<Explorer>>,
+    explorer: Option<Box<dyn Explorer>>,
 }
 
 impl Agent {
@@ -47,39 +45,31 @@ impl Agent {
         Self { model, planner, policy, explorer: None }
     }
 
-    /// An agent that explores and forgets as [`Exploration`] says, on a model without observations.
-    ///
-    /// # Errors
-    /// If a setting is out of range, or settings are incompatible.
-    pub fn exploring(
-        model: Model,
-        planner: PlannerKind,
-        settings: Settings,
-        exploration: Exploration,
-    ) -> Result<Self> {
-        let policy = match exploration.explore {
-            Explore::EpsilonGreedy { epsilon } => EpsilonGreedy::new(epsilon)?,
-            _ => EpsilonGreedy::GREEDY,
-        };
-        let (explorer, planner) = Explorer::new(&model, planner, settings, exploration)?;
-        Ok(Self { model, planner, policy, explorer: Some(Box::new(explorer)) })
+    /// The same agent with an explorer made for its model and planner. `backsweep-explore` builds whole agents.
+    pub fn with_explorer(mut self, explorer: Box<dyn Explorer>) -> Self {
+        self.explorer = Some(explorer);
+        self
     }
 
-    /// How the agent explores, if it was built by [`exploring`](Self::exploring).
-    pub fn exploration(&self) -> Option<&Exploration> {
-        self.explorer.as_deref().map(Explorer::settings)
+    /// What the agent explores with, if it does.
+    pub fn explorer(&self) -> Option<&dyn Explorer> {
+        self.explorer.as_deref()
     }
 
     /// Whether the agent acts by other values than it recommends by.
     pub fn has_two_planners(&self) -> bool {
-        self.explorer.as_deref().is_some_and(|explorer| explorer.acting_planner().is_some())
+        self.acting().is_some()
     }
 
     /// The planner of the values that [`act`](Self::act) uses. When the agent samples from the posterior, that planner
     /// has its own model, a sampled world with the same states and actions.
     pub fn acting_planner(&self) -> &dyn Planner {
-        let own = self.explorer.as_deref().and_then(Explorer::acting_planner);
-        own.unwrap_or(&*self.planner)
+        self.acting().map_or(&*self.planner, |(_, planner)| planner)
+    }
+
+    /// The model and the planner to act by, unless they are the agent's own.
+    fn acting(&self) -> Option<(&Model, &dyn Planner)> {
+        self.explorer.as_ref()?.acting(&self.model)
     }
 
     /// The values that [`act`](Self::act) uses.
@@ -118,7 +108,7 @@ impl Agent {
         let state = self.model.add_state(n_actions)?;
         self.planner.grow(&self.model);
         if let Some(explorer) = &mut self.explorer {
-            explorer.state_added(&self.model, n_actions)?;
+            explorer.state_added(&self.model, state)?;
         }
         Ok(state)
     }
@@ -142,7 +132,7 @@ impl Agent {
     /// O(1) amortised for planners on small backups.
     pub fn observe(&mut self, transition: &Transition) -> Result<Option<Change>> {
         if let Some(explorer) = &mut self.explorer {
-            return explorer.observe(&mut self.model, &mut *self.planner, transition);
+            return explorer.observe(&mut self.model, &mut *self.planner, transition, 1.0);
         }
         let change = self.model.record(transition)?;
         Ok(self.update_planner(change))
@@ -154,7 +144,7 @@ impl Agent {
     /// As for [`Model::record_weighted`], and if observations fade: then none has its original weight.
     pub fn observe_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
         if let Some(explorer) = &mut self.explorer {
-            return explorer.observe_weighted(&mut self.model, &mut *self.planner, transition, weight);
+            return explorer.observe(&mut self.model, &mut *self.planner, transition, weight);
         }
         let change = self.model.record_weighted(transition, weight)?;
         Ok(self.update_planner(change))
@@ -172,20 +162,16 @@ impl Agent {
         n: i64,
         reward_sum: f64,
     ) -> Result<Option<Change>> {
-        if let Some(explorer) = &self.explorer {
-            explorer.expect_plain_counts()?;
+        if let Some(explorer) = &mut self.explorer {
+            let (model, planner) = (&mut self.model, &mut *self.planner);
+            return explorer.add_counts(model, planner, (state, action), next, (n, reward_sum));
         }
         let change = self.model.add_counts(state, action, next, n, reward_sum)?;
-        let (Some(explorer), Some(changed)) = (&mut self.explorer, &change) else {
-            return Ok(self.update_planner(change));
-        };
-        let transition = Transition { state, action, reward: reward_sum / n as f64, next };
-        explorer.take_in(&self.model, &mut *self.planner, &transition, changed, false);
-        Ok(change)
+        Ok(self.update_planner(change))
     }
 
-    /// Takes back one observed transition, as if it had never happened. O(1) amortised, but O(window) for an agent with
-    /// a [window](crate::Forgetting::Window).
+    /// Takes back one observed transition, as if it had never happened. O(1) amortised, but O(window) for an agent that
+    /// remembers a window.
     ///
     /// # Errors
     /// As for [`Model::forget`], and if observations fade: then none has its original weight.
@@ -207,9 +193,7 @@ impl Agent {
         let pair = self.model.set_outcomes(state, action, outcomes)?;
         match &mut self.explorer {
             None => self.planner.refresh(&self.model, pair),
-            Some(explorer) => {
-                explorer.outcomes_set(&self.model, &mut *self.planner, (state, action, pair), outcomes)?;
-            }
+            Some(explorer) => explorer.outcomes_set(&self.model, &mut *self.planner, pair, outcomes)?,
         }
         Ok(pair)
     }
@@ -225,19 +209,19 @@ impl Agent {
     /// Brings the recommending planner up to date: it absorbs what was observed since, O(successors) per visited pair,
     /// and plans within a budget. For an agent with one planner this is [`plan`](Self::plan).
     pub fn recommend(&mut self, budget: Budget<'_>) -> Planned {
-        self.flush();
+        self.absorb();
         plan(&mut *self.planner, &self.model, budget)
     }
 
     /// Whether something was observed that the recommending planner has not absorbed.
     pub fn is_recommendation_due(&self) -> bool {
-        self.explorer.as_ref().is_some_and(|explorer| !explorer.is_flushed())
+        self.explorer.as_ref().is_some_and(|explorer| !explorer.has_absorbed())
     }
 
     /// Lets the recommending planner absorb what was observed.
-    fn flush(&mut self) {
+    fn absorb(&mut self) {
         if let Some(explorer) = &mut self.explorer {
-            explorer.flush(&self.model, &mut *self.planner);
+            explorer.absorb(&self.model, &mut *self.planner);
         }
     }
 
@@ -247,27 +231,13 @@ impl Agent {
     /// # Complexity
     /// O(1), apart from what [`recommend`](Self::recommend) has not absorbed yet.
     pub fn bound(&mut self) -> Option<f64> {
-        self.flush();
+        self.absorb();
         self.planner.loss_bound()
-    }
-
-    /// For each state an interval that contains the optimal value of the *world*, not of the learned model: all of them at
-    /// once with this probability, if every reward lies in the stated range and the world does not change. The
-    /// bonuses come from Hoeffding's inequality, so intervals are wide until there are many observations.
-    ///
-    /// # Complexity
-    /// Same as solving the model twice.
-    ///
-    /// # Errors
-    /// If the agent was not built by [`exploring`](Self::exploring) with a range of rewards, forgets, or has discount 1.
-    pub fn intervals(&self, confidence: f64) -> Result<Vec<(f64, f64)>> {
-        let exploration = self.exploration().copied().unwrap_or_default();
-        exploration.intervals(&self.model, self.planner.settings().discount, confidence)
     }
 
     /// Plans until every value is within `tolerance` of the optimum; see [`crate::solve`].
     pub fn solve(&mut self, tolerance: f64) -> Result<crate::Solution> {
-        self.flush();
+        self.absorb();
         crate::solve(&mut *self.planner, &self.model, tolerance)
     }
 
@@ -277,7 +247,7 @@ impl Agent {
         tolerance: f64,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Option<crate::Solution>> {
-        self.flush();
+        self.absorb();
         crate::solve_unless(&mut *self.planner, &self.model, tolerance, stop)
     }
 
@@ -314,19 +284,15 @@ impl Agent {
 
     /// How exact the values are, and a bound on their distance from the optimum.
     pub fn audit(&self) -> Audit {
-        match &self.explorer {
-            Some(explorer) if !explorer.is_flushed() => {
-                audit(&self.model, &*explorer.flushed(&self.model, &*self.planner))
-            }
-            _ => audit(&self.model, &*self.planner),
-        }
+        let absorbed = self.explorer.as_ref().and_then(|own| own.absorbed(&self.model, &*self.planner));
+        audit(&self.model, absorbed.as_deref().unwrap_or(&*self.planner))
     }
 
     /// How exact the values are that [`act`](Self::act) uses; for an agent that samples from the posterior, in the
     /// world that it currently acts by.
     pub fn audit_acting(&self) -> Audit {
-        let own = self.explorer.as_deref().and_then(|explorer| explorer.audit_acting(&self.model));
-        own.unwrap_or_else(|| audit(&self.model, &*self.planner))
+        let (model, planner) = self.acting().unwrap_or((&self.model, &*self.planner));
+        audit(model, planner)
     }
 
     /// How much memory the agent takes.

@@ -28,7 +28,7 @@
 //! |---|---|
 //! | learn while acting | [`Agent`], with [`Agent::step`] or [`run_episode`] on your own [`Environment`] |
 //! | learn from transitions in your own loop | [`Agent::act`], [`Agent::observe`], [`Agent::plan`] with a [`Budget`] |
-//! | explore in few steps, or in a world that changes | [`Agent::exploring`] with an [`Exploration`] |
+//! | explore in few steps, or in a world that changes | the crate `backsweep-explore`, through an [`Explorer`] |
 //! | solve a known problem | [`Agent::set_outcomes`] and [`Agent::solve`]; for files and large models, the crate `backsweep-solve` |
 //! | know how exact the values are | [`Agent::audit`] |
 //! | stop and resume | [`Agent::store`], [`Agent::restore`]; files are in `backsweep-io` |
@@ -43,7 +43,7 @@ mod audit;
 mod environment;
 mod episode;
 mod error;
-mod explore;
+mod explorer;
 mod id;
 mod model;
 pub mod planner;
@@ -64,7 +64,7 @@ pub use audit::{Audit, audit};
 pub use environment::{Environment, Step};
 pub use episode::{Episode, EpisodeEnd, run_episode};
 pub use error::{Error, Result};
-pub use explore::{Exploration, Explore, Forgetting};
+pub use explorer::Explorer;
 pub use id::{Action, ArcId, Pair, State};
 pub use model::{Change, MAX_REWARD, MIN_WEIGHT, Model, MovedRow, Predecessor, Successor};
 pub use planner::{Budget, Planned, Planner, PlannerKind, plan};

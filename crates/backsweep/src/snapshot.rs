@@ -73,14 +73,14 @@ impl Snapshot {
     }
 
     /// Stores all arrays of another snapshot, with a prefix before their names.
-    pub(crate) fn put_part(&mut self, prefix: &str, part: &Self) {
+    pub fn put_part(&mut self, prefix: &str, part: &Self) {
         for (name, array) in part.iter() {
             self.put(&format!("{prefix}{name}"), array.clone());
         }
     }
 
     /// The arrays whose names have this prefix, without it.
-    pub(crate) fn part(&self, prefix: &str) -> Self {
+    pub fn part(&self, prefix: &str) -> Self {
         let of_part =
             self.arrays.iter().filter_map(|(name, array)| Some((name.strip_prefix(prefix)?, array)));
         Self { arrays: of_part.map(|(name, array)| (name.to_owned(), array.clone())).collect() }
@@ -107,7 +107,7 @@ impl Snapshot {
     }
 
     /// An array of finite numbers of a certain length.
-    pub(crate) fn finite(&self, name: &str, length: usize) -> Result<&[f64]> {
+    pub fn finite(&self, name: &str, length: usize) -> Result<&[f64]> {
         self.bounded(name, length, f64::MAX)
     }
 

@@ -5,8 +5,8 @@ use super::{Changes, Experiment, check_name, read_text};
 use crate::exploration::Exploration;
 use crate::result::WorldInfo;
 use crate::{Error, Result, fnv1a};
-use backsweep::{Explore, Forgetting};
 use backsweep_explore::{AgentSettings, Horizon, Score, World};
+use backsweep_explore::{Explore, Forgetting};
 use std::path::Path;
 
 /// The suite, and the one on which its default agent was chosen: their names and files.

@@ -2,7 +2,8 @@
 
 use super::frame::AgentFrame;
 use crate::world::MAX_ACTIONS;
-use backsweep::{Action, Agent, Explore, Pair, PlannerKind, State};
+use backsweep::{Action, Agent, Pair, PlannerKind, State};
+use backsweep_explore::{Explore, exploration};
 use serde_json::{Value, json};
 
 /// How many of the most urgent cells are listed.
@@ -137,7 +138,7 @@ fn backed_up_value(agent: &Agent, state: State) -> Option<f64> {
 
 /// Whether an agent acts by a world drawn from the posterior.
 fn is_drawn(agent: &Agent) -> bool {
-    agent.exploration().is_some_and(|e| matches!(e.explore, Explore::PosteriorSampling { .. }))
+    exploration(agent).is_some_and(|e| matches!(e.explore, Explore::PosteriorSampling { .. }))
 }
 
 /// A number of every pair, [`MAX_ACTIONS`] per cell; 0 for actions that a cell does not have.

@@ -29,10 +29,10 @@ impl Model {
         self.pair_states.of_slot(slot)
     }
 
-    /// Whether a pair id belongs to a state: it does not if its row was moved.
+    /// Whether a pair id belongs to a state: it does not if its row was moved, or if there is none so large.
     #[inline]
-    pub(crate) fn is_in_use(&self, pair: Pair) -> bool {
-        self.state_of_slot(pair.index() + 1) != NONE
+    pub fn is_in_use(&self, pair: Pair) -> bool {
+        pair.index() < self.n_pairs() && self.state_of_slot(pair.index() + 1) != NONE
     }
 
     /// The start of a state's predecessors.

@@ -6,15 +6,14 @@ use super::statistics::Statistics;
 use super::surprise_bonus;
 use super::window::Window;
 use super::{Exploration, Explore, Forgetting};
-use crate::model::MovedRow;
-use crate::planner::Planned;
-use crate::{
-    Action, Audit, Budget, Change, Error, Model, Next, Optimism, Outcome, Pair, Planner, PlannerKind, Result,
-    Settings, State, Transition, audit, plan,
+use backsweep::{
+    Action, Budget, Change, Error, Explorer, Model, MovedRow, Next, Optimism, Outcome, Pair, Planned,
+    Planner, PlannerKind, Result, Settings, Snapshot, State, Transition, plan,
 };
+use std::any::Any;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Explorer {
+pub(super) struct Exploring {
     pub(super) settings: Exploration,
     pub(super) acting: Acting,
     /// What the recommending planner has yet to absorb.
@@ -34,7 +33,169 @@ pub(super) enum Acting {
     Drawn(Posterior),
 }
 
-impl Explorer {
+impl Explorer for Exploring {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Explorer> {
+        Box::new(self.clone())
+    }
+
+    fn acting<'a>(&'a self, model: &'a Model) -> Option<(&'a Model, &'a dyn Planner)> {
+        match &self.acting {
+            Acting::Recommending => None,
+            Acting::Optimistic(planner) => Some((model, &**planner)),
+            Acting::Drawn(drawn) => Some((&drawn.active().model, &*drawn.active().planner)),
+        }
+    }
+
+    fn state_added(&mut self, model: &Model, state: State) -> Result<()> {
+        self.statistics.grow(model);
+        match &mut self.acting {
+            Acting::Recommending => {}
+            Acting::Optimistic(planner) => planner.grow(model),
+            Acting::Drawn(drawn) => drawn.add_state(model.n_actions(state))?,
+        }
+        Ok(())
+    }
+
+    fn action_added(&mut self, model: &Model, state: State, moved: Option<&MovedRow>) -> Result<()> {
+        self.statistics.grow(model);
+        if let Some(moved) = moved {
+            self.pending.row_moved(moved);
+            self.statistics.row_moved(moved);
+        }
+        match (&mut self.acting, moved) {
+            (Acting::Recommending, _) => {}
+            (Acting::Optimistic(planner), Some(moved)) => planner.row_moved(model, moved),
+            (Acting::Optimistic(planner), None) => planner.grow(model),
+            (Acting::Drawn(drawn), _) => drawn.add_action(state)?,
+        }
+        Ok(())
+    }
+
+    fn observe(
+        &mut self,
+        model: &mut Model,
+        planner: &mut dyn Planner,
+        transition: &Transition,
+        weight: f64,
+    ) -> Result<Option<Change>> {
+        if weight == 1.0 {
+            return self.observe_once(model, planner, transition);
+        }
+        if self.statistics.fading.is_some() {
+            return Err(Error::Exploration {
+                problem: "observations fade, so none can be taken back or count more than another; expected a weight of 1, \
+                          or Forgetting by a window"
+                    .into(),
+            });
+        }
+        // A window holds whole observations, and only those can be taken back.
+        let taken = match &self.window {
+            Some(window) if weight < 0.0 => match window.find(transition, -weight) {
+                Some(place) => Some(place),
+                None => {
+                    let (state, action) = (transition.state, transition.action);
+                    return Err(Error::NotRecorded { state, action, taken: -weight, recorded: 0.0 });
+                }
+            },
+            _ => None,
+        };
+        let Some(change) = model.record_weighted(transition, weight)? else { return Ok(None) };
+        if let (Some(window), Some(place)) = (&mut self.window, taken) {
+            window.remove(place);
+        }
+        self.take_in(model, planner, transition, &change, false);
+        if weight > 0.0 {
+            self.forget_oldest(model, planner, transition, weight)?;
+        }
+        Ok(Some(change))
+    }
+
+    fn add_counts(
+        &mut self,
+        model: &mut Model,
+        planner: &mut dyn Planner,
+        (state, action): (State, Action),
+        next: Next,
+        (n, reward_sum): (i64, f64),
+    ) -> Result<Option<Change>> {
+        if self.settings.forgetting != Forgetting::Never {
+            let problem = "an agent that forgets cannot take in counts, which have no order in time; expected observations";
+            return Err(Error::Exploration { problem: problem.into() });
+        }
+        let Some(change) = model.add_counts(state, action, next, n, reward_sum)? else { return Ok(None) };
+        let transition = Transition { state, action, reward: reward_sum / n as f64, next };
+        self.take_in(model, planner, &transition, &change, false);
+        Ok(Some(change))
+    }
+
+    fn outcomes_set(
+        &mut self,
+        model: &Model,
+        planner: &mut dyn Planner,
+        pair: Pair,
+        outcomes: &[Outcome],
+    ) -> Result<()> {
+        let (state, action) = (model.state_of(pair), model.action_of(pair));
+        if let Some(window) = &mut self.window {
+            window.clear_pair(state, action);
+        }
+        self.statistics.row_set(pair);
+        match &mut self.acting {
+            Acting::Recommending => planner.refresh(model, pair),
+            Acting::Optimistic(acting) => {
+                acting.set_bonus(model, pair, 0.0);
+                acting.refresh(model, pair);
+            }
+            Acting::Drawn(drawn) => drawn.set_outcomes(state, action, outcomes)?,
+        }
+        self.pending.push(pair);
+        Ok(())
+    }
+
+    fn plan(&mut self, model: &Model, planner: &mut dyn Planner, budget: Budget<'_>) -> Planned {
+        match &mut self.acting {
+            Acting::Recommending => plan(planner, model, budget),
+            Acting::Optimistic(planner) => plan(&mut **planner, model, budget),
+            Acting::Drawn(drawn) => drawn.plan(budget),
+        }
+    }
+
+    fn absorb(&mut self, model: &Model, planner: &mut dyn Planner) {
+        self.pending.flush(model, planner);
+    }
+
+    fn absorbed(&self, model: &Model, planner: &dyn Planner) -> Option<Box<dyn Planner>> {
+        let mut copy = (!self.has_absorbed()).then(|| planner.boxed_clone())?;
+        self.pending.clone().flush(model, &mut *copy);
+        Some(copy)
+    }
+
+    fn has_absorbed(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    fn bytes(&self) -> usize {
+        let acting = match &self.acting {
+            Acting::Recommending => 0,
+            Acting::Optimistic(planner) => planner.bytes(),
+            Acting::Drawn(drawn) => drawn.bytes(),
+        };
+        acting
+            + self.pending.bytes()
+            + self.window.as_ref().map_or(0, Window::bytes)
+            + self.statistics.bytes()
+    }
+
+    fn store(&self, model: &Model, planner: &dyn Planner, snapshot: &mut Snapshot) {
+        self.put(model, planner, snapshot);
+    }
+}
+
+impl Exploring {
     /// The exploring part of an agent, around a model and a recommending planner.
     pub fn new(
         model: &Model,
@@ -71,7 +232,7 @@ impl Explorer {
         let mut planner = kind.build(believing(value))?;
         planner.grow(model);
         for state in model.states() {
-            explorer.state_added(model, model.n_actions(state))?;
+            explorer.state_added(model, state)?;
         }
         Ok((explorer, planner))
     }
@@ -90,8 +251,7 @@ impl Explorer {
     }
 
     /// The planner to act by, unless that is the recommending one.
-    #[inline]
-    pub fn acting_planner(&self) -> Option<&dyn Planner> {
+    fn acting_planner(&self) -> Option<&dyn Planner> {
         match &self.acting {
             Acting::Recommending => None,
             Acting::Optimistic(planner) => Some(&**planner),
@@ -99,70 +259,8 @@ impl Explorer {
         }
     }
 
-    /// How exact the values to act by are, unless those are the recommending ones.
-    pub fn audit_acting(&self, model: &Model) -> Option<Audit> {
-        match &self.acting {
-            Acting::Recommending => None,
-            Acting::Optimistic(planner) => Some(audit(model, &**planner)),
-            Acting::Drawn(drawn) => Some(audit(&drawn.active().model, &*drawn.active().planner)),
-        }
-    }
-
-    /// Plans the values to act by.
-    pub fn plan(&mut self, model: &Model, planner: &mut dyn Planner, budget: Budget<'_>) -> Planned {
-        match &mut self.acting {
-            Acting::Recommending => plan(planner, model, budget),
-            Acting::Optimistic(planner) => plan(&mut **planner, model, budget),
-            Acting::Drawn(drawn) => drawn.plan(budget),
-        }
-    }
-
-    /// Lets the recommending planner absorb what it has not yet.
-    pub fn flush(&mut self, model: &Model, planner: &mut dyn Planner) {
-        self.pending.flush(model, planner);
-    }
-
-    /// A copy of the recommending planner that has absorbed everything.
-    pub fn flushed(&self, model: &Model, planner: &dyn Planner) -> Box<dyn Planner> {
-        let mut copy = planner.boxed_clone();
-        self.pending.clone().flush(model, &mut *copy);
-        copy
-    }
-
-    /// Whether the recommending planner has absorbed everything.
-    pub fn is_flushed(&self) -> bool {
-        self.pending.is_empty()
-    }
-
-    /// Handles a state that was added to the model.
-    pub fn state_added(&mut self, model: &Model, n_actions: usize) -> Result<()> {
-        self.statistics.grow(model);
-        match &mut self.acting {
-            Acting::Recommending => {}
-            Acting::Optimistic(planner) => planner.grow(model),
-            Acting::Drawn(drawn) => drawn.add_state(n_actions)?,
-        }
-        Ok(())
-    }
-
-    /// Handles an action that was added to the model.
-    pub fn action_added(&mut self, model: &Model, state: State, moved: Option<&MovedRow>) -> Result<()> {
-        self.statistics.grow(model);
-        if let Some(moved) = moved {
-            self.pending.row_moved(moved);
-            self.statistics.row_moved(moved);
-        }
-        match (&mut self.acting, moved) {
-            (Acting::Recommending, _) => {}
-            (Acting::Optimistic(planner), Some(moved)) => planner.row_moved(model, moved),
-            (Acting::Optimistic(planner), None) => planner.grow(model),
-            (Acting::Drawn(drawn), _) => drawn.add_action(state)?,
-        }
-        Ok(())
-    }
-
-    /// Learns from one transition.
-    pub fn observe(
+    /// Learns from one transition that counts as one observation.
+    fn observe_once(
         &mut self,
         model: &mut Model,
         planner: &mut dyn Planner,
@@ -170,7 +268,7 @@ impl Explorer {
     ) -> Result<Option<Change>> {
         let mut weight = 1.0;
         if self.statistics.fading.is_some() {
-            weight = self.fade(model, planner, model.pair(transition.state, transition.action)?);
+            weight = self.fade(model, planner, model.pair(transition.state, transition.action)?)?;
         }
         let Some(change) = model.record_weighted(transition, weight)? else { return Ok(None) };
         self.statistics.stepped(change.pair, weight);
@@ -194,65 +292,12 @@ impl Explorer {
         Ok(Some(change))
     }
 
-    /// Learns from a transition that counts as `weight` observations, or takes it back.
-    pub fn observe_weighted(
-        &mut self,
-        model: &mut Model,
-        planner: &mut dyn Planner,
-        transition: &Transition,
-        weight: f64,
-    ) -> Result<Option<Change>> {
-        if weight == 1.0 {
-            return self.observe(model, planner, transition);
-        }
-        if self.statistics.fading.is_some() {
-            return Err(Error::Exploration {
-                problem: "observations fade, so none can be taken back or count more than another; expected a weight of 1, \
-                          or Forgetting by a window"
-                    .into(),
-            });
-        }
-        // A window holds whole observations, and only those can be taken back.
-        let taken = match &self.window {
-            Some(window) if weight < 0.0 => match window.find(transition, -weight) {
-                Some(place) => Some(place),
-                None => {
-                    let (state, action) = (transition.state, transition.action);
-                    return Err(Error::NotRecorded { state, action, taken: -weight, recorded: 0.0 });
-                }
-            },
-            _ => None,
-        };
-        let Some(change) = model.record_weighted(transition, weight)? else { return Ok(None) };
-        if let (Some(window), Some(place)) = (&mut self.window, taken) {
-            window.remove(place);
-        }
-        self.take_in(model, planner, transition, &change, false);
-        if weight > 0.0 {
-            self.forget_oldest(model, planner, transition, weight)?;
-        }
-        Ok(Some(change))
-    }
-
-    /// Checks that counts may be added without their observations.
-    ///
-    /// # Errors
-    /// If the agent forgets.
-    pub fn expect_plain_counts(&self) -> Result<()> {
-        if self.settings.forgetting == Forgetting::Never {
-            return Ok(());
-        }
-        let problem =
-            "an agent that forgets cannot take in counts, which have no order in time; expected observations";
-        Err(Error::Exploration { problem: problem.into() })
-    }
-
     /// The weight of the next observation of a pair; its row is scaled down if that is large.
-    fn fade(&mut self, model: &mut Model, planner: &mut dyn Planner, pair: Pair) -> f64 {
-        let Some(fading) = &self.statistics.fading else { return 1.0 };
+    fn fade(&mut self, model: &mut Model, planner: &mut dyn Planner, pair: Pair) -> Result<f64> {
+        let Some(fading) = &self.statistics.fading else { return Ok(1.0) };
         let (weight, factor) = fading.next_weight(model, pair);
         if let Some(factor) = factor {
-            model.scale_row(pair, factor);
+            model.scale_row(pair, factor)?;
             self.statistics.row_scaled(pair, factor);
             match &mut self.acting {
                 Acting::Recommending => planner.refresh(model, pair),
@@ -261,11 +306,11 @@ impl Explorer {
             }
             self.pending.push(pair);
         }
-        weight
+        Ok(weight)
     }
 
     /// Passes a change in the model on to all acting values, and whether it was one new observation.
-    pub fn take_in(
+    fn take_in(
         &mut self,
         model: &Model,
         planner: &mut dyn Planner,
@@ -319,30 +364,6 @@ impl Explorer {
         Ok(())
     }
 
-    /// Handles outcomes of a pair that were set.
-    pub fn outcomes_set(
-        &mut self,
-        model: &Model,
-        planner: &mut dyn Planner,
-        (state, action, pair): (State, Action, Pair),
-        outcomes: &[Outcome],
-    ) -> Result<()> {
-        if let Some(window) = &mut self.window {
-            window.clear_pair(state, action);
-        }
-        self.statistics.row_set(pair);
-        match &mut self.acting {
-            Acting::Recommending => planner.refresh(model, pair),
-            Acting::Optimistic(acting) => {
-                acting.set_bonus(model, pair, 0.0);
-                acting.refresh(model, pair);
-            }
-            Acting::Drawn(drawn) => drawn.set_outcomes(state, action, outcomes)?,
-        }
-        self.pending.push(pair);
-        Ok(())
-    }
-
     /// The current bonus of a pair.
     fn bonus(&self, model: &Model, pair: Pair) -> f64 {
         let acting = self.acting_planner();
@@ -359,17 +380,5 @@ impl Explorer {
             Acting::Recommending | Acting::Optimistic(_) => {}
             Acting::Drawn(drawn) => drawn.set_bonus(pair, bonus),
         }
-    }
-
-    pub fn bytes(&self) -> usize {
-        let acting = match &self.acting {
-            Acting::Recommending => 0,
-            Acting::Optimistic(planner) => planner.bytes(),
-            Acting::Drawn(drawn) => drawn.bytes(),
-        };
-        acting
-            + self.pending.bytes()
-            + self.window.as_ref().map_or(0, Window::bytes)
-            + self.statistics.bytes()
     }
 }

@@ -1,7 +1,7 @@
 //! How an agent explores, and how it follows a world that changes.
 //!
-//! An exploring agent has one model and two sets of values. [`crate::Agent::act`] uses the *acting* values, which are
-//! optimistic where little was seen; [`crate::Agent::best_action`] and [`crate::Agent::value`] use the *recommending*
+//! An exploring agent has one model and two sets of values. [`Agent::act`](backsweep::Agent::act) uses the *acting* values, which are
+//! optimistic where little was seen; `best_action` and `value` use the *recommending*
 //! ones, which are exactly what the model says. Judged by the acting values, an agent seems to know less than it does.
 //!
 //! A bonus that depends only on the pair's own statistics acts like an extra reward on each of its observations, so an
@@ -15,14 +15,15 @@
 //! | `fading.rs`, `window.rs` | forgetting: observations that fade, and observations that leave a window |
 //! | `ages.rs` | how long ago each pair was tried, and when its bonus is next due |
 //! | `pending.rs` | which pairs the recommending planner has yet to absorb |
-//! | `explorer.rs`, `snapshot.rs` | all of it around one model; storing and restoring |
+//! | `exploring.rs`, `agents.rs`, `snapshot.rs` | all of it around one model; whole agents; storing and restoring |
 //! | `interval.rs` | an interval for the true values |
 
+mod agents;
 mod ages;
 mod bayes_bonus;
 mod count_bonus;
 mod draws;
-mod explorer;
+mod exploring;
 mod fading;
 mod interval;
 mod pending;
@@ -35,9 +36,9 @@ mod tests;
 mod variance_bonus;
 mod window;
 
-pub(crate) use explorer::Explorer;
+pub use agents::{exploration, exploring, intervals, restore};
 
-use crate::{Error, MAX_REWARD, Model, Optimism, PlannerKind, Result, Settings};
+use backsweep::{EpsilonGreedy, Error, MAX_REWARD, Model, Optimism, PlannerKind, Result, Settings};
 
 /// How an agent explores. Constants are in units of the range of rewards, so that a bonus of 1 is worth the difference
 /// between the best and the worst step.
@@ -175,10 +176,12 @@ pub enum Forgetting {
 /// The settings of an exploring agent.
 ///
 /// ```
-/// use backsweep::{Agent, Budget, Exploration, Explore, Model, PlannerKind, Settings};
+/// use backsweep::{Model, PlannerKind, Settings};
+/// use backsweep_explore::{Exploration, Explore};
 /// let explore = Explore::CountBonus { beta: 0.1 };
 /// let exploration = Exploration { explore, reward_range: Some((0.0, 1.0)), ..Exploration::default() };
-/// let mut agent = Agent::exploring(Model::new(), PlannerKind::default(), Settings::default(), exploration)?;
+/// let mut agent =
+///     backsweep_explore::exploring(Model::new(), PlannerKind::default(), Settings::default(), exploration)?;
 /// let state = agent.add_state(2)?;
 /// assert!((agent.acting_values().value(state) - 110.0).abs() < 1e-9); // (1 + 0.1) / (1 − 0.99): worth a try
 /// assert_eq!(agent.value(state), 0.0); // nothing is known about it yet
@@ -278,7 +281,7 @@ impl Exploration {
         let name = self.explore.name();
         let wrong = |problem: String| Err(Error::Exploration { problem });
         match self.explore {
-            Explore::EpsilonGreedy { epsilon } => drop(crate::EpsilonGreedy::new(epsilon)?),
+            Explore::EpsilonGreedy { epsilon } => drop(EpsilonGreedy::new(epsilon)?),
             Explore::Optimism(optimism) => drop(Settings { optimism, ..*settings }.check()?),
             Explore::CountBonus { beta } | Explore::BayesBonus { beta } => not_below_zero("beta", beta)?,
             Explore::SurpriseBonus { beta, d } => {

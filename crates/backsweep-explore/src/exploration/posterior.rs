@@ -21,7 +21,7 @@ use super::Exploration;
 use super::draws::{exponential, gamma, normal};
 use super::fading::LARGE;
 use super::statistics::Statistics;
-use crate::{
+use backsweep::{
     Action, Budget, Change, Model, Outcome, Pair, Planner, PlannerKind, Random, Result, Settings, Snapshot,
     State, Transition, plan,
 };
@@ -85,7 +85,7 @@ impl Posterior {
         &self.worlds[self.active]
     }
 
-    pub fn plan(&mut self, budget: Budget<'_>) -> crate::planner::Planned {
+    pub fn plan(&mut self, budget: Budget<'_>) -> backsweep::Planned {
         let World { model, planner } = &mut self.worlds[self.active];
         plan(&mut **planner, model, budget)
     }
@@ -199,8 +199,10 @@ impl Posterior {
             }
             reward_sum += imagined * self.start * (1.0 - discount);
         }
-        model.set_weights(pair, &arcs, ended, reward_sum);
-        planner.refresh(model, pair);
+        // What the model has accepted fits the worlds too.
+        if model.set_weights(pair, &arcs, ended, reward_sum).is_ok() {
+            planner.refresh(model, pair);
+        }
     }
 
     /// Changes the world if it has lasted long enough: O(1), except for redrawing the previous one, which is done when the

@@ -1,12 +1,14 @@
 //! Exploring agents: every way to explore with every way to forget, on random histories. Bonuses against their closed forms,
 //! forgetting against a recount from scratch, both sets of values against the model, and files bit for bit.
 
+#[path = "../../backsweep/tests/common/mod.rs"]
 mod common;
 
 use backsweep::{
-    Action, Agent, Array, Budget, Exploration, Explore, Forgetting, Model, Next, Optimism, Outcome, Pair,
-    PlannerKind, Random, Settings, Snapshot, State, Transition,
+    Action, Agent, Array, Budget, Model, Next, Optimism, Outcome, Pair, PlannerKind, Random, Settings,
+    Snapshot, State, Transition,
 };
+use backsweep_explore::{Exploration, Explore, Forgetting, exploration, exploring, restore};
 use common::{Book, Row};
 
 const RANGE: (f64, f64) = (-3.0, 3.0);
@@ -47,7 +49,7 @@ fn build(explore: Explore, forgetting: Forgetting, age_bonus: f64, kind: Planner
         seed: 5,
         ..Exploration::default()
     };
-    Agent::exploring(Model::new(), kind, settings(), exploration).unwrap()
+    exploring(Model::new(), kind, settings(), exploration).unwrap()
 }
 
 /// Every combination, with a name.
@@ -147,7 +149,7 @@ fn every_call_keeps_the_relation() {
                 assert!(found.relative_relation < 1e-11, "{name}, step {step}: {found:?}");
             }
         }
-        let mut copy = Agent::restore(&agent.store()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut copy = restore(&agent.store()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let mut same = random.clone();
         for _ in 0..50 {
             any_call(&mut agent, &mut random);
@@ -169,7 +171,7 @@ fn damage(stored: &Snapshot, random: &mut Random) {
         }
         let mut damaged = stored.clone();
         damaged.put(name, damaged_array(array.clone(), random));
-        if let Ok(mut agent) = Agent::restore(&damaged) {
+        if let Ok(mut agent) = restore(&damaged) {
             for _ in 0..20 {
                 let state = State(random.below(agent.model().n_states() as u32));
                 if let Ok(action) = agent.act(state, random) {
@@ -255,7 +257,7 @@ fn forgetting_and_both_planners_agree_with_a_recount() {
             agent.add_state(1 + random.below(3) as usize).unwrap();
         }
         let mut history = Vec::new();
-        let forgetting = agent.exploration().unwrap().forgetting;
+        let forgetting = exploration(&agent).unwrap().forgetting;
         for step in 0..220 {
             history.extend(any_step(&mut agent, &mut random));
             let place = format!("{name}, step {step}");
@@ -453,7 +455,7 @@ fn every_agent_is_resumed_bit_for_bit() {
             for _ in 0..70 {
                 any_step(&mut agent, &mut random);
             }
-            let mut copy = Agent::restore(&agent.store()).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let mut copy = restore(&agent.store()).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(copy.store(), agent.store(), "{name}, round {round}: restored");
             let mut same = random.clone();
             for _ in 0..70 {
@@ -555,7 +557,7 @@ fn bad_settings_are_refused() {
     };
     let refused = |exploration: Exploration, kind, settings, words: &[&str]| {
         let model = Model::new();
-        let error = Agent::exploring(model, kind, settings, exploration).unwrap_err().to_string();
+        let error = exploring(model, kind, settings, exploration).unwrap_err().to_string();
         for word in words {
             assert!(error.contains(word), "'{error}' does not say '{word}'");
         }
@@ -613,11 +615,11 @@ fn bad_settings_are_refused() {
     let fading = Exploration { forgetting: Forgetting::PerVisit(0.5), ..explore(often) };
     refused(fading, kind, settings(), &["min_visits"]);
     let frozen =
-        Agent::exploring(Model::new().frozen_at(3), kind, settings(), forgetting(Forgetting::HalfLife(9.0)));
+        exploring(Model::new().frozen_at(3), kind, settings(), forgetting(Forgetting::HalfLife(9.0)));
     assert!(frozen.unwrap_err().to_string().contains("frozen"));
     // The baselines explore by optimism too, and recommend without it.
     for kind in PlannerKind::ALL {
-        let mut agent = Agent::exploring(Model::new(), kind, settings(), explore(often)).unwrap();
+        let mut agent = exploring(Model::new(), kind, settings(), explore(often)).unwrap();
         agent.add_state(1).unwrap();
         agent.observe(&common::step(0, 0, 0.5, Next::Terminated)).unwrap();
         agent.plan(Budget::exhaust());

@@ -1,7 +1,7 @@
 //! Pairs that the recommending planner has yet to absorb: only one mark per observation until a recommendation is requested.
 
-use crate::model::MovedRow;
-use crate::{Error, Model, Pair, Planner, Result, Snapshot};
+use backsweep::MovedRow;
+use backsweep::{Error, Model, Pair, Planner, Result, Snapshot};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pending {
@@ -56,7 +56,9 @@ impl Pending {
         if let Ok(scales) = snapshot.f64s("values.scale") {
             let mut scales = scales.to_vec();
             for &pair in &self.pairs {
-                let scale = planner.values().scale(model.row(pair));
+                let values = planner.values();
+                let is_known = values.is_known(model, pair);
+                let scale = if is_known { values.discount() / model.weight(pair) } else { 0.0 };
                 scales[pair.index()] = scale.copysign(scales[pair.index()]);
             }
             snapshot.put("values.scale", scales);
@@ -66,7 +68,7 @@ impl Pending {
     pub fn restore(model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let mut pending = Self::default();
         for &pair in snapshot.u32s("explore.pending")? {
-            if pair as usize >= model.n_pairs() || !model.is_in_use(Pair(pair)) {
+            if !model.is_in_use(Pair(pair)) {
                 let problem = format!("pair {pair} does not exist");
                 return Err(Error::Snapshot { part: "explore.pending".into(), problem });
             }

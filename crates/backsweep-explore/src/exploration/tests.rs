@@ -4,7 +4,7 @@ use super::draws::{exponential, gamma, normal};
 use super::posterior::Posterior;
 use super::statistics::Statistics;
 use super::{Constants, Exploration};
-use crate::{Action, Model, Next, Pair, PlannerKind, Random, Settings, State, Transition};
+use backsweep::{Action, Model, Next, Pair, PlannerKind, Random, Settings, State, Transition};
 
 const N: usize = 4000;
 

@@ -7,9 +7,9 @@
 //! and then, by induction over backups, V* lies between the values of the learned model with bonuses −b and b. An untried
 //! pair has the smallest or the largest possible value.
 
-use super::Exploration;
-use crate::planner::ReversedFullBackups;
-use crate::{Error, Forgetting, Model, Optimism, Pair, Planner, Result, Settings, solve};
+use super::{Exploration, Forgetting};
+use backsweep::planner::ReversedFullBackups;
+use backsweep::{Error, Model, Optimism, Pair, Planner, Result, Settings, solve};
 
 /// How close the computed values are to the exact ends of the intervals, relative to the largest possible value.
 const TOLERANCE: f64 = 1e-6;

@@ -1,6 +1,6 @@
 //! Draws from the distributions that the posterior needs.
 
-use crate::{MIN_WEIGHT, Random};
+use backsweep::{MIN_WEIGHT, Random};
 
 /// From the exponential distribution with mean 1; above 0.
 #[inline]

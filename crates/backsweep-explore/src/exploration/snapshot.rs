@@ -1,10 +1,10 @@
 //! An explorer as named arrays, and back. Only an exploring agent has these arrays.
 
-use super::explorer::{Acting, Explorer};
+use super::exploring::{Acting, Exploring};
 use super::pending::Pending;
 use super::window::Window;
 use super::{Exploration, Explore, Forgetting};
-use crate::{Model, Optimism, Planner, PlannerKind, Result, Settings, Snapshot};
+use backsweep::{Model, Optimism, Planner, PlannerKind, Result, Settings, Snapshot};
 
 impl Exploration {
     fn store(&self, snapshot: &mut Snapshot) {
@@ -24,7 +24,11 @@ impl Exploration {
         snapshot.put("explore.seed", vec![self.seed]);
     }
 
-    /// The stored settings; whoever uses them checks their numbers.
+    /// The stored settings, if the snapshot is that of an exploring agent; whoever uses them checks their numbers.
+    pub(super) fn stored(snapshot: &Snapshot) -> Result<Option<Self>> {
+        snapshot.get("explore.kind").map(|_| Self::restore(snapshot)).transpose()
+    }
+
     fn restore(snapshot: &Snapshot) -> Result<Self> {
         let &[a, b, age_bonus, amount] = snapshot.f64s("explore.settings")? else {
             return Err(Snapshot::problem("explore.settings", "expected 4 items"));
@@ -52,9 +56,9 @@ impl Exploration {
     }
 }
 
-impl Explorer {
+impl Exploring {
     /// Stores everything that an exploring agent has besides the model and the recommending planner, which are already stored.
-    pub fn store(&self, model: &Model, planner: &dyn Planner, snapshot: &mut Snapshot) {
+    pub(super) fn put(&self, model: &Model, planner: &dyn Planner, snapshot: &mut Snapshot) {
         self.settings.store(snapshot);
         self.statistics.store(snapshot);
         self.pending.store(model, planner, snapshot);
@@ -70,11 +74,6 @@ impl Explorer {
             }
             Acting::Drawn(drawn) => drawn.store(snapshot),
         }
-    }
-
-    /// The settings of an exploring agent, if the snapshot is that of one.
-    pub fn stored_settings(snapshot: &Snapshot) -> Result<Option<Exploration>> {
-        snapshot.get("explore.kind").map(|_| Exploration::restore(snapshot)).transpose()
     }
 
     /// The explorer that was stored, and the settings of the recommending planner.

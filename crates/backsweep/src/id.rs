@@ -51,3 +51,11 @@ id!(
     ArcId,
     "arc"
 );
+
+impl Pair {
+    /// The pair's index into a table by slot: see [`crate::store`].
+    #[inline(always)]
+    pub(crate) fn slot(self) -> usize {
+        self.index() + 1
+    }
+}

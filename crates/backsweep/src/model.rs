@@ -15,10 +15,12 @@ mod reads;
 mod record;
 mod rescale;
 mod snapshot;
+mod successor_cache;
 
 pub use record::{Change, MAX_REWARD, MIN_WEIGHT};
+pub(crate) use successor_cache::SuccessorCache;
 
-use crate::store::{Arcs, InList, NONE, OutList, PairStates, Sparse};
+use crate::store::{Arcs, Column, InList, NONE, OutList, PairStates};
 use crate::{Action, ArcId, Error, Pair, Result, State};
 
 #[derive(Clone, Copy, Debug)]
@@ -143,11 +145,11 @@ pub struct Model {
     pair_states: PairStates,
     arcs: Arcs,
     /// The weight of each pair that ended, and what that rounded away.
-    ended: [Sparse; 2],
+    ended: [Column; 2],
     /// What the weight of each pair rounded away: nothing for counts.
-    weight_low: Sparse,
+    weight_low: Column,
     /// What the reward sum of each pair rounded away: nothing for whole numbers.
-    reward_low: Sparse,
+    reward_low: Column,
     /// A pair's row is recorded up to this weight and then frozen (R-max).
     freeze_at: Option<u32>,
 }
@@ -290,7 +292,7 @@ impl Model {
     /// If the pair does not exist.
     pub fn state_of(&self, pair: Pair) -> State {
         assert!(pair.index() < self.pairs.len(), "there is no pair {}", pair.0);
-        State(self.pair_states.of_slot(pair.index() + 1))
+        State(self.pair_states.of_slot(pair.slot()))
     }
 
     /// The action of a pair that exists.

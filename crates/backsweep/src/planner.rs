@@ -7,7 +7,6 @@ mod baseline;
 mod kind;
 mod moore_atkeson;
 mod peng_williams;
-mod successor_cache;
 mod sweeping;
 mod value_iteration;
 mod wiering_schmidhuber;
@@ -174,8 +173,7 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
         None
     }
 
-    /// Changes the threshold and rebuilds the queue: O(pairs), or O(arcs) where that takes full backups. A planner
-    /// without a threshold ignores it.
+    /// Changes the threshold and rebuilds the queue: O(pairs) or O(arcs), by planner. One without a threshold ignores it.
     ///
     /// # Errors
     /// If the threshold is below 0 or not finite.

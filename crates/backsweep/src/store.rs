@@ -4,16 +4,18 @@
 //! loops over lanes need no test. Any table by slot gives slot 0 a value that never changes.
 
 mod arcs;
+mod block;
 mod chunks;
+mod column;
 mod pair_states;
 mod prefetch;
-mod sparse;
 mod sum;
 
-pub(crate) use arcs::{Arcs, Cursor, InList, LANES, MAX_ARCS, OutList, Predecessors};
+pub(crate) use arcs::{Arcs, Cursor, InList, MAX_ARCS, OutList, Predecessors};
+pub(crate) use block::LANES;
+pub(crate) use column::Column;
 pub(crate) use pair_states::PairStates;
 pub(crate) use prefetch::prefetch_row;
-pub(crate) use sparse::Sparse;
 pub(crate) use sum::Sum;
 
 /// No state, pair, arc or block.

@@ -68,7 +68,7 @@ impl Values {
     /// Q(s,a), or the optimistic value while the pair has not been seen often enough.
     #[inline]
     pub fn action_value(&self, pair: Pair) -> f64 {
-        self.pairs.get(pair.index() + 1).map_or(self.optimism.value, |pair| pair.q)
+        self.pairs.get(pair.slot()).map_or(self.optimism.value, |pair| pair.q)
     }
 
     /// The values of a state's pairs, in the order of its actions; empty if the planner has not seen the state.
@@ -77,8 +77,7 @@ impl Values {
         if state.index() >= model.n_states() {
             return &[];
         }
-        let pairs = model.pair_range(state.0);
-        self.pairs.get(pairs.start + 1..pairs.end + 1).unwrap_or(&[])
+        self.pairs.get(model.slots(state.0)).unwrap_or(&[])
     }
 
     /// Whether the pair's model is trusted: it has been seen often enough, or its probabilities are known.
@@ -128,7 +127,7 @@ impl Values {
 
     /// Moves the values of a row of pairs that got new ids.
     pub fn move_row(&mut self, moved: &MovedRow) {
-        let (from, to) = (moved.from.index() + 1, moved.to.index() + 1);
+        let (from, to) = (moved.from.slot(), moved.to.slot());
         self.pairs.copy_within(from..from + moved.n_pairs as usize, to);
         let n_bonuses = if self.bonuses.is_empty() { 0 } else { moved.n_pairs };
         for i in 0..n_bonuses {
@@ -140,7 +139,7 @@ impl Values {
 
     /// Resets the old ids of a moved row.
     pub(crate) fn clear_row(&mut self, moved: &MovedRow) {
-        let from = moved.from.index() + 1;
+        let from = moved.from.slot();
         let unknown = self.unknown();
         self.pairs[from..from + moved.n_pairs as usize].fill(unknown);
     }
@@ -183,9 +182,9 @@ impl Values {
     /// Replaces the bonus of a pair, and corrects its Q for that, if it `was_known`. Returns the previous Q.
     #[inline]
     pub(crate) fn set_bonus(&mut self, pair: Pair, bonus: f64, was_known: bool) -> f64 {
-        let q_old = self.pairs[pair.index() + 1].q;
+        let q_old = self.pairs[pair.slot()].q;
         if was_known {
-            self.pairs[pair.index() + 1].q += bonus - self.bonus(pair);
+            self.pairs[pair.slot()].q += bonus - self.bonus(pair);
         }
         self.put_bonus(pair, bonus);
         q_old
@@ -199,11 +198,22 @@ impl Values {
         self.bonuses[pair.index()] = bonus;
     }
 
+    /// Restores Q of a pair that an observation changed, from the values that `u` gives for its successors: by the value correction
+    /// if its model was trusted before and is now, in O(1), and by a full backup if not.
+    pub fn correct(&mut self, model: &Model, change: &Change, u: impl Fn(&Self, State) -> f64) {
+        let row = model.row(change.pair);
+        if !self.trusts(row, change.weight_before) || !self.trusts(row, change.weight_after) {
+            return self.recompute(model, change.pair, u);
+        }
+        let next = change.next.map_or(0.0, |(state, _)| u(self, state));
+        self.put(model, change.pair, self.value_correction(model, change, next));
+    }
+
     /// The value correction of a pair after a model update (Theorem 3.4), given U of the state that the step led to, 0 for an
     /// end: the Q after the update, if the pair's Q was right before it and the model was trusted. O(1). Departure 2.
     #[inline]
-    pub fn value_correction(&self, model: &Model, change: &Change, u: f64) -> f64 {
-        let (q, weight) = (self.pairs[change.pair.index() + 1].q, model.row(change.pair).weight());
+    pub(crate) fn value_correction(&self, model: &Model, change: &Change, u: f64) -> f64 {
+        let (q, weight) = (self.pairs[change.pair.slot()].q, model.row(change.pair).weight());
         q + (change.reward + change.weight * (self.discount * u - q)) / weight // l.10
     }
 
@@ -211,12 +221,12 @@ impl Values {
     /// weight. O(1).
     #[inline]
     pub fn small_backup(&mut self, pair: Pair, weight: f64, delta: f64) {
-        self.pairs[pair.index() + 1].small_backup(weight, delta);
+        self.pairs[pair.slot()].small_backup(weight, delta);
     }
 
     /// Recomputes Q of a pair from the values that `u` gives for its successors.
-    pub fn recompute(&mut self, model: &Model, pair: Pair, u: impl Fn(State) -> f64) {
-        let successors = model.successors(pair).map(|next| (next.weight, u(next.state)));
+    pub fn recompute(&mut self, model: &Model, pair: Pair, u: impl Fn(&Self, State) -> f64) {
+        let successors = model.successors(pair).map(|next| (next.weight, u(self, next.state)));
         let q = self.full_backup(model.row(pair), successors);
         self.put(model, pair, q);
     }
@@ -224,20 +234,20 @@ impl Values {
     /// Prefetches the values of a state's pairs: the next observation is likely to start there.
     #[inline(always)]
     pub(crate) fn expect_observation(&self, model: &Model, state: State) {
-        prefetch_row(&self.pairs, model.pair_range(state.0).start + 1);
+        prefetch_row(&self.pairs, model.slots(state.0).start);
     }
 
     /// Sets Q of a pair, and its scale from its current weight. Its greedy mark stays.
     #[inline]
     pub(crate) fn put(&mut self, model: &Model, pair: Pair, q: f64) {
         let scale = self.scale(model.row(pair));
-        let place = &mut self.pairs[pair.index() + 1];
+        let place = &mut self.pairs[pair.slot()];
         *place = PairValue { q, scale: scale.copysign(place.scale) };
     }
 
     /// Sets a pair's scale from its current weight.
     pub(crate) fn rescale(&mut self, model: &Model, pair: Pair) {
-        self.put(model, pair, self.pairs[pair.index() + 1].q);
+        self.put(model, pair, self.pairs[pair.slot()].q);
     }
 
     #[inline]

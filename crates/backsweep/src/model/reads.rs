@@ -1,7 +1,7 @@
 //! What planners read from a model in their loops.
 
 use super::{Model, PairRow};
-use crate::store::{Cursor, NONE, Predecessors, Sparse};
+use crate::store::{Column, Cursor, NONE, Predecessors};
 use crate::{ArcId, Pair, State};
 
 impl Model {
@@ -29,10 +29,17 @@ impl Model {
         self.pair_states.of_slot(slot)
     }
 
+    /// The slots of a state's pairs.
+    #[inline(always)]
+    pub(crate) fn slots(&self, state: u32) -> std::ops::Range<usize> {
+        let pairs = self.pair_range(state);
+        pairs.start + 1..pairs.end + 1
+    }
+
     /// Whether a pair id belongs to a state: it does not if its row was moved, or if there is none so large.
     #[inline]
     pub fn is_in_use(&self, pair: Pair) -> bool {
-        pair.index() < self.n_pairs() && self.state_of_slot(pair.index() + 1) != NONE
+        pair.index() < self.n_pairs() && self.state_of_slot(pair.slot()) != NONE
     }
 
     /// The start of a state's predecessors.
@@ -106,6 +113,6 @@ impl Model {
         size_of_val(&self.states[..])
             + size_of_val(&self.pairs[..])
             + self.pair_states.bytes()
-            + columns.map(Sparse::bytes).sum::<usize>()
+            + columns.map(Column::bytes).sum::<usize>()
     }
 }

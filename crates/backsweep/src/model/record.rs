@@ -1,7 +1,7 @@
 //! How a model is written: by transitions, which can be taken back, and by known probabilities.
 
 use super::Model;
-use crate::store::{MAX_ARCS, Sum, prefetch_row};
+use crate::store::{Sum, prefetch_row};
 use crate::{Action, ArcId, Error, Next, Outcome, Pair, Result, State, Transition};
 
 /// The largest magnitude of a reward. Values then stay below 1e170, and no sum or product in a planner overflows.
@@ -126,9 +126,7 @@ impl Model {
         if weight > 0.0 && self.freeze_at.is_some_and(|m| row.weight >= f64::from(m)) {
             return Ok(None);
         }
-        if !self.arcs.has_room(1) {
-            return Err(Error::Full { what: "arcs", limit: MAX_ARCS });
-        }
+        self.arcs.expect_room(1)?;
         let arc = next.and_then(|next| self.find_arc(pair, next));
         let (weight_after, sum) = self.checked_sums(transition, pair, arc, weight, reward_sum)?;
         let next = match (next, arc) {
@@ -253,9 +251,7 @@ impl Model {
         if sum.is_nan() || (sum - 1.0).abs() > SUM_TOLERANCE {
             return Err(Error::ProbabilitySum { state, action, found: sum });
         }
-        if !self.arcs.has_room(outcomes.len()) {
-            return Err(Error::Full { what: "arcs", limit: MAX_ARCS });
-        }
+        self.arcs.expect_room(outcomes.len())?;
         let old: Vec<ArcId> = self.successors(pair).map(|s| s.arc).collect();
         for arc in old {
             self.arcs.set_weight(arc, Sum::default());

@@ -2,7 +2,7 @@
 
 use super::record::{MAX_WEIGHT, check_reward};
 use super::{MIN_WEIGHT, Model};
-use crate::store::{MAX_ARCS, Sum};
+use crate::store::{Column, Sum};
 use crate::{ArcId, Error, Pair, Result, State};
 
 /// A weight, or 0 if it is below the smallest allowed weight.
@@ -28,7 +28,7 @@ impl Model {
         }
         self.set_ended(pair, weight_or_nothing(scaled(self.ended(pair))));
         let row = self.pairs[pair.index()];
-        let low = |column: &crate::store::Sparse| column.get(pair.index());
+        let low = |column: &Column| column.get(pair.index());
         let weight = scaled(Sum { high: row.weight, low: low(&self.weight_low) });
         let reward_sum = scaled(Sum { high: row.reward_sum, low: low(&self.reward_low) });
         self.set_sums(pair, weight, reward_sum);
@@ -62,9 +62,7 @@ impl Model {
         for &(next, _) in arcs {
             self.state_row(next)?;
         }
-        if !self.arcs.has_room(arcs.len()) {
-            return Err(Error::Full { what: "arcs", limit: MAX_ARCS });
-        }
+        self.arcs.expect_room(arcs.len())?;
         for arc in self.arc_ids(pair) {
             self.arcs.set_weight(arc, Sum::default());
         }

@@ -1,8 +1,8 @@
 //! What the four baselines share: values, a queue, a copy of every pair's successors, and the methods that
 //! every planner must have. A [`Method`] is what sets one of them apart.
 
-use super::successor_cache::SuccessorCache;
 use super::{Counters, Cycle, Planner, PlannerKind};
+use crate::model::SuccessorCache;
 use crate::{ArcId, Change, Model, MovedRow, Pair, PriorityQueue, Result, Settings, Snapshot, State, Values};
 use std::fmt::Debug;
 
@@ -104,12 +104,23 @@ impl<M: Method> Baseline<M> {
         Ok(planner)
     }
 
-    /// Backs up all actions of a state; returns the change of its value.
+    /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of V. The scales of its pairs
+    /// are up to date.
     #[inline]
     pub fn back_up(&mut self, model: &Model, state: u32) -> f64 {
-        let (delta_v, n_backups) = self.successors.full_value_backup(&mut self.values, model, state);
-        self.counters.full_backups += n_backups;
-        delta_v
+        let values = &mut self.values;
+        let pairs = model.pair_range(state);
+        let mut v = if pairs.is_empty() { 0.0 } else { f64::NEG_INFINITY };
+        for pair in pairs.map(|pair| Pair(pair as u32)) {
+            let row = model.row(pair);
+            let successors = self.successors.row(pair.index()).iter();
+            let q =
+                values.full_backup(row, successors.map(|next| (next.weight, values.v[next.state as usize])));
+            self.counters.full_backups += u64::from(values.trusts(row, row.weight()));
+            values.pairs[pair.slot()].q = q;
+            v = if q > v { q } else { v };
+        }
+        v - std::mem::replace(&mut values.v[state as usize], v)
     }
 
     /// Takes in what is new in the model, and moves the values of a row that was moved.

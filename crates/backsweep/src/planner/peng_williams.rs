@@ -27,12 +27,12 @@ impl Baseline<PengWilliams> {
     fn back_up_pair(&mut self, model: &Model, pair: Pair) {
         let row = self.successors.row(pair.index()).iter();
         let successors = row.map(|next| (next.weight, self.own.u[next.arc as usize]));
-        self.values.pairs[pair.index() + 1].q = self.values.full_backup(model.row(pair), successors);
+        self.values.pairs[pair.slot()].q = self.values.full_backup(model.row(pair), successors);
     }
 
     /// Sets the priorities of a pair's triples from their residuals.
     fn set_residuals(&mut self, pair: Pair) {
-        let scale = self.values.pairs[pair.index() + 1].scale;
+        let scale = self.values.pairs[pair.slot()].scale;
         for next in self.successors.row(pair.index()) {
             let difference = self.values.v[next.state as usize] - self.own.u[next.arc as usize];
             let priority = scale * next.weight * difference.abs();
@@ -53,7 +53,7 @@ impl Baseline<PengWilliams> {
             let u = &u[lanes.first_arc as usize..][..lanes.slots.len()];
             let residual =
                 |i: usize, slot: usize, weight| values.pairs[slot].scale * weight * (v - u[i]).abs();
-            for (arc, priority) in (lanes.first_arc..lanes.first_arc + 7).zip(lanes.map(residual)).rev() {
+            for (arc, priority) in lanes.arcs().zip(lanes.map(residual)).rev() {
                 self.queue.set_above(threshold, arc, priority);
             }
         }

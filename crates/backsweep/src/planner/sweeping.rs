@@ -15,7 +15,7 @@
 //! Cost of a cycle: O(predecessors), plus O(actions) for the popped state (small backups) or for each predecessor whose greedy
 //! action got worse (reversed full backups).
 //!
-//! A cycle can be cut between any two blocks of predecessors: see `partial_cycle.rs`.
+//! A cycle can be cut after every seven predecessors: see `partial_cycle.rs`.
 
 mod kept;
 mod partial_cycle;
@@ -111,7 +111,7 @@ impl<V: Variant> Sweeping<V> {
             return self.recompute(model, pair);
         };
         self.values.put(model, pair, q);
-        V::requeue(self, model, pair.index() + 1); // l.11, 12
+        V::requeue(self, model, pair.slot()); // l.11, 12
         if let Some((next, _)) = change.next {
             self.values.expect_observation(model, next);
         }
@@ -190,7 +190,7 @@ impl<V: Variant> Sweeping<V> {
         for i in 0..self.touched.n {
             V::requeue(self, model, self.touched.slots[i] as usize);
         }
-        (self.touched.n, self.touched.n_blocks) = (0, 0);
+        (self.touched.n, self.touched.n_sevens) = (0, 0);
     }
 
     /// Recomputes the predecessors one by one instead; returns how many. The cost of a pair is its number of successors.
@@ -210,11 +210,10 @@ impl<V: Variant> Sweeping<V> {
             cycle.cursor = predecessors.cursor();
             n_backups += predecessors.n_taken();
             self.partial = Some(*cycle);
-            for (slot, weight) in lanes.iter().filter(|&(slot, _)| slot > 0) {
-                let pair = Pair(slot as u32 - 1);
+            for (pair, weight, _) in lanes.filled() {
                 if RefreshSchedule::is_too_long(model, pair, limit) {
                     self.values.small_backup(pair, weight, delta_v);
-                    V::requeue(self, model, slot);
+                    V::requeue(self, model, pair.slot());
                     cost += 1;
                 } else {
                     self.recompute(model, pair);
@@ -232,7 +231,7 @@ impl<V: Variant> Sweeping<V> {
             model.successors(pair).map(|next| (next.weight, self.value_in_use(next.state, next.arc)));
         let q = self.values.full_backup_with_bonus(model.row(pair), pair, successors);
         self.values.put(model, pair, q);
-        V::requeue(self, model, pair.index() + 1);
+        V::requeue(self, model, pair.slot());
     }
 
     /// The value of a state that the pair of an arc to it currently uses.
@@ -254,8 +253,8 @@ impl Variant for Small {
     #[inline]
     fn publish(planner: &mut Sweeping<Self>, model: &Model, state: u32) -> f64 {
         planner.own.floor[state as usize] = planner.settings.threshold;
-        for pair in model.pair_range(state) {
-            planner.own.q_prev[pair + 1] = planner.values.pairs[pair + 1].q; // l.15
+        for slot in model.slots(state) {
+            planner.own.q_prev[slot] = planner.values.pairs[slot].q; // l.15
         }
         let v_old = planner.values.v[state as usize]; // l.16
         planner.values.update_maximum(model, State(state)); // l.17
@@ -340,7 +339,7 @@ impl Sweeping<Reversed> {
     fn find_greedy(&mut self, model: &Model, state: u32, favoured: usize) {
         let (mut best, mut highest) = (favoured, self.values.pairs[favoured].q);
         let mut second = f64::NEG_INFINITY;
-        for slot in model.pair_range(state).map(|pair| pair + 1) {
+        for slot in model.slots(state) {
             let value = &mut self.values.pairs[slot];
             value.scale = value.scale.abs();
             if slot == favoured {

@@ -11,74 +11,21 @@
 //!
 //! Memory: 92/7 bytes per arc, plus the unfilled part of each list's first block, plus 16 for a weight that is not a count.
 
+use super::block::{Block, LANES, Lanes, NO_BLOCK, WIDE};
 use super::chunks::Chunks;
 use super::prefetch::prefetch;
 use super::{NONE, Sum};
-use crate::{ArcId, Pair, State};
+use crate::{ArcId, Error, Pair, Result, State};
 use rustc_hash::FxHashMap;
 
-/// Arcs in a block of a predecessor list.
-pub(crate) const LANES: u32 = 7;
 /// Pairs with more successors than this are looked up by hash instead of by a scan.
 const LONG_ROW: u32 = 48;
 /// Predecessor lists up to this length are scanned for an arc: eight blocks.
 const SHORT_LIST: u32 = 56;
-/// Set in a stored weight that is the index of a wide one.
-const WIDE: u32 = 1 << 31;
 /// The largest number of blocks for which every arc id fits in 32 bits, with room for the links of a queue.
 const MAX_BLOCKS: usize = (u32::MAX / LANES) as usize - 4096;
-/// The most arcs; fewer if predecessor lists are short and leave lanes unfilled.
+/// The largest bound on arc ids.
 pub(crate) const MAX_ARCS: u64 = MAX_BLOCKS as u64 * LANES as u64;
-
-/// Seven arcs into the same state, in one cache line.
-#[derive(Clone, Debug)]
-#[repr(C, align(64))]
-struct Block {
-    /// `slots[i]` is the slot of the pair that arc `block * LANES + i` leaves; 0 where the block is not filled.
-    slots: [u32; LANES as usize],
-    /// The arc's weight as a whole number, or WIDE and an index into `Arcs::wide`; 0 where the block is not filled.
-    codes: [u32; LANES as usize],
-    /// Twice the number of the block filled before this one, or of NO_BLOCK, plus 1 if some code has WIDE set.
-    next_wide: u32,
-    /// The state that the arcs lead to.
-    target: u32,
-}
-
-/// The number that means no block: NONE without its highest bit.
-const NO_BLOCK: u32 = NONE >> 1;
-
-impl Block {
-    /// The block filled before this one, which is full and has a *smaller* number, or NO_BLOCK.
-    #[inline(always)]
-    fn next(&self) -> u32 {
-        self.next_wide >> 1
-    }
-}
-
-/// Seven predecessors of a state: the slots of their pairs and the weights of their arcs. An unfilled lane has slot 0 and
-/// weight 0.
-#[derive(Clone, Copy)]
-pub(crate) struct Lanes<'m> {
-    /// The id of the arc in the first lane; those of the others follow.
-    pub first_arc: u32,
-    pub slots: &'m [u32; LANES as usize],
-    pub weights: [f64; LANES as usize],
-}
-
-impl Lanes<'_> {
-    /// Slots and weights, lane by lane.
-    #[inline(always)]
-    pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.slots.iter().zip(self.weights).map(|(&slot, weight)| (slot as usize, weight))
-    }
-
-    /// A number for each lane, from its place, slot and weight. All are computed before one is used, so that what they read is
-    /// fetched side by side.
-    #[inline(always)]
-    pub fn map(&self, number: impl Fn(usize, usize, f64) -> f64) -> [f64; LANES as usize] {
-        std::array::from_fn(|i| number(i, self.slots[i] as usize, self.weights[i]))
-    }
-}
 
 /// The arcs out of a pair, the newest first.
 #[derive(Clone, Copy, Debug)]
@@ -248,12 +195,7 @@ impl Arcs {
     /// The arcs into a state: (pair, weight, arc).
     pub fn incoming(&self, list: &InList) -> impl Iterator<Item = (Pair, f64, ArcId)> {
         let mut walk = self.predecessors(list, list.start());
-        std::iter::from_fn(move || walk.next()).flat_map(|lanes| {
-            let filled = lanes.slots.iter().position(|&slot| slot == 0).unwrap_or(LANES as usize);
-            (0..filled)
-                .rev()
-                .map(move |i| (Pair(lanes.slots[i] - 1), lanes.weights[i], ArcId(lanes.first_arc + i as u32)))
-        })
+        std::iter::from_fn(move || walk.next()).flat_map(|lanes| lanes.filled().rev())
     }
 
     /// Prefetches the newest blocks of a list, up to the four that it names: in a model too large for the
@@ -305,7 +247,7 @@ impl Arcs {
         self.decode(self.block(arc).codes[(arc.0 % LANES) as usize])
     }
 
-    /// Sets the weight of an arc. The caller has made sure that there is [room](Self::has_room) for one more wide weight.
+    /// Sets the weight of an arc. The caller has made sure that there is [room](Self::expect_room) for one more wide weight.
     pub fn set_weight(&mut self, arc: ArcId, weight: Sum) {
         let block = &mut self.blocks[(arc.0 / LANES) as usize];
         let code = &mut block.codes[(arc.0 % LANES) as usize];
@@ -325,14 +267,13 @@ impl Arcs {
     #[inline]
     pub fn count_once(&mut self, arc: ArcId) -> bool {
         let code = &mut self.blocks[(arc.0 / LANES) as usize].codes[(arc.0 % LANES) as usize];
-        let is_count = *code < WIDE - 1; // codes of wide weights are higher
+        let is_count = *code < WIDE - 1;
         *code += u32::from(is_count); // l.9
         is_count
     }
 
     /// The arc of a pair to a state. O(1): at most `SHORT_LIST` predecessors or `LONG_ROW` successors are scanned.
-    ////// Predecessors first: their blocks are known at once, and the block with the arc is the one that will be
-    /// changed.
+    /// Predecessors first: their blocks are known at once, and the block with the arc is the one that will be changed.
     #[inline]
     pub fn find(&self, pair: Pair, out: OutList, next: State, into: &InList) -> Option<ArcId> {
         if into.len <= SHORT_LIST {
@@ -353,7 +294,7 @@ impl Arcs {
         self.out(out).find(|&(state, _)| state == next).map(|(_, arc)| arc)
     }
 
-    /// Adds an arc that does not exist yet to its predecessor list, if there is [room](Self::has_room).
+    /// Adds an arc that does not exist yet to its predecessor list, if there is [room](Self::expect_room).
     pub fn add_in(&mut self, pair: Pair, next: State, into: &mut InList) -> ArcId {
         let i = into.len % LANES;
         if i == 0 {
@@ -394,9 +335,17 @@ impl Arcs {
         }
     }
 
-    /// Whether this many more arcs, and weights that are not counts, can be stored, wherever they go.
-    pub fn has_room(&self, more: usize) -> bool {
-        self.blocks.len() + more <= MAX_BLOCKS && self.wide.len() + more <= (WIDE - 1) as usize
+    /// Checks that this many more arcs, and weights that are not counts, can be stored, wherever they go.
+    #[inline]
+    pub fn expect_room(&self, more: usize) -> Result<()> {
+        let (what, limit) = if self.blocks.len() + more > MAX_BLOCKS {
+            ("blocks of seven arcs", MAX_BLOCKS)
+        } else if self.wide.len() + more >= WIDE as usize {
+            ("weights that are not counts", WIDE as usize - 1)
+        } else {
+            return Ok(());
+        };
+        Err(Error::Full { what, limit: limit as u64 })
     }
 
     /// Bytes in use, not merely reserved.

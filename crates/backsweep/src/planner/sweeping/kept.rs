@@ -10,7 +10,7 @@ pub(super) trait Kept: Clone + Debug + Default + Send + Sync + 'static {
     fn grow(&mut self, model: &Model, values: &Values, threshold: f64);
 
     /// Marks the first pair of a state as its best, if that is remembered.
-    fn admit_first(_planner: &mut Sweeping<Self>, _slot: u32) {}
+    fn admit_first(_planner: &mut Sweeping<Self>, _slot: usize) {}
 
     /// Takes over a row of pairs that got new ids. The values have done so already.
     fn row_moved(&mut self, _moved: &MovedRow) {}
@@ -53,8 +53,8 @@ impl Kept for Small {
     }
 
     fn row_moved(&mut self, moved: &MovedRow) {
-        let from = moved.from.index() + 1;
-        self.q_prev.copy_within(from..from + moved.n_pairs as usize, moved.to.index() + 1);
+        let from = moved.from.slot();
+        self.q_prev.copy_within(from..from + moved.n_pairs as usize, moved.to.slot());
     }
 
     fn set_threshold(&mut self, threshold: f64) {
@@ -80,7 +80,7 @@ impl super::SmallBackups {
     /// Q of a pair when its state was last popped.
     pub fn previous_action_value(&self, pair: Pair) -> f64 {
         let optimistic = self.values.optimism().value;
-        self.own.q_prev.get(pair.index() + 1).copied().unwrap_or(optimistic)
+        self.own.q_prev.get(pair.slot()).copied().unwrap_or(optimistic)
     }
 }
 
@@ -106,8 +106,8 @@ impl Kept for Reversed {
         self.states.extend(new.map(|&v| ReversedState { u: v, second: v }));
     }
 
-    fn admit_first(planner: &mut Sweeping<Self>, slot: u32) {
-        planner.values.pairs[slot as usize].scale = -0.0;
+    fn admit_first(planner: &mut Sweeping<Self>, slot: usize) {
+        planner.values.pairs[slot].scale = -0.0;
     }
 
     fn store(&self, snapshot: &mut Snapshot) {

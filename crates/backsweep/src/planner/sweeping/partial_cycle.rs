@@ -1,4 +1,4 @@
-//! An update cycle that was cut, so that a planner can stop at any block of predecessors (Departure 5).
+//! An update cycle that was cut, so that a planner can stop after every seven predecessors (Departure 5).
 
 use crate::store::Cursor;
 use crate::{ArcId, Model, Result, Snapshot, State};
@@ -51,7 +51,7 @@ impl PartialCycle {
                 let (state, is_exact) = (state as u32, exact != 0);
                 match model.stored_cursor(state, cursor) {
                     Some(cursor) => Ok(Some(Self { state, v_old, is_exact, cursor })),
-                    None => problem("its cursor is not a block of its state"),
+                    None => problem("its cursor is not among the predecessors of its state"),
                 }
             }
             _ => problem("it is not a cycle of this model"),

@@ -56,7 +56,7 @@ impl<V: Variant> Sweeping<V> {
         }
         let state = model.state_of(pair);
         if model.pair_range(state.0).start == pair.index() {
-            V::admit_first(self, pair.0 + 1);
+            V::admit_first(self, pair.slot());
         }
         self.recompute(model, pair);
     }
@@ -98,7 +98,7 @@ impl<V: Variant> Planner for Sweeping<V> {
         self.grow(model);
         let q_old = self.values.set_bonus(pair, bonus, self.values.is_known(model, pair));
         self.schedule.note_peak(pair, q_old);
-        V::requeue(self, model, pair.index() + 1);
+        V::requeue(self, model, pair.slot());
     }
 
     /// A bonus is a reward that every observation of the pair has received: W times the bonus is in the sum of rewards. So
@@ -181,7 +181,7 @@ impl<V: Variant> Planner for Sweeping<V> {
         self.grow(model);
         self.own.set_threshold(threshold);
         for pair in (0..model.n_pairs() as u32).map(Pair).filter(|&pair| model.is_in_use(pair)) {
-            V::requeue(self, model, pair.index() + 1);
+            V::requeue(self, model, pair.slot());
         }
         Ok(())
     }

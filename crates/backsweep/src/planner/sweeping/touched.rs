@@ -1,19 +1,22 @@
 //! Pairs gathered in the loop over predecessors.
 
+use crate::store::LANES;
+
 /// Pairs whose state needs attention, gathered so that the loop over lanes has no branch: which ones do is a coin toss to
 /// the processor.
 #[derive(Clone, Debug)]
 pub(super) struct Touched {
     pub slots: [u32; Self::SIZE],
     pub n: usize,
-    pub n_blocks: usize,
+    /// How often seven lanes have been looked at.
+    pub n_sevens: usize,
 }
 
 impl Touched {
     const SIZE: usize = 64;
-    /// The blocks after which their states are requeued: always the same number, so that the order of work does not depend on
-    /// how many were gathered.
-    const BLOCKS: usize = Self::SIZE / 7;
+    /// How many sevens fit, whatever is gathered. States are requeued after that many, so that the order of work does not
+    /// depend on how many pairs were gathered.
+    const SEVENS: usize = Self::SIZE / LANES as usize;
 
     #[inline(always)]
     pub fn push(&mut self, slot: usize, is_touched: bool) {
@@ -21,16 +24,16 @@ impl Touched {
         self.n += usize::from(is_touched);
     }
 
-    /// Counts a block; returns whether the next might not fit.
+    /// Counts seven lanes; returns whether the next seven might not fit.
     #[inline(always)]
     pub fn is_complete(&mut self) -> bool {
-        self.n_blocks += 1;
-        self.n_blocks == Self::BLOCKS
+        self.n_sevens += 1;
+        self.n_sevens == Self::SEVENS
     }
 }
 
 impl Default for Touched {
     fn default() -> Self {
-        Self { slots: [0; Self::SIZE], n: 0, n_blocks: 0 }
+        Self { slots: [0; Self::SIZE], n: 0, n_sevens: 0 }
     }
 }

@@ -2,11 +2,11 @@
 //! instead of one cache line per arc. An observation changes one entry.
 
 use crate::store::prefetch_row;
-use crate::{Change, Model, MovedRow, Pair, Values};
+use crate::{Change, Model, MovedRow, Pair};
 
 /// A successor of a pair.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CachedSuccessor {
+pub(crate) struct CachedSuccessor {
     pub weight: f64,
     pub state: u32,
     pub arc: u32,
@@ -14,7 +14,7 @@ pub(super) struct CachedSuccessor {
 
 /// The successors of each pair, in the order of their first observation.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SuccessorCache {
+pub(crate) struct SuccessorCache {
     rows: Vec<Row>,
     /// The items of all rows, each row contiguous. A row that outgrows its place moves to the end, twice as large. With a vector
     /// per row Moore & Atkeson took a fifth longer at side 200.
@@ -119,25 +119,6 @@ impl SuccessorCache {
             Some(next) => next.weight = weight,
             None => self.push(change.pair, CachedSuccessor { weight, state: state.0, arc: arc.0 }),
         }
-    }
-
-    /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of V and how many full
-    /// backups of pairs it took. The scales of its pairs are up to date.
-    #[inline]
-    pub fn full_value_backup(&self, values: &mut Values, model: &Model, state: u32) -> (f64, u64) {
-        let mut n_backups = 0;
-        let pairs = model.pair_range(state);
-        let mut v = if pairs.is_empty() { 0.0 } else { f64::NEG_INFINITY };
-        for pair in pairs {
-            let terms = self.row(pair).iter().map(|next| (next.weight, values.v[next.state as usize]));
-            let row = &model.rows()[pair];
-            let q = values.full_backup(row, terms);
-            n_backups += u64::from(values.trusts(row, row.weight()));
-            values.pairs[pair + 1].q = q;
-            v = if q > v { q } else { v };
-        }
-        let v_old = std::mem::replace(&mut values.v[state as usize], v);
-        (v - v_old, n_backups)
     }
 
     pub fn bytes(&self) -> usize {

@@ -20,7 +20,7 @@ mod successor_cache;
 pub use record::{Change, MAX_REWARD, MIN_WEIGHT};
 pub(crate) use successor_cache::SuccessorCache;
 
-use crate::store::{Arcs, Column, InList, NONE, OutList, PairStates};
+use crate::store::{Arcs, InList, NONE, OutList, PairStates, Sparse};
 use crate::{Action, ArcId, Error, Pair, Result, State};
 
 #[derive(Clone, Copy, Debug)]
@@ -145,11 +145,11 @@ pub struct Model {
     pair_states: PairStates,
     arcs: Arcs,
     /// The weight of each pair that ended, and what that rounded away.
-    ended: [Column; 2],
+    ended: [Sparse; 2],
     /// What the weight of each pair rounded away: nothing for counts.
-    weight_low: Column,
+    weight_low: Sparse,
     /// What the reward sum of each pair rounded away: nothing for whole numbers.
-    reward_low: Column,
+    reward_low: Sparse,
     /// A pair's row is recorded up to this weight and then frozen (R-max).
     freeze_at: Option<u32>,
 }

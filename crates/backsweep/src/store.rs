@@ -6,16 +6,16 @@
 mod arcs;
 mod block;
 mod chunks;
-mod column;
 mod pair_states;
 mod prefetch;
+mod sparse;
 mod sum;
 
 pub(crate) use arcs::{Arcs, Cursor, InList, MAX_ARCS, OutList, Predecessors};
 pub(crate) use block::LANES;
-pub(crate) use column::Column;
 pub(crate) use pair_states::PairStates;
 pub(crate) use prefetch::prefetch_row;
+pub(crate) use sparse::Sparse;
 pub(crate) use sum::Sum;
 
 /// No state, pair, arc or block.

@@ -1,7 +1,7 @@
 //! What planners read from a model in their loops.
 
 use super::{Model, PairRow};
-use crate::store::{Column, Cursor, NONE, Predecessors};
+use crate::store::{Cursor, NONE, Predecessors, Sparse};
 use crate::{ArcId, Pair, State};
 
 impl Model {
@@ -113,6 +113,6 @@ impl Model {
         size_of_val(&self.states[..])
             + size_of_val(&self.pairs[..])
             + self.pair_states.bytes()
-            + columns.map(Column::bytes).sum::<usize>()
+            + columns.map(Sparse::bytes).sum::<usize>()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::record::{MAX_WEIGHT, check_reward};
 use super::{MIN_WEIGHT, Model};
-use crate::store::{Column, Sum};
+use crate::store::{Sparse, Sum};
 use crate::{ArcId, Error, Pair, Result, State};
 
 /// A weight, or 0 if it is below the smallest allowed weight.
@@ -28,7 +28,7 @@ impl Model {
         }
         self.set_ended(pair, weight_or_nothing(scaled(self.ended(pair))));
         let row = self.pairs[pair.index()];
-        let low = |column: &Column| column.get(pair.index());
+        let low = |column: &Sparse| column.get(pair.index());
         let weight = scaled(Sum { high: row.weight, low: low(&self.weight_low) });
         let reward_sum = scaled(Sum { high: row.reward_sum, low: low(&self.reward_low) });
         self.set_sums(pair, weight, reward_sum);

@@ -3,7 +3,7 @@
 
 use super::record::{MAX_REWARD, MAX_WEIGHT};
 use super::{MAX_STATES, Model, PairRow, StateRow};
-use crate::store::{Column, InList, LANES, MAX_ARCS, NONE, PairStates, Sum};
+use crate::store::{InList, LANES, MAX_ARCS, NONE, PairStates, Sparse, Sum};
 use crate::{ArcId, Error, Pair, Result, Snapshot, State};
 
 /// How far rounding may raise the weights of a pair's arcs above the weight of the pair.
@@ -194,8 +194,8 @@ fn out_of_range(part: &str, i: usize, found: f64, expected: &str) -> Error {
 }
 
 /// A column of what numbers rounded away; an empty or missing array means zeros.
-fn lows(snapshot: &Snapshot, name: &str, highs: &[f64]) -> Result<Column> {
-    let mut column = Column::default();
+fn lows(snapshot: &Snapshot, name: &str, highs: &[f64]) -> Result<Sparse> {
+    let mut column = Sparse::default();
     if snapshot.f64s_or_empty(name)?.is_empty() {
         return Ok(column);
     }

@@ -1,25 +1,37 @@
-//! A column of numbers that are all 0 most of the time.
+//! A column of numbers that are nearly all 0.
 
-/// Numbers by index, 0 unless set. It takes memory only up to the last one that was ever set to anything else.
+/// Numbers by index, 0 unless set. A range of indices takes memory once it has a number other than 0.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Column(Vec<f64>);
+pub(crate) struct Sparse {
+    stretches: Vec<Option<Box<[f64; SIZE]>>>,
+}
 
-impl Column {
+const SIZE: usize = 512;
+
+impl Sparse {
     #[inline]
     pub fn get(&self, i: usize) -> f64 {
-        self.0.get(i).copied().unwrap_or(0.0)
+        match self.stretches.get(i / SIZE) {
+            Some(Some(stretch)) => stretch[i % SIZE],
+            _ => 0.0,
+        }
     }
 
     #[inline]
     pub fn set(&mut self, i: usize, number: f64) {
-        match self.0.get_mut(i) {
-            Some(place) => *place = number,
-            None if number == 0.0 => {}
-            None => {
-                self.0.resize(i + 1, 0.0);
-                self.0[i] = number;
-            }
+        if let Some(Some(stretch)) = self.stretches.get_mut(i / SIZE) {
+            stretch[i % SIZE] = number;
+        } else if number != 0.0 {
+            self.add(i, number);
         }
+    }
+
+    #[cold]
+    fn add(&mut self, i: usize, number: f64) {
+        if self.stretches.len() <= i / SIZE {
+            self.stretches.resize(i / SIZE + 1, None);
+        }
+        self.stretches[i / SIZE].get_or_insert_with(|| Box::new([0.0; SIZE]))[i % SIZE] = number;
     }
 
     /// Sets `to` to the number at `from`, and that to 0.
@@ -35,7 +47,7 @@ impl Column {
     }
 
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.0[..])
+        size_of_val(&self.stretches[..]) + self.stretches.iter().flatten().count() * SIZE * size_of::<f64>()
     }
 }
 
@@ -45,7 +57,7 @@ mod tests {
 
     #[test]
     fn only_what_is_not_zero_takes_memory() {
-        let mut column = Column::default();
+        let mut column = Sparse::default();
         column.set(1 << 20, 0.0);
         assert_eq!((column.bytes(), column.get(1 << 20)), (0, 0.0));
         column.set(700, 2.0);

@@ -46,7 +46,7 @@ def test_reach():
     assert by(mdp.solve(1e-12, Reach("rich", avoid="middle")))[3] == pytest.approx(0.4)
     assert by(mdp.solve(1e-12, Reach("rich", avoid="middle")))[1] == 0
     assert by(mdp.solve(1e-12, Reach("rich", within=1)))[1] == 0
-    assert best.objective == "largest probability to reach 'rich'" and "graph" in best.method or best.explanation
+    assert best.objective == "largest probability of reaching 'rich'" and "graph" in best.method or best.explanation
     assert mdp.labels == {"init": [2], "rich": [4], "broke": [0], "middle": [2]}
 
 

@@ -25,7 +25,7 @@ fn probabilities_to_reach_a_label() {
     assert_close(&folder.values("m.tra --reach goal --method sweeps"), &[0.45, 0.9, 0.0, 1.0]);
     let table = folder.solve("m.tra --reach goal --explain");
     assert!(
-        table.starts_with("m.tra: 4 states, 6 choices, 8 arcs\nlargest probability to reach 'goal'\n"),
+        table.starts_with("m.tra: 4 states, 6 choices, 8 arcs\nlargest probability of reaching 'goal'\n"),
         "{table}"
     );
     // Only the initial state is shown, with its action.

@@ -72,7 +72,7 @@ fn answer(words: &[&str]) -> Result<String, Box<dyn Error>> {
     ))
 }
 
-/// Reads `BASE.tra` and `BASE.lab`; returns the number of states, too.
+/// Reads `BASE.tra` and `BASE.lab`; also returns the number of states.
 fn read_model(base: &str) -> Result<(Mdp, usize), Box<dyn Error>> {
     let text = std::fs::read_to_string(format!("{base}.tra"))?;
     let mut lines = text.lines().filter(|l| !l.is_empty() && !l.starts_with('#'));

@@ -1,4 +1,4 @@
-//! Models to measure on, made here: mazes, random models, layers and corridors.
+//! Models to measure on, generated here: mazes, random models, layers and corridors.
 //!
 //! They follow the definitions of the generators used for the marks in `docs/SOLVING.md`, but draw from another random
 //! generator, so walls and probabilities differ in detail while sizes and shapes agree.

@@ -17,7 +17,7 @@ pub enum Query {
         /// From 0 to below 1.
         discount: f64,
     },
-    /// The probability to reach a label.
+    /// The probability of reaching a label.
     Reach {
         /// The label to reach.
         goal: String,
@@ -130,8 +130,8 @@ impl fmt::Display for Query {
                 write!(f, "discounted {}, discount {discount}", named(reward))
             }
             Self::Reach { goal, avoid, steps } => {
-                write!(f, "probability to reach '{goal}'")?;
-                avoid.as_ref().map_or(Ok(()), |avoid| write!(f, " without passing '{avoid}'"))?;
+                write!(f, "probability of reaching '{goal}'")?;
+                avoid.as_ref().map_or(Ok(()), |avoid| write!(f, " without passing through '{avoid}'"))?;
                 steps.map_or(Ok(()), |steps| write!(f, " within {steps} steps"))
             }
             Self::Total { reward, until: Some(until) } => {

@@ -39,15 +39,15 @@ pub(crate) use view::{UNIT, View, ends_and_slack, missing_mass};
 /// What to compute without discount (or, for a number of steps, with one).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Objective<'a> {
-    /// The probability to reach a state of `goal` without passing one of `avoid`. A state in both counts as reached. A run
-    /// that ends elsewhere has not reached the goal.
+    /// The probability of reaching a state of `goal` without passing through one of `avoid`. A state in both counts as
+    /// reached. A run that ends elsewhere has not reached the goal.
     Reach {
         /// The states to reach.
         goal: &'a [u32],
         /// The states to avoid; may be empty.
         avoid: &'a [u32],
     },
-    /// The probability to reach a state of `goal` within a number of steps, without passing one of `avoid`.
+    /// The probability of reaching a state of `goal` within a number of steps, without passing through one of `avoid`.
     ReachWithin {
         /// The states to reach.
         goal: &'a [u32],

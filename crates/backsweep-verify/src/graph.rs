@@ -78,7 +78,7 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// Where the largest probability to reach the goal is above 0.
+    /// Where the largest probability of reaching the goal is above 0.
     pub fn may_reach(&self) -> Vec<bool> {
         self.backward(&self.goal, |_| true)
     }

@@ -23,7 +23,7 @@ pub enum Objective {
         /// The name of the rewards; `None` for the only ones.
         reward: Option<String>,
     },
-    /// The probability to reach a label.
+    /// The probability of reaching a label.
     Reach {
         /// The label of the states to reach.
         goal: String,
@@ -37,7 +37,7 @@ pub enum Objective {
         /// The label.
         until: String,
     },
-    /// The probability to reach a label within a number of steps.
+    /// The probability of reaching a label within a number of steps.
     Within {
         /// The label of the states to reach.
         goal: String,

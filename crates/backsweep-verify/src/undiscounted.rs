@@ -10,7 +10,7 @@ use crate::rows::Interval;
 /// Rounds of policy iteration, for values and for weights.
 const ROUNDS: usize = 100;
 
-/// The probability to reach the goal.
+/// The probability of reaching the goal.
 pub fn reach(graph: &Graph, direction: Direction, guess: &Guess) -> Enclosure {
     let maximize = direction == Direction::Maximize;
     let (possible, certain) = match maximize {

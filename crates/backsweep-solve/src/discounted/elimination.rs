@@ -1,6 +1,6 @@
 //! Policy iteration whose evaluations are exact: elimination without subtractions inside the envelope of the model.
 //!
-//! Discounting is a probability to stop, so a policy is a chain in which every state leaks; eliminating states in turn
+//! Discounting is a probability of stopping, so a policy is a chain in which every state leaks; eliminating states in turn
 //! (Grassmann, Taksar & Heyman 1985) only adds and multiplies nonnegative numbers: pivots are sums of what leaves, never 1
 //! minus what stays, and keep their relative accuracy however slowly the chain leaks. Entries stay within the envelope: for
 //! each state, the numbers down to the lowest that it shares an arc with. Cost per evaluation: the sum of squares of these

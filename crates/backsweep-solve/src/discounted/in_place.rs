@@ -3,7 +3,7 @@
 //! States are numbered outward from the ends. A sweep carries values outward at once, but every arc back towards an outer
 //! state costs another sweep, and a long path has many. A window of states is therefore swept until it settles before the
 //! next is touched; windows overlap by half, and those disturbed by later changes are swept again. Values start at a
-//! lower bound: from above, a state would be drawn to values further out that are still too good, and those sink only one
+//! lower bound: from above, a state would be drawn to values further out that are still too high, and those sink only one
 //! reward per sweep (500 x 500 maze: 16 sweeps over all choices and 25 over the policy instead of 30 and 129).
 
 use super::model::Model;

@@ -6,7 +6,7 @@ use crate::NO_CHOICE;
 
 const UNSEEN: u32 = u32::MAX;
 
-/// A copy of a model with its states in another order, perhaps with rows padded, and the way back.
+/// A copy of a model with its states in another order, perhaps with rows padded, and the mapping back.
 pub(crate) struct Renumbered<'a> {
     old: Model<'a>,
     /// The old number of each new state.

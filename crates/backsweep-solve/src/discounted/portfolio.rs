@@ -17,7 +17,7 @@ const PATIENCE: f64 = 40.0;
 /// Models with fewer states than this are swept before an order for them is found.
 pub(super) const FEW: usize = 4096;
 
-/// The portfolio, and what it has to say.
+/// The portfolio, and the explanation of its choices so far.
 #[derive(Default)]
 pub(super) struct Solver {
     pub explanation: Vec<String>,

@@ -52,7 +52,7 @@ impl PolicyRows {
         self.rewards[i] + discount * mean
     }
 
-    /// Turns the rows into those of the chain alone.
+    /// Sets all rewards to 0, which leaves the chain alone.
     pub fn forget_rewards(&mut self) {
         self.rewards.fill(0.0);
     }

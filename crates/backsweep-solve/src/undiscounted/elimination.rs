@@ -1,5 +1,5 @@
-//! Linear equations of a Markov chain by elimination without subtractions (Grassmann, Taksar and Heyman 1985), and how exact
-//! the result is.
+//! Linear equations of a Markov chain by elimination without subtractions (Grassmann, Taksar and Heyman 1985), and how
+//! accurate the result is.
 //!
 //! Solves `d_i x_i = sum_j a_ij x_j + c_i` with `d_i = sum_j a_ij + e_i`: arcs `a`, exits `e` and constants `c` are at least
 //! 0, and `d` is never stored but summed from the rest of its row, so that nothing is ever subtracted.
@@ -175,7 +175,7 @@ mod tests {
             let solved = equations.solve(&mut 1_000_000, &|| false).unwrap();
             assert!((solved.values[0][0] - 0.7).abs() < 1e-13, "{n}: {:?}", solved.values[0]);
             assert!(solved.error < 1e-11, "{n}: {}", solved.error);
-            // Expected steps: once to state 1, then 2^n - 2 in the mean before n - 1 successes in a row, times half a step.
+            // Expected steps: once to state 1, then 2^n - 2 on average before n - 1 successes in a row, times half a step.
             let steps = solved.values[0][1];
             assert!(steps > 2_f64.powi(n as i32 - 2), "{n}: {steps}");
         }

@@ -65,7 +65,7 @@ pub(crate) fn improve(
     let mut policy = start;
     let mut values = solve(&policy, work)?;
     let mut rounds = 1;
-    // Far above what policy iteration needs; rounding might let it circle.
+    // Far more than policy iteration needs; rounding might let it cycle.
     while rounds < 1000 {
         let mut next = policy.clone();
         let mut best = (0.0, 0, 0);

@@ -89,7 +89,7 @@ impl Draft {
     }
 }
 
-/// `1` to maximise, `-1` to minimise: what rewards are multiplied with.
+/// `1` to maximise, `-1` to minimise: what rewards are multiplied by.
 pub(crate) fn sign(direction: Direction) -> f64 {
     match direction {
         Direction::Maximize => 1.0,

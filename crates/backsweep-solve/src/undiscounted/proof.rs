@@ -62,7 +62,7 @@ fn worth(
 ///
 /// From above: let x be the exact value of the best policy for the upper constants, known within a factor. Its own choices
 /// back x up to exactly x. If every other choice is proven to be no better, x is the value. Ties up to rounding cannot be
-/// proven like that; lifting covers them. Returns the number of evaluations, too.
+/// proven like that; lifting covers them. Also returns the number of evaluations.
 pub(crate) fn by_elimination(
     local: &Local,
     policy: &mut Vec<u32>,

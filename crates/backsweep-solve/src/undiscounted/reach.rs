@@ -1,4 +1,4 @@
-//! The largest and the smallest probability to reach a set of states, avoiding another.
+//! The largest and the smallest probability of reaching a set of states while avoiding another.
 //!
 //! The graph decides where it is 0 and where it is 1. Largest: end components of the rest count as one state, because every
 //! exit can be reached from each of their states, and staying is worth nothing; then every policy leaves. Smallest: the rest

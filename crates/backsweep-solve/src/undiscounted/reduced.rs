@@ -149,7 +149,7 @@ impl Reduced {
     }
 
     /// A proper policy: in every state the first choice found that may come closer to leaving, shortest way first.
-    /// A state without a way out keeps [`NONE`]; the builders of reduced problems leave none.
+    /// A state without a way out keeps [`NONE`]; reduced problems are built without such states.
     pub fn proper_policy(&self) -> Vec<u32> {
         let n = self.shape.n();
         let mut owner = vec![0_u32; self.gain.len()];

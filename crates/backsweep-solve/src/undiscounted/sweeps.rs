@@ -58,7 +58,7 @@ pub(crate) struct Sweeping<'a> {
     pub local: &'a Local,
     /// How wide the bounds may be.
     pub width: f64,
-    /// Sweeps left; counted down.
+    /// Sweeps remaining; counted down.
     pub sweeps: u64,
     /// Whether the initial values are close, and a better guide than the initial policy.
     pub warm: bool,
@@ -141,7 +141,7 @@ impl Sweeping<'_> {
         }
     }
 
-    /// Whether no sweep is left.
+    /// Whether no sweeps remain.
     fn out_of_time(&self) -> bool {
         self.sweeps == 0 || (self.stop)()
     }

@@ -201,7 +201,7 @@ fn largest_total(view: &View, rewards: &[[f64; 2]], bounds: [f64; 2], task: &Tas
     Some(draft)
 }
 
-/// A choice per state on a way to `seeds`, through states where `through` holds by choices where `allowed` holds.
+/// One choice per state on a path to `seeds`, through states where `through` holds by choices where `allowed` holds.
 fn heading(
     view: &View,
     seeds: &[bool],

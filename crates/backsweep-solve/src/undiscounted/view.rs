@@ -159,7 +159,7 @@ impl<'a> View<'a> {
                 }
             }
             if !size.is_finite() {
-                return Err(format!("reward \"{}\" of choice {c} is too large for a number", rewards.name));
+                return Err(format!("reward \"{}\" of choice {c} is too large for a double", rewards.name));
             }
             // Parts that cancel exactly give a reward of 0. A number with few binary places is exact; one with many may
             // have been rounded from a fraction.

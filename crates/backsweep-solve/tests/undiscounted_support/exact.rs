@@ -174,7 +174,7 @@ impl Chain {
         x
     }
 
-    /// The probability of each state to reach `goal` without passing `avoid`.
+    /// The probability of reaching `goal` from each state without passing through `avoid`.
     pub fn reach(&self, goal: &[bool], avoid: &[bool]) -> Vec<Number> {
         let is = |set: &[bool], s: usize| set.get(s).copied().unwrap_or(false);
         let chain = self.absorbed(|s| is(goal, s) || is(avoid, s));

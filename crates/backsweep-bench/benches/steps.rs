@@ -45,7 +45,7 @@ fn steps(c: &mut Criterion) {
 
 /// Sweeps over the true model of the paper's maze, with 15 successors per action.
 fn sweeps(c: &mut Criterion) {
-    let maze = Maze::parse(PAPER_MAZE).expect("the paper's maze is one");
+    let maze = Maze::parse(PAPER_MAZE).expect("the paper's maze is valid");
     let task = MazeTask::new(maze, Law::Fifteen, -1.0).expect("it has a start and a goal");
     let model = task.model().expect("its outcomes are probabilities");
     let settings = Settings { discount: 0.99, tolerance: f64::MIN_POSITIVE, ..Settings::default() };

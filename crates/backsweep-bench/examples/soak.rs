@@ -68,7 +68,7 @@ fn resident_memory() -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// The agent as it is after it was stored and restored.
+/// The agent after being stored and restored.
 fn restored(agent: &Agent) -> std::result::Result<Agent, String> {
     let stored = agent.store();
     let restored = Agent::restore(&stored).map_err(|error| format!("cannot be restored: {error}"))?;

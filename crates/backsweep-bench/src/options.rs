@@ -40,7 +40,7 @@ pub struct BenchOptions {
     /// Omit the plain reference and the floor
     #[arg(long)]
     pub no_reference: bool,
-    /// Omit the error against the fixed point, which takes long on large grids
+    /// Omit the error against the fixed point, which takes a long time to compute on large grids
     #[arg(long)]
     pub no_rmse: bool,
     /// Measure how well planning calls keep this time budget (100us, 1ms) instead, on a state with many predecessors

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Count a log of decisions: how often each state and action led where, with which reward
+/// Count a log of decisions: how often each state and action led to which state, and with what reward
 ///
 /// A row of a log is one step of a case: case, order, state, action and reward. Columns that you do not name are guessed from
 /// their usual names, and the guess is printed. Counts are whole numbers and add up: see `backsweep counts` and docs/COUNTS.md.

@@ -55,7 +55,7 @@ pub fn solve(arguments: &Arguments) -> Result<()> {
     let reason = match (interrupted.load(Ordering::Relaxed), in_time()) {
         (true, _) => "stopped by Ctrl-C",
         (_, false) => "the time limit was reached",
-        _ => "rounding or the method does not allow better (see --explain)",
+        _ => "rounding or the method does not allow narrower intervals (see --explain)",
     };
     let answer = Answer { arguments, query: &query, mdp: &mdp, solution: &solution, seconds, reason };
     let Some(repair) = repair else {

@@ -82,7 +82,7 @@ impl<'m> Names<'m> {
     /// The change as an edit by ids, after all earlier ones, and a bound on the error of its reward.
     ///
     /// # Errors
-    /// If it removes or pays an action that the state does not have.
+    /// If it removes an action, or sets the reward of one, that the state does not have.
     pub fn resolve(&mut self, edit: &Edit, changes: &mut Vec<Change>) -> Result<f64, String> {
         let Edit { state, action, what, place } = edit;
         let known = self.choice(*state, action);
@@ -232,7 +232,7 @@ impl Parser {
         self.row(&record, names)
     }
 
-    /// The end of the lines, or of a change.
+    /// Ends the lines, or a change.
     ///
     /// # Errors
     /// If the probabilities of an action do not sum to 1 yet. Its rows are dropped.

@@ -100,7 +100,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", requires = "json")]
     pub out: Option<PathBuf>,
 
-    /// Then change the model as this table says, repair the values and print what changes
+    /// After solving, change the model as this table says, repair the values and print what changes
     ///
     /// The columns are those of a model in a CSV table, plus 'remove'. The rows of a state and action replace that action,
     /// or add it; a row with only a reward changes the reward; 'remove' set to true removes the action. --values and
@@ -108,7 +108,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "json"])]
     pub changes: Option<PathBuf>,
 
-    /// Then keep the answer up to date: read changes from standard input, or from a file that grows or is rewritten
+    /// After solving, keep the answer up to date: read changes from standard input, or from a file that grows or is rewritten
     ///
     /// Lines are those of --changes, with the same header. From standard input, each change is applied when its last row has
     /// arrived; from a file (--watch=FILE), everything added since the last check is applied together. Prints what changes and

@@ -105,7 +105,7 @@ struct Followed {
     path: PathBuf,
     /// The text that was read.
     read: String,
-    /// The whole text at the last check, if it differs from now.
+    /// The whole text at the last check at which it differed from `read`.
     seen: Option<String>,
     parser: Parser,
 }

@@ -62,7 +62,7 @@ pub struct Control {
     pub epsilon: f64,
     /// How many episodes.
     pub episodes: u32,
-    /// The limit of steps of an episode, if there is one.
+    /// The step limit of an episode, if there is one.
     pub max_steps: Option<u64>,
     /// The stream of random numbers, as (seed, stream, run).
     pub stream: u64,

@@ -30,7 +30,7 @@ pub struct CostTable {
     pub tolerances: Vec<f64>,
     /// The number of observations of a run in the maze at which value iteration is timed.
     pub observations: u64,
-    /// The same in a quick command.
+    /// The same with `--quick`.
     pub quick_observations: u64,
 }
 

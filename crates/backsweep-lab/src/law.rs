@@ -4,7 +4,7 @@ use crate::{Cell, Error, Maze, Result};
 use backsweep::Action;
 use serde::{Deserialize, Serialize};
 
-/// North, east, south, west as (down, right). A quarter turn clockwise is one more.
+/// North, east, south, west as (down, right). Adding 1 to the index is a quarter turn clockwise.
 const DIRECTIONS: [(isize, isize); 4] = [(-1, 0), (0, 1), (1, 0), (0, -1)];
 
 /// How actions 0 to 3 (north, east, south, west) move the agent.

@@ -7,7 +7,7 @@
 //! ~ = -5
 //! ```
 //!
-//! `#` is a wall, `.` a free cell (a space too, but not at the end of a row), `S` a start, `G` a goal. Any other character is a
+//! `#` is a wall, `.` a free cell (so is a space, except at the end of a row), `S` a start, `G` a goal. Any other character is a
 //! free cell with its own reward for landing on it, instead of the step reward: a line `character = reward` below the maze
 //! gives it. With `character = reward end`, landing there also ends the episode. `G = reward` and `S = reward` give goals and
 //! starts their own rewards; a goal ends the episode anyway, a start cannot. Every character with a reward must occur in the

@@ -26,7 +26,7 @@ pub struct PublishedScore {
     pub method: &'static str,
     /// Update cycles per step; `None` for value iteration and R-max.
     pub cycles: Option<u32>,
-    /// Computation time of an observation in microseconds on the authors' machine.
+    /// Computation time per observation in microseconds on the authors' machine.
     pub microseconds: Option<f64>,
     /// Mean discounted return of the first 200 episodes.
     pub score: f64,

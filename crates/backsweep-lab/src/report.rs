@@ -1,5 +1,5 @@
 //! The report: one HTML file that opens from disk and needs nothing else. Pictures and styles are inside, there are no
-//! scripts, and a content security policy forbids the browser to fetch anything. All text is escaped.
+//! scripts, and a content security policy forbids the browser from fetching anything. All text is escaped.
 
 mod tables;
 #[cfg(test)]

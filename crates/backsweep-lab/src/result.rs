@@ -87,7 +87,7 @@ pub struct Row {
     pub episodes: u64,
     /// Steps taken.
     pub steps: u64,
-    /// Episodes truncated by the limit of steps.
+    /// Episodes truncated by the step limit.
     pub capped: u64,
 }
 
@@ -115,9 +115,9 @@ pub struct Summary {
     pub quantile_10: f64,
     /// The score that a tenth of the runs exceed.
     pub quantile_90: f64,
-    /// Steps of a run, on average.
+    /// Steps per run, on average.
     pub steps: f64,
-    /// Episodes truncated by the limit of steps, in all runs together.
+    /// Episodes truncated by the step limit, in all runs together.
     pub capped: u64,
 }
 

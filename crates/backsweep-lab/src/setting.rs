@@ -13,7 +13,7 @@ pub struct RunResult {
     pub episodes: u64,
     /// Steps taken.
     pub steps: u64,
-    /// Episodes that the limit of steps cut.
+    /// Episodes cut by the step limit.
     pub capped: u64,
     /// Measured microseconds per unit. All other results depend only on the setting, the seed and the run.
     pub samples: Vec<f64>,

@@ -56,7 +56,7 @@ pub fn quantile(sorted: &[f64], p: f64) -> f64 {
 }
 
 /// The mean of the middle half of sorted numbers: the lowest and the highest quarter of the weight are omitted; numbers at
-/// the borders count in part.
+/// the borders count partially.
 pub fn interquartile_mean(sorted: &[f64]) -> f64 {
     let quarter = sorted.len() as f64 / 4.0;
     let mut sum = 0.0;

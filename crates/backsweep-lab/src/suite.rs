@@ -7,7 +7,7 @@ use crate::statistics::quantile;
 /// One agent in one world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SuiteRow {
-    /// The world's title; of a family, with the member.
+    /// The world's title; for a family, with the member.
     pub world: String,
     /// What the score is.
     pub score: String,

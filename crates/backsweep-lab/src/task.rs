@@ -52,7 +52,7 @@ impl MazeTask {
     ///
     /// # Errors
     /// If the maze has more than 4,000,000 cells, the reward is not finite, the law is out of range, a goal cannot be reached
-    /// from any start, or no goal from some start.
+    /// from any start, or some start cannot reach any goal.
     pub fn new(maze: Maze, law: Law, step_reward: f64) -> Result<Self> {
         let task = Self::even_if_closed(maze, law, step_reward)?;
         task.check_reachable()?;

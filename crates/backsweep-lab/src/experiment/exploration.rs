@@ -181,7 +181,7 @@ fn explore(table: &AgentTable, default: Explore) -> Result<Explore> {
 fn expected_seconds(world: &World, agent: &AgentSettings) -> f64 {
     let steps = match world.horizon {
         Horizon::Steps(steps) => steps as f64,
-        // Most agents solve a sea long before the last episode.
+        // Most agents solve DeepSea long before the last episode.
         Horizon::Episodes(episodes) => 0.1 * episodes as f64 * (world.table().n_states() as f64).sqrt(),
     };
     steps * (0.5 + 0.2 * agent.cycles as f64) * 1e-6

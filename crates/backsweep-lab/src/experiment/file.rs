@@ -49,7 +49,7 @@ pub struct Learning {
     pub optimism: f64,
     pub threshold: f64,
     pub queue: String,
-    /// The most steps of an episode.
+    /// The step limit of an episode.
     pub max_steps: u64,
 }
 

@@ -8,7 +8,7 @@ use crate::result::Summary;
 /// A picture: panels in rows, one legend below all of them.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// Short name; prefix of the element ids, so that many pictures fit into one page.
+    /// Short name; prefix of the element ids, so that many pictures can share a page.
     pub id: String,
     /// The line above the panels.
     pub title: String,
@@ -59,9 +59,9 @@ pub struct Series {
     pub paint: Paint,
     /// How the points are joined, if they are.
     pub line: Option<Line>,
-    /// The sign put on each point, if any.
+    /// The marker drawn at each point, if any.
     pub mark: Option<Mark>,
-    /// Whether the sign is an outline: used for published numbers.
+    /// Whether the marker is hollow: used for published numbers.
     pub hollow: bool,
     /// What the points are.
     pub shape: Shape,
@@ -71,7 +71,7 @@ pub struct Series {
     points: Vec<Point>,
 }
 
-/// How the points of a series are to be read.
+/// How the points of a series are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Points with error bars, joined by a line.
@@ -95,10 +95,10 @@ pub struct Point {
     pub high: f64,
 }
 
-/// A colour that is readable on light and dark paper.
+/// A colour that is readable on light and dark backgrounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
-    /// The colour of the text: black on light paper, near white on dark.
+    /// The colour of the text: black on a light background, near white on a dark one.
     Ink,
     /// A fixed colour, `#rrggbb`.
     Hex(&'static str),
@@ -107,15 +107,15 @@ pub enum Paint {
 /// How a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// In one stroke.
+    /// Solid.
     Solid,
-    /// In strokes.
+    /// Dashed.
     Dashed,
-    /// In dots.
+    /// Dotted.
     Dotted,
 }
 
-/// The sign that marks a point. Methods differ in it as well as in colour.
+/// The marker of a point. Methods differ in it as well as in colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A disc.
@@ -126,7 +126,7 @@ pub enum Mark {
     Triangle,
     /// A triangle that points down.
     TriangleDown,
-    /// A square on its corner.
+    /// A diamond.
     Diamond,
 }
 
@@ -217,13 +217,13 @@ impl Series {
         Series { line: Some(line), ..Series::new(label, paint, Shape::Level, vec![point]) }
     }
 
-    /// The same series with a sign on each point.
+    /// The same series with a marker at each point.
     pub fn marked(mut self, mark: Mark) -> Self {
         self.mark = Some(mark);
         self
     }
 
-    /// The same series with outlines for signs: the way published numbers are drawn.
+    /// The same series with hollow markers: the way published numbers are drawn.
     pub fn hollow(mut self) -> Self {
         self.hollow = true;
         self

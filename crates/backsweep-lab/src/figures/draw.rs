@@ -70,7 +70,7 @@ pub fn text(out: &mut String, (x, y): (f64, f64), anchor: &str, size: f64, class
     );
 }
 
-/// A centred line made smaller, and finally shortened, until it fits into `room`.
+/// A centred line of text, made smaller and, if need be, shortened until it fits into `room`.
 fn fitted(out: &mut String, middle: (f64, f64), size: f64, content: &str, room: f64) {
     let size = (size * room / width(content, size).max(1.0)).clamp(size * 0.7, size);
     let size = (size * 10.0).floor() / 10.0;

@@ -10,11 +10,12 @@ use crate::{Kind, Maze, MazeTask};
 use backsweep::{Action, PlannerKind, Settings, State, solve_unless};
 use std::fmt::Write;
 
-/// Larger mazes make files that no reader opens.
+/// Larger mazes would make files that viewers cannot open.
 const MOST_CELLS: usize = 10_000;
-/// How often the solver may check whether to stop, about two seconds: with a discount close to 1 a report would take too long.
+/// How often the solver may check whether to stop: about two seconds. With a discount close to 1, a report would otherwise
+/// take too long.
 const MOST_QUESTIONS: u32 = 50_000;
-/// Values are this exact, and actions that differ by less are equally good.
+/// Values are accurate to within this, and actions that differ by less are equally good.
 const TOLERANCE: f64 = 1e-6;
 
 /// The picture of a maze; `None` if it is too large.

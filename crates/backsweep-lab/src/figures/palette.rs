@@ -8,7 +8,7 @@ use super::chart::{Mark, Paint};
 pub struct Look {
     /// Its colour.
     pub paint: Paint,
-    /// Its sign.
+    /// Its marker.
     pub mark: Mark,
 }
 

@@ -25,7 +25,7 @@ fn encoded(canvas: &tiny_skia::Pixmap) -> Result<Vec<u8>, png::EncodingError> {
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_compression(png::Compression::High);
     encoder.set_filter(png::Filter::NoFilter);
-    // Every document begins with its paper, so every pixel is opaque and its colour needs no conversion.
+    // Every document begins with its background, so every pixel is opaque and its colour needs no conversion.
     let rgb: Vec<u8> =
         canvas.data().chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
     let mut writer = encoder.write_header()?;

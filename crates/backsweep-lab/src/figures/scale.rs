@@ -36,7 +36,7 @@ impl Scale {
         Scale { log: axis.log, first, last, pixel_first: pixels.0, pixel_last: pixels.1, ticks }
     }
 
-    /// The pixel of `value`. Values that a logarithmic axis cannot show go to its first end.
+    /// The pixel of `value`. Values that a logarithmic axis cannot show are placed at its start.
     pub fn pixel(&self, value: f64) -> f64 {
         let share = if self.log {
             if value <= 0.0 { 0.0 } else { (value / self.first).ln() / (self.last / self.first).ln() }

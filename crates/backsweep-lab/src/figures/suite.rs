@@ -8,7 +8,7 @@ use crate::method::title;
 use crate::query;
 use crate::result::{Results, Summary, WorldInfo};
 
-/// One panel per world, one sign per agent.
+/// One panel per world, one marker per agent.
 pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
     chart(results, experiment, "", |world| {
         let agents = query::methods(results, experiment, &world.task);

@@ -116,7 +116,7 @@ fn published_points_are_hollow_and_ours_are_full() {
     };
     let hollow = signs(|node| node.attribute("fill") == Some("none"), "");
     let full = signs(|node| node.attribute("fill") != Some("none"), "Moore & Atkeson");
-    // 14 points a task have cycles, and value iteration and R-max one each; three tasks, two views; some lie outside the
+    // 14 points per task have cycles, and value iteration and R-max one each; three tasks, two views; some lie outside the
     // close view.
     assert!(hollow > 3 * 16, "{hollow}");
     assert!(full >= 3 * 4, "{full}");

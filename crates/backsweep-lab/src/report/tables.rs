@@ -85,7 +85,7 @@ pub fn suites(page: &mut String, results: &Results) {
     }
 }
 
-/// Every setting of every experiment, in folds; short tables are open.
+/// Every setting of every experiment, in collapsible sections; short tables are open.
 pub fn summaries(page: &mut String, results: &Results) {
     for experiment in experiments(results) {
         let of: Vec<&Summary> = results.summaries.iter().filter(|s| s.key.experiment == experiment).collect();

@@ -111,7 +111,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: PART,
         text: "Our scores of value iteration are genuine: values never differ from those of plain sweeps by more than the \
                tolerance explains (2 γτ / (1 − γ), τ = 0.001)",
-        place: "a check of ours",
+        place: "our own check",
         about: Subject { experiment: "check", task: "fifteen", method: "value_iteration", number: 0.198 },
         judge: same_as_plain_sweeps,
     },

@@ -23,8 +23,8 @@ impl Measured {
         Measured { mean: self.mean - other.mean, error: self.error.hypot(other.error), runs }
     }
 
-    /// How far noise reaches: about `errors` standard errors of a normal law, more for few runs, whose standard error is
-    /// itself uncertain. (The first terms of Student's law; at 2 errors: 2.03 for 100 runs, 2.36 for 8.)
+    /// How far noise reaches: about `errors` standard errors of a normal distribution, more for few runs, whose standard
+    /// error is itself uncertain. (The first terms of Student's t; at 2 errors: 2.03 for 100 runs, 2.36 for 8.)
     pub fn noise(self, errors: f64) -> f64 {
         self.error * reach(errors, self.runs)
     }
@@ -60,13 +60,13 @@ pub fn decide(parts: &[Option<bool>], numbers: String) -> Result<(bool, String),
     if parts.contains(&Some(false)) {
         Ok((false, numbers))
     } else if parts.contains(&None) {
-        Err(format!("too noisy to tell, more runs are needed: {numbers}"))
+        Err(format!("too noisy to tell; more runs are needed: {numbers}"))
     } else {
         Ok((true, numbers))
     }
 }
 
-/// The quantile of Student's law for `runs` runs where that of the normal law is `errors`.
+/// The quantile of Student's t for `runs` runs where that of the normal distribution is `errors`.
 pub fn reach(errors: f64, runs: u32) -> f64 {
     errors + (errors.powi(3) + errors) / (4.0 * f64::from(runs.max(2) - 1))
 }
@@ -106,7 +106,7 @@ pub fn score(
     measured(found.ok_or_else(|| format!("no {experiment}/{task}/{method}{cycles}"))?)
 }
 
-/// The scores of one curve with their x, by rising x; an error if there are none.
+/// The scores of one curve with their x, by increasing x; an error if there are none.
 pub fn curve(
     results: &Results,
     experiment: &str,
@@ -138,7 +138,7 @@ pub fn time<'a>(
     };
     let found = results.timings.iter().find(|timing| same(&timing.key) && timing.unit == unit);
     let usable = found.filter(|timing| timing.microseconds.is_finite() && timing.microseconds > 0.0);
-    usable.ok_or_else(|| format!("no time of {method} on table1/{task} in the unit {unit}"))
+    usable.ok_or_else(|| format!("no time per {unit} of {method} on table1/{task}"))
 }
 
 /// The title of a method.

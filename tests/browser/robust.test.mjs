@@ -134,7 +134,7 @@ describe("the server ends", () => {
     }
     await until("it is back", async () => (await page.locator("#state").textContent()) === "learning");
     await server.end();
-    await until("a server that ended is noticed", async () => /does not answer/.test(await notice(page)));
+    await until("a server that ended is noticed", async () => /is not responding/.test(await notice(page)));
     assert.equal(await page.locator("#state").textContent(), "disconnected");
   });
 

@@ -271,7 +271,7 @@ describe("race and broken worlds", () => {
     await page.locator("#break-wall").click();
     await until("the world is another", async () => (await address(page)).get("maze") !== "rooms");
     await page.keyboard.press("Space");
-    await until("it is right again", async () => /Right again after [\d,]+ steps|did not matter/.test(await text(page, "course-0")));
+    await until("it has recovered", async () => /Recovered after [\d,]+ steps|did not matter/.test(await text(page, "course-0")));
     await page.locator("#trials").waitFor({ state: "visible" });
     assert.match(await page.locator("#trials tbody tr").first().innerText(), /wall\s+reversed full backups\s+ε 0\.3, M 1\s+[\d,]+|no effect/);
     assert.deepEqual(await violations(page), []);

@@ -74,7 +74,7 @@ describe("worlds", () => {
   });
 
   test("a maze that changes by itself, and two ways to explore it", { query: "?run=1&speed=max&world=blocking_maze&gamma=0.95&cycles=20&explore=bayes_bonus:0.2&rival=reversed_full_backups&rival_explore=epsilon_greedy&rival_forget=half_life:500&epsilon=0.1" }, async (page) => {
-    await until("both are right again", async () => /Right again after/.test(await text(page, "course-0")) && /Right again after/.test(await text(page, "course-1")));
+    await until("both have recovered", async () => /Recovered after/.test(await text(page, "course-0")) && /Recovered after/.test(await text(page, "course-1")));
     await page.locator("#trials").waitFor({ state: "visible" });
     const table = await text(page, "trials");
     assert.match(table, /the world’s own\s+reversed full backups\s+Bayesian bonus, β 0\.2\s+[\d,]+/);

@@ -38,6 +38,6 @@ export class Breaking {
         return row;
       }),
     );
-    put($("trials").caption, "Steps until right again");
+    put($("trials").caption, "Steps to recover");
   }
 }

@@ -18,7 +18,7 @@ export const GLOSSARY = {
   discount: ["Discount γ", "How much a reward counts when it comes one step later."],
   optimism: ["Optimism M", "An action is treated as worth 0, better than any real cost, until it has been tried M times. So the agent tries everything."],
   epsilon: ["Exploration ε", "The probability of a random action instead of the best one."],
-  bonus: ["Exploration bonus", "An extra reward for actions that were seldom tried. The agent acts by values with the bonus, so it goes and looks; the policy that it recommends ignores the bonus."],
+  bonus: ["Exploration bonus", "An extra reward for actions that have rarely been tried. The agent acts by values with the bonus, so it goes and looks; the policy that it recommends ignores the bonus."],
   posterior: ["Posterior sampling", "The agent samples a world that is consistent with what it saw, acts optimally in it, and then samples again."],
   paper: ["The paper", "Harm van Seijen and Richard S. Sutton, Planning by Prioritized Sweeping with Small Backups, 2013."],
   forgetting: ["Forgetting", "Old observations lose their weight, so that an agent notices when the world has changed."],
@@ -43,7 +43,7 @@ const HELP = {
   goal: "A click moves the goal.",
   undo: "Reverts the last change to the world. What was learned meanwhile stays (u).",
   wall: "Builds a wall across the path that the agent takes now, where another way remains. The agent is not told (w).",
-  shortcut: "Opens the one wall that shortens the way most. The agent is not told (o).",
+  shortcut: "Opens the one wall whose removal shortens the path most. The agent is not told (o).",
   planner: "How values are computed. Reversed full backups and small backups are the paper's; it compares them with the others.",
   rival: "A second agent learns alongside the first with another planner, from the same random numbers.",
   equal: "What both agents get the same amount of: steps in the world, backups, or computing time on this machine.",
@@ -63,7 +63,7 @@ const HELP = {
   returns: "The discounted return of every episode; the dashed line is the best possible in this world.",
   work: "How many backups planning took per step.",
   figure: "The paper's Figure 3: mean return of the first 200 episodes against update cycles per step. Hollow: as printed. Filled: runs that finished here.",
-  course: "The finish line: following the best actions that the agent knows, without exploring, is worth within 1 % of the best possible, from the start and in the true world. The last percent takes long, because the agent knows only what it has counted.",
+  course: "The finish line: following the best actions that the agent knows, without exploring, is worth within 1 % of the best possible, from the start and in the true world. The last percent takes a long time, because the agent knows only what it has counted.",
   trials: "How many steps each planner, with its way to explore, took until its policy was within 1 % of the optimum again after the world changed.",
 };
 

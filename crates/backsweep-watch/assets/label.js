@@ -91,7 +91,7 @@ export class Label {
     try {
       this.show(await this.ask(cell));
     } catch {
-      // The server does not answer; another part of the page says so.
+      // The server is not responding; another part of the page says so.
     }
     this.busy = false;
     if (this.cell !== null && this.cell !== cell) this.refresh();

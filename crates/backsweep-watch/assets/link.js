@@ -26,7 +26,7 @@ export async function order(order) {
     body: JSON.stringify(order),
   };
   const answer = await fetch("/api/order", request).catch(() => {
-    throw new Error("The server does not answer. Is `backsweep watch` still running?");
+    throw new Error("The server is not responding. Is `backsweep watch` still running?");
   });
   const text = await answer.text();
   if (answer.ok) return JSON.parse(text);

@@ -245,7 +245,7 @@ function showTable(list, numbers) {
 const NOTICES = {
   crowded: "This browser already shows the page in four other tabs or windows. Close or hide one of them, and this one continues.",
   full: `${known.max_viewers} viewers are watching, which is the limit. This page tries again every few seconds.`,
-  lost: "The server does not answer: it has ended or was stopped. This page tries again every few seconds; the scene is kept in the address.",
+  lost: "The server is not responding: it has ended or was stopped. This page tries again every few seconds; the scene is kept in the address.",
 };
 const CLOSED = "There is no path from the start to the goal, so episodes never end and nothing better can be learned. Remove a wall, or press Undo.";
 const STATES = { connecting: "connecting", hidden: "connecting", crowded: "waiting", full: "server full", lost: "disconnected" };

@@ -271,7 +271,7 @@ export class MazeView {
     return true;
   }
 
-  /** The colours, one pixel per cell: the browser enlarges them in one stroke. */
+  /** The colours, one pixel per cell: the browser enlarges them in one go. */
   paintCells(elapsed) {
     const { sprites, cells, pixels } = this;
     const settle = calm.matches ? 1 : 1 - Math.exp(-elapsed / SETTLE_TIME);

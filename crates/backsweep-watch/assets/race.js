@@ -3,7 +3,7 @@
 import { $, capital, count, counted, element, fixed, put } from "/shown.js";
 
 const SINCE = { start: "", wall: " since the wall was built", shortcut: " since the shortcut was opened", paint: " since the world was painted", change: " since the world changed" };
-const RIGHT = { start: "Within 1 % of the optimum", wall: "Right again", shortcut: "Right again", paint: "Right again", change: "Right again" };
+const RIGHT = { start: "Within 1 % of the optimum", wall: "Recovered", shortcut: "Recovered", paint: "Recovered", change: "Recovered" };
 
 /** The name of an agent: its planner, and how it explores if that is not the paper's way or distinguishes two agents. */
 export function racerName(frame, k, titles) {

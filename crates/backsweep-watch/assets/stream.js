@@ -6,7 +6,7 @@
 import { about, decode, session } from "/link.js";
 
 const PLACES = 4;
-const SILENCE = 6000; // milliseconds without a sign of life after which the server counts as lost
+const SILENCE = 6000; // milliseconds without a heartbeat after which the server counts as lost
 const DEAD = 30000; // milliseconds after which the connection itself is closed
 const RETRY = 1500; // milliseconds between attempts
 

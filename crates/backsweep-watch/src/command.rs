@@ -298,7 +298,7 @@ async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
         return Ok(());
     }
     say(std::io::stdout(), &url);
-    say(std::io::stderr(), "Open the address above in a browser to watch. Press Ctrl-C to end.");
+    say(std::io::stderr(), "Open the address above in a browser to watch. Press Ctrl-C to stop.");
     if args.host.is_unspecified() {
         let line =
             format!("From other machines, use the name or address of this one with port {}.", address.port());

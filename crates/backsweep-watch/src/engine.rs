@@ -92,7 +92,7 @@ pub enum Order {
 pub enum Break {
     /// A wall on the path that the first agent takes.
     Wall,
-    /// Opens the wall that shortens the way most.
+    /// Opens the wall whose removal shortens the path most.
     Shortcut,
 }
 
@@ -158,7 +158,7 @@ impl Engine {
         self.frames.borrow().clone()
     }
 
-    /// Tells of every new frame.
+    /// A receiver that is notified of every new frame.
     pub fn frames(&self) -> watch::Receiver<Arc<Frame>> {
         self.frames.clone()
     }

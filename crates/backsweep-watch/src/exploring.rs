@@ -35,7 +35,7 @@ const WAYS: [(&str, &str, &str, &str, f64, f64); 7] = [
     ("posterior_sampling", "posterior sampling", "prior", "prior", 1.0, 1.0),
 ];
 
-/// The title of a way, and the symbol and the value of its constant if it has one to choose.
+/// The title of a way to explore, and the symbol and value of its constant if it has one to choose.
 fn described(explore: &Explore) -> (&'static str, Option<(&'static str, f64)>) {
     let way = WAYS.iter().find(|way| way.0 == explore.name());
     way.map_or(("", None), |&(_, title, chosen, symbol, ..)| {

@@ -35,7 +35,7 @@ const MAX_BODY: usize = 64 * 1024;
 const BODY_TIME: Duration = Duration::from_secs(5);
 /// The most viewers at once.
 const MAX_VIEWERS: usize = 64;
-/// An idle stream sends a sign of life at this interval. The page waits three times as long.
+/// An idle stream sends a heartbeat at this interval. The page waits three times as long.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
@@ -48,7 +48,7 @@ struct Shared {
 /// Listens on an address; port 0 means any free port. Call it inside the runtime that will serve.
 ///
 /// # Errors
-/// As the system says.
+/// If the system refuses.
 pub fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = match address {
         SocketAddr::V4(_) => TcpSocket::new_v4(),

@@ -55,7 +55,7 @@ impl World {
     /// The world of a scene.
     ///
     /// # Errors
-    /// If the maze is not one, or too large, or the law is out of range, or no world has the scene's name.
+    /// If the maze is not valid or too large, the law is out of range, or no world has the scene's name.
     pub fn new(scene: &Scene) -> Result<Self> {
         // Refused by its length before it is parsed; a cell takes up to 4 bytes, and the legend some more.
         if scene.maze.len() > MAX_TEXT {
@@ -200,7 +200,7 @@ impl World {
         self.repainted(rows, legend)
     }
 
-    /// The settings of planners in this world: what is hardly known is treated as worth the most possible here.
+    /// The settings of planners in this world: a hardly tried pair is treated as worth the most possible here.
     pub fn optimistic(&self, settings: Settings) -> Settings {
         let mut settings = settings;
         settings.optimism.value = self.rules.optimistic_value(settings.discount);

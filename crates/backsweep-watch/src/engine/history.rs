@@ -45,7 +45,7 @@ impl History {
         &self.means
     }
 
-    /// How many numbers each mean is of.
+    /// How many numbers each mean covers.
     pub fn stride(&self) -> u64 {
         self.stride
     }

@@ -377,7 +377,7 @@ impl Learner {
         }
     }
 
-    /// Forgets how fast it was, as after a pause.
+    /// Resets the measured speed, as after a pause.
     pub fn rest(&mut self) {
         self.sampled = (Instant::now(), self.steps);
         self.steps_per_second = 0.0;

@@ -68,7 +68,7 @@ mod tests {
                 let taken = steps(speed, every, time) as f64;
                 assert!(
                     (taken - asked).abs() <= 1.0,
-                    "{taken} steps, expected {asked}, with a look every {every:?}"
+                    "{taken} steps, expected {asked}, polled every {every:?}"
                 );
             }
         }

@@ -103,7 +103,7 @@ fn begin(register: &Register, id: u64, stream: TcpStream, app: Router, limits: L
     let has_asked = Arc::new(AtomicBool::new(false));
     let asked = has_asked.clone();
     let _ = stream.set_nodelay(true);
-    // The lock is held until the entry is there, so that the task cannot end before it.
+    // The lock is held until the entry is added, so that the task cannot end before that.
     let mut open = register.lock();
     let registered = Registered(register.clone(), id);
     let task = tokio::spawn(async move {

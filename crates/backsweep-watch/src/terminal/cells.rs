@@ -75,7 +75,7 @@ fn window(agent: usize, n: usize, all: usize) -> Range<usize> {
     start..start + n
 }
 
-/// How a cell looks: its sign, and its colour if it has one.
+/// How a cell looks: its symbol, and its colour if it has one.
 #[derive(Clone, Copy)]
 struct CellLook {
     sign: char,
@@ -109,7 +109,7 @@ fn draw(text: &mut String, CellLook { sign, back }: CellLook, colours: Colours, 
     put(text, sign, if wide { " " } else { "" }, (front, back), colours);
 }
 
-/// Two cells in one character: the upper is its ink, the lower its ground. The agent keeps its sign.
+/// Two cells in one character: the upper is its ink, the lower its ground. The agent keeps its symbol.
 fn draw_halves(text: &mut String, upper: CellLook, lower: CellLook, colours: Colours) {
     let ink = |look: CellLook| match look.sign {
         '★' => rgb(0xffffff),

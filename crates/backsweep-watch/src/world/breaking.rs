@@ -50,7 +50,7 @@ impl World {
         ))
     }
 
-    /// The world with the one wall opened that shortens the way from start to goal most.
+    /// The world with the one wall opened whose removal shortens the path from start to goal most.
     ///
     /// # Errors
     /// If no single wall does.
@@ -65,7 +65,7 @@ impl World {
         let walls = self.cells_of(Kind::Wall).map(|cell| (through(cell), cell));
         match walls.min() {
             Some((length, cell)) if length < now => self.with_cells(&[cell], '.'),
-            _ => Err(Error::new("no single wall would shorten the way to the goal; build some walls first")),
+            _ => Err(Error::new("removing a single wall would not shorten the path to the goal; build some walls first")),
         }
     }
 
@@ -86,7 +86,7 @@ impl World {
         self.kind(State(cell as u32)) == Kind::Wall
     }
 
-    /// The cells of which some action points to a cell.
+    /// The cells with an action that points to a given cell.
     fn before(&self, cell: usize) -> impl Iterator<Item = usize> {
         COMPASS.into_iter().filter_map(move |(down, right)| {
             let from = self.beside(cell, (-down, -right))?;
@@ -94,7 +94,7 @@ impl World {
         })
     }
 
-    /// Steps from every cell to the nearest goal; FAR if there is no path, with some cells as further walls.
+    /// Steps from every cell to the nearest goal, with some cells as additional walls; FAR if there is no path.
     fn distances_to_goal(&self, walls: &[usize]) -> Vec<usize> {
         self.distances(Kind::Goal, walls, |cell| self.before(cell))
     }

@@ -195,7 +195,7 @@ fn errors_name_the_place_what_was_found_and_what_was_expected() {
         (
             "c.drn",
             drn.replace("MDP", "CTMC"),
-            "c.drn:1:8: found 'CTMC'; expected MDP or DTMC: others are not read",
+            "c.drn:1:8: found 'CTMC'; expected MDP or DTMC: others are not supported",
         ),
         (
             "d.drn",
@@ -215,7 +215,7 @@ fn errors_name_the_place_what_was_found_and_what_was_expected() {
         (
             "g.drn",
             drn.replace("state 0\n", "state 0 {3}\n"),
-            "g.drn:7:9: found '{'; observations (POMDPs) are not read",
+            "g.drn:7:9: found '{'; observations (POMDPs) are not supported",
         ),
         (
             "a.tra",
@@ -256,7 +256,7 @@ fn errors_name_the_place_what_was_found_and_what_was_expected() {
         (
             "c.csv",
             TABLE.replace("0.875", "0.75"),
-            "c.csv: state kitchen, action cook: the probabilities sum to 0.875; expected 1 (rows that end the episode are terminated)",
+            "c.csv: state kitchen, action cook: the probabilities sum to 0.875; expected 1 (mark rows that end the episode as terminated)",
         ),
         (
             "d.csv",
@@ -327,11 +327,11 @@ fn errors_in_archives_name_entry_and_index() {
         (build(&[1], &[1.0, 1.0]), "branch-to-target.bin: found 8 bytes; expected 16: 2 items of 8 bytes"),
         (
             archive(&index(2, "stochastic", 1), &[]),
-            "index.json: transition-system.time: found \"stochastic\"; continuous-time models are not read; expected \"discrete\"",
+            "index.json: transition-system.time: found \"stochastic\"; continuous-time models are not supported; expected \"discrete\"",
         ),
         (
             archive(&index(2, "discrete", 2), &[]),
-            "index.json: transition-system.#players: found 2; games are not read",
+            "index.json: transition-system.#players: found 2; games are not supported",
         ),
         (archive("{", &[]), "index.json:1:1: EOF while parsing an object at line 1 column 1; expected JSON"),
         (

@@ -12,7 +12,7 @@ pub const MAX_REWARD: f64 = 1e150;
 impl Mdp {
     /// Checks everything that the solver and the writers rely on:
     ///
-    /// - offsets begin at 0, never fall, and end at the number of choices and arcs; every target is a state;
+    /// - offsets begin at 0, never decrease, and end at the number of choices and arcs; every target is a state;
     /// - probabilities are above 0 and at most 1 + [`SUM_SLACK`], those of a choice sum to at most that;
     /// - rewards are finite and at most [`MAX_REWARD`] in absolute value; names are unique; arrays have their lengths;
     /// - the states of a label, and the initial ones, ascend and exist; a chain has at most one choice per state.
@@ -147,7 +147,7 @@ fn offsets(what: &str, offsets: &[u32], n: usize) -> Result<()> {
     }
     if let Some(at) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
         let problem =
-            format!("found {} after {}; expected offsets that never fall", offsets[at + 1], offsets[at]);
+            format!("found {} after {}; expected offsets that never decrease", offsets[at + 1], offsets[at]);
         return Err(Error::new(format!("{what}[{}]", at + 1), problem));
     }
     let last = offsets.len() - 1;

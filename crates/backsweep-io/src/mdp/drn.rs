@@ -62,12 +62,12 @@ impl Reader {
                     has_type = true;
                 }
                 "@value_type" if matches!(rest, "double" | "rational") => {}
-                "@value_type" => return Err(line.unexpected(rest, "double or rational: others are not read")),
+                "@value_type" => return Err(line.unexpected(rest, "double or rational: others are not supported")),
                 "@parameters" => {
                     let Some(line) = lines.read()? else { return Err(lines.ended("names of parameters")) };
                     if !line.text.trim().is_empty() {
                         return Err(line
-                            .unexpected(line.text.trim(), "no parameters: parametric models are not read"));
+                            .unexpected(line.text.trim(), "no parameters: parametric models are not supported"));
                     }
                 }
                 "@placeholders" => self.placeholders(lines)?,
@@ -154,7 +154,7 @@ impl Reader {
         let mut rest = words.rest();
         if let Some(bad) = ['!', '{'].into_iter().find(|&bad| rest.starts_with(bad)) {
             let what = if bad == '!' { "exit rates (CTMCs, MAs)" } else { "observations (POMDPs)" };
-            return Err(line.error(rest, format!("found '{bad}'; {what} are not read")));
+            return Err(line.error(rest, format!("found '{bad}'; {what} are not supported")));
         }
         if rest.starts_with('[') {
             let (values, after) = self.rewards(line, rest)?;
@@ -330,7 +330,7 @@ fn kind(line: &Line, name: &str) -> Result<bool> {
     match name {
         "DTMC" => Ok(true),
         "MDP" => Ok(false),
-        _ => Err(line.unexpected(name, "MDP or DTMC: others are not read")),
+        _ => Err(line.unexpected(name, "MDP or DTMC: others are not supported")),
     }
 }
 

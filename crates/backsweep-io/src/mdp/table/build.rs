@@ -56,7 +56,7 @@ impl Names {
         id
     }
 
-    /// The rank of every name, if all are whole numbers, which are then sorted by size.
+    /// The rank of every name, if all are whole numbers, which are then sorted numerically.
     fn by_size(&self) -> Option<Vec<u32>> {
         let whole = |name: &String| name.parse::<i64>().ok().filter(|n| n.to_string() == *name);
         let numbers: Vec<i64> = self.names.iter().map(whole).collect::<Option<_>>()?;
@@ -81,7 +81,7 @@ impl Table {
         Ok(())
     }
 
-    /// The model. States and actions that are all whole numbers are in order of size, others in order of first occurrence.
+    /// The model. States and actions that are all whole numbers are in numerical order, others in order of first occurrence.
     pub fn build(mut self) -> Result<Mdp> {
         for (names, state) in [(&mut self.states, true), (&mut self.actions, false)] {
             let Some(rank) = names.by_size() else { continue };
@@ -139,7 +139,7 @@ impl Table {
         let (state, action) =
             (&self.states.names[rows[0].0 as usize], &self.actions.names[rows[0].1 as usize]);
         let problem =
-            format!("the probabilities sum to {sum}; expected 1 (rows that end the episode are terminated)");
+            format!("the probabilities sum to {sum}; expected 1 (mark rows that end the episode as terminated)");
         Err(Error::new(format!("state {state}, action {action}"), problem))
     }
 }

@@ -9,8 +9,8 @@
 //! therefore wrong by at most `(1 + t)^2`, *however ill-conditioned the equations are*. Eliminating state k leaves the other
 //! states' values alone and rewrites only the rows with an arc to k; rounding there is a relative error of at most
 //! `(terms + 4) u` in each of those rows. All these factors multiply: `exact = computed * exp(±error)` with `error` the sum of
-//! `2 (terms + 4) u` over all rows ever rewritten, of twice each row's error at the start, and of the roundings of the way
-//! back. The argument fails for numbers close to the smallest double; then the error is infinite.
+//! `2 (terms + 4) u` over all rows ever rewritten, of twice each row's error at the start, and of the roundings of back
+//! substitution. The argument fails for numbers close to the smallest double; then the error is infinite.
 
 use super::view::UNIT;
 use std::cmp::Reverse;

@@ -107,7 +107,7 @@ pub(crate) fn solve(
     Ok(solution)
 }
 
-/// The refusal of a policy that never ends.
+/// The error for a policy that never ends.
 pub(crate) fn loops(state: &str) -> String {
     format!(
         "state '{state}': a case that reaches it never ends in the fitted model, so its total reward is undefined; \

@@ -32,7 +32,7 @@ pub struct Evaluation {
     pub logged_training: Estimate,
     /// The logged policy on held-out data: the mean return of whole cases or, from counts alone, in the model fitted to them.
     pub logged: Option<Estimate>,
-    /// The policy in the model it was optimised on, and therefore too good.
+    /// The policy in the model it was optimised on, and therefore too high.
     pub training: Estimate,
     /// The policy in the model of held-out data.
     pub held_out: Option<Against>,

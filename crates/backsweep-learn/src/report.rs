@@ -1,5 +1,5 @@
-//! The report: one HTML file that opens from disk and needs nothing else. A content security policy forbids the browser to
-//! fetch anything; its one script only shows embedded data. All text is escaped.
+//! The report: one HTML file that opens from disk and needs nothing else. A content security policy forbids the browser from
+//! fetching anything; its one script only shows embedded data. All text is escaped.
 
 mod tables;
 
@@ -88,7 +88,7 @@ fn head(page: &mut String, learned: &Learned) {
     }
     let _ = writeln!(
         page,
-        "</ul>\n<nav><a href=\"#worth\">Worth</a> <a href=\"#states\">States</a> <a href=\"#refused\">Refused</a> \
+        "</ul>\n<nav><a href=\"#worth\">Worth</a> <a href=\"#states\">States</a> <a href=\"#refused\">Undecided</a> \
          <a href=\"#calibration\">Calibration</a> <a href=\"#what-if\">What if</a> <a href=\"#how\">How</a></nav>\n</header>\n<main>"
     );
 }

@@ -37,7 +37,7 @@ impl Finding {
             Self::NotTested => "not tested on whole cases",
             Self::TooLittleData => "too little data to say",
             Self::Contradicted => "the log contradicts the model",
-            Self::NoDifference => "no difference to see",
+            Self::NoDifference => "no visible difference",
             Self::Worse => "held-out cases speak against it",
             Self::Better => "held-out cases speak for it",
         }

@@ -13,7 +13,7 @@ pub struct Calibration {
     pub observed: Estimate,
 }
 
-/// Groups of the calibration, and the fewest cases that make one.
+/// The number of calibration groups, and the fewest cases per group.
 const GROUPS: usize = 10;
 const MIN_GROUP: usize = 20;
 

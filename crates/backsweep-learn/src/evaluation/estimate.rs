@@ -14,7 +14,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The interval that reaches as far down as up.
+    /// A symmetric interval around a value.
     pub(crate) fn around(value: f64, half: f64) -> Self {
         Self { value, low: value - half, high: value + half }
     }

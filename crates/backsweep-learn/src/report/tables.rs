@@ -142,7 +142,7 @@ fn more(page: &mut String, n: usize, most: usize) {
     }
 }
 
-/// Where the policy refused to decide.
+/// Where the policy does not decide.
 pub(super) fn refused(
     page: &mut String,
     counts: &Counts,
@@ -156,7 +156,7 @@ pub(super) fn refused(
     let visits: i64 = without.iter().map(|row| row.visits).sum();
     let _ = writeln!(
         page,
-        "<h2 id=\"refused\">Where it refused</h2>\n<p>{} of {} states, with {} of the visits, have no action that was seen {minimum} times: \
+        "<h2 id=\"refused\">Where it does not decide</h2>\n<p>{} of {} states, with {} of the visits, have no action that was seen {minimum} times: \
          there the policy is what was logged.</p>",
         without.len(),
         learned.states.len(),

@@ -135,7 +135,7 @@ class Agent:
         cycles as a limit).
 
         Args:
-            cycles: the most update cycles.
+            cycles: the maximum number of update cycles.
             microseconds: the time to plan for.
             until: plan until no priority is above this.
 
@@ -150,7 +150,7 @@ class Agent:
         plan.
 
         Args:
-            cycles: the most update cycles.
+            cycles: the maximum number of update cycles.
             microseconds: the time to plan for.
             until: plan until no priority is above this.
 
@@ -168,7 +168,7 @@ class Agent:
             action_mask: a flag for each declared action, or for 0, 1, 2, ... if none are declared: whether it is possible.
         """
     def value(self, state: Any) -> float:
-        """The value of a state; 0 for one in which episodes only ended.
+        """The value of a state; 0 for one seen only as the end of an episode.
 
         Args:
             state: a known state.
@@ -198,7 +198,7 @@ class Agent:
         """
     @property
     def states(self) -> list[Any]:
-        """The states that steps left, or reached without ending, in the order in which they were first seen."""
+        """The states that a step left, or reached without ending the episode, in the order in which they were first seen."""
     @property
     def model(self) -> Model:
         """What was seen, as counts and probabilities."""
@@ -206,7 +206,7 @@ class Agent:
     def stats(self) -> Stats:
         """Counters of the work so far: cycles, backups, queue length, idle pops and more."""
     def audit(self) -> Audit:
-        """Recompute everything from the model: how exact the values are, and a bound on their distance from the optimum."""
+        """Recompute everything from the model: how accurate the values are, and a bound on their distance from the optimum."""
     def bound(self) -> float | None:
         """The most that the recommended policy can lose in the learned model, compared with the best one there; None with discount
         1, and for planners that cannot tell. It accounts for what is still queued, so it holds at any time and takes no pass

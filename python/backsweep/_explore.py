@@ -100,11 +100,11 @@ class Forgetting:
     """How old observations lose their weight, for worlds that change; give one of the three."""
 
     per_visit: float | None = None
-    """Each visit of an action multiplies the weight of its earlier ones by this, above 0 and at most 1."""
+    """Each visit to an action multiplies the weight of its earlier visits by this, above 0 and at most 1."""
     half_life: float | None = None
     """An observation counts half as much after this many steps of the agent."""
     window: int | None = None
-    """Only this many of the latest observations count."""
+    """Only the latest observations count, this many of them."""
 
     def __post_init__(self) -> None:
         given = [name for name in ("per_visit", "half_life", "window") if getattr(self, name) is not None]

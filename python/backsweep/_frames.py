@@ -1,6 +1,6 @@
 """Data frames of any kind as columns that the native part reads in chunks.
 
-Python never handles single rows: a chunk of a column is a NumPy array, and texts are coded once per distinct text.
+Python never handles single rows: a chunk of a column is a NumPy array, and each distinct text is encoded once.
 """
 
 from __future__ import annotations

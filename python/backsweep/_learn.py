@@ -49,7 +49,7 @@ class History:
         """The running mean of the returns.
 
         Args:
-            window: each mean is that of an episode and up to ``window - 1`` before it.
+            window: each mean covers an episode and up to ``window - 1`` before it.
         """
         if window < 1:
             raise ValueError(f"window is {window}; expected 1 or more")

@@ -125,7 +125,7 @@ def learn_log(
             or a mapping of columns.
         case: the column that identifies the case.
         state: the columns that make up the state; numbers can be cut, as in ``"sofa:0|5|10"`` or ``"age:q4"``.
-        action: the columns that make up the action, cut likewise.
+        action: the columns that make up the action, cut in the same way.
         order: the column that orders the rows of a case; without it, rows are taken in the given order.
         reward: the column of rewards.
         next_state: the columns of the next state, if a row is a whole transition.

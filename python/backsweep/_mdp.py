@@ -141,7 +141,7 @@ class MDP:
         States and actions are whole numbers, or text if the file has names for them.
 
         Args:
-            path: a UMB (.umb), Storm (.drn), PRISM explicit (.tra) or CSV file, or one of ``save`` (.backsweep).
+            path: a UMB (.umb), Storm (.drn), PRISM explicit (.tra) or CSV file, or one that ``save`` wrote (.backsweep).
             discount: how much a reward one step later counts, from 0 to 1; that of the file for .backsweep.
             format: "umb", "drn", "tra", "csv" or "backsweep", if the extension does not say.
             progress: whether to show a bar; by default in a terminal or notebook.
@@ -173,7 +173,7 @@ class MDP:
     def set_outcomes(
         self, state: Hashable, action: Hashable, outcomes: Iterable[Sequence[Any]], *, normalize: bool = False
     ) -> None:
-        """Set what an action leads to. New states and actions are added; values are kept, so that the next ``solve`` is short.
+        """Set what an action leads to. New states and actions are added; values are kept, so that the next ``solve`` is fast.
 
         Args:
             state: the state.
@@ -233,9 +233,9 @@ class MDP:
     ) -> Solution:
         """Compute every value with an interval that is proven to contain it, and a policy.
 
-        After a change to a discounted problem, the previous answer to the same question is repaired. Without discount infinite
-        values are reported as infinite, and the policy attains what the values promise. Ctrl-C and the time limit end the work
-        with the intervals reached so far, which are still proven.
+        After a change, the previous answer to the same question is repaired where possible. Infinite values are reported as
+        infinite, and the policy attains what the values promise. Ctrl-C and the time limit end the work with the intervals
+        reached so far, which are still proven.
 
         Args:
             tolerance: how close values must come to the truth, above 0.
@@ -270,7 +270,7 @@ class MDP:
             changes: ``{(state, action): change}``, where a change is a list of outcomes as for ``set_outcomes`` (a new action
                 is added), a number as for ``set_reward``, or ``None`` to remove the action. States must be known.
             tolerance: as for ``solve``.
-            objective: as for ``solve``; without a discount below 1, both problems are solved from scratch.
+            objective: as for ``solve``.
             minimize: as for ``solve``.
             time_limit: as for ``solve``, for both answers together.
             threads: as for ``solve``.
@@ -397,7 +397,7 @@ class MDP:
         return self._solver.stats()
 
     def audit(self) -> Audit:
-        """Recompute everything from the model: how exact the values are."""
+        """Recompute everything from the model: how accurate the values are."""
         return self._solver.audit()
 
     def __copy__(self) -> MDP:

@@ -10,7 +10,7 @@ WIDTH = 24
 
 
 class Bar:
-    """One line that says how far the work is, redrawn at most ten times per second."""
+    """One line that shows the progress, redrawn at most ten times per second."""
 
     def __init__(self, total: int, wanted: bool | None, stream: TextIO | None = None, unit: str = "episodes") -> None:
         self.total, self.unit = total, unit
@@ -32,7 +32,7 @@ class Bar:
             self.stream.flush()
 
     def show(self, done: int, text: str) -> None:
-        """Draw that ``done`` of the total are done, followed by a text."""
+        """Show that ``done`` of the total are done, followed by a text."""
         now = time.perf_counter()
         if not self.on or (done < self.total and now - self.last < 0.1):
             return

@@ -119,7 +119,7 @@ class Stats(NamedTuple):
 
 
 class Audit(NamedTuple):
-    """How exact the values are; recomputed from the model."""
+    """How accurate the values are; recomputed from the model."""
 
     relation: float
     """The largest difference between an action's value and what the model says it should be."""

@@ -133,7 +133,7 @@ def test_ctrl_c_says_how_much_was_learned():
         signal.signal(signal.SIGINT, before)
     learned = int(agent.model.visits[0]) - 1
     assert 0 < learned < len(states)
-    assert raised.value.__notes__ == [f"rows 0 to {learned - 1} of 2000000 were learned, the rest was not"]
+    assert raised.value.__notes__ == [f"rows 0 to {learned - 1} of 2000000 were learned, the rest were not"]
 
 
 def test_pandas_columns():

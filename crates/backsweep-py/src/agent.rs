@@ -230,7 +230,7 @@ impl Agent {
     /// cycles as a limit).
     ///
     /// Args:
-    ///     cycles: the most update cycles.
+    ///     cycles: the maximum number of update cycles.
     ///     microseconds: the time to plan for.
     ///     until: plan until no priority is above this.
     ///
@@ -252,7 +252,7 @@ impl Agent {
     /// plan.
     ///
     /// Args:
-    ///     cycles: the most update cycles.
+    ///     cycles: the maximum number of update cycles.
     ///     microseconds: the time to plan for.
     ///     until: plan until no priority is above this.
     ///
@@ -287,7 +287,7 @@ impl Agent {
         actions::act(&mut *self.lock()?, state, actions, action_mask)
     }
 
-    /// The value of a state; 0 for one in which episodes only ended.
+    /// The value of a state; 0 for one seen only as the end of an episode.
     ///
     /// Args:
     ///     state: a known state.
@@ -331,7 +331,7 @@ impl Agent {
         self.lock()?.action_names(state)
     }
 
-    /// The states that steps left, or reached without ending, in the order in which they were first seen.
+    /// The states that a step left, or reached without ending the episode, in the order in which they were first seen.
     #[getter]
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         self.lock()?.states.list(py)
@@ -349,7 +349,7 @@ impl Agent {
         stats_object(py, &self.lock()?.agent)
     }
 
-    /// Recompute everything from the model: how exact the values are, and a bound on their distance from the optimum.
+    /// Recompute everything from the model: how accurate the values are, and a bound on their distance from the optimum.
     fn audit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         audit_object(py, &self.recommending(py)?.agent)
     }
@@ -540,7 +540,7 @@ impl Agent {
         Ok(self.lock()?.states.len())
     }
 
-    /// The priority of every state that waits on the queue, 0 for the others, in the order of ``states``. For ``watch``.
+    /// The priority of every queued state, 0 for the others, in the order of ``states``. For ``watch``.
     fn _priorities(&self) -> PyResult<Vec<f64>> {
         let learner = self.lock()?;
         let (model, planner) = (learner.agent.model(), learner.agent.acting_planner());
@@ -590,7 +590,7 @@ impl Agent {
         self.0.traverse(|learner| learner.traverse(&visit))
     }
 
-    /// Called on garbage only: it leaves an agent without names.
+    /// Called only by the garbage collector: it leaves an agent without names.
     fn __clear__(&self) {
         if let Ok(mut learner) = self.lock() {
             learner.clear();

@@ -381,7 +381,7 @@ impl KnownModel {
             .traverse(|solved| solved.model.tables().into_iter().try_for_each(|names| names.traverse(&visit)))
     }
 
-    /// Called on garbage only.
+    /// Called only by the garbage collector.
     fn __clear__(&self) {
         if let Ok(mut solved) = self.lock() {
             let model = &mut solved.model;

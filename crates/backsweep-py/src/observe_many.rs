@@ -38,8 +38,8 @@ pub fn observe_many(
     learn(py, learner, batch, cycles, heavy, &mut learned).map_err(|error| {
         let note = match learned {
             0 => "nothing was learned".to_owned(),
-            1 => format!("row 0 of {n_rows} was learned, the rest was not"),
-            _ => format!("rows 0 to {} of {n_rows} were learned, the rest was not", learned - 1),
+            1 => format!("row 0 of {n_rows} was learned, the rest were not"),
+            _ => format!("rows 0 to {} of {n_rows} were learned, the rest were not", learned - 1),
         };
         errors::with_context(py, error, "", &format!("; {note}"))
     })?;

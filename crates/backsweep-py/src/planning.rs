@@ -107,7 +107,7 @@ pub fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<f64> {
 /// Plans for one of an agent's two sets of values.
 pub type Plan = fn(&mut Agent, Budget<'_>) -> Planned;
 
-/// Plans; returns the number of cycles. `heavy` means that even one cycle may take long.
+/// Plans; returns the number of cycles. `heavy` means that even one cycle may take a long time.
 #[inline]
 pub fn run(py: Python<'_>, agent: &mut Agent, plan: Plan, amount: Amount, heavy: bool) -> PyResult<u64> {
     match amount {

@@ -214,7 +214,7 @@ macro_rules! predictor {
                 self.0.traverse(|named| named.names.traverse(&visit))
             }
 
-            /// Called on garbage only.
+            /// Called only by the garbage collector.
             fn __clear__(&self) {
                 if let Ok(mut named) = self.0.lock() {
                     named.names = Names::default();

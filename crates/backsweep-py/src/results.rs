@@ -30,7 +30,7 @@ pub fn audit_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'
 
 pub fn stats_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'py, PyAny>> {
     static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    // Of an exploring agent, what `plan` has done.
+    // For an exploring agent, what `plan` has done.
     let (counters, model) = (agent.acting_planner().counters(), agent.model());
     let n_pairs: usize = model.states().map(|state| model.n_actions(state)).sum();
     let numbers = (

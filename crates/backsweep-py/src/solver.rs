@@ -204,7 +204,7 @@ impl Solver {
         self.0.traverse(|solved| solved.learner.traverse(&visit))
     }
 
-    /// Called on garbage only.
+    /// Called only by the garbage collector.
     fn __clear__(&self) {
         if let Ok(mut solved) = self.lock() {
             solved.learner.clear();

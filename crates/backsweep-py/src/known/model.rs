@@ -24,7 +24,7 @@ pub struct Row {
 pub struct NamedModel {
     pub states: Names,
     pub actions: Names,
-    /// States in which episodes only ended, from the file of an agent: worth 0.
+    /// States seen only as the end of an episode, from the file of an agent: worth 0.
     pub ends: Names,
     /// The flat arrays, without names. States that were added later have no choices in them.
     pub mdp: Mdp,

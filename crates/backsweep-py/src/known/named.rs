@@ -63,7 +63,7 @@ impl Solved {
         Ok(found)
     }
 
-    /// The value of a state; 0 for one in which episodes only ended.
+    /// The value of a state; 0 for one seen only as the end of an episode.
     pub fn named_value(&mut self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
         Ok(self.find_state(state)?.map_or(0.0, |state| self.value(state)))
     }
@@ -99,7 +99,7 @@ impl Solved {
         Ok(found)
     }
 
-    /// Whether a state is known, be it as an end only.
+    /// Whether a state is known, even if only as an end.
     pub fn contains(&mut self, state: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = state.py();
         let key = names::key(state, "state")?;

@@ -34,7 +34,7 @@ impl Solved {
         self.answer.as_ref().and_then(|answer| answer.values.get(state as usize)).copied().unwrap_or(0.0)
     }
 
-    /// The id of a known state; `None` for one in which episodes only ended.
+    /// The id of a known state; `None` for one seen only as the end of an episode.
     pub fn find_state(&mut self, state: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
         let py = state.py();
         let key = names::key(state, "state")?;

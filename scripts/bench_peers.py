@@ -11,7 +11,7 @@ RUNS = 3
 
 
 def arrays(path):
-    """The flat arrays of a UMB file whose rewards stand at its choices."""
+    """The flat arrays of a UMB file whose rewards belong to choices."""
     with tarfile.open(path) as archive:
         files = {member.name: member for member in archive.getmembers()}
 

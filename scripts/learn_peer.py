@@ -1,4 +1,4 @@
-"""The same by pandas and mdptoolbox-hiive: a file of counts to a policy and a page, for comparison with `backsweep learn --counts`.
+"""The same with pandas and mdptoolbox-hiive: from a file of counts to a policy and a page, for comparison with `backsweep learn --counts`.
 
     pip install pandas mdptoolbox-hiive
     python scripts/learn_peer.py make counts.csv [states] [actions] [next states]    # about states · actions · next states rows

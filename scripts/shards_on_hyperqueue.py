@@ -3,9 +3,9 @@
     pip install hyperqueue
     python scripts/shards_on_hyperqueue.py target/release/backsweep my.toml --shards 6 --workers 2 --out out/merged
 
-HyperQueue's server runs in this process, each worker in a process of its own, so that a worker can be lost as on a real cluster:
-`--lose-a-worker` kills the one from which the first results are. HyperQueue gives its shard to another worker, which goes on
-where the lost one was.
+HyperQueue's server runs in this process, each worker in its own process, so that a worker can be lost as on a real cluster:
+`--lose-a-worker` kills the one that wrote the first results. HyperQueue gives its shard to another worker, which resumes
+where the lost one stopped.
 """
 
 import argparse
@@ -24,8 +24,8 @@ from hyperqueue.ffi.cluster import Cluster
 def work(server: Path) -> None:
     """A worker for a server in another process.
 
-    The Python package starts workers beside a server of its own; pointed at the access file of the other server, the worker
-    registers there. (With the `hq` program this is `hq worker start`.)
+    The Python package starts workers together with its own server; pointed at the access file of the other server, the worker
+    registers there instead. (With the `hq` program this is `hq worker start`.)
     """
     own = Path(tempfile.mkdtemp())
     cluster = Cluster(str(own))
@@ -63,7 +63,7 @@ def main() -> None:
         for i, part in enumerate(parts):
             shard = f"{i}/{options.shards}"
             command = [str(backsweep), "run", str(experiment), "--shard", shard, "--threads", "1", "--out", str(part)]
-            # A worker may start late or have nothing to do; so it is written down which one has which shard.
+            # A worker may start late or have nothing to do, so each task records which worker runs it.
             noting = ["sh", "-c", 'echo $PPID >"$0"; exec "$@"', str(server / f"{i}.worker"), *command]
             job.program(noting, stdout=server / f"{i}.stdout", stderr=server / f"{i}.stderr")
         submitted = client.submit(job)

@@ -66,7 +66,7 @@ def write_explicit(base, states, labels):
 
 
 def write_drn(path, states, labels):
-    """Ends of episodes become a state that stays where it is for nothing."""
+    """Ends of episodes become a state with a self-loop without reward."""
     n = len(states)
     lines = ["@type: MDP", "@parameters", "", "@reward_models", "r", "@nr_states", str(n + 1), "@nr_choices"]
     lines += [str(1 + sum(max(1, len(choices)) for choices in states)), "@model"]

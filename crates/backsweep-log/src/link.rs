@@ -210,7 +210,7 @@ impl Total {
     /// The counts and the kept cases in canonical form; `None` if a sum could be too large for 64 bits.
     ///
     /// # Errors
-    /// None that a sheet without subtractions has.
+    /// As for a sheet; without subtractions there are none.
     pub fn finish(mut self) -> Result<Option<(Counts, Vec<Case>)>> {
         if u128::from(self.largest) * u128::from(self.rows) > i64::MAX as u128 {
             return Ok(None);

@@ -102,7 +102,7 @@ impl Names {
         for (place, &id) in order.iter().enumerate() {
             places[id as usize] = place as u32;
         }
-        // Only UTF-8 was let in.
+        // Only UTF-8 is ever stored.
         let names = order.iter().map(|&id| String::from_utf8_lossy(self.name(id)).into_owned()).collect();
         (names, places)
     }

@@ -7,7 +7,7 @@ use crate::problem::Problem;
 /// Components up to this size are solved densely: a million entries, and some 10⁸ operations.
 const DENSE: usize = 400;
 
-/// Solves for a policy (a choice per group) and constants (one per group), starting from `x`, whose last two entries are the
+/// Solves for a policy (one choice per group) and constants (one per group), starting from `x`, whose last two entries are the
 /// known values. Large components are swept until no value changes by more than `precision` or by more than rounding. `budget`
 /// counts arcs down.
 pub fn solve(

@@ -43,7 +43,7 @@ pub fn shown(mdp: &Mdp) -> (Vec<usize>, String) {
     let n = if mdp.initial.is_empty() { mdp.n_states() } else { all.len() };
     let rest = n.saturating_sub(SHOWN);
     let rest =
-        if rest > 0 { format!("… and {rest} more {kind}; --values FILE writes all of them\n") } else { String::new() };
+        if rest > 0 { format!("… and {rest} more {kind}; see --values FILE\n") } else { String::new() };
     (all.into_iter().take(SHOWN).collect(), rest)
 }
 

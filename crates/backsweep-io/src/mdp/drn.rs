@@ -62,12 +62,16 @@ impl Reader {
                     has_type = true;
                 }
                 "@value_type" if matches!(rest, "double" | "rational") => {}
-                "@value_type" => return Err(line.unexpected(rest, "double or rational: others are not supported")),
+                "@value_type" => {
+                    return Err(line.unexpected(rest, "double or rational: others are not supported"));
+                }
                 "@parameters" => {
                     let Some(line) = lines.read()? else { return Err(lines.ended("names of parameters")) };
                     if !line.text.trim().is_empty() {
-                        return Err(line
-                            .unexpected(line.text.trim(), "no parameters: parametric models are not supported"));
+                        return Err(line.unexpected(
+                            line.text.trim(),
+                            "no parameters: parametric models are not supported",
+                        ));
                     }
                 }
                 "@placeholders" => self.placeholders(lines)?,

@@ -65,7 +65,9 @@ impl World {
         let walls = self.cells_of(Kind::Wall).map(|cell| (through(cell), cell));
         match walls.min() {
             Some((length, cell)) if length < now => self.with_cells(&[cell], '.'),
-            _ => Err(Error::new("removing a single wall would not shorten the path to the goal; build some walls first")),
+            _ => Err(Error::new(
+                "removing any one wall would not shorten the path to the goal; build some walls first",
+            )),
         }
     }
 

@@ -138,8 +138,9 @@ impl Table {
         }
         let (state, action) =
             (&self.states.names[rows[0].0 as usize], &self.actions.names[rows[0].1 as usize]);
-        let problem =
-            format!("the probabilities sum to {sum}; expected 1 (mark rows that end the episode as terminated)");
+        let problem = format!(
+            "the probabilities sum to {sum}; expected 1 (mark rows that end the episode as terminated)"
+        );
         Err(Error::new(format!("state {state}, action {action}"), problem))
     }
 }

@@ -75,11 +75,19 @@ impl Index {
             return Err(refused("#players", players, "games are not supported"));
         }
         if whole(system, SYSTEM, "#observations")? > 0 {
-            return Err(refused("#observations", system["#observations"].clone(), "POMDPs are not supported"));
+            return Err(refused(
+                "#observations",
+                system["#observations"].clone(),
+                "POMDPs are not supported",
+            ));
         }
         if system.get("time").and_then(Value::as_str) != Some("discrete") {
             let found = system.get("time").cloned().unwrap_or_default();
-            return Err(refused("time", found, "continuous-time models are not supported; expected \"discrete\""));
+            return Err(refused(
+                "time",
+                found,
+                "continuous-time models are not supported; expected \"discrete\"",
+            ));
         }
         let index = Self {
             n_states: size(system, "#states")?,
@@ -177,7 +185,9 @@ fn numbers(place: &str, kind: &Value) -> Result<Numbers> {
         "double" if bits.unwrap_or(64) == 64 => Ok(Numbers::Double),
         "rational" => Ok(Numbers::Rational(bytes(16, 128)?)),
         "int" | "uint" if bits.unwrap_or(64) <= 64 => Ok(Numbers::Whole(bytes(8, 64)?, name == "int")),
-        _ if name.ends_with("-interval") => Err(at(place, format!("found {name}; intervals are not supported"))),
+        _ if name.ends_with("-interval") => {
+            Err(at(place, format!("found {name}; intervals are not supported")))
+        }
         _ => Err(at(place, format!("found {kind}; expected double, rational, int or uint"))),
     }
 }

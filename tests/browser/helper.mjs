@@ -18,7 +18,7 @@ if (command.length === 0) throw new Error("BACKSWEEP_WATCH must hold the command
 
 /** Whether times are asserted and not only reported (docs/TESTING.md). */
 export const timed = process.env.BACKSWEEP_TIMED === "1";
-/** How long anything may take that does happen, in milliseconds: machines may be slow and busy. */
+/** The timeout for anything that should happen, in milliseconds: machines may be slow and busy. */
 export const PATIENCE = Number(process.env.BACKSWEEP_PATIENCE ?? 120) * 1000;
 
 /** Starts `backsweep watch` and resolves to its address. */
@@ -43,7 +43,7 @@ export async function startServer(...settings) {
   };
 }
 
-/** The browser: as the machine has it, with nothing that goes out to the network. */
+/** The machine's own browser, without access to the network. */
 export function startBrowser() {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -77,7 +77,7 @@ export async function open(browser, url, { isFirstVisit = false, ...options } = 
 /** Waits until a page that was just loaded shows something. */
 export const drawn = (page) => page.waitForFunction(() => document.body.dataset.drawn !== undefined);
 
-/** Waits until the picture shows a frame, or a later one, and nothing in it moves any more. The engine must be paused. */
+/** Waits until the picture shows this frame or a later one and has stopped moving. The engine must be paused. */
 export const atRest = (page, number = 0) =>
   page.evaluate(
     (number) =>
@@ -122,7 +122,7 @@ export const choose = (page, brush) => page.locator(`label:has(input[value="${br
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** What axe-core finds wrong with what is shown. The page's own rules forbid foreign scripts, so it comes by the debugger. */
+/** What axe-core finds wrong with what is shown. The page's own rules forbid foreign scripts, so it is injected by the debugger. */
 export async function violations(page) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
@@ -142,7 +142,7 @@ export const colour = (page, cell, columns, [right, down]) =>
     [cell, columns, right, down],
   );
 
-/** Waits until something holds, or fails. A page that is being loaded again while it is asked has no answer yet. */
+/** Waits until something holds, or fails. A page that is reloading when it is asked has no answer yet. */
 export async function until(what, holds) {
   const end = Date.now() + PATIENCE;
   const isLoading = (error) => /Execution context was destroyed/.test(error.message);
@@ -157,7 +157,7 @@ export async function until(what, holds) {
   }
 }
 
-/** Against hanging: longer than anything is waited for. */
+/** A guard against hanging: longer than any other wait. */
 export const LIMIT = { timeout: 300_000 };
 
 /** Keeps a screenshot. */
@@ -166,7 +166,7 @@ export const shot = (page, name, options = {}) => page.screenshot({ path: join(o
 /** A phone. */
 export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
 
-/** A browser for the tests of a file, and what defines a test with a server and a page of its own, without problems at the end. */
+/** A browser for the tests of a file, and a function that defines a test with its own server and page, which must have had no problems at the end. */
 export function withPages() {
   let browser;
   before(async () => {

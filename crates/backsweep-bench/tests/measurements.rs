@@ -196,7 +196,7 @@ fn times_are_read() {
     }
 }
 
-/// The stream is that of the generator that is written down, to the last observation.
+/// The stream is that of the documented generator, to the last observation.
 #[test]
 fn the_walk_is_the_one_that_is_written_down() {
     let walk = observations(50, 1000, 12345);

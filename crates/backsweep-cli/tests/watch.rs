@@ -15,7 +15,7 @@ fn output(arguments: &[&str]) -> Output {
     watch(arguments).output().unwrap()
 }
 
-/// A path for a test's own file.
+/// A path for a file of this test only.
 fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }

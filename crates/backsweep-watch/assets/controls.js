@@ -7,7 +7,7 @@ const SPEED_STEPS = 60; // the last one is as fast as possible
 const FIELDS = { cycles: "cycles", gamma: "discount", m: "min_visits", epsilon: "epsilon", seed: "seed", intended: "intended" };
 
 const WORLD = "world/"; // prefix of a world's name in the list of mazes and worlds
-const AS_FIRST = { value: "", title: "As the first" };
+const AS_FIRST = { value: "", title: "Like the first" };
 const CHOICES = {
   explore: { list: "explore", first: [{ value: "paper", title: "As in the paper: ε and M" }] },
   forget: { list: "forget", first: [{ value: "never", title: "Never" }] },

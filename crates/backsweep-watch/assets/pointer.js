@@ -5,7 +5,7 @@ import { $ } from "/shown.js";
 const NAMES = { wall: "a wall", free: "free", start: "the start", goal: "the goal" };
 
 export class Pointer {
-  /** `label` is the card of the cell pointed at; `send` gives an order; `isRace` says whether both mazes share a cursor. */
+  /** `label` is the card of the cell pointed at; `send` sends a command; `isRace` says whether both mazes share a cursor. */
   constructor(views, { label, name, send, say, isRace, canPaint }) {
     Object.assign(this, { views, label, name, send, say, isRace, canPaint });
     this.stroke = null;

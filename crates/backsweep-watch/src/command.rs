@@ -25,16 +25,16 @@ pub struct WatchArgs {
     /// What the two planners of a race get the same amount of: steps, backups or time
     #[arg(long, value_name = "WHAT", default_value = "steps", requires = "race")]
     equal: String,
-    /// How the agent explores: paper (ε and M), epsilon_greedy, optimism, count_bonus:β, variance_bonus:c, bayes_bonus:β or posterior_sampling:prior
+    /// How the agent explores: paper (ε and M), epsilon_greedy, optimism, count_bonus:β, variance_bonus:c, bayes_bonus:β, surprise_bonus:β or posterior_sampling:prior
     #[arg(long, value_name = "HOW", default_value = "paper")]
     explore: String,
     /// How the agent forgets: never, half_life:STEPS, window:OBSERVATIONS or per_visit:FACTOR
     #[arg(long, value_name = "HOW", default_value = "never")]
     forget: String,
-    /// How the second planner of a race explores [default: as the first]
+    /// How the second planner of a race explores [default: like the first]
     #[arg(long, value_name = "HOW", requires = "race")]
     race_explore: Option<String>,
-    /// How the second planner of a race forgets [default: as the first]
+    /// How the second planner of a race forgets [default: like the first]
     #[arg(long, value_name = "HOW", requires = "race")]
     race_forget: Option<String>,
     /// Update cycles after every step

@@ -70,7 +70,7 @@ fn forged(server: &Server) -> Vec<Forged> {
     add("as to a proxy", changed("POST /api", "POST http://evil.example/api"), &[400]);
     add("as to a proxy for itself", changed("POST /api", &format!("POST http://{own}/api")), &[400]);
 
-    // Pages of other sites.
+    // Pages from other sites.
     for origin in [
         "http://evil.example".to_owned(),
         "null".to_owned(),
@@ -119,7 +119,7 @@ fn forged(server: &Server) -> Vec<Forged> {
         );
     }
 
-    // Orders without the page's token.
+    // Commands without the page's token.
     let token = &server.token;
     for wrong in [
         String::new(),
@@ -190,7 +190,7 @@ fn forged(server: &Server) -> Vec<Forged> {
         );
     }
 
-    // With everything right but the order.
+    // With everything right but the command.
     let scene = |change: &str| {
         let mut scene = serde_json::to_value(Scene::default()).unwrap();
         let change: serde_json::Value = serde_json::from_str(change).unwrap();

@@ -69,7 +69,7 @@ impl Random {
 
 pub const HEADER: &str = "case,t,state,action,reward,done\n";
 
-/// The rows of some cases, in order; a part of them ends.
+/// The rows of some cases, in order; some of the cases end.
 pub fn rows(n_cases: u64, seed: u64) -> Vec<String> {
     let mut random = Random(seed);
     let mut rows = Vec::new();

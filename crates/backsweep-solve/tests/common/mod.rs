@@ -126,7 +126,7 @@ fn evaluate(small: &Small, policy: &[usize]) -> Vec<BigRational> {
     (0..n).map(|s| &rows[s][n] / &rows[s][s]).collect()
 }
 
-/// Panics unless every exact value lies inside its interval.
+/// Panics unless every exact value is inside its interval.
 pub fn assert_inside(exact: &[BigRational], solution: &Solution, what: &str) {
     assert_eq!(exact.len(), solution.lower.len(), "{what}");
     for (s, value) in exact.iter().enumerate() {

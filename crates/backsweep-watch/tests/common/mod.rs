@@ -73,7 +73,7 @@ impl Server {
         self.send(request.as_bytes())
     }
 
-    /// An honest order, as the page sends it.
+    /// An honest command, as the page sends it.
     pub fn order(&self, body: &str) -> Answer {
         self.send(self.order_request(body).as_bytes())
     }

@@ -59,7 +59,7 @@ class Solution:
     objective: str
     """What was asked, in words."""
     repaired: bool
-    """Whether an earlier answer was repaired after changes instead of solved from scratch."""
+    """Whether an earlier answer was repaired after changes."""
     _names: Named | None = None
     _action_ids: Ids | None = None
 

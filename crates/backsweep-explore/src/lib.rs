@@ -22,3 +22,8 @@ pub use run::{Run, RunScore};
 pub use table::Table;
 pub use world::{Horizon, Phase, Score, World};
 pub use worlds::{UnknownWorld, names, world};
+
+/// The example of the README runs too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct CratePage;

@@ -122,3 +122,25 @@ fn the_document_and_the_sources_place_the_same_lines() {
     assert!(only_named.is_empty(), "docs/PAPER.md places lines where no tag stands: {only_named:?}");
     assert!(only_tagged.is_empty(), "tags of lines that docs/PAPER.md does not place there: {only_tagged:?}");
 }
+
+/// ARCHITECTURE.md lists the files that one small backup passes through: at most six, each once, with functions that are there.
+#[test]
+fn a_small_backup_passes_through_six_files() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let section = text.split("\n## One small backup").nth(1).unwrap().split("\n## ").next().unwrap();
+    let steps: Vec<&str> =
+        section.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).collect();
+    let mut files = BTreeSet::new();
+    for step in &steps {
+        let mut names = step.split('`').skip(1).step_by(2);
+        let file = names.next().unwrap();
+        assert!(files.insert(file), "{file} is listed twice");
+        let source = fs::read_to_string(root().join("crates/backsweep/src").join(file)).unwrap();
+        let functions: Vec<&str> = names.map(|name| name.rsplit("::").next().unwrap()).collect();
+        for name in functions.iter().filter(|name| name.starts_with(|c: char| c.is_lowercase())) {
+            assert!(source.contains(&format!("fn {name}")), "{file} has no function {name}");
+        }
+        assert!(!functions.is_empty(), "{step}: expected the functions that it passes through");
+    }
+    assert!((1..=6).contains(&steps.len()), "{} files", steps.len());
+}

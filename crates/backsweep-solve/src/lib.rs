@@ -1,4 +1,14 @@
 //! Values of known MDPs, each inside an interval that is proven to contain it.
+//!
+//! | to | use |
+//! |---|---|
+//! | ask a question by name, as the command does | [`Query`] |
+//! | solve with discount | [`solve_discounted`] |
+//! | solve without: reachability, total reward, horizon, average | [`solve_undiscounted`] with an [`Objective`] |
+//! | get the answer again after a change, or before making one | [`Repair`], [`WhatIf`] |
+//! | solve what an agent has learned | [`solve_learned`] |
+//!
+//! [`Limits`] bound the work, and a [`Solution`] says what was proven within them.
 
 mod discounted;
 pub mod families;

@@ -2,6 +2,14 @@
 //!
 //! All planners share one unit of work, the *update cycle*: take the most urgent element and do its backups. [`plan`] is
 //! the one loop that runs cycles within a [`Budget`].
+//!
+//! | to | use |
+//! |---|---|
+//! | let an agent plan | [`PlannerKind`], which names every planner of the library and builds it |
+//! | plan without an agent, or read what only one planner has | [`ReversedFullBackups`], [`SmallBackups`] |
+//! | say how long to plan | [`Budget`]: cycles, until a tolerance, or until a callback says stop |
+//! | see how far it got | [`Planned`], [`Counters`] |
+//! | write a planner | [`Planner`]: the first six methods are enough |
 
 mod baseline;
 mod kind;
@@ -105,13 +113,8 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
         }
     }
 
-    /// Whether the planner keeps [bonuses](Self::set_bonus).
-    fn takes_bonuses(&self) -> bool {
-        false
-    }
-
     /// Replaces the bonus of a pair: Q = R̂ + bonus + γ Σ P̂ U from now on, while the pair's model is
-    /// trusted. O(1). Ignored by planners that do not [take bonuses](Self::takes_bonuses).
+    /// trusted. O(1). Ignored by all but the two planners on small backups.
     fn set_bonus(&mut self, _model: &Model, _pair: Pair, _bonus: f64) {}
 
     /// As [`observe`](Self::observe), and the pair has this bonus from now on. O(1) amortised.

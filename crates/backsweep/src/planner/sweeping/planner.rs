@@ -90,10 +90,6 @@ impl<V: Variant> Planner for Sweeping<V> {
         self.observe_change(model, change);
     }
 
-    fn takes_bonuses(&self) -> bool {
-        true
-    }
-
     fn set_bonus(&mut self, model: &Model, pair: Pair, bonus: f64) {
         self.grow(model);
         let q_old = self.values.set_bonus(pair, bonus, self.values.is_known(model, pair));

@@ -168,13 +168,16 @@ impl PriorityQueue {
     pub fn set(&mut self, key: u32, priority: f64) {
         debug_assert!(priority > 0.0, "the priority of key {key} is {priority}");
         let place = key + self.n_heads;
-        let link = self.links[place as usize];
+        let link = &mut self.links[place as usize];
+        if (link.priority.to_bits() ^ priority.to_bits()) >> self.shift == 0 && self.splits.is_empty() {
+            link.priority = priority; // it stays in its bucket
+            return;
+        }
+        let link = *link;
         self.len += usize::from(link.priority < 0.0);
         let bucket = self.bucket(priority);
         if self.split_of(bucket).is_some() {
             self.put_in_split(place, priority, bucket);
-        } else if (link.priority.to_bits() ^ priority.to_bits()) >> self.shift == 0 {
-            self.links[place as usize].priority = priority; // it stays in its bucket
         } else if self.relink(place, link, bucket, priority) {
             self.filled[bucket as usize / 64] |= 1 << (bucket % 64);
             self.top = self.top.max(bucket);

@@ -108,7 +108,10 @@ impl<'m> Predecessors<'m> {
 
     #[inline(always)]
     fn next_block(&mut self) -> Option<(u32, &'m Block)> {
-        let block = self.arcs.blocks.get(self.cursor as usize)?;
+        if self.cursor == NO_BLOCK {
+            return None;
+        }
+        let block = &self.arcs.blocks[self.cursor as usize];
         let first_arc = self.cursor * LANES;
         self.used += 1;
         self.cursor = if self.used < HEADS { self.heads[self.used] } else { block.next() };

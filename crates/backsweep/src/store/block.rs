@@ -9,7 +9,7 @@ pub(crate) const LANES: u32 = 7;
 pub(super) const WIDE: u32 = 1 << 31;
 
 /// Seven arcs into the same state, in one cache line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Block {
     /// `slots[i]` is the slot of the pair that arc `block * LANES + i` leaves; 0 where the block is not filled.

@@ -2,14 +2,14 @@
 
 use std::ops::{Index, IndexMut};
 
-const BITS: usize = 12;
-const SIZE: usize = 1 << BITS;
+const SIZE: usize = 512;
 
-/// Items in chunks of 4096. A `Vec` that doubled copied everything at once: 310 ms at two million blocks.
+/// Items in chunks of 512. A `Vec` that doubled copied everything at once: 310 ms at two million blocks. Chunks of a fixed size
+/// need one check per access, that the chunk exists.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunks<T> {
-    /// All but the last are full.
-    chunks: Vec<Vec<T>>,
+    /// All but the last are full; what that one has not been given yet is its default.
+    chunks: Vec<Box<[T; SIZE]>>,
     len: usize,
 }
 
@@ -19,7 +19,7 @@ impl<T> Default for Chunks<T> {
     }
 }
 
-impl<T> Chunks<T> {
+impl<T: Clone + Default> Chunks<T> {
     #[inline]
     pub fn len(&self) -> usize {
         self.len
@@ -27,21 +27,22 @@ impl<T> Chunks<T> {
 
     pub fn push(&mut self, item: T) {
         if self.len.is_multiple_of(SIZE) {
-            self.chunks.push(Vec::with_capacity(SIZE));
+            let chunk = vec![T::default(); SIZE].into_boxed_slice();
+            self.chunks.extend(chunk.try_into());
         }
-        self.chunks[self.len / SIZE].push(item);
+        let last = self.len;
+        self[last] = item;
         self.len += 1;
     }
 
-    #[inline(always)]
     pub fn get(&self, i: usize) -> Option<&T> {
-        self.chunks.get(i / SIZE)?.get(i % SIZE)
+        (i < self.len).then(|| &self[i])
     }
 
     /// The chunk that item `i` would be in, and its place there.
     #[inline(always)]
     pub fn chunk(&self, i: usize) -> (&[T], usize) {
-        (self.chunks.get(i / SIZE).map_or(&[], |chunk| chunk), i % SIZE)
+        (self.chunks.get(i / SIZE).map_or(&[], |chunk| &chunk[..]), i % SIZE)
     }
 
     /// Bytes in use, not merely reserved.

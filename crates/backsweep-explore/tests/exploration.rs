@@ -646,3 +646,14 @@ fn every_way_can_be_made_from_its_name_and_constants() {
     }
     assert_eq!(Explore::named("greedy", |_| Ok::<_, ()>(0.0)), Ok(None));
 }
+
+/// The core alone cannot restore an agent that explores, and says who can; this crate restores one that does not.
+#[test]
+fn agents_are_restored_by_the_crate_that_knows_them() {
+    let exploring = build(Explore::CountBonus { beta: 0.5 }, Forgetting::Never, 0.0, PlannerKind::default());
+    let error = Agent::restore(&exploring.store()).unwrap_err().to_string();
+    assert!(error.contains("explore.kind") && error.contains("backsweep_explore::restore"), "{error}");
+    let plain = Agent::new(PlannerKind::default(), settings()).unwrap();
+    let restored = restore(&plain.store()).unwrap();
+    assert_eq!((exploration(&restored), restored.store()), (None, plain.store()));
+}

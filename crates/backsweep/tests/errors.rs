@@ -4,8 +4,8 @@
 mod common;
 
 use backsweep::{
-    Action, Agent, EpsilonGreedy, Error, Model, Next, Optimism, Outcome, PlannerKind, QueueKind, Random,
-    Settings, State,
+    Action, Agent, EpsilonGreedy, Error, Model, Next, Optimism, Outcome, Pair, PlannerKind, QueueKind,
+    Random, Settings, Snapshot, State,
 };
 use common::{QUEUES, on, step};
 
@@ -189,4 +189,39 @@ fn undiscounted_values_that_are_not_defined() {
         says(&error, &["discount is 1", "state 0", "for ever", "expected"]);
         assert_eq!(agent.store(), before, "{}", kind);
     }
+}
+
+/// Rows that are scaled or drawn are checked too, and a refused one changes nothing.
+#[test]
+fn bad_rows_are_refused_and_change_nothing() {
+    let mut model = agent(PlannerKind::default(), QueueKind::Exact).model().clone();
+    let stored = |model: &Model| {
+        let mut snapshot = Snapshot::new();
+        model.store(&mut snapshot);
+        snapshot
+    };
+    let before = stored(&model);
+    for factor in [-0.5, 1.5, f64::NAN, f64::INFINITY] {
+        let error = model.scale_row(Pair(0), factor).unwrap_err();
+        says(&error, &["factor", &factor.to_string(), "from 0 to 1"]);
+    }
+    says(&model.scale_row(Pair(3), 0.5).unwrap_err(), &["pair is 3", "of the model"]);
+    let none: [(State, f64); 0] = [];
+    says(&model.set_weights(Pair(u32::MAX), &none, 1.0, 0.0).unwrap_err(), &["pair is 4294967295"]);
+    for weight in [-1.0, f64::NAN, f64::INFINITY, 1e16] {
+        let error = model.set_weights(Pair(0), &[(State(1), weight)], 0.0, 0.0).unwrap_err();
+        says(&error, &["weight", "action 0", "state 0", &weight.to_string()]);
+        says(&model.set_weights(Pair(2), &none, weight, 0.0).unwrap_err(), &["weight", "state 1"]);
+    }
+    says(&model.set_weights(Pair(0), &[(State(9), 1.0)], 0.0, 0.0).unwrap_err(), &["state 9", "3 states"]);
+    for reward_sum in [f64::NAN, f64::INFINITY, 3e150] {
+        let error = model.set_weights(Pair(1), &[(State(1), 1.0)], 1.0, reward_sum).unwrap_err();
+        says(&error, &["reward", "action 1", "state 0"]);
+    }
+    assert_eq!(stored(&model), before);
+    model.set_weights(Pair(0), &[(State(1), 3.0)], 1.0, 8.0).unwrap();
+    model.scale_row(Pair(0), 0.5).unwrap();
+    let row = (model.weight(Pair(0)), model.ended_weight(Pair(0)), model.mean_reward(Pair(0)));
+    assert_eq!(row, (2.0, 0.5, 2.0));
+    assert_eq!(model.successors(Pair(0)).map(|next| next.weight).collect::<Vec<_>>(), [1.5]);
 }

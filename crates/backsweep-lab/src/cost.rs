@@ -9,7 +9,9 @@ mod shape;
 pub use replay::Replay;
 pub use shape::ModelShape;
 
-use crate::prediction::Method;
+use crate::method::Method;
+use crate::prediction::PredictorChoice;
+use crate::result::Unit;
 use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
 use backsweep::{PlannerKind, Random};
@@ -55,17 +57,18 @@ pub enum Measurement {
     /// An update cycle, or the whole planning, of a planner on a run in the maze.
     Replay(Replay),
     /// A step of a predictor.
-    Step(Method),
+    Step(PredictorChoice),
 }
 
 impl Measurement {
     /// What is timed.
-    pub fn unit(&self) -> &'static str {
+    pub fn unit(&self) -> Unit {
         match self {
-            Self::Cycle(planner, _) => planner.unit(),
-            Self::Replay(replay) if replay.tolerance.is_some() => "observation",
-            Self::Replay(_) => "cycle",
-            Self::Step(_) => "step",
+            Self::Cycle(PlannerKind::ValueIteration, _) => Unit::Sweep,
+            Self::Cycle(..) => Unit::Cycle,
+            Self::Replay(replay) if replay.tolerance.is_some() => Unit::Observation,
+            Self::Replay(_) => Unit::Cycle,
+            Self::Step(_) => Unit::Step,
         }
     }
 
@@ -85,13 +88,13 @@ impl Work for Measurement {
         match self {
             Self::Cycle(planner, shape) => shape.measure(*planner),
             Self::Replay(replay) => replay.measure(seed, run),
-            Self::Step(method) => measure_step(*method, seed),
+            Self::Step(predictor) => measure_step(*predictor, seed),
         }
     }
 }
 
 /// A measurement and its place: task, method, parameter.
-type CostPoint = (&'static str, String, Option<f64>, Measurement);
+type CostPoint = (&'static str, Method, Option<f64>, Measurement);
 
 /// All measurements of a table.
 pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
@@ -118,7 +121,7 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
                 let shape = reshape(base, size).check().map_err(|error| error.at(format!("cost.{task}")))?;
                 all.push((
                     task,
-                    planner.to_string(),
+                    Method::Planner(planner),
                     Some(f64::from(size)),
                     Measurement::Cycle(planner, shape),
                 ));
@@ -127,7 +130,7 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
     }
     for planner in planners.into_iter().filter(|&planner| planner != PlannerKind::ValueIteration) {
         let replay = Replay { planner, tolerance: None, timed };
-        all.push(("maze", planner.to_string(), None, Measurement::Replay(replay)));
+        all.push(("maze", Method::Planner(planner), None, Measurement::Replay(replay)));
     }
     for &tolerance in &table.tolerances {
         if !(tolerance > 0.0 && tolerance.is_finite()) {
@@ -137,23 +140,24 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
         }
         let planner = PlannerKind::ValueIteration;
         let replay = Replay { planner, tolerance: Some(tolerance), timed };
-        all.push(("maze", planner.to_string(), Some(tolerance), Measurement::Replay(replay)));
+        all.push(("maze", Method::Planner(planner), Some(tolerance), Measurement::Replay(replay)));
     }
-    let td = Method::Td(StepSize::Constant(0.1));
-    for (name, method) in [("td_constant", td), ("small_backup", Method::SmallBackup)] {
-        all.push(("circle", name.to_owned(), None, Measurement::Step(method)));
+    let td = PredictorChoice::Td(StepSize::Constant(0.1));
+    for (method, predictor) in [(Method::TdConstant, td), (Method::SmallBackup, PredictorChoice::SmallBackup)]
+    {
+        all.push(("circle", method, None, Measurement::Step(predictor)));
     }
     Ok(all)
 }
 
 /// A step of prediction, without computing errors as the experiment does.
-fn measure_step(method: Method, seed: u64) -> Result<RunResult> {
+fn measure_step(choice: PredictorChoice, seed: u64) -> Result<RunResult> {
     let circle = crate::circle::Circle::task(1, crate::circle::FIXED_INSTANCE)?;
     let trajectory = circle.trajectory(10_000, &mut Random::stream(seed, &[0]));
     let mut samples = Vec::new();
     let begin = Instant::now();
     while samples.len() < 5 || begin.elapsed() < MEASURED_FOR {
-        let mut predictor = method.predictor(0.95)?;
+        let mut predictor = choice.build(0.95)?;
         let begin = Instant::now();
         for step in &trajectory {
             predictor.observe(step.state, step.reward, step.next())?;

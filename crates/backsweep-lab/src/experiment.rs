@@ -8,7 +8,8 @@ mod prediction;
 
 use crate::control::{OwnPlanner, PlannerChoice};
 use crate::cost;
-use crate::result::{ExperimentInfo, MazeInfo, SettingKey, WorldInfo};
+use crate::method::Method;
+use crate::result::{ExperimentInfo, MazeInfo, SettingKey, Unit, WorldInfo};
 use crate::setting::{Setting, Work};
 use crate::{Error, Result};
 use file::File;
@@ -157,7 +158,7 @@ impl Experiment {
             for (task, method, parameter, measurement) in cost::measurements(table, timed)? {
                 let seconds = measurement.seconds();
                 let unit = measurement.unit();
-                let key = experiment.key(task, &method, None, parameter);
+                let key = experiment.key(task, method, None, parameter);
                 experiment.add(key, unit, true, seconds, Box::new(measurement))?;
             }
         }
@@ -203,20 +204,14 @@ impl Experiment {
         }
     }
 
-    fn key(&self, task: &str, method: &str, cycles: Option<u32>, parameter: Option<f64>) -> SettingKey {
-        SettingKey {
-            experiment: self.name.clone(),
-            task: task.to_owned(),
-            method: method.to_owned(),
-            cycles,
-            parameter,
-        }
+    fn key(&self, task: &str, method: Method, cycles: Option<u32>, parameter: Option<f64>) -> SettingKey {
+        SettingKey { experiment: self.name.clone(), task: task.to_owned(), method, cycles, parameter }
     }
 
     fn add(
         &mut self,
         key: SettingKey,
-        unit: &'static str,
+        unit: Unit,
         alone: bool,
         seconds: f64,
         work: Box<dyn Work>,

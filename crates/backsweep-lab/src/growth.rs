@@ -38,12 +38,13 @@ pub fn power(points: &[(f64, f64)]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::SettingKey;
+    use crate::result::{SettingKey, Unit};
 
     fn timing(x: f64, microseconds: f64) -> Timing {
-        let [experiment, task, method] = ["table1", "states", "small_backups"].map(str::to_owned);
+        let [experiment, task] = ["table1", "states"].map(str::to_owned);
+        let method = "small_backups".into();
         let key = SettingKey { experiment, task, method, cycles: None, parameter: Some(x) };
-        Timing { key, unit: "cycle".into(), microseconds, low: 0.0, high: f64::NAN, samples: 3 }
+        Timing { key, unit: Unit::Cycle, microseconds, low: 0.0, high: f64::NAN, samples: 3 }
     }
 
     #[test]

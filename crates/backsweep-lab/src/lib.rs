@@ -20,7 +20,7 @@ mod hash;
 mod law;
 pub mod manifest;
 mod maze;
-mod method;
+pub mod method;
 mod number;
 pub mod prediction;
 pub mod published;

@@ -1,31 +1,113 @@
-//! The methods of the paper: their titles, and the order in which tables and legends list them.
+//! The methods whose results are compared: their names in files, their titles, and their order.
 
-const KNOWN: [(&str, &str); 10] = [
-    ("small_backups", "Small backups"),
-    ("reversed_full_backups", "Reversed full backups"),
-    ("moore_atkeson", "Moore & Atkeson"),
-    ("peng_williams", "Peng & Williams"),
-    ("wiering_schmidhuber", "Wiering & Schmidhuber"),
-    ("value_iteration", "Value iteration"),
-    ("r_max", "R-max"),
-    ("small_backup", "One small backup per step"),
-    ("td_constant", "TD(0), constant step size"),
-    ("td_decaying", "TD(0), decaying step size"),
-];
+use backsweep::PlannerKind;
+use serde::{Deserialize, Serialize};
+use std::fmt;
 
-/// The title of `method`.
-pub fn title(method: &str) -> String {
-    match KNOWN.iter().find(|(name, _)| *name == method) {
-        Some((_, title)) => (*title).to_string(),
-        None => {
-            let words = method.replace('_', " ");
-            let mut letters = words.chars();
-            letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+/// What a result is a result of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", from = "String")]
+pub enum Method {
+    /// A planner of the library.
+    Planner(PlannerKind),
+    /// R-max: value iteration on a model whose pairs are frozen once they are trusted.
+    RMax,
+    /// Prediction with one small backup per step.
+    SmallBackup,
+    /// TD(0) with a constant step size.
+    TdConstant,
+    /// TD(0) with a decaying step size.
+    TdDecaying,
+    /// A name from an experiment file: of a user's method, or of an agent of a suite.
+    Other(String),
+}
+
+impl Method {
+    /// The methods of the paper, in the order in which tables and legends list them: its own first.
+    const PAPER: [Self; 10] = [
+        Self::Planner(PlannerKind::SmallBackups),
+        Self::Planner(PlannerKind::ReversedFullBackups),
+        Self::Planner(PlannerKind::MooreAtkeson),
+        Self::Planner(PlannerKind::PengWilliams),
+        Self::Planner(PlannerKind::WieringSchmidhuber),
+        Self::Planner(PlannerKind::ValueIteration),
+        Self::RMax,
+        Self::SmallBackup,
+        Self::TdConstant,
+        Self::TdDecaying,
+    ];
+
+    /// The name in files.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Planner(kind) => kind.name(),
+            Self::RMax => "r_max",
+            Self::SmallBackup => "small_backup",
+            Self::TdConstant => "td_constant",
+            Self::TdDecaying => "td_decaying",
+            Self::Other(name) => name,
         }
+    }
+
+    /// The name in figures and tables.
+    pub fn title(&self) -> String {
+        match self {
+            Self::Planner(kind) => capitalised(kind.title()),
+            Self::RMax => "R-max".to_owned(),
+            Self::SmallBackup => "One small backup per step".to_owned(),
+            Self::TdConstant => "TD(0), constant step size".to_owned(),
+            Self::TdDecaying => "TD(0), decaying step size".to_owned(),
+            Self::Other(name) => capitalised(&name.replace('_', " ")),
+        }
+    }
+
+    /// The place in tables and legends; methods that are not in the paper come last.
+    pub fn rank(&self) -> usize {
+        Self::PAPER.iter().position(|known| known == self).unwrap_or(Self::PAPER.len())
     }
 }
 
-/// The place of `method` in tables and legends: the paper's own method first.
-pub fn rank(method: &str) -> usize {
-    KNOWN.iter().position(|(name, _)| *name == method).unwrap_or(KNOWN.len())
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl From<&str> for Method {
+    fn from(name: &str) -> Self {
+        let known = Self::PAPER.into_iter().find(|known| known.name() == name);
+        known.unwrap_or_else(|| Self::Other(name.to_owned()))
+    }
+}
+
+impl From<String> for Method {
+    fn from(name: String) -> Self {
+        name.as_str().into()
+    }
+}
+
+impl From<Method> for String {
+    fn from(method: Method) -> Self {
+        method.to_string()
+    }
+}
+
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back_and_titles_begin_with_a_capital() {
+        for method in Method::PAPER {
+            assert_eq!(Method::from(method.name()), method);
+            assert!(method.title().starts_with(char::is_uppercase), "{method}");
+        }
+        assert_eq!(Method::from("small_backups").title(), "Small backups");
+        assert_eq!(Method::from("my_planner"), Method::Other("my_planner".to_owned()));
+    }
 }

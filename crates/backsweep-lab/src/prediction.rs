@@ -8,18 +8,18 @@ use backsweep::{Random, State};
 use backsweep_predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 use std::time::Instant;
 
-/// The methods of prediction.
+/// A predictor with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Method {
+pub enum PredictorChoice {
     /// TD(0).
     Td(StepSize),
     /// One small backup per step, of the transition just observed.
     SmallBackup,
 }
 
-impl Method {
+impl PredictorChoice {
     /// Builds the predictor; values start at 0.
-    pub fn predictor(self, discount: f64) -> Result<Box<dyn Predictor>> {
+    pub fn build(self, discount: f64) -> Result<Box<dyn Predictor>> {
         Ok(match self {
             Self::Td(step_size) => Box::new(Td0::new(discount, step_size, 0.0)?),
             Self::SmallBackup => {
@@ -36,8 +36,8 @@ pub struct Prediction {
     pub task: u32,
     /// Whether every run has its own instance instead of the fixed one.
     pub random_instance: bool,
-    /// The method.
-    pub method: Method,
+    /// The predictor.
+    pub predictor: PredictorChoice,
     /// The discount.
     pub discount: f64,
     /// How many transitions.
@@ -69,7 +69,7 @@ impl Work for Prediction {
             ));
         }
         let mut random = Random::stream(seed, &[self.stream, u64::from(run), 0]);
-        let mut predictor = self.method.predictor(self.discount)?;
+        let mut predictor = self.predictor.build(self.discount)?;
         let mut sum = 0.0;
         let begin = Instant::now();
         let mut state = State(0);

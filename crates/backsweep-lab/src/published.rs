@@ -1,6 +1,8 @@
 //! The published points of the paper's figures, read off their vector paths; the data files name the source.
 
+use crate::method::Method;
 use crate::{PUBLISHED_FIGURE_1, PUBLISHED_FIGURE_3};
+use backsweep::PlannerKind;
 
 /// One column of points of Figure 1: what was printed for one step-size parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,12 +20,12 @@ pub struct PublishedError {
 }
 
 /// One point of Figure 3.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PublishedScore {
     /// Task number of the conference version: 1 has 4 successors, 2 has 15.
     pub task: u32,
-    /// Method, named as in the results.
-    pub method: &'static str,
+    /// The method.
+    pub method: Method,
     /// Update cycles per step; `None` for value iteration and R-max.
     pub cycles: Option<u32>,
     /// Computation time per observation in microseconds on the authors' machine.
@@ -53,8 +55,8 @@ pub fn figure_3() -> Vec<PublishedScore> {
     records(PUBLISHED_FIGURE_3)
         .filter_map(|field| {
             let method = match *field.get(1)? {
-                "vi_every_step" => "value_iteration",
-                other => other,
+                "vi_every_step" => Method::Planner(PlannerKind::ValueIteration),
+                name => name.into(),
             };
             Some(PublishedScore {
                 task: field.first()?.parse().ok()?,

@@ -1,6 +1,6 @@
 //! Queries on results: the summaries and timings that belong together, in the order of their x.
 
-use crate::method::rank;
+use crate::method::Method;
 use crate::result::{ExperimentInfo, Results, SettingKey, Summary, Timing};
 
 /// The place of a setting on the x axis: its cycles, otherwise its parameter.
@@ -9,26 +9,28 @@ pub fn place(key: &SettingKey) -> Option<f64> {
 }
 
 /// The settings of one curve, in order of increasing x.
-pub fn curve<'a>(results: &'a Results, experiment: &str, task: &str, method: &str) -> Vec<&'a Summary> {
-    rising(&results.summaries, |summary| &summary.key, [experiment, task, method])
+pub fn curve<'a>(results: &'a Results, experiment: &str, task: &str, method: &Method) -> Vec<&'a Summary> {
+    rising(&results.summaries, |summary| &summary.key, experiment, task, method)
 }
 
 /// The only setting of a method that has neither cycles nor a parameter.
-pub fn level<'a>(results: &'a Results, experiment: &str, task: &str, method: &str) -> Option<&'a Summary> {
+pub fn level<'a>(results: &'a Results, experiment: &str, task: &str, method: &Method) -> Option<&'a Summary> {
     let mut found = results.summaries.iter().filter(|summary| is_of(&summary.key, experiment, task, method));
     found.find(|summary| place(&summary.key).is_none())
 }
 
 /// The timings of one curve, in order of increasing x.
-pub fn times<'a>(results: &'a Results, experiment: &str, task: &str, method: &str) -> Vec<&'a Timing> {
-    rising(&results.timings, |timing| &timing.key, [experiment, task, method])
+pub fn times<'a>(results: &'a Results, experiment: &str, task: &str, method: &Method) -> Vec<&'a Timing> {
+    rising(&results.timings, |timing| &timing.key, experiment, task, method)
 }
 
 /// The records of one curve, in order of increasing x.
 fn rising<'a, T>(
     records: &'a [T],
     key: fn(&T) -> &SettingKey,
-    [experiment, task, method]: [&str; 3],
+    experiment: &str,
+    task: &str,
+    method: &Method,
 ) -> Vec<&'a T> {
     let is_point = |key: &SettingKey| is_of(key, experiment, task, method) && place(key).is_some();
     let mut found: Vec<&T> = records.iter().filter(|record| is_point(key(record))).collect();
@@ -48,14 +50,14 @@ pub fn tasks(results: &Results, experiment: &str) -> Vec<String> {
 }
 
 /// The methods of a task, the paper's own first.
-pub fn methods(results: &Results, experiment: &str, task: &str) -> Vec<String> {
-    let mut methods: Vec<String> = Vec::new();
+pub fn methods(results: &Results, experiment: &str, task: &str) -> Vec<Method> {
+    let mut methods: Vec<Method> = Vec::new();
     for key in keys(results).filter(|key| key.experiment == experiment && key.task == task) {
         if !methods.contains(&key.method) {
             methods.push(key.method.clone());
         }
     }
-    methods.sort_by_key(|method| rank(method));
+    methods.sort_by_key(Method::rank);
     methods
 }
 
@@ -102,8 +104,8 @@ fn keys(results: &Results) -> impl Iterator<Item = &SettingKey> {
     results.summaries.iter().map(|s| &s.key).chain(results.timings.iter().map(|t| &t.key))
 }
 
-fn is_of(key: &SettingKey, experiment: &str, task: &str, method: &str) -> bool {
-    key.experiment == experiment && key.task == task && key.method == method
+fn is_of(key: &SettingKey, experiment: &str, task: &str, method: &Method) -> bool {
+    key.experiment == experiment && key.task == task && key.method == *method
 }
 
 fn order(key: &SettingKey) -> f64 {

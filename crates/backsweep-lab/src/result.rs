@@ -20,6 +20,7 @@
 //! | `table1` | `circle` | `td_constant`, `small_backup` | | unit `step` |
 //! | `check` | `fifteen` | `value_iteration` | | the tolerance; score: largest difference from plain sweeps |
 
+use crate::method::Method;
 use crate::{Error, Law, Maze, MazeTask, PAPER_MAZE, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -32,7 +33,7 @@ pub struct SettingKey {
     /// The task within it, such as `fifteen`.
     pub task: String,
     /// The method, such as `moore_atkeson`.
-    pub method: String,
+    pub method: Method,
     /// Update cycles per step; `None` if the method has none, or plans until done.
     pub cycles: Option<u32>,
     /// The number on the x axis where that is not cycles: a step size, a decay rate, M, a size, a tolerance.
@@ -121,15 +122,42 @@ pub struct Summary {
     pub capped: u64,
 }
 
+/// What is timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Act, environment, model and planning.
+    Step,
+    /// Model and planning only.
+    Observation,
+    /// One update cycle.
+    Cycle,
+    /// One sweep over all states.
+    Sweep,
+}
+
+impl Unit {
+    const ALL: [Self; 4] = [Self::Step, Self::Observation, Self::Cycle, Self::Sweep];
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Step => "step",
+            Self::Observation => "observation",
+            Self::Cycle => "cycle",
+            Self::Sweep => "sweep",
+        }
+    }
+}
+
 /// The measured time of one setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Timing {
     /// The setting.
     #[serde(flatten)]
     pub key: SettingKey,
-    /// What was timed: `step` (act, environment, model, planning), `observation` (model and planning only), `cycle` (one
-    /// update cycle) or `sweep`.
-    pub unit: String,
+    /// What was timed.
+    pub unit: Unit,
     /// Microseconds per unit: the median over runs, or, for a measurement in rounds (`table1`), the tenth percentile, since
     /// other load on the machine can only add time.
     pub microseconds: f64,
@@ -318,11 +346,19 @@ impl<'a> Fields<'a> {
         self.number(name).map(Some)
     }
 
+    fn unit(&mut self) -> Result<Unit> {
+        let field = self.text("unit")?;
+        Unit::ALL.into_iter().find(|unit| unit.name() == field).ok_or_else(|| {
+            let known = Unit::ALL.map(Unit::name).join(", ");
+            Error::new(format!("unit is '{field}'; expected one of: {known}"))
+        })
+    }
+
     fn key(&mut self) -> Result<SettingKey> {
         Ok(SettingKey {
             experiment: self.text("experiment")?.to_owned(),
             task: self.text("task")?.to_owned(),
-            method: self.text("method")?.to_owned(),
+            method: self.text("method")?.into(),
             cycles: self.perhaps("cycles")?,
             parameter: self.perhaps("parameter")?,
         })
@@ -391,13 +427,14 @@ impl Record for Timing {
     fn write(&self, text: &mut String) {
         self.key.write(text);
         let Self { unit, microseconds, low, high, samples, .. } = self;
+        let unit = unit.name();
         let _ = writeln!(text, ",{unit},{microseconds:.4},{low:.4},{high:.4},{samples}");
     }
 
     fn read(fields: &mut Fields<'_>) -> Result<Self> {
         Ok(Self {
             key: fields.key()?,
-            unit: fields.text("unit")?.to_owned(),
+            unit: fields.unit()?,
             microseconds: fields.number("microseconds")?,
             low: fields.number("low")?,
             high: fields.number("high")?,

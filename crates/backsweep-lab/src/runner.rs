@@ -198,7 +198,7 @@ fn timing_of(setting: &Setting, results: &[RunResult]) -> Timing {
     let [low, middle, high] = if setting.alone { [0.0, 0.1, 0.5] } else { [0.25, 0.5, 0.75] };
     Timing {
         key: setting.key.clone(),
-        unit: setting.unit.to_owned(),
+        unit: setting.unit,
         microseconds: quantile(&samples, middle),
         low: quantile(&samples, low),
         high: quantile(&samples, high),

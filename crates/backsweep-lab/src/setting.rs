@@ -1,7 +1,7 @@
 //! A setting: one point of one curve, and the work behind it.
 
 use crate::Result;
-use crate::result::SettingKey;
+use crate::result::{SettingKey, Unit};
 use std::fmt;
 
 /// What one run gave.
@@ -31,8 +31,8 @@ pub struct Setting {
     pub key: SettingKey,
     /// How many runs it takes.
     pub runs: u32,
-    /// What its samples time; see [`crate::result::Timing::unit`].
-    pub unit: &'static str,
+    /// What its samples time.
+    pub unit: Unit,
     /// Whether runs need the machine to themselves, because they measure times.
     pub alone: bool,
     /// Roughly how many seconds a run takes, used only to estimate the remaining time.

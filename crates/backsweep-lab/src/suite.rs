@@ -1,5 +1,6 @@
 //! The results of a suite of worlds: one line per world and agent, with its target.
 
+use crate::method::Method;
 use crate::query;
 use crate::result::{Results, Row, Summary, WorldInfo};
 use crate::statistics::quantile;
@@ -12,7 +13,7 @@ pub struct SuiteRow {
     /// What the score is.
     pub score: String,
     /// The agent.
-    pub agent: String,
+    pub agent: Method,
     /// Runs.
     pub runs: u32,
     /// The mean score with the ends of its 95 % interval.
@@ -118,7 +119,7 @@ pub fn table(rows: &[SuiteRow]) -> String {
         world = if row.score.starts_with("share") { "" } else { &row.world };
         lines.push([
             title,
-            row.agent.clone(),
+            row.agent.to_string(),
             short(mean),
             interval,
             short(row.median),

@@ -15,7 +15,9 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
+use crate::method::Method;
 use crate::result::Results;
+use backsweep::PlannerKind;
 use serde::Serialize;
 
 pub use terminal::{Style, terminal};
@@ -65,10 +67,20 @@ pub struct Verdict {
 struct Subject {
     experiment: &'static str,
     task: &'static str,
-    method: &'static str,
+    method: Option<&'static Method>,
     /// The task's number in the published data, or a limit the claim names.
     number: f64,
 }
+
+impl Subject {
+    fn method(&self) -> Result<&'static Method, String> {
+        self.method.ok_or_else(|| "the claim names no method".to_owned())
+    }
+}
+
+/// The two classical methods, with which the paper compares its own.
+const CLASSICAL: [Method; 2] =
+    [Method::Planner(PlannerKind::MooreAtkeson), Method::Planner(PlannerKind::PengWilliams)];
 
 /// `Ok((holds, numbers))`, or `Err` with what is missing.
 type Judged = Result<(bool, String), String>;

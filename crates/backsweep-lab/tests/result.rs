@@ -1,11 +1,11 @@
 //! Result files can be read back, and an incomplete last line is skipped.
 
-use backsweep_lab::result::{Row, SettingKey, Summary, Timing, from_csv, to_csv};
+use backsweep_lab::result::{Row, SettingKey, Summary, Timing, Unit, from_csv, to_csv};
 use backsweep_lab::statistics::summarise;
 
 fn key(cycles: Option<u32>, parameter: Option<f64>) -> SettingKey {
-    let [experiment, task, method] = ["fig3", "fifteen", "moore_atkeson"].map(str::to_owned);
-    SettingKey { experiment, task, method, cycles, parameter }
+    let [experiment, task] = ["fig3", "fifteen"].map(str::to_owned);
+    SettingKey { experiment, task, method: "moore_atkeson".into(), cycles, parameter }
 }
 
 fn rows() -> Vec<Row> {
@@ -29,7 +29,7 @@ fn files_read_back_as_they_were() {
     assert_eq!(from_csv::<Summary>(&to_csv(&summaries)).unwrap(), summaries);
     let timings = vec![Timing {
         key: key(Some(1), None),
-        unit: "step".into(),
+        unit: Unit::Step,
         microseconds: 1.25,
         low: 1.0,
         high: 1.5,

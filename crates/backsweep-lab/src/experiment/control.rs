@@ -4,7 +4,7 @@ use super::file::{File, MazeTable, MethodTable, OneOrMany};
 use super::{Changes, Experiment, check_name, read_text};
 use crate::check::Comparison;
 use crate::control::{Control, PlannerChoice, Planning};
-use crate::result::MazeInfo;
+use crate::result::{MazeInfo, Unit};
 use crate::{Error, Law, MazeTask, Result, fnv1a};
 use backsweep::{Optimism, PlannerKind, Settings};
 use std::path::Path;
@@ -125,7 +125,7 @@ impl Experiment {
             };
             for &m in min_visits {
                 let parameter = is_curve.then_some(f64::from(m));
-                let key = self.key(&maze.name, name, cycles, parameter);
+                let key = self.key(&maze.name, name.into(), cycles, parameter);
                 let control = Control {
                     task: Arc::clone(task),
                     planner,
@@ -150,10 +150,10 @@ impl Experiment {
                 let seconds = expected_seconds(&control);
                 if method.compare_with_sweeps {
                     let parameter = Some(tolerance);
-                    let key = self.key(&maze.name, name, cycles, parameter);
-                    self.add(key, "step", false, 2.0 * seconds, Box::new(Comparison { control }))?;
+                    let key = self.key(&maze.name, name.into(), cycles, parameter);
+                    self.add(key, Unit::Step, false, 2.0 * seconds, Box::new(Comparison { control }))?;
                 } else {
-                    self.add(key, "step", false, seconds, Box::new(control))?;
+                    self.add(key, Unit::Step, false, seconds, Box::new(control))?;
                 }
             }
         }

@@ -3,7 +3,7 @@
 use super::file::{AgentTable, File, WorldTable};
 use super::{Changes, Experiment, check_name, read_text};
 use crate::exploration::Exploration;
-use crate::result::WorldInfo;
+use crate::result::{Unit, WorldInfo};
 use crate::{Error, Result, fnv1a};
 use backsweep_explore::{AgentSettings, Horizon, Score, World};
 use backsweep_explore::{Explore, Forgetting};
@@ -89,9 +89,9 @@ impl Experiment {
                     let (world, _) = work.world(self.seed, 0)?;
                     work.agent.build(&world, 0).map_err(|error| at(error.into()))?;
                     let seconds = expected_seconds(&world, &work.agent);
-                    let key = self.key(&table.name, agent.name(), None, size.map(f64::from));
+                    let key = self.key(&table.name, agent.name().into(), None, size.map(f64::from));
                     info.get_or_insert_with(|| described(table, &world, size.is_some()));
-                    self.add(key, "step", false, seconds, Box::new(work))?;
+                    self.add(key, Unit::Step, false, seconds, Box::new(work))?;
                 }
             }
             let info = info.ok_or_else(|| {

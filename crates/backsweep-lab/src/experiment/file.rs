@@ -1,6 +1,7 @@
 //! The format of experiment files: everything they may contain.
 
 use crate::cost::CostTable;
+use crate::method::Method;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Unexpected, Visitor};
 use std::collections::BTreeMap;
@@ -195,7 +196,7 @@ pub struct CircleTable {
 #[serde(deny_unknown_fields)]
 pub struct PredictorTable {
     /// `td_constant`, `td_decaying` or `small_backup`.
-    pub method: String,
+    pub method: Method,
     /// How many step sizes or decay rates, evenly from 0 to 1.
     pub points: Option<u32>,
 }

@@ -2,7 +2,9 @@
 
 use super::file::{File, PredictorTable};
 use super::{Experiment, MOST_SETTINGS, check_name};
-use crate::prediction::{Method, Prediction};
+use crate::method::Method;
+use crate::prediction::{Prediction, PredictorChoice};
+use crate::result::Unit;
 use crate::{Error, Result, fnv1a};
 use backsweep_predict::StepSize;
 
@@ -38,20 +40,20 @@ impl Experiment {
             // be compared run by run.
             let stream = fnv1a(&format!("{}/{}", self.name, circle.name));
             for predictor in &file.predictors {
-                for (method, parameter) in predictor_points(predictor)? {
-                    let key = self.key(&circle.name, &predictor.method, None, parameter);
+                for (choice, parameter) in predictor_points(predictor)? {
+                    let key = self.key(&circle.name, predictor.method.clone(), None, parameter);
                     let work = Prediction {
                         task: circle.task,
                         random_instance,
-                        method,
+                        predictor: choice,
                         discount,
                         steps: file.prediction.steps,
                         stream,
                     };
                     work.circle(0, 0).map_err(|error| error.at(format!("circle {}", circle.name)))?;
-                    method.predictor(work.discount)?;
+                    choice.build(work.discount)?;
                     let seconds = 4e-8 * f64::from(work.steps);
-                    self.add(key, "step", false, seconds, Box::new(work))?;
+                    self.add(key, Unit::Step, false, seconds, Box::new(work))?;
                 }
             }
         }
@@ -59,14 +61,14 @@ impl Experiment {
     }
 }
 
-fn predictor_points(table: &PredictorTable) -> Result<Vec<(Method, Option<f64>)>> {
-    let step_size: fn(f64) -> StepSize = match (table.method.as_str(), table.points) {
-        ("small_backup", None) => return Ok(vec![(Method::SmallBackup, None)]),
-        ("small_backup", Some(_)) => {
+fn predictor_points(table: &PredictorTable) -> Result<Vec<(PredictorChoice, Option<f64>)>> {
+    let step_size: fn(f64) -> StepSize = match (&table.method, table.points) {
+        (Method::SmallBackup, None) => return Ok(vec![(PredictorChoice::SmallBackup, None)]),
+        (Method::SmallBackup, Some(_)) => {
             return Err(Error::new("predictor small_backup: this method has no parameter; remove 'points'"));
         }
-        ("td_constant", _) => StepSize::Constant,
-        ("td_decaying", _) => StepSize::Decaying,
+        (Method::TdConstant, _) => StepSize::Constant,
+        (Method::TdDecaying, _) => StepSize::Decaying,
         (found, _) => {
             return Err(Error::new(format!(
                 "no predictor is called '{found}'; expected one of: td_constant, td_decaying, small_backup"
@@ -76,7 +78,7 @@ fn predictor_points(table: &PredictorTable) -> Result<Vec<(Method, Option<f64>)>
     match table.points {
         Some(points) if (2..=MOST_SETTINGS as u32).contains(&points) => Ok((0..points)
             .map(|i| f64::from(i) / f64::from(points - 1))
-            .map(|x| (Method::Td(step_size(x)), Some(x)))
+            .map(|x| (PredictorChoice::Td(step_size(x)), Some(x)))
             .collect()),
         found => {
             let found = found.map_or("missing".to_owned(), |points| points.to_string());

@@ -2,15 +2,18 @@
 
 use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
 use super::palette::look;
-use crate::method::title;
+use crate::method::Method;
 use crate::published::{PublishedScore, figure_3};
 use crate::query;
 use crate::result::Results;
+use backsweep::PlannerKind;
 
 /// Experiment and task, with the task of the conference version that is laid over it.
 const TASKS: [(&str, &str, u32); 3] =
     [("fig3", "fifteen", 2), ("fig3_icml", "four_80", 1), ("fig3_icml", "four_60", 1)];
 const CYCLES: [f64; 4] = [1.0, 3.0, 5.0, 10.0];
+/// The methods without update cycles.
+const LEVELS: [Method; 2] = [Method::Planner(PlannerKind::ValueIteration), Method::RMax];
 const SCORE: &str = "mean discounted return";
 /// How far below the best score the close view reaches.
 const CLOSE: f64 = 3.5;
@@ -78,7 +81,7 @@ pub fn choice_of_m(results: &Results) -> Option<Chart> {
             ticks.extend(points.iter().map(|point| point.x));
             let best = points.iter().copied().max_by(|one, other| one.y.total_cmp(&other.y));
             let look = look(&method);
-            series.push(Series::curve(title(&method), look.paint, Line::Solid, points).marked(look.mark));
+            series.push(Series::curve(method.title(), look.paint, Line::Solid, points).marked(look.mark));
             let best = best.map(|best| Point::new(best.x, best.y)).into_iter().collect();
             series.push(Series::marks("Best M measured", Paint::Hex("#0072b2"), Mark::Circle, best).hollow());
         }
@@ -136,10 +139,10 @@ fn two_views(
     (columns > 0).then_some(chart)
 }
 
-fn method_series(method: &str, ours: Vec<Point>, theirs: Vec<Point>) -> [Series; 2] {
+fn method_series(method: &Method, ours: Vec<Point>, theirs: Vec<Point>) -> [Series; 2] {
     let look = look(method);
     [
-        Series::curve(title(method), look.paint, Line::Solid, ours).marked(look.mark),
+        Series::curve(method.title(), look.paint, Line::Solid, ours).marked(look.mark),
         Series::marks("", look.paint, look.mark, theirs).hollow(),
     ]
 }
@@ -147,11 +150,11 @@ fn method_series(method: &str, ours: Vec<Point>, theirs: Vec<Point>) -> [Series;
 /// The methods without cycles as lines through the panel; their published score as a hollow mark at `sign_x`.
 fn levels(results: &Results, experiment: &str, task: &str, number: u32, sign_x: f64) -> Vec<Series> {
     let mut series = Vec::new();
-    for method in ["value_iteration", "r_max"] {
+    for method in &LEVELS {
         let look = look(method);
         if let Some(summary) = query::level(results, experiment, task, method) {
             series.push(Series::level(
-                title(method),
+                method.title(),
                 look.paint,
                 Line::Dashed,
                 Point::of_summary(1.0, summary),
@@ -163,12 +166,12 @@ fn levels(results: &Results, experiment: &str, task: &str, number: u32, sign_x: 
     series
 }
 
-fn planners(results: &Results, experiment: &str, task: &str) -> Vec<String> {
+fn planners(results: &Results, experiment: &str, task: &str) -> Vec<Method> {
     let mut methods = query::methods(results, experiment, task);
-    methods.retain(|method| method != "value_iteration" && method != "r_max");
+    methods.retain(|method| !LEVELS.contains(method));
     methods
 }
 
-fn published(number: u32, method: &str) -> impl Iterator<Item = PublishedScore> {
-    figure_3().into_iter().filter(move |point| point.task == number && point.method == method)
+fn published(number: u32, method: &Method) -> impl Iterator<Item = PublishedScore> {
+    figure_3().into_iter().filter(move |point| point.task == number && point.method == *method)
 }

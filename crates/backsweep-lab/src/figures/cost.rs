@@ -3,10 +3,9 @@
 use super::chart::{Axis, Chart, Line, Panel, Point, Series};
 use super::palette::look;
 use crate::growth::{SIZES, exponent};
-use crate::method::title;
 use crate::number::number;
 use crate::query;
-use crate::result::{Results, Timing};
+use crate::result::{Results, Timing, Unit};
 
 /// Time of an update cycle against each size, both logarithmic.
 pub fn table_1(results: &Results) -> Option<Chart> {
@@ -15,9 +14,9 @@ pub fn table_1(results: &Results) -> Option<Chart> {
         let mut series = Vec::new();
         for method in query::methods(results, "table1", task) {
             let timings = query::times(results, "table1", task, &method);
-            let sweep = timings.iter().any(|timing| timing.unit == "sweep");
+            let sweep = timings.iter().any(|timing| timing.unit == Unit::Sweep);
             let look = look(&method);
-            let name = if sweep { format!("{}, one sweep", title(&method)) } else { title(&method) };
+            let name = if sweep { format!("{}, one sweep", method.title()) } else { method.title() };
             let line = if sweep { Line::Dashed } else { Line::Solid };
             let points: Vec<Point> = timings.iter().filter_map(|timing| point(timing)).collect();
             let mut curve = Series::curve(name, look.paint, line, points).marked(look.mark);

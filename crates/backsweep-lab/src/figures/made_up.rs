@@ -1,7 +1,7 @@
 //! Results invented for tests: the levels of the paper with a little noise, for every built-in experiment.
 
 use crate::published::{figure_1, figure_3};
-use crate::result::{ExperimentInfo, Results, Row, SettingKey, Summary, Timing};
+use crate::result::{ExperimentInfo, Results, Row, SettingKey, Summary, Timing, Unit};
 
 /// A key.
 pub fn key(
@@ -11,8 +11,8 @@ pub fn key(
     cycles: Option<u32>,
     parameter: Option<f64>,
 ) -> SettingKey {
-    let [experiment, task, method] = [experiment, task, method].map(str::to_owned);
-    SettingKey { experiment, task, method, cycles, parameter }
+    let [experiment, task] = [experiment, task].map(str::to_owned);
+    SettingKey { experiment, task, method: method.into(), cycles, parameter }
 }
 
 /// The summary of 100 runs with this mean and standard error.
@@ -35,9 +35,9 @@ pub fn summary(key: SettingKey, mean: f64, standard_error: f64) -> Summary {
 }
 
 /// A timing.
-pub fn timing(key: SettingKey, unit: &str, microseconds: f64) -> Timing {
+pub fn timing(key: SettingKey, unit: Unit, microseconds: f64) -> Timing {
     let (low, high) = (microseconds * 0.95, microseconds * 1.08);
-    Timing { key, unit: unit.to_string(), microseconds, low, high, samples: 20 }
+    Timing { key, unit, microseconds, low, high, samples: 20 }
 }
 
 /// Results of every built-in experiment, in which every claim holds.
@@ -101,17 +101,17 @@ fn control(results: &mut Results) {
         [("fig3", "fifteen", 2), ("fig3_icml", "four_60", 1), ("fig3_icml", "four_80", 1)]
     {
         for point in figure_3().into_iter().filter(|point| point.task == number) {
-            let key = key(experiment, task, point.method, point.cycles, None);
-            let error = if point.method == "peng_williams" { 0.9 } else { 0.1 };
+            let key = key(experiment, task, point.method.name(), point.cycles, None);
+            let error = if point.method.name() == "peng_williams" { 0.9 } else { 0.1 };
             if let Some(microseconds) = point.microseconds {
-                results.timings.push(timing(key.clone(), "observation", microseconds * 0.3));
+                results.timings.push(timing(key.clone(), Unit::Observation, microseconds * 0.3));
             }
             results.summaries.push(summary(key, point.score + 0.05, error));
         }
         let vi = if number == 2 { -51.92 } else { -59.86 };
         for (cycles, below) in [(1, 0.4), (3, 0.1), (5, 0.05), (10, 0.0)] {
             let key = key(experiment, task, "small_backups", Some(cycles), None);
-            results.timings.push(timing(key.clone(), "observation", 0.2 + 0.12 * f64::from(cycles)));
+            results.timings.push(timing(key.clone(), Unit::Observation, 0.2 + 0.12 * f64::from(cycles)));
             results.summaries.push(summary(key, vi - below, 0.11));
         }
     }
@@ -137,17 +137,17 @@ fn cost(results: &mut Results) {
             for power in 1..8 {
                 let size = f64::from(1 << power);
                 let key = key("table1", task, method, None, Some(size));
-                results.timings.push(timing(key.clone(), "cycle", first * size.powf(exponent)));
+                results.timings.push(timing(key.clone(), Unit::Cycle, first * size.powf(exponent)));
                 results.summaries.push(summary(key, if task == "predecessors" { size } else { 16.0 }, 0.0));
             }
         }
-        results.timings.push(timing(key("table1", "maze", method, None, None), "cycle", first * 15.0));
+        results.timings.push(timing(key("table1", "maze", method, None, None), Unit::Cycle, first * 15.0));
     }
     for (tolerance, microseconds) in [(1e-3, 130.0), (1e-6, 520.0)] {
         let key = key("table1", "maze", "value_iteration", None, Some(tolerance));
-        results.timings.push(timing(key, "observation", microseconds));
+        results.timings.push(timing(key, Unit::Observation, microseconds));
     }
     for (method, microseconds) in [("td_constant", 0.004), ("small_backup", 0.007)] {
-        results.timings.push(timing(key("table1", "circle", method, None, None), "step", microseconds));
+        results.timings.push(timing(key("table1", "circle", method, None, None), Unit::Step, microseconds));
     }
 }

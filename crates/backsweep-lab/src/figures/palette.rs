@@ -2,6 +2,8 @@
 //! which colour-blind readers can distinguish, plus two in the same spirit; marks differ as well.
 
 use super::chart::{Mark, Paint};
+use crate::method::Method;
+use backsweep::PlannerKind;
 
 /// How a method looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,17 +14,8 @@ pub struct Look {
     pub mark: Mark,
 }
 
-const KNOWN: [(&str, Paint, Mark); 20] = [
-    ("small_backups", Paint::Hex("#0072b2"), Mark::Circle),
-    ("reversed_full_backups", Paint::Hex("#009e73"), Mark::Diamond),
-    ("moore_atkeson", Paint::Hex("#d55e00"), Mark::Square),
-    ("peng_williams", Paint::Hex("#cc79a7"), Mark::Triangle),
-    ("wiering_schmidhuber", Paint::Hex("#e69f00"), Mark::TriangleDown),
-    ("value_iteration", Paint::Ink, Mark::Circle),
-    ("r_max", Paint::Hex("#8c8c8c"), Mark::Square),
-    ("small_backup", Paint::Hex("#0072b2"), Mark::Circle),
-    ("td_constant", Paint::Hex("#a6611a"), Mark::Square),
-    ("td_decaying", Paint::Hex("#56b4e9"), Mark::Triangle),
+/// Styles of the agents of our suites, by their names in the experiment files.
+const AGENTS: [(&str, Paint, Mark); 10] = [
     ("default", Paint::Hex("#0072b2"), Mark::Circle),
     ("best", Paint::Hex("#009e73"), Mark::Diamond),
     ("epsilon_greedy", Paint::Hex("#8c8c8c"), Mark::Square),
@@ -35,7 +28,7 @@ const KNOWN: [(&str, Paint, Mark); 20] = [
     ("forgetting", Paint::Hex("#7a68c4"), Mark::TriangleDown),
 ];
 
-/// Styles for methods that are not in the paper: a user's own planner.
+/// Styles for methods of a user.
 const OTHERS: [(Paint, Mark); 4] = [
     (Paint::Hex("#7a68c4"), Mark::Diamond),
     (Paint::Hex("#b8a800"), Mark::Circle),
@@ -43,12 +36,27 @@ const OTHERS: [(Paint, Mark); 4] = [
     (Paint::Hex("#5f8f8f"), Mark::Square),
 ];
 
-/// The style of `method`. A method that is not in the paper gets a style from its name, always the same.
-pub fn look(method: &str) -> Look {
-    let known = KNOWN.iter().find(|(name, ..)| *name == method).map(|(_, paint, mark)| (*paint, *mark));
-    let (paint, mark) = known.unwrap_or_else(|| {
-        let sum: usize = method.bytes().map(usize::from).sum();
-        OTHERS[sum % OTHERS.len()]
-    });
+/// The style of `method`. A method of a user gets a style from its name, always the same.
+pub fn look(method: &Method) -> Look {
+    let (paint, mark) = match method {
+        Method::Planner(PlannerKind::SmallBackups) | Method::SmallBackup => {
+            (Paint::Hex("#0072b2"), Mark::Circle)
+        }
+        Method::Planner(PlannerKind::ReversedFullBackups) => (Paint::Hex("#009e73"), Mark::Diamond),
+        Method::Planner(PlannerKind::MooreAtkeson) => (Paint::Hex("#d55e00"), Mark::Square),
+        Method::Planner(PlannerKind::PengWilliams) => (Paint::Hex("#cc79a7"), Mark::Triangle),
+        Method::Planner(PlannerKind::WieringSchmidhuber) => (Paint::Hex("#e69f00"), Mark::TriangleDown),
+        Method::Planner(PlannerKind::ValueIteration) => (Paint::Ink, Mark::Circle),
+        Method::RMax => (Paint::Hex("#8c8c8c"), Mark::Square),
+        Method::TdConstant => (Paint::Hex("#a6611a"), Mark::Square),
+        Method::TdDecaying => (Paint::Hex("#56b4e9"), Mark::Triangle),
+        Method::Other(name) => {
+            let known = AGENTS.iter().find(|(agent, ..)| agent == name);
+            known.map(|(_, paint, mark)| (*paint, *mark)).unwrap_or_else(|| {
+                let sum: usize = name.bytes().map(usize::from).sum();
+                OTHERS[sum % OTHERS.len()]
+            })
+        }
+    };
     Look { paint, mark }
 }

@@ -2,7 +2,7 @@
 
 use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
 use super::palette::look;
-use crate::method::title;
+use crate::method::Method;
 use crate::published::{PublishedError, figure_1};
 use crate::query;
 use crate::result::Results;
@@ -11,9 +11,9 @@ const TASKS: [(u32, &str); 2] = [(1, "circle1"), (2, "circle2")];
 const STEP_SIZES: &str = "constant step size α, or decay rate d";
 const ERROR: &str = "RMS error / initial error";
 
-type Published = (&'static str, fn(&PublishedError) -> f64);
+type Published = (Method, fn(&PublishedError) -> f64);
 const TD: [Published; 2] =
-    [("td_constant", |point| point.td_constant), ("td_decaying", |point| point.td_decaying)];
+    [(Method::TdConstant, |point| point.td_constant), (Method::TdDecaying, |point| point.td_decaying)];
 
 /// Figure 1 as published, and below it the same curves relative to the small backup: their shapes.
 pub fn fixed_instance(results: &Results) -> Chart {
@@ -41,10 +41,10 @@ pub fn fixed_instance(results: &Results) -> Chart {
 pub fn band(results: &Results) -> Chart {
     let mut panels = Vec::new();
     for (number, task) in TASKS {
-        for (method, published) in TD {
+        for (method, published) in &TD {
             let mut series = vec![small_backup_band(results, task)];
             let summaries = query::curve(results, "fig1_band", task, method);
-            let (paint, name) = (look(method).paint, title(method));
+            let (paint, name) = (look(method).paint, method.title());
             let band = summaries.iter().filter_map(|s| {
                 Some(Point { x: query::place(&s.key)?, y: s.iqm, low: s.quantile_10, high: s.quantile_90 })
             });
@@ -60,7 +60,7 @@ pub fn band(results: &Results) -> Chart {
             series.extend(published_curve(number, paint, look(method).mark, published));
             series.extend(published_level(number));
             panels.push(Panel {
-                title: format!("{}: {}", short_title(number), title(method)),
+                title: format!("{}: {}", short_title(number), method.title()),
                 x: step_sizes_of(method),
                 y: Axis::log(ERROR),
                 series,
@@ -79,22 +79,22 @@ pub fn band(results: &Results) -> Chart {
 }
 
 fn curves(results: &Results, number: u32, task: &str, relative: bool) -> Vec<Series> {
-    let small = query::level(results, "fig1", task, "small_backup");
+    let small = query::level(results, "fig1", task, &Method::SmallBackup);
     let unit = if relative { small.map_or(f64::NAN, |small| small.mean) } else { 1.0 };
     let mut series = Vec::new();
-    for (method, published) in TD {
+    for (method, published) in &TD {
         let look = look(method);
         let ours = query::curve(results, "fig1", task, method);
         let points =
             ours.iter().filter_map(|s| Some(Point::new(query::place(&s.key)?, s.mean / unit))).collect();
-        series.push(Series::curve(title(method), look.paint, Line::Solid, points));
+        series.push(Series::curve(method.title(), look.paint, Line::Solid, points));
         let divisor = move |point: &PublishedError| if relative { point.small_backups } else { 1.0 };
         series.extend(published_curve(number, look.paint, look.mark, move |p| published(p) / divisor(p)));
     }
     if let Some(small) = small {
-        let paint = look("small_backup").paint;
+        let paint = look(&Method::SmallBackup).paint;
         series.push(Series::level(
-            title("small_backup"),
+            Method::SmallBackup.title(),
             paint,
             Line::Solid,
             Point::new(0.0, small.mean / unit),
@@ -124,17 +124,17 @@ fn published_curve(
 
 /// The published level of the small backup.
 fn published_level(number: u32) -> [Series; 2] {
-    let look = look("small_backup");
+    let look = look(&Method::SmallBackup);
     published_curve(number, look.paint, look.mark, |point| point.small_backups)
 }
 
 fn small_backup_band(results: &Results, task: &str) -> Series {
-    let paint = look("small_backup").paint;
-    let point =
-        query::level(results, "fig1_band", task, "small_backup").map_or(Point::new(0.0, f64::NAN), |s| {
-            Point { x: 0.0, y: s.iqm, low: s.quantile_10, high: s.quantile_90 }
-        });
-    Series::level(title("small_backup"), paint, Line::Solid, point)
+    let paint = look(&Method::SmallBackup).paint;
+    let point = query::level(results, "fig1_band", task, &Method::SmallBackup).map_or(
+        Point::new(0.0, f64::NAN),
+        |s| Point { x: 0.0, y: s.iqm, low: s.quantile_10, high: s.quantile_90 },
+    );
+    Series::level(Method::SmallBackup.title(), paint, Line::Solid, point)
 }
 
 fn published_key() -> Series {
@@ -147,8 +147,8 @@ fn step_sizes() -> Axis {
     Axis::linear(STEP_SIZES).between(-0.02, 1.02)
 }
 
-fn step_sizes_of(method: &str) -> Axis {
-    Axis::linear(if method == "td_constant" { "constant step size α" } else { "decay rate d" })
+fn step_sizes_of(method: &Method) -> Axis {
+    Axis::linear(if *method == Method::TdConstant { "constant step size α" } else { "decay rate d" })
         .between(-0.02, 1.02)
 }
 

@@ -4,7 +4,7 @@
 use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
 use super::palette::look;
 use super::user::file_name;
-use crate::method::title;
+use crate::method::Method;
 use crate::query;
 use crate::result::{Results, Summary, WorldInfo};
 
@@ -30,7 +30,7 @@ pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
         for (i, summary) in levels.iter().enumerate() {
             let look = look(&summary.key.method);
             let point = Point::of_summary(1.0 + i as f64, summary);
-            series.push(Series::marks(title(&summary.key.method), look.paint, look.mark, vec![point]));
+            series.push(Series::marks(summary.key.method.title(), look.paint, look.mark, vec![point]));
         }
         let x = Axis::linear("").between(-0.7, levels.len() as f64 + 0.7).ticked(&[]);
         Some(Panel { title: world.title.clone(), x, y: Axis::linear(world.score.clone()), series })
@@ -41,11 +41,11 @@ pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
 pub fn sizes(results: &Results, experiment: &str) -> Option<Chart> {
     chart(results, experiment, "-sizes", |world| {
         let agents = query::methods(results, experiment, &world.task);
-        let curve = |agent: &String| {
+        let curve = |agent: &Method| {
             let summaries = query::curve(results, experiment, &world.task, agent);
             let points = summaries.iter().filter_map(|s| Some(Point::of_summary(query::place(&s.key)?, s)));
             let look = look(agent);
-            Series::curve(title(agent), look.paint, Line::Solid, points.collect()).marked(look.mark)
+            Series::curve(agent.title(), look.paint, Line::Solid, points.collect()).marked(look.mark)
         };
         let series: Vec<Series> =
             agents.iter().map(curve).filter(|series| !series.points().is_empty()).collect();

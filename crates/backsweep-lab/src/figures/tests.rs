@@ -3,7 +3,8 @@
 use super::made_up::{complete, key, summary, timing};
 use super::*;
 use crate::Law;
-use crate::result::{ExperimentInfo, MazeInfo};
+use crate::method::Method;
+use crate::result::{ExperimentInfo, MazeInfo, Unit};
 use resvg::usvg::roxmltree::{Document, Node};
 
 fn ids(results: &Results) -> Vec<String> {
@@ -124,16 +125,17 @@ fn published_points_are_hollow_and_ours_are_full() {
 
 #[test]
 fn a_method_looks_the_same_everywhere_and_no_two_look_alike() {
+    let look = |method: &str| palette::look(&method.into());
     let methods =
         ["small_backups", "reversed_full_backups", "moore_atkeson", "peng_williams", "wiering_schmidhuber"];
     let rest = ["value_iteration", "r_max", "td_constant", "td_decaying"];
-    let looks: Vec<_> = methods.iter().chain(&rest).map(|method| palette::look(method).paint).collect();
+    let looks: Vec<_> = methods.iter().chain(&rest).map(|method| look(method).paint).collect();
     for (index, look) in looks.iter().enumerate() {
         assert!(!looks[..index].contains(look), "{look:?}");
     }
-    assert_eq!(palette::look("small_backup").paint, palette::look("small_backups").paint);
-    assert_eq!(palette::look("my_planner"), palette::look("my_planner"));
-    assert_eq!(crate::method::title("my_planner"), "My planner");
+    assert_eq!(look("small_backup").paint, look("small_backups").paint);
+    assert_eq!(look("my_planner"), look("my_planner"));
+    assert_eq!(Method::from("my_planner").title(), "My planner");
 }
 
 /// An experiment of a user, with names that try to break the page.
@@ -154,7 +156,7 @@ fn users_own() -> Results {
         for cycles in [1, 2, 4] {
             let score = 10.0 - f64::from(cycles);
             let key = key(&name, "grid", method, Some(cycles), None);
-            results.timings.push(timing(key.clone(), "step", f64::from(cycles)));
+            results.timings.push(timing(key.clone(), Unit::Step, f64::from(cycles)));
             results.summaries.push(summary(key, score, 0.5));
         }
         results.summaries.push(summary(key(&name, "plain", method, None, Some(0.5)), 3.0, 0.5));

@@ -3,9 +3,8 @@
 
 use super::chart::{Axis, Chart, Line, Panel, Point, Series, Shape};
 use super::palette::look;
-use crate::method::title;
 use crate::query;
-use crate::result::{Results, Summary};
+use crate::result::{Results, Summary, Unit};
 
 /// One panel per task, one curve per method; methods without cycles are lines through the panel.
 pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
@@ -37,7 +36,7 @@ pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
 pub fn against_time(results: &Results, experiment: &str) -> Option<Chart> {
     let time = |summary: &Summary| {
         let timing =
-            results.timings.iter().find(|timing| timing.key == summary.key && timing.unit == "step")?;
+            results.timings.iter().find(|timing| timing.key == summary.key && timing.unit == Unit::Step)?;
         (timing.microseconds > 0.0).then_some(timing.microseconds)
     };
     results
@@ -75,7 +74,7 @@ fn curves(
         let look = look(method);
         if let Some(summary) = query::level(results, experiment, task, method) {
             series.push(Series::level(
-                title(method),
+                method.title(),
                 look.paint,
                 Line::Dashed,
                 Point::of_summary(1.0, summary),
@@ -83,7 +82,7 @@ fn curves(
         }
         let summaries = query::curve(results, experiment, task, method);
         let points = summaries.iter().filter_map(|s| Some(Point::of_summary(place(s, index)?, s))).collect();
-        series.push(Series::curve(title(method), look.paint, Line::Solid, points).marked(look.mark));
+        series.push(Series::curve(method.title(), look.paint, Line::Solid, points).marked(look.mark));
     }
     series.sort_by_key(|series| series.shape != Shape::Level);
     series

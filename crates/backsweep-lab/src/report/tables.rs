@@ -2,17 +2,19 @@
 
 use crate::figures::text::escape;
 use crate::growth::{SIZES, exponent};
+use crate::method::Method;
 use crate::number::number;
-use crate::published::{figure_1, figure_3};
+use crate::published::{PublishedScore, figure_1, figure_3};
 use crate::result::{Results, SettingKey, Summary, Timing};
-use crate::{method, query, suite};
+use crate::{query, suite};
+use backsweep::PlannerKind;
 use std::fmt::Write;
 
 /// Table 1: the fitted exponents next to those the paper states.
 pub fn exponents(page: &mut String, results: &Results) {
-    let mut methods: Vec<String> =
+    let mut methods: Vec<Method> =
         SIZES.iter().flat_map(|(task, _)| query::methods(results, "table1", task)).collect();
-    methods.sort_by_key(|method| method::rank(method));
+    methods.sort_by_key(Method::rank);
     methods.dedup();
     if methods.is_empty() {
         return;
@@ -26,7 +28,7 @@ pub fn exponents(page: &mut String, results: &Results) {
     }
     let _ = writeln!(page, "<th scope=\"col\">the paper</th></tr>");
     for method in methods {
-        let _ = write!(page, "<tr><td>{}</td>", escape(&method::title(&method)));
+        let _ = write!(page, "<tr><td>{}</td>", escape(&method.title()));
         for (task, _) in SIZES {
             let fitted = exponent(&query::times(results, "table1", task, &method));
             let cell =
@@ -75,7 +77,7 @@ pub fn suites(page: &mut String, results: &Results) {
                 perhaps(row.ceiling),
                 perhaps(row.mark.map(|(mark, _)| mark)),
             ];
-            let _ = write!(page, "<tr><td>{}</td>", escape(&method::title(&row.agent)));
+            let _ = write!(page, "<tr><td>{}</td>", escape(&row.agent.title()));
             for number in numbers {
                 let _ = write!(page, "<td class=\"number\">{number}</td>");
             }
@@ -145,9 +147,9 @@ pub fn timings(page: &mut String, results: &Results) {
             "<tr><td>{}</td><td>{}</td><td>{}</td>{}<td>{}</td><td class=\"number\">{}</td><td class=\"number\">{} to {}</td><td class=\"number\">{samples}</td></tr>",
             escape(&key.experiment),
             escape(&query::task_title(results, &key.experiment, &key.task)),
-            escape(&method::title(&key.method)),
+            escape(&key.method.title()),
             place_cells(key),
-            escape(unit),
+            unit.name(),
             finite(*microseconds, 4),
             finite(*low, 4),
             finite(*high, 4),
@@ -174,7 +176,7 @@ fn summary_row(page: &mut String, summary: &Summary, both: bool, with_published:
     if with_published {
         cells.push(published(key).map_or(String::new(), text));
     }
-    let _ = write!(page, "<tr><td>{}</td>", escape(&method::title(&key.method)));
+    let _ = write!(page, "<tr><td>{}</td>", escape(&key.method.title()));
     for cell in cells {
         let _ = write!(page, "<td class=\"number\">{cell}</td>");
     }
@@ -201,31 +203,33 @@ fn published(key: &SettingKey) -> Option<f64> {
             let parameter = key.parameter.unwrap_or(0.0);
             let points = figure_1();
             let point = points.iter().find(|p| p.task == task && (p.parameter - parameter).abs() < 1e-6)?;
-            match key.method.as_str() {
-                "td_constant" => Some(point.td_constant),
-                "td_decaying" => Some(point.td_decaying),
-                "small_backup" => Some(point.small_backups),
+            match key.method {
+                Method::TdConstant => Some(point.td_constant),
+                Method::TdDecaying => Some(point.td_decaying),
+                Method::SmallBackup => Some(point.small_backups),
                 _ => None,
             }
         }
         ("fig3", "fifteen") | ("fig3_icml", "four_80" | "four_60") => {
             let number = if experiment == "fig3" { 2 } else { 1 };
             let points = figure_3();
-            let same = |method: &str, cycles| method == key.method && cycles == key.cycles;
-            points.iter().find(|p| p.task == number && same(p.method, p.cycles)).map(|p| p.score)
+            let same = |p: &&PublishedScore| p.method == key.method && p.cycles == key.cycles;
+            points.iter().filter(|p| p.task == number).find(same).map(|p| p.score)
         }
         _ => None,
     }
 }
 
-fn stated(method: &str) -> &'static str {
-    match method {
-        "small_backups" => "O(|A|) + O(Pre)",
-        "moore_atkeson" => "O(|S||A| + |A|) + O(Pre)",
-        "peng_williams" => "O(|S| + |A|) + O(Pre)",
-        "reversed_full_backups" => "O(Pre) (conference version)",
-        "value_iteration" => "one sweep, for comparison",
-        _ => "–",
+/// The cost of an update cycle in the paper's Table 1.
+fn stated(method: &Method) -> &'static str {
+    let Method::Planner(planner) = method else { return "–" };
+    match planner {
+        PlannerKind::SmallBackups => "O(|A|) + O(Pre)",
+        PlannerKind::MooreAtkeson => "O(|S||A| + |A|) + O(Pre)",
+        PlannerKind::PengWilliams => "O(|S| + |A|) + O(Pre)",
+        PlannerKind::ReversedFullBackups => "O(Pre) (conference version)",
+        PlannerKind::ValueIteration => "one sweep, for comparison",
+        PlannerKind::WieringSchmidhuber => "–",
     }
 }
 

@@ -69,7 +69,7 @@ fn text_of_a_user_stays_text() {
     results.version = hostile.to_string();
     results.experiments = vec![info];
     for summary in &mut results.summaries {
-        summary.key.method.push_str("<i>");
+        summary.key.method = format!("{}<i>", summary.key.method).into();
     }
     let page = page(&results);
     assert!(!page.contains("<script") && !page.contains("<i>") && !page.contains("<b>12"));

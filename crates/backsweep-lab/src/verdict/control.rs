@@ -1,20 +1,22 @@
 //! Claims about Figure 3: prioritized sweeping against value iteration on the maze, and the choice of M.
 
-use super::evidence::{Measured, curve, decide, name, score};
-use super::{Claim, Judged, Subject};
+use super::evidence::{Measured, curve, decide, score};
+use super::{CLASSICAL, Claim, Judged, Subject};
+use crate::method::Method::{self, Planner};
 use crate::number::number;
 use crate::query;
 use crate::result::{Results, SettingKey};
+use backsweep::PlannerKind;
 
 const PART: &str = "Figure 3";
 const SECTION: &str = "section 5.2";
 
-const fn fifteen(method: &'static str, number: f64) -> Subject {
+const fn fifteen(method: Option<&'static Method>, number: f64) -> Subject {
     Subject { experiment: "fig3", task: "fifteen", method, number }
 }
 
 const fn four(task: &'static str) -> Subject {
-    Subject { experiment: "fig3_icml", task, method: "", number: 0.0 }
+    Subject { experiment: "fig3_icml", task, method: None, number: 0.0 }
 }
 
 pub(super) const CLAIMS: &[Claim] = &[
@@ -23,7 +25,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: PART,
         text: "With one update cycle per step, small backups closely approximate value iteration (within 0.5)",
         place: SECTION,
-        about: fifteen("small_backups", 0.5),
+        about: fifteen(Some(&Planner(PlannerKind::SmallBackups)), 0.5),
         judge: close_to_value_iteration,
     },
     Claim {
@@ -31,7 +33,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: PART,
         text: "With one update cycle per step, reversed full backups closely approximate value iteration (within 0.5)",
         place: "conference version, section 5.2",
-        about: fifteen("reversed_full_backups", 0.5),
+        about: fifteen(Some(&Planner(PlannerKind::ReversedFullBackups)), 0.5),
         judge: close_to_value_iteration,
     },
     Claim {
@@ -39,7 +41,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: PART,
         text: "With one update cycle per step, the two classical methods do not approximate it (both more than 0.5 below)",
         place: SECTION,
-        about: fifteen("", 0.5),
+        about: fifteen(None, 0.5),
         judge: classical_far,
     },
     Claim {
@@ -47,7 +49,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: PART,
         text: "Small backups improve substantially on both classical methods (at one cycle, by more than 2)",
         place: "section 1",
-        about: fifteen("", 2.0),
+        about: fifteen(None, 2.0),
         judge: improvement,
     },
     Claim {
@@ -55,7 +57,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: PART,
         text: "Peng & Williams does considerably worse than Moore & Atkeson (at every number of cycles; by more than 1 at 1)",
         place: SECTION,
-        about: fifteen("", 1.0),
+        about: fifteen(None, 1.0),
         judge: peng_williams_worse,
     },
     Claim {
@@ -63,7 +65,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: PART,
         text: "15 successors: every method does no worse with more update cycles (within 3 standard errors)",
         place: "Figure 3",
-        about: fifteen("", 0.0),
+        about: fifteen(None, 0.0),
         judge: more_cycles,
     },
     Claim {
@@ -87,7 +89,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: PART,
         text: "The largest standard error of 100 runs is 0.1 (below 0.15), excluding Peng & Williams",
         place: SECTION,
-        about: fifteen("", 0.15),
+        about: fifteen(None, 0.15),
         judge: standard_error_of_scores,
     },
     Claim {
@@ -95,7 +97,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: PART,
         text: "The largest standard error of 100 runs of Peng & Williams is 1.0 (below 1.05)",
         place: SECTION,
-        about: fifteen("peng_williams", 1.05),
+        about: fifteen(Some(&Planner(PlannerKind::PengWilliams)), 1.05),
         judge: standard_error_of_scores,
     },
     Claim {
@@ -103,7 +105,12 @@ pub(super) const CLAIMS: &[Claim] = &[
         part: PART,
         text: "The best M for value iteration is 4 (4 or 5: the two are hardly separable)",
         place: SECTION,
-        about: Subject { experiment: "choice_of_m", task: "fifteen", method: "value_iteration", number: 4.0 },
+        about: Subject {
+            experiment: "choice_of_m",
+            task: "fifteen",
+            method: Some(&Planner(PlannerKind::ValueIteration)),
+            number: 4.0,
+        },
         judge: best_m,
     },
     Claim {
@@ -112,13 +119,18 @@ pub(super) const CLAIMS: &[Claim] = &[
         text: "Our scores of value iteration are genuine: values never differ from those of plain sweeps by more than the \
                tolerance explains (2 γτ / (1 − γ), τ = 0.001)",
         place: "our own check",
-        about: Subject { experiment: "check", task: "fifteen", method: "value_iteration", number: 0.198 },
+        about: Subject {
+            experiment: "check",
+            task: "fifteen",
+            method: Some(&Planner(PlannerKind::ValueIteration)),
+            number: 0.198,
+        },
         judge: same_as_plain_sweeps,
     },
 ];
 
 fn close_to_value_iteration(results: &Results, about: Subject) -> Judged {
-    let method = score(results, about.experiment, about.task, about.method, Some(1))?;
+    let method = score(results, about.experiment, about.task, about.method()?, Some(1))?;
     let exact = value_iteration(results, about)?;
     let below = exact.minus(method);
     let numbers = format!("{method} against {exact}: {below} below");
@@ -129,24 +141,24 @@ fn classical_far(results: &Results, about: Subject) -> Judged {
     let exact = value_iteration(results, about)?;
     let mut parts = Vec::new();
     let mut numbers = vec![format!("value iteration {exact}")];
-    for method in ["moore_atkeson", "peng_williams"] {
+    for method in &CLASSICAL {
         let score = score(results, about.experiment, about.task, method, Some(1))?;
         let below = exact.minus(score);
         parts.push(below.exceeds(about.number));
-        numbers.push(format!("{} {score}: {below} below", name(method)));
+        numbers.push(format!("{} {score}: {below} below", method.title()));
     }
     decide(&parts, numbers.join("; "))
 }
 
 fn improvement(results: &Results, about: Subject) -> Judged {
-    let small = score(results, about.experiment, about.task, "small_backups", Some(1))?;
+    let small = score(results, about.experiment, about.task, &Planner(PlannerKind::SmallBackups), Some(1))?;
     let mut parts = Vec::new();
     let mut numbers = vec![format!("small backups {small}")];
-    for method in ["moore_atkeson", "peng_williams"] {
+    for method in &CLASSICAL {
         let score = score(results, about.experiment, about.task, method, Some(1))?;
         let better = small.minus(score);
         parts.push(better.exceeds(about.number));
-        numbers.push(format!("better than {} by {better}", name(method)));
+        numbers.push(format!("better than {} by {better}", method.title()));
     }
     decide(&parts, numbers.join("; "))
 }
@@ -154,8 +166,10 @@ fn improvement(results: &Results, about: Subject) -> Judged {
 fn peng_williams_worse(results: &Results, about: Subject) -> Judged {
     let mut parts = Vec::new();
     let mut numbers = Vec::new();
-    for (cycles, moore) in curve(results, about.experiment, about.task, "moore_atkeson")? {
-        let peng = score(results, about.experiment, about.task, "peng_williams", Some(cycles as u32))?;
+    for (cycles, moore) in curve(results, about.experiment, about.task, &Planner(PlannerKind::MooreAtkeson))?
+    {
+        let peng_williams = &Planner(PlannerKind::PengWilliams);
+        let peng = score(results, about.experiment, about.task, peng_williams, Some(cycles as u32))?;
         let worse = moore.minus(peng);
         let least = if cycles == 1.0 { about.number } else { 0.0 };
         parts.push(worse.exceeds(least));
@@ -182,7 +196,7 @@ fn more_cycles(results: &Results, about: Subject) -> Judged {
             if worst.as_ref().is_none_or(|(most, _)| errors > *most) {
                 worst = Some((
                     errors,
-                    format!("{} from {fewer} to {more} cycles: {before} to {after}", name(&method)),
+                    format!("{} from {fewer} to {more} cycles: {before} to {after}", method.title()),
                 ));
             }
         }
@@ -195,16 +209,16 @@ fn more_cycles(results: &Results, about: Subject) -> Judged {
 }
 
 fn standard_error_of_scores(results: &Results, about: Subject) -> Judged {
-    let methods: &[&str] = if about.method.is_empty() {
-        &["small_backups", "moore_atkeson", "value_iteration"]
-    } else {
-        &[about.method]
-    };
+    let all =
+        [PlannerKind::SmallBackups, PlannerKind::MooreAtkeson, PlannerKind::ValueIteration].map(Planner);
+    let methods = about.method.map_or(&all[..], std::slice::from_ref);
     let mut largest: Option<(f64, String, u32)> = None;
     for method in methods {
         let mut scores: Vec<(String, Measured)> = Vec::new();
-        match *method {
-            "value_iteration" => scores.push((String::new(), value_iteration(results, about)?)),
+        match method {
+            Planner(PlannerKind::ValueIteration) => {
+                scores.push((String::new(), value_iteration(results, about)?))
+            }
             _ => {
                 for (cycles, point) in curve(results, about.experiment, about.task, method)? {
                     scores.push((format!(" at {cycles}"), point));
@@ -214,7 +228,7 @@ fn standard_error_of_scores(results: &Results, about: Subject) -> Judged {
         for (cycles, point) in scores {
             let error = point.error_of_100();
             if largest.as_ref().is_none_or(|(most, ..)| error > *most) {
-                largest = Some((error, format!("{}{cycles}", name(method)), point.runs));
+                largest = Some((error, format!("{}{cycles}", method.title()), point.runs));
             }
         }
     }
@@ -227,7 +241,7 @@ fn standard_error_of_scores(results: &Results, about: Subject) -> Judged {
 }
 
 fn best_m(results: &Results, about: Subject) -> Judged {
-    let points = curve(results, about.experiment, about.task, about.method)?;
+    let points = curve(results, about.experiment, about.task, about.method()?)?;
     let best_of = |wanted: fn(f64) -> bool| {
         let points = points.iter().filter(|(m, _)| wanted(*m));
         points.copied().max_by(|one, other| one.1.mean.total_cmp(&other.1.mean))
@@ -251,8 +265,9 @@ fn best_m(results: &Results, about: Subject) -> Judged {
 
 /// The score of this check is a largest difference, so that one run suffices.
 fn same_as_plain_sweeps(results: &Results, about: Subject) -> Judged {
-    let Subject { experiment, task, method, number: limit } = about;
-    let of = |key: &SettingKey| key.experiment == experiment && key.task == task && key.method == method;
+    let Subject { experiment, task, number: limit, .. } = about;
+    let method = about.method()?;
+    let of = |key: &SettingKey| key.experiment == experiment && key.task == task && key.method == *method;
     let rows = results.rows.iter().filter(|row| of(&row.key)).map(|row| row.score);
     // Without rows, the upper end of the interval is used instead of the largest.
     let summaries = results.summaries.iter().filter(|summary| of(&summary.key)).map(|summary| summary.high);
@@ -262,5 +277,5 @@ fn same_as_plain_sweeps(results: &Results, about: Subject) -> Judged {
 }
 
 fn value_iteration(results: &Results, about: Subject) -> Result<Measured, String> {
-    score(results, about.experiment, about.task, "value_iteration", None)
+    score(results, about.experiment, about.task, &Planner(PlannerKind::ValueIteration), None)
 }

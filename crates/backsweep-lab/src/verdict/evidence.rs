@@ -1,8 +1,9 @@
 //! Takes numbers from results, with their noise, or a line that says what is missing.
 
+use crate::method::Method;
 use crate::number::number;
-use crate::result::{Results, SettingKey, Summary, Timing};
-use crate::{method, query};
+use crate::query;
+use crate::result::{Results, SettingKey, Summary, Timing, Unit};
 use std::fmt;
 
 /// A mean with its standard error.
@@ -91,14 +92,14 @@ pub fn score(
     results: &Results,
     experiment: &str,
     task: &str,
-    method: &str,
+    method: &Method,
     cycles: Option<u32>,
 ) -> Result<Measured, String> {
     let found = results.summaries.iter().find(|summary| {
         let key = &summary.key;
         key.experiment == experiment
             && key.task == task
-            && key.method == method
+            && key.method == *method
             && key.cycles == cycles
             && key.parameter.is_none()
     });
@@ -111,7 +112,7 @@ pub fn curve(
     results: &Results,
     experiment: &str,
     task: &str,
-    method: &str,
+    method: &Method,
 ) -> Result<Vec<(f64, Measured)>, String> {
     let found = query::curve(results, experiment, task, method);
     let points: Result<Vec<_>, String> =
@@ -126,24 +127,19 @@ pub fn curve(
 pub fn time<'a>(
     results: &'a Results,
     task: &str,
-    method: &str,
+    method: &Method,
     parameter: Option<f64>,
-    unit: &str,
+    unit: Unit,
 ) -> Result<&'a Timing, String> {
     let same = |key: &SettingKey| {
         key.experiment == "table1"
             && key.task == task
-            && key.method == method
+            && key.method == *method
             && close(key.parameter, parameter)
     };
     let found = results.timings.iter().find(|timing| same(&timing.key) && timing.unit == unit);
     let usable = found.filter(|timing| timing.microseconds.is_finite() && timing.microseconds > 0.0);
-    usable.ok_or_else(|| format!("no time per {unit} of {method} on table1/{task}"))
-}
-
-/// The title of a method.
-pub fn name(method: &str) -> String {
-    method::title(method)
+    usable.ok_or_else(|| format!("no time per {} of {method} on table1/{task}", unit.name()))
 }
 
 /// Parameters come out of text files, so that equal ones may differ in their last bits.

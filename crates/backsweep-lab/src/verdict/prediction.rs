@@ -2,6 +2,7 @@
 
 use super::evidence::{Measured, curve, decide, measured, score};
 use super::{Claim, Judged, Subject};
+use crate::method::Method;
 use crate::number::number;
 use crate::published::{PublishedError, figure_1};
 use crate::query;
@@ -11,7 +12,7 @@ const PART: &str = "Figure 1";
 const SECTION: &str = "section 5.1";
 
 const fn on(task: &'static str, number: f64) -> Subject {
-    Subject { experiment: "fig1", task, method: "", number }
+    Subject { experiment: "fig1", task, method: None, number }
 }
 
 /// How far above the best TD(0) an error still counts as similar, in units of the initial error.
@@ -117,9 +118,9 @@ pub(super) const CLAIMS: &[Claim] = &[
 ];
 
 fn similar(results: &Results, about: Subject) -> Judged {
-    let small = score(results, "fig1", about.task, "small_backup", None)?;
-    let (_, constant) = best(results, about.task, "td_constant")?;
-    let (_, decaying) = best(results, about.task, "td_decaying")?;
+    let small = score(results, "fig1", about.task, &Method::SmallBackup, None)?;
+    let (_, constant) = best(results, about.task, &Method::TdConstant)?;
+    let (_, decaying) = best(results, about.task, &Method::TdDecaying)?;
     let tuned = if constant.mean <= decaying.mean { constant } else { decaying };
     let worse = small.minus(tuned);
     let numbers = format!(
@@ -129,8 +130,8 @@ fn similar(results: &Results, about: Subject) -> Judged {
 }
 
 fn best_step_size_differs(results: &Results, about: Subject) -> Judged {
-    let (one, one_error) = best(results, "circle1", "td_constant")?;
-    let (two, two_error) = best(results, "circle2", "td_constant")?;
+    let (one, one_error) = best(results, "circle1", &Method::TdConstant)?;
+    let (two, two_error) = best(results, "circle2", &Method::TdConstant)?;
     let numbers = format!(
         "best at {} in task 1 ({one_error}), at {} in task 2 ({two_error})",
         number(one, 2),
@@ -143,8 +144,8 @@ fn wrong_step_size_costs(results: &Results, about: Subject) -> Judged {
     let mut parts = Vec::new();
     let mut numbers = Vec::new();
     for task in ["circle1", "circle2"] {
-        let (_, best) = best(results, task, "td_constant")?;
-        let points = curve(results, "fig1", task, "td_constant")?.into_iter().filter(|(x, _)| *x > 0.0);
+        let (_, best) = best(results, task, &Method::TdConstant)?;
+        let points = curve(results, "fig1", task, &Method::TdConstant)?.into_iter().filter(|(x, _)| *x > 0.0);
         let (x, worst) =
             points.max_by(|one, other| one.1.mean.total_cmp(&other.1.mean)).ok_or("no step size above 0")?;
         let twice = Measured { mean: about.number * best.mean, error: about.number * best.error, ..best };
@@ -159,8 +160,8 @@ fn decay_zero(results: &Results, _: Subject) -> Judged {
     let mut holds = true;
     let mut numbers = Vec::new();
     for task in ["circle1", "circle2"] {
-        let decaying = at(results, task, "td_decaying", 0.0)?;
-        let constant = at(results, task, "td_constant", 1.0)?;
+        let decaying = at(results, task, &Method::TdDecaying, 0.0)?;
+        let constant = at(results, task, &Method::TdConstant, 1.0)?;
         holds &= decaying.mean.to_bits() == constant.mean.to_bits() && decaying.runs == constant.runs;
         numbers.push(format!("{task}: {} and {}", decaying.mean, constant.mean));
     }
@@ -171,7 +172,7 @@ fn step_size_zero(results: &Results, _: Subject) -> Judged {
     let mut holds = true;
     let mut numbers = Vec::new();
     for task in ["circle1", "circle2"] {
-        let zero = at(results, task, "td_constant", 0.0)?;
+        let zero = at(results, task, &Method::TdConstant, 0.0)?;
         holds &= zero.mean == 1.0;
         numbers.push(format!("{task}: {}", zero.mean));
     }
@@ -180,12 +181,15 @@ fn step_size_zero(results: &Results, _: Subject) -> Judged {
 
 fn standard_errors(results: &Results, about: Subject) -> Judged {
     let mut all: Vec<(String, Measured)> = Vec::new();
-    for method in ["td_constant", "td_decaying"] {
+    for (method, _) in &TD {
         for (x, point) in curve(results, "fig1", about.task, method)? {
             all.push((format!("{method}/{}", number(x, 2)), point));
         }
     }
-    all.push(("small_backup".to_string(), score(results, "fig1", about.task, "small_backup", None)?));
+    all.push((
+        Method::SmallBackup.to_string(),
+        score(results, "fig1", about.task, &Method::SmallBackup, None)?,
+    ));
     let largest =
         all.into_iter().max_by(|one, other| one.1.error_of_100().total_cmp(&other.1.error_of_100()));
     let (name, largest) = largest.ok_or("no errors")?;
@@ -198,7 +202,7 @@ fn standard_errors(results: &Results, about: Subject) -> Judged {
 fn shape(results: &Results, about: Subject) -> Judged {
     let mut holds = true;
     let mut numbers = Vec::new();
-    for (method, published) in TD {
+    for (method, published) in &TD {
         let mut pairs = Vec::new();
         for (x, ours) in curve(results, "fig1", about.task, method)? {
             let theirs = published_at(about.number, x).map(|point| published(&point));
@@ -218,14 +222,14 @@ fn shape(results: &Results, about: Subject) -> Judged {
 fn band(results: &Results, about: Subject) -> Judged {
     let mut holds = true;
     let mut numbers = Vec::new();
-    for (method, published) in TD {
+    for (method, published) in &TD {
         let (mut all, mut inside, mut middle) = (0, 0, 0);
         for summary in query::curve(results, "fig1_band", about.task, method) {
             measured(summary)?;
             let x = query::place(&summary.key).unwrap_or(f64::NAN);
             // Step size 0 is 1 by definition and says nothing about instances.
             let theirs = published_at(about.number, x).map(|point| published(&point));
-            let Some(theirs) = theirs.filter(|_| method != "td_constant" || x != 0.0) else { continue };
+            let Some(theirs) = theirs.filter(|_| *method != Method::TdConstant || x != 0.0) else { continue };
             let (low, high) =
                 query::range(results, &summary.key).ok_or(format!("no rows of {}", summary.key.name()))?;
             all += 1;
@@ -241,20 +245,20 @@ fn band(results: &Results, about: Subject) -> Judged {
     Ok((holds, numbers.join("; ")))
 }
 
-type Published = (&'static str, fn(&PublishedError) -> f64);
+type Published = (Method, fn(&PublishedError) -> f64);
 const TD: [Published; 2] =
-    [("td_constant", |point| point.td_constant), ("td_decaying", |point| point.td_decaying)];
+    [(Method::TdConstant, |point| point.td_constant), (Method::TdDecaying, |point| point.td_decaying)];
 
 fn published_at(task: f64, x: f64) -> Option<PublishedError> {
     figure_1().into_iter().find(|point| f64::from(point.task) == task && (point.parameter - x).abs() < 1e-6)
 }
 
-fn best(results: &Results, task: &str, method: &str) -> Result<(f64, Measured), String> {
+fn best(results: &Results, task: &str, method: &Method) -> Result<(f64, Measured), String> {
     let points = curve(results, "fig1", task, method)?;
     points.into_iter().min_by(|one, other| one.1.mean.total_cmp(&other.1.mean)).ok_or("no points".to_string())
 }
 
-fn at(results: &Results, task: &str, method: &str, x: f64) -> Result<Measured, String> {
+fn at(results: &Results, task: &str, method: &Method, x: f64) -> Result<Measured, String> {
     let points = curve(results, "fig1", task, method)?;
     let found = points.into_iter().find(|(place, _)| (place - x).abs() < 1e-9);
     found.map(|(_, point)| point).ok_or_else(|| format!("no fig1/{task}/{method}/{x}"))

@@ -1,20 +1,22 @@
 //! Whether the published scores of Figure 3 are reproduced, within noise, method by method.
 
-use super::evidence::{name, reach, score};
+use super::evidence::{reach, score};
 use super::{Claim, Judged, Subject};
+use crate::method::Method::{self, Planner, RMax};
 use crate::number::number;
 use crate::published::figure_3;
 use crate::result::Results;
+use backsweep::PlannerKind;
 
 const PART: &str = "Published scores";
 const PLACE: &str = "conference version, Figure 3";
 
-const fn fifteen(method: &'static str) -> Subject {
-    Subject { experiment: "fig3", task: "fifteen", method, number: 2.0 }
+const fn fifteen(method: &'static Method) -> Subject {
+    Subject { experiment: "fig3", task: "fifteen", method: Some(method), number: 2.0 }
 }
 
-const fn four_60(method: &'static str) -> Subject {
-    Subject { experiment: "fig3_icml", task: "four_60", method, number: 1.0 }
+const fn four_60(method: &'static Method) -> Subject {
+    Subject { experiment: "fig3_icml", task: "four_60", method: Some(method), number: 1.0 }
 }
 
 const fn claim(id: &'static str, text: &'static str, about: Subject) -> Claim {
@@ -25,59 +27,55 @@ pub(super) const CLAIMS: &[Claim] = &[
     claim(
         "level-15-reversed-full-backups",
         "15 successors: the published scores of reversed full backups are reproduced",
-        fifteen("reversed_full_backups"),
+        fifteen(&Planner(PlannerKind::ReversedFullBackups)),
     ),
     claim(
         "level-15-moore-atkeson",
         "15 successors: the published scores of Moore & Atkeson are reproduced",
-        fifteen("moore_atkeson"),
+        fifteen(&Planner(PlannerKind::MooreAtkeson)),
     ),
     claim(
         "level-15-peng-williams",
         "15 successors: the published scores of Peng & Williams are reproduced",
-        fifteen("peng_williams"),
+        fifteen(&Planner(PlannerKind::PengWilliams)),
     ),
     claim(
         "level-15-wiering-schmidhuber",
         "15 successors: the published scores of Wiering & Schmidhuber are reproduced",
-        fifteen("wiering_schmidhuber"),
+        fifteen(&Planner(PlannerKind::WieringSchmidhuber)),
     ),
     claim(
         "level-15-value-iteration",
         "15 successors: the published score of value iteration is reproduced",
-        fifteen("value_iteration"),
+        fifteen(&Planner(PlannerKind::ValueIteration)),
     ),
-    claim("level-15-r-max", "15 successors: the published score of R-max is reproduced", fifteen("r_max")),
+    claim("level-15-r-max", "15 successors: the published score of R-max is reproduced", fifteen(&RMax)),
     claim(
         "level-4-reversed-full-backups",
         "4 successors at 0.6: the published scores of reversed full backups are reproduced",
-        four_60("reversed_full_backups"),
+        four_60(&Planner(PlannerKind::ReversedFullBackups)),
     ),
     claim(
         "level-4-moore-atkeson",
         "4 successors at 0.6: the published scores of Moore & Atkeson are reproduced",
-        four_60("moore_atkeson"),
+        four_60(&Planner(PlannerKind::MooreAtkeson)),
     ),
     claim(
         "level-4-peng-williams",
         "4 successors at 0.6: the published scores of Peng & Williams are reproduced",
-        four_60("peng_williams"),
+        four_60(&Planner(PlannerKind::PengWilliams)),
     ),
     claim(
         "level-4-wiering-schmidhuber",
         "4 successors at 0.6: the published scores of Wiering & Schmidhuber are reproduced",
-        four_60("wiering_schmidhuber"),
+        four_60(&Planner(PlannerKind::WieringSchmidhuber)),
     ),
     claim(
         "level-4-value-iteration",
         "4 successors at 0.6: the published score of value iteration is reproduced",
-        four_60("value_iteration"),
+        four_60(&Planner(PlannerKind::ValueIteration)),
     ),
-    claim(
-        "level-4-r-max",
-        "4 successors at 0.6: the published score of R-max is reproduced",
-        four_60("r_max"),
-    ),
+    claim("level-4-r-max", "4 successors at 0.6: the published score of R-max is reproduced", four_60(&RMax)),
     Claim {
         id: "level-4-as-written",
         part: PART,
@@ -86,7 +84,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         about: Subject {
             experiment: "fig3_icml",
             task: "four_80",
-            method: "reversed_full_backups",
+            method: Some(&Planner(PlannerKind::ReversedFullBackups)),
             number: 1.0,
         },
         judge: reproduced,
@@ -97,20 +95,21 @@ pub(super) const CLAIMS: &[Claim] = &[
 const LIMIT: f64 = 2.8;
 
 /// The published standard error: the paper gives only the largest one, and the figure can be read to about 0.02.
-fn published_error(method: &str) -> f64 {
-    if method == "peng_williams" { 1.0 } else { 0.1 }
+fn published_error(method: &Method) -> f64 {
+    if *method == Planner(PlannerKind::PengWilliams) { 1.0 } else { 0.1 }
 }
 
 fn reproduced(results: &Results, about: Subject) -> Judged {
+    let method = about.method()?;
     let points = figure_3().into_iter();
-    let points = points.filter(|point| f64::from(point.task) == about.number && point.method == about.method);
+    let points = points.filter(|point| f64::from(point.task) == about.number && point.method == *method);
     let mut worst = 0.0f64;
     let mut holds = true;
     let mut numbers = Vec::new();
     for point in points {
-        let ours = score(results, about.experiment, about.task, about.method, point.cycles)?;
+        let ours = score(results, about.experiment, about.task, method, point.cycles)?;
         let difference = ours.mean - point.score;
-        let errors = difference / ours.error.hypot(published_error(about.method));
+        let errors = difference / ours.error.hypot(published_error(method));
         holds &= errors.abs() <= reach(LIMIT, ours.runs);
         if errors.abs() > worst.abs() {
             worst = errors;
@@ -119,7 +118,7 @@ fn reproduced(results: &Results, about: Subject) -> Judged {
         numbers.push(format!("{cycles}{ours} ({})", number(point.score, 2)));
     }
     if numbers.is_empty() {
-        return Err(format!("no published score of {}", name(about.method)));
+        return Err(format!("no published score of {}", method.title()));
     }
     let side = if worst > 0.0 { "better" } else { "worse" };
     let text = numbers.join("; ");

@@ -1,6 +1,7 @@
 //! The published points of the paper's figures, read off their vector paths; the data files name the source.
 
 use crate::method::Method;
+use crate::result::SettingKey;
 use crate::{PUBLISHED_FIGURE_1, PUBLISHED_FIGURE_3};
 use backsweep::PlannerKind;
 
@@ -33,6 +34,13 @@ pub struct PublishedScore {
     /// Mean discounted return of the first 200 episodes.
     pub score: f64,
 }
+
+/// A method with the number that was published for it.
+pub type PublishedCurve = (Method, fn(&PublishedError) -> f64);
+
+/// The curves of Figure 1 that have a parameter.
+pub const TD: [PublishedCurve; 2] =
+    [(Method::TdConstant, |point| point.td_constant), (Method::TdDecaying, |point| point.td_decaying)];
 
 /// Figure 1, both tasks, in the order of the file.
 pub fn figure_1() -> Vec<PublishedError> {
@@ -67,6 +75,38 @@ pub fn figure_3() -> Vec<PublishedScore> {
             })
         })
         .collect()
+}
+
+/// The points of Figure 1 at a parameter.
+pub fn errors_at(task: u32, parameter: f64) -> Option<PublishedError> {
+    figure_1().into_iter().find(|point| point.task == task && (point.parameter - parameter).abs() < 1e-6)
+}
+
+/// The points of Figure 3 of a method.
+pub fn scores(task: u32, method: &Method) -> impl Iterator<Item = PublishedScore> {
+    figure_3().into_iter().filter(move |point| point.task == task && point.method == *method)
+}
+
+/// The score or error that was published for a setting of the paper's experiments.
+pub fn published_for(key: &SettingKey) -> Option<f64> {
+    let (experiment, task) = (key.experiment.as_str(), key.task.as_str());
+    match (experiment, task) {
+        ("fig1", "circle1" | "circle2") => {
+            let task = if task == "circle1" { 1 } else { 2 };
+            let point = errors_at(task, key.parameter.unwrap_or(0.0))?;
+            match key.method {
+                Method::TdConstant => Some(point.td_constant),
+                Method::TdDecaying => Some(point.td_decaying),
+                Method::SmallBackup => Some(point.small_backups),
+                _ => None,
+            }
+        }
+        ("fig3", "fifteen") | ("fig3_icml", "four_80" | "four_60") => {
+            let number = if experiment == "fig3" { 2 } else { 1 };
+            scores(number, &key.method).find(|point| point.cycles == key.cycles).map(|point| point.score)
+        }
+        _ => None,
+    }
 }
 
 /// The lines of a data file, split at commas; comments and the header do not parse and are dropped later.

@@ -24,6 +24,11 @@ pub fn times<'a>(results: &'a Results, experiment: &str, task: &str, method: &Me
     rising(&results.timings, |timing| &timing.key, experiment, task, method)
 }
 
+/// The measured time of a setting.
+pub fn time<'a>(results: &'a Results, key: &SettingKey) -> Option<&'a Timing> {
+    results.timings.iter().find(|timing| timing.key == *key)
+}
+
 /// The records of one curve, in order of increasing x.
 fn rising<'a, T>(
     records: &'a [T],
@@ -36,6 +41,17 @@ fn rising<'a, T>(
     let mut found: Vec<&T> = records.iter().filter(|record| is_point(key(record))).collect();
     found.sort_by(|one, other| order(key(one)).total_cmp(&order(key(other))));
     found
+}
+
+/// The experiments that have results, in the order of the settings.
+pub fn experiments(results: &Results) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for summary in &results.summaries {
+        if !names.contains(&summary.key.experiment) {
+            names.push(summary.key.experiment.clone());
+        }
+    }
+    names
 }
 
 /// The tasks of an experiment, in the order in which they first occur.
@@ -59,6 +75,16 @@ pub fn methods(results: &Results, experiment: &str, task: &str) -> Vec<Method> {
     }
     methods.sort_by_key(Method::rank);
     methods
+}
+
+/// Whether the runs of `experiment` have episodes.
+pub fn has_episodes(results: &Results, experiment: &str) -> bool {
+    results.rows.iter().any(|row| row.key.experiment == experiment && row.episodes > 0)
+}
+
+/// Whether any setting of `experiment` was timed.
+pub fn is_timed(results: &Results, experiment: &str) -> bool {
+    results.timings.iter().any(|timing| timing.key.experiment == experiment)
 }
 
 /// Whether anything of `experiment` was measured.

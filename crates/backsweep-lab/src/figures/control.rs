@@ -3,9 +3,8 @@
 use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
 use super::palette::look;
 use crate::method::Method;
-use crate::published::{PublishedScore, figure_3};
-use crate::query;
 use crate::result::Results;
+use crate::{published, query};
 use backsweep::PlannerKind;
 
 /// Experiment and task, with the task of the conference version that is laid over it.
@@ -35,7 +34,7 @@ pub fn against_cycles(results: &Results) -> Option<Chart> {
                 let ours = summaries
                     .iter()
                     .filter_map(|s| Some(Point::of_summary(query::place(&s.key)? * aside, s)));
-                let theirs = published(number, method)
+                let theirs = published::scores(number, method)
                     .filter_map(|point| Some(Point::new(f64::from(point.cycles?) * aside, point.score)));
                 series.extend(method_series(method, ours.collect(), theirs.collect()));
             }
@@ -46,9 +45,7 @@ pub fn against_cycles(results: &Results) -> Option<Chart> {
 
 /// Score against the measured time per step.
 pub fn against_time(results: &Results) -> Option<Chart> {
-    let timed =
-        TASKS.iter().any(|(experiment, ..)| results.timings.iter().any(|t| t.key.experiment == *experiment));
-    if !timed {
+    if !TASKS.iter().any(|(experiment, ..)| query::is_timed(results, experiment)) {
         return None;
     }
     let x = || Axis::log("measured time per step (µs)");
@@ -57,10 +54,9 @@ pub fn against_time(results: &Results) -> Option<Chart> {
         for method in planners(results, experiment, task) {
             let summaries = query::curve(results, experiment, task, &method);
             let ours = summaries.iter().filter_map(|summary| {
-                let timing = results.timings.iter().find(|timing| timing.key == summary.key)?;
-                Some(Point::of_summary(timing.microseconds, summary))
+                Some(Point::of_summary(query::time(results, &summary.key)?.microseconds, summary))
             });
-            let theirs = published(number, &method)
+            let theirs = published::scores(number, &method)
                 .filter_map(|point| Some(Point::new(point.microseconds?, point.score)));
             series.extend(method_series(&method, ours.collect(), theirs.collect()));
         }
@@ -160,7 +156,7 @@ fn levels(results: &Results, experiment: &str, task: &str, number: u32, sign_x: 
                 Point::of_summary(1.0, summary),
             ));
         }
-        let signs = published(number, method).map(|point| Point::new(sign_x, point.score)).collect();
+        let signs = published::scores(number, method).map(|point| Point::new(sign_x, point.score)).collect();
         series.push(Series::marks("", look.paint, look.mark, signs).hollow());
     }
     series
@@ -170,8 +166,4 @@ fn planners(results: &Results, experiment: &str, task: &str) -> Vec<Method> {
     let mut methods = query::methods(results, experiment, task);
     methods.retain(|method| !LEVELS.contains(method));
     methods
-}
-
-fn published(number: u32, method: &Method) -> impl Iterator<Item = PublishedScore> {
-    figure_3().into_iter().filter(move |point| point.task == number && point.method == *method)
 }

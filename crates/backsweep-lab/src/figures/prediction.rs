@@ -3,17 +3,13 @@
 use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
 use super::palette::look;
 use crate::method::Method;
-use crate::published::{PublishedError, figure_1};
+use crate::published::{PublishedError, TD, figure_1};
 use crate::query;
 use crate::result::Results;
 
 const TASKS: [(u32, &str); 2] = [(1, "circle1"), (2, "circle2")];
 const STEP_SIZES: &str = "constant step size α, or decay rate d";
 const ERROR: &str = "RMS error / initial error";
-
-type Published = (Method, fn(&PublishedError) -> f64);
-const TD: [Published; 2] =
-    [(Method::TdConstant, |point| point.td_constant), (Method::TdDecaying, |point| point.td_decaying)];
 
 /// Figure 1 as published, and below it the same curves relative to the small backup: their shapes.
 pub fn fixed_instance(results: &Results) -> Chart {

@@ -35,8 +35,7 @@ pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
 /// The same scores against the measured time of a step; `None` where nothing was timed.
 pub fn against_time(results: &Results, experiment: &str) -> Option<Chart> {
     let time = |summary: &Summary| {
-        let timing =
-            results.timings.iter().find(|timing| timing.key == summary.key && timing.unit == Unit::Step)?;
+        let timing = query::time(results, &summary.key).filter(|timing| timing.unit == Unit::Step)?;
         (timing.microseconds > 0.0).then_some(timing.microseconds)
     };
     results
@@ -89,8 +88,8 @@ fn curves(
 }
 
 fn score_axis(results: &Results, experiment: &str) -> Axis {
-    let mut rows = results.rows.iter().filter(|row| row.key.experiment == experiment);
-    Axis::linear(if rows.any(|row| row.episodes > 0) { "mean discounted return" } else { "mean score" })
+    let has_episodes = query::has_episodes(results, experiment);
+    Axis::linear(if has_episodes { "mean discounted return" } else { "mean score" })
 }
 
 /// Cycles get a logarithmic axis with a tick at each value in use; anything else a plain one.

@@ -4,7 +4,7 @@ use crate::figures::text::escape;
 use crate::growth::{SIZES, exponent};
 use crate::method::Method;
 use crate::number::number;
-use crate::published::{PublishedScore, figure_1, figure_3};
+use crate::published::published_for;
 use crate::result::{Results, SettingKey, Summary, Timing};
 use crate::{query, suite};
 use backsweep::PlannerKind;
@@ -89,14 +89,14 @@ pub fn suites(page: &mut String, results: &Results) {
 
 /// Every setting of every experiment, in collapsible sections; short tables are open.
 pub fn summaries(page: &mut String, results: &Results) {
-    for experiment in experiments(results) {
+    for experiment in query::experiments(results) {
         let of: Vec<&Summary> = results.summaries.iter().filter(|s| s.key.experiment == experiment).collect();
         let name = query::info(results, &experiment).map(|info| info.title.clone()).unwrap_or_default();
         let open = if of.len() <= 80 { " open" } else { "" };
         // A column that would be empty is omitted.
         let place = if of.iter().any(|s| s.key.cycles.is_some()) { "cycles" } else { "parameter" };
         let both = place == "cycles" && of.iter().any(|s| s.key.parameter.is_some());
-        let with_published = of.iter().any(|summary| published(&summary.key).is_some());
+        let with_published = of.iter().any(|summary| published_for(&summary.key).is_some());
         let mut heads = vec![place];
         heads.extend(both.then_some("parameter"));
         heads.extend(["runs", "mean", "standard error", "95 % interval", "interquartile mean"]);
@@ -174,7 +174,7 @@ fn summary_row(page: &mut String, summary: &Summary, both: bool, with_published:
     cells.extend([summary.runs.to_string(), text(summary.mean), text(summary.standard_error), interval]);
     cells.extend([text(summary.iqm), text(summary.deviation), summary.capped.to_string()]);
     if with_published {
-        cells.push(published(key).map_or(String::new(), text));
+        cells.push(published_for(key).map_or(String::new(), text));
     }
     let _ = write!(page, "<tr><td>{}</td>", escape(&key.method.title()));
     for cell in cells {
@@ -194,32 +194,6 @@ fn finite(value: f64, digits: usize) -> String {
     if value.is_finite() { number(value, digits) } else { "–".to_string() }
 }
 
-/// What was published for a setting.
-fn published(key: &SettingKey) -> Option<f64> {
-    let (experiment, task) = (key.experiment.as_str(), key.task.as_str());
-    match (experiment, task) {
-        ("fig1", "circle1" | "circle2") => {
-            let task = if task == "circle1" { 1 } else { 2 };
-            let parameter = key.parameter.unwrap_or(0.0);
-            let points = figure_1();
-            let point = points.iter().find(|p| p.task == task && (p.parameter - parameter).abs() < 1e-6)?;
-            match key.method {
-                Method::TdConstant => Some(point.td_constant),
-                Method::TdDecaying => Some(point.td_decaying),
-                Method::SmallBackup => Some(point.small_backups),
-                _ => None,
-            }
-        }
-        ("fig3", "fifteen") | ("fig3_icml", "four_80" | "four_60") => {
-            let number = if experiment == "fig3" { 2 } else { 1 };
-            let points = figure_3();
-            let same = |p: &&PublishedScore| p.method == key.method && p.cycles == key.cycles;
-            points.iter().filter(|p| p.task == number).find(same).map(|p| p.score)
-        }
-        _ => None,
-    }
-}
-
 /// The cost of an update cycle in the paper's Table 1.
 fn stated(method: &Method) -> &'static str {
     let Method::Planner(planner) = method else { return "–" };
@@ -231,15 +205,4 @@ fn stated(method: &Method) -> &'static str {
         PlannerKind::ValueIteration => "one sweep, for comparison",
         PlannerKind::WieringSchmidhuber => "–",
     }
-}
-
-/// The experiments that have results, in the order of the settings.
-fn experiments(results: &Results) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for summary in &results.summaries {
-        if !names.contains(&summary.key.experiment) {
-            names.push(summary.key.experiment.clone());
-        }
-    }
-    names
 }

@@ -4,7 +4,7 @@ use super::evidence::{Measured, curve, decide, measured, score};
 use super::{Claim, Judged, Subject};
 use crate::method::Method;
 use crate::number::number;
-use crate::published::{PublishedError, figure_1};
+use crate::published::{TD, errors_at};
 use crate::query;
 use crate::result::Results;
 
@@ -205,7 +205,7 @@ fn shape(results: &Results, about: Subject) -> Judged {
     for (method, published) in &TD {
         let mut pairs = Vec::new();
         for (x, ours) in curve(results, "fig1", about.task, method)? {
-            let theirs = published_at(about.number, x).map(|point| published(&point));
+            let theirs = errors_at(about.number as u32, x).map(|point| published(&point));
             if let Some(theirs) = theirs.filter(|theirs| *theirs > 0.0 && ours.mean > 0.0) {
                 pairs.push((ours.mean.ln(), theirs.ln()));
             }
@@ -228,7 +228,7 @@ fn band(results: &Results, about: Subject) -> Judged {
             measured(summary)?;
             let x = query::place(&summary.key).unwrap_or(f64::NAN);
             // Step size 0 is 1 by definition and says nothing about instances.
-            let theirs = published_at(about.number, x).map(|point| published(&point));
+            let theirs = errors_at(about.number as u32, x).map(|point| published(&point));
             let Some(theirs) = theirs.filter(|_| *method != Method::TdConstant || x != 0.0) else { continue };
             let (low, high) =
                 query::range(results, &summary.key).ok_or(format!("no rows of {}", summary.key.name()))?;
@@ -243,14 +243,6 @@ fn band(results: &Results, about: Subject) -> Judged {
         numbers.push(format!("{method}: {inside} of {all} points in the range, {middle} in the middle 80 %"));
     }
     Ok((holds, numbers.join("; ")))
-}
-
-type Published = (Method, fn(&PublishedError) -> f64);
-const TD: [Published; 2] =
-    [(Method::TdConstant, |point| point.td_constant), (Method::TdDecaying, |point| point.td_decaying)];
-
-fn published_at(task: f64, x: f64) -> Option<PublishedError> {
-    figure_1().into_iter().find(|point| f64::from(point.task) == task && (point.parameter - x).abs() < 1e-6)
 }
 
 fn best(results: &Results, task: &str, method: &Method) -> Result<(f64, Measured), String> {

@@ -4,7 +4,7 @@ use super::evidence::{reach, score};
 use super::{Claim, Judged, Subject};
 use crate::method::Method::{self, Planner, RMax};
 use crate::number::number;
-use crate::published::figure_3;
+use crate::published::scores;
 use crate::result::Results;
 use backsweep::PlannerKind;
 
@@ -101,12 +101,10 @@ fn published_error(method: &Method) -> f64 {
 
 fn reproduced(results: &Results, about: Subject) -> Judged {
     let method = about.method()?;
-    let points = figure_3().into_iter();
-    let points = points.filter(|point| f64::from(point.task) == about.number && point.method == *method);
     let mut worst = 0.0f64;
     let mut holds = true;
     let mut numbers = Vec::new();
-    for point in points {
+    for point in scores(about.number as u32, method) {
         let ours = score(results, about.experiment, about.task, method, point.cycles)?;
         let difference = ours.mean - point.score;
         let errors = difference / ours.error.hypot(published_error(method));

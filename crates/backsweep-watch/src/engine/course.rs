@@ -1,7 +1,5 @@
 //! An agent's course to the finish line: a policy within 1 % of the optimum, from scratch or after the world changed.
 
-use super::learner::Learner;
-use crate::scene::Scene;
 use serde_json::{Value, json};
 
 /// Steps between two checks of the policy: at least this many, later a fraction of the steps on the course.
@@ -64,8 +62,7 @@ pub struct Course {
 
 impl Course {
     /// A course that begins now.
-    pub fn begin(cause: Cause, learner: &Learner) -> Self {
-        let from = learner.stamp();
+    pub fn begin(cause: Cause, from: Stamp) -> Self {
         Self { cause, from, look_at: from.steps, reached: None }
     }
 
@@ -91,14 +88,14 @@ impl Course {
         self.reached = Some(stamp.since(self.from));
     }
 
-    /// What was done on the course until now.
-    pub fn done(&self, learner: &Learner) -> Stamp {
-        learner.stamp().since(self.from)
+    /// What was done on the course: until the finish line, or until now.
+    pub fn done(&self, now: Stamp) -> Stamp {
+        self.reached.unwrap_or_else(|| now.since(self.from))
     }
 
     /// As it is sent, with how far below the optimum the last policy was.
-    pub fn json(&self, learner_stamp: Stamp, gap: Option<f64>) -> Value {
-        let done = self.reached.unwrap_or_else(|| learner_stamp.since(self.from));
+    pub fn json(&self, now: Stamp, gap: Option<f64>) -> Value {
+        let done = self.done(now);
         json!({ "cause": self.cause.name(), "steps": done.steps, "backups": done.backups, "reached": self.reached.is_some(), "gap": gap.filter(|_| self.reached.is_none()) })
     }
 }
@@ -106,24 +103,21 @@ impl Course {
 /// A course that has ended, for the table of recoveries from a broken world.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    cause: Cause,
-    planner: &'static str,
-    exploration: String,
-    cycles: u64,
-    done: Stamp,
-    has_reached: bool,
+    /// Why it began.
+    pub cause: Cause,
+    /// The planner's name.
+    pub planner: &'static str,
+    /// How the agent explores, for a reader.
+    pub exploration: String,
+    /// Update cycles per step.
+    pub cycles: u64,
+    /// The work it took.
+    pub done: Stamp,
+    /// Whether it ended at the finish line.
+    pub has_reached: bool,
 }
 
 impl Trial {
-    /// The trial of a course that ends now.
-    pub fn of(course: &Course, learner: &Learner, scene: &Scene) -> Self {
-        let done = course.reached.unwrap_or_else(|| course.done(learner));
-        let planner = learner.planner().name();
-        let has_reached = course.reached.is_some();
-        let exploration = learner.exploration().to_owned();
-        Self { cause: course.cause, planner, exploration, cycles: scene.cycles, done, has_reached }
-    }
-
     /// As it is sent.
     pub fn json(&self) -> Value {
         json!({

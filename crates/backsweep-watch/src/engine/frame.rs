@@ -2,7 +2,7 @@
 
 use super::course::{Run, Trial};
 use super::history::History;
-use super::report::CycleReport;
+use super::report::{CycleReport, Queued, most_urgent};
 use crate::scene::Scene;
 use crate::world::{MAX_ACTIONS, World};
 use backsweep::PlannerKind;
@@ -223,12 +223,13 @@ fn agent_json(agent: &AgentFrame, (low, high): (f64, f64)) -> serde_json::Value 
         let change = level(agent.changes[i], CHANGES.0, CHANGES.1);
         cells.extend([upper, lower, flags, agent.best[i], priority, change]);
     }
+    let urgent = most_urgent(agent.priorities.iter().copied());
     json!({
         "planner": agent.planner.name(), "explores": agent.exploration, "cells": STANDARD.encode(cells), "low": low, "high": high,
         "position": agent.position, "trail": agent.trail,
         "steps": agent.steps, "episodes": agent.episodes, "last": agent.last_return, "mean": agent.mean_return,
         "cycles": agent.counters.cycles, "backups": agent.counters.backups(), "idle": agent.counters.idle_pops,
-        "queue": agent.queue_length, "urgent": agent.queue_json(), "speed": agent.steps_per_second.round(),
+        "queue": agent.queue_length, "urgent": urgent.iter().map(Queued::json).collect::<Vec<_>>(), "speed": agent.steps_per_second.round(),
         "returns": curve(&agent.returns), "work": curve(&agent.backups),
     })
 }

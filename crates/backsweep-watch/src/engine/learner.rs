@@ -1,6 +1,6 @@
 //! One agent in the world: its position, its history, and what is visible of it.
 
-use super::course::Stamp;
+use super::course::{Course, Stamp, Trial};
 use super::frame::{AgentFrame, best_of};
 use super::history::History;
 use super::report::{CycleReport, action_values, by_pair, cell_json, observed_cycle, relied_on};
@@ -257,11 +257,6 @@ impl Learner {
         self.racer.planner
     }
 
-    /// How it explores, for a reader.
-    pub fn exploration(&self) -> &str {
-        &self.exploration
-    }
-
     /// Whether it is the paper's agent.
     pub fn is_paper(&self) -> bool {
         self.racer.is_paper()
@@ -270,6 +265,18 @@ impl Learner {
     /// How much was done.
     pub fn stamp(&self) -> Stamp {
         Stamp { steps: self.steps, backups: self.counters().backups() }
+    }
+
+    /// The trial of its course, which ends now.
+    pub fn trial(&self, course: &Course, cycles: u64) -> Trial {
+        Trial {
+            cause: course.cause,
+            planner: self.planner().name(),
+            exploration: self.exploration.clone(),
+            cycles,
+            done: course.done(self.stamp()),
+            has_reached: course.reached.is_some(),
+        }
     }
 
     fn counters(&self) -> Counters {

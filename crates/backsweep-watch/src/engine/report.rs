@@ -1,6 +1,5 @@
 //! What one update cycle did, what is on the queue, and how a Q is computed: for drawing and for text.
 
-use super::frame::AgentFrame;
 use crate::world::MAX_ACTIONS;
 use backsweep::{Action, Agent, Pair, PlannerKind, State};
 use backsweep_explore::{Explore, exploration};
@@ -30,7 +29,8 @@ pub struct Queued {
 }
 
 impl Queued {
-    fn json(&self) -> Value {
+    /// As it is sent.
+    pub fn json(&self) -> Value {
         // JSON has no infinity.
         json!([self.cell, if self.priority.is_finite() { json!(self.priority) } else { json!("first") }])
     }
@@ -187,13 +187,6 @@ pub fn most_urgent(priorities: impl Iterator<Item = f64>) -> Vec<Queued> {
     }
     queue.sort_by(order);
     queue
-}
-
-impl AgentFrame {
-    /// The most urgent cells, as they are sent.
-    pub fn queue_json(&self) -> Vec<Value> {
-        most_urgent(self.priorities.iter().copied()).iter().map(Queued::json).collect()
-    }
 }
 
 /// Everything about one cell, with how each Q is computed: Q = R̂ + γ Σ P̂ U, term by term.

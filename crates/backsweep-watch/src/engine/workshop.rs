@@ -3,7 +3,7 @@
 mod obey;
 mod race;
 
-use super::course::{Cause, Course, Trial};
+use super::course::{Cause, Course};
 use super::frame::{Frame, Results};
 use super::judge::Judge;
 use super::learner::Learner;
@@ -328,7 +328,7 @@ impl Workshop {
 }
 
 fn courses(learners: &[Learner], cause: Cause) -> Vec<Course> {
-    learners.iter().map(|learner| Course::begin(cause, learner)).collect()
+    learners.iter().map(|learner| Course::begin(cause, learner.stamp())).collect()
 }
 
 fn learners(scene: &Scene, world: &World) -> Result<Vec<Learner>> {

@@ -1,6 +1,6 @@
 //! Commands: each is checked, carried out and answered.
 
-use super::{Cause, Counted, MAX_COUNT, PROMPT, Trial, Unit, Workshop, courses, learners};
+use super::{Cause, Counted, MAX_COUNT, PROMPT, Unit, Workshop, courses, learners};
 use crate::engine::frame::Frame;
 use crate::engine::learner::Learner;
 use crate::engine::pace::Pace;
@@ -198,10 +198,10 @@ impl Workshop {
             // A break without recovery gets a line too.
             let is_counted = matches!(course.cause, Cause::Wall | Cause::Shortcut | Cause::Change);
             if course.reached.is_none() && is_counted {
-                let trial = Trial::of(course, learner, &self.scene);
+                let trial = learner.trial(course, self.scene.cycles);
                 Arc::make_mut(&mut self.results).add_trial(trial);
             }
-            *course = super::Course::begin(cause, learner);
+            *course = super::Course::begin(cause, learner.stamp());
         }
         Arc::make_mut(&mut self.results).clear_runs();
         self.set_problem();

@@ -1,6 +1,6 @@
 //! Steps of one agent or two, whose turn it is, and how far each is from the finish line.
 
-use super::{Cause, Trial, Workshop};
+use super::{Cause, Workshop};
 use crate::engine::course::Run;
 use crate::engine::frame::Results;
 use crate::engine::judge::{Entry, Problem, Verdict};
@@ -97,7 +97,7 @@ impl Workshop {
                 if let (Some(course), Some(learner)) = (self.courses.get_mut(agent), self.learners.get(agent))
                 {
                     course.reach(stamp);
-                    let trial = Trial::of(course, learner, &self.scene);
+                    let trial = learner.trial(course, self.scene.cycles);
                     self.add_results(|results| results.add_trial(trial));
                 }
             }

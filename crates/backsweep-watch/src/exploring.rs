@@ -1,10 +1,7 @@
 //! How an agent of a scene explores and forgets, in the form exchanged between page, address and server: a name, and a
 //! number if there is one, as in `bayes_bonus:0.2`.
 
-use crate::scene::Scene;
-use crate::world::World;
-use backsweep::{Agent, Environment, EpsilonGreedy, Model, Optimism, PlannerKind, State};
-use backsweep_explore::{Exploration, Explore, Forgetting};
+use backsweep_explore::{Explore, Forgetting};
 use backsweep_lab::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -36,7 +33,7 @@ const WAYS: [(&str, &str, &str, &str, f64, f64); 7] = [
 ];
 
 /// The title of a way to explore, and the symbol and value of its constant if it has one to choose.
-fn described(explore: &Explore) -> (&'static str, Option<(&'static str, f64)>) {
+pub fn described(explore: &Explore) -> (&'static str, Option<(&'static str, f64)>) {
     let way = WAYS.iter().find(|way| way.0 == explore.name());
     way.map_or(("", None), |&(_, title, chosen, symbol, ..)| {
         let number = explore.constants().into_iter().find(|(constant, _)| *constant == chosen);
@@ -164,85 +161,6 @@ pub fn all() -> Value {
     json!({ "explore": ways, "forget": forgetting })
 }
 
-/// What one agent of a scene does: its planner, and how it explores and forgets.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Racer {
-    /// The planner.
-    pub planner: PlannerKind,
-    /// How it explores.
-    pub explore: Explorer,
-    /// How it forgets.
-    pub forget: Forget,
-}
-
-impl Racer {
-    /// How it explores and forgets, for a reader.
-    pub fn exploration(&self, scene: &Scene) -> String {
-        let mut text = match self.explore {
-            Explorer::Paper => format!("ε {}, M {}", scene.epsilon, scene.min_visits),
-            Explorer::Core(Explore::EpsilonGreedy { .. }) => format!("ε {}", scene.epsilon),
-            Explorer::Core(Explore::Optimism(_)) => format!("optimism, M {}", scene.min_visits),
-            Explorer::Core(explore) => match described(&explore) {
-                (title, Some((symbol, number))) => format!("{title}, {symbol} {number}"),
-                (title, None) => title.to_owned(),
-            },
-        };
-        match self.forget.0 {
-            Forgetting::Never => {}
-            Forgetting::PerVisit(factor) => text += &format!(", fades by {factor} per visit"),
-            Forgetting::HalfLife(steps) => text += &format!(", half-life {steps}"),
-            Forgetting::Window(n) => text += &format!(", window {n}"),
-        }
-        text
-    }
-
-    /// Whether the agent is the paper's, which can change ε, γ or M while it runs.
-    pub fn is_paper(&self) -> bool {
-        self.explore == Explorer::Paper
-    }
-
-    /// The probability of a random action.
-    pub fn epsilon(&self, scene: &Scene) -> f64 {
-        match self.explore {
-            Explorer::Paper | Explorer::Core(Explore::EpsilonGreedy { .. }) => scene.epsilon,
-            Explorer::Core(_) => 0.0,
-        }
-    }
-
-    /// An agent that has seen nothing.
-    ///
-    /// # Errors
-    /// If a number is out of range, or settings are incompatible.
-    pub fn build(&self, scene: &Scene, world: &World) -> Result<Agent> {
-        let states = (0..world.n_states() as u32).map(|state| world.n_actions(State(state)));
-        let model = Model::with_states(states)?;
-        let settings = world.optimistic(scene.settings());
-        let Explorer::Core(explore) = self.explore else {
-            if self.forget.0 != Forgetting::Never {
-                return Err(Error::new(
-                    "the paper's agent forgets nothing; expected another exploration, such as only ε-greedy, or forgetting: never",
-                ));
-            }
-            let policy = EpsilonGreedy::new(scene.epsilon)?;
-            return Ok(Agent::from_parts(model, self.planner.build(settings)?, policy));
-        };
-        let explore = match explore {
-            Explore::EpsilonGreedy { .. } => Explore::EpsilonGreedy { epsilon: scene.epsilon },
-            Explore::Optimism(_) => Explore::Optimism(settings.optimism),
-            other => other,
-        };
-        let exploration = Exploration {
-            explore,
-            reward_range: Some(world.rules().reward_range()),
-            forgetting: self.forget.0,
-            seed: scene.seed,
-            ..Exploration::default()
-        };
-        let plain = backsweep::Settings { optimism: Optimism::default(), ..settings };
-        Ok(backsweep_explore::exploring(model, self.planner, plain, exploration)?)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,21 +188,6 @@ mod tests {
         }
         for wrong in ["", "never:1", "window:0", "window:2.5", "window:NaN", "half_life:x"] {
             assert!(wrong.parse::<Forget>().is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn every_choice_learns_in_a_maze_and_in_a_world_of_the_suite() {
-        for world in [None, Some("deep_sea_10".to_owned()), Some("cliff_walking".to_owned())] {
-            let maze = if world.is_some() { String::new() } else { "S..\n.#.\n..G\n".into() };
-            let scene = Scene { maze, world, min_visits: 1, ..Scene::default() };
-            let world = World::new(&scene).unwrap();
-            for name in Explore::NAMES {
-                let racer = Racer { explore: name.parse().unwrap(), ..scene.racers().next().unwrap() };
-                let agent = racer.build(&scene, &world).unwrap();
-                assert_eq!(agent.model().n_states(), world.n_states(), "{name}");
-                assert_eq!(backsweep_explore::exploration(&agent).unwrap().explore.name(), name);
-            }
         }
     }
 }

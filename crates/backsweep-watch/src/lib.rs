@@ -14,6 +14,7 @@ pub mod export;
 mod mazes;
 pub mod palette;
 pub mod picture;
+pub mod racer;
 pub mod scene;
 pub mod server;
 pub mod terminal;

@@ -1,6 +1,6 @@
 //! A scene: everything that determines what is shown. The same scene always shows the same course of learning.
 
-use crate::exploring::{Explorer, Forget, Racer};
+use crate::exploring::{Explorer, Forget};
 use backsweep::{Optimism, PlannerKind, Settings};
 use backsweep_lab::{Error, Law, Result};
 use serde::{Deserialize, Serialize};
@@ -159,17 +159,6 @@ impl Scene {
         Settings { discount: self.discount, optimism, ..Settings::default() }
     }
 
-    /// What each agent does.
-    pub fn racers(&self) -> impl Iterator<Item = Racer> {
-        let first = Racer { planner: self.planner, explore: self.explore, forget: self.forget };
-        let second = self.rival.map(|planner| Racer {
-            planner,
-            explore: self.rival_explore.unwrap_or(self.explore),
-            forget: self.rival_forget.unwrap_or(self.forget),
-        });
-        std::iter::once(first).chain(second)
-    }
-
     /// Whether another scene has the same world, as it was when nothing had been painted.
     pub fn has_same_world(&self, other: &Self) -> bool {
         let place = |scene: &Self| match &scene.world {
@@ -178,18 +167,6 @@ impl Scene {
             None => (None, 0, scene.law.clone(), scene.intended),
         };
         place(self) == place(other)
-    }
-
-    /// Whether agents must restart when the scene changes from this one to another. A new discount or M keeps what was seen
-    /// and plans again, and ε takes effect at once, if all agents are the paper's; cycles and speed always do.
-    pub fn must_restart_for(&self, other: &Self) -> bool {
-        let all = |scene: &Self| {
-            let racers: Vec<Racer> = scene.racers().collect();
-            let (is_paper, is_race) = (racers.iter().all(Racer::is_paper), racers.len() > 1);
-            let numbers = (!is_paper).then_some((scene.discount, scene.min_visits, scene.epsilon));
-            (racers, is_race.then_some(scene.race), scene.seed, scene.maze.clone(), numbers)
-        };
-        all(self) != all(other) || !self.has_same_world(other)
     }
 }
 

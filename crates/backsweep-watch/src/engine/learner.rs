@@ -4,7 +4,7 @@ use super::course::{Course, Stamp, Trial};
 use super::frame::{AgentFrame, best_of};
 use super::history::History;
 use super::report::{CycleReport, action_values, by_pair, cell_json, observed_cycle, relied_on};
-use crate::exploring::Racer;
+use crate::racer::Racer;
 use crate::scene::Scene;
 use crate::world::{MAX_ACTIONS, World};
 use backsweep::planner::Counters;

@@ -107,7 +107,7 @@ impl SmallBackupPredictor {
     }
 
     /// The value U of a successor on which V(s) is built; `None` if that step was never seen.
-    pub fn seen(&self, state: State, next: State) -> Option<f64> {
+    pub fn backed_up_value(&self, state: State, next: State) -> Option<f64> {
         let mut successors = self.model.successors(Pair(state.0));
         successors.find(|successor| successor.state == next).map(|successor| self.u[successor.arc.index()])
     }

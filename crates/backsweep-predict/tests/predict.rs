@@ -126,8 +126,8 @@ fn theorems_hold_after_every_step() {
                 }
                 if let Some(n) = plain.n.get(&state) {
                     let arcs = plain.n_arcs.iter().filter(|((s, _), _)| *s == state);
-                    let seen = |arc: &(u32, u32)| predictor.seen(State(arc.0), State(arc.1)).unwrap();
-                    let sum: f64 = arcs.map(|(arc, n_arc)| n_arc * seen(arc)).sum();
+                    let u = |arc: &(u32, u32)| predictor.backed_up_value(State(arc.0), State(arc.1)).unwrap();
+                    let sum: f64 = arcs.map(|(arc, n_arc)| n_arc * u(arc)).sum();
                     let relation = (plain.reward_sum[&state] + discount * sum) / n;
                     assert!(
                         close(found, relation, 1.0),
@@ -138,7 +138,7 @@ fn theorems_hold_after_every_step() {
                 }
             }
             for (&(s, t), &u) in &plain.u {
-                let found = predictor.seen(State(s), State(t)).unwrap();
+                let found = predictor.backed_up_value(State(s), State(t)).unwrap();
                 if iterations <= 1 || selection == Selection::MostRecent || selection == Selection::RoundRobin
                 {
                     assert!(close(found, u, 1.0), "{place}: U({s},{t}) is {found}, not {u}");
@@ -147,11 +147,11 @@ fn theorems_hold_after_every_step() {
             // In longer runs of these two only the relation is checked; U is the predictor's.
             if iterations > 1 && matches!(selection, Selection::Random | Selection::Largest) {
                 for (&(s, t), u) in &mut plain.u {
-                    *u = predictor.seen(State(s), State(t)).unwrap();
+                    *u = predictor.backed_up_value(State(s), State(t)).unwrap();
                 }
             }
             assert!(predictor.deviation() <= 1e-11 * (1.0 + initial_value.abs() + 100.0), "{place}");
-            assert_eq!(predictor.seen(State(0), State(77)), None);
+            assert_eq!(predictor.backed_up_value(State(0), State(77)), None);
         }
     }
 }
@@ -171,7 +171,7 @@ fn changed_arc(
     let moved: Vec<(u32, u32)> = plain
         .u
         .iter()
-        .filter(|&(&(s, t), &u)| !close(predictor.seen(State(s), State(t)).unwrap(), u, 1.0))
+        .filter(|&(&(s, t), &u)| !close(predictor.backed_up_value(State(s), State(t)).unwrap(), u, 1.0))
         .map(|(&arc, _)| arc)
         .collect();
     assert!(moved.len() <= 1, "{place}: one small backup moved {moved:?}");

@@ -116,10 +116,10 @@ const N_SHOWN: usize = 10;
 impl LogArguments {
     /// The settings and the files. What was guessed is printed on standard error.
     pub fn open(&self) -> Result<(Spec, Vec<Input>)> {
-        let inputs = Input::expand(&self.logs).map_err(told)?;
+        let inputs = Input::expand(&self.logs).map_err(log_error)?;
         let mut spec = self.spec()?;
-        let columns = backsweep_log::columns(&inputs[0]).map_err(told)?;
-        for guess in spec.fill_in(&columns).map_err(told)? {
+        let columns = backsweep_log::columns(&inputs[0]).map_err(log_error)?;
+        for guess in spec.fill_in(&columns).map_err(log_error)? {
             output::note(format_args!("backsweep: {guess}"));
         }
         Ok((spec, inputs))
@@ -159,8 +159,8 @@ impl LogArguments {
             threads: self.threads,
         };
         if let Some(file) = &self.bins_from {
-            let known = counts_file::load(&Input::File(file.into()), self.reward_unit).map_err(told)?;
-            spec.reuse(&known.how).map_err(told)?;
+            let known = counts_file::load(&Input::File(file.into()), self.reward_unit).map_err(log_error)?;
+            spec.reuse(&known.how).map_err(log_error)?;
         }
         Ok(spec)
     }
@@ -171,13 +171,13 @@ pub fn read(spec: &Spec, inputs: &[Input], keep: backsweep_log::Folds) -> Result
     let progress = Progress::new();
     let log = backsweep_log::read(spec, inputs, keep, &progress);
     progress.bar.finish_and_clear();
-    let log = log.map_err(told)?;
-    tell(&log.report);
+    let log = log.map_err(log_error)?;
+    print_notes(&log.report);
     Ok(log)
 }
 
 /// Prints what the user should know about a log on standard error.
-fn tell(report: &Report) {
+fn print_notes(report: &Report) {
     let note = |n: u64, text: &str| {
         if n > 0 {
             output::note(format_args!("backsweep: note: {n} {text}"));
@@ -233,7 +233,7 @@ pub fn count(arguments: &Arguments) -> Result<()> {
         return show_reading(&spec, &inputs);
     };
     let log = read(&spec, &inputs, 0)?;
-    counts_file::save(out, &log.counts).map_err(told)?;
+    counts_file::save(out, &log.counts).map_err(log_error)?;
     if arguments.json {
         output::result(summary_json(&log));
         return Ok(());
@@ -269,7 +269,7 @@ fn summary_json(log: &Log) -> serde_json::Value {
 
 /// Shows how a log is read.
 pub fn show_reading(spec: &Spec, inputs: &[Input]) -> Result<()> {
-    let preview = backsweep_log::preview(spec, inputs, N_SHOWN).map_err(told)?;
+    let preview = backsweep_log::preview(spec, inputs, N_SHOWN).map_err(log_error)?;
     for (key, value) in preview.how {
         output::result(format_args!("{key}: {value}"));
     }
@@ -280,7 +280,7 @@ pub fn show_reading(spec: &Spec, inputs: &[Input]) -> Result<()> {
 }
 
 /// Turns an error of a log into an error of the command.
-pub fn told(error: backsweep_log::Error) -> Error {
+pub fn log_error(error: backsweep_log::Error) -> Error {
     Error::new(error.to_string())
 }
 

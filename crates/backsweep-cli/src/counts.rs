@@ -1,6 +1,6 @@
 //! `backsweep counts`: merges, subtracts and shows files of counts.
 
-use crate::count::{decimal, size, told};
+use crate::count::{decimal, log_error, size};
 use crate::output;
 use backsweep_lab::Result;
 use backsweep_log::decimal::Decimal;
@@ -54,25 +54,25 @@ enum Command {
 
 /// Runs the command.
 pub fn counts(arguments: &Arguments) -> Result<()> {
-    let load = |input: &Input| counts_file::load(input, arguments.reward_unit).map_err(told);
+    let load = |input: &Input| counts_file::load(input, arguments.reward_unit).map_err(log_error);
     match &arguments.command {
         Command::Merge { files, out } => {
             let mut sum = Counts::default();
-            for input in Input::expand(files).map_err(told)? {
-                sum = sum.merge(&load(&input)?).map_err(told)?;
+            for input in Input::expand(files).map_err(log_error)? {
+                sum = sum.merge(&load(&input)?).map_err(log_error)?;
             }
             save(out, &sum)
         }
         Command::Subtract { whole, parts, out } => {
-            let whole = Input::expand(std::slice::from_ref(whole)).map_err(told)?;
+            let whole = Input::expand(std::slice::from_ref(whole)).map_err(log_error)?;
             let mut rest = load(&whole[0])?;
-            for input in Input::expand(parts).map_err(told)? {
-                rest = rest.subtract(&load(&input)?).map_err(told)?;
+            for input in Input::expand(parts).map_err(log_error)? {
+                rest = rest.subtract(&load(&input)?).map_err(log_error)?;
             }
             save(out, &rest)
         }
         Command::Show { files, rows } => {
-            for input in Input::expand(files).map_err(told)? {
+            for input in Input::expand(files).map_err(log_error)? {
                 show(&input, &load(&input)?, *rows);
             }
             Ok(())
@@ -81,7 +81,7 @@ pub fn counts(arguments: &Arguments) -> Result<()> {
 }
 
 fn save(out: &std::path::Path, counts: &Counts) -> Result<()> {
-    counts_file::save(out, counts).map_err(told)?;
+    counts_file::save(out, counts).map_err(log_error)?;
     output::result(format_args!("{}: {}", out.display(), size(counts)));
     Ok(())
 }

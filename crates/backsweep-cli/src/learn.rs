@@ -1,6 +1,6 @@
 //! `backsweep learn`: from a log to a policy you can defend.
 
-use crate::count::{self, LogArguments};
+use crate::count::{self, LogArguments, log_error};
 use crate::{interrupt, output};
 use backsweep_lab::{Error, Result};
 use backsweep_learn::{Against, Cases, Estimate, Evaluation, Learned, Settings, hold_out};
@@ -120,11 +120,10 @@ pub fn learn(arguments: &Arguments) -> Result<()> {
 }
 
 fn read_counts(patterns: &[String]) -> Result<Found> {
-    let told = |error: backsweep_log::Error| Error::new(error.to_string());
-    let inputs = Input::expand(patterns).map_err(told)?;
+    let inputs = Input::expand(patterns).map_err(log_error)?;
     let mut counts: Option<Counts> = None;
     for input in &inputs {
-        let more = counts_file::load(input, None).map_err(told)?;
+        let more = counts_file::load(input, None).map_err(log_error)?;
         counts = Some(match counts {
             None => more,
             Some(sum) => sum.merge(&more).map_err(|error| Error::new(format!("{input}: {error}")))?,

@@ -129,8 +129,8 @@ fn a_killed_command_resumes_where_it_stopped() {
     let torn = fs::read_to_string(&rows).unwrap() + "small,corner,moore_atkeson,3,,0,-1";
     fs::write(&rows, torn).unwrap();
     let output = backsweep(&folder, &["run", "my.toml", "--out", "killed"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && told.contains("already done"), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && stderr.contains("already done"), "{stderr}");
     assert_eq!(bytes(&folder.join("whole")), bytes(&folder.join("killed")));
 }
 
@@ -528,8 +528,8 @@ fn an_agent_that_never_seeks_the_goal_is_truncated() {
         .replace("runs = 5", "runs = 1");
     fs::write(folder.join("my.toml"), &endless).unwrap();
     let output = backsweep(&folder, &["run", "my.toml", "--only", "small/moore_atkeson/1"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && told.contains("2 of 2 episodes were cut at max_steps"), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && stderr.contains("2 of 2 episodes were cut at max_steps"), "{stderr}");
     let rows = fs::read_to_string(folder.join("out/small/rows.csv")).unwrap();
     assert!(rows.lines().any(|row| row.ends_with(",2,2000000,2")), "{rows}");
     fs::write(folder.join("my.toml"), endless.replace("[learning]", "[learning]\nmax_steps = 50")).unwrap();

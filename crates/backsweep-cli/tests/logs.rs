@@ -261,9 +261,9 @@ fn a_log_that_is_refused_leaves_no_policy() {
     for (arguments, expected) in cases {
         let done =
             backsweep(&folder, &[&["learn"], arguments, &["--out", "out", "--agent", "agent"][..]].concat());
-        let told = text(&done.stderr);
-        assert_eq!(done.status.code(), Some(2), "{arguments:?}: {told}");
-        assert!(told.contains(expected), "{arguments:?}: {told}");
+        let stderr = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
         assert!(done.stdout.is_empty(), "{arguments:?}: {}", text(&done.stdout));
     }
     let done = backsweep(&folder, &["learn", "log.csv", "--dry-run", "--out", "out", "--agent", "agent"]);

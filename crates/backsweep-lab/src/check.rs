@@ -31,7 +31,7 @@ impl Work for Comparison {
         let begin = Instant::now();
         for _ in 0..control.episodes {
             let mut compare = |agent: &backsweep::Agent, transition: &Transition| {
-                tell(&mut *sweeps, agent.model(), transition);
+                observe_recorded(&mut *sweeps, agent.model(), transition);
                 backsweep::plan(&mut *sweeps, agent.model(), backsweep::Budget::exhaust());
                 for state in agent.model().states() {
                     let difference = (agent.value(state) - sweeps.values().value(state)).abs();
@@ -56,7 +56,7 @@ impl Work for Comparison {
 }
 
 /// Informs a planner of what the model has already recorded.
-fn tell(planner: &mut dyn Planner, model: &backsweep::Model, transition: &Transition) {
+fn observe_recorded(planner: &mut dyn Planner, model: &backsweep::Model, transition: &Transition) {
     planner.grow(model);
     let Ok(pair) = model.pair(transition.state, transition.action) else { return };
     let next = match transition.next {

@@ -52,13 +52,13 @@ impl Observer for Signals {
     }
 }
 
-fn told(error: impl std::fmt::Display) -> PyErr {
+fn value_error(error: impl std::fmt::Display) -> PyErr {
     errors::value(error.to_string())
 }
 
 /// Columns as text, such as `sofa:0|5|10`.
 fn columns(texts: &[String]) -> PyResult<Vec<Column>> {
-    texts.iter().map(|text| Column::parse(text).map_err(told)).collect()
+    texts.iter().map(|text| Column::parse(text).map_err(value_error)).collect()
 }
 
 /// A reward given as text.
@@ -83,7 +83,7 @@ pub fn learn_log(
             let frame = Arc::new(frame);
             (vec![Input::Frame(title, Arc::clone(&frame) as Arc<dyn Frame>)], Some(frame))
         }
-        None => (Input::expand(&paths).map_err(told)?, None),
+        None => (Input::expand(&paths).map_err(value_error)?, None),
     };
     let mut spec = spec(columns_of, options)?;
     let settings = read_settings(settings)?;
@@ -92,7 +92,8 @@ pub fn learn_log(
     py.detach(|| {
         let first =
             inputs.first().ok_or_else(|| errors::value("no log was given; expected at least one file"))?;
-        let guesses = spec.fill_in(&backsweep_log::columns(first).map_err(told)?).map_err(told)?;
+        let guesses =
+            spec.fill_in(&backsweep_log::columns(first).map_err(value_error)?).map_err(value_error)?;
         let log = backsweep_log::read(&spec, &inputs, settings.hold_out, &signals)
             .map_err(|error| raised().unwrap_or_else(|| signals.or(error.to_string())))?;
         let how = vec![
@@ -245,7 +246,7 @@ impl LearnedLog {
     fn agent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| {
             let learner = agent::learner(&self.counts, &self.learned).map_err(errors::value)?;
-            learner.to_bytes().map_err(told)
+            learner.to_bytes().map_err(value_error)
         })?;
         Ok(PyBytes::new(py, &bytes))
     }

@@ -78,16 +78,16 @@ mod tests {
         }
         assert_eq!(*urgent(4), json!([[3, 10.0]]));
         let expected = [(3, 2, 9.0, 8.0), (2, 1, 7.2, 6.2), (1, 0, 5.58, 4.58)];
-        for (k, (popped, told, delta, priority)) in expected.into_iter().enumerate() {
+        for (k, (popped, backed_up, delta, priority)) in expected.into_iter().enumerate() {
             let report = &frames[5 + k]["cycles"][0];
             assert_eq!(report["popped"], json!(popped));
             assert_eq!(report["backups"].as_array().unwrap().len(), 1);
             let backup = &report["backups"][0];
-            assert_eq!((&backup[0], &backup[1]), (&json!(told), &json!(1)));
+            assert_eq!((&backup[0], &backup[1]), (&json!(backed_up), &json!(1)));
             assert!((backup[2].as_f64().unwrap() - delta).abs() < 1e-9);
             assert_eq!(report["additions"], json!(1));
             let next = urgent(5 + k);
-            assert_eq!(next[0][0], json!(told));
+            assert_eq!(next[0][0], json!(backed_up));
             assert!((next[0][1].as_f64().unwrap() - priority).abs() < 1e-9);
         }
         let last = &frames[8]["cycles"][0];

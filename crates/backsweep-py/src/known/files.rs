@@ -22,11 +22,11 @@ pub fn read(
 ) -> PyResult<(NamedModel, Vec<String>)> {
     let fraction = Arc::new(AtomicU32::new(0));
     let (sender, receiver) = mpsc::channel();
-    let (told, file) = (Arc::clone(&fraction), path.to_owned());
+    let (shared, file) = (Arc::clone(&fraction), path.to_owned());
     std::thread::spawn(move || {
-        let told = |fraction: f64| told.store((fraction * 1000.0) as u32, Ordering::Relaxed);
+        let report = |fraction: f64| shared.store((fraction * 1000.0) as u32, Ordering::Relaxed);
         // After Ctrl-C nobody receives it.
-        let _ = sender.send(mdp::read(file, format, &told));
+        let _ = sender.send(mdp::read(file, format, &report));
     });
     let receiver = std::sync::Mutex::new(receiver);
     let ReadMdp { mdp, mut warnings } = loop {

@@ -67,7 +67,7 @@ impl Repair {
     }
 
     /// Passes the rows of changes, or of undone ones, to the solver.
-    pub(super) fn tell(&self, kept: &mut Kept, choices: impl Iterator<Item = usize>) {
+    pub(super) fn replace_rows(&self, kept: &mut Kept, choices: impl Iterator<Item = usize>) {
         if let Some(asked) = &self.asked {
             let asked_of = |&choice: &usize| !self.never_asked(asked, choice);
             choices

@@ -56,7 +56,7 @@ impl Repair {
         }
         self.kept = match (snapshot, self.kept.take()) {
             (Some(snapshot), Some(mut kept)) if !repaired.solved_afresh => {
-                self.tell(&mut kept, changed.into_iter());
+                self.replace_rows(&mut kept, changed.into_iter());
                 kept.restore(snapshot);
                 Some(kept)
             }

@@ -213,7 +213,7 @@ impl Repair {
             self.solved.as_ref().is_some_and(|solved| solved.converged) && self.tolerance <= limits.tolerance;
         let mut kept = self.kept.take().filter(|kept| done && self.all_fit(kept, made));
         if let Some(kept) = &mut kept {
-            self.tell(kept, made.iter().map(Undo::choice));
+            self.replace_rows(kept, made.iter().map(Undo::choice));
         }
         if done && self.unaffected(made) {
             let why = "every choice that was changed is worse than what the policy takes".to_owned();

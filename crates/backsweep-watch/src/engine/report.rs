@@ -201,8 +201,8 @@ pub fn cell_json(agent: &Agent, state: State) -> Value {
             .successors(pair)
             .filter(|successor| successor.weight > 0.0)
             .map(|successor| {
-                let told = || planner.backed_up_value(successor.state, successor.arc);
-                let value = if is_drawn { None } else { told() };
+                let relied_on = || planner.backed_up_value(successor.state, successor.arc);
+                let value = if is_drawn { None } else { relied_on() };
                 let value = value.unwrap_or_else(|| values.value(successor.state));
                 json!([successor.state.0, successor.weight / weight, value])
             })

@@ -32,7 +32,7 @@ impl Server {
     pub fn start(scene: Scene, running: bool, limits: Limits) -> Self {
         let (engine, engine_thread) = Engine::start(scene, running).unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let served = engine.clone();
         let server_thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -40,14 +40,14 @@ impl Server {
                 let listener = server::listen("127.0.0.1:0".parse().unwrap()).unwrap();
                 let address = listener.local_addr().unwrap();
                 let guard = Guard::new(address, vec!["lab.example".into()]).unwrap();
-                tell.send((address, guard.token().to_owned())).unwrap();
+                sender.send((address, guard.token().to_owned())).unwrap();
                 let stop = async {
                     let _ = stopped.await;
                 };
                 server::serve(listener, served, guard, limits, stop).await;
             });
         });
-        let (address, token) = told.recv().unwrap();
+        let (address, token) = receiver.recv().unwrap();
         Self { address, engine, token, stop: Some(stop), threads: vec![engine_thread, server_thread] }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::errors::{self, show};
 use crate::names::{self, Key, Role};
-use crate::planning::number;
+use crate::numbers::number;
 use numpy::{PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

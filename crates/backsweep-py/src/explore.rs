@@ -3,7 +3,7 @@
 use crate::errors;
 use crate::named_agent::{NamedAgent, to_state};
 use crate::names;
-use crate::planning::{count, number};
+use crate::numbers::{count, number};
 use backsweep::{Agent as CoreAgent, EpsilonGreedy, Model, Next, PlannerKind, Settings, State, Transition};
 use backsweep_explore::{Exploration, Explore, Forgetting};
 use pyo3::prelude::*;

@@ -12,7 +12,8 @@
 //! |---|---|
 //! | what Python sees | [`agent`], [`known`] (behind `backsweep.MDP`; [`solver`] if it has a planner), [`predict`] |
 //! | names to ids and back | [`names`], [`action_row`]; to files and back: [`name_codec`], [`persistence`] |
-//! | learning from columns | [`columns`], [`flags`], [`observe_many`] |
+//! | arguments: numbers, flags, outcomes | [`numbers`], [`flags`], [`outcomes`] |
+//! | learning from columns | [`columns`], [`observe_many`] |
 //! | learning from logs: files, tables | [`learn_log`] |
 //! | the worlds of the suite, behind `backsweep.bench` | [`suite`] |
 //! | acting, and the policy that values stand for | [`actions`], [`policy`] |
@@ -39,7 +40,9 @@ mod model_view;
 mod name_codec;
 mod named_agent;
 mod names;
+mod numbers;
 mod observe_many;
+mod outcomes;
 mod persistence;
 mod pickle;
 mod planning;

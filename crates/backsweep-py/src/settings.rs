@@ -4,7 +4,7 @@ use crate::actions::keys_of;
 use crate::errors;
 use crate::named_agent::NamedAgent;
 use crate::names::{self, Key};
-use crate::planning::{count, number};
+use crate::numbers::{count, number};
 use backsweep::{Agent as CoreAgent, EpsilonGreedy, Model, Optimism, PlannerKind, Settings};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};

@@ -4,8 +4,8 @@
 use crate::errors::{self, show};
 use crate::exclusive::Exclusive;
 use crate::files::{call, save, to_bytes, translate};
-use crate::known::editing;
 use crate::named_agent::{Found, NamedAgent};
+use crate::outcomes;
 use crate::planning;
 use crate::policy;
 use crate::results::{audit_object, stats_object};
@@ -63,7 +63,7 @@ impl Solver {
         normalize: bool,
     ) -> PyResult<()> {
         let pair = || format!("action {} in state {}", show(action), show(state));
-        let mut rows = editing::outcomes(outcomes, &pair)?;
+        let mut rows = outcomes::outcomes(outcomes, &pair)?;
         if normalize {
             let sum: f64 = rows.iter().map(|row| row.0).sum();
             if !(sum > 0.0 && sum.is_finite()) {

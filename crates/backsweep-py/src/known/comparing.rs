@@ -1,9 +1,10 @@
 //! What changes would do: by small backups where possible, otherwise on a copy of the model.
 
 use crate::errors::show;
-use crate::known::editing::{Edit, outcomes};
+use crate::known::editing::Edit;
 use crate::known::solving::{Answer, Effort, Question, Solved, wrong};
 use crate::known::stopping::Stopping;
+use crate::outcomes::outcomes;
 use backsweep_solve::{Change, Limits, NO_CHOICE, Query};
 use pyo3::prelude::*;
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Hashable, Protocol
@@ -82,7 +83,8 @@ class Solution:
 
     @property
     def cycles(self) -> int:
-        """The same as ``iterations``."""
+        """The former name of ``iterations``."""
+        warnings.warn("Solution.cycles is now called Solution.iterations", DeprecationWarning, stacklevel=2)
         return self.iterations
 
     def __getstate__(self) -> dict[str, Any]:

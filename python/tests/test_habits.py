@@ -182,6 +182,15 @@ def test_the_queue_that_was_called_heap():
     assert agents[0].to_bytes() == backsweep.Agent(planner=planner, seed=0).to_bytes()
 
 
+def test_the_iterations_that_were_called_cycles():
+    mdp = backsweep.MDP(discount=0.9)
+    mdp.set_outcomes("hall", "wait", [(1.0, "hall", 1.0, False)])
+    solution = mdp.solve()
+    with pytest.warns(DeprecationWarning, match="Solution.cycles is now called Solution.iterations") as caught:
+        assert solution.cycles == solution.iterations
+    assert caught[0].filename == __file__
+
+
 PREDICTORS = [
     lambda: backsweep.TD0(0.9, step_size=0.3, initial_value=1.0),
     lambda: backsweep.TD0(0.9, decay=0.5),

@@ -163,10 +163,10 @@ def test_changed_and_solved_again():
     mdp.set_outcomes(0, "jump", [(0.5, 999, 1.0, False), (0.5, 998, 1.0, False)])
     again = mdp.solve(1e-9)
     assert again.values[0] == pytest.approx(1 + 0.9 * (10 + 9) / 2)
-    assert again.repaired and not first.repaired and again.cycles <= 2
+    assert again.repaired and not first.repaired and again.iterations <= 2
     assert mdp.best_action(0) == "jump" and mdp.action_values(1) == {"on": mdp.value(1)}
     for other in (copy.copy(mdp), copy.deepcopy(mdp), pickle.loads(pickle.dumps(mdp))):
-        assert other.solve(1e-9).cycles == 0 and other.value(0) == mdp.value(0)
+        assert other.solve(1e-9).iterations == 0 and other.value(0) == mdp.value(0)
         other.set_outcomes(0, "jump", [(1.0, 0, 100.0, True)])
         assert other.solve().values[0] == 100 and mdp.value(0) < 100
 
@@ -341,7 +341,7 @@ def test_an_mdp_is_saved_and_loaded(tmp_path):
     mdp.save(path)
     for other in (backsweep.MDP.load(path), backsweep.MDP.from_bytes(mdp.to_bytes())):
         assert isinstance(other, backsweep.MDP) and other.values() == mdp.values() and other.policy() == mdp.policy()
-        assert other.solve().cycles == 0
+        assert other.solve().iterations == 0
     assert mdp.values() == dict(zip(solution.states, solution.values.tolist()))
     assert mdp.policy() == dict(zip(solution.states, solution.policy)) and mdp.actions(0) == [0, 1, 2, 3]
     named = backsweep.MDP(0.9)

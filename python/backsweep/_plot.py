@@ -48,11 +48,15 @@ def _grid(
     best: list[list[Any]] = [[None] * columns for _ in range(rows)]
     for row in range(rows):
         for column in range(columns):
-            state = row * columns + column if state_at is None else state_at(row, column)
+            state = _state(shape, state_at, row, column)
             if state in agent:
                 values[row, column] = agent.value(state)
                 best[row][column] = agent.best_action(state)
     return values, best
+
+
+def _state(shape: tuple[int, int], state_at: Callable[[int, int], Hashable] | None, row: int, column: int) -> Hashable:
+    return row * shape[1] + column if state_at is None else state_at(row, column)
 
 
 def _draw_values(ax: Any, values: Any, cmap: str, colorbar: bool) -> Any:
@@ -138,8 +142,9 @@ def plot_policy(
         agent: an Agent, an MDP, or anything else with ``value``, ``best_action`` and ``in``.
         shape: (rows, columns) of the grid.
         arrows: the direction of each action: a word such as "left" or "north", or a pair (right, down). For FrozenLake:
-            ``{0: "left", 1: "down", 2: "right", 3: "up"}``. Actions that are such words themselves need no entry. Nothing is
-            guessed: an action without a direction is written as text.
+            ``{0: "left", 1: "down", 2: "right", 3: "up"}``. By default, actions that are such words point there, and so do
+            the four actions of a grid if the model shows that they lead in four different directions. Nothing is guessed: an
+            action without a direction is written as text.
         state_at: as for ``plot_values``.
         cmap: the name of a matplotlib colour map.
         title: the title of the picture.
@@ -149,6 +154,7 @@ def plot_policy(
         The axes.
     """
     values, best = _grid(agent, shape, state_at)
+    moves = _moves(agent, shape, state_at) if arrows is None else {}
     rows, columns = shape
     ax = _axes(ax, (1.2 + 0.62 * columns, 0.6 + 0.62 * rows))
     image = _draw_values(ax, values, cmap, colorbar=True)
@@ -158,7 +164,7 @@ def plot_policy(
             if action is None:
                 continue
             colour = _ink_on(image, values[row, column])
-            direction = _direction(action, arrows)
+            direction = _direction(action, arrows) or moves.get(action)
             if direction is None:
                 ax.text(column, row, str(action), ha="center", va="center", fontsize=8, color=colour)
                 continue
@@ -186,6 +192,27 @@ def _direction(action: Any, arrows: Mapping[Any, Any] | None) -> tuple[float, fl
         length = float(np.hypot(right, down))
         return (right / length, down / length) if length > 0 else None
     return None
+
+
+def _moves(agent: Any, shape: tuple[int, int], state_at: Callable[[int, int], Hashable] | None) -> dict[Any, tuple[float, float]]:
+    """Where the four actions of a grid lead, as (right, down); empty unless these are four different directions."""
+    model = getattr(agent, "model", None)
+    if model is None or len(model.action_names) != 4:
+        return {}
+    place = {_state(shape, state_at, row, column): (column, row) for row, column in np.ndindex(*shape)}
+    places = np.array([place.get(state, (np.nan, np.nan)) for state in model.states]).reshape(-1, 2)
+    row_of = np.repeat(np.arange(len(model.visits)), np.diff(model.row_starts))
+    steps = places[model.columns] - places[model.state_index[row_of]]
+    # Only steps to a neighbour: a jump, as from the cliff to the start, is not the direction of an action.
+    near = np.abs(steps).sum(axis=1) == 1
+    moves = {}
+    for number, action in enumerate(model.action_names):
+        chosen = near & (model.action_index[row_of] == number)
+        # Slips to the left and right of an action cancel out.
+        mean = (steps[chosen] * model.probability_data[chosen, None]).sum(axis=0)
+        right, down = np.sign(mean) * (np.abs(mean) == np.abs(mean).max())
+        moves[action] = (float(right), float(down))
+    return moves if set(moves.values()) == {(-1, 0), (1, 0), (0, -1), (0, 1)} else {}
 
 
 def plot_history(history: History, *, window: int = 100, ax: Any = None) -> Any:

@@ -31,6 +31,31 @@ def test_values_and_policy(tmp_path):
     assert (tmp_path / "policy.png").stat().st_size > 1000
 
 
+@pytest.mark.parametrize(
+    ("world", "shape", "directions"),
+    [
+        ("FrozenLake-v1", (4, 4), {0: [-1, 0], 1: [0, 1], 2: [1, 0], 3: [0, -1]}),
+        ("CliffWalking-v1", (4, 12), {0: [0, -1], 1: [1, 0], 2: [0, 1], 3: [-1, 0]}),
+    ],
+)
+def test_the_arrows_of_a_grid_come_from_the_model(world, shape, directions):
+    mdp = backsweep.MDP.from_gymnasium(gym.make(world), discount=0.9)
+    mdp.solve()
+    drawn = arrows(backsweep.plot_policy(mdp, shape))
+    cells = [(row, column) for row, column in np.ndindex(*shape) if row * shape[1] + column in mdp]
+    best = {(column, row): mdp.best_action(row * shape[1] + column) for row, column in cells}
+    assert drawn == {cell: directions[action] for cell, action in best.items() if action is not None}
+
+
+def test_an_agent_that_slips_has_arrows_and_one_that_has_seen_nothing_has_none():
+    agent = backsweep.Agent(0.99, optimism=backsweep.Optimism(value=1.0, min_visits=4), seed=0)
+    backsweep.learn(gym.make("FrozenLake-v1", map_name="8x8"), agent, episodes=300, seed=0, progress=False)
+    drawn = arrows(backsweep.plot_policy(agent, shape=(8, 8)))
+    best = {(state % 8, state // 8): action for state, action in agent.policy().items()}
+    assert drawn == {cell: [[-1, 0], [0, 1], [1, 0], [0, -1]][action] for cell, action in best.items()}
+    assert not backsweep.plot_policy(backsweep.Agent(0.9, actions=4), shape=(2, 2)).texts
+
+
 def test_agents_with_names_and_unknown_cells():
     agent = backsweep.Agent(0.9)
     agent.observe((0, 0), "south", -1.0, (1, 0))

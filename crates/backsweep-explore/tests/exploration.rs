@@ -657,3 +657,24 @@ fn agents_are_restored_by_the_crate_that_knows_them() {
     let restored = restore(&plain.store()).unwrap();
     assert_eq!((exploration(&restored), restored.store()), (None, plain.store()));
 }
+
+/// A step that is refused leaves a row that has nearly faded as it was, and the agent can be stored and restored.
+#[test]
+fn a_refused_step_fades_nothing() {
+    let explore = Explore::EpsilonGreedy { epsilon: 0.0 };
+    let mut agent = build(explore, Forgetting::HalfLife(1.0), 0.0, PlannerKind::default());
+    for _ in 0..3 {
+        agent.add_state(1).unwrap();
+    }
+    agent.observe(&common::step(0, 0, 1.0, common::on(1))).unwrap();
+    agent.observe(&common::step(0, 0, 1.0, common::on(2))).unwrap();
+    for _ in 0..331 {
+        agent.observe(&common::step(1, 0, 0.0, common::on(1))).unwrap();
+    }
+    let before = agent.store();
+    agent.observe(&common::step(0, 0, f64::NAN, common::on(1))).unwrap_err();
+    agent.observe(&common::step(0, 0, 0.0, common::on(9))).unwrap_err();
+    assert_eq!(agent.store(), before);
+    agent.observe(&common::step(0, 0, 1.0, common::on(1))).unwrap();
+    assert_eq!(restore(&agent.store()).unwrap().store(), agent.store());
+}

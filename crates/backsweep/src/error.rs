@@ -79,7 +79,9 @@ errors! {
         action: Action,
         /// The weight found.
         found: f64,
-    } => "weight of {action} in {state} is {found}; expected a number of at least 1e-100, or of at most -1e-100 to take back";
+        /// The weights that are accepted.
+        expected: &'static str,
+    } => "weight of {action} in {state} is {found}; expected {expected}";
     /// A probability outside `[0, 1]`.
     Probability {
         /// The state.

@@ -79,7 +79,7 @@ impl Counters {
 /// A control planner.
 ///
 /// The model changes first, then the planner follows: call [`observe`](Self::observe) after [`Model::record`],
-/// [`refresh`](Self::refresh) after [`Model::set_outcomes`], and [`row_moved`](Self::row_moved) after [`Model::add_action`].
+/// [`refresh`](Self::refresh) after [`Model::set_outcomes`] and whatever else replaces a row, and [`row_moved`](Self::row_moved) after [`Model::add_action`].
 /// Each of these also takes in new states, as [`grow`](Self::grow) does. Always pass the same model. [`crate::Agent`] takes
 /// care of all this.
 ///

@@ -200,6 +200,9 @@ impl Values {
 
     /// Restores Q of a pair that an observation changed, from the values that `u` gives for its successors: by the value correction
     /// if its model was trusted before and is now, in O(1), and by a full backup if not.
+    ///
+    /// # Panics
+    /// If the pair is new to the values: [`extend`](Self::extend) comes first.
     pub fn correct(&mut self, model: &Model, change: &Change, u: impl Fn(&Self, State) -> f64) {
         let row = model.row(change.pair);
         if !self.trusts(row, change.weight_before) || !self.trusts(row, change.weight_after) {

@@ -268,7 +268,8 @@ impl Exploring {
     ) -> Result<Option<Change>> {
         let mut weight = 1.0;
         if self.statistics.fading.is_some() {
-            weight = self.fade(model, planner, model.pair(transition.state, transition.action)?)?;
+            // Checked first: a transition that is refused must not have scaled a row.
+            weight = self.fade(model, planner, model.check(transition)?)?;
         }
         let Some(change) = model.record_weighted(transition, weight)? else { return Ok(None) };
         self.statistics.stepped(change.pair, weight);

@@ -199,7 +199,7 @@ impl Posterior {
             }
             reward_sum += imagined * self.start * (1.0 - discount);
         }
-        // What the model has accepted fits the worlds too.
+        // A draw may exceed the range of weights or rewards, if the counts are close to it: the world then keeps the last one.
         if model.set_weights(pair, &arcs, ended, reward_sum).is_ok() {
             planner.refresh(model, pair);
         }

@@ -102,6 +102,21 @@ impl Model {
         )
     }
 
+    /// The pair of a transition, if that can be recorded.
+    ///
+    /// # Errors
+    /// As for [`record`](Self::record).
+    #[inline]
+    pub fn check(&self, transition: &Transition) -> Result<Pair> {
+        let &Transition { state, action, reward, next } = transition;
+        let pair = self.pair(state, action)?;
+        check_reward(state, action, reward)?;
+        if let Some(next) = next.state() {
+            self.state_row(next)?;
+        }
+        Ok(pair)
+    }
+
     /// `reward_sum` is added in place of weight times reward, if there is one. Inlined, so that the constants of `record` remove
     /// the checks.
     #[inline(always)]
@@ -112,14 +127,13 @@ impl Model {
         reward_sum: Option<f64>,
     ) -> Result<Option<Change>> {
         let &Transition { state, action, reward, next } = transition;
-        let pair = self.pair(state, action)?;
         if !weight.is_finite() || weight.abs() < MIN_WEIGHT {
-            return Err(Error::Weight { state, action, found: weight });
+            let expected = "a number of at least 1e-100, or of at most -1e-100 to take back";
+            return Err(Error::Weight { state, action, found: weight, expected });
         }
-        check_reward(state, action, reward)?;
+        let pair = self.check(transition)?;
         let next = next.state();
         if let Some(next) = next {
-            self.state_row(next)?;
             self.expect_cycle(next.0);
         }
         let row = self.pairs[pair.index()];

@@ -11,8 +11,9 @@ fn weight_or_nothing(weight: Sum) -> Sum {
 }
 
 impl Model {
-    /// Multiplies all weights of a pair, and its rewards, by a factor from 0 to 1; weights below the smallest allowed one are
-    /// dropped. A power of two changes no other ratio at all. Planners must be notified ([`crate::Planner::refresh`]).
+    /// Multiplies all weights of a pair, and its rewards, by a factor from 0 to 1. A power of two changes no ratio, except that
+    /// weights that fall below the smallest allowed one are dropped, and count no longer. Planners must be notified
+    /// ([`crate::Planner::refresh`]).
     ///
     /// # Complexity
     /// O(successors of the pair).
@@ -23,27 +24,39 @@ impl Model {
         Error::unless((0.0..=1.0).contains(&factor), "factor", factor, "a number from 0 to 1")?;
         self.expect_pair(pair)?;
         let scaled = |sum: Sum| Sum { high: sum.high * factor, low: sum.low * factor };
+        let (mut kept, mut is_complete) = (Sum::default(), true);
+        let mut keep = |old: Sum| {
+            let new = weight_or_nothing(scaled(old));
+            is_complete &= new.high > 0.0 || old.high == 0.0;
+            kept = kept.plus(new.high).plus(new.low);
+            new
+        };
         for arc in self.arc_ids(pair) {
-            self.arcs.set_weight(arc, weight_or_nothing(scaled(self.arcs.exact_weight(arc))));
+            self.arcs.set_weight(arc, keep(self.arcs.exact_weight(arc)));
         }
-        self.set_ended(pair, weight_or_nothing(scaled(self.ended(pair))));
-        let row = self.pairs[pair.index()];
+        self.set_ended(pair, keep(self.ended(pair)));
+        let (row, mean) = (self.pairs[pair.index()], self.mean_reward(pair));
         let low = |column: &Sparse| column.get(pair.index());
-        let weight = scaled(Sum { high: row.weight, low: low(&self.weight_low) });
-        let reward_sum = scaled(Sum { high: row.reward_sum, low: low(&self.reward_low) });
-        self.set_sums(pair, weight, reward_sum);
+        if is_complete {
+            let weight = scaled(Sum { high: row.weight, low: low(&self.weight_low) });
+            let reward_sum = scaled(Sum { high: row.reward_sum, low: low(&self.reward_low) });
+            self.set_sums(pair, weight, reward_sum);
+        } else {
+            self.set_sums(pair, kept, Sum::new(mean * kept.high));
+        }
         Ok(())
     }
 
-    /// Sets the weights of a pair's successors, of what ended, and the sum of rewards, replacing everything. Weights below the
-    /// smallest allowed one count as 0. Planners must be notified ([`crate::Planner::refresh`]).
+    /// Sets the weights of a pair's successors, of what ended, and the sum of rewards, replacing everything: the row is no
+    /// longer one of known probabilities. The weights of a state that is listed twice add up; those below the smallest
+    /// allowed one count as 0. Planners must be notified ([`crate::Planner::refresh`]).
     ///
     /// # Complexity
     /// O(old and new successors of the pair).
     ///
     /// # Errors
-    /// If there is no such pair or next state, a weight is negative or not finite, or the mean reward is out of range. The
-    /// model is then unchanged.
+    /// If there is no such pair or next state, a weight is negative or not finite, their sum is 2⁵³ or more, or the mean
+    /// reward is out of range. The model is then unchanged.
     pub fn set_weights(
         &mut self,
         pair: Pair,
@@ -54,11 +67,14 @@ impl Model {
         self.expect_pair(pair)?;
         let (state, action) = (self.state_of(pair), self.action_of(pair));
         let weights = arcs.iter().map(|&(_, weight)| weight).chain([ended]);
-        if let Some(found) = weights.clone().find(|weight| !(0.0..MAX_WEIGHT).contains(weight)) {
-            return Err(Error::Weight { state, action, found });
+        if let Some(found) = weights.clone().find(|weight| !(0.0..=f64::MAX).contains(weight)) {
+            return Err(Error::Weight { state, action, found, expected: "a finite number, 0 or more" });
         }
-        let mean = reward_sum / weights.sum::<f64>().max(MIN_WEIGHT);
-        check_reward(state, action, mean)?;
+        let sum: f64 = weights.sum();
+        if sum >= MAX_WEIGHT {
+            return Err(Error::Full { what: "observations of one pair", limit: 1 << 53 });
+        }
+        check_reward(state, action, reward_sum / sum.max(MIN_WEIGHT))?;
         for &(next, _) in arcs {
             self.state_row(next)?;
         }
@@ -71,10 +87,11 @@ impl Model {
         let mut sum = ended;
         for &(next, weight) in arcs.iter().filter(|&&(_, weight)| weight >= MIN_WEIGHT) {
             let arc = self.find_arc(pair, next).unwrap_or_else(|| self.add_arc(pair, next));
-            self.arcs.set_weight(arc, Sum::new(weight));
+            self.arcs.set_weight(arc, self.arcs.exact_weight(arc).plus(weight));
             sum = sum.plus(weight);
         }
         self.set_sums(pair, sum, Sum::new(reward_sum));
+        self.pairs[pair.index()].set_given(false);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The queues against others: the exact queue against `orx-priority-queue` and a sorted list, the bucket queue against a sorted list
-//! within its stated factor.
+//! within its stated factor; what is stored and restored.
 
-use backsweep::{PriorityQueue, QueueKind, Random};
+use backsweep::{PriorityQueue, QueueKind, Random, Snapshot};
 use orx_priority_queue::{BinaryHeapWithMap, PriorityQueue as _, PriorityQueueDecKey};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -266,5 +266,82 @@ fn the_smallest_and_largest_priorities_are_told_apart() {
             popped.sort_unstable_by(|a, b| b.cmp(a)); // the outermost buckets take in many
         }
         assert!(popped.into_iter().eq((0..priorities.len() as u32).rev()), "{kind:?}");
+    }
+}
+
+/// A queue restored from what was stored at any moment pops what the one that was stored pops, crowds included.
+#[test]
+fn a_restored_queue_pops_the_same_keys() {
+    const N: u32 = 5000;
+    for kind in [QueueKind::Exact, QueueKind::Bucket] {
+        let mut random = Random::from_seed(3);
+        let mut queue = PriorityQueue::new(kind);
+        queue.grow(N as usize);
+        for round in 0..40 {
+            for _ in 0..2000 {
+                queue.set(random.below(N), 1.0 + 1e-4 * f64::from(random.below(50)));
+            }
+            let mut snapshot = Snapshot::new();
+            queue.store(&mut snapshot);
+            let mut restored = PriorityQueue::restore(kind, N as usize, &snapshot).unwrap();
+            assert_eq!((restored.len(), restored.top()), (queue.len(), queue.top()));
+            for step in 0..1500 {
+                let (key, priority) = (random.below(N), 1.0 + 1e-4 * f64::from(random.below(50)));
+                match random.below(12) {
+                    0 => [&mut queue, &mut restored].map(|queue| queue.set(key, priority)).len(),
+                    1 => [&mut queue, &mut restored].map(|queue| queue.remove(key)).len(),
+                    2 => [&mut queue, &mut restored].map(|queue| queue.prepare(8)).len(),
+                    _ => {
+                        let popped = [&mut queue, &mut restored].map(|queue| (queue.first(), queue.pop()));
+                        assert_eq!(popped[0], popped[1], "{kind:?}, round {round}, step {step}");
+                        assert_eq!(popped[0].0, popped[0].1, "{kind:?}, round {round}, step {step}");
+                        2
+                    }
+                };
+            }
+        }
+    }
+}
+
+/// Older files hold the buckets of a bucket queue, counted from 0, the lowest first, and in each the last key to enter
+/// first.
+#[test]
+fn buckets_of_older_files_are_read() {
+    let restored = |buckets: [u32; 3]| {
+        let mut snapshot = Snapshot::new();
+        snapshot.put("queue.keys", vec![7u32, 4, 2]);
+        snapshot.put("queue.buckets", buckets.to_vec());
+        PriorityQueue::restore(QueueKind::Bucket, 8, &snapshot)
+    };
+    let mut queue = restored([0, 1022, 1022]).unwrap();
+    let (lowest, highest) = (2f64.powi(-64), 1.75 * 2f64.powi(63));
+    assert_eq!([7, 4, 2].map(|key| queue.priority(key)), [Some(lowest), Some(highest), Some(highest)]);
+    assert_eq!(std::iter::from_fn(|| queue.pop()).collect::<Vec<_>>(), [4, 2, 7]);
+    assert!(restored([0, 1, 1023]).is_err());
+}
+
+#[test]
+fn a_part_that_is_missing_is_refused() {
+    let parts = ["queue.keys", "queue.priorities", "queue.crowd.keys", "queue.crowd.priorities"];
+    for missing in parts {
+        let mut snapshot = Snapshot::new();
+        for part in parts.into_iter().filter(|&part| part != missing) {
+            match part.ends_with("keys") {
+                true => snapshot.put(part, vec![u32::from(part != "queue.keys")]),
+                false => snapshot.put(part, vec![1.0]),
+            }
+        }
+        let error = PriorityQueue::restore(QueueKind::Exact, 3, &snapshot).unwrap_err();
+        assert!(error.to_string().contains(missing), "{error}");
+    }
+}
+
+#[test]
+fn a_priority_that_is_none_is_refused() {
+    for (priority, key) in [(0.0, 1), (-1.0, 1), (f64::NAN, 1), (1.0, 0), (1.0, 7)] {
+        let mut snapshot = Snapshot::new();
+        snapshot.put("queue.keys", vec![0u32, key]);
+        snapshot.put("queue.priorities", vec![1.0, priority]);
+        assert!(PriorityQueue::restore(QueueKind::Exact, 3, &snapshot).is_err(), "{priority} {key}");
     }
 }

@@ -336,7 +336,7 @@ impl PriorityQueue {
     }
 
     /// The highest bucket that is not empty, NOT_QUEUED if there is none. Clears the bits of those above.
-    #[inline]
+    #[inline(always)]
     fn settle(&mut self) -> u32 {
         while self.top != NOT_QUEUED && self.is_empty_ring(self.top) {
             self.filled[self.top as usize / 64] ^= 1 << (self.top % 64);

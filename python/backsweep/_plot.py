@@ -196,7 +196,7 @@ def _direction(action: Any, arrows: Mapping[Any, Any] | None) -> tuple[float, fl
 
 def _moves(agent: Any, shape: tuple[int, int], state_at: Callable[[int, int], Hashable] | None) -> dict[Any, tuple[float, float]]:
     """Where the four actions of a grid lead, as (right, down); empty unless these are four different directions."""
-    model = getattr(agent, "model", None)
+    model: Any = getattr(agent, "model", None)
     if len(getattr(model, "action_names", ())) != 4:
         return {}
     place = {_state(shape, state_at, row, column): (column, row) for row, column in np.ndindex(*shape)}

@@ -1,8 +1,8 @@
 //! How an agent explores, and how it follows a world that changes.
 //!
-//! An exploring agent has one model and two sets of values. [`Agent::act`](backsweep::Agent::act) uses the *acting* values, which are
-//! optimistic where little was seen; `best_action` and `value` use the *recommending*
-//! ones, which are exactly what the model says. Judged by the acting values, an agent seems to know less than it does.
+//! An exploring agent has one model and two sets of values. [`Agent::act`](backsweep::Agent::act) uses the *acting* values,
+//! which are optimistic where little was seen; `best_action` and `value` use the *recommending* ones, which are exactly what
+//! the model says. Judged by the acting values, an agent seems to know less than it does.
 //!
 //! A bonus that depends only on the pair's own statistics acts like an extra reward on each of its observations, so an
 //! observation still costs one value correction. One idea per file:

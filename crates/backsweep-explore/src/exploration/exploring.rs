@@ -241,24 +241,6 @@ impl Exploring {
         &self.settings
     }
 
-    /// The settings that the acting planner was built with.
-    pub(super) fn acting_settings(&self) -> Option<Settings> {
-        match &self.acting {
-            Acting::Recommending => None,
-            Acting::Optimistic(planner) => Some(planner.settings()),
-            Acting::Drawn(drawn) => Some(drawn.active().planner.settings()),
-        }
-    }
-
-    /// The planner to act by, unless that is the recommending one.
-    fn acting_planner(&self) -> Option<&dyn Planner> {
-        match &self.acting {
-            Acting::Recommending => None,
-            Acting::Optimistic(planner) => Some(&**planner),
-            Acting::Drawn(drawn) => Some(&*drawn.active().planner),
-        }
-    }
-
     /// Learns from one transition that counts as one observation.
     fn observe_once(
         &mut self,
@@ -367,8 +349,8 @@ impl Exploring {
 
     /// The current bonus of a pair.
     fn bonus(&self, model: &Model, pair: Pair) -> f64 {
-        let acting = self.acting_planner();
-        acting.map_or(0.0, |acting| self.statistics.bonus(&self.settings, model, acting, pair))
+        let acting = self.acting(model);
+        acting.map_or(0.0, |(_, acting)| self.statistics.bonus(&self.settings, model, acting, pair))
     }
 
     /// Updates the bonus of a pair, if it is off by more than this fraction.

@@ -3,8 +3,7 @@
 //! is exact.
 
 use super::Forgetting;
-use backsweep::MovedRow;
-use backsweep::{Model, Pair, Result, Snapshot};
+use backsweep::{Model, MovedRow, Pair, Result, Snapshot};
 
 /// A row is scaled down when a new observation would weigh more than this: far below the 2⁵³ that a row may weigh.
 pub(super) const LARGE: f64 = (1u64 << 20) as f64;

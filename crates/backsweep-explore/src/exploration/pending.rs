@@ -1,7 +1,6 @@
 //! Pairs that the recommending planner has yet to absorb: only one mark per observation until a recommendation is requested.
 
-use backsweep::MovedRow;
-use backsweep::{Error, Model, Pair, Planner, Result, Snapshot};
+use backsweep::{Error, Model, MovedRow, Pair, Planner, Result, Snapshot};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pending {

@@ -4,7 +4,7 @@ use super::exploring::{Acting, Exploring};
 use super::pending::Pending;
 use super::window::Window;
 use super::{Exploration, Explore, Forgetting};
-use backsweep::{Model, Optimism, Planner, PlannerKind, Result, Settings, Snapshot};
+use backsweep::{Explorer, Model, Optimism, Planner, PlannerKind, Result, Settings, Snapshot};
 
 impl Exploration {
     fn store(&self, snapshot: &mut Snapshot) {
@@ -92,7 +92,7 @@ impl Exploring {
         if let Forgetting::Window(length) = exploration.forgetting {
             explorer.window = Some(Window::restore(length, model, snapshot)?);
         }
-        if let Some(acting) = explorer.acting_settings() {
+        if let Some(acting) = explorer.acting(model).map(|(_, planner)| planner.settings()) {
             explorer.acting = match explorer.acting {
                 Acting::Recommending => Acting::Recommending,
                 Acting::Optimistic(_) => {

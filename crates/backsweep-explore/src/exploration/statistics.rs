@@ -5,8 +5,7 @@ use super::fading::Fading;
 use super::posterior::MeanReward;
 use super::surprise_bonus::Surprise;
 use super::{Constants, Exploration, Explore, Forgetting, bayes_bonus, count_bonus, variance_bonus};
-use backsweep::MovedRow;
-use backsweep::{Change, MAX_REWARD, Model, Pair, Planner, Result, Snapshot, Transition};
+use backsweep::{Change, MAX_REWARD, Model, MovedRow, Pair, Planner, Result, Snapshot, Transition};
 
 #[derive(Clone, Debug)]
 pub(super) struct Statistics {

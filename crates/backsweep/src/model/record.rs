@@ -266,10 +266,7 @@ impl Model {
             return Err(Error::ProbabilitySum { state, action, found: sum });
         }
         self.arcs.expect_room(outcomes.len())?;
-        let old: Vec<ArcId> = self.successors(pair).map(|s| s.arc).collect();
-        for arc in old {
-            self.arcs.set_weight(arc, Sum::default());
-        }
+        self.clear_arcs(pair);
         let (mut reward_sum, mut ended) = (Sum::default(), Sum::default());
         for &Outcome { probability, reward, next } in outcomes {
             let p = probability / sum;

@@ -79,9 +79,7 @@ impl Model {
             self.state_row(next)?;
         }
         self.arcs.expect_room(arcs.len())?;
-        for arc in self.arc_ids(pair) {
-            self.arcs.set_weight(arc, Sum::default());
-        }
+        self.clear_arcs(pair);
         let ended = weight_or_nothing(Sum::new(ended));
         self.set_ended(pair, ended);
         let mut sum = ended;
@@ -98,6 +96,13 @@ impl Model {
     fn expect_pair(&self, pair: Pair) -> Result<()> {
         let (found, expected) = (f64::from(pair.0), "the id of a pair of the model");
         Error::unless(self.is_in_use(pair), "pair", found, expected)
+    }
+
+    /// Sets the weights of all arcs out of a pair to 0.
+    pub(super) fn clear_arcs(&mut self, pair: Pair) {
+        for arc in self.arc_ids(pair) {
+            self.arcs.set_weight(arc, Sum::default());
+        }
     }
 
     fn arc_ids(&self, pair: Pair) -> Vec<ArcId> {

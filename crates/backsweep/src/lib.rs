@@ -39,43 +39,22 @@
 //! has one writer: the model is written by [`Model::record`], values and queue by their planner.
 
 mod agent;
-mod audit;
 mod environment;
 mod episode;
-mod error;
 mod explorer;
-mod id;
-mod model;
-pub mod planner;
 mod policy;
-mod queue;
-mod random;
-mod refresh;
-mod settings;
-mod snapshot;
-mod solve;
-mod store;
-mod transition;
-mod undiscounted;
-mod values;
 
 pub use agent::{Agent, Memory};
-pub use audit::{Audit, audit};
+pub use backsweep_core::{
+    Action, ArcId, Array, Audit, Budget, Change, Error, MAX_REWARD, MIN_WEIGHT, Model, MovedRow, Next,
+    Optimism, Outcome, Pair, PairValue, Planned, Planner, PlannerKind, Predecessor, PriorityQueue, QueueKind,
+    Random, Result, Settings, Snapshot, Solution, State, Successor, Transition, Values, audit, plan, planner,
+    solve, solve_unless,
+};
 pub use environment::{Environment, Step};
 pub use episode::{Episode, EpisodeEnd, run_episode};
-pub use error::{Error, Result};
 pub use explorer::Explorer;
-pub use id::{Action, ArcId, Pair, State};
-pub use model::{Change, MAX_REWARD, MIN_WEIGHT, Model, MovedRow, Predecessor, Successor};
-pub use planner::{Budget, Planned, Planner, PlannerKind, plan};
 pub use policy::EpsilonGreedy;
-pub use queue::{PriorityQueue, QueueKind};
-pub use random::Random;
-pub use settings::{Optimism, Settings};
-pub use snapshot::{Array, Snapshot};
-pub use solve::{Solution, solve, solve_unless};
-pub use transition::{Next, Outcome, Transition};
-pub use values::{PairValue, Values};
 
 /// The Rust example of the project's README runs too.
 #[cfg(doctest)]

@@ -83,9 +83,13 @@ fn lines_tagged(line: &str) -> Vec<u32> {
 
 #[test]
 fn the_document_and_the_sources_place_the_same_lines() {
-    // The tables name files of the core and of prediction, and the plain reference of the benchmarks.
+    // The tables name files of the core, the agent and prediction, and the plain reference of the benchmarks.
     let mut files: BTreeMap<String, PathBuf> = BTreeMap::new();
-    for (folder, named_from) in [("backsweep/src", "backsweep/src"), ("backsweep-predict/src", "")] {
+    for (folder, named_from) in [
+        ("backsweep-core/src", "backsweep-core/src"),
+        ("backsweep/src", "backsweep/src"),
+        ("backsweep-predict/src", ""),
+    ] {
         let crates = root().join("crates");
         for path in sources(&crates.join(folder)) {
             let name = path.strip_prefix(crates.join(named_from)).unwrap().display().to_string();
@@ -135,7 +139,10 @@ fn a_small_backup_passes_through_six_files() {
         let mut names = step.split('`').skip(1).step_by(2);
         let file = names.next().unwrap();
         assert!(files.insert(file), "{file} is listed twice");
-        let source = fs::read_to_string(root().join("crates/backsweep/src").join(file)).unwrap();
+        let folders = ["crates/backsweep-core/src", "crates/backsweep/src"];
+        let path =
+            folders.map(|folder| root().join(folder).join(file)).into_iter().find(|path| path.exists());
+        let source = fs::read_to_string(path.unwrap_or_else(|| panic!("there is no file {file}"))).unwrap();
         let functions: Vec<&str> = names.map(|name| name.rsplit("::").next().unwrap()).collect();
         for name in functions.iter().filter(|name| name.starts_with(|c: char| c.is_lowercase())) {
             assert!(source.contains(&format!("fn {name}")), "{file} has no function {name}");

@@ -6,7 +6,7 @@
 /// A stream of random numbers that is the same on every machine.
 ///
 /// ```
-/// use backsweep::Random;
+/// use backsweep_core::Random;
 /// let mut random = Random::from_seed(1);
 /// let mut same = Random::from_state(random.state()).unwrap();
 /// assert_eq!(random.next_u64(), same.next_u64());

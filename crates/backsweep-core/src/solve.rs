@@ -28,7 +28,7 @@ pub struct Solution {
 /// are then reported as not converged.
 ///
 /// ```
-/// use backsweep::{Action, Model, Next, Outcome, Planner, PlannerKind, Settings, State, solve};
+/// use backsweep_core::{Action, Model, Next, Outcome, Planner, PlannerKind, Settings, State, solve};
 /// let mut model = Model::with_states([1, 1])?;
 /// let sure = |reward, next| [Outcome { probability: 1.0, reward, next }];
 /// model.set_outcomes(State(0), Action(0), &sure(0.0, Next::Continue(State(1))))?;
@@ -40,7 +40,7 @@ pub struct Solution {
 /// let pair = model.set_outcomes(State(1), Action(0), &sure(20.0, Next::Terminated))?;
 /// planner.refresh(&model, pair);
 /// assert!(solve(&mut *planner, &model, 1e-9)?.cycles <= 2);
-/// # Ok::<(), backsweep::Error>(())
+/// # Ok::<(), backsweep_core::Error>(())
 /// ```
 ///
 /// # Errors

@@ -26,7 +26,7 @@ impl Default for Optimism {
 /// The settings of a planner.
 ///
 /// ```
-/// use backsweep::{Optimism, Settings};
+/// use backsweep_core::{Optimism, Settings};
 /// let settings = Settings { discount: 0.95, optimism: Optimism { value: 0.0, min_visits: 4 }, ..Settings::default() };
 /// assert!(settings.check().is_ok());
 /// assert!(Settings { discount: 1.5, ..settings }.check().is_err());

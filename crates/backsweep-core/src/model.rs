@@ -127,7 +127,7 @@ pub struct Predecessor {
 /// A model of a world, learned from transitions or given by its probabilities.
 ///
 /// ```
-/// use backsweep::{Action, Model, Next, State, Transition};
+/// use backsweep_core::{Action, Model, Next, State, Transition};
 /// let mut model = Model::with_states([2, 1])?;
 /// let (start, left) = (State(0), Action(0));
 /// for next in [Next::Continue(State(1)), Next::Continue(State(0)), Next::Continue(State(1)), Next::Terminated] {
@@ -136,7 +136,7 @@ pub struct Predecessor {
 /// let pair = model.pair(start, left)?;
 /// assert_eq!(model.weight(pair), 4.0);
 /// assert_eq!(model.successors(pair).map(|s| s.weight).sum::<f64>(), 3.0); // the rest ended
-/// # Ok::<(), backsweep::Error>(())
+/// # Ok::<(), backsweep_core::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Model {

@@ -234,13 +234,13 @@ impl Model {
     /// ([`crate::Planner::refresh`]).
     ///
     /// ```
-    /// use backsweep::{Action, Model, Next, Outcome, State};
+    /// use backsweep_core::{Action, Model, Next, Outcome, State};
     /// let mut model = Model::with_states([1])?;
     /// let stay = Outcome { probability: 0.75, reward: -1.0, next: Next::Continue(State(0)) };
     /// let end = Outcome { probability: 0.25, reward: -1.0, next: Next::Terminated };
     /// let pair = model.set_outcomes(State(0), Action(0), &[stay, end])?;
     /// assert_eq!(model.mean_reward(pair), -1.0);
-    /// # Ok::<(), backsweep::Error>(())
+    /// # Ok::<(), backsweep_core::Error>(())
     /// ```
     ///
     /// # Complexity

@@ -80,7 +80,7 @@ impl Counters {
 ///
 /// The model changes first, then the planner follows: call [`observe`](Self::observe) after [`Model::record`],
 /// [`refresh`](Self::refresh) after [`Model::set_outcomes`] and whatever else replaces a row, and [`row_moved`](Self::row_moved) after [`Model::add_action`].
-/// Each of these also takes in new states, as [`grow`](Self::grow) does. Always pass the same model. [`crate::Agent`] takes
+/// Each of these also takes in new states, as [`grow`](Self::grow) does. Always pass the same model. An agent takes
 /// care of all this.
 ///
 /// A planner of your own needs the first six methods and `#[derive(Clone, Debug)]`; [`Values`] has the arithmetic.
@@ -133,7 +133,7 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
         None
     }
 
-    /// Which planner of the library this is; `None` for one of your own. [`crate::Agent::restore`] relies on it.
+    /// Which planner of the library this is; `None` for one of your own. Restoring an agent relies on it.
     fn kind(&self) -> Option<PlannerKind> {
         None
     }

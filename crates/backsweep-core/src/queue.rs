@@ -87,7 +87,7 @@ impl Link {
 /// A priority queue of dense keys, of either kind. Priorities are above 0, [`f64::INFINITY`] included.
 ///
 /// ```
-/// use backsweep::{PriorityQueue, QueueKind};
+/// use backsweep_core::{PriorityQueue, QueueKind};
 /// let mut queue = PriorityQueue::new(QueueKind::Exact);
 /// queue.grow(3);
 /// queue.set(0, 1.0);

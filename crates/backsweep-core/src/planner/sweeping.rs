@@ -34,8 +34,8 @@ use touched::Touched;
 /// Reversed full backups, as in the paper's ICML version: the planner to use unless you have a reason to choose another.
 ///
 /// ```
-/// use backsweep::planner::{Planner, ReversedFullBackups, plan};
-/// use backsweep::{Action, Budget, Model, Next, Outcome, Settings, State};
+/// use backsweep_core::planner::{Planner, ReversedFullBackups, plan};
+/// use backsweep_core::{Action, Budget, Model, Next, Outcome, Settings, State};
 /// // A known problem: wait (reward -1, half of the time) or leave.
 /// let mut model = Model::with_states([1])?;
 /// let wait = Outcome { probability: 0.5, reward: -1.0, next: Next::Continue(State(0)) };
@@ -45,7 +45,7 @@ use touched::Touched;
 /// planner.grow(&model);
 /// plan(&mut planner, &model, Budget::exhaust());
 /// assert!((planner.values().value(State(0)) + 1.0 / 0.55).abs() < 1e-6);
-/// # Ok::<(), backsweep::Error>(())
+/// # Ok::<(), backsweep_core::Error>(())
 /// ```
 pub type ReversedFullBackups = Sweeping<Reversed>;
 

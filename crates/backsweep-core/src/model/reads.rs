@@ -103,12 +103,12 @@ impl Model {
     }
 
     /// Bytes in use for arcs.
-    pub(crate) fn arc_bytes(&self) -> usize {
+    pub fn arc_bytes(&self) -> usize {
         self.arcs.bytes()
     }
 
     /// Bytes in use for states and pairs.
-    pub(crate) fn row_bytes(&self) -> usize {
+    pub fn row_bytes(&self) -> usize {
         let columns = self.ended.iter().chain([&self.weight_low, &self.reward_low]);
         size_of_val(&self.states[..])
             + size_of_val(&self.pairs[..])

@@ -13,10 +13,10 @@ use std::str::FromStr;
 /// A planner of the library. A new one is one file and one row in `PlannerKind::row`.
 ///
 /// ```
-/// use backsweep::PlannerKind;
+/// use backsweep_core::PlannerKind;
 /// assert_eq!("moore_atkeson".parse::<PlannerKind>()?, PlannerKind::MooreAtkeson);
 /// assert_eq!(PlannerKind::MooreAtkeson.title(), "Moore & Atkeson");
-/// # Ok::<(), backsweep::Error>(())
+/// # Ok::<(), backsweep_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum PlannerKind {

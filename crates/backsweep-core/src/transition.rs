@@ -31,7 +31,7 @@ impl Next {
 /// One observed step.
 ///
 /// ```
-/// use backsweep::{Action, Next, State, Transition};
+/// use backsweep_core::{Action, Next, State, Transition};
 /// let step = Transition { state: State(0), action: Action(1), reward: -1.0, next: Next::Continue(State(2)) };
 /// assert_eq!(step.next.state(), Some(State(2)));
 /// ```

@@ -1,7 +1,7 @@
 //! The text of a maze: read or refused, never a panic, and a maze that was read can be walked through.
 #![no_main]
 
-use backsweep_lab::Maze;
+use backsweep_worlds::Maze;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

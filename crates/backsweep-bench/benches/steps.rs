@@ -9,7 +9,7 @@
 use backsweep::planner::plan;
 use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, QueueKind, Settings, State};
 use backsweep_bench::observations;
-use backsweep_lab::{Law, Maze, MazeTask, PAPER_MAZE};
+use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
 const SIDE: usize = 50;

@@ -3,7 +3,7 @@
 use backsweep::{Optimism, PlannerKind, QueueKind, Settings};
 use backsweep_lab::control::{Control, PlannerChoice, Planning};
 use backsweep_lab::setting::Work;
-use backsweep_lab::{Law, Maze, MazeTask, PAPER_MAZE};
+use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 use std::sync::Arc;
 
 const RUNS: u32 = 24;

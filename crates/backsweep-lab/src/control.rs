@@ -1,11 +1,12 @@
 //! Learning to act: an agent in a maze, episode by episode. The score is the mean discounted return of an episode.
 
+use crate::Result;
 use crate::setting::{RunResult, Work};
-use crate::{MazeTask, Result};
 use backsweep::{
     Agent, Budget, EpisodeEnd, EpsilonGreedy, Model, Optimism, Planner, PlannerKind, Random, Settings,
     run_episode,
 };
+use backsweep_worlds::MazeTask;
 use std::sync::Arc;
 use std::time::Instant;
 

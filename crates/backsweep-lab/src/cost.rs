@@ -152,7 +152,7 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
 
 /// A step of prediction, without computing errors as the experiment does.
 fn measure_step(choice: PredictorChoice, seed: u64) -> Result<RunResult> {
-    let circle = crate::circle::Circle::task(1, crate::circle::FIXED_INSTANCE)?;
+    let circle = backsweep_worlds::circle::Circle::task(1, backsweep_worlds::circle::FIXED_INSTANCE)?;
     let trajectory = circle.trajectory(10_000, &mut Random::stream(seed, &[0]));
     let mut samples = Vec::new();
     let begin = Instant::now();

@@ -37,6 +37,12 @@ impl From<backsweep::Error> for Error {
     }
 }
 
+impl From<backsweep_worlds::Error> for Error {
+    fn from(error: backsweep_worlds::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
 impl From<backsweep_predict::StepError> for Error {
     fn from(error: backsweep_predict::StepError) -> Self {
         Self(error.to_string())

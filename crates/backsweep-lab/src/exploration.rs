@@ -3,7 +3,7 @@
 use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
 use backsweep::Random;
-use backsweep_explore::{AgentSettings, World, world};
+use backsweep_worlds::{AgentSettings, World, world};
 use std::time::Instant;
 
 /// An agent in a world.

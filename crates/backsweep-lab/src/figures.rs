@@ -26,7 +26,8 @@ pub mod text;
 mod user;
 
 use crate::result::Results;
-use crate::{Error, Maze, PAPER_MAZE, Result, query};
+use crate::{Error, Result, query};
+use backsweep_worlds::{Maze, PAPER_MAZE};
 use std::path::{Path, PathBuf};
 
 pub use maze_picture::{Solved, maze_svg};

@@ -1,11 +1,11 @@
 //! Learning to predict on a circle (section 5.1). The score is the root mean squared error over all states after every
 //! transition, divided by the initial error, averaged.
 
-use crate::circle::{Circle, FIXED_INSTANCE, N_STATES};
 use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
 use backsweep::{Random, State};
 use backsweep_predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
+use backsweep_worlds::circle::{Circle, FIXED_INSTANCE, N_STATES};
 use std::time::Instant;
 
 /// A predictor with its numbers.
@@ -54,7 +54,7 @@ impl Prediction {
         } else {
             FIXED_INSTANCE
         };
-        Circle::task(self.task, instance)
+        Ok(Circle::task(self.task, instance)?)
     }
 }
 

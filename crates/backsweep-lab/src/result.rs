@@ -21,7 +21,8 @@
 //! | `check` | `fifteen` | `value_iteration` | | the tolerance; score: largest difference from plain sweeps |
 
 use crate::method::Method;
-use crate::{Error, Law, Maze, MazeTask, PAPER_MAZE, Result};
+use crate::{Error, Result};
+use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
@@ -250,7 +251,7 @@ impl MazeInfo {
     /// As for [`Maze::parse`] and [`MazeTask::new`].
     pub fn task(&self) -> Result<MazeTask> {
         let maze = Maze::parse(self.text.as_deref().unwrap_or(PAPER_MAZE))?;
-        MazeTask::new(maze, self.law, self.step_reward)
+        Ok(MazeTask::new(maze, self.law, self.step_reward)?)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::errors;
 use backsweep::{Action, Environment, Next, Random, Transition};
-use backsweep_explore::{Run, names, world};
+use backsweep_worlds::{Run, names, world};
 use pyo3::prelude::*;
 
 /// One run in a world of the suite: a Gymnasium-like environment that also keeps the score.

@@ -60,7 +60,7 @@ const BLOCKING: &str = "\
 /// All of them by name, for the page.
 pub fn all() -> Value {
     json!([
-        { "name": "paper", "title": "the paper's maze", "text": backsweep_lab::PAPER_MAZE },
+        { "name": "paper", "title": "the paper's maze", "text": backsweep_worlds::PAPER_MAZE },
         { "name": "rooms", "title": "four rooms", "text": ROOMS },
         { "name": "gap", "title": "a wall with a gap", "text": GAP },
         { "name": "shortcut", "title": "a shortcut to open", "text": SHORTCUT },
@@ -70,7 +70,7 @@ pub fn all() -> Value {
 
 #[cfg(test)]
 mod tests {
-    use backsweep_lab::{Law, Maze, MazeTask};
+    use backsweep_worlds::{Law, Maze, MazeTask};
 
     #[test]
     fn all_are_mazes_with_a_way_to_the_goal() {

@@ -2,7 +2,8 @@
 
 use crate::exploring::{Explorer, Forget};
 use backsweep::{Optimism, PlannerKind, Settings};
-use backsweep_lab::{Error, Law, Result};
+use backsweep_lab::{Error, Result};
+use backsweep_worlds::Law;
 use serde::{Deserialize, Serialize};
 
 /// The most cells a maze may have: a picture of more would not fit on a screen.
@@ -95,7 +96,7 @@ impl Default for Scene {
             law: "fifteen".into(),
             intended: 0.8,
             world: None,
-            maze: backsweep_lab::PAPER_MAZE.into(),
+            maze: backsweep_worlds::PAPER_MAZE.into(),
             speed: Some(600.0),
         }
     }
@@ -146,7 +147,7 @@ impl Scene {
     pub fn outcome_law(&self) -> Result<Law> {
         match self.law.as_str() {
             "fifteen" => Ok(Law::Fifteen),
-            "four" => Law::Four { intended: self.intended }.check(),
+            "four" => Ok(Law::Four { intended: self.intended }.check()?),
             found => {
                 Err(Error::new(format!("law is '{}'; expected 'fifteen' or 'four'", found.escape_debug())))
             }

@@ -11,7 +11,8 @@ use crate::scene::{MAX_CELLS, MAX_TEXT, Scene};
 use backsweep::{
     Action, Environment, EpsilonGreedy, Model, Pair, PlannerKind, Random, Settings, State, Step, Values,
 };
-use backsweep_lab::{Cell, Error, Kind, Maze, Result, evaluate_policy};
+use backsweep_lab::{Error, Result};
+use backsweep_worlds::{Cell, Kind, Maze, evaluate_policy};
 use rules::MazeRules;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -3,7 +3,6 @@
 mod common;
 
 use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, Random, State, run_episode};
-use backsweep_lab::{Law, Maze, MazeTask, PAPER_MAZE};
 use backsweep_watch::engine::Order;
 use backsweep_watch::engine::frame::Frame;
 use backsweep_watch::engine::learner::Learner;
@@ -11,6 +10,7 @@ use backsweep_watch::engine::offline::frame_after;
 use backsweep_watch::picture;
 use backsweep_watch::scene::Scene;
 use backsweep_watch::world::{Brush, World};
+use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 use common::Running;
 use std::time::{Duration, Instant};
 

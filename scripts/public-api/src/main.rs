@@ -6,8 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// The libraries that promise an API. The others are published as parts of the command.
-const LIBRARIES: [&str; 6] =
-    ["backsweep", "backsweep-core", "backsweep-explore", "backsweep-io", "backsweep-predict", "backsweep-solve"];
+const LIBRARIES: [&str; 7] = [
+    "backsweep",
+    "backsweep-core",
+    "backsweep-explore",
+    "backsweep-io",
+    "backsweep-predict",
+    "backsweep-solve",
+    "backsweep-worlds",
+];
 /// The release whose JSON the dependency `public-api` reads.
 const TOOLCHAIN: &str = "1.95.0";
 

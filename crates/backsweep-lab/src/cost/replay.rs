@@ -7,8 +7,9 @@
 use super::clock_cost;
 use crate::control::{Control, PlannerChoice, Planning};
 use crate::setting::RunResult;
-use crate::{Law, Maze, MazeTask, PAPER_MAZE, Result, fnv1a};
+use crate::{Result, fnv1a};
 use backsweep::{Budget, Model, Optimism, PlannerKind, Settings, Transition, plan, run_episode};
+use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

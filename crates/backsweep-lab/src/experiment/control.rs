@@ -5,8 +5,9 @@ use super::{Changes, Experiment, check_name, read_text};
 use crate::check::Comparison;
 use crate::control::{Control, PlannerChoice, Planning};
 use crate::result::{MazeInfo, Unit};
-use crate::{Error, Law, MazeTask, Result, fnv1a};
+use crate::{Error, Result, fnv1a};
 use backsweep::{Optimism, PlannerKind, Settings};
+use backsweep_worlds::{Law, MazeTask};
 use std::path::Path;
 use std::sync::Arc;
 

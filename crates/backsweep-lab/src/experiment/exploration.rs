@@ -5,8 +5,8 @@ use super::{Changes, Experiment, check_name, read_text};
 use crate::exploration::Exploration;
 use crate::result::{Unit, WorldInfo};
 use crate::{Error, Result, fnv1a};
-use backsweep_explore::{AgentSettings, Horizon, Score, World};
 use backsweep_explore::{Explore, Forgetting};
+use backsweep_worlds::{AgentSettings, Horizon, Score, World};
 use std::path::Path;
 
 /// The suite, and the one on which its default agent was chosen: their names and files.

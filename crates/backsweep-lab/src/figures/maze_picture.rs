@@ -1,8 +1,8 @@
 //! Figure 2: the maze, and where its 'north' action leads near walls.
 
 use super::draw::{document, text};
-use crate::{Cell, Kind, Law, Maze};
 use backsweep::Action;
+use backsweep_worlds::{Cell, Kind, Law, Maze};
 use std::fmt::Write;
 
 const WALL: &str = "#3d444d";

@@ -6,8 +6,8 @@ use super::user::file_name;
 use crate::number::number;
 use crate::query;
 use crate::result::{MazeInfo, Results};
-use crate::{Kind, Maze, MazeTask};
 use backsweep::{Action, PlannerKind, Settings, State, solve_unless};
+use backsweep_worlds::{Kind, Maze, MazeTask};
 use std::fmt::Write;
 
 /// Larger mazes would make files that viewers cannot open.

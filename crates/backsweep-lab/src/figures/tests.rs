@@ -2,9 +2,9 @@
 
 use super::made_up::{complete, key, summary, timing};
 use super::*;
-use crate::Law;
 use crate::method::Method;
 use crate::result::{ExperimentInfo, MazeInfo, Unit};
+use backsweep_worlds::Law;
 use resvg::usvg::roxmltree::{Document, Node};
 
 fn ids(results: &Results) -> Vec<String> {

@@ -5,7 +5,7 @@ use crate::engine::frame::AgentFrame;
 use crate::palette::{colour, is_dark, mix, rgb};
 use crate::world::{COMPASS, MAX_ACTIONS, World};
 use backsweep::State;
-use backsweep_lab::Kind;
+use backsweep_worlds::Kind;
 use std::fmt::Write as _;
 
 /// How many of the most urgent states glow.

@@ -5,7 +5,7 @@ use crate::engine::frame::AgentFrame;
 use crate::palette::{Colour, colour, is_dark, rgb};
 use crate::world::World;
 use backsweep::State;
-use backsweep_lab::Kind;
+use backsweep_worlds::Kind;
 use std::fmt::Write as _;
 use std::ops::Range;
 

@@ -2,7 +2,8 @@
 
 use super::{COMPASS, World};
 use backsweep::State;
-use backsweep_lab::{Error, Kind, Result};
+use backsweep_lab::{Error, Result};
+use backsweep_worlds::Kind;
 use std::collections::VecDeque;
 
 const FAR: usize = usize::MAX;

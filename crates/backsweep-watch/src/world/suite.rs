@@ -4,8 +4,9 @@
 use super::rules::{Rules, Truth, known_model};
 use super::split;
 use backsweep::{Action, Environment, Next, Outcome, Random, State, Step};
-use backsweep_explore::{Grid, Phase, World as Suite};
-use backsweep_lab::{Error, Maze, Result};
+use backsweep_lab::{Error, Result};
+use backsweep_worlds::Maze;
+use backsweep_worlds::{Grid, Phase, World as Suite};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ pub struct SuiteRules {
 /// # Errors
 /// If there is none, or it cannot be drawn as a grid with one state per cell.
 pub fn named(name: &str, seed: u64) -> Result<Suite> {
-    let world = backsweep_explore::world(name, &mut Random::from_seed(seed))
+    let world = backsweep_worlds::world(name, &mut Random::from_seed(seed))
         .map_err(|error| Error::new(error.to_string()))?;
     if is_drawable(&world) {
         return Ok(world);
@@ -55,8 +56,8 @@ fn menu() -> Vec<Suite> {
         Some(rest) => rest.rsplit_once('_').is_some_and(|(_, size)| SIZES.contains(&size)),
         None => true,
     };
-    let names = backsweep_explore::names().into_iter().filter(|name| is_offered(name));
-    let worlds = names.filter_map(|name| backsweep_explore::world(&name, &mut Random::from_seed(0)).ok());
+    let names = backsweep_worlds::names().into_iter().filter(|name| is_offered(name));
+    let worlds = names.filter_map(|name| backsweep_worlds::world(&name, &mut Random::from_seed(0)).ok());
     worlds.filter(is_drawable).collect()
 }
 

@@ -11,7 +11,7 @@ const IN_A_ROW: u64 = 3;
 ///
 /// ```
 /// use backsweep::{Agent, Budget, PlannerKind, Random, Settings};
-/// use backsweep_explore::{Run, world};
+/// use backsweep_worlds::{Run, world};
 /// let mut random = Random::from_seed(1);
 /// let chain = world("chain", &mut random)?;
 /// let mut agent = Agent::new(PlannerKind::default(), Settings { discount: chain.discount, ..Settings::default() })?;

@@ -23,13 +23,13 @@ struct Slot {
 ///
 /// ```
 /// use backsweep::{Action, Environment, Random};
-/// use backsweep_lab::{Law, Maze, MazeTask, PAPER_MAZE};
+/// use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 /// let task = MazeTask::new(Maze::parse(PAPER_MAZE)?, Law::Fifteen, -1.0)?;
 /// assert_eq!(task.n_states(), 500); // 501 free cells, one of them the goal
 /// let mut random = Random::from_seed(1);
 /// let step = task.step(task.start(&mut random), Action(0), &mut random);
 /// assert_eq!(step.reward, -1.0);
-/// # Ok::<(), backsweep_lab::Error>(())
+/// # Ok::<(), backsweep_worlds::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct MazeTask {
@@ -68,14 +68,14 @@ impl MazeTask {
         let law = law.check()?;
         let (n_rows, n_columns) = (maze.n_rows(), maze.n_columns());
         if n_rows * n_columns > MAX_CELLS {
-            return Err(Error::new(format!(
-                "the maze has {n_rows} × {n_columns} cells; expected at most {MAX_CELLS} in all, which take 4 GB; use a smaller one"
-            )));
+            return Err(Error::TooLarge { size: (n_rows, n_columns), limit: MAX_CELLS });
         }
         if !step_reward.is_finite() {
-            return Err(Error::new(format!(
-                "the reward of a step is {step_reward}; expected a finite number"
-            )));
+            return Err(Error::OutOfRange {
+                what: "the reward of a step is",
+                found: step_reward,
+                expected: "a finite number",
+            });
         }
         Self::build(maze, law, step_reward, None)
     }
@@ -87,7 +87,7 @@ impl MazeTask {
     /// If the grid has a different size.
     pub fn repainted(&self, maze: Maze) -> Result<Self> {
         if (maze.n_rows(), maze.n_columns()) != (self.maze.n_rows(), self.maze.n_columns()) {
-            return Err(Error::new("the maze has a different size; expected the same rows and columns"));
+            return Err(Error::OtherSize);
         }
         Self::build(maze, self.law, self.step_reward, Some(self))
     }
@@ -217,10 +217,10 @@ impl MazeTask {
                 .cells_of(Kind::Goal)
                 .any(|goal| self.maze.contains(goal).is_some_and(|i| reached[i]))
             {
-                return Err(Error::new(format!(
-                    "{}: no goal can be reached from this start; open a path through the walls",
-                    self.maze.place(cell)
-                )));
+                return Err(Error::text(
+                    self.maze.place(cell),
+                    "no goal can be reached from this start; open a path through the walls",
+                ));
             }
             landed_on.iter_mut().zip(reached).for_each(|(all, one)| *all |= one);
         }
@@ -229,10 +229,10 @@ impl MazeTask {
             .cells_of(Kind::Goal)
             .find(|&goal| self.maze.contains(goal).is_some_and(|i| !landed_on[i]))
         {
-            Some(goal) => Err(Error::new(format!(
-                "{}: this goal cannot be reached from any start; open a path through the walls",
-                self.maze.place(goal)
-            ))),
+            Some(goal) => Err(Error::text(
+                self.maze.place(goal),
+                "this goal cannot be reached from any start; open a path through the walls",
+            )),
             None => Ok(()),
         }
     }

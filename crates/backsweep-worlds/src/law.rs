@@ -30,9 +30,11 @@ impl Law {
     /// If `intended` is not between 0 and 1.
     pub fn check(self) -> Result<Self> {
         match self {
-            Self::Four { intended } if !(0.0..=1.0).contains(&intended) => {
-                Err(Error::new(format!("intended is {intended}; expected a probability from 0 to 1")))
-            }
+            Self::Four { intended } if !(0.0..=1.0).contains(&intended) => Err(Error::OutOfRange {
+                what: "intended is",
+                found: intended,
+                expected: "a probability from 0 to 1",
+            }),
             law => Ok(law),
         }
     }
@@ -41,7 +43,7 @@ impl Law {
     ///
     /// ```
     /// use backsweep::Action;
-    /// use backsweep_lab::{Cell, Law, Maze};
+    /// use backsweep_worlds::{Cell, Law, Maze};
     /// let maze = Maze::parse("S.G").unwrap();
     /// let outcomes = Law::Four { intended: 0.6 }.outcomes(&maze, Cell { row: 0, column: 0 }, Action(1));
     /// assert_eq!(outcomes.len(), 2); // east with 0.6 + 0.1; otherwise it stays

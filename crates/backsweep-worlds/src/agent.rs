@@ -1,7 +1,8 @@
 //! Agents as data: how to explore and how much to plan, without the numbers that depend on the world.
 
-use crate::{Exploration, Explore, Forgetting, Run, RunScore, World, exploring};
+use crate::{Run, RunScore, World};
 use backsweep::{Action, Agent, Budget, Model, Optimism, PlannerKind, Random, Result, Settings};
+use backsweep_explore::{Exploration, Explore, Forgetting, exploring};
 
 /// Priorities at or below this fraction of the range of rewards are not queued.
 const THRESHOLD: f64 = 1e-6;

@@ -1,6 +1,6 @@
-//! Learns a small maze and prints its policy as arrows: `cargo run --release -p backsweep-lab --example maze_arrows`.
+//! Learns a small maze and prints its policy as arrows: `cargo run --release -p backsweep-worlds --example maze_arrows`.
 use backsweep::{Agent, Budget, EpsilonGreedy, PlannerKind, Random, Settings, run_episode};
-use backsweep_lab::{Law, Maze, MazeTask};
+use backsweep_worlds::{Law, Maze, MazeTask};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let maze = Maze::parse("S..#....\n.#.#.##.\n.#...#..\n.####.#.\n......#G\n")?;

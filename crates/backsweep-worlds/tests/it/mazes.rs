@@ -1,8 +1,8 @@
 //! Mazes, outcome laws and circles against independent facts: the paper's panels and exact values.
 
 use backsweep::{Action, Environment, Model, Next, Pair, PlannerKind, Random, Settings, State, solve};
-use backsweep_lab::circle::{Circle, FIXED_INSTANCE};
-use backsweep_lab::{Cell, Law, Maze, MazeTask, PAPER_MAZE, evaluate_policy};
+use backsweep_worlds::circle::{Circle, FIXED_INSTANCE};
+use backsweep_worlds::{Cell, Law, Maze, MazeTask, PAPER_MAZE, evaluate_policy};
 
 fn paper_task(law: Law) -> MazeTask {
     MazeTask::new(Maze::parse(PAPER_MAZE).unwrap(), law, -1.0).unwrap()

@@ -6,9 +6,8 @@ mod mazes;
 mod random;
 mod toy_text;
 
-use crate::World;
+use crate::{Error, Result, World};
 use backsweep::Random;
-use std::fmt;
 use std::ops::RangeInclusive;
 
 /// Builds a world of a size; worlds without a size get 0.
@@ -87,12 +86,12 @@ pub fn names() -> Vec<String> {
 ///
 /// ```
 /// use backsweep::Random;
-/// let world = backsweep_explore::world("riverswim_6", &mut Random::from_seed(0))?;
+/// let world = backsweep_worlds::world("riverswim_6", &mut Random::from_seed(0))?;
 /// assert_eq!(world.table().n_states(), 6);
-/// assert!(backsweep_explore::world("atlantis", &mut Random::from_seed(0)).is_err());
-/// # Ok::<(), backsweep_explore::UnknownWorld>(())
+/// assert!(backsweep_worlds::world("atlantis", &mut Random::from_seed(0)).is_err());
+/// # Ok::<(), backsweep_worlds::Error>(())
 /// ```
-pub fn world(name: &str, random: &mut Random) -> Result<World, UnknownWorld> {
+pub fn world(name: &str, random: &mut Random) -> Result<World> {
     if let Some((_, build)) = SINGLE.iter().find(|(single, _)| *single == name) {
         return Ok(build(0, random));
     }
@@ -102,23 +101,13 @@ pub fn world(name: &str, random: &mut Random) -> Result<World, UnknownWorld> {
         let size = size.parse().ok().filter(|n: &usize| n.to_string() == size && sizes.contains(n))?;
         Some(build(size, random))
     });
-    sized.ok_or_else(|| UnknownWorld(name.to_owned()))
+    sized.ok_or_else(|| Error::UnknownWorld { name: name.to_owned(), known: known_names() })
 }
 
-/// A name that no world has.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownWorld(String);
-
-impl fmt::Display for UnknownWorld {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut known: Vec<String> = SINGLE.iter().map(|(name, _)| (*name).to_owned()).collect();
-        known.extend(
-            SIZED
-                .iter()
-                .map(|(name, sizes, _)| format!("{name}_N (N from {} to {})", sizes.start(), sizes.end())),
-        );
-        write!(f, "no world is called '{}'; expected one of: {}", self.0, known.join(", "))
-    }
+/// All names, with `_N` for a size.
+fn known_names() -> String {
+    let sized = SIZED
+        .iter()
+        .map(|(name, sizes, _)| format!("{name}_N (N from {} to {})", sizes.start(), sizes.end()));
+    SINGLE.iter().map(|(name, _)| (*name).to_owned()).chain(sized).collect::<Vec<_>>().join(", ")
 }
-
-impl std::error::Error for UnknownWorld {}

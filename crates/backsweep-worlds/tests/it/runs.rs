@@ -1,7 +1,7 @@
 //! Runs of scripted agents, whose scores are worked out by hand.
 
 use backsweep::{Action, Environment, Next, Random, State, Transition};
-use backsweep_explore::{Horizon, Run, RunScore, World, world};
+use backsweep_worlds::{Horizon, Run, RunScore, World, world};
 
 fn build(name: &str) -> World {
     world(name, &mut Random::from_seed(7)).unwrap()

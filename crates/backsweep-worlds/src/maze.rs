@@ -13,6 +13,7 @@
 //! starts their own rewards; a goal ends the episode anyway, a start cannot. Every character with a reward must occur in the
 //! maze. A line that begins with `;` is a comment. All rows have the same length; the edges of the grid are walls.
 
+use crate::error::Place;
 use crate::{Error, Result};
 
 /// What a cell is.
@@ -42,7 +43,7 @@ pub struct Cell {
 /// A grid of cells.
 ///
 /// ```
-/// use backsweep_lab::{Cell, Kind, Maze};
+/// use backsweep_worlds::{Cell, Kind, Maze};
 /// let maze = Maze::parse("S.#\n.~G\n~ = -5").unwrap();
 /// assert_eq!(maze.kind(Cell { row: 1, column: 2 }), Kind::Goal);
 /// assert_eq!(maze.reward(Cell { row: 1, column: 1 }), Some(-5.0));
@@ -84,29 +85,36 @@ impl Maze {
             }
             if let Some(entry) = legend_line(line, number)? {
                 if let Some(earlier) = legend.iter().find(|e| e.character == entry.character) {
-                    return Err(Error::new(format!(
-                        "line {number}: '{}' already has a reward in line {}; keep one of the two lines",
-                        entry.character, earlier.line
-                    )));
+                    return Err(Error::text(
+                        Place::Line(number),
+                        format!(
+                            "'{}' already has a reward in line {}; keep one of the two lines",
+                            entry.character, earlier.line
+                        ),
+                    ));
                 }
                 legend.push(entry);
             } else if line.is_empty() {
                 gap = gap.or((!rows.is_empty()).then_some(number));
             } else if !legend.is_empty() {
-                return Err(Error::new(format!(
-                    "line {number}: found a row of the maze below '{} = …'; put all rewards below the maze",
-                    legend[0].character
-                )));
+                return Err(Error::text(
+                    Place::Line(number),
+                    format!(
+                        "found a row of the maze below '{} = …'; put all rewards below the maze",
+                        legend[0].character
+                    ),
+                ));
             } else if let Some(gap) = gap {
-                return Err(Error::new(format!(
-                    "line {gap}: empty line inside the maze; remove it, or write free cells as dots"
-                )));
+                return Err(Error::text(
+                    Place::Line(gap),
+                    "empty line inside the maze; remove it, or write free cells as dots",
+                ));
             } else if line.ends_with(char::is_whitespace) {
                 // It would be an invisible free cell.
-                return Err(Error::new(format!(
-                    "line {number}, column {}: the row ends in blanks; remove them, or write free cells as dots",
-                    line.trim_end().chars().count() + 1
-                )));
+                return Err(Error::text(
+                    Place::Column(number, line.trim_end().chars().count() + 1),
+                    "the row ends in blanks; remove them, or write free cells as dots",
+                ));
             } else {
                 rows.push((number, line.chars().collect()));
             }
@@ -116,17 +124,20 @@ impl Maze {
 
     fn from_rows(rows: &[(usize, Vec<char>)], legend: &[LegendLine]) -> Result<Self> {
         let Some((first_line, first)) = rows.first() else {
-            return Err(Error::new("line 1: found no maze; expected rows of '#', '.', 'S' and 'G'"));
+            return Err(Error::text(Place::Line(1), "found no maze; expected rows of '#', '.', 'S' and 'G'"));
         };
         let n_columns = first.len();
         let (mut kinds, mut rewards) = (Vec::new(), Vec::new());
         for (line, row) in rows {
             if row.len() != n_columns {
                 let column = row.len().min(n_columns) + 1;
-                return Err(Error::new(format!(
-                    "line {line}, column {column}: the row has {} columns; expected {n_columns}, as in line {first_line}",
-                    row.len()
-                )));
+                return Err(Error::text(
+                    Place::Column(*line, column),
+                    format!(
+                        "the row has {} columns; expected {n_columns}, as in line {first_line}",
+                        row.len()
+                    ),
+                ));
             }
             for (i, &character) in row.iter().enumerate() {
                 let own = legend.iter().find(|entry| entry.character == character);
@@ -138,13 +149,15 @@ impl Maze {
                     (_, Some(entry)) if entry.ends => Kind::Trap,
                     (_, Some(_)) => Kind::Free,
                     (_, None) => {
-                        return Err(Error::new(format!(
-                            "line {line}, column {}: found '{}'; expected '#', '.', 'S', 'G', or a character whose \
+                        return Err(Error::text(
+                            Place::Column(*line, i + 1),
+                            format!(
+                                "found '{}'; expected '#', '.', 'S', 'G', or a character whose \
                              reward is given below the maze, as in '{} = -5'",
-                            i + 1,
-                            character.escape_default(),
-                            character.escape_default()
-                        )));
+                                character.escape_default(),
+                                character.escape_default()
+                            ),
+                        ));
                     }
                 });
                 rewards.push(own.map(|entry| entry.reward));
@@ -153,10 +166,13 @@ impl Maze {
         if let Some(unused) =
             legend.iter().find(|entry| !rows.iter().any(|(_, row)| row.contains(&entry.character)))
         {
-            return Err(Error::new(format!(
-                "line {}, column 1: '{}' has a reward but does not occur in the maze; remove the line, or use the character in the maze",
-                unused.line, unused.character
-            )));
+            return Err(Error::text(
+                Place::Column(unused.line, 1),
+                format!(
+                    "'{}' has a reward but does not occur in the maze; remove the line, or use the character in the maze",
+                    unused.character
+                ),
+            ));
         }
         let maze = Self {
             n_rows: rows.len(),
@@ -167,10 +183,10 @@ impl Maze {
         };
         for (kind, name) in [(Kind::Start, "start ('S')"), (Kind::Goal, "goal ('G')")] {
             if !maze.kinds.contains(&kind) {
-                return Err(Error::new(format!(
-                    "lines {first_line} to {}: the maze has no {name}; expected at least one",
-                    maze.lines[maze.n_rows - 1]
-                )));
+                return Err(Error::text(
+                    Place::Lines(*first_line, maze.lines[maze.n_rows - 1]),
+                    format!("the maze has no {name}; expected at least one"),
+                ));
             }
         }
         Ok(maze)
@@ -220,9 +236,8 @@ impl Maze {
     }
 
     /// The cell's place in the text, for messages: line and column counted from 1.
-    pub fn place(&self, cell: Cell) -> String {
-        let line = self.lines.get(cell.row).copied().unwrap_or(cell.row + 1);
-        format!("line {line}, column {}", cell.column + 1)
+    pub fn place(&self, cell: Cell) -> Place {
+        Place::Column(self.lines.get(cell.row).copied().unwrap_or(cell.row + 1), cell.column + 1)
     }
 
     /// The cell's number, row by row; `None` outside the grid.
@@ -237,38 +252,40 @@ fn legend_line(line: &str, number: usize) -> Result<Option<LegendLine>> {
     let Some((left, right)) = line.split_once('=') else { return Ok(None) };
     let mut characters = left.trim().chars();
     let (Some(character), None) = (characters.next(), characters.next()) else {
-        return Err(Error::new(format!(
-            "line {number}, column 1: found '{}' before '='; expected one character, as in '~ = -5'",
-            left.trim()
-        )));
+        return Err(Error::text(
+            Place::Column(number, 1),
+            format!("found '{}' before '='; expected one character, as in '~ = -5'", left.trim()),
+        ));
     };
     if matches!(character, '#' | '.' | ';') {
-        return Err(Error::new(format!(
-            "line {number}, column 1: '{character}' cannot have a reward of its own; choose another character"
-        )));
+        return Err(Error::text(
+            Place::Column(number, 1),
+            format!("'{character}' cannot have a reward of its own; choose another character"),
+        ));
     }
     let mut words = right.split_whitespace();
     let found = words.next().unwrap_or("");
     let reward = found.parse::<f64>().ok().filter(|reward| reward.is_finite());
     let (Some(reward), end, None) = (reward, words.next(), words.next()) else {
         let column = line.chars().take_while(|&c| c != '=').count() + 2;
-        return Err(Error::new(format!(
-            "line {number}, column {column}: found '{}'; expected a finite reward, optionally followed by 'end'",
-            right.trim()
-        )));
+        return Err(Error::text(
+            Place::Column(number, column),
+            format!("found '{}'; expected a finite reward, optionally followed by 'end'", right.trim()),
+        ));
     };
     if let Some(word) = end {
         let column = line.trim_end().chars().count() - word.chars().count() + 1;
         if word != "end" {
-            return Err(Error::new(format!(
-                "line {number}, column {column}: found '{word}' after the reward; expected 'end' or nothing"
-            )));
+            return Err(Error::text(
+                Place::Column(number, column),
+                format!("found '{word}' after the reward; expected 'end' or nothing"),
+            ));
         }
         if character == 'S' {
-            return Err(Error::new(format!(
-                "line {number}, column {column}: a start ('S') cannot end the episode; remove 'end', or choose another \
-                 character"
-            )));
+            return Err(Error::text(
+                Place::Column(number, column),
+                "a start ('S') cannot end the episode; remove 'end', or choose another character",
+            ));
         }
     }
     Ok(Some(LegendLine { character, reward, ends: end.is_some(), line: number }))

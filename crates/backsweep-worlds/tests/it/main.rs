@@ -1,0 +1,5 @@
+//! The worlds against their definitions.
+
+mod mazes;
+mod runs;
+mod suite;

@@ -2,7 +2,7 @@
 //! the check, and is the same after it was written as UMB and read again.
 #![no_main]
 
-use backsweep_io::mdp::{Compression, Format, read, write};
+use backsweep_mdp::{Compression, Format, read, write};
 use libfuzzer_sys::fuzz_target;
 use std::path::PathBuf;
 

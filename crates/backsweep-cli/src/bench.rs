@@ -3,8 +3,8 @@
 mod solving;
 
 use crate::loading;
-use backsweep_io::mdp::Format;
 use backsweep_lab::{Error, Result};
+use backsweep_mdp::Format;
 use std::io::stdout;
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! `backsweep convert`: a model from one format to another.
 
 use crate::{loading, output};
-use backsweep_io::mdp::{Compression, Format, write};
 use backsweep_lab::{Error, Result};
+use backsweep_mdp::{Compression, Format, write};
 use std::path::PathBuf;
 
 /// Convert a model from one format to another

@@ -1,8 +1,10 @@
 //! Reads models from files, with a progress bar.
 
 use crate::output;
-use backsweep_io::mdp::{Format, Mdp, Rewards, read};
+use backsweep_io::{Learner, Name};
 use backsweep_lab::{Error, Result};
+use backsweep_mdp::{Format, Mdp, ReadMdp, Rewards, read};
+use backsweep_solve::{action_names, learned_mdp};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::path::Path;
@@ -16,11 +18,27 @@ pub fn load(path: &Path, format: Option<Format>) -> Result<Mdp> {
         bar.set_style(style);
     }
     bar.set_message(format!("reading {}", path.display()));
-    let found = read(path, format, &|fraction| bar.set_position((fraction * 1000.0) as u64));
+    let found = match format.map_or_else(|| Format::of(path), Ok) {
+        Ok(Format::Learner) => learned(path).map(|mdp| ReadMdp { mdp, warnings: Vec::new() }),
+        _ => read(path, format, &|fraction| bar.set_position((fraction * 1000.0) as u64))
+            .map_err(|error| Error::new(error.to_string())),
+    };
     bar.finish_and_clear();
-    let found = found.map_err(|error| Error::new(error.to_string()))?;
+    let found = found?;
     found.warnings.iter().for_each(|warning| warn(path, warning));
     Ok(found.mdp)
+}
+
+/// The model that a saved agent has learned, with its names.
+fn learned(path: &Path) -> Result<Mdp> {
+    let learner = Learner::load(path).map_err(|error| Error::new(error.to_string()))?;
+    let model = learner.agent.model();
+    let mut mdp = learned_mdp(model).map_err(|error| Error::new(format!("{}: {error}", path.display())))?;
+    if let Some(names) = &learner.names {
+        mdp.state_names = names.states.iter().map(Name::text).collect();
+        mdp.action_names = action_names(model, |state, action| names.action_text(state, action));
+    }
+    Ok(mdp)
 }
 
 /// The rewards that every model has unless it defines its own under that name: 1 per step.

@@ -7,8 +7,8 @@ mod report;
 mod watch;
 
 use crate::{interrupt, loading, output};
-use backsweep_io::mdp::Mdp;
 use backsweep_lab::{Error, Result};
+use backsweep_mdp::Mdp;
 use backsweep_solve::{Limits, NO_CHOICE, Query, Repair, Solution};
 use backsweep_verify::{Objective, ResultFile, fingerprint};
 use changes::{Edit, Names, Parser};

@@ -1,8 +1,8 @@
 //! `backsweep verify`: an independent check of a result.
 
 use crate::{loading, output};
-use backsweep_io::mdp::Format;
 use backsweep_lab::{Error, Result};
+use backsweep_mdp::Format;
 use backsweep_verify::{ResultFile, Verdict, verify as check};
 use std::path::PathBuf;
 

@@ -94,6 +94,13 @@ impl Learner {
 }
 
 impl LearnerNames {
+    /// The name of an action of a state, as text for people.
+    pub fn action_text(&self, state: State, action: usize) -> String {
+        let row = self.rows.get(state.index()).and_then(Option::as_ref).or(self.default_actions.as_ref());
+        let name = row.and_then(|row| row.get(action)).and_then(|&id| self.actions.get(id as usize));
+        name.map_or_else(|| action.to_string(), Name::text)
+    }
+
     fn store(&self, snapshot: &mut Snapshot) -> Result<()> {
         snapshot.put("names.states", encode_names(&self.states)?);
         snapshot.put("names.actions", encode_names(&self.actions)?);

@@ -23,7 +23,6 @@ mod error;
 mod file;
 mod format;
 mod learner;
-pub mod mdp;
 mod name;
 
 pub use error::{Error, Result};

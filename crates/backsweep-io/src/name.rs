@@ -29,6 +29,23 @@ pub enum Name {
 pub(crate) const MAX_DEPTH: usize = 100;
 
 impl Name {
+    /// The name as text for people.
+    pub fn text(&self) -> String {
+        match self {
+            Self::None => "None".to_owned(),
+            Self::Bool(value) => value.to_string(),
+            Self::Int(value) => value.to_string(),
+            Self::BigInt(bytes) => num_bigint::BigInt::from_signed_bytes_le(bytes).to_string(),
+            Self::Float(value) => value.to_string(),
+            Self::Text(value) => value.clone(),
+            Self::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            Self::Tuple(names) => {
+                format!("({})", names.iter().map(Self::text).collect::<Vec<_>>().join(", "))
+            }
+            Self::Encoded(name) => name.text(),
+        }
+    }
+
     /// Appends the name: one byte that says what it is, then its data.
     fn write(&self, bytes: &mut Vec<u8>) {
         let mut sized = |tag: u8, data: &[u8]| {

@@ -5,7 +5,7 @@
 
 use crate::settings::Settings;
 use crate::table::Table;
-use backsweep_io::mdp::{Mdp, Rewards};
+use backsweep_mdp::{Mdp, Rewards};
 use backsweep_solve::{Direction, Limits, Objective, Solution, solve_discounted, solve_undiscounted};
 
 /// The largest change, relative to the number of cases, at which visits count as settled.

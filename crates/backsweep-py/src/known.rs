@@ -28,7 +28,7 @@ use crate::named_agent::NamedAgent;
 use crate::solver::Solver;
 use arrays::{RewardArray, Rows};
 use asking::{Objective, checked_discount, comparison, effort, format_of, question, result, stopping};
-use backsweep_io::mdp::Compression;
+use backsweep_mdp::Compression;
 use build::Sums;
 use comparing::GivenChange;
 use model::NamedModel;

@@ -5,7 +5,7 @@
 //! `average REWARD`. REWARD names a file `BASE.REWARD.crew` of lines `state choice reward`, or is `1`: one per step.
 //! `scripts/test-storm` compares the answers with Storm's.
 
-use backsweep_io::mdp::{Label, Mdp, Rewards};
+use backsweep_mdp::{Label, Mdp, Rewards};
 use backsweep_solve::{Direction, Limits, Objective, solve_undiscounted};
 use std::error::Error;
 use std::io::{BufRead, Write};

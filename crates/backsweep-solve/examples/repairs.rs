@@ -5,7 +5,7 @@
 //! than a fresh solve are listed.
 
 use backsweep::Random;
-use backsweep_io::mdp::{Label, Mdp, Rewards};
+use backsweep_mdp::{Label, Mdp, Rewards};
 use backsweep_solve::{Change, Direction, Limits, Query, Repair, families};
 use std::hint::black_box;
 use std::time::Instant;

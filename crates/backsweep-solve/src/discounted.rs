@@ -18,7 +18,7 @@ mod sweeps;
 pub use method::{METHODS, Method};
 
 use crate::{Direction, Limits, NO_CHOICE, Solution, Start};
-use backsweep_io::mdp::Mdp;
+use backsweep_mdp::Mdp;
 use model::Model;
 use order::Renumbered;
 use portfolio::{FEW, Solver};

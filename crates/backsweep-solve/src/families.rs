@@ -4,7 +4,7 @@
 //! generator, so walls and probabilities differ in detail while sizes and shapes agree.
 
 use backsweep::Random;
-use backsweep_io::mdp::Mdp;
+use backsweep_mdp::Mdp;
 
 /// A model with its expected rewards per choice and its discount; values are maximized.
 pub struct Family {

@@ -4,7 +4,7 @@ use crate::discounted::solve_with_start;
 use crate::{
     Direction, Limits, METHODS, Method, Objective, Solution, Start, UndiscountedMethod, solve_undiscounted_by,
 };
-use backsweep_io::mdp::{Mdp, Rewards};
+use backsweep_mdp::{Mdp, Rewards};
 use std::fmt;
 
 /// A question about a model. `None` as the name of rewards means the model's only ones.

@@ -23,7 +23,7 @@ use crate::discounted::model::{Facts, Model, in_range};
 use crate::discounted::{check_tolerance, solve_values};
 use crate::undiscounted::{Asked, Kept, View, Warm};
 use crate::{Direction, Limits, NO_CHOICE, Query, Solution, query};
-use backsweep_io::mdp::Mdp;
+use backsweep_mdp::Mdp;
 use costs::Costs;
 use queue::Queue;
 use rows::Rows;

@@ -30,7 +30,7 @@ mod view;
 use crate::discounted::check_tolerance;
 use crate::{Direction, Limits, Solution};
 pub(crate) use asked::{Asked, Kind};
-use backsweep_io::mdp::{Mdp, Rewards};
+use backsweep_mdp::{Mdp, Rewards};
 pub(crate) use kept::{Kept, NewRow};
 pub(crate) use objective::{Task, Warm};
 pub(crate) use reduced::Row;

@@ -208,7 +208,7 @@ fn extreme_numbers_stay_finite() {
 #[test]
 fn a_hub_does_not_spoil_the_bound() {
     let n = 200_000;
-    let mut mdp = backsweep_io::mdp::Mdp { choices: vec![0, 1], arcs: vec![0, n], ..Default::default() };
+    let mut mdp = backsweep_mdp::Mdp { choices: vec![0, 1], arcs: vec![0, n], ..Default::default() };
     mdp.targets = (0..n).collect();
     mdp.probabilities = vec![1.0 / f64::from(n); n as usize];
     for state in 1..n {
@@ -264,9 +264,9 @@ fn wrong_input_is_refused() {
 #[test]
 fn empty_models_are_solved() {
     for mdp in [
-        backsweep_io::mdp::Mdp::default(),
-        backsweep_io::mdp::Mdp { choices: vec![0], arcs: vec![0], ..Default::default() },
-        backsweep_io::mdp::Mdp { choices: vec![0, 0, 0], arcs: vec![0], ..Default::default() },
+        backsweep_mdp::Mdp::default(),
+        backsweep_mdp::Mdp { choices: vec![0], arcs: vec![0], ..Default::default() },
+        backsweep_mdp::Mdp { choices: vec![0, 0, 0], arcs: vec![0], ..Default::default() },
     ] {
         let n = mdp.n_states();
         let small = Small { mdp, rewards: vec![], discount: 0.9 };

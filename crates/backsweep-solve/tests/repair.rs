@@ -3,7 +3,7 @@
 mod common;
 
 use backsweep::Random;
-use backsweep_io::mdp::{Mdp, Rewards};
+use backsweep_mdp::{Mdp, Rewards};
 use backsweep_solve::{Change, Direction, Limits, Query, Repair, families, solve_discounted};
 use common::{Small, assert_inside, exact_values, random_model, random_reward, random_row};
 

@@ -3,7 +3,7 @@
 mod common;
 
 use backsweep::Random;
-use backsweep_io::mdp::{Label, Mdp, Rewards};
+use backsweep_mdp::{Label, Mdp, Rewards};
 use backsweep_solve::{Change, Direction, Limits, Query, Repair, Solution, families};
 use common::{random_model, random_reward, random_row};
 

@@ -2,7 +2,7 @@
 
 mod undiscounted_support;
 
-use backsweep_io::mdp::{Mdp, Rewards};
+use backsweep_mdp::{Mdp, Rewards};
 use backsweep_solve::{
     Direction, Limits, NO_CHOICE, Objective, Solution, UndiscountedMethod, solve_undiscounted,
     solve_undiscounted_by,

@@ -3,7 +3,7 @@
 
 mod undiscounted_support;
 
-use backsweep_io::mdp::Mdp;
+use backsweep_mdp::Mdp;
 use backsweep_solve::{
     Direction, Limits, NO_CHOICE, Objective, Solution, UndiscountedMethod, solve_undiscounted,
     solve_undiscounted_by,

@@ -7,7 +7,7 @@ use crate::result::{Direction, Objective, ResultFile};
 use crate::rows::{Interval, Sum};
 use crate::steps::Steps;
 use crate::{fingerprint, longrun, undiscounted};
-use backsweep_io::mdp::Mdp;
+use backsweep_mdp::Mdp;
 
 /// What the check says.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,7 +121,7 @@ fn well_formed(mdp: &Mdp, result: &ResultFile) -> Result<(), String> {
 }
 
 fn enclose(mdp: &Mdp, result: &ResultFile, guess: &Guess) -> Result<Enclosure, String> {
-    let text = |error: backsweep_io::mdp::Error| error.to_string();
+    let text = |error: backsweep_mdp::Error| error.to_string();
     match &result.objective {
         Objective::Discounted { discount, reward } => {
             if !(0.0..1.0).contains(discount) {
@@ -171,7 +171,7 @@ fn own_value(mdp: &Mdp, result: &ResultFile, guess: &Guess) -> Result<Enclosure,
 
 /// A number of steps.
 fn steps<'a>(mdp: &'a Mdp, result: &ResultFile) -> Result<Steps<'a>, String> {
-    let text = |error: backsweep_io::mdp::Error| error.to_string();
+    let text = |error: backsweep_mdp::Error| error.to_string();
     let nothing = || vec![Interval::point(0.0); mdp.n_choices()];
     let (rewards, fixed, n, discount) = match &result.objective {
         Objective::Within { goal, avoid, steps } => {
@@ -228,7 +228,7 @@ fn chain(mdp: &Mdp, policy: &[Option<u32>]) -> Mdp {
     chain.rewards = mdp
         .rewards
         .iter()
-        .map(|r| backsweep_io::mdp::Rewards { name: r.name.clone(), ..Default::default() })
+        .map(|r| backsweep_mdp::Rewards { name: r.name.clone(), ..Default::default() })
         .collect();
     for (state, choice) in policy.iter().enumerate() {
         if let Some(choice) = choice {

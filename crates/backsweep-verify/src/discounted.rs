@@ -3,7 +3,7 @@
 use crate::enclosure::{Enclosure, Guess};
 use crate::result::Direction;
 use crate::rows::{Interval, Sum};
-use backsweep_io::mdp::Mdp;
+use backsweep_mdp::Mdp;
 
 /// A discounted problem. Probabilities are used as stored.
 pub struct Discounted<'a> {

@@ -1,6 +1,6 @@
 //! A number that identifies a model.
 
-use backsweep_io::mdp::Mdp;
+use backsweep_mdp::Mdp;
 
 /// 128 bits over everything that values depend on: offsets, targets, probabilities, rewards, labels and initial states. Names
 /// of states and actions do not count. Not meant to withstand forgery.

@@ -1,6 +1,6 @@
 //! What the graph alone decides: values 0, 1 and infinity, and end components.
 
-use backsweep_io::mdp::Mdp;
+use backsweep_mdp::Mdp;
 
 /// A model as a graph. Goal and avoided states go nowhere.
 pub struct Graph<'a> {

@@ -3,7 +3,7 @@
 use crate::enclosure::Enclosure;
 use crate::result::Direction;
 use crate::rows::{Interval, Sum, divided};
-use backsweep_io::mdp::Mdp;
+use backsweep_mdp::Mdp;
 
 /// A number of steps to go.
 pub struct Steps<'a> {

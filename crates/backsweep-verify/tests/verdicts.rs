@@ -3,7 +3,7 @@
 mod common;
 
 use backsweep::Random;
-use backsweep_io::mdp::{Label, Mdp, Rewards};
+use backsweep_mdp::{Label, Mdp, Rewards};
 use backsweep_verify::{Direction, Objective, ResultFile, Verdict, fingerprint, verify};
 use common::{below, evaluate, random_mdp, random_objective, solve};
 

@@ -3,7 +3,7 @@
 //! leaves everything as it was, including the rows gathered so far.
 
 use super::report;
-use backsweep_io::mdp::{MAX_REWARD, Mdp, SUM_SLACK};
+use backsweep_mdp::{MAX_REWARD, Mdp, SUM_SLACK};
 use backsweep_solve::Change;
 use csv::StringRecord;
 use std::collections::{HashMap, HashSet};

@@ -2,8 +2,8 @@
 
 use super::changes::{Edit, Names};
 use super::report;
-use backsweep_io::mdp::Mdp;
 use backsweep_lab::{Error, Result};
+use backsweep_mdp::Mdp;
 use backsweep_solve::{Limits, Repair, Repaired, Solution};
 use serde_json::{Value, json};
 use std::time::Instant;

@@ -1,8 +1,8 @@
 //! The options of `backsweep solve`, and the question that they define.
 
 use crate::loading;
-use backsweep_io::mdp::Format;
 use backsweep_lab::{Error, Result};
+use backsweep_mdp::Format;
 use backsweep_solve::{Direction, Query};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

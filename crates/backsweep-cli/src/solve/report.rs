@@ -1,8 +1,8 @@
 //! The answer for people, and as tables for other programs.
 
 pub use backsweep_bench::peak_memory;
-use backsweep_io::mdp::Mdp;
 use backsweep_lab::{Error, Result};
+use backsweep_mdp::Mdp;
 use backsweep_solve::{NO_CHOICE, Solution};
 use std::fs::File;
 use std::path::Path;

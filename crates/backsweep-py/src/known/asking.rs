@@ -5,7 +5,7 @@ use crate::known::comparing::Compared;
 use crate::known::solving::{Answer, Effort, Question, Solved};
 use crate::known::stopping::Stopping;
 use backsweep::Settings;
-use backsweep_io::mdp::Format;
+use backsweep_mdp::Format;
 use backsweep_solve::{Direction, NO_CHOICE, Query};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;

@@ -5,7 +5,7 @@ use crate::errors;
 use crate::known::model::{NamedModel, Row};
 use crate::memory;
 use crate::names::Names;
-use backsweep_io::mdp::{Mdp, Rewards, SUM_SLACK};
+use backsweep_mdp::{Mdp, Rewards, SUM_SLACK};
 use pyo3::prelude::*;
 
 /// How rows must sum to 1.

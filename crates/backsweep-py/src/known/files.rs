@@ -4,7 +4,9 @@ use crate::errors;
 use crate::known::model::NamedModel;
 use crate::known::solving::Solved;
 use crate::names::{self, Key, Names};
-use backsweep_io::mdp::{self, Compression, Format, Mdp, ReadMdp};
+use backsweep_io::{Learner, Name};
+use backsweep_mdp::{self as mdp, Compression, Format, Mdp, ReadMdp};
+use backsweep_solve::{action_names, learned_mdp};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -26,7 +28,10 @@ pub fn read(
     std::thread::spawn(move || {
         let report = |fraction: f64| shared.store((fraction * 1000.0) as u32, Ordering::Relaxed);
         // After Ctrl-C nobody receives it.
-        let _ = sender.send(mdp::read(file, format, &report));
+        let _ = sender.send(match format.map_or_else(|| Format::of(&file), Ok) {
+            Ok(Format::Learner) => learned(&file).map(|mdp| ReadMdp { mdp, warnings: Vec::new() }),
+            _ => mdp::read(file, format, &report),
+        });
     });
     let receiver = std::sync::Mutex::new(receiver);
     let ReadMdp { mdp, mut warnings } = loop {
@@ -48,6 +53,22 @@ pub fn read(
         }
     };
     Ok((named(py, mdp, &mut warnings)?, warnings))
+}
+
+/// The model that a saved agent has learned, with its names as text.
+fn learned(path: &Path) -> mdp::Result<Mdp> {
+    let place = format!("{}: ", path.display());
+    let learner = Learner::load(path).map_err(|error| {
+        let text = error.to_string();
+        mdp::Error::new(path.display(), text.strip_prefix(&place).unwrap_or(&text))
+    })?;
+    let model = learner.agent.model();
+    let mut mdp = learned_mdp(model).map_err(|error| mdp::Error::new(path.display(), error.to_string()))?;
+    if let Some(names) = &learner.names {
+        mdp.state_names = names.states.iter().map(Name::text).collect();
+        mdp.action_names = action_names(model, |state, action| names.action_text(state, action));
+    }
+    Ok(mdp)
 }
 
 /// Writes a model in a format of other tools; returns notes on what it cannot hold.

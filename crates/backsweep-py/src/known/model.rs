@@ -6,7 +6,7 @@
 
 use crate::errors;
 use crate::names::Names;
-use backsweep_io::mdp::{Mdp, Rewards};
+use backsweep_mdp::{Mdp, Rewards};
 use backsweep_solve::{Change, reward_rounding};
 use pyo3::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -2,7 +2,7 @@
 
 use crate::known::solving::Solved;
 use crate::names;
-use backsweep_io::mdp::Label;
+use backsweep_mdp::Label;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 

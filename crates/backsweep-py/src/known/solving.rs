@@ -3,7 +3,7 @@
 use crate::errors;
 use crate::known::model::NamedModel;
 use crate::known::stopping::Stopping;
-use backsweep_io::mdp::{Mdp, Rewards};
+use backsweep_mdp::{Mdp, Rewards};
 use backsweep_solve::{Change, Direction, Limits, NO_CHOICE, Query, Repair, Repaired, Solution, Start};
 use pyo3::prelude::*;
 

@@ -11,9 +11,9 @@ use crate::named_agent::NamedAgent;
 use crate::pickle;
 use crate::settings::{build, planner_settings};
 use backsweep::{Action, Model, Next, Outcome, Random, Snapshot, State};
-use backsweep_io::mdp::{Label, Mdp, Rewards, SUM_SLACK};
 use backsweep_io::{Learner, Name, decode_names, encode_names};
-use backsweep_solve::{Direction, NO_CHOICE};
+use backsweep_mdp::{Label, Mdp, Rewards, SUM_SLACK};
+use backsweep_solve::{Direction, NO_CHOICE, learned_mdp};
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -237,7 +237,7 @@ impl Solved {
 /// The model of an agent as flat arrays, and the action of each choice.
 fn flat(learner: &NamedAgent) -> Result<(Mdp, Vec<u32>), String> {
     let core = learner.agent.model();
-    let mut mdp = Mdp::from_model(core).map_err(|error| error.to_string())?;
+    let mut mdp = learned_mdp(core).map_err(|error| error.to_string())?;
     mdp.action_names.clear();
     let mut action_of = Vec::with_capacity(mdp.n_choices());
     for state in core.states() {

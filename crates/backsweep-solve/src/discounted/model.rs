@@ -4,7 +4,7 @@
 //! `slack` of those stored: the stored ones, the rationals that they were rounded from, and rows divided by their sums.
 
 use crate::{Direction, NO_CHOICE};
-use backsweep_io::mdp::{Mdp, SUM_SLACK};
+use backsweep_mdp::{Mdp, SUM_SLACK};
 
 /// Half a unit in the last place of 1: the relative error of one rounding.
 pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;

@@ -16,7 +16,7 @@
 use super::{Flat, Margin, Question, Repair};
 use crate::undiscounted::{Asked, Kind, Method, Task, UNIT, View};
 use crate::{Direction, Limits, NO_CHOICE, Solution};
-use backsweep_io::mdp::SUM_SLACK;
+use backsweep_mdp::SUM_SLACK;
 
 /// What costs need besides values.
 #[derive(Clone)]

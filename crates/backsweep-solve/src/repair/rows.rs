@@ -1,7 +1,7 @@
 //! A model whose rows can change: successors and predecessors of every choice, both up to date.
 
 use crate::NO_CHOICE;
-use backsweep_io::mdp::Mdp;
+use backsweep_mdp::Mdp;
 
 /// One arc seen from its target.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -14,7 +14,7 @@ use super::Repair;
 use super::work::Undo;
 use crate::NO_CHOICE;
 use crate::undiscounted::{Asked, Kind};
-use backsweep_io::mdp::SUM_SLACK;
+use backsweep_mdp::SUM_SLACK;
 
 impl Repair {
     /// Whether the answer holds after the changes made, given how to undo them.

@@ -8,7 +8,7 @@
 use super::level::is_short;
 use crate::discounted::model::EXCESS;
 pub(crate) use crate::discounted::model::UNIT;
-use backsweep_io::mdp::{Mdp, Rewards, SUM_SLACK};
+use backsweep_mdp::{Mdp, Rewards, SUM_SLACK};
 use std::ops::Range;
 
 /// A checked model with what graph analysis needs besides.

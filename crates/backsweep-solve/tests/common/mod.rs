@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use backsweep::Random;
-use backsweep_io::mdp::Mdp;
+use backsweep_mdp::Mdp;
 use backsweep_solve::{Direction, Solution};
 use num_rational::BigRational;
 use num_traits::{One, Zero};

@@ -4,7 +4,7 @@
 
 pub mod exact;
 
-use backsweep_io::mdp::{Mdp, Rewards};
+use backsweep_mdp::{Mdp, Rewards};
 use exact::{Choice, Model, Number};
 use num_traits::ToPrimitive;
 

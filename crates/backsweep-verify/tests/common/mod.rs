@@ -1,7 +1,7 @@
 //! An oracle that is slow and plain: every policy there is, each by Gaussian elimination.
 
 use backsweep::Random;
-use backsweep_io::mdp::{Label, Mdp, Rewards};
+use backsweep_mdp::{Label, Mdp, Rewards};
 use backsweep_verify::{Direction, Objective};
 
 /// A number below `n`.

@@ -2,7 +2,7 @@
 //! solver with guarantees.
 
 use backsweep::{Action, Environment, Next, Outcome, Random, State};
-use backsweep_io::mdp::{Mdp, Rewards};
+use backsweep_mdp::{Mdp, Rewards};
 use backsweep_solve::{Direction, Limits, Query};
 use backsweep_worlds::{Horizon, Score, Table, World, names, world};
 use std::collections::BTreeMap;

@@ -9,7 +9,7 @@ mod write;
 
 pub use write::write;
 
-use super::{Error, Label, Mdp, ReadMdp, Result, Rewards};
+use crate::{Error, Label, Mdp, ReadMdp, Result, Rewards};
 use arrays::{bits, ids, names, numbers};
 use index::{Annotation, Index, Item, Numbers};
 use std::collections::BTreeMap;
@@ -234,7 +234,7 @@ impl Archive {
                 let problem = format!("found state {target}; expected one from 0 to {}", mdp.n_states() - 1);
                 return Err(Error::new(format!("{TARGETS}[{i}]"), problem));
             }
-            if !(0.0..=1.0 + super::SUM_SLACK).contains(&p) {
+            if !(0.0..=1.0 + crate::SUM_SLACK).contains(&p) {
                 return Err(Error::new(
                     format!("{PROBABILITIES}[{i}]"),
                     format!("found {p}; expected 0 to 1"),

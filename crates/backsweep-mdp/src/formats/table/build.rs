@@ -1,6 +1,6 @@
 //! From rows with names to arrays.
 
-use super::super::{Error, Mdp, Result, Rewards, SUM_SLACK};
+use crate::{Error, Mdp, Result, Rewards, SUM_SLACK};
 use std::collections::HashMap;
 
 /// One row of a table.

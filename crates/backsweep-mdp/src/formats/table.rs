@@ -6,8 +6,9 @@
 
 mod build;
 
-use super::format::replace;
-use super::{Error, Mdp, ReadMdp, Result, number};
+use super::number;
+use crate::formats::replace;
+use crate::{Error, Mdp, ReadMdp, Result};
 use build::{Row, Table};
 use csv::StringRecord;
 use std::io::BufRead;
@@ -35,7 +36,7 @@ pub fn read(path: &Path, input: impl BufRead) -> Result<ReadMdp> {
             )
         };
         let probability = number::parse(record[columns.probability].trim())
-            .filter(|p| (0.0..=1.0 + super::SUM_SLACK).contains(p))
+            .filter(|p| (0.0..=1.0 + crate::SUM_SLACK).contains(p))
             .ok_or_else(|| found(columns.probability, "a probability from 0 to 1"))?;
         let reward = match columns.reward {
             None => 0.0,
@@ -171,7 +172,7 @@ pub fn write(path: &Path, mdp: &Mdp) -> Result<Vec<String>> {
                     ])?;
                     left -= p;
                 }
-                if left > super::SUM_SLACK {
+                if left > crate::SUM_SLACK {
                     table.write_record([
                         &name,
                         &action,

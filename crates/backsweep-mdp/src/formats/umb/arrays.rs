@@ -1,7 +1,8 @@
 //! The arrays of an archive, read in chunks: an entry never takes more memory than it has bytes.
 
-use super::super::{Error, Result, number};
+use super::super::number;
 use super::Numbers;
+use crate::{Error, Result};
 use std::io::Read;
 
 /// How many bytes are read at a time.

@@ -1,7 +1,7 @@
 //! Writes PRISM's explicit files.
 
-use super::super::format::replace;
-use super::super::{Error, INIT, Mdp, Result};
+use crate::formats::replace;
+use crate::{Error, INIT, Mdp, Result};
 use std::io::{self, Write};
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! Writes DRN as Storm reads it.
 
-use super::super::format::replace;
-use super::super::{Error, INIT, Mdp, Result};
 use super::NO_LABEL;
+use crate::formats::replace;
+use crate::{Error, INIT, Mdp, Result};
 use std::io::{self, Write};
 use std::path::Path;
 

@@ -9,8 +9,9 @@ mod write;
 
 pub use write::write;
 
-use super::format::open;
-use super::{Mdp, ReadMdp, Result, text::Lines};
+use super::text::Lines;
+use crate::formats::open;
+use crate::{Mdp, ReadMdp, Result};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -60,9 +61,9 @@ fn reward_files(path: &Path) -> Vec<(String, PathBuf)> {
 }
 
 /// The structure with this name, which is added if there is none.
-fn rewards_of<'a>(mdp: &'a mut Mdp, name: &str) -> &'a mut super::Rewards {
+fn rewards_of<'a>(mdp: &'a mut Mdp, name: &str) -> &'a mut crate::Rewards {
     let at = mdp.rewards.iter().position(|rewards| rewards.name == name).unwrap_or_else(|| {
-        mdp.rewards.push(super::Rewards { name: name.to_owned(), ..Default::default() });
+        mdp.rewards.push(crate::Rewards { name: name.to_owned(), ..Default::default() });
         mdp.rewards.len() - 1
     });
     &mut mdp.rewards[at]

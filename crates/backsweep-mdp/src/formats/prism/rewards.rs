@@ -1,8 +1,8 @@
 //! `.srew`, `.trew` and `.crew`: rewards of states, transitions and choices. What is not listed is 0.
 
 use super::super::text::{Line, Lines};
-use super::super::{Error, Mdp, Result};
 use super::rewards_of;
+use crate::{Error, Mdp, Result};
 use std::ffi::OsStr;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! `.lab`, the labels, and `.sta`, the states.
 
 use super::super::text::{Line, Lines};
-use super::super::{INIT, Label, Mdp, Result};
+use crate::{INIT, Label, Mdp, Result};
 
 /// Reads `0="init" 1="goal"` and lines `state: label …`; or Storm's `#DECLARATION`, names, `#END` and lines `state name …`.
 pub fn read(mut lines: Lines, mdp: &mut Mdp) -> Result<()> {

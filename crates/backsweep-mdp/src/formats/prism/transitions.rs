@@ -1,8 +1,8 @@
 //! `.tra`: the transitions.
 
-use super::super::format::Dropped;
 use super::super::text::{Lines, count, whole};
-use super::super::{Mdp, Result, SUM_SLACK};
+use crate::formats::Dropped;
+use crate::{Mdp, Result, SUM_SLACK};
 
 /// Reads the transitions of an MDP (`states choices transitions`, then `state choice target probability [action]`) or of a chain
 /// (`states transitions`, then `state target probability`).

@@ -1,8 +1,8 @@
 //! Writes archives. The same model gives the same bytes.
 
-use super::super::format::replace;
-use super::super::{Compression, Label, Mdp, Result};
 use super::{ACTION_NAME_ENDS, ACTION_NAMES, ACTIONS, BRANCHES, CHOICES, INITIAL, PROBABILITIES, TARGETS};
+use crate::formats::replace;
+use crate::{Compression, Label, Mdp, Result};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -113,7 +113,7 @@ fn index(mdp: &Mdp, actions: &Actions, label_ids: &[String], reward_ids: &[Strin
 }
 
 /// The parts of a reward structure; one without any is 0 for every choice, because UMB has no empty annotations.
-fn parts(rewards: &super::Rewards, n_choices: usize) -> Vec<(&'static str, std::borrow::Cow<'_, [f64]>)> {
+fn parts(rewards: &crate::Rewards, n_choices: usize) -> Vec<(&'static str, std::borrow::Cow<'_, [f64]>)> {
     let all = [("states", &rewards.states), ("choices", &rewards.choices), ("branches", &rewards.arcs)];
     let mut kept: Vec<_> =
         all.into_iter().filter(|(_, v)| !v.is_empty()).map(|(part, v)| (part, v.as_slice().into())).collect();

@@ -3,24 +3,16 @@
 //! States, choices (the actions of a state) and arcs (the successors of a choice) are numbered consecutively: the choices of
 //! state `s` are `choices[s]..choices[s + 1]`, the arcs of choice `c` are `arcs[c]..arcs[c + 1]`.
 //!
-//! [`read`] and [`write()`] support the formats of `docs/MODELS.md`: UMB, DRN, PRISM's explicit files, CSV tables, and (for
-//! reading) the files of our own learners.
+//! [`read`] and [`write()`] support the formats of `docs/MODELS.md`: UMB, DRN, PRISM's explicit files and CSV tables.
 
 mod check;
 mod complete;
-mod drn;
 mod error;
-mod format;
-mod learned;
-mod number;
-mod prism;
-mod table;
-mod text;
-mod umb;
+mod formats;
 
 pub use check::{MAX_REWARD, SUM_SLACK};
 pub use error::{Error, Result};
-pub use format::{Compression, Format, ReadMdp, read, write};
+pub use formats::{Compression, Format, ReadMdp, read, write};
 
 /// A known MDP in compressed rows.
 ///

@@ -1,12 +1,19 @@
 //! Finds the format of a file, and opens and writes files.
 
-use super::{Error, Mdp, Result, drn, learned, prism, table, umb};
-use crate::file::create_temporary;
+mod drn;
+mod number;
+mod prism;
+mod table;
+mod text;
+mod umb;
+
+use crate::{Error, Mdp, Result};
 use std::cell::Cell;
-use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A format of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +26,8 @@ pub enum Format {
     Prism,
     /// A table of transitions, `.csv`.
     Table,
-    /// A learner of ours, `.backsweep`; only read.
+    /// A saved learner of ours, `.backsweep`. It is no file of a model: whoever has the crate of agents reads it, and takes the
+    /// model that it has learned.
     Learner,
 }
 
@@ -82,17 +90,17 @@ pub struct ReadMdp {
 pub fn read(path: impl AsRef<Path>, format: Option<Format>, progress: &dyn Fn(f64)) -> Result<ReadMdp> {
     let path = path.as_ref();
     let format = format.map_or_else(|| Format::of(path), Ok)?;
-    if format == Format::Learner {
-        let mdp = learned::read(path)?;
-        return Ok(ReadMdp { mdp, warnings: Vec::new() });
-    }
     let (file, length) = open(path)?;
     let input = BufReader::with_capacity(1 << 18, Counted { file, length, n: 0, reported: 0, progress });
     let read = match format {
         Format::Umb => umb::read(path, input, length)?,
         Format::Drn => drn::read(path, input)?,
         Format::Prism => prism::read(path, input)?,
-        Format::Table | Format::Learner => table::read(path, input)?,
+        Format::Table => table::read(path, input)?,
+        Format::Learner => {
+            let problem = "this is a saved learner, not a model; expected .umb, .drn, .tra or .csv";
+            return Err(Error::new(path.display(), problem));
+        }
     };
     read.mdp.check().map_err(|error| error.within(path.display()))?;
     progress(1.0);
@@ -139,7 +147,7 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
 /// Writes a file through a temporary one next to it.
 pub fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let refused = |error: io::Error| Error::new(path.display(), format!("cannot write the file ({error})"));
-    let (temporary, file) = create_temporary(path, false).map_err(refused)?;
+    let (temporary, file) = create_temporary(path).map_err(refused)?;
     let mut output = BufWriter::with_capacity(1 << 18, file);
     let written = fill(&mut output).and_then(|()| {
         output.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
@@ -150,6 +158,30 @@ pub fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>)
         let _ = fs::remove_file(&temporary);
         refused(error)
     })
+}
+
+/// A new file next to `path`. Its name is one that saved learners use too, so whoever saves one removes what a killed process
+/// left; the lock says that it is in use.
+fn create_temporary(path: &Path) -> io::Result<(PathBuf, File)> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let mut name = OsString::from(".");
+        name.push(path.file_name().unwrap_or_default());
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        name.push(format!(".{}-{count}.backsweep-tmp", std::process::id()));
+        let temporary = path.with_file_name(name);
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+            Ok(file) => {
+                // File systems without locks refuse, both here and there.
+                let _ = file.lock();
+                if temporary.exists() {
+                    return Ok((temporary, file));
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// A file that reports how much of it has been read.

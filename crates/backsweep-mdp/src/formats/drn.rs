@@ -4,9 +4,10 @@ mod write;
 
 pub use write::write;
 
-use super::format::Dropped;
+use super::number;
 use super::text::{Line, Lines, Words, count};
-use super::{Error, INIT, Label, Mdp, ReadMdp, Result, Rewards, number};
+use crate::formats::Dropped;
+use crate::{Error, INIT, Label, Mdp, ReadMdp, Result, Rewards};
 use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::Path;
@@ -255,7 +256,7 @@ impl Reader {
             return Err(line.unexpected(colon, "':' between the state and its probability"));
         }
         let p = self.value(line, words.rest(), "a probability from 0 to 1")?;
-        if !(0.0..=1.0 + super::SUM_SLACK).contains(&p) {
+        if !(0.0..=1.0 + crate::SUM_SLACK).contains(&p) {
             return Err(line.unexpected(words.rest(), "a probability from 0 to 1"));
         }
         if p == 0.0 {

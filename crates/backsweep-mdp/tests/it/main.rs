@@ -1,7 +1,7 @@
 //! Files of models: round trips, and messages for malformed files.
 
-use backsweep::{Action, Model, Next, Outcome, Random, State};
-use backsweep_io::mdp::{Compression, Format, Label, Mdp, ReadMdp, Rewards, read, write};
+use backsweep::Random;
+use backsweep_mdp::{Compression, Format, Label, Mdp, ReadMdp, Rewards, read, write};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -460,23 +460,6 @@ fn checks_name_state_and_choice() {
         mdp.expected_rewards(Some("s")).unwrap_err().to_string(),
         "model: no rewards are called 's'; expected one of: r"
     );
-}
-
-#[test]
-fn a_learned_model_is_a_model() {
-    let mut model = Model::with_states([2, 1]).unwrap();
-    let outcomes = [
-        Outcome { probability: 0.75, reward: 4.0, next: Next::Continue(State(1)) },
-        Outcome { probability: 0.25, reward: 0.0, next: Next::Terminated },
-    ];
-    model.set_outcomes(State(0), Action(1), &outcomes).unwrap();
-    let mdp = Mdp::from_model(&model).unwrap();
-    assert_eq!((&mdp.choices[..], &mdp.arcs[..]), (&[0, 1, 1][..], &[0, 1][..]));
-    assert_eq!((&mdp.targets[..], &mdp.probabilities[..]), (&[1][..], &[0.75][..]));
-    assert_eq!(mdp.expected_rewards(None).unwrap(), [3.0]);
-    // The first action of state 0 was never tried.
-    assert_eq!(mdp.action_name(0), "1");
-    assert!(mdp.can_end(0));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `index.json`: the table of contents of an archive.
 
-use super::super::{Error, Result, text::count};
+use super::super::text::count;
+use crate::{Error, Result};
 use serde_json::Value;
 
 /// The type of the numbers of an array.

@@ -1,6 +1,7 @@
 //! Lines of a text file, split into words that know their place.
 
-use super::{Error, Result, number};
+use super::number;
+use crate::{Error, Result};
 use std::io::BufRead;
 use std::path::Path;
 

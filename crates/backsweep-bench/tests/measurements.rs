@@ -161,9 +161,9 @@ fn observations_at_every_possible_cut_keep_the_relation() {
                 planner.observe(&model, &change);
                 let found = audit(&model, &*planner).relation;
                 assert!(found < 1e-12, "{name}, {kind:?} at cut {cut}: off by {found}");
-                backsweep::plan(&mut *planner, &model, Budget::exhaust());
+                backsweep::plan(&mut *planner, &model, Budget::UNTIL_IDLE);
                 agent.observe(kind).unwrap();
-                agent.plan(Budget::exhaust());
+                agent.plan(Budget::UNTIL_IDLE);
                 for state in model.states() {
                     let difference = planner.values().value(state) - agent.value(state);
                     assert!(difference.abs() < 1e-9, "{name}, {kind:?} at cut {cut}: {difference}");

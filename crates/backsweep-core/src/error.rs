@@ -130,17 +130,17 @@ errors! {
         /// The largest number supported.
         limit: u64,
     } => "too many {what}: at most {limit} are supported";
-    /// Values without discount are undefined: some policy continues for ever and rewards have both signs.
+    /// Values without discount are undefined: some policy continues forever and rewards have both signs.
     Undiscounted {
         /// A state from which a policy can avoid every end.
         state: State,
-    } => "discount is 1, but from {state} a policy can go on for ever and rewards have both signs, so values are not \
+    } => "discount is 1, but from {state} a policy can go on forever and rewards have both signs, so values are not \
           defined; expected a discount below 1, rewards of one sign, or a model in which every policy ends";
-    /// Values without discount are unbounded: rewards continue for ever.
+    /// Values without discount are unbounded: rewards continue forever.
     Unbounded {
         /// A state whose value is unbounded.
         state: State,
-    } => "discount is 1, and the value of {state} has no bound: rewards go on for ever from there; expected a discount \
+    } => "discount is 1, and the value of {state} has no bound: rewards go on forever from there; expected a discount \
           below 1, or a model in which rewards come to an end";
     /// A name that no table has.
     Unknown {
@@ -169,7 +169,7 @@ impl std::error::Error for Error {}
 
 impl Error {
     /// An error unless a setting is in its range.
-    pub(crate) fn unless(ok: bool, name: &'static str, found: f64, expected: &'static str) -> Result<()> {
+    pub(crate) fn ensure(ok: bool, name: &'static str, found: f64, expected: &'static str) -> Result<()> {
         if ok { Ok(()) } else { Err(Self::Setting { name, found, expected }) }
     }
 }

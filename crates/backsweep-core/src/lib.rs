@@ -24,7 +24,7 @@ mod values;
 pub use audit::{Audit, audit};
 pub use error::{Error, Result};
 pub use id::{Action, ArcId, Pair, State};
-pub use model::{Change, MAX_REWARD, MIN_WEIGHT, Model, MovedRow, Predecessor, Successor};
+pub use model::{Change, MAX_REWARD, MIN_WEIGHT, Model, MovedPairs, Predecessor, Successor};
 pub use planner::{Budget, Planned, Planner, PlannerKind, plan};
 pub use queue::{PriorityQueue, QueueKind};
 pub use random::Random;

@@ -1,4 +1,4 @@
-//! What was seen of the world, or is known about it.
+//! The model: what was observed of an environment, or is known about it.
 //!
 //! Every pair (s,a) has a weight W(s,a) and a sum of rewards; every arc (s,a,s') a weight w. The estimates of the paper's
 //! equations (model1, model2) are P̂ = w/W and R̂ = reward sum / W. In a learned model each sample adds 1 to W and w, so
@@ -24,7 +24,7 @@ use crate::store::{Arcs, InList, NONE, OutList, PairStates, Sparse};
 use crate::{Action, ArcId, Error, Pair, Result, State};
 
 #[derive(Clone, Copy, Debug)]
-struct StateRow {
+struct StateRecord {
     /// The state's pairs are `first_pair .. first_pair + n_actions`.
     first_pair: u32,
     n_actions: u32,
@@ -36,20 +36,20 @@ struct StateRow {
 const MAX_STATES: u32 = u32::MAX - (1 << 16);
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PairRow {
+pub(crate) struct PairRecord {
     /// W(s,a), from 0 to 2⁵³. Its arcs' weights sum to at most this, up to rounding.
     weight: f64,
     /// The sum of weighted rewards; exactly 0 if `weight` is 0.
     reward_sum: f64,
     /// The head of the list of arcs out of the pair.
     head: u32,
-    /// Twice the number of arcs out of the pair, plus 1 if the row was set from known probabilities: the flag is kept here
+    /// Twice the number of arcs out of the pair, plus 1 if the probabilities are known: the flag is kept here
     /// because a separate byte would cost eight. No pair has 2³¹ arcs: each would need a block of its own.
-    len_given: u32,
+    len_and_given: u32,
 }
 
-impl PairRow {
-    const NEW: Self = Self { weight: 0.0, reward_sum: 0.0, head: NONE, len_given: 0 };
+impl PairRecord {
+    const NEW: Self = Self { weight: 0.0, reward_sum: 0.0, head: NONE, len_and_given: 0 };
 
     /// W(s,a).
     #[inline(always)]
@@ -66,37 +66,37 @@ impl PairRow {
     /// How many successors the pair has.
     #[inline(always)]
     pub fn n_successors(&self) -> usize {
-        (self.len_given >> 1) as usize
+        (self.len_and_given >> 1) as usize
     }
 
-    /// Whether the row was set from known probabilities.
+    /// Whether the pair has known probabilities.
     #[inline(always)]
     pub fn is_given(&self) -> bool {
-        self.len_given & 1 == 1
+        self.len_and_given & 1 == 1
     }
 
     #[inline(always)]
     fn out(&self) -> OutList {
-        OutList { head: self.head, len: self.len_given >> 1 }
+        OutList { head: self.head, len: self.len_and_given >> 1 }
     }
 
     #[inline]
     fn set_out(&mut self, out: OutList) {
         self.head = out.head;
-        self.len_given = out.len << 1 | self.len_given & 1;
+        self.len_and_given = out.len << 1 | self.len_and_given & 1;
     }
 
     fn set_given(&mut self, given: bool) {
-        self.len_given = self.len_given & !1 | u32::from(given);
+        self.len_and_given = self.len_and_given & !1 | u32::from(given);
     }
 }
 
-/// A row that [`Model::add_action`] had to move: its pairs have new ids.
+/// The pairs of a state that [`Model::add_action`] had to move: they have new ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MovedRow {
-    /// The id of the row's first pair before.
+pub struct MovedPairs {
+    /// The id of the first of them before.
     pub from: Pair,
-    /// The id of the row's first pair now.
+    /// The id of the first of them now.
     pub to: Pair,
     /// How many pairs moved.
     pub n_pairs: u32,
@@ -140,8 +140,8 @@ pub struct Predecessor {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    states: Vec<StateRow>,
-    pairs: Vec<PairRow>,
+    states: Vec<StateRecord>,
+    pairs: Vec<PairRecord>,
     pair_states: PairStates,
     arcs: Arcs,
     /// The weight of each pair that ended, and what that rounded away.
@@ -150,7 +150,7 @@ pub struct Model {
     weight_low: Sparse,
     /// What the reward sum of each pair rounded away: nothing for whole numbers.
     reward_low: Sparse,
-    /// A pair's row is recorded up to this weight and then frozen (R-max).
+    /// A pair is recorded up to this weight and then frozen (R-max).
     freeze_at: Option<u32>,
 }
 
@@ -174,7 +174,7 @@ impl Model {
 
     /// Freezes every pair from its `visits`-th visit on: later transitions of it are not recorded. With an optimism of
     /// the same number of visits this is R-max. Departure 14.
-    pub fn frozen_at(mut self, visits: u32) -> Self {
+    pub fn with_freeze_at(mut self, visits: u32) -> Self {
         self.freeze_at = Some(visits);
         self
     }
@@ -197,9 +197,9 @@ impl Model {
             return Err(Error::Full { what: "state-action pairs", limit: u64::from(u32::MAX - 1) });
         }
         let state = State(self.states.len() as u32);
-        self.pairs.resize(first_pair + n_actions, PairRow::NEW); // l.3
+        self.pairs.resize(first_pair + n_actions, PairRecord::NEW); // l.3
         self.pair_states.push(state.0, first_pair, n_actions);
-        self.states.push(StateRow {
+        self.states.push(StateRecord {
             first_pair: first_pair as u32,
             n_actions: n_actions as u32,
             into: InList::EMPTY,
@@ -207,31 +207,31 @@ impl Model {
         Ok(state)
     }
 
-    /// Adds an action to a state and returns the row that had to move for it, if any: planners must be
-    /// notified ([`crate::Planner::row_moved`]) before they are used again.
+    /// Adds an action to a state and returns the pairs that had to move for it, if any: planners must be
+    /// notified ([`crate::Planner::pairs_moved`]) before they are used again.
     ///
     /// # Complexity
-    /// O(arcs of the state's pairs). The ids of a moved row are not reused.
-    pub fn add_action(&mut self, state: State) -> Result<Option<MovedRow>> {
-        let row = *self.state_row(state)?;
-        if self.pairs.len() + row.n_actions as usize + 1 >= (u32::MAX - 1) as usize {
+    /// O(arcs of the state's pairs). The ids left behind are not reused.
+    pub fn add_action(&mut self, state: State) -> Result<Option<MovedPairs>> {
+        let record = *self.state_record(state)?;
+        if self.pairs.len() + record.n_actions as usize + 1 >= (u32::MAX - 1) as usize {
             return Err(Error::Full { what: "state-action pairs", limit: u64::from(u32::MAX - 1) });
         }
         let mut moved = None;
-        let end = row.first_pair + row.n_actions;
+        let end = record.first_pair + record.n_actions;
         if end as usize == self.pairs.len() {
-            self.pair_states.move_row(state.0, end as usize, 0, end as usize);
+            self.pair_states.move_pairs(state.0, end as usize, 0, end as usize);
         } else {
-            self.pair_states.move_row(
+            self.pair_states.move_pairs(
                 state.0,
-                row.first_pair as usize,
-                row.n_actions as usize,
+                record.first_pair as usize,
+                record.n_actions as usize,
                 self.pairs.len(),
             );
             let to = self.pairs.len() as u32;
-            for i in 0..row.n_actions {
-                let from = (row.first_pair + i) as usize;
-                let pair = std::mem::replace(&mut self.pairs[from], PairRow::NEW);
+            for i in 0..record.n_actions {
+                let from = (record.first_pair + i) as usize;
+                let pair = std::mem::replace(&mut self.pairs[from], PairRecord::NEW);
                 self.arcs.rename_pair(Pair(from as u32), Pair(to + i), pair.out());
                 for column in self.ended.iter_mut().chain([&mut self.weight_low, &mut self.reward_low]) {
                     column.rename(from, (to + i) as usize);
@@ -239,9 +239,10 @@ impl Model {
                 self.pairs.push(pair);
             }
             self.states[state.index()].first_pair = to;
-            moved = Some(MovedRow { from: Pair(row.first_pair), to: Pair(to), n_pairs: row.n_actions });
+            moved =
+                Some(MovedPairs { from: Pair(record.first_pair), to: Pair(to), n_pairs: record.n_actions });
         }
-        self.pairs.push(PairRow::NEW);
+        self.pairs.push(PairRecord::NEW);
         self.states[state.index()].n_actions += 1;
         Ok(moved)
     }
@@ -251,34 +252,34 @@ impl Model {
         self.states.len()
     }
 
-    /// How many pair ids there are: every pair's id is below this. This includes ids of moved rows, which have no
-    /// weight.
+    /// How many pair ids there are: every pair's id is below this. This includes ids left behind by
+    /// [`add_action`](Self::add_action), which have no weight.
     pub fn n_pairs(&self) -> usize {
         self.pairs.len()
     }
 
     /// How many actions a state has; 0 if there is no such state.
     pub fn n_actions(&self, state: State) -> usize {
-        self.states.get(state.index()).map_or(0, |row| row.n_actions as usize)
+        self.states.get(state.index()).map_or(0, |record| record.n_actions as usize)
     }
 
     /// The id of a pair, or an error that says which of the two does not exist.
     #[inline]
     pub fn pair(&self, state: State, action: Action) -> Result<Pair> {
-        let row = self.state_row(state)?;
-        if row.n_actions == 0 {
+        let record = self.state_record(state)?;
+        if record.n_actions == 0 {
             return Err(Error::Terminal { state });
         }
-        if action.0 >= row.n_actions {
-            return Err(Error::NoSuchAction { state, action, n_actions: row.n_actions as usize });
+        if action.0 >= record.n_actions {
+            return Err(Error::NoSuchAction { state, action, n_actions: record.n_actions as usize });
         }
-        Ok(Pair(row.first_pair + action.0))
+        Ok(Pair(record.first_pair + action.0))
     }
 
     /// The pairs of a state, in the order of its actions; none if there is no such state.
     pub fn pairs(&self, state: State) -> impl ExactSizeIterator<Item = Pair> + use<> {
-        let row = self.states.get(state.index());
-        row.map_or(0..0, |row| row.first_pair..row.first_pair + row.n_actions).map(Pair)
+        let record = self.states.get(state.index());
+        record.map_or(0..0, |record| record.first_pair..record.first_pair + record.n_actions).map(Pair)
     }
 
     /// All states.
@@ -306,7 +307,7 @@ impl Model {
     /// W(s,a): how often the pair was seen, or 1 for a known one. 0 if there is no such pair.
     #[inline]
     pub fn weight(&self, pair: Pair) -> f64 {
-        self.pairs.get(pair.index()).map_or(0.0, |row| row.weight)
+        self.pairs.get(pair.index()).map_or(0.0, |record| record.weight)
     }
 
     /// The part of the pair's weight that ended: how often a step terminated, or the probability that it does.
@@ -314,22 +315,22 @@ impl Model {
         self.ended(pair).high
     }
 
-    /// Whether the pair's row was given by its probabilities and not learned.
+    /// Whether the pair was given by its probabilities and not learned.
     pub fn is_given(&self, pair: Pair) -> bool {
-        self.pairs.get(pair.index()).is_some_and(PairRow::is_given)
+        self.pairs.get(pair.index()).is_some_and(PairRecord::is_given)
     }
 
     /// R̂(s,a), the mean reward; 0 for a pair without weight.
     pub fn mean_reward(&self, pair: Pair) -> f64 {
         self.pairs
             .get(pair.index())
-            .map_or(0.0, |row| if row.weight > 0.0 { row.reward_sum / row.weight } else { 0.0 })
+            .map_or(0.0, |record| if record.weight > 0.0 { record.reward_sum / record.weight } else { 0.0 })
     }
 
     /// The sum of the weighted rewards of a pair.
     #[inline]
     pub fn reward_sum(&self, pair: Pair) -> f64 {
-        self.pairs.get(pair.index()).map_or(0.0, |row| row.reward_sum)
+        self.pairs.get(pair.index()).map_or(0.0, |record| record.reward_sum)
     }
 
     /// The successors of a pair. Its probability is its weight divided by the pair's [`weight`](Self::weight).
@@ -339,14 +340,18 @@ impl Model {
     /// # Complexity
     /// O(1) each.
     pub fn successors(&self, pair: Pair) -> impl Iterator<Item = Successor> {
-        let row = self.pairs.get(pair.index()).unwrap_or(&PairRow::NEW);
-        self.arcs.out(row.out()).map(|(state, arc)| Successor { state, weight: self.arcs.weight(arc), arc })
+        let record = self.pairs.get(pair.index()).unwrap_or(&PairRecord::NEW);
+        self.arcs.out(record.out()).map(|(state, arc)| Successor {
+            state,
+            weight: self.arcs.weight(arc),
+            arc,
+        })
     }
 
     /// How many successors a pair has.
     #[inline]
     pub fn n_successors(&self, pair: Pair) -> usize {
-        self.pairs.get(pair.index()).map_or(0, |row| row.out().len as usize)
+        self.pairs.get(pair.index()).map_or(0, |record| record.out().len as usize)
     }
 
     /// The pairs that lead to a state.
@@ -354,13 +359,13 @@ impl Model {
     /// # Complexity
     /// O(1) each.
     pub fn predecessors(&self, state: State) -> impl Iterator<Item = Predecessor> {
-        let list = self.states.get(state.index()).map_or(&InList::EMPTY, |row| &row.into);
+        let list = self.states.get(state.index()).map_or(&InList::EMPTY, |record| &record.into);
         self.arcs.incoming(list).map(|(pair, weight, arc)| Predecessor { pair, weight, arc })
     }
 
     /// How many pairs lead to a state.
     pub fn n_predecessors(&self, state: State) -> usize {
-        self.states.get(state.index()).map_or(0, |row| row.into.len as usize)
+        self.states.get(state.index()).map_or(0, |record| record.into.len as usize)
     }
 
     #[inline]
@@ -371,22 +376,22 @@ impl Model {
     /// Adds an arc that does not exist yet, if there is room.
     fn add_arc(&mut self, pair: Pair, next: State) -> ArcId {
         let arc = self.arcs.add_in(pair, next, &mut self.states[next.index()].into);
-        self.add_to_row(pair, next, arc);
+        self.add_to_successors(pair, next, arc);
         arc
     }
 
-    /// Adds an arc that is in its predecessor list to the row of its pair.
-    fn add_to_row(&mut self, pair: Pair, next: State, arc: ArcId) {
-        let row = &mut self.pairs[pair.index()];
-        let mut out = row.out();
+    /// Adds an arc that is in its predecessor list to the successors of its pair.
+    fn add_to_successors(&mut self, pair: Pair, next: State, arc: ArcId) {
+        let record = &mut self.pairs[pair.index()];
+        let mut out = record.out();
         self.arcs.add_out(pair, &mut out, next, arc);
-        row.set_out(out);
+        record.set_out(out);
     }
 
     #[inline]
-    fn state_row(&self, state: State) -> Result<&StateRow> {
+    fn state_record(&self, state: State) -> Result<&StateRecord> {
         match self.states.get(state.index()) {
-            Some(row) => Ok(row),
+            Some(record) => Ok(record),
             None => Err(Error::NoSuchState { state, n_states: self.states.len() }),
         }
     }

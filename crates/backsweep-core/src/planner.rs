@@ -22,7 +22,7 @@ mod wiering_schmidhuber;
 pub use kind::PlannerKind;
 pub use sweeping::{ReversedFullBackups, SmallBackups, Sweeping};
 
-use crate::{ArcId, Change, Model, MovedRow, Pair, Result, Settings, Snapshot, State, Values};
+use crate::{ArcId, Change, Model, MovedPairs, Pair, Result, Settings, Snapshot, State, Values};
 use std::fmt;
 
 /// How an update cycle ended.
@@ -79,7 +79,7 @@ impl Counters {
 /// A control planner.
 ///
 /// The model changes first, then the planner follows: call [`observe`](Self::observe) after [`Model::record`],
-/// [`refresh`](Self::refresh) after [`Model::set_outcomes`] and whatever else replaces a row, and [`row_moved`](Self::row_moved) after [`Model::add_action`].
+/// [`refresh`](Self::refresh) after [`Model::set_outcomes`] and whatever else replaces the outcomes of a pair, and [`pairs_moved`](Self::pairs_moved) after [`Model::add_action`].
 /// Each of these also takes in new states, as [`grow`](Self::grow) does. Always pass the same model. An agent takes
 /// care of all this.
 ///
@@ -105,8 +105,8 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
     /// [`f64::INFINITY`] while it has work.
     fn top_priority(&self) -> Option<f64>;
 
-    /// Follows a row of pairs that got new ids.
-    fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
+    /// Follows the pairs of a state to their new ids.
+    fn pairs_moved(&mut self, model: &Model, moved: &MovedPairs) {
         self.grow(model);
         for i in 0..moved.n_pairs {
             self.refresh(model, Pair(moved.to.0 + i));
@@ -117,7 +117,7 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
     /// trusted. O(1). Ignored by all but the two planners on small backups.
     fn set_bonus(&mut self, _model: &Model, _pair: Pair, _bonus: f64) {}
 
-    /// As [`observe`](Self::observe), and the pair has this bonus from now on. O(1) amortised.
+    /// As [`observe`](Self::observe), and the pair has this bonus from now on. O(1) amortized.
     fn observe_with_bonus(&mut self, model: &Model, change: &Change, _bonus: f64) {
         self.observe(model, change);
     }
@@ -243,9 +243,7 @@ pub enum Budget<'a> {
 
 impl Budget<'_> {
     /// Until nothing is left on the queue.
-    pub fn exhaust() -> Self {
-        Self::Until { tolerance: 0.0, max_cycles: u64::MAX }
-    }
+    pub const UNTIL_IDLE: Self = Self::Until { tolerance: 0.0, max_cycles: u64::MAX };
 }
 
 impl fmt::Debug for Budget<'_> {
@@ -269,8 +267,8 @@ pub struct Planned {
     pub stalled: bool,
 }
 
-/// Backups between two checks whether to stop.
-const STRIDE: usize = 8;
+/// Backups between two calls of the callback of [`Budget::UntilStopped`].
+const BACKUPS_BETWEEN_CHECKS: usize = 8;
 
 /// The one planning loop: runs update cycles within a budget. A cycle that an earlier call had to cut is finished first.
 pub fn plan(planner: &mut dyn Planner, model: &Model, budget: Budget<'_>) -> Planned {
@@ -284,7 +282,7 @@ pub fn plan(planner: &mut dyn Planner, model: &Model, budget: Budget<'_>) -> Pla
                 }
                 (cycles >= max_cycles, usize::MAX)
             }
-            Budget::UntilStopped(stop) => (stop(), STRIDE),
+            Budget::UntilStopped(stop) => (stop(), BACKUPS_BETWEEN_CHECKS),
         };
         if is_over {
             break planner.is_idle();

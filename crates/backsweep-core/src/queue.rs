@@ -73,7 +73,8 @@ struct Link {
     /// Places in `links`.
     previous: u32,
     next: u32,
-    /// NO_PRIORITY if and only if the key is not queued. Of a head, the number of its split plus 1, if it has one.
+    /// NO_PRIORITY if and only if the key is not queued. In a head this field holds the index of its split plus one, or
+    /// NO_PRIORITY.
     priority: f64,
 }
 
@@ -104,7 +105,7 @@ pub struct PriorityQueue {
     n_heads: u32,
     /// Bits of a priority below those that make its bucket.
     shift: u32,
-    /// What the bits above are for bucket 0, which would be the one below the lowest.
+    /// The high bits of a (hypothetical) priority in bucket 0.
     offset: u64,
     /// First a head for each bucket and each ring of a split, then a link for each key: in the ring of its head, or in a ring of
     /// its own if it is not queued.
@@ -257,9 +258,9 @@ impl PriorityQueue {
         }
     }
 
-    /// A key that is likely to be popped soon, found at little cost; any number if there is none.
+    /// A cheap guess at the next key to pop, for prefetching; arbitrary if the queue is empty.
     #[inline]
-    pub(crate) fn likely(&mut self) -> u32 {
+    pub(crate) fn likely_next(&mut self) -> u32 {
         let bucket = self.settle();
         let ring = self.split_of(bucket).and_then(|split| self.highest_in(split)).unwrap_or(bucket);
         self.links[ring as usize].next.wrapping_sub(self.n_heads)
@@ -293,7 +294,8 @@ impl PriorityQueue {
         if self.kind == QueueKind::Bucket {
             return Some(self.links[bucket as usize].next);
         }
-        let best = if self.split_of(bucket).is_some() { None } else { self.scan(bucket, Split::FEW) };
+        let best =
+            if self.split_of(bucket).is_some() { None } else { self.scan(bucket, Split::MAX_SCANNED_KEYS) };
         best.or_else(|| self.best_of_crowd(limit))
     }
 

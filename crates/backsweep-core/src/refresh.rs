@@ -1,26 +1,26 @@
-//! When to recompute pairs exactly, so that rounding errors of running sums never add up (Departure 3).
+//! The schedule by which pairs are recomputed exactly, so that rounding errors of running sums never add up (Departure 3).
 //!
 //! A pair is recomputed in full, O(successors),
-//!   * when its weight passes 8, 16, 32 …: amortised O(1), since it has no more successors than observations;
+//!   * when its weight passes 8, 16, 32 …: amortized O(1), since it has no more successors than observations;
 //!   * when its value, or the value of one of its successors, has fallen to a thousandth of its *peak*, the largest one since
 //!     it was last recomputed: rounding errors of the size of the peak would become visible. Paid for by a credit of 64
 //!     successors per observation and one per small backup, so that a value that keeps returning to 0 still costs O(1);
-//!   * when a change is so small that the rounding of running sums would keep values changing for ever;
-//!   * in turn, one pair for every thousand small backups per successor.
+//!   * when a change is so small that the rounding of running sums would keep values changing forever;
+//!   * in turn, one pair forevery thousand small backups per successor.
 
 use crate::model::Change;
 use crate::{Model, Pair, Result, Snapshot, State, Values};
 
 /// A value that has fallen by this factor leaves rounding errors that are worth removing.
-const COLLAPSE: f64 = 1000.0;
+const COLLAPSE_FACTOR: f64 = 1000.0;
 
 /// Small backups that pay for one successor in the round of exact refreshes.
 const BACKUPS_PER_SUCCESSOR: u64 = 1000;
 
 /// Successors that an observation pays for when values collapse; the initial credit; the maximum credit.
 const CREDIT_PER_OBSERVATION: u64 = 64;
-const FIRST_CREDIT: u64 = 1 << 20;
-const MOST_CREDIT: u64 = 1 << 24;
+const INITIAL_CREDIT: u64 = 1 << 20;
+const MAX_CREDIT: u64 = 1 << 24;
 
 /// A change of a value by no more than this fraction of it is of the size of rounding errors, at any discount: it may come
 /// from rounded sums of much larger values.
@@ -28,7 +28,7 @@ const ROUNDING_LEVEL: f64 = 1.0 / (1u64 << 36) as f64;
 
 /// Pairs with more successors than this, or than a caller's limit, are not recomputed for a caller who may have to stop: up to
 /// seven pairs, a block, are recomputed between two checks.
-const LONG: usize = 64;
+const MAX_UNINTERRUPTED_SUCCESSORS: usize = 64;
 
 /// A magnitude in 16 bits: exponent and four bits of the mantissa.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,11 +48,11 @@ impl Peak {
     /// Whether a value that is now `value` has collapsed since its peak.
     #[inline]
     fn is_far_above(self, value: f64) -> bool {
-        self.value() > COLLAPSE * value.abs()
+        self.value() > COLLAPSE_FACTOR * value.abs()
     }
 }
 
-/// What is kept to know when to recompute.
+/// Peaks and credits, from which it follows when to recompute.
 #[derive(Clone, Debug)]
 pub(crate) struct RefreshSchedule {
     /// The largest value of each state since its predecessors were last recomputed.
@@ -70,7 +70,7 @@ pub(crate) struct RefreshSchedule {
 impl RefreshSchedule {
     pub fn new() -> Self {
         let (state_peaks, pair_peaks) = (Vec::new(), Vec::new());
-        Self { state_peaks, pair_peaks, next: 0, backups: 0, credit: FIRST_CREDIT }
+        Self { state_peaks, pair_peaks, next: 0, backups: 0, credit: INITIAL_CREDIT }
     }
 
     /// Adds new states and pairs. Their start value counts as a peak, since other values may be built on it before it is ever
@@ -95,7 +95,7 @@ impl RefreshSchedule {
     /// Whether a pair must be recomputed after an observation whose value correction gives `q`, in place of `q_old`.
     #[inline]
     pub fn is_due(&mut self, model: &Model, change: &Change, q_old: f64, q: f64) -> bool {
-        self.credit = (self.credit + CREDIT_PER_OBSERVATION).min(MOST_CREDIT);
+        self.credit = (self.credit + CREDIT_PER_OBSERVATION).min(MAX_CREDIT);
         let peak = &mut self.pair_peaks[change.pair.index()];
         *peak = Peak::of(q_old).max(*peak);
         let exponent = |weight: f64| weight.to_bits() >> 52;
@@ -103,8 +103,8 @@ impl RefreshSchedule {
         // Below 8 there have been too few corrections for errors to add up, and in a large world most observations are
         // of such pairs. Taking back most of a weight multiplies the rounding error of the rest.
         let is_due = doubles && (change.weight_after >= 8.0 || change.weight != 1.0)
-            || change.weight_before > COLLAPSE * change.weight_after
-            || peak.is_far_above(q) && self.pay(model.row(change.pair).n_successors());
+            || change.weight_before > COLLAPSE_FACTOR * change.weight_after
+            || peak.is_far_above(q) && self.pay(model.pair_record(change.pair).n_successors());
         if is_due {
             self.pair_peaks[change.pair.index()] = Peak::of(q);
         }
@@ -112,7 +112,7 @@ impl RefreshSchedule {
     }
 
     /// Whether the predecessors of a state whose value became `new` must be recomputed: because it collapsed, or because the
-    /// change is so small that rounding would keep values changing for ever.
+    /// change is so small that rounding would keep values changing forever.
     #[inline]
     pub fn must_be_exact(&mut self, model: &Model, state: u32, old: f64, new: f64) -> bool {
         let peak = &mut self.state_peaks[state as usize];
@@ -134,7 +134,7 @@ impl RefreshSchedule {
     #[inline]
     pub fn count(&mut self, n_backups: usize) {
         self.backups += n_backups as u64;
-        self.credit = (self.credit + n_backups as u64).min(MOST_CREDIT);
+        self.credit = (self.credit + n_backups as u64).min(MAX_CREDIT);
     }
 
     /// The pair that is due to be recomputed in turn, if one is.
@@ -147,7 +147,7 @@ impl RefreshSchedule {
             return None;
         }
         let pair = Pair(if (self.next as usize) < model.n_pairs() { self.next } else { 0 });
-        let cost = BACKUPS_PER_SUCCESSOR * (1 + model.row(pair).n_successors() as u64);
+        let cost = BACKUPS_PER_SUCCESSOR * (1 + model.pair_record(pair).n_successors() as u64);
         if self.backups < cost {
             return None;
         }
@@ -163,7 +163,7 @@ impl RefreshSchedule {
     /// recomputing cannot be interrupted.
     #[inline]
     pub fn is_too_long(model: &Model, pair: Pair, limit: usize) -> bool {
-        model.row(pair).n_successors() > limit.max(LONG)
+        model.pair_record(pair).n_successors() > limit.max(MAX_UNINTERRUPTED_SUCCESSORS)
     }
 
     pub fn bytes(&self) -> usize {
@@ -183,7 +183,7 @@ impl RefreshSchedule {
         let (next, backups, credit, pair_peaks) = match *snapshot.u64s("upkeep.numbers")? {
             // Version 0.1 kept no peaks of pairs.
             [next, backups] => {
-                (next, backups, FIRST_CREDIT, values.pairs[1..].iter().map(|p| Peak::of(p.q)).collect())
+                (next, backups, INITIAL_CREDIT, values.pairs[1..].iter().map(|p| Peak::of(p.q)).collect())
             }
             [next, backups, credit] => {
                 (next, backups, credit, peaks(snapshot.finite("upkeep.pair_peaks", model.n_pairs())?))
@@ -195,6 +195,6 @@ impl RefreshSchedule {
             return Err(Snapshot::problem("upkeep.numbers", "it counts above 2^32 small backups"));
         }
         let next = next.min(u64::from(u32::MAX) - 1) as u32;
-        Ok(Self { state_peaks, pair_peaks, next, backups, credit: credit.min(MOST_CREDIT) })
+        Ok(Self { state_peaks, pair_peaks, next, backups, credit: credit.min(MAX_CREDIT) })
     }
 }

@@ -67,12 +67,12 @@ impl Settings {
     pub fn check(self) -> Result<Self> {
         let Self { discount, optimism, threshold, tolerance, .. } = self;
         let is_start = optimism.value.abs() <= crate::MAX_REWARD;
-        Error::unless((0.0..=1.0).contains(&discount), "discount", discount, "a number from 0 to 1")?;
-        Error::unless(is_start, "optimism value", optimism.value, "a finite number from -1e150 to 1e150")?;
+        Error::ensure((0.0..=1.0).contains(&discount), "discount", discount, "a number from 0 to 1")?;
+        Error::ensure(is_start, "optimism value", optimism.value, "a finite number from -1e150 to 1e150")?;
         let is_threshold = threshold >= 0.0 && threshold.is_finite();
-        Error::unless(is_threshold, "threshold", threshold, "a finite number, 0 or more")?;
+        Error::ensure(is_threshold, "threshold", threshold, "a finite number, 0 or more")?;
         let is_tolerance = tolerance > 0.0 && tolerance.is_finite();
-        Error::unless(is_tolerance, "tolerance", tolerance, "a finite number above 0")?;
+        Error::ensure(is_tolerance, "tolerance", tolerance, "a finite number above 0")?;
         Ok(self)
     }
 }

@@ -67,7 +67,7 @@ pub fn solve_unless(
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<Option<Solution>> {
     let is_tolerance = tolerance > 0.0 && tolerance.is_finite();
-    Error::unless(is_tolerance, "tolerance", tolerance, "a finite number above 0")?;
+    Error::ensure(is_tolerance, "tolerance", tolerance, "a finite number above 0")?;
     let settings = planner.settings();
     planner.grow(model);
     let solved = solve_at_lower_thresholds(planner, model, tolerance, stop);

@@ -6,7 +6,7 @@
 use crate::{Model, Pair, State, Values};
 
 impl Model {
-    /// A state from which some policy can continue for ever, or `None` if every policy ends with probability 1. Pairs without
+    /// A state from which some policy can continue forever, or `None` if every policy ends with probability 1. Pairs without
     /// weight count as ending: their value is a constant.
     ///
     /// # Complexity
@@ -84,7 +84,7 @@ fn may_end(model: &Model, pair: Pair) -> bool {
     model.ended_weight(pair) > 0.0
 }
 
-/// The states in which a policy can stay for ever at no cost.
+/// The states in which a policy can stay forever at no cost.
 fn restful(model: &Model, values: &Values) -> Vec<bool> {
     let is_free =
         |pair| values.is_known(model, pair) && model.mean_reward(pair) == 0.0 && !may_end(model, pair);
@@ -119,7 +119,7 @@ pub(crate) fn unbounded_state(model: &Model, values: &Values) -> Option<State> {
 }
 
 /// Whether values that solve the equations are the optimum and not another solution of them (a constant above the highest
-/// reward, say, in states that can loop for ever): what rewards above 0 promise is attained by some pairs, and staying at
+/// reward, say, in states that can loop forever): what rewards above 0 promise is attained by some pairs, and staying at
 /// no cost is worth 0. Both up to `tolerance`.
 pub(crate) fn is_optimum(model: &Model, values: &Values, tolerance: f64) -> bool {
     if !pays(model) {
@@ -128,7 +128,7 @@ pub(crate) fn is_optimum(model: &Model, values: &Values, tolerance: f64) -> bool
     }
     let attains = |pair: Pair| {
         let successors = model.successors(pair).map(|next| (next.weight, values.value(next.state)));
-        let q = values.full_backup(model.row(pair), successors);
+        let q = values.full_backup(model.pair_record(pair), successors);
         values.is_known(model, pair) && q >= values.value(model.state_of(pair)) - tolerance
     };
     let is_nothing = |state: State| values.value(state) <= tolerance;

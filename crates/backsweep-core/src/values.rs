@@ -1,9 +1,9 @@
-//! What planners compute: V of every state and Q of every pair. Only their planner writes them.
+//! The values that planners compute: V of every state and Q of every pair. Only their planner writes them.
 //!
 //! The arithmetic that all planners share is here, once: which value of a pair counts while it has hardly been seen,
 //! the full backup, the value correction after a model update (Theorem 3.4) and the small backup (Theorem 3.3).
 
-use crate::model::{Change, Model, MovedRow, PairRow};
+use crate::model::{Change, Model, MovedPairs, PairRecord};
 use crate::store::prefetch_row;
 use crate::{Error, Optimism, Result};
 use crate::{Pair, Settings, Snapshot, State};
@@ -73,7 +73,7 @@ impl Values {
 
     /// The values of a state's pairs, in the order of its actions; empty if the planner has not seen the state.
     #[inline]
-    pub fn row(&self, model: &Model, state: State) -> &[PairValue] {
+    pub fn pair_values(&self, model: &Model, state: State) -> &[PairValue] {
         if state.index() >= model.n_states() {
             return &[];
         }
@@ -82,12 +82,12 @@ impl Values {
 
     /// Whether the pair's model is trusted: it has been seen often enough, or its probabilities are known.
     pub fn is_known(&self, model: &Model, pair: Pair) -> bool {
-        model.rows().get(pair.index()).is_some_and(|row| self.trusts(row, row.weight()))
+        model.pair_records().get(pair.index()).is_some_and(|record| self.trusts(record, record.weight()))
     }
 
     #[inline]
-    pub(crate) fn trusts(&self, row: &PairRow, weight: f64) -> bool {
-        weight > 0.0 && (weight >= f64::from(self.optimism.min_visits) || row.is_given())
+    pub(crate) fn trusts(&self, record: &PairRecord, weight: f64) -> bool {
+        weight > 0.0 && (weight >= f64::from(self.optimism.min_visits) || record.is_given())
     }
 
     /// The discount.
@@ -125,8 +125,8 @@ impl Values {
         true
     }
 
-    /// Moves the values of a row of pairs that got new ids.
-    pub fn move_row(&mut self, moved: &MovedRow) {
+    /// Moves the values of pairs that got new ids.
+    pub fn move_pairs(&mut self, moved: &MovedPairs) {
         let (from, to) = (moved.from.slot(), moved.to.slot());
         self.pairs.copy_within(from..from + moved.n_pairs as usize, to);
         let n_bonuses = if self.bonuses.is_empty() { 0 } else { moved.n_pairs };
@@ -134,11 +134,11 @@ impl Values {
             let bonus = self.bonus(Pair(moved.from.0 + i));
             self.put_bonus(Pair(moved.to.0 + i), bonus);
         }
-        self.clear_row(moved);
+        self.clear_pairs(moved);
     }
 
-    /// Resets the old ids of a moved row.
-    pub(crate) fn clear_row(&mut self, moved: &MovedRow) {
+    /// Resets the old ids of moved pairs.
+    pub(crate) fn clear_pairs(&mut self, moved: &MovedPairs) {
         let from = moved.from.slot();
         let unknown = self.unknown();
         self.pairs[from..from + moved.n_pairs as usize].fill(unknown);
@@ -147,28 +147,32 @@ impl Values {
     /// The full backup of a pair, R̂ + γ Σ P̂ U, from the weight and the value of each of its successors; the optimistic
     /// value while it has not been seen often enough. All planners use this full backup.
     #[inline]
-    pub(crate) fn full_backup(&self, row: &PairRow, successors: impl Iterator<Item = (f64, f64)>) -> f64 {
-        if !self.trusts(row, row.weight()) {
+    pub(crate) fn full_backup(
+        &self,
+        record: &PairRecord,
+        successors: impl Iterator<Item = (f64, f64)>,
+    ) -> f64 {
+        if !self.trusts(record, record.weight()) {
             return self.optimism.value;
         }
         let mut sum = 0.0;
         for (weight, u) in successors {
             sum += weight * u;
         }
-        (row.reward_sum() + self.discount * sum) / row.weight()
+        (record.reward_sum() + self.discount * sum) / record.weight()
     }
 
     /// The full backup of a pair with its bonus, if it has one and its model is trusted.
     #[inline]
     pub(crate) fn full_backup_with_bonus(
         &self,
-        row: &PairRow,
+        record: &PairRecord,
         pair: Pair,
         successors: impl Iterator<Item = (f64, f64)>,
     ) -> f64 {
-        let q = self.full_backup(row, successors);
+        let q = self.full_backup(record, successors);
         match self.bonuses.get(pair.index()) {
-            Some(bonus) if self.trusts(row, row.weight()) => q + bonus,
+            Some(bonus) if self.trusts(record, record.weight()) => q + bonus,
             _ => q,
         }
     }
@@ -204,8 +208,8 @@ impl Values {
     /// # Panics
     /// If the pair is new to the values: [`extend`](Self::extend) comes first.
     pub fn correct(&mut self, model: &Model, change: &Change, u: impl Fn(&Self, State) -> f64) {
-        let row = model.row(change.pair);
-        if !self.trusts(row, change.weight_before) || !self.trusts(row, change.weight_after) {
+        let record = model.pair_record(change.pair);
+        if !self.trusts(record, change.weight_before) || !self.trusts(record, change.weight_after) {
             return self.recompute(model, change.pair, u);
         }
         let next = change.next.map_or(0.0, |(state, _)| u(self, state));
@@ -216,7 +220,7 @@ impl Values {
     /// end: the Q after the update, if the pair's Q was right before it and the model was trusted. O(1). Departure 2.
     #[inline]
     pub(crate) fn value_correction(&self, model: &Model, change: &Change, u: f64) -> f64 {
-        let (q, weight) = (self.pairs[change.pair.slot()].q, model.row(change.pair).weight());
+        let (q, weight) = (self.pairs[change.pair.slot()].q, model.pair_record(change.pair).weight());
         q + (change.reward + change.weight * (self.discount * u - q)) / weight // l.10
     }
 
@@ -230,20 +234,20 @@ impl Values {
     /// Recomputes Q of a pair from the values that `u` gives for its successors.
     pub fn recompute(&mut self, model: &Model, pair: Pair, u: impl Fn(&Self, State) -> f64) {
         let successors = model.successors(pair).map(|next| (next.weight, u(self, next.state)));
-        let q = self.full_backup(model.row(pair), successors);
+        let q = self.full_backup(model.pair_record(pair), successors);
         self.put(model, pair, q);
     }
 
     /// Prefetches the values of a state's pairs: the next observation is likely to start there.
     #[inline(always)]
-    pub(crate) fn expect_observation(&self, model: &Model, state: State) {
+    pub(crate) fn prefetch_values(&self, model: &Model, state: State) {
         prefetch_row(&self.pairs, model.slots(state.0).start);
     }
 
     /// Sets Q of a pair, and its scale from its current weight. Its greedy mark stays.
     #[inline]
     pub(crate) fn put(&mut self, model: &Model, pair: Pair, q: f64) {
-        let scale = self.scale(model.row(pair));
+        let scale = self.scale(model.pair_record(pair));
         let place = &mut self.pairs[pair.slot()];
         *place = PairValue { q, scale: scale.copysign(place.scale) };
     }
@@ -254,8 +258,8 @@ impl Values {
     }
 
     #[inline]
-    pub(crate) fn scale(&self, row: &PairRow) -> f64 {
-        if self.trusts(row, row.weight()) { self.discount / row.weight() } else { 0.0 }
+    pub(crate) fn scale(&self, record: &PairRecord) -> f64 {
+        if self.trusts(record, record.weight()) { self.discount / record.weight() } else { 0.0 }
     }
 
     /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of V and how many full
@@ -264,7 +268,7 @@ impl Values {
         let mut n_backups = 0;
         for pair in model.pairs(state) {
             let successors = model.successors(pair).map(|next| (next.weight, self.v[next.state.index()]));
-            let q = self.full_backup(model.row(pair), successors);
+            let q = self.full_backup(model.pair_record(pair), successors);
             n_backups += u64::from(self.is_known(model, pair));
             self.put(model, pair, q);
         }
@@ -281,8 +285,8 @@ impl Values {
     /// max Q(s,·), 0 for a state without actions.
     #[inline]
     pub(crate) fn maximum(&self, model: &Model, state: State) -> f64 {
-        let row = self.row(model, state).iter().map(|pair| pair.q);
-        row.reduce(|highest, q| if q > highest { q } else { highest }).unwrap_or(0.0)
+        let values = self.pair_values(model, state).iter().map(|pair| pair.q);
+        values.reduce(|highest, q| if q > highest { q } else { highest }).unwrap_or(0.0)
     }
 
     /// Bytes in use.
@@ -315,8 +319,8 @@ impl Values {
             let n_bonuses = bonuses?.len().min(model.n_pairs());
             values.bonuses = snapshot.bounded("values.bonus", n_bonuses, MAX_VALUE)?.to_vec();
         }
-        for (i, (value, row)) in values.pairs[1..].iter().zip(model.rows()).enumerate() {
-            let expected = values.scale(row);
+        for (i, (value, record)) in values.pairs[1..].iter().zip(model.pair_records()).enumerate() {
+            let expected = values.scale(record);
             if value.scale.abs() != expected {
                 let problem = format!("item {i} is {}; the model says {expected}", value.scale);
                 return Err(Error::Snapshot { part: "values.scale".into(), problem });

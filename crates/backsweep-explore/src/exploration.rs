@@ -50,7 +50,7 @@ pub enum Explore {
         epsilon: f64,
     },
     /// A pair has the optimistic value until it was seen often enough. With a model that is
-    /// [frozen](Model::frozen_at) there, this is R-max.
+    /// [frozen](Model::with_freeze_at) there, this is R-max.
     Optimism(Optimism),
     /// β / √n, with n the visits of the pair: MBIE-EB (Strehl & Littman 2008).
     CountBonus {

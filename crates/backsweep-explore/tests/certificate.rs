@@ -20,9 +20,9 @@ fn the_bound_of_an_exploring_agent_is_that_of_its_recommendation() {
     let mut agent = exploring(Model::new(), PlannerKind::default(), settings, exploration).unwrap();
     agent.add_state(1).unwrap();
     agent.observe(&common::step(0, 0, 1.0, common::on(0))).unwrap();
-    agent.plan(Budget::exhaust());
+    agent.plan(Budget::UNTIL_IDLE);
     assert!(agent.bound().unwrap() > 1.0); // V went from 0 to 1, and has 10 before it
-    agent.recommend(Budget::exhaust());
+    agent.recommend(Budget::UNTIL_IDLE);
     assert!(agent.bound().unwrap() < 1e-7 && (agent.value(State(0)) - 10.0).abs() < 1e-6);
 }
 

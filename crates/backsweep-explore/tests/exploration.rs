@@ -273,7 +273,7 @@ fn forgetting_and_both_planners_agree_with_a_recount() {
                     *row = check_row(agent.model(), &history, forgetting, (s, a), &place);
                 }
             }
-            agent.recommend(Budget::exhaust());
+            agent.recommend(Budget::UNTIL_IDLE);
             let unseen = agent.planner().settings().optimism.value;
             let expected = book.policy_iteration(GAMMA, unseen, 0);
             let (error, at) = common::worst(&common::values(&agent), &expected);
@@ -366,7 +366,7 @@ fn the_variance_bonus_counts_next_values() {
     agent.add_state(1).unwrap();
     let end = Transition { state: State(1), action: Action(0), reward: 2.0, next: Next::Terminated };
     agent.observe(&end).unwrap();
-    agent.plan(Budget::exhaust());
+    agent.plan(Budget::UNTIL_IDLE);
     for (visits, next) in [(1.0, Next::Continue(State(1))), (2.0, Next::Terminated)] {
         agent.observe(&Transition { state: State(0), action: Action(0), reward: 1.0, next }).unwrap();
         let pair = agent.model().pair(State(0), Action(0)).unwrap();
@@ -439,7 +439,7 @@ fn the_age_bonus_grows_with_the_age() {
     }
     agent.observe(&step(0)).unwrap();
     assert_eq!(agent.acting_values().bonus(pair), 0.0);
-    agent.recommend(Budget::exhaust());
+    agent.recommend(Budget::UNTIL_IDLE);
     assert_eq!(agent.action_value(State(0), Action(0)).unwrap(), 0.0);
 }
 
@@ -510,7 +510,7 @@ fn an_observation_can_be_taken_back() {
                 }
             }
             for agent in [&mut agent, &mut other] {
-                agent.recommend(Budget::exhaust());
+                agent.recommend(Budget::UNTIL_IDLE);
             }
             let (error, _) = common::worst(&common::values(&agent), &common::values(&other));
             assert!(error < 1e-7, "{explore:?} {forgetting:?}: {error}");
@@ -531,8 +531,8 @@ fn acting_is_optimistic_and_recommending_is_not() {
         let mut agent = build(explore, Forgetting::Never, 0.0, PlannerKind::default());
         agent.add_state(2).unwrap();
         agent.observe(&common::step(0, 0, 1.0, Next::Terminated)).unwrap();
-        agent.plan(Budget::exhaust());
-        agent.recommend(Budget::exhaust());
+        agent.plan(Budget::UNTIL_IDLE);
+        agent.recommend(Budget::UNTIL_IDLE);
         assert_eq!(agent.act(State(0), &mut Random::from_seed(0)).unwrap(), Action(1), "{explore:?}");
         assert_eq!(
             (agent.best_action(State(0)), agent.value(State(0))),
@@ -615,15 +615,15 @@ fn bad_settings_are_refused() {
     let fading = Exploration { forgetting: Forgetting::PerVisit(0.5), ..explore(often) };
     refused(fading, kind, settings(), &["min_visits"]);
     let frozen =
-        exploring(Model::new().frozen_at(3), kind, settings(), forgetting(Forgetting::HalfLife(9.0)));
+        exploring(Model::new().with_freeze_at(3), kind, settings(), forgetting(Forgetting::HalfLife(9.0)));
     assert!(frozen.unwrap_err().to_string().contains("frozen"));
     // The baselines explore by optimism too, and recommend without it.
     for kind in PlannerKind::ALL {
         let mut agent = exploring(Model::new(), kind, settings(), explore(often)).unwrap();
         agent.add_state(1).unwrap();
         agent.observe(&common::step(0, 0, 0.5, Next::Terminated)).unwrap();
-        agent.plan(Budget::exhaust());
-        agent.recommend(Budget::exhaust());
+        agent.plan(Budget::UNTIL_IDLE);
+        agent.recommend(Budget::UNTIL_IDLE);
         assert_eq!((agent.acting_values().value(State(0)), agent.value(State(0))), (1.0, 0.5), "{kind}");
     }
 }

@@ -32,7 +32,7 @@ impl Work for Comparison {
         for _ in 0..control.episodes {
             let mut compare = |agent: &backsweep::Agent, transition: &Transition| {
                 observe_recorded(&mut *sweeps, agent.model(), transition);
-                backsweep::plan(&mut *sweeps, agent.model(), backsweep::Budget::exhaust());
+                backsweep::plan(&mut *sweeps, agent.model(), backsweep::Budget::UNTIL_IDLE);
                 for state in agent.model().states() {
                     let difference = (agent.value(state) - sweeps.values().value(state)).abs();
                     result.score = result.score.max(difference);

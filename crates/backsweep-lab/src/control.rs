@@ -76,7 +76,7 @@ impl Control {
     /// If a setting is out of range or there is no such planner.
     pub fn agent(&self) -> Result<Agent> {
         let Optimism { min_visits, .. } = self.settings.optimism;
-        let model = if self.freeze { Model::new().frozen_at(min_visits.max(1)) } else { Model::new() };
+        let model = if self.freeze { Model::new().with_freeze_at(min_visits.max(1)) } else { Model::new() };
         let planner = self.planner.build(self.settings)?;
         Ok(Agent::from_parts(model, planner, EpsilonGreedy::new(self.epsilon)?))
     }

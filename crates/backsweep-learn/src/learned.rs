@@ -5,7 +5,7 @@ use crate::evaluation::Evaluation;
 use crate::off_policy::{Cases, Selected};
 use crate::plan::Plan;
 use crate::settings::Settings;
-use crate::states::{self, StateRow};
+use crate::states::{self, StateRecord};
 use crate::table::Table;
 use crate::verdict::{self, Verdict};
 use backsweep_log::{Counts, End};
@@ -33,7 +33,7 @@ pub struct Learned {
     /// The same in words.
     pub verdict: Verdict,
     /// One row per state that was ever left, largest gain first.
-    pub states: Vec<StateRow>,
+    pub states: Vec<StateRecord>,
 }
 
 /// Learns a policy from counts and evaluates it on held-out folds; `cases` are the held-out cases in full (cases of other folds are

@@ -40,6 +40,6 @@ pub use evaluation::{Against, Estimate, Evaluation};
 pub use learned::{Learned, learn};
 pub use off_policy::Cases;
 pub use settings::{Settings, hold_out};
-pub use states::StateRow;
+pub use states::StateRecord;
 pub use table::Table;
 pub use verdict::Finding;

@@ -8,7 +8,7 @@ use backsweep_log::Counts;
 
 /// One state that was left at least once.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StateRow {
+pub struct StateRecord {
     /// Its position in the counts.
     pub state: u32,
     /// How often training cases left it.
@@ -25,7 +25,7 @@ pub struct StateRow {
     pub gain: f64,
 }
 
-impl StateRow {
+impl StateRecord {
     /// The gain over all visits.
     pub fn total_gain(&self) -> f64 {
         self.gain * self.visits as f64
@@ -43,7 +43,7 @@ pub struct Refused {
     pub promise: f64,
 }
 
-pub(crate) fn rows(counts: &Counts, fit: &Fit, settings: &Settings) -> Vec<StateRow> {
+pub(crate) fn rows(counts: &Counts, fit: &Fit, settings: &Settings) -> Vec<StateRecord> {
     let table = &fit.table;
     let row = |state: usize| {
         let pairs = table.pairs_of(state);
@@ -51,7 +51,7 @@ pub(crate) fn rows(counts: &Counts, fit: &Fit, settings: &Settings) -> Vec<State
         let logged = pairs.clone().min_by_key(|&pair| std::cmp::Reverse(table.n[pair]))?;
         let chosen = fit.plan.chosen[state];
         let advantage = |pair: usize| (fit.plan.policy[pair] - fit.logged.policy[pair]) * fit.q[pair];
-        Some(StateRow {
+        Some(StateRecord {
             state: state as u32,
             visits: table.visits(state),
             logged,
@@ -61,7 +61,7 @@ pub(crate) fn rows(counts: &Counts, fit: &Fit, settings: &Settings) -> Vec<State
             gain: pairs.map(advantage).sum(),
         })
     };
-    let mut rows: Vec<StateRow> = (0..counts.states.len()).filter_map(row).collect();
+    let mut rows: Vec<StateRecord> = (0..counts.states.len()).filter_map(row).collect();
     rows.sort_by(|a, b| b.total_gain().total_cmp(&a.total_gain()).then(a.state.cmp(&b.state)));
     rows
 }

@@ -96,7 +96,7 @@ impl Agent {
         let mut model = Model::new();
         if let Some(visits) = freeze_at {
             let visits = count(visits, "freeze_at")?;
-            model = model.frozen_at(u32::try_from(visits).unwrap_or(u32::MAX));
+            model = model.with_freeze_at(u32::try_from(visits).unwrap_or(u32::MAX));
         }
         let seed = seed_or_fresh(py, seed)?;
         let given = Given { explore, reward_range, start, age_bonus, forgetting };

@@ -35,7 +35,7 @@ pub fn best_action(agent: &Agent, state: State) -> Option<Action> {
     if agent.planner().settings().discount < 1.0 {
         return Some(best);
     }
-    let row = agent.planner().values().row(agent.model(), state);
+    let row = agent.planner().values().pair_values(agent.model(), state);
     let highest = row[best.index()].value();
     let tied = row.iter().filter(|pair| pair.value() >= highest - WIDEST * highest.abs()).count();
     if tied == 1 { Some(best) } else { policy(agent).get(state.index()).copied().flatten() }
@@ -43,7 +43,7 @@ pub fn best_action(agent: &Agent, state: State) -> Option<Action> {
 
 fn toward_ends(model: &Model, values: &Values, mut chosen: Vec<Option<Action>>) -> Vec<Option<Action>> {
     let row_max =
-        |state| values.row(model, state).iter().map(|q| q.value()).fold(f64::NEG_INFINITY, f64::max);
+        |state| values.pair_values(model, state).iter().map(|q| q.value()).fold(f64::NEG_INFINITY, f64::max);
     let best: Vec<f64> = model.states().map(row_max).collect();
     let largest = model.states().map(|state| values.value(state).abs()).fold(0.0, f64::max);
     // A state without actions, or all of whose actions are unknown, is worth a constant: as good as an end.

@@ -62,7 +62,7 @@ impl NamedAgent {
         let py = state.py();
         let found = PyDict::new(py);
         if let Found::State(id) = self.known(state)? {
-            let values = self.agent.planner().values().row(self.agent.model(), State(id));
+            let values = self.agent.planner().values().pair_values(self.agent.model(), State(id));
             for (&action, pair) in self.row(id).iter().zip(values) {
                 found.set_item(self.actions.object(py, action)?, pair.value())?;
             }

@@ -76,7 +76,7 @@ impl AgentSettings {
             let transition = agent.step(run.table(), run.state(), Budget::Cycles(self.cycles), random)?;
             run.take(&transition, random);
             if run.wants_policy() {
-                agent.recommend(Budget::exhaust());
+                agent.recommend(Budget::UNTIL_IDLE);
                 run.judge(&recommended(&agent, run.table().n_states()))?;
             }
         }

@@ -4,7 +4,7 @@ mod snapshot;
 
 use crate::planner::Planned;
 use crate::{
-    Action, Audit, Budget, Change, Environment, EpsilonGreedy, Explorer, Model, MovedRow, Next, Outcome,
+    Action, Audit, Budget, Change, Environment, EpsilonGreedy, Explorer, Model, MovedPairs, Next, Outcome,
     Pair, Planner, PlannerKind, Random, Result, Settings, State, Step, Transition, Values, audit, plan,
 };
 
@@ -114,10 +114,10 @@ impl Agent {
     }
 
     /// Adds an action to a state.
-    pub fn add_action(&mut self, state: State) -> Result<Option<MovedRow>> {
+    pub fn add_action(&mut self, state: State) -> Result<Option<MovedPairs>> {
         let moved = self.model.add_action(state)?;
         match &moved {
-            Some(moved) => self.planner.row_moved(&self.model, moved),
+            Some(moved) => self.planner.pairs_moved(&self.model, moved),
             None => self.planner.grow(&self.model),
         }
         if let Some(explorer) = &mut self.explorer {
@@ -129,7 +129,7 @@ impl Agent {
     /// Learns from one transition: updates the model and restores the values. `None` if the pair is frozen.
     ///
     /// # Complexity
-    /// O(1) amortised for planners on small backups.
+    /// O(1) amortized for planners on small backups.
     pub fn observe(&mut self, transition: &Transition) -> Result<Option<Change>> {
         if let Some(explorer) = &mut self.explorer {
             return explorer.observe(&mut self.model, &mut *self.planner, transition, 1.0);
@@ -170,7 +170,7 @@ impl Agent {
         Ok(self.update_planner(change))
     }
 
-    /// Takes back one observed transition, as if it had never happened. O(1) amortised, but O(window) for an agent that
+    /// Takes back one observed transition, as if it had never happened. O(1) amortized, but O(window) for an agent that
     /// remembers a window.
     ///
     /// # Errors
@@ -264,7 +264,7 @@ impl Agent {
     /// The best action by the current values, the first of equally good ones; `None` if the state has no actions.
     pub fn best_action(&self, state: State) -> Option<Action> {
         let mut best: Option<(usize, f64)> = None;
-        for (i, pair) in self.planner.values().row(&self.model, state).iter().enumerate() {
+        for (i, pair) in self.planner.values().pair_values(&self.model, state).iter().enumerate() {
             if best.is_none_or(|(_, highest)| pair.value() > highest) {
                 best = Some((i, pair.value()));
             }

@@ -2,7 +2,7 @@
 
 use crate::planner::Planned;
 use crate::{
-    Action, Budget, Change, Model, MovedRow, Next, Outcome, Pair, Planner, Result, Snapshot, State,
+    Action, Budget, Change, Model, MovedPairs, Next, Outcome, Pair, Planner, Result, Snapshot, State,
     Transition,
 };
 use std::any::Any;
@@ -27,7 +27,7 @@ pub trait Explorer: fmt::Debug + Send + Sync {
     fn state_added(&mut self, model: &Model, state: State) -> Result<()>;
 
     /// Handles an action that was added to a state of the model.
-    fn action_added(&mut self, model: &Model, state: State, moved: Option<&MovedRow>) -> Result<()>;
+    fn action_added(&mut self, model: &Model, state: State, moved: Option<&MovedPairs>) -> Result<()>;
 
     /// Learns from a transition that counts as `weight` observations, or takes it back if the weight is negative.
     fn observe(

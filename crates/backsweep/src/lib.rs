@@ -46,7 +46,7 @@ mod policy;
 
 pub use agent::{Agent, Memory};
 pub use backsweep_core::{
-    Action, ArcId, Array, Audit, Budget, Change, Error, MAX_REWARD, MIN_WEIGHT, Model, MovedRow, Next,
+    Action, ArcId, Array, Audit, Budget, Change, Error, MAX_REWARD, MIN_WEIGHT, Model, MovedPairs, Next,
     Optimism, Outcome, Pair, PairValue, Planned, Planner, PlannerKind, Predecessor, PriorityQueue, QueueKind,
     Random, Result, Settings, Snapshot, Solution, State, Successor, Transition, Values, audit, plan, planner,
     solve, solve_unless,

@@ -45,7 +45,7 @@ impl EpsilonGreedy {
         if n_actions == 0 {
             model.pair(state, Action(0))?;
         }
-        let row = values.row(model, state);
+        let row = values.pair_values(model, state);
         Ok(Action(self.pick(n_actions as u32, |i| row.get(i as usize).map_or(0.0, PairValue::value), random)))
     }
 
@@ -67,7 +67,7 @@ impl EpsilonGreedy {
         if actions.is_empty() {
             return Err(Error::NoActions { state });
         }
-        let row = values.row(model, state);
+        let row = values.pair_values(model, state);
         let value = |i: u32| row.get(actions[i as usize].index()).map_or(0.0, PairValue::value);
         Ok(actions[self.pick(actions.len() as u32, value, random) as usize])
     }

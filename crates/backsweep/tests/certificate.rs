@@ -50,7 +50,7 @@ fn plan_a_little(agent: &mut Agent, random: &mut Random) {
     match random.below(4) {
         0 => {}
         1 => drop(agent.plan(Budget::Cycles(u64::from(random.below(30))))),
-        2 => drop(agent.plan(Budget::exhaust())),
+        2 => drop(agent.plan(Budget::UNTIL_IDLE)),
         _ => {
             let n = Cell::new(random.below(20));
             let stop = || n.replace(n.get().saturating_sub(1)) == 0;
@@ -124,7 +124,7 @@ fn an_agent_that_has_planned_is_sure_of_its_policy() {
         Agent::new(PlannerKind::default(), Settings { discount: 0.9, ..Settings::default() }).unwrap();
     problem.give(&mut agent);
     let before = agent.bound().unwrap();
-    agent.plan(Budget::exhaust());
+    agent.plan(Budget::UNTIL_IDLE);
     assert_eq!(agent.bound(), Some(2.0 * 0.9 * 1e-9 / (1.0 - 0.9)));
     assert!(before > agent.bound().unwrap());
     let mut undiscounted =

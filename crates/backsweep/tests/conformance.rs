@@ -54,7 +54,7 @@ fn a_solved_planner_keeps_its_settings() {
             assert!(bound <= 1e-9, "{place}: {bound}");
             assert_eq!(agent.planner().settings(), settings, "{place}");
             if threshold > 0.0 {
-                let planned = agent.plan(Budget::exhaust());
+                let planned = agent.plan(Budget::UNTIL_IDLE);
                 assert_eq!((planned.cycles, planned.converged), (0, true), "{place}: nothing is left");
             }
             let again = agent.solve(1e-9).unwrap();
@@ -305,7 +305,7 @@ fn without_discount_what_has_no_value_is_refused() {
 }
 
 /// Without discount, with loops and rewards of one sign: bounded values are solved for, unbounded ones are refused. Compared on
-/// random models with plain value iteration from 0, which grows for ever exactly where there is no bound.
+/// random models with plain value iteration from 0, which grows forever exactly where there is no bound.
 #[test]
 fn without_discount_bounded_values_are_distinguished_from_unbounded_ones() {
     let (mut n_solved, mut n_refused) = (0, 0);

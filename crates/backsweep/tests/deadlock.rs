@@ -1,6 +1,6 @@
 //! Reading 5.1 of optimism: a pair seen fewer than M times is worth the optimistic value in every maximum and in every
 //! priority. The tempting mix (raw Q in the priority, the optimistic value in the maximum, no zero priorities queued)
-//! deadlocks with rewards of −1 and values that start at 0: V stays 0 for ever and the agent wanders.
+//! deadlocks with rewards of −1 and values that start at 0: V stays 0 forever and the agent wanders.
 
 mod common;
 
@@ -63,7 +63,7 @@ fn values_go_down_and_the_goal_is_reached() {
             }
             // Ten steps lead from corner to corner; one in twenty is random.
             assert!(last_steps <= 10 * 14, "{place}: the last ten episodes took {last_steps} steps");
-            agent.plan(Budget::exhaust());
+            agent.plan(Budget::UNTIL_IDLE);
             let best = -(1.0 - discount.powi(10)) / (1.0 - discount);
             let found = agent.value(State(0));
             assert!((found - best).abs() < 1e-4, "{place}: V(start) is {found}, not {best}");
@@ -83,7 +83,7 @@ fn values_leave_the_optimistic_value_at_the_last_visit_that_it_covers() {
             agent.add_state(1).unwrap();
             for visit in 1..=4 {
                 agent.observe(&step(0, 0, -1.0, on(0))).unwrap();
-                agent.plan(Budget::exhaust());
+                agent.plan(Budget::UNTIL_IDLE);
                 let expected = if visit < 4 { 0.0 } else { -2.0 };
                 let found = agent.value(State(0));
                 assert!((found - expected).abs() < 1e-5, "{place}: V is {found} after visit {visit}");
@@ -108,12 +108,12 @@ fn the_maximum_sees_the_optimistic_value() {
                 agent.observe(&step(1, 0, 0.0, on(0))).unwrap();
             }
             agent.observe(&step(0, 1, 2.0, Next::Terminated)).unwrap();
-            agent.plan(Budget::exhaust());
+            agent.plan(Budget::UNTIL_IDLE);
             assert_eq!(agent.value(State(0)), 7.0, "{place}: action 1 was seen once only");
             assert_eq!(agent.value(State(1)), 3.5, "{place}");
             assert_eq!(agent.best_action(State(0)), Some(Action(1)), "{place}");
             agent.observe(&step(0, 1, 2.0, Next::Terminated)).unwrap();
-            agent.plan(Budget::exhaust());
+            agent.plan(Budget::UNTIL_IDLE);
             assert_eq!(agent.value(State(0)), 2.0, "{place}: both were seen twice");
             assert_eq!(agent.value(State(1)), 1.0, "{place}");
         }
@@ -131,7 +131,7 @@ fn the_first_visit_overwrites_the_start_value() {
             agent.add_state(1).unwrap();
             assert_eq!(agent.value(State(0)), 1e6, "{}", kind);
             agent.observe(&step(0, 0, -3.0, Next::Terminated)).unwrap();
-            agent.plan(Budget::exhaust());
+            agent.plan(Budget::UNTIL_IDLE);
             assert_eq!(agent.value(State(0)), -3.0, "{}, {queue:?}", kind);
         }
     }

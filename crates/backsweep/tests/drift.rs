@@ -84,7 +84,7 @@ fn a_start_value_that_was_never_computed_is_taken_out_exactly() {
                 let change = model.record(&transition).unwrap().unwrap();
                 planner.observe(&model, &change);
             }
-            backsweep::plan(&mut *planner, &model, backsweep::Budget::exhaust());
+            backsweep::plan(&mut *planner, &model, backsweep::Budget::UNTIL_IDLE);
             let found = planner.values().value(State(0));
             assert!((found - (0.3 - 0.9)).abs() < 1e-12, "{name}: V is {found}");
         }

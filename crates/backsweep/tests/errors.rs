@@ -186,7 +186,7 @@ fn undiscounted_values_that_are_not_defined() {
         let before = agent.store();
         let error = agent.solve(1e-6).unwrap_err();
         assert!(matches!(error, Error::Undiscounted { .. }));
-        says(&error, &["discount is 1", "state 0", "for ever", "expected"]);
+        says(&error, &["discount is 1", "state 0", "forever", "expected"]);
         assert_eq!(agent.store(), before, "{}", kind);
     }
 }
@@ -202,10 +202,10 @@ fn bad_rows_are_refused_and_change_nothing() {
     };
     let before = stored(&model);
     for factor in [-0.5, 1.5, f64::NAN, f64::INFINITY] {
-        let error = model.scale_row(Pair(0), factor).unwrap_err();
+        let error = model.scale_weights(Pair(0), factor).unwrap_err();
         says(&error, &["factor", &factor.to_string(), "from 0 to 1"]);
     }
-    says(&model.scale_row(Pair(3), 0.5).unwrap_err(), &["pair is 3", "of the model"]);
+    says(&model.scale_weights(Pair(3), 0.5).unwrap_err(), &["pair is 3", "of the model"]);
     let none: [(State, f64); 0] = [];
     says(&model.set_weights(Pair(u32::MAX), &none, 1.0, 0.0).unwrap_err(), &["pair is 4294967295"]);
     for weight in [-1.0, f64::NAN, f64::INFINITY] {
@@ -223,7 +223,7 @@ fn bad_rows_are_refused_and_change_nothing() {
     }
     assert_eq!(stored(&model), before);
     model.set_weights(Pair(0), &[(State(1), 3.0)], 1.0, 8.0).unwrap();
-    model.scale_row(Pair(0), 0.5).unwrap();
+    model.scale_weights(Pair(0), 0.5).unwrap();
     let row = (model.weight(Pair(0)), model.ended_weight(Pair(0)), model.mean_reward(Pair(0)));
     assert_eq!(row, (2.0, 0.5, 2.0));
     assert_eq!(model.successors(Pair(0)).map(|next| next.weight).collect::<Vec<_>>(), [1.5]);
@@ -236,7 +236,7 @@ fn bad_rows_are_refused_and_change_nothing() {
         (4.0, 2.0, false)
     );
     assert_eq!(Model::restore(&stored(&model)).unwrap().weight(Pair(0)), 4.0);
-    model.scale_row(Pair(0), 0.5e-100).unwrap();
+    model.scale_weights(Pair(0), 0.5e-100).unwrap();
     let weights: Vec<f64> = model.successors(Pair(0)).map(|next| next.weight).collect();
     assert_eq!(
         (weights, model.weight(Pair(0)), model.ended_weight(Pair(0))),
@@ -244,7 +244,7 @@ fn bad_rows_are_refused_and_change_nothing() {
     );
     assert!((model.mean_reward(Pair(0)) - 2.0).abs() < 1e-12);
     Model::restore(&stored(&model)).unwrap();
-    model.scale_row(Pair(0), 0.0).unwrap();
+    model.scale_weights(Pair(0), 0.0).unwrap();
     assert_eq!((model.weight(Pair(0)), model.reward_sum(Pair(0))), (0.0, 0.0));
     Model::restore(&stored(&model)).unwrap();
 }

@@ -43,8 +43,8 @@ fn budgets_are_kept() {
         assert!(worst(&values(&agent), &answers).0 < 1e-8, "{name}");
         agent.solve(1e-9).unwrap();
         // The rest is below the tolerance, but above this agent's own threshold of 0.
-        assert!(agent.plan(Budget::exhaust()).converged, "{name}");
-        let planned = agent.plan(Budget::exhaust());
+        assert!(agent.plan(Budget::UNTIL_IDLE).converged, "{name}");
+        let planned = agent.plan(Budget::UNTIL_IDLE);
         assert_eq!((planned.cycles, planned.converged), (0, true), "{name}: nothing is left");
     }
 }
@@ -74,7 +74,7 @@ fn a_deadline_is_checked_within_a_long_cycle() {
                 .model()
                 .states()
                 .skip(1)
-                .all(|s| agent.planner().values().row(agent.model(), s)[0].value() == 0.99)
+                .all(|s| agent.planner().values().pair_values(agent.model(), s)[0].value() == 0.99)
         );
     }
 }
@@ -200,7 +200,7 @@ fn the_same_seed_gives_the_same_run() {
 }
 
 /// Small backups of the size of rounding errors, kept alive by rounding: a change of one unit in the last place, times γ, is
-/// rounded to one unit again, so that the value would change for ever.
+/// rounded to one unit again, so that the value would change forever.
 #[test]
 fn planning_comes_to_rest_although_values_are_large() {
     for kind in PlannerKind::ALL.into_iter().filter(|&kind| kind != PlannerKind::ValueIteration) {

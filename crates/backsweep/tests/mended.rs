@@ -22,7 +22,7 @@ fn ring(scale: f64) -> Model {
     model
 }
 
-/// In-place sweeps on a ring swapped values that are fixed points of rounding, for ever.
+/// In-place sweeps on a ring swapped values that are fixed points of rounding, forever.
 #[test]
 fn every_planner_ends_at_every_tolerance_and_says_whether_it_converged() {
     for (discount, scale, tolerance) in
@@ -41,7 +41,7 @@ fn every_planner_ends_at_every_tolerance_and_says_whether_it_converged() {
             let settings = Settings { discount, tolerance: 1e-300, threshold: 0.0, ..Settings::default() };
             let mut planner = kind.build(settings).unwrap();
             planner.grow(&model);
-            let planned = backsweep::plan(&mut *planner, &model, Budget::exhaust());
+            let planned = backsweep::plan(&mut *planner, &model, Budget::UNTIL_IDLE);
             assert_ne!(planned.converged, planned.stalled, "{kind}, {discount}");
             assert!(kind == PlannerKind::ValueIteration || planned.converged, "{kind}, {discount}");
         }
@@ -246,7 +246,7 @@ fn a_moved_row_may_be_the_first_notice_a_planner_gets() {
         model.set_outcomes(State(1), Action(0), &certain(0.0, on(0))).unwrap();
         let moved = model.add_action(State(0)).unwrap().unwrap();
         let mut planner = kind.build(Settings { discount: 0.5, ..Settings::default() }).unwrap();
-        planner.row_moved(&model, &moved);
+        planner.pairs_moved(&model, &moved);
         solve(&mut *planner, &model, 1e-9).unwrap();
         assert_eq!([0, 1].map(|s| planner.values().value(State(s))), [3.0, 1.5], "{kind}");
     }

@@ -11,7 +11,7 @@ fn rmax(planner: PlannerKind, queue: backsweep::QueueKind) -> Agent {
     let optimism = Optimism { value: 100.0, min_visits: M };
     let settings = Settings { discount: 0.9, queue, optimism, ..Settings::default() };
     let planner = planner.build(settings).unwrap();
-    Agent::from_parts(Model::with_states([3; 5]).unwrap().frozen_at(M), planner, EpsilonGreedy::GREEDY)
+    Agent::from_parts(Model::with_states([3; 5]).unwrap().with_freeze_at(M), planner, EpsilonGreedy::GREEDY)
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn a_pair_is_optimistic_until_known_and_frozen_after() {
             for visit in 1..=M {
                 let change = agent.observe(&step(0, 0, f64::from(visit), Next::Terminated)).unwrap().unwrap();
                 assert_eq!(change.weight_after, f64::from(visit));
-                agent.plan(Budget::exhaust());
+                agent.plan(Budget::UNTIL_IDLE);
                 let expected = if visit < M { 100.0 } else { 3.5 }; // the mean of 1 to 6
                 let found = agent.action_value(State(0), backsweep::Action(0)).unwrap();
                 assert_eq!(found, expected, "{place}: visit {visit}");
@@ -37,7 +37,7 @@ fn a_pair_is_optimistic_until_known_and_frozen_after() {
             // What was forgotten can be learned again.
             assert!(agent.observe_weighted(&step(0, 0, 1.0, Next::Terminated), -1.0).unwrap().is_some());
             assert!(agent.observe(&step(0, 0, 13.0, Next::Terminated)).unwrap().is_some());
-            agent.plan(Budget::exhaust());
+            agent.plan(Budget::UNTIL_IDLE);
             let found = agent.action_value(State(0), backsweep::Action(0)).unwrap();
             assert!((found - 5.5).abs() < 1e-12, "{place}: the mean of 2 to 6 and 13, not {found}");
         }

@@ -148,7 +148,7 @@ fn a_cycle_cut_at_every_block_is_stored() {
                 let finish = |model: &mut Model, planner: &mut Box<dyn Planner>| {
                     let change = model.record(&step).unwrap().unwrap();
                     planner.observe(model, &change);
-                    backsweep::plan(&mut **planner, model, Budget::exhaust());
+                    backsweep::plan(&mut **planner, model, Budget::UNTIL_IDLE);
                     let mut snapshot = Snapshot::new();
                     model.store(&mut snapshot);
                     planner.store(&mut snapshot);

@@ -1,5 +1,5 @@
 //! Planning ends even if the threshold demands the last bit: the rounding of running sums must not keep values
-//! changing for ever.
+//! changing forever.
 
 use backsweep::planner::plan;
 use backsweep::{

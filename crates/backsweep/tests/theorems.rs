@@ -201,7 +201,7 @@ impl<P: Follow> Sequence<P> {
     fn add_action(&mut self) {
         let state = self.random.below(self.u.len() as u32);
         match self.model.add_action(State(state)).unwrap() {
-            Some(moved) => self.planner.row_moved(&self.model, &moved),
+            Some(moved) => self.planner.pairs_moved(&self.model, &moved),
             None => self.planner.grow(&self.model),
         }
         self.book.rows[state as usize].push(common::Row::default());
@@ -481,12 +481,12 @@ fn every_planner_takes_in_new_actions() {
                     planner.observe(&model, &change);
                 }
             }
-            backsweep::plan(&mut *planner, &model, backsweep::Budget::exhaust());
+            backsweep::plan(&mut *planner, &model, backsweep::Budget::UNTIL_IDLE);
             match model.add_action(State(at)).unwrap() {
-                Some(moved) => planner.row_moved(&model, &moved),
+                Some(moved) => planner.pairs_moved(&model, &moved),
                 None => planner.grow(&model),
             }
-            backsweep::plan(&mut *planner, &model, backsweep::Budget::exhaust());
+            backsweep::plan(&mut *planner, &model, backsweep::Budget::UNTIL_IDLE);
             assert_eq!(planner.values().value(State(at)), 5.0, "{place}: the new action is worth trying");
             let found = audit(&model, &*planner);
             assert_eq!((found.maximum, found.residual), (0.0, 0.0), "{place}");

@@ -1,29 +1,29 @@
 //! What planners read from a model in their loops.
 
-use super::{Model, PairRow};
+use super::{Model, PairRecord};
 use crate::store::{Cursor, NONE, Predecessors, Sparse};
 use crate::{ArcId, Pair, State};
 
 impl Model {
-    /// All pair ids with their rows, including those of moved rows.
-    pub(crate) fn rows(&self) -> &[PairRow] {
+    /// The records of all pair ids, including those left behind by [`add_action`](Self::add_action).
+    pub(crate) fn pair_records(&self) -> &[PairRecord] {
         &self.pairs
     }
 
-    /// The row of a pair that exists.
+    /// The record of a pair that exists.
     #[inline(always)]
-    pub(crate) fn row(&self, pair: Pair) -> &PairRow {
+    pub(crate) fn pair_record(&self, pair: Pair) -> &PairRecord {
         &self.pairs[pair.index()]
     }
 
     /// The ids of the pairs of a state that exists.
     #[inline(always)]
     pub(crate) fn pair_range(&self, state: u32) -> std::ops::Range<usize> {
-        let row = &self.states[state as usize];
-        row.first_pair as usize..(row.first_pair + row.n_actions) as usize
+        let record = &self.states[state as usize];
+        record.first_pair as usize..(record.first_pair + record.n_actions) as usize
     }
 
-    /// The state of the pair in a slot (see [`crate::store`]); NONE if its row was moved.
+    /// The state of the pair in a slot (see [`crate::store`]); NONE for the old id of a moved pair.
     #[inline(always)]
     pub(crate) fn state_of_slot(&self, slot: usize) -> u32 {
         self.pair_states.of_slot(slot)
@@ -36,7 +36,7 @@ impl Model {
         pairs.start + 1..pairs.end + 1
     }
 
-    /// Whether a pair id belongs to a state: it does not if its row was moved, or if there is none so large.
+    /// Whether the id is a live pair: in range and not left behind by [`add_action`](Self::add_action).
     #[inline]
     pub fn is_in_use(&self, pair: Pair) -> bool {
         pair.index() < self.n_pairs() && self.state_of_slot(pair.slot()) != NONE
@@ -91,9 +91,9 @@ impl Model {
 
     /// Prefetches the predecessors of a state that is likely to get an update cycle. It need not exist.
     #[inline(always)]
-    pub(crate) fn expect_cycle(&self, state: u32) {
-        if let Some(row) = self.states.get(state as usize) {
-            self.arcs.prefetch(&row.into);
+    pub(crate) fn prefetch_predecessors(&self, state: u32) {
+        if let Some(record) = self.states.get(state as usize) {
+            self.arcs.prefetch(&record.into);
         }
     }
 

@@ -11,13 +11,13 @@ pub const MIN_WEIGHT: f64 = 1e-100;
 pub(super) const MAX_WEIGHT: f64 = (1u64 << 53) as f64;
 /// How far the probabilities of a pair may sum from 1 before they are refused.
 const SUM_TOLERANCE: f64 = 1e-9;
-/// A remainder smaller than this fraction of what was taken back is rounding of a [`Sum`], and counts as nothing.
-const NOTHING: f64 = 1.0 / (1u128 << 80) as f64;
+/// A remainder smaller than this fraction of what was taken back is rounding of a [`Sum`] and becomes 0.
+const ROUNDING_FLOOR: f64 = 1.0 / (1u128 << 80) as f64;
 
 /// What [`Model::record`] did: everything a planner needs to restore its values in constant time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// The pair whose row changed.
+    /// The pair that changed.
     pub pair: Pair,
     /// Its state.
     pub state: State,
@@ -35,9 +35,9 @@ pub struct Change {
 
 /// A weight after adding `added`; 0 if only rounding remains after taking back.
 #[inline]
-fn cleared(sum: Sum, added: f64) -> Sum {
-    let nothing = MIN_WEIGHT.max(-added * NOTHING);
-    if added < 0.0 && sum.high.abs() < nothing { Sum::default() } else { sum }
+fn snap_to_zero(sum: Sum, added: f64) -> Sum {
+    let floor = MIN_WEIGHT.max(-added * ROUNDING_FLOOR);
+    if added < 0.0 && sum.high.abs() < floor { Sum::default() } else { sum }
 }
 
 impl Model {
@@ -112,7 +112,7 @@ impl Model {
         let pair = self.pair(state, action)?;
         check_reward(state, action, reward)?;
         if let Some(next) = next.state() {
-            self.state_row(next)?;
+            self.state_record(next)?;
         }
         Ok(pair)
     }
@@ -134,18 +134,18 @@ impl Model {
         let pair = self.check(transition)?;
         let next = next.state();
         if let Some(next) = next {
-            self.expect_cycle(next.0);
+            self.prefetch_predecessors(next.0);
         }
-        let row = self.pairs[pair.index()];
-        if weight > 0.0 && self.freeze_at.is_some_and(|m| row.weight >= f64::from(m)) {
+        let record = self.pairs[pair.index()];
+        if weight > 0.0 && self.freeze_at.is_some_and(|m| record.weight >= f64::from(m)) {
             return Ok(None);
         }
-        self.arcs.expect_room(1)?;
+        self.arcs.check_room(1)?;
         let arc = next.and_then(|next| self.find_arc(pair, next));
         let (weight_after, sum) = self.checked_sums(transition, pair, arc, weight, reward_sum)?;
         let next = match (next, arc) {
             (None, _) => {
-                self.set_ended(pair, cleared(self.ended(pair).plus(weight), weight));
+                self.set_ended(pair, snap_to_zero(self.ended(pair).plus(weight), weight));
                 None
             }
             (Some(next), Some(arc)) => Some((next, arc)),
@@ -154,18 +154,18 @@ impl Model {
         if let Some((next, arc)) = next {
             if weight != 1.0 || !self.arcs.count_once(arc) {
                 let sum = self.arcs.exact_weight(arc).plus(weight);
-                self.arcs.set_weight(arc, cleared(sum, weight));
+                self.arcs.set_weight(arc, snap_to_zero(sum, weight));
             }
             // The next observation is likely to start there.
             prefetch_row(&self.pairs, self.states[next.index()].first_pair as usize);
         }
         self.weight_low.set(pair.index(), weight_after.low);
         self.reward_low.set(pair.index(), sum.low);
-        let row = &mut self.pairs[pair.index()];
-        let weight_before = std::mem::replace(&mut row.weight, weight_after.high); // l.9
-        row.reward_sum = sum.high;
+        let record = &mut self.pairs[pair.index()];
+        let weight_before = std::mem::replace(&mut record.weight, weight_after.high); // l.9
+        record.reward_sum = sum.high;
         if weight_after.high == 0.0 {
-            row.set_given(false);
+            record.set_given(false);
         }
         let weight_after = weight_after.high;
         let reward = reward_sum.unwrap_or(reward * weight);
@@ -183,13 +183,13 @@ impl Model {
         reward_sum: Option<f64>,
     ) -> Result<(Sum, Sum)> {
         let &Transition { state, action, reward, next } = transition;
-        let row = &self.pairs[pair.index()];
-        let before = Sum { high: row.weight, low: self.weight_low.get(pair.index()) };
-        let after = cleared(before.plus(weight), weight);
+        let record = &self.pairs[pair.index()];
+        let before = Sum { high: record.weight, low: self.weight_low.get(pair.index()) };
+        let after = snap_to_zero(before.plus(weight), weight);
         if after.high >= MAX_WEIGHT {
             return Err(Error::Full { what: "observations of one pair", limit: 1 << 53 });
         }
-        let sum = Sum { high: row.reward_sum, low: self.reward_low.get(pair.index()) };
+        let sum = Sum { high: record.reward_sum, low: self.reward_low.get(pair.index()) };
         let mut sum = match reward_sum {
             None => sum.plus_product(weight, reward),
             Some(added) => sum.plus(added),
@@ -200,18 +200,18 @@ impl Model {
                 (_, Some(arc)) => self.arcs.exact_weight(arc),
                 (_, None) => Sum::default(),
             };
-            if cleared(recorded.plus(weight), weight).high < 0.0 || after.high < 0.0 {
+            if snap_to_zero(recorded.plus(weight), weight).high < 0.0 || after.high < 0.0 {
                 return Err(Error::NotRecorded { state, action, taken: -weight, recorded: recorded.high });
             }
             if after.high == 0.0 {
-                if sum.high.abs() > -weight * reward.abs() * NOTHING {
-                    let recorded = row.reward_sum / row.weight;
+                if sum.high.abs() > -weight * reward.abs() * ROUNDING_FLOOR {
+                    let recorded = record.reward_sum / record.weight;
                     return Err(Error::RewardNotRecorded { state, action, taken: reward, recorded });
                 }
                 sum = Sum::default();
             }
             if sum.high.abs() > MAX_REWARD * after.high * (1.0 + SUM_TOLERANCE) {
-                let recorded = row.reward_sum / row.weight;
+                let recorded = record.reward_sum / record.weight;
                 return Err(Error::RewardNotRecorded { state, action, taken: reward, recorded });
             }
         }
@@ -230,7 +230,7 @@ impl Model {
     }
 
     /// Sets the outcomes of a pair from known probabilities, replacing everything the model held for it. Outcomes with the
-    /// same next state are added up; probabilities that sum to 1 within 1e-9 are normalised. Planners must be notified
+    /// same next state are added up; probabilities that sum to 1 within 1e-9 are normalized. Planners must be notified
     /// ([`crate::Planner::refresh`]).
     ///
     /// ```
@@ -258,14 +258,14 @@ impl Model {
             }
             check_reward(state, action, reward)?;
             if let Some(next) = next.state() {
-                self.state_row(next)?;
+                self.state_record(next)?;
             }
             sum += probability;
         }
         if sum.is_nan() || (sum - 1.0).abs() > SUM_TOLERANCE {
             return Err(Error::ProbabilitySum { state, action, found: sum });
         }
-        self.arcs.expect_room(outcomes.len())?;
+        self.arcs.check_room(outcomes.len())?;
         self.clear_arcs(pair);
         let (mut reward_sum, mut ended) = (Sum::default(), Sum::default());
         for &Outcome { probability, reward, next } in outcomes {
@@ -282,9 +282,9 @@ impl Model {
         self.set_ended(pair, ended);
         self.weight_low.set(pair.index(), 0.0);
         self.reward_low.set(pair.index(), reward_sum.low);
-        let row = &mut self.pairs[pair.index()];
-        (row.weight, row.reward_sum) = (1.0, reward_sum.high);
-        row.set_given(true);
+        let record = &mut self.pairs[pair.index()];
+        (record.weight, record.reward_sum) = (1.0, reward_sum.high);
+        record.set_given(true);
         Ok(pair)
     }
 }

@@ -1,18 +1,18 @@
-//! Setting whole rows of weights: scaled rows, and rows drawn from others.
+//! Scaling the weights of a pair, or setting them all.
 
 use super::record::{MAX_WEIGHT, check_reward};
 use super::{MIN_WEIGHT, Model};
 use crate::store::{Sparse, Sum};
 use crate::{ArcId, Error, Pair, Result, State};
 
-/// A weight, or 0 if it is below the smallest allowed weight.
-fn weight_or_nothing(weight: Sum) -> Sum {
+/// A weight, or 0 if it is below [`MIN_WEIGHT`].
+fn drop_tiny(weight: Sum) -> Sum {
     if weight.high < MIN_WEIGHT { Sum::default() } else { weight }
 }
 
 impl Model {
-    /// Multiplies all weights of a pair, and its rewards, by a factor from 0 to 1. A power of two changes no ratio, except that
-    /// weights that fall below the smallest allowed one are dropped, and count no longer. Planners must be notified
+    /// Multiplies all weights of a pair, and its rewards, by a factor from 0 to 1. A power of two changes no
+    /// ratio, except that weights below [`MIN_WEIGHT`] become 0. Planners must be notified
     /// ([`crate::Planner::refresh`]).
     ///
     /// # Complexity
@@ -20,13 +20,13 @@ impl Model {
     ///
     /// # Errors
     /// If the factor is out of range, or there is no such pair. The model is then unchanged.
-    pub fn scale_row(&mut self, pair: Pair, factor: f64) -> Result<()> {
-        Error::unless((0.0..=1.0).contains(&factor), "factor", factor, "a number from 0 to 1")?;
-        self.expect_pair(pair)?;
+    pub fn scale_weights(&mut self, pair: Pair, factor: f64) -> Result<()> {
+        Error::ensure((0.0..=1.0).contains(&factor), "factor", factor, "a number from 0 to 1")?;
+        self.check_pair(pair)?;
         let scaled = |sum: Sum| Sum { high: sum.high * factor, low: sum.low * factor };
         let (mut kept, mut is_complete) = (Sum::default(), true);
         let mut keep = |old: Sum| {
-            let new = weight_or_nothing(scaled(old));
+            let new = drop_tiny(scaled(old));
             is_complete &= new.high > 0.0 || old.high == 0.0;
             kept = kept.plus(new.high).plus(new.low);
             new
@@ -35,11 +35,11 @@ impl Model {
             self.arcs.set_weight(arc, keep(self.arcs.exact_weight(arc)));
         }
         self.set_ended(pair, keep(self.ended(pair)));
-        let (row, mean) = (self.pairs[pair.index()], self.mean_reward(pair));
+        let (record, mean) = (self.pairs[pair.index()], self.mean_reward(pair));
         let low = |column: &Sparse| column.get(pair.index());
         if is_complete {
-            let weight = scaled(Sum { high: row.weight, low: low(&self.weight_low) });
-            let reward_sum = scaled(Sum { high: row.reward_sum, low: low(&self.reward_low) });
+            let weight = scaled(Sum { high: record.weight, low: low(&self.weight_low) });
+            let reward_sum = scaled(Sum { high: record.reward_sum, low: low(&self.reward_low) });
             self.set_sums(pair, weight, reward_sum);
         } else {
             self.set_sums(pair, kept, Sum::new(mean * kept.high));
@@ -47,8 +47,8 @@ impl Model {
         Ok(())
     }
 
-    /// Sets the weights of a pair's successors, of what ended, and the sum of rewards, replacing everything: the row is no
-    /// longer one of known probabilities. The weights of a state that is listed twice add up; those below the smallest
+    /// Sets the weights of a pair's successors, of what ended, and the sum of rewards, replacing everything: the pair no
+    /// longer has known probabilities. The weights of a state that is listed twice add up; those below the smallest
     /// allowed one count as 0. Planners must be notified ([`crate::Planner::refresh`]).
     ///
     /// # Complexity
@@ -64,7 +64,7 @@ impl Model {
         ended: f64,
         reward_sum: f64,
     ) -> Result<()> {
-        self.expect_pair(pair)?;
+        self.check_pair(pair)?;
         let (state, action) = (self.state_of(pair), self.action_of(pair));
         let weights = arcs.iter().map(|&(_, weight)| weight).chain([ended]);
         if let Some(found) = weights.clone().find(|weight| !(0.0..=f64::MAX).contains(weight)) {
@@ -76,11 +76,11 @@ impl Model {
         }
         check_reward(state, action, reward_sum / sum.max(MIN_WEIGHT))?;
         for &(next, _) in arcs {
-            self.state_row(next)?;
+            self.state_record(next)?;
         }
-        self.arcs.expect_room(arcs.len())?;
+        self.arcs.check_room(arcs.len())?;
         self.clear_arcs(pair);
-        let ended = weight_or_nothing(Sum::new(ended));
+        let ended = drop_tiny(Sum::new(ended));
         self.set_ended(pair, ended);
         let mut sum = ended;
         for &(next, weight) in arcs.iter().filter(|&&(_, weight)| weight >= MIN_WEIGHT) {
@@ -93,9 +93,9 @@ impl Model {
         Ok(())
     }
 
-    fn expect_pair(&self, pair: Pair) -> Result<()> {
+    fn check_pair(&self, pair: Pair) -> Result<()> {
         let (found, expected) = (f64::from(pair.0), "the id of a pair of the model");
-        Error::unless(self.is_in_use(pair), "pair", found, expected)
+        Error::ensure(self.is_in_use(pair), "pair", found, expected)
     }
 
     /// Sets the weights of all arcs out of a pair to 0.
@@ -111,14 +111,14 @@ impl Model {
 
     /// Sets W(s,a) and the sum of rewards; both to 0 if the weight is below the smallest allowed one.
     fn set_sums(&mut self, pair: Pair, weight: Sum, reward_sum: Sum) {
-        let weight = weight_or_nothing(weight);
+        let weight = drop_tiny(weight);
         let reward_sum = if weight.high == 0.0 { Sum::default() } else { reward_sum };
         self.weight_low.set(pair.index(), weight.low);
         self.reward_low.set(pair.index(), reward_sum.low);
-        let row = &mut self.pairs[pair.index()];
-        (row.weight, row.reward_sum) = (weight.high, reward_sum.high);
+        let record = &mut self.pairs[pair.index()];
+        (record.weight, record.reward_sum) = (weight.high, reward_sum.high);
         if weight.high == 0.0 {
-            row.set_given(false);
+            record.set_given(false);
         }
     }
 }

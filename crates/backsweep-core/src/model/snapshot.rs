@@ -2,7 +2,7 @@
 //! error, never a panic later.
 
 use super::record::{MAX_REWARD, MAX_WEIGHT};
-use super::{MAX_STATES, Model, PairRow, StateRow};
+use super::{MAX_STATES, Model, PairRecord, StateRecord};
 use crate::store::{InList, LANES, MAX_ARCS, NONE, PairStates, Sparse, Sum};
 use crate::{ArcId, Error, Pair, Result, Snapshot, State};
 
@@ -29,11 +29,12 @@ impl Model {
         let n_lanes = self.arc_bound();
         let [mut target, mut pair, mut rank] = [NONE; 3].map(|none| vec![none; n_lanes]);
         let [mut weight, mut low] = [0.0; 2].map(|zero| vec![zero; n_lanes]);
-        for (i, row) in self.pairs.iter().enumerate() {
-            for (older, (state, arc)) in self.arcs.out(row.out()).enumerate() {
+        for (i, record) in self.pairs.iter().enumerate() {
+            for (older, (state, arc)) in self.arcs.out(record.out()).enumerate() {
                 let Sum { high, low: rest } = self.arcs.exact_weight(arc);
                 let arc = arc.index();
-                (target[arc], pair[arc], rank[arc]) = (state.0, i as u32, row.out().len - 1 - older as u32);
+                (target[arc], pair[arc], rank[arc]) =
+                    (state.0, i as u32, record.out().len - 1 - older as u32);
                 (weight[arc], low[arc]) = (high, rest);
             }
         }
@@ -65,7 +66,7 @@ impl Model {
         }
         let mut model = Model::new();
         if let &[visits] = snapshot.u32s("model.freeze_at")? {
-            model = model.frozen_at(visits);
+            model = model.with_freeze_at(visits);
         }
         for i in 0..n_pairs {
             if !(weight[i] == 0.0 || (super::MIN_WEIGHT..=MAX_WEIGHT).contains(&weight[i])) {
@@ -75,31 +76,31 @@ impl Model {
                 let expected = "at most 1e150 per observation";
                 return Err(out_of_range("model.reward_sum", i, reward_sum[i], expected));
             }
-            let mut row = PairRow::NEW;
-            (row.weight, row.reward_sum) = (weight[i], reward_sum[i]);
-            row.set_given(given[i] != 0);
-            model.pairs.push(row);
+            let mut record = PairRecord::NEW;
+            (record.weight, record.reward_sum) = (weight[i], reward_sum[i]);
+            record.set_given(given[i] != 0);
+            model.pairs.push(record);
         }
         model.weight_low = lows(snapshot, "model.weight_low", weight)?;
         model.reward_low = lows(snapshot, "model.reward_low", reward_sum)?;
         let mut pair_states = vec![NONE; n_pairs];
         for (i, (&first_pair, &n_actions)) in first_pair.iter().zip(n_actions).enumerate() {
-            let row = first_pair as usize..first_pair as usize + n_actions as usize;
-            let Some(states) = pair_states.get_mut(row) else {
-                let problem = format!("the row of state {i} is out of range");
+            let pairs = first_pair as usize..first_pair as usize + n_actions as usize;
+            let Some(states) = pair_states.get_mut(pairs) else {
+                let problem = format!("the pairs of state {i} are out of range");
                 return Err(Snapshot::problem("model.first_pair", &problem));
             };
             for state in states {
                 if *state != NONE {
-                    let problem = format!("the row of state {i} overlaps another state's");
+                    let problem = format!("the pairs of state {i} overlap those of another state");
                     return Err(Snapshot::problem("model.first_pair", &problem));
                 }
                 *state = i as u32;
             }
-            model.states.push(StateRow { first_pair, n_actions, into: InList::EMPTY });
+            model.states.push(StateRecord { first_pair, n_actions, into: InList::EMPTY });
         }
-        // A pair without a state belongs to a moved row: planners rely on its having no model.
-        let has_model = |pair: &PairRow| pair.weight != 0.0 || pair.is_given();
+        // The old id of a moved pair belongs to no state: planners rely on its having no model.
+        let has_model = |pair: &PairRecord| pair.weight != 0.0 || pair.is_given();
         if let Some(i) = (0..n_pairs).find(|&i| pair_states[i] == NONE && has_model(&model.pairs[i])) {
             let problem = format!("pair {i} has a model but belongs to no state");
             return Err(Snapshot::problem("model.weight", &problem));
@@ -123,7 +124,7 @@ impl Model {
             return Err(Snapshot::problem("arcs.block", &format!("expected {LANES}, the arcs of a block")));
         }
         if n % LANES as usize != 0 || n as u64 > MAX_ARCS {
-            return Err(problem("its length is not that of whole blocks"));
+            return Err(problem("expected a multiple of 7 arcs"));
         }
         let mut carried = vec![0.0; self.pairs.len()];
         let mut ends: Vec<(u32, u32)> = Vec::new();
@@ -137,8 +138,8 @@ impl Model {
             carried[pair[arc] as usize] += weight[arc];
             ends.push((pair[arc], target[arc]));
         }
-        for (i, (row, carried)) in self.pairs.iter().zip(&carried).enumerate() {
-            if *carried > row.weight * (1.0 + SUM_TOLERANCE) {
+        for (i, (record, carried)) in self.pairs.iter().zip(&carried).enumerate() {
+            if *carried > record.weight * (1.0 + SUM_TOLERANCE) {
                 return Err(problem(&format!("the arcs of pair {i} weigh more than the pair")));
             }
         }
@@ -163,7 +164,7 @@ impl Model {
             if rank as usize != self.pairs[pair as usize].n_successors() {
                 return Err(problem(&format!("the successors of pair {pair} are not in order")));
             }
-            self.add_to_row(Pair(pair), State(target[arc as usize]), ArcId(arc));
+            self.add_to_successors(Pair(pair), State(target[arc as usize]), ArcId(arc));
         }
         Ok(())
     }

@@ -3,7 +3,9 @@
 
 use super::{Counters, Cycle, Planner, PlannerKind};
 use crate::model::SuccessorCache;
-use crate::{ArcId, Change, Model, MovedRow, Pair, PriorityQueue, Result, Settings, Snapshot, State, Values};
+use crate::{
+    ArcId, Change, Model, MovedPairs, Pair, PriorityQueue, Result, Settings, Snapshot, State, Values,
+};
 use std::fmt::Debug;
 
 /// A baseline.
@@ -15,7 +17,7 @@ pub(super) struct Baseline<M> {
     pub queue: PriorityQueue,
     pub counters: Counters,
     /// What only this method keeps.
-    pub own: M,
+    pub method: M,
 }
 
 /// What differs between the baselines. All of it may rely on up-to-date scales and copies of successors.
@@ -86,7 +88,7 @@ impl<M: Method> Baseline<M> {
             successors: SuccessorCache::default(),
             queue: PriorityQueue::new(settings.queue),
             counters: Counters::default(),
-            own: M::default(),
+            method: M::default(),
             settings,
         })
     }
@@ -95,7 +97,7 @@ impl<M: Method> Baseline<M> {
         let mut planner = Self::new(settings)?;
         planner.values = Values::restore(&settings, model, snapshot)?;
         planner.successors.grow(model);
-        planner.own.grow(model);
+        planner.method.grow(model);
         if let Some(n_keys) = M::n_keys(model) {
             planner.queue = PriorityQueue::restore(settings.queue, n_keys, snapshot)?;
         }
@@ -112,11 +114,11 @@ impl<M: Method> Baseline<M> {
         let pairs = model.pair_range(state);
         let mut v = if pairs.is_empty() { 0.0 } else { f64::NEG_INFINITY };
         for pair in pairs.map(|pair| Pair(pair as u32)) {
-            let row = model.row(pair);
-            let successors = self.successors.row(pair.index()).iter();
-            let q =
-                values.full_backup(row, successors.map(|next| (next.weight, values.v[next.state as usize])));
-            self.counters.full_backups += u64::from(values.trusts(row, row.weight()));
+            let record = model.pair_record(pair);
+            let successors = self.successors.of(pair).iter();
+            let q = values
+                .full_backup(record, successors.map(|next| (next.weight, values.v[next.state as usize])));
+            self.counters.full_backups += u64::from(values.trusts(record, record.weight()));
             values.pairs[pair.slot()].q = q;
             v = if q > v { q } else { v };
         }
@@ -125,10 +127,10 @@ impl<M: Method> Baseline<M> {
 
     /// Takes in what is new in the model, and moves the values of a row that was moved.
     #[inline]
-    fn take_in(&mut self, model: &Model, moved: Option<&MovedRow>) {
+    fn follow_model(&mut self, model: &Model, moved: Option<&MovedPairs>) {
         let (known, known_states) = (self.values.n_pairs(), self.values.v.len());
         let is_new = self.values.extend(model);
-        self.own.grow(model);
+        self.method.grow(model);
         if let Some(n_keys) = M::n_keys(model) {
             self.queue.grow(n_keys);
         }
@@ -137,9 +139,9 @@ impl<M: Method> Baseline<M> {
         }
         self.successors.grow(model);
         if let Some(moved) = moved {
-            self.successors.row_moved(moved);
+            self.successors.pairs_moved(moved);
             if moved.from.index() < known {
-                self.values.move_row(moved);
+                self.values.move_pairs(moved);
             }
         }
         for pair in (known as u32..model.n_pairs() as u32).map(Pair) {
@@ -170,25 +172,25 @@ impl<M: Method> Planner for Baseline<M> {
     }
 
     fn grow(&mut self, model: &Model) {
-        self.take_in(model, None);
+        self.follow_model(model, None);
     }
 
-    fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
-        self.take_in(model, Some(moved));
+    fn pairs_moved(&mut self, model: &Model, moved: &MovedPairs) {
+        self.follow_model(model, Some(moved));
     }
 
     fn observe(&mut self, model: &Model, change: &Change) {
-        self.take_in(model, None);
+        self.follow_model(model, None);
         self.successors.observe(model, change);
         self.values.rescale(model, change.pair);
         M::observe(self, model, change);
         if let Some((next, _)) = change.next {
-            self.successors.expect(model, next.0);
+            self.successors.prefetch(model, next.0);
         }
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
-        self.take_in(model, None);
+        self.follow_model(model, None);
         self.successors.copy(model, pair);
         self.values.rescale(model, pair);
         M::refresh(self, model, pair);
@@ -224,7 +226,7 @@ impl<M: Method> Planner for Baseline<M> {
 
     fn set_threshold(&mut self, model: &Model, threshold: f64) -> Result<()> {
         self.settings = Settings { threshold, ..self.settings }.check()?;
-        self.take_in(model, None);
+        self.follow_model(model, None);
         M::requeue_all(self, model);
         Ok(())
     }
@@ -243,10 +245,10 @@ impl<M: Method> Planner for Baseline<M> {
         if M::n_keys(&Model::new()).is_some() {
             self.queue.store(snapshot);
         }
-        self.own.store(snapshot);
+        self.method.store(snapshot);
     }
 
     fn bytes(&self) -> usize {
-        self.values.bytes() + self.successors.bytes() + self.queue.bytes() + self.own.bytes()
+        self.values.bytes() + self.successors.bytes() + self.queue.bytes() + self.method.bytes()
     }
 }

@@ -25,7 +25,7 @@ impl Method for MooreAtkeson {
 
     fn update_cycle(planner: &mut Baseline<Self>, model: &Model) -> Cycle {
         let Some(state) = planner.queue.pop() else { return Cycle::Idle };
-        model.expect_cycle(state);
+        model.prefetch_predecessors(state);
         planner.counters.cycles += 1;
         let delta_v = planner.back_up(model, state);
         if delta_v == 0.0 {
@@ -45,7 +45,7 @@ impl Method for MooreAtkeson {
                 }
             }
         }
-        successors.expect(model, queue.likely());
+        successors.prefetch(model, queue.likely_next());
         Cycle::Done
     }
 

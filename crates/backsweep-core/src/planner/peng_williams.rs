@@ -25,16 +25,16 @@ pub(super) struct PengWilliams {
 impl Baseline<PengWilliams> {
     /// The full backup of a pair from U.
     fn back_up_pair(&mut self, model: &Model, pair: Pair) {
-        let row = self.successors.row(pair.index()).iter();
-        let successors = row.map(|next| (next.weight, self.own.u[next.arc as usize]));
-        self.values.pairs[pair.slot()].q = self.values.full_backup(model.row(pair), successors);
+        let cached = self.successors.of(pair).iter();
+        let successors = cached.map(|next| (next.weight, self.method.u[next.arc as usize]));
+        self.values.pairs[pair.slot()].q = self.values.full_backup(model.pair_record(pair), successors);
     }
 
     /// Sets the priorities of a pair's triples from their residuals.
     fn set_residuals(&mut self, pair: Pair) {
         let scale = self.values.pairs[pair.slot()].scale;
-        for next in self.successors.row(pair.index()) {
-            let difference = self.values.v[next.state as usize] - self.own.u[next.arc as usize];
+        for next in self.successors.of(pair) {
+            let difference = self.values.v[next.state as usize] - self.method.u[next.arc as usize];
             let priority = scale * next.weight * difference.abs();
             self.queue.set_above(self.settings.threshold, next.arc, priority);
         }
@@ -47,7 +47,7 @@ impl Baseline<PengWilliams> {
             return false;
         }
         let v = self.values.v[state.index()];
-        let (values, u, threshold) = (&self.values, &self.own.u, self.settings.threshold);
+        let (values, u, threshold) = (&self.values, &self.method.u, self.settings.threshold);
         let mut predecessors = model.predecessors_from(state.0, model.first_predecessor(state.0));
         while let Some(lanes) = predecessors.next() {
             let u = &u[lanes.first_arc as usize..][..lanes.slots.len()];
@@ -77,8 +77,8 @@ impl Method for PengWilliams {
 
     /// Sets all U of a pair to the values of their states and recomputes it.
     fn refresh(planner: &mut Baseline<Self>, model: &Model, pair: Pair) {
-        for next in planner.successors.row(pair.index()) {
-            planner.own.u[next.arc as usize] = planner.values.v[next.state as usize];
+        for next in planner.successors.of(pair) {
+            planner.method.u[next.arc as usize] = planner.values.v[next.state as usize];
             planner.queue.remove(next.arc);
         }
         planner.back_up_pair(model, pair);
@@ -86,14 +86,14 @@ impl Method for PengWilliams {
     }
 
     fn observe(planner: &mut Baseline<Self>, model: &Model, change: &Change) {
-        if !planner.values.trusts(model.row(change.pair), change.weight_before) {
+        if !planner.values.trusts(model.pair_record(change.pair), change.weight_before) {
             return Self::refresh(planner, model, change.pair);
         }
         if let Some((state, arc)) = change.next
             && model.arc_weight(arc) == change.weight
         {
             // The arc is new, or as good as new: its U starts as the value of its state.
-            planner.own.u[arc.index()] = planner.values.v[state.index()];
+            planner.method.u[arc.index()] = planner.values.v[state.index()];
         }
         planner.back_up_pair(model, change.pair);
         // The pair's probabilities changed, and with them the residuals of its triples.
@@ -105,17 +105,17 @@ impl Method for PengWilliams {
         let Some(arc) = planner.queue.pop() else { return Cycle::Idle };
         planner.counters.cycles += 1;
         let Some((pair, state)) = model.ends_of(ArcId(arc)) else { return Cycle::Done };
-        planner.own.u[arc as usize] = planner.values.v[state.index()];
+        planner.method.u[arc as usize] = planner.values.v[state.index()];
         planner.back_up_pair(model, pair);
         planner.counters.full_backups += 1;
         if !planner.restore_maximum(model, pair) {
             planner.counters.idle_pops += 1;
         }
-        let likely = planner.queue.likely();
+        let likely = planner.queue.likely_next();
         if let Some((pair, _)) = model.ends_of(ArcId(likely)) {
             let state = model.state_of(pair).0;
-            planner.successors.expect(model, state);
-            model.expect_cycle(state);
+            planner.successors.prefetch(model, state);
+            model.prefetch_predecessors(state);
         }
         Cycle::Done
     }
@@ -137,7 +137,7 @@ impl Method for PengWilliams {
     }
 
     fn backed_up_value(planner: &Baseline<Self>, state: State, arc: ArcId) -> Option<f64> {
-        Some(planner.own.u.get(arc.index()).copied().unwrap_or_else(|| planner.values.value(state)))
+        Some(planner.method.u.get(arc.index()).copied().unwrap_or_else(|| planner.values.value(state)))
     }
 
     fn store(&self, snapshot: &mut Snapshot) {
@@ -145,7 +145,7 @@ impl Method for PengWilliams {
     }
 
     fn restore(planner: &mut Baseline<Self>, model: &Model, snapshot: &Snapshot) -> Result<()> {
-        planner.own.u = Values::stored(snapshot, "peng.u", model.arc_bound())?;
+        planner.method.u = Values::stored(snapshot, "peng.u", model.arc_bound())?;
         let triples = model.states().flat_map(|state| model.predecessors(state));
         let n_queued = triples.filter(|triple| planner.queue.priority(triple.arc.0).is_some()).count();
         if n_queued < planner.queue.len() {

@@ -39,7 +39,7 @@ impl Method for ValueIteration {
     }
 
     fn refresh(planner: &mut Baseline<Self>, _: &Model, _: Pair) {
-        planner.own.restart();
+        planner.method.restart();
     }
 
     fn update_cycle(planner: &mut Baseline<Self>, model: &Model) -> Cycle {
@@ -49,7 +49,7 @@ impl Method for ValueIteration {
         // A sweep multiplies the largest change by at most γ, so it is halved every 0.7 / (1 − γ) sweeps until rounding
         // prevents it. Without discount the limit is a hundred thousand sweeps.
         let patience = (100.0 + 1.0 / (1.0 - planner.settings.discount)).min(1e5);
-        if f64::from(planner.own.to_halve.1) > patience {
+        if f64::from(planner.method.to_halve.1) > patience {
             return Cycle::Stalled;
         }
         let mut largest_change = 0.0f64;
@@ -58,11 +58,11 @@ impl Method for ValueIteration {
         }
         planner.counters.cycles += 1;
         planner.counters.idle_pops += u64::from(largest_change == 0.0);
-        let own = &mut planner.own;
-        own.largest_change = largest_change;
-        own.to_halve.1 += 1;
-        if largest_change <= own.to_halve.0 / 2.0 {
-            own.to_halve = (largest_change, 0);
+        let method = &mut planner.method;
+        method.largest_change = largest_change;
+        method.to_halve.1 += 1;
+        if largest_change <= method.to_halve.0 / 2.0 {
+            method.to_halve = (largest_change, 0);
         }
         Cycle::Done
     }
@@ -70,13 +70,13 @@ impl Method for ValueIteration {
     /// Sets the tolerance of the sweeps too.
     fn requeue_all(planner: &mut Baseline<Self>, _: &Model) {
         planner.settings.tolerance = planner.settings.threshold.max(f64::MIN_POSITIVE);
-        planner.own.restart();
+        planner.method.restart();
     }
 
     /// The largest change of the last sweep, or infinity if something was observed since; `None` once it is below the
     /// tolerance.
     fn top_priority(planner: &Baseline<Self>) -> Option<f64> {
-        let largest_change = planner.own.largest_change;
+        let largest_change = planner.method.largest_change;
         (largest_change >= planner.settings.tolerance).then_some(largest_change)
     }
 
@@ -91,7 +91,7 @@ impl Method for ValueIteration {
             [largest_change, to_halve, n_sweeps] => (largest_change, (to_halve, n_sweeps as u32)),
             _ => return Err(Snapshot::problem("iteration.largest_change", "expected 3 items")),
         };
-        planner.own = Self { largest_change, to_halve };
+        planner.method = Self { largest_change, to_halve };
         Ok(())
     }
 }

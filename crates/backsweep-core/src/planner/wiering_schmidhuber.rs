@@ -26,7 +26,7 @@ pub(super) struct WieringSchmidhuber {
 /// Backs up all actions of a state and queues it by its Δ if that is above the threshold. Returns whether its value changed.
 fn back_up(planner: &mut Baseline<WieringSchmidhuber>, model: &Model, state: u32) -> bool {
     let delta_v = planner.back_up(model, state);
-    let delta = &mut planner.own.delta[state as usize];
+    let delta = &mut planner.method.delta[state as usize];
     *delta += delta_v;
     if delta.abs() > planner.settings.threshold {
         planner.queue.promote(state, delta.abs());
@@ -57,11 +57,11 @@ impl Method for WieringSchmidhuber {
         planner.counters.cycles += 1;
         let cycle = planner.counters.cycles;
         // Predecessors are backed up even if Δ is 0: full backups pick up all other changes among their successors.
-        planner.own.delta[state as usize] = 0.0;
+        planner.method.delta[state as usize] = 0.0;
         let mut changed = false;
         for before in model.predecessors(State(state)) {
             let predecessor = model.state_of(before.pair).0;
-            if std::mem::replace(&mut planner.own.stamp[predecessor as usize], cycle) != cycle {
+            if std::mem::replace(&mut planner.method.stamp[predecessor as usize], cycle) != cycle {
                 changed |= back_up(planner, model, predecessor);
             }
         }
@@ -83,7 +83,7 @@ impl Method for WieringSchmidhuber {
     }
 
     fn restore(planner: &mut Baseline<Self>, model: &Model, snapshot: &Snapshot) -> Result<()> {
-        planner.own.delta = snapshot.finite("wiering.delta", model.n_states())?.to_vec();
+        planner.method.delta = snapshot.finite("wiering.delta", model.n_states())?.to_vec();
         Ok(())
     }
 

@@ -42,10 +42,10 @@ impl PriorityQueue {
                 return Err(Snapshot::problem("queue.buckets", "a bucket is out of range"));
             }
             let priorities: Vec<f64> = buckets.iter().map(|&bucket| queue.lowest_of(bucket + 1)).collect();
-            queue.take_in(n_keys, snapshot, "queue.keys", "queue.buckets", &priorities)?;
+            queue.queue_all(n_keys, snapshot, "queue.keys", "queue.buckets", &priorities)?;
             return Ok(queue);
         }
-        queue.take_in(
+        queue.queue_all(
             n_keys,
             snapshot,
             "queue.keys",
@@ -58,7 +58,7 @@ impl PriorityQueue {
                 [["queue.crowd.keys", "queue.crowd.priorities"], ["queue.line.keys", "queue.line.priorities"]]
             {
                 if snapshot.get(keys).is_some() || snapshot.get(priorities).is_some() {
-                    queue.take_in(n_keys, snapshot, keys, priorities, snapshot.f64s(priorities)?)?;
+                    queue.queue_all(n_keys, snapshot, keys, priorities, snapshot.f64s(priorities)?)?;
                 }
             }
         }
@@ -66,7 +66,7 @@ impl PriorityQueue {
     }
 
     /// Queues the keys of a part. The priorities come from another part.
-    fn take_in(
+    fn queue_all(
         &mut self,
         n_keys: usize,
         snapshot: &Snapshot,

@@ -7,8 +7,8 @@
 
 use super::{NO_PRIORITY, PriorityQueue};
 
-/// Rings that one is split into.
-const FAN: u32 = 64;
+/// Rings that one ring is split into: one for each value of six bits.
+const RINGS_PER_SPLIT: u32 = 64;
 /// The most splits at any one time. Only the highest ring is ever split, so each lies within the one before or above it,
 /// and few are in use. With none left, a ring of any length is scanned.
 const MAX_SPLITS: u32 = 16;
@@ -29,15 +29,15 @@ pub(super) struct Split {
     /// Bit `i` is set if ring `i` has had a key since it was last found empty.
     filled: u64,
     /// The bits that are set in the rank of any key that was put in each ring, and those that are set in all of them.
-    masks: Box<[(u128, u128); FAN as usize]>,
+    masks: Box<[(u128, u128); RINGS_PER_SPLIT as usize]>,
 }
 
 impl Split {
     /// The most keys that are scanned to find the highest of a ring; a longer ring is split.
-    pub const FEW: u32 = 40;
+    pub const MAX_SCANNED_KEYS: u32 = 40;
     /// The heads of all rings of all splits.
-    pub const N_HEADS: u32 = FAN * MAX_SPLITS;
-    pub const BYTES: usize = size_of::<Self>() + size_of::<[(u128, u128); FAN as usize]>();
+    pub const N_HEADS: u32 = RINGS_PER_SPLIT * MAX_SPLITS;
+    pub const BYTES: usize = size_of::<Self>() + size_of::<[(u128, u128); RINGS_PER_SPLIT as usize]>();
 }
 
 impl PriorityQueue {
@@ -52,7 +52,7 @@ impl PriorityQueue {
 
     /// The first of the 64 heads of a split.
     fn heads(&self, split: usize) -> u32 {
-        self.n_buckets + FAN * split as u32
+        self.n_buckets + RINGS_PER_SPLIT * split as u32
     }
 
     /// Moves a key to the ring below a head that was split.
@@ -63,8 +63,8 @@ impl PriorityQueue {
             let split = &mut self.splits[number];
             let i = match (rank >> split.shift >> 6).cmp(&split.prefix) {
                 std::cmp::Ordering::Less => 0,
-                std::cmp::Ordering::Equal => (rank >> split.shift) as u32 % FAN,
-                std::cmp::Ordering::Greater => FAN - 1,
+                std::cmp::Ordering::Equal => (rank >> split.shift) as u32 % RINGS_PER_SPLIT,
+                std::cmp::Ordering::Greater => RINGS_PER_SPLIT - 1,
             };
             split.filled |= 1 << i;
             let (any, all) = &mut split.masks[i as usize];
@@ -118,7 +118,7 @@ impl PriorityQueue {
             if self.splits.len() == MAX_SPLITS as usize {
                 return self.scan(head, u32::MAX);
             }
-            let best = self.scan(head, Split::FEW);
+            let best = self.scan(head, Split::MAX_SCANNED_KEYS);
             if best.is_some() {
                 return best;
             }
@@ -129,7 +129,7 @@ impl PriorityQueue {
     /// Splits a ring by the highest six bits in which its keys differ. Moves none of them yet.
     fn split(&mut self, head: u32) {
         let (any, all) = match head.checked_sub(self.n_buckets) {
-            Some(i) => self.splits[(i / FAN) as usize].masks[(i % FAN) as usize],
+            Some(i) => self.splits[(i / RINGS_PER_SPLIT) as usize].masks[(i % RINGS_PER_SPLIT) as usize],
             // Of the keys of a bucket it is known that they agree in what makes it one; those of the outermost need not.
             None if head == 1 || head == self.n_buckets - 1 => (u128::MAX >> 33, 0),
             None => (u128::MAX >> (128 - 32 - self.shift), 0),
@@ -138,12 +138,12 @@ impl PriorityQueue {
         let first = self.links[head as usize].next;
         let prefix = rank(first, self.links[first as usize].priority) >> shift >> 6;
         // No key is in a ring yet: no bits are set in any and all in all.
-        let masks = Box::new([(0, u128::MAX); FAN as usize]);
+        let masks = Box::new([(0, u128::MAX); RINGS_PER_SPLIT as usize]);
         self.splits.push(Split { shift, prefix, filled: 0, masks });
         self.links[head as usize].priority = self.splits.len() as f64;
     }
 
-    /// The place of the highest key of a ring and of what was split off it; that of a head if there is none.
+    /// Index of the highest key in the ring or any of its splits; the head's own index if both are empty.
     pub(super) fn best_below(&self, head: u32) -> u32 {
         let own = self.scan(head, u32::MAX);
         let below = self.split_of(head).and_then(|split| {

@@ -19,9 +19,9 @@ use crate::{ArcId, Error, Pair, Result, State};
 use rustc_hash::FxHashMap;
 
 /// Pairs with more successors than this are looked up by hash instead of by a scan.
-const LONG_ROW: u32 = 48;
+const MAX_SCANNED_SUCCESSORS: u32 = 48;
 /// Predecessor lists up to this length are scanned for an arc: eight blocks.
-const SHORT_LIST: u32 = 56;
+const MAX_SCANNED_PREDECESSORS: u32 = 56;
 /// The largest number of blocks for which every arc id fits in 32 bits, with room for the links of a queue.
 const MAX_BLOCKS: usize = (u32::MAX / LANES) as usize - 4096;
 /// The largest bound on arc ids.
@@ -36,21 +36,21 @@ pub(crate) struct OutList {
     pub len: u32,
 }
 
-/// Blocks of a predecessor list that are known without reading the blocks before them.
-const HEADS: usize = 4;
+/// How many of a list's newest blocks are stored in its header.
+const N_NEWEST_BLOCKS: usize = 4;
 
 /// The arcs into a state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InList {
     /// The newest blocks, the newest first, then NO_BLOCK. They are known at once, so that the processor can fetch them
     /// from memory in parallel; along the chain alone it would fetch one at a time.
-    heads: [u32; HEADS],
+    heads: [u32; N_NEWEST_BLOCKS],
     /// The number of arcs in the list.
     pub len: u32,
 }
 
 impl InList {
-    pub const EMPTY: Self = Self { heads: [NO_BLOCK; HEADS], len: 0 };
+    pub const EMPTY: Self = Self { heads: [NO_BLOCK; N_NEWEST_BLOCKS], len: 0 };
 
     /// How many arcs the newest block holds; LANES if there is none.
     #[inline(always)]
@@ -74,9 +74,9 @@ impl Cursor {
     /// Nothing is ahead.
     pub const END: Self = Self(NO_BLOCK);
 
-    /// Whether an arc of this list is still ahead.
+    /// Whether an arc of this list is still ahead of the cursor.
     #[inline]
-    pub fn has_before_it(self, arc: ArcId) -> bool {
+    pub fn is_ahead(self, arc: ArcId) -> bool {
         self != Self::END && arc.0 / LANES <= self.0
     }
 
@@ -89,7 +89,7 @@ impl Cursor {
 /// A walk through a predecessor list, seven lanes at a time.
 pub(crate) struct Predecessors<'m> {
     arcs: &'m Arcs,
-    heads: [u32; HEADS],
+    heads: [u32; N_NEWEST_BLOCKS],
     /// How many of `heads` have been used.
     used: usize,
     cursor: u32,
@@ -114,7 +114,7 @@ impl<'m> Predecessors<'m> {
         let block = &self.arcs.blocks[self.cursor as usize];
         let first_arc = self.cursor * LANES;
         self.used += 1;
-        self.cursor = if self.used < HEADS { self.heads[self.used] } else { block.next() };
+        self.cursor = if self.used < N_NEWEST_BLOCKS { self.heads[self.used] } else { block.next() };
         self.n_taken += self.filled as usize;
         self.filled = LANES;
         Some((first_arc, block))
@@ -141,8 +141,8 @@ pub(crate) struct Arcs {
     older: Chunks<[u32; LANES as usize]>,
     /// Weights that are not whole numbers below 2³¹, in the order in which they became so. A place is used for one arc only.
     wide: Chunks<Sum>,
-    /// (pair, next state) → arc, for exactly the pairs with more than `LONG_ROW` successors.
-    long_rows: FxHashMap<(u32, u32), u32>,
+    /// (pair, next state) → arc, for exactly the pairs with more than `MAX_SCANNED_SUCCESSORS` successors.
+    long_lists: FxHashMap<(u32, u32), u32>,
     n_arcs: usize,
 }
 
@@ -179,7 +179,7 @@ impl Arcs {
         Predecessors {
             arcs: self,
             heads: list.heads,
-            used: if is_start { 0 } else { HEADS },
+            used: if is_start { 0 } else { N_NEWEST_BLOCKS },
             cursor: from.0,
             filled: if is_start { list.filled() } else { LANES },
             n_taken: 0,
@@ -232,7 +232,7 @@ impl Arcs {
     /// The weights of a block's arcs.
     #[inline(always)]
     fn weights(&self, block: &Block) -> [f64; LANES as usize] {
-        if block.next_wide & 1 == 1 {
+        if block.next_and_wide & 1 == 1 {
             return block.codes.map(|code| self.decode(code).high);
         }
         // Below 2³¹ the signed conversion is the same, and it is one instruction where the unsigned one is two.
@@ -250,7 +250,7 @@ impl Arcs {
         self.decode(self.block(arc).codes[(arc.0 % LANES) as usize])
     }
 
-    /// Sets the weight of an arc. The caller has made sure that there is [room](Self::expect_room) for one more wide weight.
+    /// Sets the weight of an arc. The caller has made sure that there is [room](Self::check_room) for one more wide weight.
     pub fn set_weight(&mut self, arc: ArcId, weight: Sum) {
         let block = &mut self.blocks[(arc.0 / LANES) as usize];
         let code = &mut block.codes[(arc.0 % LANES) as usize];
@@ -261,7 +261,7 @@ impl Arcs {
             *code = whole;
         } else {
             *code = WIDE | self.wide.len() as u32;
-            block.next_wide |= 1;
+            block.next_and_wide |= 1;
             self.wide.push(weight);
         }
     }
@@ -275,11 +275,11 @@ impl Arcs {
         is_count
     }
 
-    /// The arc of a pair to a state. O(1): at most `SHORT_LIST` predecessors or `LONG_ROW` successors are scanned.
+    /// The arc of a pair to a state. O(1): at most `MAX_SCANNED_PREDECESSORS` predecessors or `MAX_SCANNED_SUCCESSORS` successors are scanned.
     /// Predecessors first: their blocks are known at once, and the block with the arc is the one that will be changed.
     #[inline]
     pub fn find(&self, pair: Pair, out: OutList, next: State, into: &InList) -> Option<ArcId> {
-        if into.len <= SHORT_LIST {
+        if into.len <= MAX_SCANNED_PREDECESSORS {
             let mut walk = self.predecessors(into, into.start());
             while let Some((first_arc, block)) = walk.next_block() {
                 // One comparison per lane and no exit in between: the seven are compared as one.
@@ -291,20 +291,20 @@ impl Arcs {
             }
             return None;
         }
-        if out.len > LONG_ROW {
-            return self.long_rows.get(&(pair.0, next.0)).map(|&arc| ArcId(arc));
+        if out.len > MAX_SCANNED_SUCCESSORS {
+            return self.long_lists.get(&(pair.0, next.0)).map(|&arc| ArcId(arc));
         }
         self.out(out).find(|&(state, _)| state == next).map(|(_, arc)| arc)
     }
 
-    /// Adds an arc that does not exist yet to its predecessor list, if there is [room](Self::expect_room).
+    /// Adds an arc that does not exist yet to its predecessor list, if there is [room](Self::check_room).
     pub fn add_in(&mut self, pair: Pair, next: State, into: &mut InList) -> ArcId {
         let i = into.len % LANES;
         if i == 0 {
-            let next_wide = into.heads[0] << 1;
+            let next_and_wide = into.heads[0] << 1;
             into.heads.rotate_right(1);
             into.heads[0] = self.blocks.len() as u32;
-            self.blocks.push(Block { slots: [0; 7], codes: [0; 7], next_wide, target: next.0 });
+            self.blocks.push(Block { slots: [0; 7], codes: [0; 7], next_and_wide, target: next.0 });
             self.older.push([NONE; 7]);
         }
         let head = into.heads[0];
@@ -315,12 +315,12 @@ impl Arcs {
 
     /// Adds an arc that is in its predecessor list to the list of its pair.
     pub fn add_out(&mut self, pair: Pair, out: &mut OutList, next: State, arc: ArcId) {
-        if out.len == LONG_ROW {
+        if out.len == MAX_SCANNED_SUCCESSORS {
             let row: Vec<_> = self.out(*out).collect();
-            self.long_rows.extend(row.into_iter().map(|(state, arc)| ((pair.0, state.0), arc.0)));
+            self.long_lists.extend(row.into_iter().map(|(state, arc)| ((pair.0, state.0), arc.0)));
         }
-        if out.len >= LONG_ROW {
-            self.long_rows.insert((pair.0, next.0), arc.0);
+        if out.len >= MAX_SCANNED_SUCCESSORS {
+            self.long_lists.insert((pair.0, next.0), arc.0);
         }
         self.older[(arc.0 / LANES) as usize][(arc.0 % LANES) as usize] = out.head;
         *out = OutList { head: arc.0, len: out.len + 1 };
@@ -332,15 +332,15 @@ impl Arcs {
         let row: Vec<_> = self.out(out).collect();
         for (state, arc) in row {
             self.blocks[(arc.0 / LANES) as usize].slots[(arc.0 % LANES) as usize] = to.0 + 1;
-            if self.long_rows.remove(&(from.0, state.0)).is_some() {
-                self.long_rows.insert((to.0, state.0), arc.0);
+            if self.long_lists.remove(&(from.0, state.0)).is_some() {
+                self.long_lists.insert((to.0, state.0), arc.0);
             }
         }
     }
 
     /// Checks that this many more arcs, and weights that are not counts, can be stored, wherever they go.
     #[inline]
-    pub fn expect_room(&self, more: usize) -> Result<()> {
+    pub fn check_room(&self, more: usize) -> Result<()> {
         let (what, limit) = if self.blocks.len() + more > MAX_BLOCKS {
             ("blocks of seven arcs", MAX_BLOCKS)
         } else if self.wide.len() + more >= WIDE as usize {
@@ -353,6 +353,6 @@ impl Arcs {
 
     /// Bytes in use, not merely reserved.
     pub fn bytes(&self) -> usize {
-        self.blocks.bytes() + self.older.bytes() + self.wide.bytes() + self.long_rows.len() * 13
+        self.blocks.bytes() + self.older.bytes() + self.wide.bytes() + self.long_lists.len() * 13
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Block {
     /// The arc's weight as a whole number, or WIDE and an index into `Arcs::wide`; 0 where the block is not filled.
     pub codes: [u32; LANES as usize],
     /// Twice the number of the block filled before this one, or of NO_BLOCK, plus 1 if some code has WIDE set.
-    pub next_wide: u32,
+    pub next_and_wide: u32,
     /// The state that the arcs lead to.
     pub target: u32,
 }
@@ -29,7 +29,7 @@ impl Block {
     /// The block filled before this one, which is full and has a *smaller* number, or NO_BLOCK.
     #[inline(always)]
     pub fn next(&self) -> u32 {
-        self.next_wide >> 1
+        self.next_and_wide >> 1
     }
 }
 

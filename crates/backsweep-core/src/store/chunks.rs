@@ -2,14 +2,14 @@
 
 use std::ops::{Index, IndexMut};
 
-const SIZE: usize = 512;
+const ITEMS_PER_CHUNK: usize = 512;
 
 /// Items in chunks of 512. A `Vec` that doubled copied everything at once: 310 ms at two million blocks. Chunks of a fixed size
 /// need one check per access, that the chunk exists.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunks<T> {
-    /// All but the last are full; what that one has not been given yet is its default.
-    chunks: Vec<Box<[T; SIZE]>>,
+    /// Every chunk but the last is full; the unused tail of the last holds defaults.
+    chunks: Vec<Box<[T; ITEMS_PER_CHUNK]>>,
     len: usize,
 }
 
@@ -26,8 +26,8 @@ impl<T: Clone + Default> Chunks<T> {
     }
 
     pub fn push(&mut self, item: T) {
-        if self.len.is_multiple_of(SIZE) {
-            let chunk = vec![T::default(); SIZE].into_boxed_slice();
+        if self.len.is_multiple_of(ITEMS_PER_CHUNK) {
+            let chunk = vec![T::default(); ITEMS_PER_CHUNK].into_boxed_slice();
             self.chunks.extend(chunk.try_into());
         }
         let last = self.len;
@@ -42,7 +42,7 @@ impl<T: Clone + Default> Chunks<T> {
     /// The chunk that item `i` would be in, and its place there.
     #[inline(always)]
     pub fn chunk(&self, i: usize) -> (&[T], usize) {
-        (self.chunks.get(i / SIZE).map_or(&[], |chunk| &chunk[..]), i % SIZE)
+        (self.chunks.get(i / ITEMS_PER_CHUNK).map_or(&[], |chunk| &chunk[..]), i % ITEMS_PER_CHUNK)
     }
 
     /// Bytes in use, not merely reserved.
@@ -56,14 +56,14 @@ impl<T> Index<usize> for Chunks<T> {
 
     #[inline(always)]
     fn index(&self, i: usize) -> &T {
-        &self.chunks[i / SIZE][i % SIZE]
+        &self.chunks[i / ITEMS_PER_CHUNK][i % ITEMS_PER_CHUNK]
     }
 }
 
 impl<T> IndexMut<usize> for Chunks<T> {
     #[inline(always)]
     fn index_mut(&mut self, i: usize) -> &mut T {
-        &mut self.chunks[i / SIZE][i % SIZE]
+        &mut self.chunks[i / ITEMS_PER_CHUNK][i % ITEMS_PER_CHUNK]
     }
 }
 
@@ -76,11 +76,11 @@ mod tests {
         let mut chunks = Chunks::default();
         chunks.push(0usize);
         let first: *const usize = &chunks[0];
-        for i in 1..3 * SIZE + 5 {
+        for i in 1..3 * ITEMS_PER_CHUNK + 5 {
             chunks.push(i);
         }
         assert_eq!(first, &raw const chunks[0]);
         assert!((0..chunks.len()).all(|i| chunks[i] == i && chunks.get(i) == Some(&i)));
-        assert_eq!((chunks.len(), chunks.get(chunks.len())), (3 * SIZE + 5, None));
+        assert_eq!((chunks.len(), chunks.get(chunks.len())), (3 * ITEMS_PER_CHUNK + 5, None));
     }
 }

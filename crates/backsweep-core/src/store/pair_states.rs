@@ -11,7 +11,7 @@ use super::NONE;
 pub(crate) struct PairStates {
     /// ⌊(2⁶⁴ − 1) / n⌋ while every state has n > 0 actions and pair p belongs to state ⌊p / n⌋.
     reciprocal: u64,
-    /// The state of each slot, NONE for those of moved rows; empty while `reciprocal` is in use.
+    /// The state of each slot, NONE for the old ids of moved pairs; empty while `reciprocal` is in use.
     table: Vec<u32>,
 }
 
@@ -20,7 +20,7 @@ fn reciprocal(n_actions: usize) -> u64 {
 }
 
 impl PairStates {
-    /// The state of a slot that exists; NONE if its row was moved.
+    /// The state of a slot that exists; NONE for the old id of a moved pair.
     ///
     /// Exact: with r = reciprocal and slot = p + 1, slot · r / 2⁶⁴ falls short of (p + 1) / n by less than 2⁻³², and
     /// (p + 1) / n rounded up less 1 is ⌊p / n⌋; no multiple of 1 / n lies that close below.
@@ -54,8 +54,8 @@ impl PairStates {
         }
     }
 
-    /// Gives the pairs `from..from + n` to no state and appends `n + 1` pairs, or one if `n` is 0, that belong to `state`.
-    pub fn move_row(&mut self, state: u32, from: usize, n: usize, n_pairs: usize) {
+    /// Marks the pairs `from..from + n` as unowned and appends `n + 1` pairs, or one if `n` is 0, that belong to `state`.
+    pub fn move_pairs(&mut self, state: u32, from: usize, n: usize, n_pairs: usize) {
         self.make_table(n_pairs);
         self.table[1 + from..1 + from + n].fill(NONE);
         self.table.resize(1 + n_pairs + n + 1, state);

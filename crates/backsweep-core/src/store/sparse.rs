@@ -3,24 +3,24 @@
 /// Numbers by index, 0 unless set. A range of indices takes memory once it has a number other than 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sparse {
-    stretches: Vec<Option<Box<[f64; SIZE]>>>,
+    stretches: Vec<Option<Box<[f64; ITEMS_PER_STRETCH]>>>,
 }
 
-const SIZE: usize = 512;
+const ITEMS_PER_STRETCH: usize = 512;
 
 impl Sparse {
     #[inline]
     pub fn get(&self, i: usize) -> f64 {
-        match self.stretches.get(i / SIZE) {
-            Some(Some(stretch)) => stretch[i % SIZE],
+        match self.stretches.get(i / ITEMS_PER_STRETCH) {
+            Some(Some(stretch)) => stretch[i % ITEMS_PER_STRETCH],
             _ => 0.0,
         }
     }
 
     #[inline]
     pub fn set(&mut self, i: usize, number: f64) {
-        if let Some(Some(stretch)) = self.stretches.get_mut(i / SIZE) {
-            stretch[i % SIZE] = number;
+        if let Some(Some(stretch)) = self.stretches.get_mut(i / ITEMS_PER_STRETCH) {
+            stretch[i % ITEMS_PER_STRETCH] = number;
         } else if number != 0.0 {
             self.add(i, number);
         }
@@ -28,10 +28,11 @@ impl Sparse {
 
     #[cold]
     fn add(&mut self, i: usize, number: f64) {
-        if self.stretches.len() <= i / SIZE {
-            self.stretches.resize(i / SIZE + 1, None);
+        if self.stretches.len() <= i / ITEMS_PER_STRETCH {
+            self.stretches.resize(i / ITEMS_PER_STRETCH + 1, None);
         }
-        self.stretches[i / SIZE].get_or_insert_with(|| Box::new([0.0; SIZE]))[i % SIZE] = number;
+        self.stretches[i / ITEMS_PER_STRETCH].get_or_insert_with(|| Box::new([0.0; ITEMS_PER_STRETCH]))
+            [i % ITEMS_PER_STRETCH] = number;
     }
 
     /// Sets `to` to the number at `from`, and that to 0.
@@ -47,7 +48,8 @@ impl Sparse {
     }
 
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.stretches[..]) + self.stretches.iter().flatten().count() * SIZE * size_of::<f64>()
+        size_of_val(&self.stretches[..])
+            + self.stretches.iter().flatten().count() * ITEMS_PER_STRETCH * size_of::<f64>()
     }
 }
 

@@ -1,7 +1,7 @@
 //! How long ago each pair was tried, and when its bonus is next due: at an age of 8 steps, and whenever the age has grown by
 //! a quarter. Ages differ from pair to pair, since a step tries only one, so at most about 4 ln(pairs) are due per step.
 
-use backsweep::{Model, MovedRow, Pair, Result, Snapshot};
+use backsweep::{Model, MovedPairs, Pair, Result, Snapshot};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -24,7 +24,7 @@ impl Ages {
         self.due.resize(model.n_pairs(), 0);
     }
 
-    pub fn row_moved(&mut self, moved: &MovedRow) {
+    pub fn pairs_moved(&mut self, moved: &MovedPairs) {
         for i in 0..moved.n_pairs {
             let (from, to) = (moved.from.index() + i as usize, moved.to.0 + i);
             self.tried[to as usize] = self.tried[from];

@@ -7,7 +7,7 @@ use super::surprise_bonus;
 use super::window::Window;
 use super::{Exploration, Explore, Forgetting};
 use backsweep::{
-    Action, Budget, Change, Error, Explorer, Model, MovedRow, Next, Optimism, Outcome, Pair, Planned,
+    Action, Budget, Change, Error, Explorer, Model, MovedPairs, Next, Optimism, Outcome, Pair, Planned,
     Planner, PlannerKind, Result, Settings, Snapshot, State, Transition, plan,
 };
 use std::any::Any;
@@ -60,15 +60,15 @@ impl Explorer for Exploring {
         Ok(())
     }
 
-    fn action_added(&mut self, model: &Model, state: State, moved: Option<&MovedRow>) -> Result<()> {
+    fn action_added(&mut self, model: &Model, state: State, moved: Option<&MovedPairs>) -> Result<()> {
         self.statistics.grow(model);
         if let Some(moved) = moved {
-            self.pending.row_moved(moved);
-            self.statistics.row_moved(moved);
+            self.pending.pairs_moved(moved);
+            self.statistics.pairs_moved(moved);
         }
         match (&mut self.acting, moved) {
             (Acting::Recommending, _) => {}
-            (Acting::Optimistic(planner), Some(moved)) => planner.row_moved(model, moved),
+            (Acting::Optimistic(planner), Some(moved)) => planner.pairs_moved(model, moved),
             (Acting::Optimistic(planner), None) => planner.grow(model),
             (Acting::Drawn(drawn), _) => drawn.add_action(state)?,
         }
@@ -280,7 +280,7 @@ impl Exploring {
         let Some(fading) = &self.statistics.fading else { return Ok(1.0) };
         let (weight, factor) = fading.next_weight(model, pair);
         if let Some(factor) = factor {
-            model.scale_row(pair, factor)?;
+            model.scale_weights(pair, factor)?;
             self.statistics.row_scaled(pair, factor);
             match &mut self.acting {
                 Acting::Recommending => planner.refresh(model, pair),

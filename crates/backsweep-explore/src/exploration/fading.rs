@@ -3,7 +3,7 @@
 //! is exact.
 
 use super::Forgetting;
-use backsweep::{Model, MovedRow, Pair, Result, Snapshot};
+use backsweep::{Model, MovedPairs, Pair, Result, Snapshot};
 
 /// A row is scaled down when a new observation would weigh more than this: far below the 2⁵³ that a row may weigh.
 pub(super) const LARGE: f64 = (1u64 << 20) as f64;
@@ -57,7 +57,7 @@ impl Fading {
         self.rows.resize(model.n_pairs(), new);
     }
 
-    pub fn row_moved(&mut self, moved: &MovedRow) {
+    pub fn pairs_moved(&mut self, moved: &MovedPairs) {
         let from = moved.from.index();
         self.rows.copy_within(from..from + moved.n_pairs as usize, moved.to.index());
     }

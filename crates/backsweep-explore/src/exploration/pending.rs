@@ -1,6 +1,6 @@
 //! Pairs that the recommending planner has yet to absorb: only one mark per observation until a recommendation is requested.
 
-use backsweep::{Error, Model, MovedRow, Pair, Planner, Result, Snapshot};
+use backsweep::{Error, Model, MovedPairs, Pair, Planner, Result, Snapshot};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pending {
@@ -21,7 +21,7 @@ impl Pending {
         }
     }
 
-    pub fn row_moved(&mut self, moved: &MovedRow) {
+    pub fn pairs_moved(&mut self, moved: &MovedPairs) {
         for i in 0..moved.n_pairs {
             let (from, to) = (Pair(moved.from.0 + i), Pair(moved.to.0 + i));
             if self.is_pending.get(from.index()).copied().unwrap_or(false) {

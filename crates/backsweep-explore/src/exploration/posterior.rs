@@ -108,7 +108,7 @@ impl Posterior {
         for i in 0..self.worlds.len() {
             let World { model, planner } = &mut self.worlds[i];
             match model.add_action(state)? {
-                Some(moved) => planner.row_moved(model, &moved),
+                Some(moved) => planner.pairs_moved(model, &moved),
                 None => planner.grow(model),
             }
             if let Some(pair) = model.pairs(state).last() {

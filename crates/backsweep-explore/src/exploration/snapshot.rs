@@ -85,7 +85,7 @@ impl Exploring {
         snapshot: &Snapshot,
     ) -> Result<(Self, Settings)> {
         let settings = Settings { optimism: Optimism::default(), ..settings };
-        let empty = model.freeze_at().map_or_else(Model::new, |visits| Model::new().frozen_at(visits));
+        let empty = model.freeze_at().map_or_else(Model::new, |visits| Model::new().with_freeze_at(visits));
         let (mut explorer, planner) = Self::new(&empty, kind, settings, exploration)?;
         explorer.statistics.restore(exploration.forgetting, model, snapshot)?;
         explorer.pending = Pending::restore(model, snapshot)?;

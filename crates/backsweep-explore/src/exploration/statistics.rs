@@ -5,7 +5,7 @@ use super::fading::Fading;
 use super::posterior::MeanReward;
 use super::surprise_bonus::Surprise;
 use super::{Constants, Exploration, Explore, Forgetting, bayes_bonus, count_bonus, variance_bonus};
-use backsweep::{Change, MAX_REWARD, Model, MovedRow, Pair, Planner, Result, Snapshot, Transition};
+use backsweep::{Change, MAX_REWARD, Model, MovedPairs, Pair, Planner, Result, Snapshot, Transition};
 
 #[derive(Clone, Debug)]
 pub(super) struct Statistics {
@@ -49,16 +49,16 @@ impl Statistics {
         }
     }
 
-    pub fn row_moved(&mut self, moved: &MovedRow) {
+    pub fn pairs_moved(&mut self, moved: &MovedPairs) {
         let (from, n) = (moved.from.index(), moved.n_pairs as usize);
         if let Some(squares) = &mut self.squares {
             squares.copy_within(from..from + n, moved.to.index());
         }
         if let Some(fading) = &mut self.fading {
-            fading.row_moved(moved);
+            fading.pairs_moved(moved);
         }
         if let Some(ages) = &mut self.ages {
-            ages.row_moved(moved);
+            ages.pairs_moved(moved);
         }
     }
 

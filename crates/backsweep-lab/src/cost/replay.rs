@@ -64,7 +64,7 @@ impl Replay {
                 if place < CATCH_UP + timed {
                     let backups = planner.counters().backups();
                     let begin = Instant::now();
-                    plan(&mut *planner, &model, Budget::exhaust());
+                    plan(&mut *planner, &model, Budget::UNTIL_IDLE);
                     if place >= CATCH_UP {
                         timings.push((begin.elapsed().saturating_sub(clock), 1));
                         n_backups += planner.counters().backups() - backups;

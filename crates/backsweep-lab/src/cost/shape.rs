@@ -125,7 +125,7 @@ impl ModelShape {
         let settings = Settings { discount: 0.9, tolerance: 1e9, ..Settings::default() };
         let mut planner = planner.build(settings)?;
         planner.grow(&model);
-        plan(&mut *planner, &model, Budget::exhaust());
+        plan(&mut *planner, &model, Budget::UNTIL_IDLE);
         let clock = clock_cost();
         let mut result = RunResult::default();
         let begin = Instant::now();
@@ -147,7 +147,7 @@ impl ModelShape {
             if result.samples.len() >= 5 && begin.elapsed() >= MEASURED_FOR {
                 break;
             }
-            plan(&mut *planner, &model, Budget::exhaust());
+            plan(&mut *planner, &model, Budget::UNTIL_IDLE);
         }
         Ok(result)
     }

@@ -301,7 +301,7 @@ impl Learner {
 
     fn best_actions(&self, values: &Values, state: State) -> u8 {
         let mut q = [0.0; MAX_ACTIONS];
-        let row = values.row(self.agent.model(), state);
+        let row = values.pair_values(self.agent.model(), state);
         row.iter().zip(&mut q).for_each(|(pair, q)| *q = pair.value());
         best_of(&q[..row.len().min(MAX_ACTIONS)])
     }

@@ -103,7 +103,7 @@ impl Book {
                     let row = &self.rows[s][a];
                     if row.is_known(min_visits) { row.expectation(discount, |t| v[t]) } else { optimism }
                 };
-                // Only a true improvement changes the policy, so that rounding among ties cannot cycle for ever.
+                // Only a true improvement changes the policy, so that rounding among ties cannot cycle forever.
                 for a in 0..self.rows[s].len() {
                     if q(a) > q(*chosen) + 1e-13 * q(*chosen).abs().max(1e-6) {
                         *chosen = a;

@@ -32,7 +32,7 @@ impl PartialCycle {
     /// The old value, if the pair of an arc to a state still uses it.
     #[inline]
     pub fn stale_value(&self, state: State, arc: ArcId) -> Option<f64> {
-        (self.state == state.0 && self.cursor.has_before_it(arc)).then_some(self.v_old)
+        (self.state == state.0 && self.cursor.is_ahead(arc)).then_some(self.v_old)
     }
 
     pub fn store(cycle: Option<&Self>, snapshot: &mut Snapshot) {

@@ -5,7 +5,9 @@ use super::touched::Touched;
 use super::{Sweeping, Variant};
 use crate::planner::{Counters, Cycle, Planner, PlannerKind};
 use crate::refresh::RefreshSchedule;
-use crate::{ArcId, Change, Model, MovedRow, Pair, PriorityQueue, Result, Settings, Snapshot, State, Values};
+use crate::{
+    ArcId, Change, Model, MovedPairs, Pair, PriorityQueue, Result, Settings, Snapshot, State, Values,
+};
 
 impl<V: Variant> Sweeping<V> {
     /// A planner without states.
@@ -22,7 +24,7 @@ impl<V: Variant> Sweeping<V> {
             counters: Counters::default(),
             partial: None,
             touched: Touched::default(),
-            own: V::default(),
+            variant: V::default(),
         })
     }
 
@@ -44,7 +46,7 @@ impl<V: Variant> Sweeping<V> {
         if is_new {
             self.queue.grow(model.n_states());
             self.schedule.grow(model, self.settings.optimism.value);
-            self.own.grow(model, &self.values, self.settings.threshold);
+            self.variant.grow(model, &self.values, self.settings.threshold);
         }
         is_new
     }
@@ -101,7 +103,7 @@ impl<V: Variant> Planner for Sweeping<V> {
     /// Q is corrected for the new bonus first, and the observation then adds its share of it.
     fn observe_with_bonus(&mut self, model: &Model, change: &Change, bonus: f64) {
         self.grow(model);
-        let was_known = self.values.trusts(model.row(change.pair), change.weight_before);
+        let was_known = self.values.trusts(model.pair_record(change.pair), change.weight_before);
         let q_old = self.values.set_bonus(change.pair, bonus, was_known);
         self.schedule.note_peak(change.pair, q_old);
         self.observe(model, &Change { reward: change.reward + change.weight * bonus, ..*change });
@@ -120,13 +122,13 @@ impl<V: Variant> Planner for Sweeping<V> {
         self.recompute(model, pair);
     }
 
-    fn row_moved(&mut self, model: &Model, moved: &MovedRow) {
+    fn pairs_moved(&mut self, model: &Model, moved: &MovedPairs) {
         let known = self.values.n_pairs();
         self.extend(model);
         let was_known = moved.from.index() < known;
         if was_known {
-            self.values.move_row(moved);
-            self.own.row_moved(moved);
+            self.values.move_pairs(moved);
+            self.variant.pairs_moved(moved);
         }
         let moved_pairs = moved.to.index()..moved.to.index() + moved.n_pairs as usize;
         for pair in known..model.n_pairs() {
@@ -175,7 +177,7 @@ impl<V: Variant> Planner for Sweeping<V> {
     fn set_threshold(&mut self, model: &Model, threshold: f64) -> Result<()> {
         self.settings = Settings { threshold, ..self.settings }.check()?;
         self.grow(model);
-        self.own.set_threshold(threshold);
+        self.variant.set_threshold(threshold);
         for pair in (0..model.n_pairs() as u32).map(Pair).filter(|&pair| model.is_in_use(pair)) {
             V::requeue(self, model, pair.slot());
         }
@@ -188,10 +190,10 @@ impl<V: Variant> Planner for Sweeping<V> {
         self.counters.store(snapshot);
         self.schedule.store(snapshot);
         PartialCycle::store(self.partial.as_ref(), snapshot);
-        self.own.store(snapshot);
+        self.variant.store(snapshot);
     }
 
     fn bytes(&self) -> usize {
-        self.values.bytes() + self.schedule.bytes() + self.queue.bytes() + self.own.bytes()
+        self.values.bytes() + self.schedule.bytes() + self.queue.bytes() + self.variant.bytes()
     }
 }

@@ -6,34 +6,34 @@ use crate::store::LANES;
 /// the processor.
 #[derive(Clone, Debug)]
 pub(super) struct Touched {
-    pub slots: [u32; Self::SIZE],
+    pub slots: [u32; Self::CAPACITY],
     pub n: usize,
     /// How often seven lanes have been looked at.
-    pub n_sevens: usize,
+    pub n_blocks: usize,
 }
 
 impl Touched {
-    const SIZE: usize = 64;
+    const CAPACITY: usize = 64;
     /// How many sevens fit, whatever is gathered. States are requeued after that many, so that the order of work does not
     /// depend on how many pairs were gathered.
-    const SEVENS: usize = Self::SIZE / LANES as usize;
+    const MAX_BLOCKS: usize = Self::CAPACITY / LANES as usize;
 
     #[inline(always)]
     pub fn push(&mut self, slot: usize, is_touched: bool) {
-        self.slots[self.n % Self::SIZE] = slot as u32;
+        self.slots[self.n % Self::CAPACITY] = slot as u32;
         self.n += usize::from(is_touched);
     }
 
     /// Counts seven lanes; returns whether the next seven might not fit.
     #[inline(always)]
     pub fn is_complete(&mut self) -> bool {
-        self.n_sevens += 1;
-        self.n_sevens == Self::SEVENS
+        self.n_blocks += 1;
+        self.n_blocks == Self::MAX_BLOCKS
     }
 }
 
 impl Default for Touched {
     fn default() -> Self {
-        Self { slots: [0; Self::SIZE], n: 0, n_sevens: 0 }
+        Self { slots: [0; Self::CAPACITY], n: 0, n_blocks: 0 }
     }
 }

@@ -2,8 +2,8 @@
 
 mod solving;
 
+use crate::error::{Error, Result};
 use crate::loading;
-use backsweep_lab::{Error, Result};
 use backsweep_mdp::Format;
 use std::io::stdout;
 use std::path::PathBuf;

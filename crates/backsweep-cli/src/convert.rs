@@ -1,7 +1,7 @@
 //! `backsweep convert`: a model from one format to another.
 
+use crate::error::{Error, Result};
 use crate::{loading, output};
-use backsweep_lab::{Error, Result};
 use backsweep_mdp::{Compression, Format, write};
 use std::path::PathBuf;
 

@@ -1,11 +1,10 @@
 //! `backsweep count`: turns a log of decisions into counts that add up. `learn` reads logs with the same settings.
 
-use crate::{interrupt, output};
-use backsweep_lab::{Error, Result};
+use crate::error::{Error, Result};
+use crate::{interrupt, output, progress};
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{Column, Counts, EndRule, Input, Log, Observer, Outcome, Report, Spec, counts_file};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
+use indicatif::ProgressBar;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -200,17 +199,7 @@ struct Progress {
 
 impl Progress {
     fn new() -> Self {
-        let target = if std::io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(Some(1), target);
-        let form = "{bar:30} {percent:>3} % · {elapsed} elapsed, {eta} remaining · {wide_msg}";
-        if let Ok(style) = ProgressStyle::with_template(form) {
-            bar.set_style(style);
-        }
-        Self { bar, stop: interrupt::on_ctrl_c() }
+        Self { bar: progress::bar(1), stop: interrupt::on_ctrl_c() }
     }
 }
 

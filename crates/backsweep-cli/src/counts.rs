@@ -1,8 +1,8 @@
 //! `backsweep counts`: merges, subtracts and shows files of counts.
 
 use crate::count::{decimal, log_error, size};
+use crate::error::Result;
 use crate::output;
-use backsweep_lab::Result;
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{Counts, Input, counts_file};
 use std::path::PathBuf;

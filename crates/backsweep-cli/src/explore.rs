@@ -1,7 +1,7 @@
 //! `backsweep explore`: agents in worlds where exploration is measured.
 
+use crate::error::Result;
 use crate::laboratory::{Options, carry_out};
-use backsweep_lab::Result;
 use backsweep_lab::experiment::Experiment;
 use std::path::PathBuf;
 

@@ -1,13 +1,15 @@
 //! What the commands that run experiments share: their options, and how experiments become results on disk.
 
+use crate::error::{Error, Result};
 use crate::output;
-use crate::progress::Progress;
+use crate::process::peak_memory_text;
+use crate::progress::ExperimentProgress;
 use backsweep_lab::experiment::{Changes, Experiment};
 use backsweep_lab::manifest::Manifest;
 use backsweep_lab::result::Results;
 use backsweep_lab::runner::{SettingFilter, Shard, all_settings, run};
 use backsweep_lab::store::Store;
-use backsweep_lab::{Error, Result, figures, report, suite, verdict};
+use backsweep_lab::{figures, report, suite, verdict};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -72,7 +74,7 @@ pub fn carry_out(experiments: &[Experiment], options: &Options, default_out: &Pa
     let threads = thread_pool(options.threads)?;
     let folder = options.out.as_deref().unwrap_or(default_out);
     let mut store = Store::open(folder, Manifest::new(experiments)?)?;
-    let progress = Progress::new();
+    let progress = ExperimentProgress::new();
     let done = threads.install(|| run(experiments, &filter, &mut store, &progress));
     progress.finish();
     done?;
@@ -80,18 +82,12 @@ pub fn carry_out(experiments: &[Experiment], options: &Options, default_out: &Pa
     let facts = [
         ("time of this command".to_owned(), format!("{:.1} s", begin.elapsed().as_secs_f64())),
         ("threads".to_owned(), threads.current_num_threads().to_string()),
-        ("peak memory".to_owned(), peak_memory()),
+        ("peak memory".to_owned(), peak_memory_text()),
     ];
     present(&store, options.json, &facts)?;
     let seconds = begin.elapsed().as_secs_f64();
-    output::note(format_args!("{seconds:.1} s, peak memory {}", peak_memory()));
+    output::note(format_args!("{seconds:.1} s, peak memory {}", peak_memory_text()));
     Ok(())
-}
-
-/// The peak memory of this process as text.
-fn peak_memory() -> String {
-    let bytes = backsweep_bench::peak_memory();
-    bytes.map_or("unknown on this system".to_owned(), |bytes| format!("{:.0} MB", bytes as f64 / 1e6))
 }
 
 /// Writes figures and report if every setting is done, and prints what was found.
@@ -104,7 +100,7 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
             let figures = figures::draw_all(&results, store.folder())?;
             let path = store.report();
             std::fs::write(&path, report::html(&results, &figures, &verdicts, facts))
-                .map_err(|error| Error::new(format!("{}: cannot be written: {error}", path.display())))?;
+                .map_err(|error| Error::at(path.display(), format_args!("cannot be written: {error}")))?;
         }
         Some(first) => {
             output::note(format_args!(
@@ -121,8 +117,7 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
         ));
     }
     if json {
-        let text = serde_json::to_string_pretty(&results.summaries);
-        output::result(text.map_err(|error| Error::new(error.to_string()))?);
+        output::result(serde_json::to_string_pretty(&results.summaries)?);
     } else {
         print_summary(&results);
         if missing.is_empty() && verdict::any_decided(&verdicts) {

@@ -1,8 +1,8 @@
 //! `backsweep learn`: from a log to a policy you can defend.
 
 use crate::count::{self, LogArguments, log_error};
+use crate::error::{Error, Result};
 use crate::{interrupt, output};
-use backsweep_lab::{Error, Result};
 use backsweep_learn::{Against, Cases, Estimate, Evaluation, Learned, Settings, hold_out};
 use backsweep_learn::{agent, output as files, verdict};
 use backsweep_log::{Case, Counts, Input, Report, counts_file};

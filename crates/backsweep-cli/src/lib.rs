@@ -4,6 +4,7 @@ mod bench;
 mod convert;
 mod count;
 mod counts;
+mod error;
 mod explore;
 mod interrupt;
 mod laboratory;
@@ -11,6 +12,7 @@ mod learn;
 mod loading;
 mod merge;
 mod output;
+mod process;
 mod progress;
 mod reproduce;
 mod run;
@@ -58,7 +60,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Run(arguments) => run::run(arguments),
         Command::Merge(arguments) => merge::merge(arguments),
         Command::Explore(arguments) => explore::explore(arguments),
-        Command::Watch(arguments) => backsweep_watch::command::run(arguments),
+        Command::Watch(arguments) => backsweep_watch::command::run(arguments).map_err(error::Error::from),
         Command::Bench(arguments) => bench::bench(arguments),
         Command::Solve(arguments) => solve::solve(arguments),
         Command::Convert(arguments) => convert::convert(arguments),

@@ -1,22 +1,15 @@
 //! Reads models from files, with a progress bar.
 
-use crate::output;
+use crate::error::{Error, Result};
+use crate::{output, progress};
 use backsweep_io::{Learner, Name};
-use backsweep_lab::{Error, Result};
 use backsweep_mdp::{Format, Mdp, ReadMdp, Rewards, read};
 use backsweep_solve::{action_names, learned_mdp};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
 use std::path::Path;
 
 /// Reads a model. Anything in the file that had to be left out is reported on standard error.
 pub fn load(path: &Path, format: Option<Format>) -> Result<Mdp> {
-    let on_terminal = std::io::stderr().is_terminal();
-    let target = if on_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let bar = ProgressBar::with_draw_target(Some(1000), target);
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} % · {wide_msg}") {
-        bar.set_style(style);
-    }
+    let bar = progress::bar(1000);
     bar.set_message(format!("reading {}", path.display()));
     let found = match format.map_or_else(|| Format::of(path), Ok) {
         Ok(Format::Learner) => learned(path).map(|mdp| ReadMdp { mdp, warnings: Vec::new() }),

@@ -1,8 +1,8 @@
 //! `backsweep merge`: joins the parts of one experiment.
 
+use crate::error::{Error, Result};
 use crate::laboratory::present;
 use backsweep_lab::store::{Store, expect_manifest};
-use backsweep_lab::{Error, Result};
 use std::path::PathBuf;
 
 /// Join the folders of shards: the same bytes as from one machine
@@ -23,8 +23,8 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn merge(arguments: &Arguments) -> Result<()> {
-    let manifests =
-        arguments.folders.iter().map(|folder| expect_manifest(folder)).collect::<Result<Vec<_>>>()?;
+    let manifests: Vec<_> =
+        arguments.folders.iter().map(|folder| expect_manifest(folder)).collect::<Result<_, _>>()?;
     let mut merged = Store::examine(&arguments.out, manifests[0].clone())?;
     for folder in &arguments.folders {
         merged.merge(folder)?;

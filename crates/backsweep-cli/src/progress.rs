@@ -1,5 +1,5 @@
-//! Reports progress: a bar with the remaining time on a terminal, a line per setting otherwise. All of it goes to standard
-//! error, so that standard output holds only results.
+//! Progress on standard error, so that standard output holds only results: a bar or a spinner on a terminal, nothing
+//! otherwise; an experiment then prints a line per setting.
 
 use crate::output;
 use backsweep_lab::result::Row;
@@ -9,28 +9,46 @@ use backsweep_lab::statistics::{deviation, mean};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-/// The bar counts in thousandths of a second of expected work, so that the remaining time is right even if settings differ.
+/// A bar that shows its share of `length`, the time and a message.
+pub fn bar(length: u64) -> ProgressBar {
+    shown_as(Some(length), "{bar:30} {percent:>3} % · {elapsed} elapsed, {eta} remaining · {wide_msg}")
+}
+
+/// A spinner with a message, for work of unknown length.
+pub fn spinner(message: &'static str) -> ProgressBar {
+    let spinner = shown_as(None, "{spinner} {elapsed} · {wide_msg}");
+    spinner.set_message(message);
+    if !spinner.is_hidden() {
+        spinner.enable_steady_tick(Duration::from_millis(200));
+    }
+    spinner
+}
+
+fn shown_as(length: Option<u64>, form: &str) -> ProgressBar {
+    let on_terminal = std::io::stderr().is_terminal();
+    let target = if on_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(length, target);
+    if let Ok(style) = ProgressStyle::with_template(form) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// The bar of experiments counts in thousandths of a second of expected work, so that the remaining time is right even if settings differ.
 const UNITS_PER_SECOND: f64 = 1000.0;
 
-/// Prints progress.
-pub struct Progress {
+/// The progress of experiments.
+pub struct ExperimentProgress {
     bar: ProgressBar,
-    on_terminal: bool,
     n_settings: AtomicUsize,
     n_done: AtomicUsize,
 }
 
-impl Progress {
+impl ExperimentProgress {
     pub fn new() -> Self {
-        let on_terminal = std::io::stderr().is_terminal();
-        let target = if on_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(0), target);
-        let form = "{bar:30} {percent:>3} % · {elapsed} elapsed, {eta} remaining · {wide_msg}";
-        if let Ok(style) = ProgressStyle::with_template(form) {
-            bar.set_style(style);
-        }
-        Self { bar, on_terminal, n_settings: AtomicUsize::new(0), n_done: AtomicUsize::new(0) }
+        Self { bar: bar(0), n_settings: AtomicUsize::new(0), n_done: AtomicUsize::new(0) }
     }
 
     /// Removes the bar from the terminal.
@@ -39,7 +57,7 @@ impl Progress {
     }
 }
 
-impl Observer for Progress {
+impl Observer for ExperimentProgress {
     fn begin(&self, n_settings: usize, n_done: usize, seconds: f64) {
         self.n_settings.store(n_settings, Ordering::Relaxed);
         self.bar.set_length((seconds * UNITS_PER_SECOND).ceil() as u64);
@@ -49,7 +67,7 @@ impl Observer for Progress {
     }
 
     fn run_done(&self, setting: &Setting, seconds: f64) {
-        if self.on_terminal {
+        if !self.bar.is_hidden() {
             self.bar.set_message(setting.key.name());
             self.bar.inc((seconds * UNITS_PER_SECOND).round() as u64);
         }
@@ -57,7 +75,7 @@ impl Observer for Progress {
 
     fn setting_done(&self, setting: &Setting, rows: &[Row]) {
         let n_done = 1 + self.n_done.fetch_add(1, Ordering::Relaxed);
-        if !self.on_terminal {
+        if self.bar.is_hidden() {
             let scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
             let error = deviation(&scores) / (scores.len() as f64).sqrt();
             let of = self.n_settings.load(Ordering::Relaxed);

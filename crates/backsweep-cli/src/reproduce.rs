@@ -1,8 +1,8 @@
 //! `backsweep reproduce`: every figure and table of the paper.
 
+use crate::error::Result;
 use crate::laboratory::{Options, carry_out};
-use backsweep_lab::Result;
-use backsweep_lab::experiment::{BUILT_IN, Experiment};
+use backsweep_lab::experiment::Experiment;
 use std::path::Path;
 
 /// Run all experiments of the paper, draw its figures with the published points on them, and say which claims hold
@@ -17,8 +17,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn reproduce(arguments: &Arguments) -> Result<()> {
     let changes = arguments.options.changes();
-    let experiments: Vec<Experiment> =
-        BUILT_IN.iter().map(|(name, _)| Experiment::built_in(name, &changes)).collect::<Result<_>>()?;
+    let experiments = Experiment::all_built_in(&changes)?;
     let out = if changes.quick { "out/reproduce-quick" } else { "out/reproduce" };
     carry_out(&experiments, &arguments.options, Path::new(out))
 }

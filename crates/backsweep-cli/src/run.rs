@@ -1,8 +1,8 @@
 //! `backsweep run`: one experiment, built in or your own.
 
+use crate::error::{Error, Result};
 use crate::laboratory::{Options, carry_out};
 use backsweep_lab::experiment::{BUILT_IN, Changes, Experiment};
-use backsweep_lab::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// Run one experiment: a file of your own, or a built-in one by its name
@@ -43,7 +43,7 @@ fn experiments(arguments: &Arguments) -> Result<Vec<Experiment>> {
             )))
         }
         (None, Some(pattern)) => built_in_with(pattern, &changes),
-        (None, None) if options.list => all_built_in(&changes),
+        (None, None) if options.list => Ok(Experiment::all_built_in(&changes)?),
         (None, None) => Err(Error::new(
             "no experiment given; expected a file such as my.toml, a built-in name such as fig3, or --list",
         )),
@@ -52,7 +52,7 @@ fn experiments(arguments: &Arguments) -> Result<Vec<Experiment>> {
 
 /// The built-in experiments that have settings of this name.
 fn built_in_with(pattern: &str, changes: &Changes) -> Result<Vec<Experiment>> {
-    let mut experiments = all_built_in(changes)?;
+    let mut experiments = Experiment::all_built_in(changes)?;
     experiments.retain(|experiment| experiment.settings.iter().any(|setting| setting.key.matches(pattern)));
     if experiments.is_empty() {
         return Err(Error::new(format!(
@@ -60,8 +60,4 @@ fn built_in_with(pattern: &str, changes: &Changes) -> Result<Vec<Experiment>> {
         )));
     }
     Ok(experiments)
-}
-
-fn all_built_in(changes: &Changes) -> Result<Vec<Experiment>> {
-    BUILT_IN.iter().map(|(name, _)| Experiment::built_in(name, changes)).collect()
 }

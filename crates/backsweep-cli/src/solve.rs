@@ -6,16 +6,14 @@ mod options;
 mod report;
 mod watch;
 
-use crate::{interrupt, loading, output};
-use backsweep_lab::{Error, Result};
+use crate::error::{Error, Result};
+use crate::{interrupt, loading, output, process, progress};
 use backsweep_mdp::Mdp;
 use backsweep_solve::{Limits, NO_CHOICE, Query, Repair, Solution};
 use backsweep_verify::{Objective, ResultFile, fingerprint};
 use changes::{Edit, Names, Parser};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kept::Kept;
 pub use options::Arguments;
-use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -40,7 +38,7 @@ pub fn solve(arguments: &Arguments) -> Result<()> {
     let in_time = || arguments.time_limit.is_none_or(|limit| since() < limit);
     let stop = || interrupted.load(Ordering::Relaxed) || !in_time();
     let limits = Limits { tolerance: arguments.tolerance, stop: &stop, threads: arguments.threads() };
-    let spinner = spinner();
+    let spinner = progress::spinner("solving; Ctrl-C ends it with the intervals reached so far");
     let direction = arguments.direction();
     let keeps = edits.is_some() || arguments.watch.is_some();
     let solved = if keeps {
@@ -193,22 +191,7 @@ impl Answer<'_> {
             method: solution.explanation.join("; "),
             iterations: solution.iterations,
             seconds: self.seconds,
-            peak_memory: report::peak_memory(),
+            peak_memory: process::peak_memory(),
         }
     }
-}
-
-/// Shows a spinner on a terminal.
-fn spinner() -> ProgressBar {
-    let shown = std::io::stderr().is_terminal();
-    let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-    let spinner = ProgressBar::with_draw_target(None, target);
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} · {wide_msg}") {
-        spinner.set_style(style);
-    }
-    spinner.set_message("solving; Ctrl-C ends it with the intervals reached so far");
-    if shown {
-        spinner.enable_steady_tick(Duration::from_millis(200));
-    }
-    spinner
 }

@@ -1,7 +1,7 @@
 //! `backsweep verify`: an independent check of a result.
 
+use crate::error::{Error, Result};
 use crate::{loading, output};
-use backsweep_lab::{Error, Result};
 use backsweep_mdp::Format;
 use backsweep_verify::{ResultFile, Verdict, verify as check};
 use std::path::PathBuf;

@@ -95,6 +95,14 @@ impl Experiment {
         Self::parse(text, Path::new(""), changes).map_err(|error| error.at(format!("experiment {name}")))
     }
 
+    /// All built-in experiments.
+    ///
+    /// # Errors
+    /// If a change does not fit one of them.
+    pub fn all_built_in(changes: &Changes) -> Result<Vec<Self>> {
+        BUILT_IN.iter().map(|(name, _)| Self::built_in(name, changes)).collect()
+    }
+
     /// Reads an experiment file.
     ///
     /// # Errors

@@ -4,10 +4,10 @@
 //! as soon as it is measured; with `--json` all are printed at the end.
 
 use super::Arguments;
+use crate::error::{Error, Result};
 use crate::{loading, output};
 use backsweep::Random;
 use backsweep_bench::{peak_memory, reset_peak_memory, thread_time};
-use backsweep_lab::{Error, Result};
 use backsweep_solve::families::{self, Family, Maze};
 use backsweep_solve::{Change, Direction, Limits, Repair, Solution, solve_discounted, sweep_values};
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use super::changes::{Edit, Names};
 use super::report;
-use backsweep_lab::{Error, Result};
+use crate::error::{Error, Result};
 use backsweep_mdp::Mdp;
 use backsweep_solve::{Limits, Repair, Repaired, Solution};
 use serde_json::{Value, json};

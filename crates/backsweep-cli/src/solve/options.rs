@@ -1,7 +1,7 @@
 //! The options of `backsweep solve`, and the question that they define.
 
+use crate::error::{Error, Result};
 use crate::loading;
-use backsweep_lab::{Error, Result};
 use backsweep_mdp::Format;
 use backsweep_solve::{Direction, Query};
 use std::num::NonZeroUsize;

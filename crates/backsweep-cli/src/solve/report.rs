@@ -1,7 +1,7 @@
 //! The answer for people, and as tables for other programs.
 
-pub use backsweep_bench::peak_memory;
-use backsweep_lab::{Error, Result};
+use crate::error::{Error, Result};
+use crate::process::peak_memory_text;
 use backsweep_mdp::Mdp;
 use backsweep_solve::{NO_CHOICE, Solution};
 use std::fs::File;
@@ -105,7 +105,7 @@ pub fn effort(solution: &Solution, seconds: f64) -> String {
     format!(
         "method: {method}\n{}, {seconds:.3} s, peak memory {}",
         count(solution.iterations as usize, "iteration"),
-        peak_memory().map_or("unknown".to_owned(), |bytes| format!("{:.0} MB", bytes as f64 / 1e6))
+        peak_memory_text()
     )
 }
 

@@ -2,8 +2,8 @@
 
 use super::changes::{Edit, Parser};
 use super::kept::{Done, Kept};
+use crate::error::{Error, Result};
 use crate::output;
-use backsweep_lab::{Error, Result};
 use backsweep_solve::Limits;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 use crate::count::{self, LogArguments, log_error};
 use crate::error::{Error, Result};
 use crate::{interrupt, output};
-use backsweep_learn::{Against, Cases, Estimate, Evaluation, Learned, Settings, hold_out};
-use backsweep_learn::{agent, output as files, verdict};
+use backsweep_learn::{Against, Cases, Estimate, Evaluation, LearnSettings, Learned, hold_out};
+use backsweep_learn::{agent, conclusion, output as files};
 use backsweep_log::{Case, Counts, Input, Report, counts_file};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -70,14 +70,14 @@ struct Found {
 
 /// Runs the command.
 pub fn learn(arguments: &Arguments) -> Result<()> {
-    let settings = Settings {
+    let settings = LearnSettings {
         discount: arguments.discount,
         min_count: arguments.min_count,
         keep_logged: arguments.keep_logged,
         pessimism: arguments.pessimism,
         hold_out: hold_out(arguments.hold_out).map_err(Error::new)?,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
-        ..Settings::default()
+        ..LearnSettings::default()
     };
     settings.check().map_err(Error::new)?;
     // Check that the result can be written before spending hours on reading.
@@ -166,9 +166,9 @@ fn print(learned: &Learned, counts: &Counts) {
         learned.states.len(),
         100.0 * e.changed
     ));
-    output::result(format_args!("\n{}.", learned.verdict.finding.words()));
-    learned.verdict.reasons.iter().for_each(output::result);
-    output::result(verdict::CAVEAT);
+    output::result(format_args!("\n{}.", learned.conclusion.finding.words()));
+    learned.conclusion.reasons.iter().for_each(output::result);
+    output::result(conclusion::CAVEAT);
 }
 
 fn numbers(e: &Evaluation) {

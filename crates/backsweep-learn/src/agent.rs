@@ -1,7 +1,7 @@
 //! The learned policy as an agent that can continue learning, be saved, and be solved with a bound.
 
 use crate::learned::Learned;
-use crate::plan::is_supported;
+use crate::supported_policy::is_supported;
 use backsweep::{Action, Agent, Next, PlannerKind, Random, Settings, State};
 use backsweep_io::{Learner, LearnerNames, Name};
 use backsweep_log::Counts;
@@ -14,7 +14,7 @@ pub fn learner(counts: &Counts, learned: &Learned) -> Result<Learner, String> {
     let settings = Settings { discount: learned.settings.discount, ..Settings::default() };
     let failed = |error: backsweep::Error| error.to_string();
     let mut agent = Agent::new(PlannerKind::default(), settings).map_err(failed)?;
-    let (table, plan) = (&learned.fit.table, &learned.fit.plan);
+    let (model, supported) = (&learned.fit.model, &learned.fit.supported);
     let text = |names: &[String]| names.iter().map(|name| Name::Text(name.clone())).collect();
     let mut names = LearnerNames {
         states: text(&counts.states),
@@ -24,13 +24,13 @@ pub fn learner(counts: &Counts, learned: &Learned) -> Result<Learner, String> {
         ends: Vec::new(),
     };
     // The place of each pair among the actions of its state, if the agent has it.
-    let mut places: Vec<Option<u32>> = vec![None; table.n.len()];
-    for state in 0..table.n_states() {
+    let mut places: Vec<Option<u32>> = vec![None; model.n.len()];
+    for state in 0..model.n_states() {
         let mut row = Vec::new();
-        for pair in table.pairs_of(state) {
-            if plan.chosen[state].is_none() || is_supported(table, &learned.settings, pair) {
+        for pair in model.pairs_of(state) {
+            if supported.chosen[state].is_none() || is_supported(model, &learned.settings, pair) {
                 places[pair] = Some(row.len() as u32);
-                row.push(table.actions[pair]);
+                row.push(model.actions[pair]);
             }
         }
         // A state that was never left has one unnamed action: it has no value yet, and it is not an end.
@@ -38,7 +38,7 @@ pub fn learner(counts: &Counts, learned: &Learned) -> Result<Learner, String> {
         names.rows.push(Some(row));
     }
     for row in counts.rows.iter().filter(|row| learned.settings.hold_out >> row.fold & 1 == 0) {
-        let Some(place) = table.pair(row.state, row.action).and_then(|pair| places[pair]) else { continue };
+        let Some(place) = model.pair(row.state, row.action).and_then(|pair| places[pair]) else { continue };
         let next = row.next.map_or(Next::Terminated, |next| Next::Continue(State(next)));
         let sum = counts.reward(row.reward_sum);
         agent.add_counts(State(row.state), Action(place), next, row.n, sum).map_err(failed)?;

@@ -13,16 +13,16 @@ const STUDENT: [f64; 15] = [
 ];
 
 /// What is summed over cases: `N` numbers per case.
-pub type Sums<const N: usize> = [f64; N];
+pub type CaseSums<const N: usize> = [f64; N];
 
 /// 95 % intervals of statistics of the sums over cases, drawn with replacement. `statistics` turns sums into `M` numbers; a
 /// resample for which one is undefined (NaN) is ignored for that one.
 pub fn intervals<const N: usize, const M: usize>(
-    cases: &[Sums<N>],
-    statistics: impl Fn(&Sums<N>) -> [f64; M],
+    cases: &[CaseSums<N>],
+    statistics: impl Fn(&CaseSums<N>) -> [f64; M],
 ) -> [(f64, f64); M] {
     let size = cases.len().div_ceil(MAX_UNITS).max(1);
-    let units: Vec<Sums<N>> = cases.chunks(size).map(total).collect();
+    let units: Vec<CaseSums<N>> = cases.chunks(size).map(total).collect();
     let mut random = Random::from_seed(0);
     let mut drawn: [Vec<f64>; M] = [const { Vec::new() }; M];
     for _ in 0..RESAMPLINGS {
@@ -41,13 +41,13 @@ pub fn intervals<const N: usize, const M: usize>(
 }
 
 /// The sums over all cases.
-pub fn total<const N: usize>(cases: &[Sums<N>]) -> Sums<N> {
+pub fn total<const N: usize>(cases: &[CaseSums<N>]) -> CaseSums<N> {
     let mut sums = [0.0; N];
     cases.iter().for_each(|case| add(&mut sums, case));
     sums
 }
 
-fn add<const N: usize>(sums: &mut Sums<N>, case: &Sums<N>) {
+fn add<const N: usize>(sums: &mut CaseSums<N>, case: &CaseSums<N>) {
     sums.iter_mut().zip(case).for_each(|(sum, number)| *sum += number);
 }
 
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn the_interval_of_a_mean_is_that_of_the_central_limit() {
         // 400 tosses of a fair coin: the mean is .5 ± 1.96 · .5 / 20 = ± .049.
-        let cases: Vec<Sums<2>> = (0..400).map(|i| [1.0, f64::from(i % 2)]).collect();
+        let cases: Vec<CaseSums<2>> = (0..400).map(|i| [1.0, f64::from(i % 2)]).collect();
         let [(low, high)] = intervals(&cases, |[n, sum]| [sum / n]);
         assert!((low - 0.451).abs() < 0.005 && (high - 0.549).abs() < 0.005, "{low} {high}");
     }
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn neighbours_drawn_together_give_the_same_interval() {
         let toss = |i: u64| f64::from(Random::from_seed(i).chance(0.5));
-        let many: Vec<Sums<2>> = (0..40_000).map(|i| [1.0, toss(i)]).collect();
+        let many: Vec<CaseSums<2>> = (0..40_000).map(|i| [1.0, toss(i)]).collect();
         let [(low, high)] = intervals(&many, |[n, sum]| [sum / n]);
         assert!(((high - low) / 2.0 - 0.0049).abs() < 0.0003, "{low} {high}");
     }

@@ -9,13 +9,13 @@ pub use calibration::Calibration;
 pub use estimate::{Against, Estimate};
 pub(crate) use estimate::{decimals, figure};
 
-use crate::bootstrap::{Sums, intervals, total};
-use crate::chain::{Chain, Logged};
+use crate::bootstrap::{CaseSums, intervals, total};
+use crate::evaluated_policy::{EvaluatedPolicy, Logged};
+use crate::fitted_model::FittedModel;
+use crate::history::HistoryDependence;
 use crate::learned::Fit;
-use crate::memory::Memory;
 use crate::off_policy::{HeldOut, Selected};
-use crate::settings::Settings;
-use crate::table::Table;
+use crate::settings::LearnSettings;
 use backsweep_log::Counts;
 use by_folds::{Policy, by_folds};
 use calibration::calibration;
@@ -52,7 +52,7 @@ pub struct Evaluation {
     /// The share of logged decisions that the policy would change.
     pub changed: f64,
     /// How well the previous step predicts what is done or what follows; only from whole cases.
-    pub memory: Option<Memory>,
+    pub history: Option<HistoryDependence>,
     /// Predictions against what followed, lowest first; only from whole cases.
     pub calibration: Vec<Calibration>,
 }
@@ -62,60 +62,68 @@ impl Evaluation {
         counts: &Counts,
         cases: &Selected,
         fit: &Fit,
-        settings: &Settings,
+        settings: &LearnSettings,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, String> {
-        let Fit { table, logged, plan, .. } = fit;
+        let Fit { model, logged, supported, .. } = fit;
         let discount = settings.discount;
         let train = !settings.hold_out;
-        let by_training =
-            |policy: Policy, chain: &Chain| by_folds(counts, train, table, policy, chain, discount).estimate;
-        let steps = table.n_steps() as f64;
-        let in_supported = |state: &usize| plan.chosen[*state].is_some();
-        let supported: i64 =
-            (0..table.n_states()).filter(in_supported).map(|state| table.visits(state)).sum();
-        let moved =
-            |pair: usize| table.n[pair] as f64 * (1.0 - plan.policy[pair] / logged.policy[pair]).max(0.0);
+        let by_training = |policy: Policy, evaluated: &EvaluatedPolicy| {
+            by_folds(counts, train, model, policy, evaluated, discount).estimate
+        };
+        let steps = model.n_steps() as f64;
+        let in_supported = |state: &usize| supported.chosen[*state].is_some();
+        let n_supported: i64 =
+            (0..model.n_states()).filter(in_supported).map(|state| model.visits(state)).sum();
+        let moved = |pair: usize| {
+            model.n[pair] as f64 * (1.0 - supported.probabilities[pair] / logged.probabilities[pair]).max(0.0)
+        };
         let mut evaluation = Self {
-            n_cases: [if counts.starts.is_empty() { 0 } else { table.n_cases }, 0],
-            n_steps: [table.n_steps(), 0],
-            logged_training: by_training(Policy::Logged, &logged.chain),
+            n_cases: [if counts.starts.is_empty() { 0 } else { model.n_cases }, 0],
+            n_steps: [model.n_steps(), 0],
+            logged_training: by_training(Policy::Logged, &logged.evaluated),
             logged: None,
-            training: by_training(Policy::Given(&plan.policy), &plan.chain),
+            training: by_training(Policy::Given(&supported.probabilities), &supported.evaluated),
             held_out: None,
             covered: 0.0,
             importance: None,
             doubly_robust: None,
             effective_cases: 0.0,
             reached: 0.0,
-            supported: supported as f64 / steps,
-            changed: (0..table.n.len()).map(moved).sum::<f64>() / steps,
-            memory: None,
+            supported: n_supported as f64 / steps,
+            changed: (0..model.n.len()).map(moved).sum::<f64>() / steps,
+            history: None,
             calibration: Vec::new(),
         };
-        let other = Table::new(counts, settings.hold_out)?;
+        let other = FittedModel::new(counts, settings.hold_out)?;
         if other.n_cases == 0 || counts.starts.is_empty() {
             return Ok(evaluation);
         }
         evaluation.n_cases[1] = other.n_cases;
         evaluation.n_steps[1] = other.n_steps();
-        let model = HeldOutModel::new(&other, fit, settings, &counts.states, stop)?;
-        let by_fold =
-            by_folds(counts, settings.hold_out, &other, Policy::Given(&model.policy), &model.chain, discount);
-        evaluation.covered = model.covered;
+        let held_out = HeldOutModel::new(&other, fit, settings, &counts.states, stop)?;
+        let by_fold = by_folds(
+            counts,
+            settings.hold_out,
+            &other,
+            Policy::Given(&held_out.policy),
+            &held_out.evaluated,
+            discount,
+        );
+        evaluation.covered = held_out.covered;
         if cases.cases.is_empty() {
             // Without discount, the few held-out folds may contain cases that never end; then they cannot be compared.
             let Ok(logged) = Logged::new(&other, settings, &counts.states, stop) else {
                 return Ok(evaluation);
             };
             let by_fold_logged =
-                by_folds(counts, settings.hold_out, &other, Policy::Logged, &logged.chain, discount);
+                by_folds(counts, settings.hold_out, &other, Policy::Logged, &logged.evaluated, discount);
             evaluation.logged = Some(by_fold_logged.estimate);
             evaluation.held_out = Some(by_fold.against(&by_fold_logged));
             return Ok(evaluation);
         }
         let found = HeldOut::new(cases, fit, discount);
-        let influences = model.influences(cases, &other, &by_fold, discount);
+        let influences = held_out.influences(cases, &other, &by_fold, discount);
         let resampled = Resampled::new(&found, &influences, by_fold.estimate.value);
         evaluation.logged = Some(resampled.logged);
         evaluation.held_out = Some(resampled.model);
@@ -123,7 +131,7 @@ impl Evaluation {
         evaluation.importance = (evaluation.effective_cases > 0.0).then_some(resampled.importance);
         evaluation.reached = resampled.reached;
         evaluation.doubly_robust = Some(resampled.doubly_robust);
-        evaluation.memory = found.memory;
+        evaluation.history = found.history;
         evaluation.calibration = calibration(found.predictions);
         Ok(evaluation)
     }
@@ -140,14 +148,14 @@ struct Resampled {
 
 impl Resampled {
     fn new(found: &HeldOut, influences: &[f64], in_model: f64) -> Self {
-        let sums: Vec<Sums<6>> = (0..found.returns.len())
+        let sums: Vec<CaseSums<6>> = (0..found.returns.len())
             .map(|i| {
                 let w = found.weights[i];
                 [1.0, found.returns[i], w, w * found.policy_returns[i], found.doubly_robust[i], influences[i]]
             })
             .collect();
         let scale = found.log_scale.exp();
-        let statistics = |[n, returns, weight, weighted, robust, influence]: &Sums<6>| {
+        let statistics = |[n, returns, weight, weighted, robust, influence]: &CaseSums<6>| {
             let (logged, importance) = (returns / n, weighted / weight);
             let (robust, model) = (robust / n, in_model + influence / n);
             let mean_weight = scale * weight / n;

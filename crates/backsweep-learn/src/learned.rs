@@ -1,23 +1,23 @@
 //! The entry point: counts in, a policy and what is known about it out.
 
-use crate::chain::Logged;
+use crate::conclusion::{self, Conclusion};
+use crate::evaluated_policy::Logged;
 use crate::evaluation::Evaluation;
+use crate::fitted_model::FittedModel;
 use crate::off_policy::{Cases, Selected};
-use crate::plan::Plan;
-use crate::settings::Settings;
-use crate::states::{self, StateRecord};
-use crate::table::Table;
-use crate::verdict::{self, Verdict};
+use crate::settings::LearnSettings;
+use crate::states::{self, StateComparison};
+use crate::supported_policy::SupportedPolicy;
 use backsweep_log::{Counts, End};
 
 /// Everything that was fitted to the training cases.
 pub struct Fit {
     /// The counts of the training cases.
-    pub table: Table,
+    pub model: FittedModel,
     /// The logged policy and its values.
     pub logged: Logged,
     /// The learned policy and its values.
-    pub plan: Plan,
+    pub supported: SupportedPolicy,
     /// The value of each pair if the learned policy follows.
     pub q: Vec<f64>,
 }
@@ -25,15 +25,15 @@ pub struct Fit {
 /// A policy learned from a log, and what it is worth.
 pub struct Learned {
     /// How it was learned.
-    pub settings: Settings,
+    pub settings: LearnSettings,
     /// What was fitted.
     pub fit: Fit,
     /// What it is worth.
     pub evaluation: Evaluation,
     /// The same in words.
-    pub verdict: Verdict,
+    pub conclusion: Conclusion,
     /// One row per state that was ever left, largest gain first.
-    pub states: Vec<StateRecord>,
+    pub states: Vec<StateComparison>,
 }
 
 /// Learns a policy from counts and evaluates it on held-out folds; `cases` are the held-out cases in full (cases of other folds are
@@ -45,22 +45,22 @@ pub struct Learned {
 pub fn learn(
     counts: &Counts,
     cases: Cases,
-    settings: &Settings,
+    settings: &LearnSettings,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Learned, String> {
     settings.check()?;
-    let table = Table::new(counts, !settings.hold_out)?;
-    if table.n.is_empty() {
+    let model = FittedModel::new(counts, !settings.hold_out)?;
+    if model.n.is_empty() {
         return Err(
             "the log has no steps to learn from; expected at least one row outside the held-out cases"
                 .to_owned(),
         );
     }
-    let logged = Logged::new(&table, settings, &counts.states, stop)?;
-    let plan = Plan::new(&table, &logged, settings, &counts.states, stop)?;
-    let value = |pair: usize| table.pair_value(pair, settings.discount, &plan.chain.values);
-    let q = (0..table.n.len()).map(value).collect();
-    let fit = Fit { table, logged, plan, q };
+    let logged = Logged::new(&model, settings, &counts.states, stop)?;
+    let supported = SupportedPolicy::new(&model, &logged, settings, &counts.states, stop)?;
+    let value = |pair: usize| model.pair_value(pair, settings.discount, &supported.evaluated.values);
+    let q = (0..model.n.len()).map(value).collect();
+    let fit = Fit { model, logged, supported, q };
     let held_out = Selected::new(cases, settings.hold_out);
     let known = |state: u32| (state as usize) < counts.states.len();
     for case in &held_out.cases {
@@ -70,7 +70,7 @@ pub fn learn(
         }
     }
     let evaluation = Evaluation::new(counts, &held_out, &fit, settings, stop)?;
-    let verdict = verdict::judge(&evaluation);
+    let conclusion = conclusion::judge(&evaluation);
     let states = states::rows(counts, &fit, settings);
-    Ok(Learned { settings: settings.clone(), fit, evaluation, verdict, states })
+    Ok(Learned { settings: settings.clone(), fit, evaluation, conclusion, states })
 }

@@ -7,10 +7,10 @@
 //!
 //! For both, a case that was cut continues with the fitted value of the state in which it was cut.
 
-use crate::chain::Logged;
+use crate::evaluated_policy::Logged;
+use crate::fitted_model::FittedModel;
+use crate::history::{HistoryDependence, Targets};
 use crate::learned::Fit;
-use crate::memory::{Memory, Targets};
-use crate::table::Table;
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{Case, End, Step};
 
@@ -54,7 +54,7 @@ pub struct HeldOut {
     /// The doubly robust value.
     pub doubly_robust: Vec<f64>,
     /// How well the previous action predicts what follows, if that can be determined.
-    pub memory: Option<Memory>,
+    pub history: Option<HistoryDependence>,
     /// For one decision per case, if it is long enough: the value that the fitted model gives the logged policy there, and the
     /// return that followed.
     pub predictions: Vec<(f64, f64)>,
@@ -66,7 +66,7 @@ impl HeldOut {
         let cases = &selected.cases;
         let mut log_weights = Vec::with_capacity(cases.len());
         let mut targets = Targets::default();
-        let usual_length = ((fit.table.n_steps() / fit.table.n_cases.max(1)) as usize).max(1);
+        let usual_length = ((fit.model.n_steps() / fit.model.n_cases.max(1)) as usize).max(1);
         for (i, case) in cases.iter().enumerate() {
             let rewards: Vec<f64> = case.steps.iter().map(|step| selected.reward(step)).collect();
             let n = case.steps.len();
@@ -74,34 +74,42 @@ impl HeldOut {
                 End::Terminated => 0.0,
                 End::Truncated(state) => values[state as usize],
             };
-            let logged = &fit.logged.chain.values;
+            let logged = &fit.logged.evaluated.values;
             let next = |t: usize| match case.steps.get(t + 1) {
                 Some(step) => logged[step.state as usize],
                 None => rest(logged),
             };
-            let (mut g, mut g_policy) = (rest(&fit.logged.chain.values), rest(&fit.plan.chain.values));
+            let (mut g, mut g_policy) =
+                (rest(&fit.logged.evaluated.values), rest(&fit.supported.evaluated.values));
             let (mut robust, mut log_weight) = (g_policy, 0.0);
             // Which decision is used must not depend on how the case continues.
             let decision = i % usual_length;
             for t in (0..n).rev() {
                 let (state, reward) = (case.steps[t].state as usize, rewards[t]);
-                let (rho, q) =
-                    ratio(&fit.table, &fit.logged, &fit.plan.policy, &fit.q, case, t, fit.logged.unseen);
-                robust = fit.plan.chain.values[state] + rho * (reward + discount * robust - q);
+                let (rho, q) = ratio(
+                    &fit.model,
+                    &fit.logged,
+                    &fit.supported.probabilities,
+                    &fit.q,
+                    case,
+                    t,
+                    fit.logged.unseen,
+                );
+                robust = fit.supported.evaluated.values[state] + rho * (reward + discount * robust - q);
                 log_weight += rho.ln();
                 g = reward + discount * g;
                 g_policy = reward + discount * g_policy;
                 if t > 0 {
                     let pair = |t: usize| (case.steps[t].state, case.steps[t].action);
                     targets.add(pair(t), pair(t - 1), reward + discount * next(t));
-                    let usual = fit.table.pairs_of(state).max_by_key(|&pair| fit.table.n[pair]);
+                    let usual = fit.model.pairs_of(state).max_by_key(|&pair| fit.model.n[pair]);
                     if let Some(usual) = usual {
-                        let is_usual = fit.table.actions[usual] == case.steps[t].action;
+                        let is_usual = fit.model.actions[usual] == case.steps[t].action;
                         targets.add_decision(case.steps[t].state, pair(t - 1), is_usual);
                     }
                 }
                 if t == decision {
-                    found.predictions.push((fit.logged.chain.values[state], g));
+                    found.predictions.push((fit.logged.evaluated.values[state], g));
                 }
             }
             found.returns.push(g);
@@ -112,7 +120,7 @@ impl HeldOut {
         // Only ratios of weights count; the largest is 1, so that no product overflows.
         let largest = log_weights.iter().fold(f64::NEG_INFINITY, |most, &w| most.max(w));
         let weight = |w: &f64| if largest == f64::NEG_INFINITY { 0.0 } else { (w - largest).exp() };
-        found.memory = targets.memory();
+        found.history = targets.dependence();
         found.weights = log_weights.iter().map(weight).collect();
         found.log_scale = largest;
         found
@@ -128,7 +136,7 @@ impl HeldOut {
 
 /// ρ of a step, and the fitted value of its pair. A state that training has not seen keeps its logged actions.
 fn ratio(
-    table: &Table,
+    model: &FittedModel,
     logged: &Logged,
     policy: &[f64],
     q: &[f64],
@@ -137,11 +145,11 @@ fn ratio(
     unseen: f64,
 ) -> (f64, f64) {
     let step = case.steps[t];
-    if table.pairs_of(step.state as usize).is_empty() {
+    if model.pairs_of(step.state as usize).is_empty() {
         return (1.0, unseen);
     }
-    match table.pair(step.state, step.action) {
-        Some(pair) => (policy[pair] / logged.policy[pair], q[pair]),
+    match model.pair(step.state, step.action) {
+        Some(pair) => (policy[pair] / logged.probabilities[pair], q[pair]),
         None => (0.0, 0.0),
     }
 }

@@ -19,16 +19,16 @@ pub const FILES: [&str; 2] = ["policy.csv", "report.html"];
 /// # Errors
 /// Never in practice: it is written to memory.
 pub fn policy_csv(counts: &Counts, learned: &Learned) -> Result<Vec<u8>, String> {
-    let table = &learned.fit.table;
+    let model = &learned.fit.model;
     let mut rows: Vec<_> = learned.states.iter().collect();
     rows.sort_by_key(|row| row.state);
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let action = |pair: usize| counts.actions[table.actions[pair] as usize].as_str();
+    let action = |pair: usize| counts.actions[model.actions[pair] as usize].as_str();
     let mut write = |record: [&str; 7]| writer.write_record(record).map_err(|error| error.to_string());
     write(["state", "action", "value", "count", "logged_action", "supported", "probability"])?;
     for row in rows {
-        let (value, count) = (row.value.to_string(), table.n[row.proposed].to_string());
-        let probability = learned.fit.plan.policy[row.proposed].to_string();
+        let (value, count) = (row.value.to_string(), model.n[row.proposed].to_string());
+        let probability = learned.fit.supported.probabilities[row.proposed].to_string();
         let supported = if row.supported { "true" } else { "false" };
         let state = &counts.states[row.state as usize];
         write([state, action(row.proposed), &value, &count, action(row.logged), supported, &probability])?;
@@ -53,9 +53,9 @@ fn against(found: &Option<Against>) -> Value {
 /// The summary as JSON.
 pub fn summary(learned: &Learned) -> Value {
     let (settings, e) = (&learned.settings, &learned.evaluation);
-    let memory = e.memory.map_or(
+    let dependence = e.history.map_or(
         Value::Null,
-        |memory| json!({"correlation": number(memory.correlation), "standard_errors": number(memory.errors)}),
+        |found| json!({"correlation": number(found.correlation), "standard_errors": number(found.errors)}),
     );
     let bins: Vec<Value> = e
         .calibration
@@ -63,8 +63,8 @@ pub fn summary(learned: &Learned) -> Value {
         .map(|bin| json!({"n": bin.n, "predicted": number(bin.predicted), "observed": estimate(&bin.observed)}))
         .collect();
     json!({
-        "finding": learned.verdict.finding.words(),
-        "reasons": learned.verdict.reasons,
+        "finding": learned.conclusion.finding.words(),
+        "reasons": learned.conclusion.reasons,
         "settings": {
             "discount": settings.discount, "min_count": settings.min_count, "keep_logged": settings.keep_logged,
             "pessimism": settings.pessimism, "held_out_folds": settings.hold_out.count_ones(),
@@ -74,7 +74,7 @@ pub fn summary(learned: &Learned) -> Value {
         "states": {"seen": learned.states.len(), "supported": learned.states.iter().filter(|row| row.supported).count()},
         "supported_visits": number(e.supported),
         "changed_decisions": number(e.changed),
-        "solver_bound": number(learned.fit.plan.bound),
+        "solver_bound": number(learned.fit.supported.bound),
         "logged": {"training_model": estimate(&e.logged_training), "held_out": e.logged.as_ref().map_or(Value::Null, estimate)},
         "policy": {
             "training_model": estimate(&e.training),
@@ -85,7 +85,7 @@ pub fn summary(learned: &Learned) -> Value {
             "effective_cases": number(e.effective_cases),
             "reached": number(e.reached),
         },
-        "memory": memory,
+        "memory": dependence,
         "calibration": bins,
     })
 }

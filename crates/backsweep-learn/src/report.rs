@@ -3,10 +3,10 @@
 
 mod tables;
 
+use crate::conclusion::CAVEAT;
 use crate::evaluation::{decimals, figure};
 use crate::learned::Learned;
 use crate::states::{RewardRange, refused};
-use crate::verdict::CAVEAT;
 use backsweep_log::Counts;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -63,9 +63,9 @@ fn head(page: &mut String, learned: &Learned) {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
          <title>A policy from a log</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>A policy from a log</h1>"
     );
-    let finding = learned.verdict.finding.words();
+    let finding = learned.conclusion.finding.words();
     let _ = writeln!(page, "<p class=\"finding {}\">{}</p>", finding.replace(' ', "-"), escape(finding));
-    for reason in &learned.verdict.reasons {
+    for reason in &learned.conclusion.reasons {
         let _ = writeln!(page, "<p>{}</p>", escape(reason));
     }
     let _ = writeln!(page, "<p class=\"caveat\">{}</p>", escape(CAVEAT));
@@ -79,8 +79,8 @@ fn head(page: &mut String, learned: &Learned) {
             e.doubly_robust.map_or_else(|| "not known".to_owned(), |found| found.policy.to_string()),
         ),
         ("effective held-out cases", format!("{} of {}", decimals(e.effective_cases, 1), e.n_cases[1])),
-        ("visits with support", crate::verdict::percent(e.supported)),
-        ("decisions changed", crate::verdict::percent(e.changed)),
+        ("visits with support", crate::conclusion::percent(e.supported)),
+        ("decisions changed", crate::conclusion::percent(e.changed)),
     ];
     let _ = writeln!(page, "<ul class=\"cards\">");
     for (name, number) in cards {
@@ -100,7 +100,7 @@ fn what_if(page: &mut String, counts: &Counts, learned: &Learned, range: &Reward
     rows.sort_by_key(|row| (std::cmp::Reverse(row.visits), row.state));
     let n_states = rows.len();
     rows.truncate(MAX_WHAT_IF);
-    let visits = fit.plan.chain.visits(&fit.table, learned.settings.discount);
+    let visits = fit.supported.evaluated.visits(&fit.model, learned.settings.discount);
     let number = |x: f64| if x.is_finite() { json!(figure(x)) } else { Value::Null };
     let states: Vec<Value> = rows
         .iter()
@@ -109,17 +109,17 @@ fn what_if(page: &mut String, counts: &Counts, learned: &Learned, range: &Reward
                 let found = range.estimate(fit, learned.settings.discount, pair);
                 let change = visits[row.state as usize] * (fit.q[pair] - row.value);
                 json!([
-                    counts.actions[fit.table.actions[pair] as usize],
-                    fit.table.n[pair],
-                    decimals(fit.logged.policy[pair] * 100.0, 1),
-                    decimals(fit.plan.policy[pair] * 100.0, 1),
+                    counts.actions[fit.model.actions[pair] as usize],
+                    fit.model.n[pair],
+                    decimals(fit.logged.probabilities[pair] * 100.0, 1),
+                    decimals(fit.supported.probabilities[pair] * 100.0, 1),
                     number(found.value),
                     number(found.low),
                     number(found.high),
                     number(change),
                 ])
             };
-            let pairs: Vec<Value> = fit.table.pairs_of(row.state as usize).map(pair).collect();
+            let pairs: Vec<Value> = fit.model.pairs_of(row.state as usize).map(pair).collect();
             json!([counts.states[row.state as usize], row.visits, figure(row.value), pairs])
         })
         .collect();

@@ -1,10 +1,10 @@
-//! Settings of the learner, checked once.
+//! LearnSettings of the learner, checked once.
 
 use backsweep_log::FOLDS;
 
 /// How to learn from counts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct LearnSettings {
     /// How much a reward one step later counts, above 0 and at most 1.
     pub discount: f64,
     /// An action is considered in a state only if it was logged there at least this often; at least 1.
@@ -21,7 +21,7 @@ pub struct Settings {
     pub threads: usize,
 }
 
-impl Default for Settings {
+impl Default for LearnSettings {
     fn default() -> Self {
         Self {
             discount: 0.99,
@@ -53,7 +53,7 @@ pub fn hold_out(share: f64) -> Result<u16, String> {
     Ok(u16::MAX << (FOLDS as u32 - n_folds))
 }
 
-impl Settings {
+impl LearnSettings {
     /// Checks every number.
     ///
     /// # Errors

@@ -2,13 +2,13 @@
 
 use crate::evaluation::Estimate;
 use crate::learned::Fit;
-use crate::plan::is_supported;
-use crate::settings::Settings;
+use crate::settings::LearnSettings;
+use crate::supported_policy::is_supported;
 use backsweep_log::Counts;
 
 /// One state that was left at least once.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StateRecord {
+pub struct StateComparison {
     /// Its position in the counts.
     pub state: u32,
     /// How often training cases left it.
@@ -25,7 +25,7 @@ pub struct StateRecord {
     pub gain: f64,
 }
 
-impl StateRecord {
+impl StateComparison {
     /// The gain over all visits.
     pub fn total_gain(&self) -> f64 {
         self.gain * self.visits as f64
@@ -43,36 +43,37 @@ pub struct Refused {
     pub promise: f64,
 }
 
-pub(crate) fn rows(counts: &Counts, fit: &Fit, settings: &Settings) -> Vec<StateRecord> {
-    let table = &fit.table;
+pub(crate) fn rows(counts: &Counts, fit: &Fit, settings: &LearnSettings) -> Vec<StateComparison> {
+    let model = &fit.model;
     let row = |state: usize| {
-        let pairs = table.pairs_of(state);
+        let pairs = model.pairs_of(state);
         // Among equal counts, the first action, so that the result is deterministic.
-        let logged = pairs.clone().min_by_key(|&pair| std::cmp::Reverse(table.n[pair]))?;
-        let chosen = fit.plan.chosen[state];
-        let advantage = |pair: usize| (fit.plan.policy[pair] - fit.logged.policy[pair]) * fit.q[pair];
-        Some(StateRecord {
+        let logged = pairs.clone().min_by_key(|&pair| std::cmp::Reverse(model.n[pair]))?;
+        let chosen = fit.supported.chosen[state];
+        let advantage =
+            |pair: usize| (fit.supported.probabilities[pair] - fit.logged.probabilities[pair]) * fit.q[pair];
+        Some(StateComparison {
             state: state as u32,
-            visits: table.visits(state),
+            visits: model.visits(state),
             logged,
             proposed: chosen.unwrap_or(logged),
-            supported: pairs.clone().any(|pair| is_supported(table, settings, pair)),
-            value: fit.plan.chain.values[state],
+            supported: pairs.clone().any(|pair| is_supported(model, settings, pair)),
+            value: fit.supported.evaluated.values[state],
             gain: pairs.map(advantage).sum(),
         })
     };
-    let mut rows: Vec<StateRecord> = (0..counts.states.len()).filter_map(row).collect();
+    let mut rows: Vec<StateComparison> = (0..counts.states.len()).filter_map(row).collect();
     rows.sort_by(|a, b| b.total_gain().total_cmp(&a.total_gain()).then(a.state.cmp(&b.state)));
     rows
 }
 
 /// Unsupported actions that look better than the policy's, most promising first.
-pub fn refused(fit: &Fit, settings: &Settings) -> Vec<Refused> {
+pub fn refused(fit: &Fit, settings: &LearnSettings) -> Vec<Refused> {
     let mut found = Vec::new();
-    for state in 0..fit.table.n_states() {
-        for pair in fit.table.pairs_of(state) {
-            let promise = fit.q[pair] - fit.plan.chain.values[state];
-            if !is_supported(&fit.table, settings, pair) && promise > 0.0 {
+    for state in 0..fit.model.n_states() {
+        for pair in fit.model.pairs_of(state) {
+            let promise = fit.q[pair] - fit.supported.evaluated.values[state];
+            if !is_supported(&fit.model, settings, pair) && promise > 0.0 {
                 found.push(Refused { state: state as u32, pair, promise });
             }
         }
@@ -102,21 +103,21 @@ impl RewardRange {
     /// The variance of rewards with mean m within [l, h] is at most (h − m)(m − l) (Bhatia & Davis 2000); that of the values of
     /// next states is known. The deviations are added, as if the two were perfectly correlated.
     pub fn estimate(&self, fit: &Fit, discount: f64, pair: usize) -> Estimate {
-        let (table, value) = (&fit.table, fit.q[pair]);
-        let n = table.n[pair] as f64;
-        if table.n[pair] < 2 {
+        let (model, value) = (&fit.model, fit.q[pair]);
+        let n = model.n[pair] as f64;
+        if model.n[pair] < 2 {
             return Estimate { value, low: f64::NEG_INFINITY, high: f64::INFINITY };
         }
-        let values = &fit.plan.chain.values;
-        let mean_next = (value - table.rewards[pair]) / discount;
+        let values = &fit.supported.evaluated.values;
+        let mean_next = (value - model.rewards[pair]) / discount;
         let (mut squares, mut n_arcs) = (0.0, 0.0);
-        for arc in table.arcs_of(pair) {
-            let (n_arc, next) = (table.arc_n[arc] as f64, values[table.next[arc] as usize]);
+        for arc in model.arcs_of(pair) {
+            let (n_arc, next) = (model.arc_n[arc] as f64, values[model.next[arc] as usize]);
             squares += n_arc * (next - mean_next).powi(2);
             n_arcs += n_arc;
         }
         squares += (n - n_arcs) * mean_next.powi(2);
-        let reward = table.rewards[pair];
+        let reward = model.rewards[pair];
         let of_rewards = ((self.high - reward) * (reward - self.low)).max(0.0).sqrt();
         let deviation = discount * (squares / n).sqrt() + of_rewards;
         let half = 1.96 * deviation / (n - 1.0).sqrt();

@@ -2,7 +2,7 @@
 
 use crate::errors;
 use crate::frames::PyFrame;
-use backsweep_learn::{Cases, Learned, Settings, agent, hold_out, learn, output, report};
+use backsweep_learn::{Cases, LearnSettings, Learned, agent, hold_out, learn, output, report};
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{Column, Counts, EndRule, Frame, Input, Observer, Outcome, Spec};
 use numpy::{IntoPyArray, PyArray1};
@@ -68,18 +68,18 @@ fn decimal(text: &str) -> PyResult<Decimal> {
 
 /// Learn a policy from the files or the columns of a log. See `backsweep.learn_log`.
 #[pyfunction]
-#[pyo3(signature = (paths, table, columns_of, options, settings))]
+#[pyo3(signature = (paths, model, columns_of, options, settings))]
 pub fn learn_log(
     py: Python<'_>,
     paths: Vec<String>,
-    table: Option<Bound<'_, PyAny>>,
+    model: Option<Bound<'_, PyAny>>,
     columns_of: &Bound<'_, PyDict>,
     options: &Bound<'_, PyDict>,
     settings: &Bound<'_, PyDict>,
 ) -> PyResult<LearnedLog> {
-    let (inputs, frame) = match table {
-        Some(table) => {
-            let (title, frame) = PyFrame::new(&table)?;
+    let (inputs, frame) = match model {
+        Some(model) => {
+            let (title, frame) = PyFrame::new(&model)?;
             let frame = Arc::new(frame);
             (vec![Input::Frame(title, Arc::clone(&frame) as Arc<dyn Frame>)], Some(frame))
         }
@@ -152,9 +152,9 @@ fn spec(of: &Bound<'_, PyDict>, options: &Bound<'_, PyDict>) -> PyResult<Spec> {
     })
 }
 
-fn read_settings(dict: &Bound<'_, PyDict>) -> PyResult<Settings> {
-    let plain = Settings::default();
-    let settings = Settings {
+fn read_settings(dict: &Bound<'_, PyDict>) -> PyResult<LearnSettings> {
+    let plain = LearnSettings::default();
+    let settings = LearnSettings {
         discount: item(dict, "discount")?.unwrap_or(plain.discount),
         min_count: item(dict, "min_count")?.unwrap_or(plain.min_count),
         keep_logged: item(dict, "keep_logged")?.unwrap_or(false),
@@ -176,10 +176,10 @@ impl LearnedLog {
 
     /// The state, action, value, count, logged action, support and probability of each state that was ever left, as columns.
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (table, plan) = (&self.learned.fit.table, &self.learned.fit.plan);
+        let (model, supported) = (&self.learned.fit.model, &self.learned.fit.supported);
         let mut rows: Vec<_> = self.learned.states.iter().collect();
         rows.sort_by_key(|row| row.state);
-        let action = |pair: usize| self.counts.actions[table.actions[pair] as usize].as_str();
+        let action = |pair: usize| self.counts.actions[model.actions[pair] as usize].as_str();
         let columns = PyDict::new(py);
         let states = rows.iter().map(|row| self.counts.states[row.state as usize].as_str());
         columns.set_item("state", states.collect::<Vec<_>>())?;
@@ -187,21 +187,24 @@ impl LearnedLog {
         columns.set_item("logged_action", rows.iter().map(|row| action(row.logged)).collect::<Vec<_>>())?;
         columns.set_item("value", floats(py, rows.iter().map(|row| row.value)))?;
         columns.set_item("gain", floats(py, rows.iter().map(|row| row.gain)))?;
-        columns.set_item("probability", floats(py, rows.iter().map(|row| plan.policy[row.proposed])))?;
+        columns.set_item(
+            "probability",
+            floats(py, rows.iter().map(|row| supported.probabilities[row.proposed])),
+        )?;
         columns.set_item("visits", ints(py, rows.iter().map(|row| row.visits)))?;
-        columns.set_item("count", ints(py, rows.iter().map(|row| table.n[row.proposed])))?;
+        columns.set_item("count", ints(py, rows.iter().map(|row| model.n[row.proposed])))?;
         columns.set_item("supported", rows.iter().map(|row| row.supported).collect::<Vec<_>>())?;
         Ok(columns)
     }
 
     /// The probability of each action in each state, by name.
     fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (table, policy) = (&self.learned.fit.table, &self.learned.fit.plan.policy);
+        let (model, policy) = (&self.learned.fit.model, &self.learned.fit.supported.probabilities);
         let states = PyDict::new(py);
-        for state in (0..table.n_states()).filter(|&state| !table.pairs_of(state).is_empty()) {
+        for state in (0..model.n_states()).filter(|&state| !model.pairs_of(state).is_empty()) {
             let actions = PyDict::new(py);
-            for pair in table.pairs_of(state).filter(|&pair| policy[pair] > 0.0) {
-                actions.set_item(&self.counts.actions[table.actions[pair] as usize], policy[pair])?;
+            for pair in model.pairs_of(state).filter(|&pair| policy[pair] > 0.0) {
+                actions.set_item(&self.counts.actions[model.actions[pair] as usize], policy[pair])?;
             }
             states.set_item(&self.counts.states[state], actions)?;
         }

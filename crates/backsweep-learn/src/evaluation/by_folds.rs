@@ -2,8 +2,8 @@
 
 use super::{Against, Estimate};
 use crate::bootstrap::jackknife;
-use crate::chain::Chain;
-use crate::table::Table;
+use crate::evaluated_policy::EvaluatedPolicy;
+use crate::fitted_model::FittedModel;
 use backsweep_log::Counts;
 
 /// A value in a model with what each fold adds to it.
@@ -39,23 +39,23 @@ pub(super) enum Policy<'a> {
 pub(super) fn by_folds(
     counts: &Counts,
     folds: u16,
-    table: &Table,
+    model: &FittedModel,
     policy: Policy,
-    chain: &Chain,
+    evaluated: &EvaluatedPolicy,
     discount: f64,
 ) -> ByFolds {
-    let values = &chain.values;
-    let value = table.mean_start(values);
-    let visits = chain.visits(table, discount);
-    let n_cases = table.n_cases as f64;
-    let (mut weights, mut q) = (vec![0.0; table.n.len()], vec![0.0; table.n.len()]);
+    let values = &evaluated.values;
+    let value = model.mean_start(values);
+    let visits = evaluated.visits(model, discount);
+    let n_cases = model.n_cases as f64;
+    let (mut weights, mut q) = (vec![0.0; model.n.len()], vec![0.0; model.n.len()]);
     for (state, visits) in visits.iter().enumerate() {
-        for pair in table.pairs_of(state) {
+        for pair in model.pairs_of(state) {
             (weights[pair], q[pair]) = match policy {
                 Policy::Given(policy) => {
-                    (visits * policy[pair] / table.n[pair] as f64, table.pair_value(pair, discount, values))
+                    (visits * policy[pair] / model.n[pair] as f64, model.pair_value(pair, discount, values))
                 }
-                Policy::Logged => (visits / table.visits(state) as f64, values[state]),
+                Policy::Logged => (visits / model.visits(state) as f64, values[state]),
             };
             weights[pair] *= n_cases;
         }
@@ -67,7 +67,7 @@ pub(super) fn by_folds(
     }
     for row in counts.rows.iter().filter(|row| folds >> row.fold & 1 == 1) {
         seen[usize::from(row.fold)] = true;
-        let Some(pair) = table.pair(row.state, row.action) else { continue };
+        let Some(pair) = model.pair(row.state, row.action) else { continue };
         let next = row.next.map_or(0.0, |next| values[next as usize]);
         let surprise = counts.reward(row.reward_sum) + row.n as f64 * (discount * next - q[pair]);
         sums[usize::from(row.fold)] += weights[pair] * surprise;

@@ -1,17 +1,17 @@
 //! The model of held-out data, and what each case adds to a value in it.
 
 use super::by_folds::ByFolds;
-use crate::chain::{self, Chain, Rows};
+use crate::evaluated_policy::{self, EvaluatedPolicy, MixtureModel};
+use crate::fitted_model::FittedModel;
 use crate::learned::Fit;
 use crate::off_policy::Selected;
-use crate::settings::Settings;
-use crate::table::Table;
+use crate::settings::LearnSettings;
 use backsweep_log::End;
 
 /// The policy in the model of held-out data; where that has no row, the training row is used.
 pub(super) struct HeldOutModel {
-    pub chain: Chain,
-    /// The probability of each pair of the held-out table.
+    pub evaluated: EvaluatedPolicy,
+    /// The probability of each pair of the held-out model.
     pub policy: Vec<f64>,
     /// The share of the policy's decisions for which held-out data has a row.
     pub covered: f64,
@@ -19,17 +19,17 @@ pub(super) struct HeldOutModel {
 
 impl HeldOutModel {
     pub fn new(
-        other: &Table,
+        other: &FittedModel,
         fit: &Fit,
-        settings: &Settings,
+        settings: &LearnSettings,
         names: &[String],
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, String> {
         // Without discount, held-out rows alone may form a cycle; states from which they never end use their training rows.
-        let mut by_training = vec![false; fit.table.n_states()];
+        let mut by_training = vec![false; fit.model.n_states()];
         let (rows, policy, share_covered) = loop {
             let found = Self::rows(other, fit, &by_training)?;
-            let ends = chain::ends(&found.0.mdp, |state| state);
+            let ends = evaluated_policy::ends(&found.0.mdp, |state| state);
             let mut more = false;
             for (by_training, ends) in by_training.iter_mut().zip(ends) {
                 let add = settings.discount == 1.0 && !ends && !*by_training;
@@ -40,22 +40,26 @@ impl HeldOutModel {
                 break found;
             }
         };
-        let chain = Chain::solve(rows, settings, names, stop)?;
-        let visits = chain.visits(other, settings.discount);
+        let evaluated = EvaluatedPolicy::solve(rows, settings, names, stop)?;
+        let visits = evaluated.visits(other, settings.discount);
         let covered: f64 = visits.iter().zip(&share_covered).map(|(visits, share)| visits * share).sum();
         let covered = covered / visits.iter().sum::<f64>();
-        Ok(Self { chain, policy, covered })
+        Ok(Self { evaluated, policy, covered })
     }
 
     /// The policy's rows, its probability for each held-out pair, and the share of each state's decisions that held-out rows cover.
-    fn rows(other: &Table, fit: &Fit, by_training: &[bool]) -> Result<(Rows, Vec<f64>, Vec<f64>), String> {
-        let Fit { table, logged, plan, .. } = fit;
-        let mut rows = Rows::new(table.n_states());
+    fn rows(
+        other: &FittedModel,
+        fit: &Fit,
+        by_training: &[bool],
+    ) -> Result<(MixtureModel, Vec<f64>, Vec<f64>), String> {
+        let Fit { model, logged, supported, .. } = fit;
+        let mut rows = MixtureModel::new(model.n_states());
         let mut policy = vec![0.0; other.n.len()];
-        let mut share_covered = vec![0.0; table.n_states()];
+        let mut share_covered = vec![0.0; model.n_states()];
         let own = other.logged_policy();
         for (state, covered) in share_covered.iter_mut().enumerate() {
-            let pairs = table.pairs_of(state);
+            let pairs = model.pairs_of(state);
             if pairs.is_empty() {
                 // Training says nothing about this state, so the policy keeps the logged decisions.
                 let held_out = if by_training[state] { 0..0 } else { other.pairs_of(state) };
@@ -67,16 +71,16 @@ impl HeldOutModel {
                     rows.mix(own[pair], other, pair, 0.0);
                 }
             }
-            for pair in pairs.filter(|&pair| plan.policy[pair] > 0.0) {
-                let share = plan.policy[pair];
-                let twin = other.pair(state as u32, table.actions[pair]).filter(|_| !by_training[state]);
+            for pair in pairs.filter(|&pair| supported.probabilities[pair] > 0.0) {
+                let share = supported.probabilities[pair];
+                let twin = other.pair(state as u32, model.actions[pair]).filter(|_| !by_training[state]);
                 match twin {
                     Some(twin) => {
                         policy[twin] = share;
                         *covered += share;
                         rows.mix(share, other, twin, 0.0);
                     }
-                    None => rows.mix(share, table, pair, 0.0),
+                    None => rows.mix(share, model, pair, 0.0),
                 }
             }
             rows.end_choice()?;
@@ -89,11 +93,11 @@ impl HeldOutModel {
     pub fn influences(
         &self,
         selected: &Selected,
-        other: &Table,
+        other: &FittedModel,
         by_fold: &ByFolds,
         discount: f64,
     ) -> Vec<f64> {
-        let values = &self.chain.values;
+        let values = &self.evaluated.values;
         let mut influences: Vec<f64> = selected
             .cases
             .iter()

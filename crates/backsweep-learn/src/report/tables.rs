@@ -1,10 +1,10 @@
 //! The tables of the report and its only figure.
 
 use super::escape;
+use crate::conclusion::percent;
 use crate::evaluation::{Calibration, Estimate, decimals, figure};
 use crate::learned::Learned;
 use crate::states::{Refused, RewardRange};
-use crate::verdict::percent;
 use backsweep_log::Counts;
 use std::fmt::Write;
 
@@ -68,13 +68,13 @@ pub(super) fn worth(page: &mut String, learned: &Learned) {
         rows.push(row(name, found.as_ref().map(|f| &f.policy), found.as_ref().map(|f| &f.gain), &note));
     }
     table(page, 9, &["estimate", "value [95 %]", "gain [95 %]", "note"], rows);
-    if let Some(memory) = e.memory {
+    if let Some(dependence) = e.history {
         let _ = writeln!(
             page,
             "<p>The previous step correlates with what is done in a state, or with what follows, by {}, {} standard errors beyond chance; in states \
              that hold all that matters it would not.</p>",
-            decimals(memory.correlation, 3),
-            decimals(memory.errors, 1)
+            decimals(dependence.correlation, 3),
+            decimals(dependence.errors, 1)
         );
     }
 }
@@ -98,7 +98,7 @@ pub(super) fn states(
          as logged, in the fitted model. Intervals come from the count and the spread of what followed the action.</p>"
     );
     let fit = &learned.fit;
-    let name = |pair: usize| counts.actions[fit.table.actions[pair] as usize].clone();
+    let name = |pair: usize| counts.actions[fit.model.actions[pair] as usize].clone();
     let value = |pair: usize| range.estimate(fit, learned.settings.discount, pair).to_string();
     let changed =
         learned.states.iter().filter(|row| row.supported && row.proposed != row.logged && row.gain > 0.0);
@@ -113,9 +113,9 @@ pub(super) fn states(
             name(row.logged),
             name(row.proposed),
             row.visits.to_string(),
-            fit.table.n[row.logged].to_string(),
+            fit.model.n[row.logged].to_string(),
             value(row.logged),
-            fit.table.n[row.proposed].to_string(),
+            fit.model.n[row.proposed].to_string(),
             value(row.proposed),
             figure(row.total_gain()),
         ]
@@ -160,16 +160,16 @@ pub(super) fn refused(
          there the policy is what was logged.</p>",
         without.len(),
         learned.states.len(),
-        percent(visits as f64 / fit.table.n_steps() as f64)
+        percent(visits as f64 / fit.model.n_steps() as f64)
     );
-    let action = |pair: usize| counts.actions[fit.table.actions[pair] as usize].clone();
+    let action = |pair: usize| counts.actions[fit.model.actions[pair] as usize].clone();
     if !without.is_empty() {
         let rows = without.iter().take(most).map(|row| {
             vec![
                 counts.states[row.state as usize].clone(),
                 action(row.logged),
                 row.visits.to_string(),
-                fit.table.n[row.logged].to_string(),
+                fit.model.n[row.logged].to_string(),
             ]
         });
         table(page, 2, &["state", "most often logged", "visits", "its count"], rows);
@@ -186,7 +186,7 @@ pub(super) fn refused(
             vec![
                 counts.states[refused.state as usize].clone(),
                 action(refused.pair),
-                fit.table.n[refused.pair].to_string(),
+                fit.model.n[refused.pair].to_string(),
                 figure(refused.promise),
             ]
         });
@@ -266,7 +266,7 @@ pub(super) fn settings(page: &mut String, counts: &Counts, learned: &Learned, ho
             "solved",
             format!(
                 "no policy with this support is better in the fitted model by more than {:.1e}",
-                learned.fit.plan.bound
+                learned.fit.supported.bound
             ),
         ),
     ];

@@ -1,15 +1,13 @@
 //! Support: what may be decided, what keeps the logged policy, and what is refused. Numbers worked out by hand.
 
-mod common;
-
-use backsweep_learn::chain::Logged;
-use backsweep_learn::{Cases, Settings, Table, hold_out, learn};
+use crate::common::{GO_ON, case, count, learned};
+use backsweep_learn::evaluated_policy::Logged;
+use backsweep_learn::{Cases, FittedModel, LearnSettings, hold_out, learn};
 use backsweep_log::{Case, End};
-use common::{GO_ON, case, count, learned};
 
 /// Nothing is held out, so that every case counts.
-fn all(discount: f64, min_count: i64) -> Settings {
-    Settings { discount, min_count, hold_out: 0, ..Settings::default() }
+fn all(discount: f64, min_count: i64) -> LearnSettings {
+    LearnSettings { discount, min_count, hold_out: 0, ..LearnSettings::default() }
 }
 
 fn repeat(n: usize, steps: &[(u32, u32, i64)], end: End) -> Vec<Case> {
@@ -28,13 +26,13 @@ fn one_state() -> Vec<Case> {
 fn a_rare_action_is_not_considered_however_good_it_looks() {
     let counts = count(1, 3, &one_state());
     let found = learned(&counts, &[], &all(1.0, 20));
-    assert_eq!(found.fit.plan.policy, [1.0, 0.0, 0.0]);
-    assert!((found.fit.plan.chain.values[0] - 0.5).abs() < 1e-9);
+    assert_eq!(found.fit.supported.probabilities, [1.0, 0.0, 0.0]);
+    assert!((found.fit.supported.evaluated.values[0] - 0.5).abs() < 1e-9);
     let refused = backsweep_learn::states::refused(&found.fit, &found.settings);
     assert_eq!((refused.len(), refused[0].pair), (1, 2));
     assert!((refused[0].promise - 0.5).abs() < 1e-9);
     // With a minimum of 3 it is.
-    assert_eq!(learned(&counts, &[], &all(1.0, 3)).fit.plan.policy, [0.0, 0.0, 1.0]);
+    assert_eq!(learned(&counts, &[], &all(1.0, 3)).fit.supported.probabilities, [0.0, 0.0, 1.0]);
 }
 
 #[test]
@@ -42,7 +40,7 @@ fn a_state_without_support_keeps_the_logged_mixture() {
     let counts = count(1, 3, &one_state());
     let found = learned(&counts, &[], &all(1.0, 31));
     let expected = (30.0 * 0.5 + 30.0 * 0.4 + 3.0) / 63.0;
-    assert!((found.fit.plan.chain.values[0] - expected).abs() < 1e-9);
+    assert!((found.fit.supported.evaluated.values[0] - expected).abs() < 1e-9);
     assert!(!found.states[0].supported);
     assert_eq!((found.states[0].proposed, found.evaluation.supported), (0, 0.0));
     assert!(found.evaluation.changed.abs() < 1e-12, "{}", found.evaluation.changed);
@@ -51,11 +49,11 @@ fn a_state_without_support_keeps_the_logged_mixture() {
 #[test]
 fn rare_actions_keep_their_share_and_the_rest_is_decided() {
     let counts = count(1, 3, &one_state());
-    let found = learned(&counts, &[], &Settings { keep_logged: true, ..all(1.0, 20) });
+    let found = learned(&counts, &[], &LearnSettings { keep_logged: true, ..all(1.0, 20) });
     let kept = 3.0 / 63.0;
-    let policy = &found.fit.plan.policy;
+    let policy = &found.fit.supported.probabilities;
     assert!((policy[0] - (1.0 - kept)).abs() < 1e-12 && policy[1] == 0.0 && (policy[2] - kept).abs() < 1e-12);
-    assert!((found.fit.plan.chain.values[0] - ((1.0 - kept) * 0.5 + kept)).abs() < 1e-9);
+    assert!((found.fit.supported.evaluated.values[0] - ((1.0 - kept) * 0.5 + kept)).abs() < 1e-9);
     // 30 of 63 logged decisions were action 1, which is never taken.
     assert!((found.evaluation.changed - 30.0 / 63.0).abs() < 1e-12);
 }
@@ -65,16 +63,16 @@ fn the_pessimist_prefers_what_was_seen_more_often() {
     let mut cases = repeat(400, &[(0, 0, 500)], End::Terminated);
     cases.extend(repeat(25, &[(0, 1, 550)], End::Terminated));
     let counts = count(1, 2, &cases);
-    assert_eq!(learned(&counts, &[], &all(1.0, 20)).fit.plan.policy, [0.0, 1.0]);
+    assert_eq!(learned(&counts, &[], &all(1.0, 20)).fit.supported.probabilities, [0.0, 1.0]);
     // .5 − κ/20 against .55 − κ/5: even at κ = 1/3.
     assert_eq!(
-        learned(&counts, &[], &Settings { pessimism: 0.3, ..all(1.0, 20) }).fit.plan.policy,
+        learned(&counts, &[], &LearnSettings { pessimism: 0.3, ..all(1.0, 20) }).fit.supported.probabilities,
         [0.0, 1.0]
     );
-    let found = learned(&counts, &[], &Settings { pessimism: 0.4, ..all(1.0, 20) });
-    assert_eq!(found.fit.plan.policy, [1.0, 0.0]);
+    let found = learned(&counts, &[], &LearnSettings { pessimism: 0.4, ..all(1.0, 20) });
+    assert_eq!(found.fit.supported.probabilities, [1.0, 0.0]);
     // The reported value has no penalty.
-    assert!((found.fit.plan.chain.values[0] - 0.5).abs() < 1e-9);
+    assert!((found.fit.supported.evaluated.values[0] - 0.5).abs() < 1e-9);
 }
 
 #[test]
@@ -85,11 +83,15 @@ fn a_state_never_left_is_worth_what_the_log_gets_on_average() {
     let counts = count(2, 1, &cases);
     // V(0) = 1 + γ/2 c and c = V(0), so V(0) = 1 / (1 − γ/2).
     let found = learned(&counts, &[], &all(0.9, 20));
-    assert!((found.fit.plan.chain.values[0] - 1.0 / 0.55).abs() < 1e-5, "{:?}", found.fit.plan.chain.values);
+    assert!(
+        (found.fit.supported.evaluated.values[0] - 1.0 / 0.55).abs() < 1e-5,
+        "{:?}",
+        found.fit.supported.evaluated.values
+    );
     assert!((found.fit.logged.unseen - 1.0 / 0.55).abs() < 1e-5);
     // Without discount it is as if cases started again: 2.
     let found = learned(&counts, &[], &all(1.0, 20));
-    assert!((found.fit.plan.chain.values[0] - 2.0).abs() < 1e-5);
+    assert!((found.fit.supported.evaluated.values[0] - 2.0).abs() < 1e-5);
 }
 
 #[test]
@@ -101,8 +103,8 @@ fn a_policy_that_only_loops_is_refused_without_discount() {
     let error = learn(&counts, Cases::default(), &all(1.0, 20), GO_ON).err().unwrap();
     assert!(error.contains("state 's000'") && error.contains("--discount"), "{error}");
     // With a discount it is defined, if not sensible; also if waiting is too rare to be considered.
-    assert_eq!(learned(&counts, &[], &all(0.9, 20)).fit.plan.policy, [1.0, 0.0]);
-    assert_eq!(learned(&counts, &[], &all(1.0, 31)).fit.plan.policy, [0.0, 1.0]);
+    assert_eq!(learned(&counts, &[], &all(0.9, 20)).fit.supported.probabilities, [1.0, 0.0]);
+    assert_eq!(learned(&counts, &[], &all(1.0, 31)).fit.supported.probabilities, [0.0, 1.0]);
     // A log in which no case ever ends has no total either.
     let cut = count(1, 1, &repeat(30, &[(0, 0, 1000)], End::Truncated(0)));
     assert!(learn(&cut, Cases::default(), &all(1.0, 20), GO_ON).is_err());
@@ -114,8 +116,8 @@ fn only_training_folds_are_learned_from() {
     cases.iter_mut().for_each(|case| case.fold = 0);
     cases.extend((0..40).map(|_| case(15, &[(0, 2, 1000)], End::Terminated)));
     let counts = count(1, 3, &cases);
-    let settings = Settings { hold_out: hold_out(0.2).unwrap(), ..all(1.0, 20) };
-    assert_eq!(learned(&counts, &cases, &settings).fit.plan.policy, [1.0, 0.0, 0.0]);
+    let settings = LearnSettings { hold_out: hold_out(0.2).unwrap(), ..all(1.0, 20) };
+    assert_eq!(learned(&counts, &cases, &settings).fit.supported.probabilities, [1.0, 0.0, 0.0]);
 }
 
 #[test]
@@ -133,13 +135,13 @@ fn shares_become_folds() {
 fn nonsense_is_refused_with_a_reason() {
     let counts = count(1, 3, &one_state());
     let wrong = [
-        Settings { discount: 0.0, ..all(1.0, 20) },
-        Settings { discount: f64::NAN, ..all(1.0, 20) },
+        LearnSettings { discount: 0.0, ..all(1.0, 20) },
+        LearnSettings { discount: f64::NAN, ..all(1.0, 20) },
         all(1.1, 20),
         all(1.0, 0),
-        Settings { pessimism: f64::INFINITY, ..all(1.0, 20) },
-        Settings { tolerance: 0.0, ..all(1.0, 20) },
-        Settings { hold_out: u16::MAX, ..all(1.0, 20) },
+        LearnSettings { pessimism: f64::INFINITY, ..all(1.0, 20) },
+        LearnSettings { tolerance: 0.0, ..all(1.0, 20) },
+        LearnSettings { hold_out: u16::MAX, ..all(1.0, 20) },
     ];
     for settings in wrong {
         let error = learn(&counts, Cases::default(), &settings, GO_ON).err().unwrap();
@@ -159,19 +161,19 @@ fn nonsense_is_refused_with_a_reason() {
 fn a_table_is_what_was_counted() {
     let mut cases = repeat(3, &[(0, 1, 500), (1, 0, 250)], End::Terminated);
     cases.extend(repeat(1, &[(0, 1, 1500)], End::Truncated(2)));
-    let table = Table::new(&count(3, 2, &cases), u16::MAX).unwrap();
-    assert_eq!(table.pairs, [0, 1, 2, 2]);
-    assert_eq!((&table.actions[..], &table.n[..]), (&[1, 0][..], &[4, 3][..]));
-    assert_eq!(table.rewards, [0.75, 0.25]);
-    assert_eq!((&table.next[..], &table.arc_n[..]), (&[1, 2][..], &[3, 1][..]));
-    assert_eq!((table.n_cases, &table.starts[..]), (4, &[4, 0, 0][..]));
+    let model = FittedModel::new(&count(3, 2, &cases), u16::MAX).unwrap();
+    assert_eq!(model.pairs, [0, 1, 2, 2]);
+    assert_eq!((&model.actions[..], &model.n[..]), (&[1, 0][..], &[4, 3][..]));
+    assert_eq!(model.rewards, [0.75, 0.25]);
+    assert_eq!((&model.next[..], &model.arc_n[..]), (&[1, 2][..], &[3, 1][..]));
+    assert_eq!((model.n_cases, &model.starts[..]), (4, &[4, 0, 0][..]));
     let settings = all(0.5, 1);
     let names: Vec<String> = (0..3).map(|i| i.to_string()).collect();
-    let logged = Logged::new(&table, &settings, &names, GO_ON).unwrap();
+    let logged = Logged::new(&model, &settings, &names, GO_ON).unwrap();
     // V(1) = .25; V(0) = .75 + .5 (¾ · .25 + ¼ c); c = (4 V(0) + 3 V(1)) / 7.
     let c = logged.unseen;
     let v0 = 0.75 + 0.5 * (0.75 * 0.25 + 0.25 * c);
-    assert!((logged.chain.values[0] - v0).abs() < 1e-5 && (c - (4.0 * v0 + 0.75) / 7.0).abs() < 1e-5);
+    assert!((logged.evaluated.values[0] - v0).abs() < 1e-5 && (c - (4.0 * v0 + 0.75) / 7.0).abs() < 1e-5);
 }
 
 #[test]
@@ -180,8 +182,8 @@ fn where_nothing_matters_the_policy_still_ends() {
     let mut cases = repeat(30, &[(0, 0, 1000)], End::Terminated);
     cases.extend(repeat(30, &[(0, 0, 1000), (1, 0, 0), (1, 1, 0)], End::Terminated));
     let found = learned(&count(2, 2, &cases), &[], &all(1.0, 20));
-    assert_eq!(found.fit.plan.policy, [1.0, 0.0, 1.0]);
-    assert!((found.fit.plan.chain.values[0] - 1.0).abs() < 1e-5);
+    assert_eq!(found.fit.supported.probabilities, [1.0, 0.0, 1.0]);
+    assert!((found.fit.supported.evaluated.values[0] - 1.0).abs() < 1e-5);
 }
 
 #[test]
@@ -190,7 +192,7 @@ fn held_out_rows_that_form_a_cycle_do_not_spoil_the_rest() {
         .map(|i| case(i % 13, &[(0, 0, 500), (1, 0, if i % 2 == 0 { 0 } else { 1000 })], End::Terminated))
         .collect();
     cases.extend((0..30).map(|_| case(15, &[(0, 0, 500), (1, 0, 0)], End::Truncated(1))));
-    let settings = Settings { hold_out: hold_out(0.2).unwrap(), ..all(1.0, 20) };
+    let settings = LearnSettings { hold_out: hold_out(0.2).unwrap(), ..all(1.0, 20) };
     let found = learned(&count(2, 1, &cases), &cases, &settings);
     assert!(
         (found.evaluation.held_out.unwrap().policy.value - 1.0).abs() < 1e-5,

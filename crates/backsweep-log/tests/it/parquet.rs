@@ -1,15 +1,12 @@
 //! Parquet: the same bits as from CSV, for every type of column; truncated files are refused.
-#![cfg(feature = "parquet")]
 
-mod common;
-
+use crate::common::{HEADER, named, rows, spec};
 use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array,
     Int32Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray, UInt16Array,
 };
 use backsweep_log::{Counts, EndRule, Input, Spec, counts_file, read};
-use common::{HEADER, named, rows, spec};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;

@@ -16,7 +16,7 @@ const MIN_GROUP: f64 = 5.0;
 
 /// How well the previous step predicts what is done, or what follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Memory {
+pub struct HistoryDependence {
     /// The square root of the share of the variance of decisions, or of what follows, that the previous step explains beyond
     /// chance; 0 to 1.
     pub correlation: f64,
@@ -25,7 +25,7 @@ pub struct Memory {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Sums {
+struct GroupSums {
     n: f64,
     sum: f64,
     squares: f64,
@@ -33,7 +33,7 @@ struct Sums {
 
 /// Targets of held-out steps by state, action and what came before.
 #[derive(Default)]
-struct Groups<K>(BTreeMap<(u32, u32), BTreeMap<K, Sums>>);
+struct Groups<K>(BTreeMap<(u32, u32), BTreeMap<K, GroupSums>>);
 
 /// Targets of held-out steps.
 #[derive(Default)]
@@ -56,8 +56,8 @@ impl Targets {
     }
 
     /// The comparison that is furthest beyond chance.
-    pub fn memory(&self) -> Option<Memory> {
-        let found = [self.by_action.memory(), self.by_step.memory(), self.decisions.memory()];
+    pub fn dependence(&self) -> Option<HistoryDependence> {
+        let found = [self.by_action.dependence(), self.by_step.dependence(), self.decisions.dependence()];
         found.into_iter().flatten().max_by(|a, b| a.errors.total_cmp(&b.errors))
     }
 }
@@ -70,12 +70,12 @@ impl<K: Ord> Groups<K> {
         group.squares += target * target;
     }
 
-    fn memory(&self) -> Option<Memory> {
+    fn dependence(&self) -> Option<HistoryDependence> {
         // Over all pairs: the squares between groups and in total, what chance expects between groups, the statistic and its
         // degrees.
         let (mut between, mut total, mut expected, mut statistic, mut degrees) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for groups in self.0.values() {
-            let groups: Vec<&Sums> = groups.values().filter(|group| group.n >= MIN_GROUP).collect();
+            let groups: Vec<&GroupSums> = groups.values().filter(|group| group.n >= MIN_GROUP).collect();
             if groups.len() < 2 {
                 continue;
             }
@@ -95,7 +95,7 @@ impl<K: Ord> Groups<K> {
             statistic += of_groups / variance;
             degrees += free;
         }
-        (degrees > 0.0).then(|| Memory {
+        (degrees > 0.0).then(|| HistoryDependence {
             correlation: ((between - expected) / total).max(0.0).sqrt(),
             errors: (statistic - degrees) / (2.0 * degrees).sqrt(),
         })
@@ -117,11 +117,11 @@ mod tests {
             chance.add(step, previous, f64::from(random.chance(0.3)));
             hidden.add(step, previous, f64::from(random.chance(if previous.1 == 0 { 0.3 } else { 0.5 })));
         }
-        let (chance, hidden) = (chance.memory().unwrap(), hidden.memory().unwrap());
+        let (chance, hidden) = (chance.dependence().unwrap(), hidden.dependence().unwrap());
         assert!(chance.correlation < 0.05 && chance.errors.abs() < 3.0, "{chance:?}");
         // A third at .3 and two thirds at .5: variance between .0089 of .2456, a correlation of .19.
         assert!((hidden.correlation - 0.19).abs() < 0.02 && hidden.errors > 20.0, "{hidden:?}");
-        assert_eq!(Targets::default().memory(), None);
+        assert_eq!(Targets::default().dependence(), None);
     }
 
     #[test]
@@ -137,8 +137,8 @@ mod tests {
                 f64::from(random.chance(if before == 0 { 0.3 } else { 0.5 })),
             );
         }
-        let found = targets.memory().unwrap();
+        let found = targets.dependence().unwrap();
         assert!((found.correlation - 0.17).abs() < 0.03 && found.errors > 20.0, "{found:?}");
-        assert_eq!(targets.by_action.memory(), None);
+        assert_eq!(targets.by_action.dependence(), None);
     }
 }

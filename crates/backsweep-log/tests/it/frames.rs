@@ -1,9 +1,7 @@
 //! Tables in memory: the same bits as from CSV for every type of column, and clear messages for faulty ones.
 
-mod common;
-
+use crate::common::{HEADER, named, rows, spec};
 use backsweep_log::{Dictionary, EndRule, Frame, Input, Series, Spec, Values, read};
-use common::{HEADER, named, rows, spec};
 use std::ops::Range;
 use std::sync::Arc;
 

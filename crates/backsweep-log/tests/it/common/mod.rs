@@ -1,5 +1,4 @@
 //! Logs for tests: in memory, random, shuffled, compressed.
-#![allow(dead_code)]
 
 use backsweep_log::{Column, Counts, Input, Spec};
 use std::io::Write;

@@ -1,11 +1,9 @@
 //! Files of counts: written and read back, made by other programs, and refused with one line.
 
-mod common;
-
+use crate::common::{named, spec};
 use backsweep_log::counts_file::{load, write_csv};
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{Counts, read};
-use common::{named, spec};
 
 fn loaded(text: &str) -> Result<Counts, String> {
     load(&named("counts.csv", text), None).map_err(|error| error.to_string())

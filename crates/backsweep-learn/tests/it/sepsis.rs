@@ -1,12 +1,10 @@
 //! A hidden state that gives a tight interval with the wrong sign: the sepsis simulator of Oberst & Sontag (2019), rebuilt from its published
 //! rules. Whoever decides sees diabetes and glucose; the log does not have them.
 
-mod common;
-
+use crate::common::{case, count, draw, full_policy, learned};
 use backsweep::Random;
-use backsweep_learn::{Learned, Settings, verdict::Finding};
+use backsweep_learn::{LearnSettings, Learned, PolicyFinding};
 use backsweep_log::{Case, End};
-use common::{case, count, draw, full_policy, learned};
 
 /// What is known about a patient.
 #[derive(Clone, Copy)]
@@ -278,12 +276,12 @@ fn learn_from(
 ) -> (f64, Learned) {
     let cases = simulator.cases(&simulator.physician(), n, seed, shown);
     let total: i64 = cases.iter().flat_map(|case| &case.steps).map(|step| step.reward).sum();
-    let settings = Settings { discount: 0.99, min_count, ..Settings::default() };
+    let settings = LearnSettings { discount: 0.99, min_count, ..LearnSettings::default() };
     let found = learned(&count(N_STATES as u32, N_ACTIONS as u32, &cases), &cases, &settings);
     let e = &found.evaluation;
     println!(
         "{n} cases, minimum {min_count}: effective {:.1}, {:?}: {:?}",
-        e.effective_cases, e.memory, found.verdict.finding
+        e.effective_cases, e.history, found.conclusion.finding
     );
     (total as f64 / 1000.0 / n as f64, found)
 }
@@ -308,7 +306,7 @@ fn a_policy_that_kills_does_not_read_as_a_success() {
         // As published: .324 logged, and the model is sure of a gain where there is a loss.
         assert!((logged - 0.324).abs() < 0.05, "{logged}");
         assert!(training.low > logged + 0.3 && truth < logged - 0.1, "{training} {truth}");
-        assert_eq!(found.verdict.finding, Finding::Contradicted, "{:?}", found.evaluation.memory);
+        assert_eq!(found.conclusion.finding, PolicyFinding::Contradicted, "{:?}", found.evaluation.history);
     }
 }
 
@@ -321,11 +319,11 @@ fn a_state_that_holds_everything_is_not_suspected() {
     for seed in [6, 7, 8, 17, 23, 25] {
         let (_, found) = learn_from(&simulator, 20_000, 20, seed, Patient::index);
         let evaluation = &found.evaluation;
-        let memory = evaluation.memory.unwrap();
+        let memory = evaluation.history.unwrap();
         assert!(memory.correlation < 0.1 || memory.errors < 5.0, "{memory:?}");
         let (sampled, model) = (evaluation.importance.unwrap().policy, evaluation.held_out.unwrap().policy);
         let line = format!("seed {seed}: {sampled} {model}, reached {}", evaluation.reached);
-        assert_ne!(found.verdict.finding, Finding::Contradicted, "{line}");
+        assert_ne!(found.conclusion.finding, PolicyFinding::Contradicted, "{line}");
         assert!(evaluation.reached > 0.9 || sampled.high - sampled.low > 0.3, "{line}");
     }
 }

@@ -4,70 +4,70 @@
 //! unsupported actions keep their logged probability and the rest goes to the supported one, so the usual solver works
 //! unchanged. A state without a supported action has one choice, the logged mixture.
 
-use crate::chain::{self, Chain, Logged, Rows};
-use crate::settings::Settings;
-use crate::table::Table;
+use crate::evaluated_policy::{self, EvaluatedPolicy, Logged, MixtureModel};
+use crate::fitted_model::FittedModel;
+use crate::settings::LearnSettings;
 use backsweep_solve::Solution;
 
 /// A policy and its values in the fitted model.
-pub struct Plan {
-    /// The probability of each pair of the table.
-    pub policy: Vec<f64>,
+pub struct SupportedPolicy {
+    /// The probability of each pair of the model.
+    pub probabilities: Vec<f64>,
     /// The supported pair chosen in each state; `None` where none is supported.
     pub chosen: Vec<Option<usize>>,
     /// The policy in the fitted model, without the penalty of pessimism.
-    pub chain: Chain,
+    pub evaluated: EvaluatedPolicy,
     /// Proven: in the fitted model, as planned, no policy with the same support is better than this one by more than this.
     pub bound: f64,
 }
 
 /// Whether a pair was seen often enough.
-pub fn is_supported(table: &Table, settings: &Settings, pair: usize) -> bool {
-    table.n[pair] >= settings.min_count
+pub fn is_supported(model: &FittedModel, settings: &LearnSettings, pair: usize) -> bool {
+    model.n[pair] >= settings.min_count
 }
 
-impl Plan {
+impl SupportedPolicy {
     /// The best supported policy.
     ///
     /// # Errors
     /// Without discount, if the policy never ends from some state of its own model.
     pub fn new(
-        table: &Table,
+        model: &FittedModel,
         logged: &Logged,
-        settings: &Settings,
+        settings: &LearnSettings,
         names: &[String],
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, String> {
-        let n_states = table.n_states();
-        let penalty = |pair: usize| settings.pessimism / (table.n[pair] as f64).sqrt();
-        let mut rows = Rows::new(n_states);
+        let n_states = model.n_states();
+        let penalty = |pair: usize| settings.pessimism / (model.n[pair] as f64).sqrt();
+        let mut rows = MixtureModel::new(n_states);
         // The pair of each choice.
         let mut decided = Vec::new();
         for state in 0..n_states {
-            let pairs = table.pairs_of(state);
-            let supported = |pair: &usize| is_supported(table, settings, *pair);
+            let pairs = model.pairs_of(state);
+            let supported = |pair: &usize| is_supported(model, settings, *pair);
             if pairs.is_empty() {
                 rows.add_reward(logged.unseen);
             }
             if !pairs.clone().any(|pair| supported(&pair)) {
-                pairs.for_each(|pair| rows.mix(logged.policy[pair], table, pair, penalty(pair)));
+                pairs.for_each(|pair| rows.mix(logged.probabilities[pair], model, pair, penalty(pair)));
                 decided.push(None);
                 rows.end_choice()?;
                 rows.end_state()?;
                 continue;
             }
-            let kept = kept(table, logged, settings, state);
+            let kept = kept(model, logged, settings, state);
             for choice in pairs.clone().filter(supported) {
                 for pair in pairs.clone().filter(|pair| settings.keep_logged && !supported(pair)) {
-                    rows.mix(logged.policy[pair], table, pair, penalty(pair));
+                    rows.mix(logged.probabilities[pair], model, pair, penalty(pair));
                 }
-                rows.mix(1.0 - kept, table, choice, penalty(choice));
+                rows.mix(1.0 - kept, model, choice, penalty(choice));
                 decided.push(Some(choice));
                 rows.end_choice()?;
             }
             rows.end_state()?;
         }
-        let solution = chain::solve(&rows, settings, names, stop)?;
+        let solution = evaluated_policy::solve(&rows, settings, names, stop)?;
         let bound = solution.lower.iter().zip(&solution.upper).fold(0.0_f64, |most, (l, u)| most.max(u - l));
         let mut choices: Vec<usize> = (0..n_states)
             .map(|state| {
@@ -81,17 +81,22 @@ impl Plan {
             prefer_ends(&rows, &solution, &mut choices);
         }
         let chosen: Vec<Option<usize>> = choices.iter().map(|&choice| decided[choice]).collect();
-        let policy = mixture(table, logged, settings, &chosen);
-        let chain = Chain::solve(chain::rows(table, &policy, logged.unseen)?, settings, names, stop)?;
-        Ok(Self { policy, chosen, chain, bound })
+        let probabilities = mixture(model, logged, settings, &chosen);
+        let evaluated = EvaluatedPolicy::solve(
+            evaluated_policy::rows(model, &probabilities, logged.unseen)?,
+            settings,
+            names,
+            stop,
+        )?;
+        Ok(Self { probabilities, chosen, evaluated, bound })
     }
 }
 
 /// Replaces the choices of states from which the policy never ends by equally good ones from which it does, if there are any:
 /// where all values are equal, the solver may choose a cycle.
-fn prefer_ends(rows: &Rows, solution: &Solution, choices: &mut [usize]) {
+fn prefer_ends(rows: &MixtureModel, solution: &Solution, choices: &mut [usize]) {
     let mdp = &rows.mdp;
-    let mut ends = chain::ends(mdp, |state| choices[state]);
+    let mut ends = evaluated_policy::ends(mdp, |state| choices[state]);
     let value = |choice: usize| {
         let next =
             mdp.arcs_of(choice).map(|arc| mdp.probabilities[arc] * solution.value(mdp.targets[arc] as usize));
@@ -123,22 +128,27 @@ fn prefer_ends(rows: &Rows, solution: &Solution, choices: &mut [usize]) {
 }
 
 /// The total probability of a state's actions that keep their logged probability although others are supported.
-fn kept(table: &Table, logged: &Logged, settings: &Settings, state: usize) -> f64 {
-    let kept = |pair: &usize| settings.keep_logged && !is_supported(table, settings, *pair);
-    table.pairs_of(state).filter(kept).map(|pair| logged.policy[pair]).sum()
+fn kept(model: &FittedModel, logged: &Logged, settings: &LearnSettings, state: usize) -> f64 {
+    let kept = |pair: &usize| settings.keep_logged && !is_supported(model, settings, *pair);
+    model.pairs_of(state).filter(kept).map(|pair| logged.probabilities[pair]).sum()
 }
 
 /// The probability of each pair, given what was decided.
-fn mixture(table: &Table, logged: &Logged, settings: &Settings, chosen: &[Option<usize>]) -> Vec<f64> {
-    let mut policy = logged.policy.clone();
+fn mixture(
+    model: &FittedModel,
+    logged: &Logged,
+    settings: &LearnSettings,
+    chosen: &[Option<usize>],
+) -> Vec<f64> {
+    let mut policy = logged.probabilities.clone();
     for (state, &choice) in chosen.iter().enumerate() {
         let Some(choice) = choice else { continue };
-        for pair in table.pairs_of(state) {
-            if !settings.keep_logged || is_supported(table, settings, pair) {
+        for pair in model.pairs_of(state) {
+            if !settings.keep_logged || is_supported(model, settings, pair) {
                 policy[pair] = 0.0;
             }
         }
-        policy[choice] = 1.0 - kept(table, logged, settings, state);
+        policy[choice] = 1.0 - kept(model, logged, settings, state);
     }
     policy
 }

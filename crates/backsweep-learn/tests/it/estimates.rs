@@ -1,13 +1,11 @@
 //! What held-out cases say: formulas by hand, intervals against the truth, and a hidden state that must not look like a
 //! success.
 
-mod common;
-
+use crate::common::{World, case, count, draw, full_policy, learned};
 use backsweep::Random;
 use backsweep_learn::off_policy::HeldOut;
-use backsweep_learn::{Cases, Estimate, Finding, Learned, Settings, learn};
+use backsweep_learn::{Cases, Estimate, LearnSettings, Learned, PolicyFinding, learn};
 use backsweep_log::{Case, End};
-use common::{World, case, count, draw, full_policy, learned};
 
 /// Two steps, two actions each: 0 or 1 decides where the case goes and what it pays.
 fn world() -> World {
@@ -27,8 +25,8 @@ fn simulate(world: &World, logged: &[Vec<f64>], n: usize, seed: u64) -> Vec<Case
     (0..n).map(|_| world.run(logged, 1000, random.below(16) as u8, &mut random)).collect()
 }
 
-fn settings(discount: f64) -> Settings {
-    Settings { discount, min_count: 5, ..Settings::default() }
+fn settings(discount: f64) -> LearnSettings {
+    LearnSettings { discount, min_count: 5, ..LearnSettings::default() }
 }
 
 #[test]
@@ -43,9 +41,9 @@ fn weights_and_doubly_robust_values_are_the_formulas() {
     let found = learned(
         &count(1, 2, &cases),
         &cases,
-        &Settings { min_count: 4, discount: 1.0, ..Settings::default() },
+        &LearnSettings { min_count: 4, discount: 1.0, ..LearnSettings::default() },
     );
-    assert_eq!(found.fit.plan.policy, [0.0, 1.0]);
+    assert_eq!(found.fit.supported.probabilities, [0.0, 1.0]);
     let e = &found.evaluation;
     assert_eq!((e.n_cases, e.n_steps), ([16, 3], [16, 3]));
     let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-6, "{a} {b}");
@@ -60,7 +58,7 @@ fn weights_and_doubly_robust_values_are_the_formulas() {
     close(e.held_out.unwrap().policy.value, 0.7);
     close(e.covered, 1.0);
     close(e.changed, 0.75);
-    assert_eq!(found.verdict.finding, Finding::TooLittleData);
+    assert_eq!(found.conclusion.finding, PolicyFinding::TooLittleData);
 }
 
 /// Weights that do not add up to the number of cases show that the policy takes trajectories that no held-out case took.
@@ -71,7 +69,7 @@ fn trajectories_that_no_held_out_case_took_widen_importance_sampling() {
     // ρ = 4 for 30 of 400 held-out cases: a mean weight of .3, where 1 is expected.
     let held_out = (0..400).map(|i| if i < 30 { (1, 900) } else { (0, 300) });
     cases.extend(held_out.map(|(action, reward)| case(15, &[(0, action, reward)], End::Terminated)));
-    let settings = Settings { min_count: 4, discount: 1.0, ..Settings::default() };
+    let settings = LearnSettings { min_count: 4, discount: 1.0, ..LearnSettings::default() };
     let found = learned(&count(1, 2, &cases), &cases, &settings);
     let e = &found.evaluation;
     assert!((e.effective_cases - 30.0).abs() < 1e-9 && (0.38..0.43).contains(&e.reached), "{}", e.reached);
@@ -80,11 +78,11 @@ fn trajectories_that_no_held_out_case_took_widen_importance_sampling() {
     assert!((value - 0.9).abs() < 1e-9 && (high - 0.9).abs() < 1e-9 && (low - wide).abs() < 1e-9, "{low}");
     let gain = e.importance.unwrap().gain;
     assert!(gain.low < 0.3 && gain.high > 0.5, "{gain}");
-    assert_eq!(found.verdict.finding, Finding::TooLittleData);
+    assert_eq!(found.conclusion.finding, PolicyFinding::TooLittleData);
     assert!(
-        found.verdict.reasons[0].contains("% of the policy's trajectories"),
+        found.conclusion.reasons[0].contains("% of the policy's trajectories"),
         "{:?}",
-        found.verdict.reasons
+        found.conclusion.reasons
     );
 }
 
@@ -93,7 +91,7 @@ fn a_cut_case_continues_with_the_fitted_value() {
     let mut cases: Vec<Case> =
         (0..20).map(|i| case(i % 13, &[(0, 0, 1000), (1, 0, 500)], End::Terminated)).collect();
     cases.push(case(15, &[(0, 0, 1000)], End::Truncated(1)));
-    let found = learned(&count(2, 1, &cases), &cases, &Settings { discount: 0.5, ..settings(0.5) });
+    let found = learned(&count(2, 1, &cases), &cases, &LearnSettings { discount: 0.5, ..settings(0.5) });
     let e = &found.evaluation;
     // 1 + ½ · V(1), V(1) = .5.
     for value in
@@ -145,8 +143,8 @@ fn the_gain_is_resampled_with_the_log() {
     for gain in [e.importance.unwrap().gain, e.doubly_robust.unwrap().gain, e.held_out.unwrap().gain] {
         assert!(gain.low <= truth && truth <= gain.high, "{gain:?} {truth}");
     }
-    assert_eq!(found.verdict.finding, Finding::Better, "{:?}", found.verdict);
-    let memory = e.memory.unwrap();
+    assert_eq!(found.conclusion.finding, PolicyFinding::Better, "{:?}", found.conclusion);
+    let memory = e.history.unwrap();
     assert!(memory.correlation < 0.05 && memory.errors < 4.0, "{memory:?}");
     // Predictions match what followed.
     let off = e
@@ -165,10 +163,13 @@ fn counts_alone_give_hold_out_and_jackknife_and_say_what_is_missing() {
     let found = learned(&count(3, 2, &cases), &[], &settings(0.9));
     let e = &found.evaluation;
     assert!(
-        e.importance.is_none() && e.doubly_robust.is_none() && e.memory.is_none() && e.calibration.is_empty()
+        e.importance.is_none()
+            && e.doubly_robust.is_none()
+            && e.history.is_none()
+            && e.calibration.is_empty()
     );
-    assert_eq!(found.verdict.finding, Finding::NotTested);
-    assert!(found.verdict.reasons[0].contains("need whole cases"), "{:?}", found.verdict.reasons);
+    assert_eq!(found.conclusion.finding, PolicyFinding::NotTested);
+    assert!(found.conclusion.reasons[0].contains("need whole cases"), "{:?}", found.conclusion.reasons);
     let truth = world.values(&full_policy(&found, &logged), 0.9)[0];
     let held_out = e.held_out.unwrap();
     assert!(held_out.policy.low <= truth && truth <= held_out.policy.high, "{held_out:?} {truth}");
@@ -215,18 +216,29 @@ fn chance(sick: bool, treated: bool) -> f64 {
 #[test]
 fn a_hidden_state_does_not_read_as_a_success() {
     let (cases, logged, never) = hidden(20_000, 5);
-    let found = learned(&count(6, 2, &cases), &cases, &Settings { discount: 1.0, ..Settings::default() });
+    let found =
+        learned(&count(6, 2, &cases), &cases, &LearnSettings { discount: 1.0, ..LearnSettings::default() });
     // The fitted model is sure of an improvement, and wrong about its sign.
     let e = &found.evaluation;
     assert!(logged - never > 0.1, "{logged} {never}");
     assert!(e.training.value > logged + 0.05 && e.held_out.unwrap().gain.low > 0.0, "{:?}", e.training);
-    assert_eq!(found.verdict.finding, Finding::Contradicted, "{:?} {:?}", found.verdict, e.memory);
-    assert!(found.verdict.reasons[0].contains("the states lack something"), "{:?}", found.verdict.reasons);
+    assert_eq!(
+        found.conclusion.finding,
+        PolicyFinding::Contradicted,
+        "{:?} {:?}",
+        found.conclusion,
+        e.history
+    );
+    assert!(
+        found.conclusion.reasons[0].contains("the states lack something"),
+        "{:?}",
+        found.conclusion.reasons
+    );
 }
 
 #[test]
 fn no_finding_promises_anything() {
-    use Finding::*;
+    use PolicyFinding::*;
     for finding in [NotTested, TooLittleData, Contradicted, NoDifference, Worse, Better] {
         let words = finding.words();
         assert!(
@@ -243,7 +255,7 @@ fn the_same_log_gives_the_same_bytes_with_any_number_of_threads() {
     let cases = simulate(&world, &logged, 2000, 11);
     let counts = count(3, 2, &cases);
     let page = |threads: usize| {
-        let found = learned(&counts, &cases, &Settings { threads, ..settings(0.9) });
+        let found = learned(&counts, &cases, &LearnSettings { threads, ..settings(0.9) });
         (
             backsweep_learn::output::summary(&found).to_string(),
             backsweep_learn::report::html(&counts, &found, &[]),
@@ -255,7 +267,7 @@ fn the_same_log_gives_the_same_bytes_with_any_number_of_threads() {
 #[test]
 fn without_weights_there_are_no_effective_cases() {
     let nothing = HeldOut::default();
-    assert_eq!((nothing.effective_sample_size(), nothing.memory), (0.0, None));
+    assert_eq!((nothing.effective_sample_size(), nothing.history), (0.0, None));
     let mut random = Random::from_seed(1);
     assert_eq!(draw(&[0.0, 1.0], &mut random), 1);
 }
@@ -265,6 +277,6 @@ fn a_case_of_unknown_states_is_refused() {
     let cases = [case(15, &[(9, 0, 0)], End::Terminated)];
     let counts = count(1, 1, &[case(0, &[(0, 0, 0)], End::Terminated)]);
     let found: Result<Learned, String> =
-        learn(&counts, Cases { cases: &cases, decimals: 3 }, &settings(0.9), common::GO_ON);
+        learn(&counts, Cases { cases: &cases, decimals: 3 }, &settings(0.9), crate::common::GO_ON);
     assert!(found.err().unwrap().contains("do not know"));
 }

@@ -9,12 +9,10 @@
 //! Their agents are told the probabilities of the baseline and free an action seen *more* than N times; `learn` estimates the baseline by its
 //! shares in the log, and its minimum is the least count that frees. The tests distinguish the two.
 
-mod common;
-
+use crate::common::{World, count, draw, full_policy, learned};
 use backsweep::Random;
-use backsweep_learn::Settings;
+use backsweep_learn::LearnSettings;
 use backsweep_log::Case;
-use common::{World, count, draw, full_policy, learned};
 
 const DISCOUNT: f64 = 0.95;
 const BASELINE: f64 = 0.402250;
@@ -157,7 +155,7 @@ fn figures(
 /// What this library learns; states never seen follow the baseline.
 fn ours(cases: &[Case], logged: &[Vec<f64>], min_count: i64, keep_logged: bool) -> Vec<Vec<f64>> {
     let settings =
-        Settings { discount: DISCOUNT, min_count, keep_logged, hold_out: 0, ..Settings::default() };
+        LearnSettings { discount: DISCOUNT, min_count, keep_logged, hold_out: 0, ..LearnSettings::default() };
     full_policy(&learned(&count(24, 4, cases), &[], &settings), logged)
 }
 

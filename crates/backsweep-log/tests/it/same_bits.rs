@@ -1,9 +1,7 @@
 //! A log gives the same bits however it is sliced, shuffled, compressed, split or read. Subtracted counts leave no trace.
 
-mod common;
-
+use crate::common::{HEADER, Random, gzip, named, rows, spec};
 use backsweep_log::{EndRule, Input, Log, Spec, read};
-use common::{HEADER, Random, gzip, named, rows, spec};
 
 fn ended_by_done() -> Spec {
     Spec { end: EndRule::parse("done"), ..spec() }

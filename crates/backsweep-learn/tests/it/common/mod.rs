@@ -1,8 +1,7 @@
 //! Logs made in memory: simulated or written out by hand.
-#![allow(dead_code)]
 
 use backsweep::Random;
-use backsweep_learn::{Cases, Learned, Settings, learn};
+use backsweep_learn::{Cases, LearnSettings, Learned, learn};
 use backsweep_log::{Case, CountRow, Counts, End, Start, Step};
 use std::collections::BTreeMap;
 
@@ -52,7 +51,7 @@ pub fn count(n_states: u32, n_actions: u32, cases: &[Case]) -> Counts {
 }
 
 /// Learns, or panics with the reason.
-pub fn learned(counts: &Counts, cases: &[Case], settings: &Settings) -> Learned {
+pub fn learned(counts: &Counts, cases: &[Case], settings: &LearnSettings) -> Learned {
     learn(counts, Cases { cases, decimals: 3 }, settings, GO_ON).unwrap()
 }
 
@@ -149,14 +148,14 @@ pub fn draw(p: &[f64], random: &mut Random) -> usize {
 
 /// A learned policy as a full table; states that the log does not know follow `otherwise`.
 pub fn full_policy(learned: &Learned, otherwise: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    let table = &learned.fit.table;
+    let model = &learned.fit.model;
     let mut policy = otherwise.to_vec();
     for (state, row) in policy.iter_mut().enumerate() {
-        if !table.pairs_of(state).is_empty() {
+        if !model.pairs_of(state).is_empty() {
             row.fill(0.0);
-            table
-                .pairs_of(state)
-                .for_each(|pair| row[table.actions[pair] as usize] = learned.fit.plan.policy[pair]);
+            model.pairs_of(state).for_each(|pair| {
+                row[model.actions[pair] as usize] = learned.fit.supported.probabilities[pair]
+            });
         }
     }
     policy

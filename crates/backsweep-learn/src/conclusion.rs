@@ -1,7 +1,7 @@
 //! What the numbers say, in words. No finding promises anything: a log cannot show what it does not contain.
 
 use crate::evaluation::Evaluation;
-use crate::memory::Memory;
+use crate::history::HistoryDependence;
 
 /// The fewest effective held-out cases for which an estimate by importance sampling means anything.
 pub const MIN_EFFECTIVE_CASES: f64 = 30.0;
@@ -15,7 +15,7 @@ pub const MEMORY_ERRORS: f64 = 5.0;
 
 /// What the held-out data says about the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum PolicyFinding {
     /// Nothing was held out, or only counts are known.
     NotTested,
     /// Too few held-out cases followed the policy.
@@ -30,7 +30,7 @@ pub enum Finding {
     Better,
 }
 
-impl Finding {
+impl PolicyFinding {
     /// In a few words.
     pub fn words(self) -> &'static str {
         match self {
@@ -46,9 +46,9 @@ impl Finding {
 
 /// A finding and its reasons.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct Conclusion {
     /// The finding.
-    pub finding: Finding,
+    pub finding: PolicyFinding,
     /// One sentence per reason, the most important first.
     pub reasons: Vec<String>,
 }
@@ -57,7 +57,7 @@ pub struct Verdict {
 pub const CAVEAT: &str = "Whoever made the logged decisions may have seen something that is not in the state. No number here can show \
      that, however narrow its interval: try the policy with people watching before relying on it.";
 
-pub(crate) fn judge(evaluation: &Evaluation) -> Verdict {
+pub(crate) fn judge(evaluation: &Evaluation) -> Conclusion {
     let mut reasons = Vec::new();
     let finding = find(evaluation, &mut reasons);
     if evaluation.supported < 0.5 {
@@ -66,10 +66,10 @@ pub(crate) fn judge(evaluation: &Evaluation) -> Verdict {
             percent(evaluation.supported)
         ));
     }
-    Verdict { finding, reasons }
+    Conclusion { finding, reasons }
 }
 
-fn find(evaluation: &Evaluation, reasons: &mut Vec<String>) -> Finding {
+fn find(evaluation: &Evaluation, reasons: &mut Vec<String>) -> PolicyFinding {
     let (Some(importance), Some(robust), Some(model)) =
         (evaluation.importance, evaluation.doubly_robust, evaluation.held_out)
     else {
@@ -83,9 +83,13 @@ fn find(evaluation: &Evaluation, reasons: &mut Vec<String>) -> Finding {
                 .to_owned(),
             (_, Some(_)) => "No held-out case followed the policy.".to_owned(),
         });
-        return if evaluation.doubly_robust.is_some() { Finding::TooLittleData } else { Finding::NotTested };
+        return if evaluation.doubly_robust.is_some() {
+            PolicyFinding::TooLittleData
+        } else {
+            PolicyFinding::NotTested
+        };
     };
-    if let Some(Memory { correlation, errors }) = evaluation.memory
+    if let Some(HistoryDependence { correlation, errors }) = evaluation.history
         && correlation > MEMORY
         && errors > MEMORY_ERRORS
     {
@@ -93,7 +97,7 @@ fn find(evaluation: &Evaluation, reasons: &mut Vec<String>) -> Finding {
             "The previous step predicts what is done in a state, or what follows it (a correlation of {correlation:.2}, {errors:.0} standard \
              errors beyond chance): the states lack something that matters, and values in the fitted models cannot be trusted."
         ));
-        return Finding::Contradicted;
+        return PolicyFinding::Contradicted;
     }
     let effective = evaluation.effective_cases;
     if effective < MIN_EFFECTIVE_CASES {
@@ -101,14 +105,14 @@ fn find(evaluation: &Evaluation, reasons: &mut Vec<String>) -> Finding {
             "The {} held-out cases amount to {effective:.1} cases that follow the policy; fewer than {MIN_EFFECTIVE_CASES} say nothing.",
             evaluation.n_cases[1]
         ));
-        return Finding::TooLittleData;
+        return PolicyFinding::TooLittleData;
     }
     if evaluation.reached < MIN_REACHED {
         reasons.push(format!(
             "Held-out cases cover at most {} of the policy's trajectories (the mean weight, which should be 1); nothing is known about the others.",
             percent(evaluation.reached)
         ));
-        return Finding::TooLittleData;
+        return PolicyFinding::TooLittleData;
     }
     if importance.policy.low > model.policy.high || importance.policy.high < model.policy.low {
         reasons.push(
@@ -116,7 +120,7 @@ fn find(evaluation: &Evaluation, reasons: &mut Vec<String>) -> Finding {
              that matters."
                 .to_owned(),
         );
-        return Finding::Contradicted;
+        return PolicyFinding::Contradicted;
     }
     let gains = [importance.gain, robust.gain, model.gain];
     if gains.iter().any(|gain| gain.high < 0.0) {
@@ -124,17 +128,17 @@ fn find(evaluation: &Evaluation, reasons: &mut Vec<String>) -> Finding {
             "For at least one estimate on held-out cases, the whole interval of the gain is below 0."
                 .to_owned(),
         );
-        return Finding::Worse;
+        return PolicyFinding::Worse;
     }
     if gains.iter().all(|gain| gain.low > 0.0) {
         reasons.push(
             "For all three estimates on held-out cases, the whole interval of the gain is above 0."
                 .to_owned(),
         );
-        return Finding::Better;
+        return PolicyFinding::Better;
     }
     reasons.push("The intervals of the gain on held-out cases include 0.".to_owned());
-    Finding::NoDifference
+    PolicyFinding::NoDifference
 }
 
 pub(crate) fn percent(share: f64) -> String {

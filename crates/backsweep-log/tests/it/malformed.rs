@@ -1,9 +1,7 @@
 //! Faulty logs, each refused with one line that says where, what was found and what was expected.
 
-mod common;
-
+use crate::common::{gzip, named, spec, zstd};
 use backsweep_log::{Column, EndRule, Input, Outcome, Spec, columns, read};
-use common::{gzip, named, spec, zstd};
 
 const GOOD: &str = "case,t,state,action,reward\na,1,x,go,1\na,2,y,go,0.5\nb,1,x,go,2\n";
 

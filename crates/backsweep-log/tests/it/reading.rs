@@ -1,9 +1,7 @@
 //! Logs in memory, read and compared with what was counted by hand.
 
-mod common;
-
+use crate::common::{bytes, lines, spec};
 use backsweep_log::{End, EndRule, Outcome, Spec, read};
-use common::{bytes, lines, spec};
 
 const STEPS: &str = "case,t,state,action,reward\n\
     a,1,hall,left,1\n\
@@ -115,10 +113,12 @@ fn every_format_gives_the_same_bits() {
         json,
     ];
     for text in texts {
-        for packed in
-            [text.clone().into_bytes(), common::gzip(text.as_bytes()), common::zstd(text.as_bytes())]
-        {
-            let log = read(&spec(), &[common::named("log", packed)], u16::MAX, &()).unwrap();
+        for packed in [
+            text.clone().into_bytes(),
+            crate::common::gzip(text.as_bytes()),
+            crate::common::zstd(text.as_bytes()),
+        ] {
+            let log = read(&spec(), &[crate::common::named("log", packed)], u16::MAX, &()).unwrap();
             assert_eq!(log.counts, expected.counts, "{text}");
             assert_eq!(log.cases, expected.cases);
         }

@@ -3,8 +3,8 @@
 //! A state that was entered but never left (a case was cut there) has no row. It is worth the mean of what the logged policy
 //! gets over all visited states: neither optimistic nor an end.
 
-use crate::settings::Settings;
-use crate::table::Table;
+use crate::fitted_model::FittedModel;
+use crate::settings::LearnSettings;
 use backsweep_mdp::{Mdp, Rewards};
 use backsweep_solve::{Direction, Limits, Objective, Solution, solve_discounted, solve_undiscounted};
 
@@ -14,7 +14,7 @@ const SETTLED: f64 = 1e-10;
 const MAX_SWEEPS: usize = 20_000;
 
 /// A model under construction: choices are mixtures of the rows of pairs.
-pub(crate) struct Rows {
+pub(crate) struct MixtureModel {
     pub mdp: Mdp,
     pub rewards: Vec<f64>,
     reward: f64,
@@ -23,7 +23,7 @@ pub(crate) struct Rows {
     touched: Vec<u32>,
 }
 
-impl Rows {
+impl MixtureModel {
     pub fn new(n_states: usize) -> Self {
         Self {
             mdp: Mdp { choices: vec![0], arcs: vec![0], ..Mdp::default() },
@@ -35,19 +35,19 @@ impl Rows {
     }
 
     /// Adds a share of a pair's row to the choice that is being filled; `penalty` is subtracted from its reward.
-    pub fn mix(&mut self, share: f64, table: &Table, pair: usize, penalty: f64) {
+    pub fn mix(&mut self, share: f64, model: &FittedModel, pair: usize, penalty: f64) {
         if share <= 0.0 {
             return;
         }
-        self.reward += share * (table.rewards[pair] - penalty);
-        let weight = share / table.n[pair] as f64;
-        for arc in table.arcs_of(pair) {
-            let next = table.next[arc];
+        self.reward += share * (model.rewards[pair] - penalty);
+        let weight = share / model.n[pair] as f64;
+        for arc in model.arcs_of(pair) {
+            let next = model.next[arc];
             let place = &mut self.probabilities[next as usize];
             if *place == 0.0 {
                 self.touched.push(next);
             }
-            *place += weight * table.arc_n[arc] as f64;
+            *place += weight * model.arc_n[arc] as f64;
         }
     }
 
@@ -81,8 +81,8 @@ fn offset(n: usize) -> Result<u32, String> {
 
 /// Solves a model; an error names the state whose value has no bound.
 pub(crate) fn solve(
-    rows: &Rows,
-    settings: &Settings,
+    rows: &MixtureModel,
+    settings: &LearnSettings,
     names: &[String],
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Solution, String> {
@@ -148,18 +148,18 @@ pub(crate) fn ends(mdp: &Mdp, policy: impl Fn(usize) -> usize) -> Vec<bool> {
 }
 
 /// A policy in a fitted model: one choice per state.
-pub struct Chain {
-    pub(crate) rows: Rows,
+pub struct EvaluatedPolicy {
+    pub(crate) rows: MixtureModel,
     /// The value of each state, within the tolerance.
     pub values: Vec<f64>,
     /// Every value is within this of the policy's exact value in the fitted model.
     pub bound: f64,
 }
 
-impl Chain {
+impl EvaluatedPolicy {
     pub(crate) fn solve(
-        rows: Rows,
-        settings: &Settings,
+        rows: MixtureModel,
+        settings: &LearnSettings,
         names: &[String],
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, String> {
@@ -174,10 +174,10 @@ impl Chain {
         Ok(Self { rows, values, bound })
     }
 
-    /// The expected discounted number of visits to each state, for cases that start like those of the table.
-    pub fn visits(&self, table: &Table, discount: f64) -> Vec<f64> {
-        let starts: Vec<f64> = table.starts.iter().map(|&n| n as f64 / table.n_cases as f64).collect();
-        let (mut visits, mut flow, mut next) = (starts.clone(), starts, vec![0.0; table.n_states()]);
+    /// The expected discounted number of visits to each state, for cases that start like those of the model.
+    pub fn visits(&self, model: &FittedModel, discount: f64) -> Vec<f64> {
+        let starts: Vec<f64> = model.starts.iter().map(|&n| n as f64 / model.n_cases as f64).collect();
+        let (mut visits, mut flow, mut next) = (starts.clone(), starts, vec![0.0; model.n_states()]);
         let mdp = &self.rows.mdp;
         for _ in 0..MAX_SWEEPS {
             for (state, mass) in flow.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
@@ -200,22 +200,22 @@ impl Chain {
 /// What the logged policy gets.
 pub struct Logged {
     /// The share of each pair among its state's.
-    pub policy: Vec<f64>,
+    pub probabilities: Vec<f64>,
     /// The policy in its own model.
-    pub chain: Chain,
+    pub evaluated: EvaluatedPolicy,
     /// The value of a state that was entered but never left.
     pub unseen: f64,
 }
 
-/// The rows of a policy on the table's pairs; states without pairs are worth `unseen`.
-pub(crate) fn rows(table: &Table, policy: &[f64], unseen: f64) -> Result<Rows, String> {
-    let mut rows = Rows::new(table.n_states());
-    for state in 0..table.n_states() {
-        let pairs = table.pairs_of(state);
+/// The rows of a policy on the model's pairs; states without pairs are worth `unseen`.
+pub(crate) fn rows(model: &FittedModel, policy: &[f64], unseen: f64) -> Result<MixtureModel, String> {
+    let mut rows = MixtureModel::new(model.n_states());
+    for state in 0..model.n_states() {
+        let pairs = model.pairs_of(state);
         if pairs.is_empty() {
             rows.add_reward(unseen);
         }
-        pairs.for_each(|pair| rows.mix(policy[pair], table, pair, 0.0));
+        pairs.for_each(|pair| rows.mix(policy[pair], model, pair, 0.0));
         rows.end_choice()?;
         rows.end_state()?;
     }
@@ -228,29 +228,31 @@ impl Logged {
     /// # Errors
     /// If values are undefined: without discount, a case could continue for ever.
     pub fn new(
-        table: &Table,
-        settings: &Settings,
+        model: &FittedModel,
+        settings: &LearnSettings,
         names: &[String],
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self, String> {
-        let policy = table.logged_policy();
-        let at = |unseen: f64| Chain::solve(rows(table, &policy, unseen)?, settings, names, stop);
-        let mean = |chain: &Chain| {
-            let seen = (0..table.n_states()).map(|state| table.visits(state) as f64 * chain.values[state]);
-            seen.sum::<f64>() / table.n_steps() as f64
+        let probabilities = model.logged_policy();
+        let at =
+            |unseen: f64| EvaluatedPolicy::solve(rows(model, &probabilities, unseen)?, settings, names, stop);
+        let mean = |evaluated: &EvaluatedPolicy| {
+            let seen =
+                (0..model.n_states()).map(|state| model.visits(state) as f64 * evaluated.values[state]);
+            seen.sum::<f64>() / model.n_steps() as f64
         };
-        let chain = at(0.0)?;
-        if (0..table.n_states()).all(|state| !table.pairs_of(state).is_empty()) {
-            return Ok(Self { policy, chain, unseen: 0.0 });
+        let evaluated = at(0.0)?;
+        if (0..model.n_states()).all(|state| !model.pairs_of(state).is_empty()) {
+            return Ok(Self { probabilities, evaluated, unseen: 0.0 });
         }
         // Values are linear in the value of unseen states: two points give the fixed point.
-        let (at_0, at_1) = (mean(&chain), mean(&at(1.0)?));
+        let (at_0, at_1) = (mean(&evaluated), mean(&at(1.0)?));
         let slope = at_1 - at_0;
         if slope >= 1.0 - 1e-9 {
             return Err("no case ever ends in the fitted model, since all were cut; give a discount below 1"
                 .to_owned());
         }
         let unseen = at_0 / (1.0 - slope);
-        Ok(Self { chain: at(unseen)?, policy, unseen })
+        Ok(Self { evaluated: at(unseen)?, probabilities, unseen })
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// The model fitted to some folds of [`Counts`], in compressed rows. States and actions have the numbers of the counts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct FittedModel {
     /// Where the pairs of each state begin; one more entry than there are states.
     pub pairs: Vec<u32>,
     /// The action of each pair, ascending within a state.
@@ -26,14 +26,14 @@ pub struct Table {
     pub n_cases: i64,
 }
 
-impl Table {
+impl FittedModel {
     /// The model of the folds whose bit is set.
     ///
     /// # Errors
     /// If a count is not positive, an id does not exist, rows are not sorted, or there are too many.
     pub fn new(counts: &Counts, folds: u16) -> Result<Self, String> {
         let n_states = counts.states.len();
-        let mut table = Self {
+        let mut model = Self {
             pairs: vec![0],
             actions: Vec::new(),
             n: Vec::new(),
@@ -66,46 +66,46 @@ impl Table {
             if folds >> row.fold & 1 == 0 {
                 continue;
             }
-            while table.pairs.len() <= row.state as usize {
-                table.close_pair(counts, &mut sum)?;
-                table.pairs.push(table.actions.len() as u32);
+            while model.pairs.len() <= row.state as usize {
+                model.close_pair(counts, &mut sum)?;
+                model.pairs.push(model.actions.len() as u32);
             }
-            let begun = *table.pairs.last().unwrap_or(&0) as usize;
-            if table.actions.len() == begun || table.actions.last() != Some(&row.action) {
-                table.close_pair(counts, &mut sum)?;
-                table.actions.push(row.action);
-                table.n.push(0);
+            let begun = *model.pairs.last().unwrap_or(&0) as usize;
+            if model.actions.len() == begun || model.actions.last() != Some(&row.action) {
+                model.close_pair(counts, &mut sum)?;
+                model.actions.push(row.action);
+                model.n.push(0);
             }
-            if let Some(n) = table.n.last_mut() {
+            if let Some(n) = model.n.last_mut() {
                 *n = n.checked_add(row.n).ok_or("a count exceeds 64 bits")?;
             }
             sum += i128::from(row.reward_sum);
             if let Some(next) = row.next {
-                let begun = *table.arcs.last().unwrap_or(&0) as usize;
-                match table.next[begun..].last() {
-                    Some(&known) if known == next => *table.arc_n.last_mut().unwrap_or(&mut 0) += row.n,
+                let begun = *model.arcs.last().unwrap_or(&0) as usize;
+                match model.next[begun..].last() {
+                    Some(&known) if known == next => *model.arc_n.last_mut().unwrap_or(&mut 0) += row.n,
                     _ => {
-                        table.next.push(next);
-                        table.arc_n.push(row.n);
+                        model.next.push(next);
+                        model.arc_n.push(row.n);
                     }
                 }
             }
         }
-        table.close_pair(counts, &mut sum)?;
-        table.pairs.resize(n_states + 1, table.actions.len() as u32);
+        model.close_pair(counts, &mut sum)?;
+        model.pairs.resize(n_states + 1, model.actions.len() as u32);
         for start in counts.starts.iter().filter(|start| folds >> start.fold & 1 == 1) {
-            let place = table
+            let place = model
                 .starts
                 .get_mut(start.state as usize)
                 .ok_or("a start names a state that does not exist")?;
             *place += start.n;
-            table.n_cases += start.n;
+            model.n_cases += start.n;
         }
         if counts.starts.is_empty() {
-            table.starts = (0..n_states).map(|state| table.visits(state)).collect();
-            table.n_cases = table.n_steps();
+            model.starts = (0..n_states).map(|state| model.visits(state)).collect();
+            model.n_cases = model.n_steps();
         }
-        Ok(table)
+        Ok(model)
     }
 
     /// Completes the pair that is being filled, if there is one.

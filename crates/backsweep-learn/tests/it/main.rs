@@ -1,0 +1,7 @@
+//! The tests of this crate from outside, in one binary.
+
+mod common;
+mod estimates;
+mod sepsis;
+mod spibb;
+mod support;

@@ -1,31 +1,64 @@
-//! The one error of the laboratory: a line for the user.
+//! What can be wrong with an experiment, its results or their folder.
 
 use std::fmt;
 
 /// A `Result` with the laboratory's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What was wrong with an input, in one line: the place, what was found, what is expected, how to fix it.
-///
-/// No code handles such errors: they are read by the author of the file or the command, so a line is enough.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error(String);
+/// Why the laboratory stops. Each message is one line: the place, what was found, what is expected, how to fix it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Error {
+    /// An experiment, a choice of settings or a file of results is not valid.
+    Invalid(String),
+    /// A folder or file cannot be read or written.
+    File {
+        /// Its path.
+        path: std::path::PathBuf,
+        /// What cannot be done and why.
+        problem: String,
+    },
+    /// A world cannot be built.
+    World(backsweep_worlds::Error),
+    /// A model or planner refuses what it is given.
+    Agent(backsweep::Error),
+    /// A predictor refuses a step.
+    Prediction(backsweep_predict::StepError),
+    /// One of these in a place: a file, a line of it, a setting.
+    At {
+        /// The place.
+        place: String,
+        /// What is wrong there.
+        error: Box<Error>,
+    },
+}
 
 impl Error {
-    /// An error with this line.
+    /// Something that is not valid, in one line.
     pub fn new(line: impl Into<String>) -> Self {
-        Self(line.into())
+        Self::Invalid(line.into())
     }
 
-    /// The same error with its place in front: `place: …`.
+    /// A file that cannot be read or written.
+    pub fn file(path: impl Into<std::path::PathBuf>, problem: impl Into<String>) -> Self {
+        Self::File { path: path.into(), problem: problem.into() }
+    }
+
+    /// The same error in a place: `place: …`.
     pub fn at(self, place: impl fmt::Display) -> Self {
-        Self(format!("{place}: {}", self.0))
+        Self::At { place: place.to_string(), error: Box::new(self) }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            Self::Invalid(line) => f.write_str(line),
+            Self::File { path, problem } => write!(f, "{}: {problem}", path.display()),
+            Self::World(error) => error.fmt(f),
+            Self::Agent(error) => error.fmt(f),
+            Self::Prediction(error) => error.fmt(f),
+            Self::At { place, error } => write!(f, "{place}: {error}"),
+        }
     }
 }
 
@@ -33,18 +66,18 @@ impl std::error::Error for Error {}
 
 impl From<backsweep::Error> for Error {
     fn from(error: backsweep::Error) -> Self {
-        Self(error.to_string())
+        Self::Agent(error)
     }
 }
 
 impl From<backsweep_worlds::Error> for Error {
     fn from(error: backsweep_worlds::Error) -> Self {
-        Self(error.to_string())
+        Self::World(error)
     }
 }
 
 impl From<backsweep_predict::StepError> for Error {
     fn from(error: backsweep_predict::StepError) -> Self {
-        Self(error.to_string())
+        Self::Prediction(error)
     }
 }

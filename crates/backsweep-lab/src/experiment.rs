@@ -259,6 +259,6 @@ fn read_text(path: &Path) -> Result<String> {
             std::io::ErrorKind::InvalidData => "not a text file".to_owned(),
             _ => error.to_string(),
         };
-        Error::new(format!("{}: {reason}; check the path", path.display()))
+        Error::file(path, format!("{reason}; check the path"))
     })
 }

@@ -1,7 +1,7 @@
 //! Exploring: an agent in a world of the suite, scored by that world's rule.
 
+use crate::Result;
 use crate::setting::{RunResult, Work};
-use crate::{Error, Result};
 use backsweep::Random;
 use backsweep_worlds::{AgentSettings, World, world};
 use std::time::Instant;
@@ -25,7 +25,7 @@ impl Exploration {
     /// If there is no such world.
     pub fn world(&self, seed: u64, run: u32) -> Result<(World, Random)> {
         let mut random = Random::stream(seed, &[self.stream, u64::from(run)]);
-        let world = world(&self.world, &mut random).map_err(|error| Error::new(error.to_string()))?;
+        let world = world(&self.world, &mut random)?;
         Ok((world, random))
     }
 }

@@ -65,10 +65,8 @@ pub fn draw_all(results: &Results, folder: &Path) -> Result<Vec<Figure>> {
         for (ending, bytes) in [("svg", figure.svg.as_bytes()), ("png", &png)] {
             let path = folder.join(format!("{}.{ending}", figure.id));
             std::fs::write(&path, bytes).map_err(|error| {
-                Error::new(format!(
-                    "{}: cannot be written: {error}; choose a folder that you can write to",
-                    path.display()
-                ))
+                let problem = format!("cannot be written: {error}; choose a folder that you can write to");
+                Error::file(&path, problem)
             })?;
             figure.files.push(path);
         }

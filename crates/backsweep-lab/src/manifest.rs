@@ -55,7 +55,7 @@ impl Manifest {
             }
             if experiment.seed != first.seed {
                 return Err(Error::new(format!(
-                    "experiments {} and {} have different seeds; set one with --seed",
+                    "experiments {} and {} have different seeds; give them one",
                     first.name, experiment.name
                 )));
             }

@@ -60,7 +60,7 @@ impl SettingFilter {
             places.retain(|&place| settings[place].key.matches(pattern));
             if places.is_empty() {
                 return Err(Error::new(format!(
-                    "no setting matches '{pattern}'; expected a name that --list prints, such as {}",
+                    "no setting matches '{pattern}'; expected the name of one, such as {}",
                     settings.first().map_or(String::new(), |setting| setting.key.name())
                 )));
             }

@@ -75,7 +75,7 @@ impl Store {
         };
         if let Some(found) = read_manifest(folder)? {
             if let Some(difference) = found.differs_from(&store.manifest) {
-                let line = format!("{difference}; choose another folder with --out");
+                let line = format!("{difference}; choose another folder");
                 return Err(Error::new(line).at(folder.display()));
             }
             store.load(folder)?;
@@ -260,8 +260,7 @@ impl Store {
 /// # Errors
 /// If something else is in its place.
 pub fn read_manifest(folder: &Path) -> Result<Option<Manifest>> {
-    let not_ours =
-        |what: &str| Error::new(format!("{}: {what}; choose another folder with --out", folder.display()));
+    let not_ours = |what: &str| Error::file(folder, format!("{what}; choose another folder"));
     let mut entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -290,9 +289,7 @@ pub fn read_manifest(folder: &Path) -> Result<Option<Manifest>> {
 /// # Errors
 /// If it has none.
 pub fn expect_manifest(folder: &Path) -> Result<Manifest> {
-    read_manifest(folder)?.ok_or_else(|| {
-        Error::new(format!("{}: contains no backsweep results; check the path", folder.display()))
-    })
+    read_manifest(folder)?.ok_or_else(|| Error::file(folder, "contains no backsweep results; check the path"))
 }
 
 /// Waits until no other command writes to the folder.
@@ -328,5 +325,5 @@ fn remove(path: &Path) -> Result<()> {
 }
 
 fn failed(verb: &str, path: &Path, error: &std::io::Error) -> Error {
-    Error::new(format!("{}: cannot {verb} it ({error})", path.display()))
+    Error::file(path, format!("cannot {verb} it ({error})"))
 }

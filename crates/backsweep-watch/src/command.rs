@@ -2,12 +2,12 @@
 
 use crate::engine::Engine;
 use crate::engine::offline::frame_after;
+use crate::error::{Error, Result};
 use crate::picture;
 use crate::scene::{MAX_CELLS, MAX_TEXT, Race, Scene};
 use crate::server::{self, Guard, Limits};
 use crate::terminal::{self, Colours};
 use crate::world::suite;
-use backsweep_lab::{Error, Result};
 use clap::Args;
 use std::io::Read;
 use std::net::{IpAddr, SocketAddr};
@@ -195,7 +195,7 @@ impl WatchArgs {
     /// Names the file of a faulty maze.
     fn located<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|error| match &self.maze {
-            Some(path) => error.at(path.display()),
+            Some(path) => error.at(path),
             None => error,
         })
     }

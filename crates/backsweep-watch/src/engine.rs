@@ -18,9 +18,9 @@ pub mod recording;
 pub mod report;
 mod workshop;
 
+use crate::error::{Error, Result};
 use crate::scene::Scene;
 use crate::world::Brush;
-use backsweep_lab::{Error, Result};
 use frame::Frame;
 use serde::Deserialize;
 use std::sync::Arc;

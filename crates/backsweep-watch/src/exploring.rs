@@ -1,8 +1,8 @@
 //! How an agent of a scene explores and forgets, in the form exchanged between page, address and server: a name, and a
 //! number if there is one, as in `bayes_bonus:0.2`.
 
+use crate::error::{Error, Result};
 use backsweep_explore::{Explore, Forgetting};
-use backsweep_lab::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;

@@ -4,8 +4,8 @@
 
 use crate::assets::{ASSETS, PAGE};
 use crate::engine::recording::record_run;
+use crate::error::{Error, Result};
 use crate::scene::Scene;
-use backsweep_lab::{Error, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::{Compression, write::GzEncoder};

@@ -9,6 +9,7 @@
 mod assets;
 pub mod command;
 pub mod engine;
+pub mod error;
 pub mod exploring;
 pub mod export;
 mod mazes;

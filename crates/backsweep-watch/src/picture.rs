@@ -4,10 +4,10 @@ mod chart;
 mod maze;
 
 use crate::engine::frame::{AgentFrame, Frame};
+use crate::error::{Error, Result};
 use crate::palette::{Colour, colour, rgb};
 use backsweep_lab::figures::raster;
 use backsweep_lab::figures::text::{FAMILY, escape};
-use backsweep_lab::{Error, Result};
 use std::fmt::Write as _;
 
 /// Pixels per unit of length. Cells and margins are chosen so that cells begin on whole pixels: equal cells are then equal

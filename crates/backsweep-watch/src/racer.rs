@@ -1,11 +1,11 @@
 //! The agents of a scene: what each does, and how it is built.
 
+use crate::error::{Error, Result};
 use crate::exploring::{Explorer, Forget, described};
 use crate::scene::Scene;
 use crate::world::World;
 use backsweep::{Agent, Environment, EpsilonGreedy, Model, Optimism, PlannerKind, State};
 use backsweep_explore::{Exploration, Explore, Forgetting};
-use backsweep_lab::{Error, Result};
 
 /// What one agent of a scene does: its planner, and how it explores and forgets.
 #[derive(Clone, Copy, Debug, PartialEq)]

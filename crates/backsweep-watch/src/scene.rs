@@ -1,8 +1,8 @@
 //! A scene: everything that determines what is shown. The same scene always shows the same course of learning.
 
+use crate::error::{Error, Result};
 use crate::exploring::{Explorer, Forget};
 use backsweep::{Optimism, PlannerKind, Settings};
-use backsweep_lab::{Error, Result};
 use backsweep_worlds::Law;
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ mod screen;
 
 use crate::engine::Engine;
 use crate::engine::frame::{AgentFrame, Frame};
-use backsweep_lab::Result;
+use crate::error::Result;
 use cells::Cells;
 use screen::Screen;
 use std::fmt::Write as _;

@@ -1,9 +1,9 @@
 //! The recordings of the guided tour: the real planner on a corridor of five cells.
 
 use crate::engine::recording::Recorder;
+use crate::error::Result;
 use crate::scene::Scene;
 use backsweep::{Action, PlannerKind};
-use backsweep_lab::Result;
 use serde_json::{Value, json};
 
 /// Five cells; the last one is the goal.

@@ -7,11 +7,11 @@ pub mod suite;
 
 pub use rules::{COMPASS, Rules, Truth};
 
+use crate::error::{Error, Result};
 use crate::scene::{MAX_CELLS, MAX_TEXT, Scene};
 use backsweep::{
     Action, Environment, EpsilonGreedy, Model, Pair, PlannerKind, Random, Settings, State, Step, Values,
 };
-use backsweep_lab::{Error, Result};
 use backsweep_worlds::{Cell, Kind, Maze, evaluate_policy};
 use rules::MazeRules;
 use serde::Deserialize;

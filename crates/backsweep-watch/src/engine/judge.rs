@@ -5,9 +5,9 @@
 //! Policies are submitted after fixed numbers of steps, so its findings do not depend on the speed of the machine.
 
 use super::{Message, course::Stamp};
+use crate::error::Result;
 use crate::world::{Truth, World};
 use backsweep::{EpsilonGreedy, Settings};
-use backsweep_lab::Result;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -4,6 +4,7 @@ use super::course::{Course, Stamp, Trial};
 use super::frame::{AgentFrame, best_of};
 use super::history::History;
 use super::report::{CycleReport, action_values, by_pair, cell_json, observed_cycle, relied_on};
+use crate::error::Result;
 use crate::racer::Racer;
 use crate::scene::Scene;
 use crate::world::{MAX_ACTIONS, World};
@@ -12,7 +13,6 @@ use backsweep::{
     Action, Agent, Budget, Environment, EpsilonGreedy, Next, PlannerKind, Random, State, Step, Transition,
     Values,
 };
-use backsweep_lab::Result;
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -2,10 +2,10 @@
 
 use super::frame::{AgentFrame, Frame};
 use super::learner::Learner;
+use crate::error::{Error, Result};
 use crate::scene::Scene;
 use crate::world::World;
 use backsweep::EpsilonGreedy;
-use backsweep_lab::{Error, Result};
 use std::sync::{Arc, OnceLock};
 
 /// An agent that has not finished its episodes after this many steps never will.

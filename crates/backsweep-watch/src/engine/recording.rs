@@ -6,10 +6,10 @@ use super::frame::Frame;
 use super::learner::Learner;
 use super::offline::{optimum, still};
 use super::report::CycleReport;
+use crate::error::{Error, Result};
 use crate::scene::{Race, Scene};
 use crate::world::World;
 use backsweep::{Action, Transition};
-use backsweep_lab::{Error, Result};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Breaking the world on purpose: a wall across the path that an agent takes, or a shortcut that it does not know.
 
 use super::{COMPASS, World};
+use crate::error::{Error, Result};
 use backsweep::State;
-use backsweep_lab::{Error, Result};
 use backsweep_worlds::Kind;
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! The rules of a world: what the page and the engine must know about any grid world.
 
+use crate::error::Result;
 use backsweep::{Action, Environment, Model, Next, Outcome, Random, State, Step};
-use backsweep_lab::Result;
 use backsweep_worlds::{Law, Maze, MazeTask};
 use std::fmt::Debug;
 use std::sync::Arc;

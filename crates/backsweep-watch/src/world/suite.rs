@@ -3,8 +3,8 @@
 
 use super::rules::{Rules, Truth, known_model};
 use super::split;
+use crate::error::{Error, Result};
 use backsweep::{Action, Environment, Next, Outcome, Random, State, Step};
-use backsweep_lab::{Error, Result};
 use backsweep_worlds::Maze;
 use backsweep_worlds::{Grid, Phase, World as Suite};
 use serde_json::{Value, json};

@@ -5,8 +5,8 @@ use crate::engine::course::Run;
 use crate::engine::frame::Results;
 use crate::engine::judge::{Entry, Problem, Verdict};
 use crate::engine::learner::Learner;
+use crate::error::Result;
 use crate::scene::Race;
-use backsweep_lab::Result;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

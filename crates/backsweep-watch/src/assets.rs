@@ -2,6 +2,8 @@
 
 use crate::palette;
 use backsweep::PlannerKind;
+use backsweep_worlds::World;
+use backsweep_worlds::grid_world::drawable_worlds;
 use serde_json::{Value, json};
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
@@ -47,7 +49,13 @@ pub fn about() -> Value {
         .collect();
     json!({
         "version": env!("CARGO_PKG_VERSION"), "planners": planners, "colours": palette::codes(),
-        "defaults": crate::scene::Scene::default(), "mazes": crate::mazes::all(), "worlds": crate::world::suite::all(),
+        "defaults": crate::scene::Scene::default(), "mazes": crate::mazes::all(), "worlds": worlds_json(),
         "exploring": crate::exploring::all(), "figure_3": figure,
     })
+}
+
+/// The worlds to choose from.
+fn worlds_json() -> Value {
+    let one = |world: World| json!({ "name": world.name, "title": world.title, "discount": world.discount });
+    drawable_worlds().into_iter().map(one).collect()
 }

@@ -4,10 +4,10 @@ use crate::engine::Engine;
 use crate::engine::offline::frame_after;
 use crate::error::{Error, Result};
 use crate::picture;
-use crate::scene::{MAX_CELLS, MAX_TEXT, Race, Scene};
+use crate::scene::{Race, Scene};
 use crate::server::{self, Guard, Limits};
 use crate::terminal::{self, Colours};
-use crate::world::suite;
+use backsweep_worlds::grid_world::{MAX_CELLS, MAX_TEXT, drawable_world};
 use clap::Args;
 use std::io::Read;
 use std::net::{IpAddr, SocketAddr};
@@ -110,7 +110,7 @@ impl WatchArgs {
             (None, Some(_)) => String::new(),
             (None, None) => Scene::default().maze,
         };
-        let own = self.world.as_ref().map(|name| suite::named(name, self.seed)).transpose()?;
+        let own = self.world.as_ref().map(|name| drawable_world(name, self.seed)).transpose()?;
         let speed = match self.speed.as_str() {
             "max" => None,
             number => Some(number.parse().map_err(|_| {

@@ -20,7 +20,7 @@ mod workshop;
 
 use crate::error::{Error, Result};
 use crate::scene::Scene;
-use crate::world::Brush;
+use backsweep_worlds::grid_world::Brush;
 use frame::Frame;
 use serde::Deserialize;
 use std::sync::Arc;

@@ -20,4 +20,3 @@ pub mod scene;
 pub mod server;
 pub mod terminal;
 pub mod tour;
-pub mod world;

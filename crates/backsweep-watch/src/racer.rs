@@ -3,9 +3,9 @@
 use crate::error::{Error, Result};
 use crate::exploring::{Explorer, Forget, described};
 use crate::scene::Scene;
-use crate::world::World;
 use backsweep::{Agent, Environment, EpsilonGreedy, Model, Optimism, PlannerKind, State};
 use backsweep_explore::{Exploration, Explore, Forgetting};
+use backsweep_worlds::grid_world::GridWorld;
 
 /// What one agent of a scene does: its planner, and how it explores and forgets.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,7 +56,7 @@ impl Racer {
     ///
     /// # Errors
     /// If a number is out of range, or settings are incompatible.
-    pub fn build(&self, scene: &Scene, world: &World) -> Result<Agent> {
+    pub fn build(&self, scene: &Scene, world: &GridWorld) -> Result<Agent> {
         let states = (0..world.n_states() as u32).map(|state| world.n_actions(State(state)));
         let model = Model::with_states(states)?;
         let settings = world.optimistic(scene.settings());
@@ -120,7 +120,7 @@ mod tests {
         for world in [None, Some("deep_sea_10".to_owned()), Some("cliff_walking".to_owned())] {
             let maze = if world.is_some() { String::new() } else { "S..\n.#.\n..G\n".into() };
             let scene = Scene { maze, world, min_visits: 1, ..Scene::default() };
-            let world = World::new(&scene).unwrap();
+            let world = scene.grid_world().unwrap();
             for name in Explore::NAMES {
                 let racer = Racer { explore: name.parse().unwrap(), ..scene.racers().next().unwrap() };
                 let agent = racer.build(&scene, &world).unwrap();

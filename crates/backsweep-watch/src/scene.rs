@@ -4,12 +4,9 @@ use crate::error::{Error, Result};
 use crate::exploring::{Explorer, Forget};
 use backsweep::{Optimism, PlannerKind, Settings};
 use backsweep_worlds::Law;
+use backsweep_worlds::grid_world::GridWorld;
 use serde::{Deserialize, Serialize};
 
-/// The most cells a maze may have: a picture of more would not fit on a screen.
-pub const MAX_CELLS: usize = 10_000;
-/// The most bytes of a maze's text: four for each cell, and as much again for line ends, comments and rewards.
-pub const MAX_TEXT: usize = 8 * MAX_CELLS;
 /// Seeds stay below this, so that a page can hold them exactly.
 const MAX_SEED: u64 = 1 << 53;
 const MAX_CYCLES: u64 = 10_000;
@@ -152,6 +149,17 @@ impl Scene {
                 Err(Error::new(format!("law is '{}'; expected 'fifteen' or 'four'", found.escape_debug())))
             }
         }
+    }
+
+    /// The world of the scene.
+    ///
+    /// # Errors
+    /// If the maze is not valid or too large, the law is out of range, or no world has the scene's name.
+    pub fn grid_world(&self) -> Result<GridWorld> {
+        Ok(match &self.world {
+            Some(name) => GridWorld::of_suite(name, self.seed, &self.maze)?,
+            None => GridWorld::of_maze(&self.maze, self.outcome_law()?)?,
+        })
     }
 
     /// The settings of the planners.

@@ -9,7 +9,7 @@ use backsweep_watch::engine::learner::Learner;
 use backsweep_watch::engine::offline::frame_after;
 use backsweep_watch::picture;
 use backsweep_watch::scene::Scene;
-use backsweep_watch::world::{Brush, World};
+use backsweep_worlds::grid_world::Brush;
 use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 use common::Running;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ fn small(planner: PlannerKind) -> Scene {
 fn every_planner_learns_exactly_as_in_the_cores_own_loop() {
     for kind in PlannerKind::ALL {
         let scene = small(kind);
-        let world = World::new(&scene).unwrap();
+        let world = scene.grid_world().unwrap();
         let mut agent = Agent::from_parts(
             Model::with_states((0..world.n_states()).map(|_| 4)).unwrap(),
             kind.build(world.optimistic(scene.settings())).unwrap(),
@@ -52,7 +52,7 @@ fn every_planner_learns_exactly_as_in_the_cores_own_loop() {
 fn one_cycle_changes_exactly_the_predecessors() {
     for planner in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups] {
         let scene = small(planner);
-        let world = World::new(&scene).unwrap();
+        let world = scene.grid_world().unwrap();
         let mut learner = Learner::new(scene.racers().next().unwrap(), &scene, &world).unwrap();
         let mut n_seen = 0;
         for _ in 0..300 {
@@ -260,7 +260,7 @@ fn the_optimum_is_that_of_the_notes() {
         [("fifteen", 0.8, -45.181), ("four", 0.8, -47.268), ("four", 0.6, -57.112)]
     {
         let scene = Scene { law: law.into(), intended, ..Scene::default() };
-        let world = World::new(&scene).unwrap();
+        let world = scene.grid_world().unwrap();
         let policy = EpsilonGreedy::new(0.05).unwrap();
         let truth = world.rules().truth().unwrap();
         let (optimum, best) = world.optimum(&truth, &scene.settings(), policy).unwrap();

@@ -51,7 +51,10 @@ fn every_command_is_answered_promptly_in_the_middle_of_ten_thousand_cycles() {
             ("step", Order::Step { count: 100_000 }),
             ("discount", change(json!({ "discount": 0.999 }))),
             ("run", Order::Run {}),
-            ("paint", Order::Paint { cell: 5000, brush: backsweep_watch::world::Brush::Wall, stroke: 0 }),
+            (
+                "paint",
+                Order::Paint { cell: 5000, brush: backsweep_worlds::grid_world::Brush::Wall, stroke: 0 },
+            ),
             ("undo", Order::Undo {}),
             ("break", Order::Break { what: backsweep_watch::engine::Break::Wall }),
             ("cycle", Order::Cycle { count: 100_000 }),

@@ -6,7 +6,7 @@ use backsweep::PlannerKind;
 use backsweep_watch::engine::frame::Frame;
 use backsweep_watch::engine::{Break, Order};
 use backsweep_watch::scene::{Race, Scene};
-use backsweep_watch::world::{Brush, World};
+use backsweep_worlds::grid_world::Brush;
 use common::Running;
 
 /// A small maze in which every planner soon ends episodes.
@@ -175,6 +175,6 @@ fn runs_of_200_episodes_are_points_of_figure_3_unless_they_were_disturbed() {
 #[test]
 fn a_maze_that_is_too_large_is_refused_by_its_length() {
     let maze = ".".repeat(200_000);
-    let error = World::new(&Scene { maze, ..Scene::default() }).unwrap_err().to_string();
+    let error = Scene { maze, ..Scene::default() }.grid_world().unwrap_err().to_string();
     assert!(error.contains("200000 bytes; expected at most 80000"), "{error}");
 }

@@ -9,7 +9,7 @@ use backsweep_watch::engine::recording::record_run;
 use backsweep_watch::picture;
 use backsweep_watch::scene::Scene;
 use backsweep_watch::terminal::{self, Colours};
-use backsweep_watch::world::{Brush, COMPASS, World, suite};
+use backsweep_worlds::grid_world::{Brush, EIGHT_DIRECTIONS, drawable_world, drawable_worlds};
 use common::Running;
 
 fn scene(world: &str) -> Scene {
@@ -18,9 +18,11 @@ fn scene(world: &str) -> Scene {
 
 /// Every world of the menu, and some sizes that are not in it.
 fn names() -> Vec<String> {
-    let menu = suite::all();
-    let names = menu.as_array().unwrap().iter().map(|world| world["name"].as_str().unwrap().to_owned());
-    names.chain(["deep_sea_7".to_owned(), "lake_12".to_owned()]).collect()
+    drawable_worlds()
+        .into_iter()
+        .map(|world| world.name)
+        .chain(["deep_sea_7".to_owned(), "lake_12".to_owned()])
+        .collect()
 }
 
 #[test]
@@ -41,7 +43,7 @@ fn the_menu_has_the_worlds_that_the_page_promises() {
         ("taxi", "cannot be drawn"),
         ("chain", "cannot be drawn"),
     ] {
-        let error = World::new(&scene(name)).unwrap_err().to_string();
+        let error = scene(name).grid_world().unwrap_err().to_string();
         assert!(error.contains(problem), "{error}");
     }
 }
@@ -50,8 +52,8 @@ fn the_menu_has_the_worlds_that_the_page_promises() {
 fn every_world_steps_and_is_known_as_its_own_table_says() {
     for name in names() {
         let scene = scene(&name);
-        let world = World::new(&scene).unwrap();
-        let own = suite::named(&name, scene.seed).unwrap();
+        let world = scene.grid_world().unwrap();
+        let own = drawable_world(&name, scene.seed).unwrap();
         let truth = world.rules().truth().unwrap();
         assert_eq!(world.n_states(), own.table().n_states());
         let (mut one, mut other) = (Random::from_seed(7), Random::from_seed(7));
@@ -82,9 +84,9 @@ fn every_world_steps_and_is_known_as_its_own_table_says() {
 #[test]
 fn arrows_point_where_actions_lead() {
     // In DeepSea every action leads one row down; which of the two is right differs from cell to cell.
-    let world = World::new(&scene("deep_sea_10")).unwrap();
+    let world = scene("deep_sea_10").grid_world().unwrap();
     let pointers = world.pointers();
-    let (right, left) = (1 << COMPASS.iter().position(|d| *d == (1, 1)).unwrap(), 1 << 5);
+    let (right, left) = (1 << EIGHT_DIRECTIONS.iter().position(|d| *d == (1, 1)).unwrap(), 1 << 5);
     let mut firsts: Vec<u8> = pointers.iter().map(|row| row[0]).collect();
     assert!(firsts.iter().all(|bit| *bit == right || *bit == left));
     firsts.dedup();
@@ -148,7 +150,7 @@ fn walls_are_built_and_opened_in_a_world_of_the_suite() {
     let next = closed.world.step(State(36), Action(0), &mut Random::from_seed(1)).next;
     assert_eq!(next, Next::Continue(State(36)), "a new wall is not entered");
     // What is painted travels in the scene, and is the same world there.
-    let again = World::new(&closed.scene).unwrap();
+    let again = closed.scene.grid_world().unwrap();
     assert_eq!(again.text(), closed.scene.maze);
     assert_eq!(again.step(State(36), Action(0), &mut Random::from_seed(1)).next, Next::Continue(State(36)));
     assert!(running.refused(Order::Paint { cell: 8, brush: Brush::Wall, stroke: 0 }).contains("no goal"));

@@ -40,6 +40,8 @@ pub enum Error {
         /// The names, with `_N` for a size.
         known: String,
     },
+    /// A world cannot be drawn, painted or broken like that.
+    Painting(String),
     /// The model of a world cannot be built, or its values are undefined.
     Model(backsweep::Error),
 }
@@ -86,6 +88,7 @@ impl fmt::Display for Error {
             Self::UnknownWorld { name, known } => {
                 write!(f, "no world is called '{name}'; expected one of: {known}")
             }
+            Self::Painting(problem) => f.write_str(problem),
             Self::Model(error) => error.fmt(f),
         }
     }

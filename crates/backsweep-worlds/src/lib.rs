@@ -5,6 +5,7 @@
 //! | read a maze from text, and step through it | [`Maze`], [`Law`], [`MazeTask`] |
 //! | predict on the circle tasks of the paper | [`circle`] |
 //! | build a world of the exploration suite by name | [`world`], [`names`] |
+//! | draw, paint and break a world while an agent learns in it | [`grid_world`] |
 //! | run an agent in it, to a score | [`AgentSettings`], [`Run`] |
 //!
 //! A [`World`] is a [`Table`] of outcomes (or several in sequence, if it changes), with its discount, horizon, range of
@@ -16,6 +17,7 @@ mod agent;
 pub mod circle;
 mod error;
 mod grid;
+pub mod grid_world;
 mod law;
 mod maze;
 mod maze_task;

@@ -4,12 +4,12 @@ use super::course::{Run, Trial};
 use super::history::History;
 use super::report::{CycleReport, Queued, most_urgent};
 use crate::scene::Scene;
-use crate::world::{MAX_ACTIONS, World};
 use backsweep::PlannerKind;
 use backsweep::planner::Counters;
+use backsweep_worlds::grid_world::{GridWorld, MAX_ACTIONS};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 
 /// What is visible of one agent. Lists are indexed by cell, or by pair: [`MAX_ACTIONS`] places per cell, with 0 beyond the
@@ -26,7 +26,7 @@ pub struct AgentFrame {
     pub q: Vec<f64>,
     /// How often each pair was tried.
     pub visits: Vec<u64>,
-    /// The directions of the actions of each cell that seem best, as bits of [`COMPASS`](crate::world::COMPASS); 0 if all seem
+    /// The directions of the actions of each cell that seem best, as bits of [`EIGHT_DIRECTIONS`](backsweep_worlds::grid_world::EIGHT_DIRECTIONS); 0 if all seem
     /// equally good.
     pub best: Vec<u8>,
     /// Whether all actions of a cell have been tried often enough to be trusted.
@@ -109,7 +109,7 @@ impl Results {
     }
 
     /// The results as the page gets them.
-    pub fn json(&self) -> serde_json::Value {
+    pub fn json(&self) -> Value {
         let trials: Vec<_> = self.trials.iter().map(Trial::json).collect();
         let runs: Vec<_> = self.runs.iter().map(Run::json).collect();
         json!({ "trials": trials, "runs": runs })
@@ -128,7 +128,7 @@ pub struct Frame {
     /// The scene; its maze is as painted.
     pub scene: Arc<Scene>,
     /// The world, as it is now.
-    pub world: Arc<World>,
+    pub world: Arc<GridWorld>,
     /// Whether it runs continuously.
     pub running: bool,
     /// Whether requested steps or cycles are still in progress.
@@ -171,7 +171,7 @@ impl Frame {
     }
 
     /// The frame as it is sent and recorded.
-    pub fn json(&self) -> serde_json::Value {
+    pub fn json(&self) -> Value {
         // One scale of colours for all, so that they can be compared.
         let spans = self.agents.iter().map(AgentFrame::span);
         let span = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or_default();
@@ -186,12 +186,12 @@ impl Frame {
 
     /// The scene as a server-sent event, with the name of the server's run.
     pub fn scene_event(&self, session: &str) -> String {
-        let scene = json!({ "session": session, "revision": self.revision, "scene": &*self.scene, "layout": self.world.layout_json(), "results": self.results.json() });
+        let scene = json!({ "session": session, "revision": self.revision, "scene": &*self.scene, "layout": layout_json(&self.world), "results": self.results.json() });
         format!("event: scene\ndata: {scene}\n\n")
     }
 
     /// Q of every pair of every agent, exactly.
-    pub fn values_json(&self) -> serde_json::Value {
+    pub fn values_json(&self) -> Value {
         let agents = self.agents.iter().map(|agent| json!({ "values": agent.values, "q": agent.q }));
         json!({ "number": self.number, "life": self.life, "agents": agents.collect::<Vec<_>>() })
     }
@@ -206,7 +206,7 @@ fn level(number: f64, low: f64, high: f64) -> u8 {
     1 + (254.0 * place) as u8
 }
 
-fn agent_json(agent: &AgentFrame, (low, high): (f64, f64)) -> serde_json::Value {
+fn agent_json(agent: &AgentFrame, (low, high): (f64, f64)) -> Value {
     let mut cells = Vec::with_capacity(CELL_BYTES * agent.values.len());
     for i in 0..agent.values.len() {
         let row = MAX_ACTIONS * i..MAX_ACTIONS * (i + 1);
@@ -235,7 +235,18 @@ fn agent_json(agent: &AgentFrame, (low, high): (f64, f64)) -> serde_json::Value 
 }
 
 /// A curve as numbers of 32 bits, low byte first.
-fn curve(history: &History) -> serde_json::Value {
+fn curve(history: &History) -> Value {
     let bytes: Vec<u8> = history.means().iter().flat_map(|mean| mean.to_le_bytes()).collect();
     json!({ "stride": history.stride(), "means": STANDARD.encode(bytes) })
+}
+
+/// What the page must know about a world besides its text: where actions point, its unpainted text, and whether it has
+/// episodes.
+pub(super) fn layout_json(world: &GridWorld) -> Value {
+    let pointers = world.pointers();
+    let rows = match &pointers[..] {
+        [first, rest @ ..] if rest.iter().all(|row| row == first) => std::slice::from_ref(first),
+        rows => rows,
+    };
+    json!({ "pointers": rows, "texts": world.rules().texts(), "episodes": world.rules().has_episodes() })
 }

@@ -6,8 +6,8 @@
 
 use super::{Message, course::Stamp};
 use crate::error::Result;
-use crate::world::{Truth, World};
 use backsweep::{EpsilonGreedy, Settings};
+use backsweep_worlds::grid_world::{GridWorld, Truth};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,7 @@ const PRECISION: f64 = 0.05;
 /// A world to judge policies in. Each has its own number; policies submitted for an earlier one no longer count.
 pub(super) struct Problem {
     pub number: u64,
-    pub world: Arc<World>,
+    pub world: Arc<GridWorld>,
     pub settings: Settings,
     /// The random exploration assumed for the optimum in the chart.
     pub epsilon: f64,

@@ -7,12 +7,12 @@ use super::report::{CycleReport, action_values, by_pair, cell_json, observed_cyc
 use crate::error::Result;
 use crate::racer::Racer;
 use crate::scene::Scene;
-use crate::world::{MAX_ACTIONS, World};
 use backsweep::planner::Counters;
 use backsweep::{
     Action, Agent, Budget, Environment, EpsilonGreedy, Next, PlannerKind, Random, State, Step, Transition,
     Values,
 };
+use backsweep_worlds::grid_world::{GridWorld, MAX_ACTIONS};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -74,7 +74,7 @@ impl Learner {
     ///
     /// # Errors
     /// If the scene's settings are out of range.
-    pub fn new(racer: Racer, scene: &Scene, world: &World) -> Result<Self> {
+    pub fn new(racer: Racer, scene: &Scene, world: &GridWorld) -> Result<Self> {
         let agent = racer.build(scene, world)?;
         let mut random = Random::from_seed(scene.seed);
         let state = world.start(&mut random);
@@ -109,7 +109,7 @@ impl Learner {
     ///
     /// # Errors
     /// If a setting is out of range.
-    pub fn adopt(&mut self, scene: &Scene, world: &World) -> Result<()> {
+    pub fn adopt(&mut self, scene: &Scene, world: &GridWorld) -> Result<()> {
         let policy = EpsilonGreedy::new(scene.epsilon)?;
         self.owed = self.owed.min(scene.cycles);
         if !self.racer.is_paper() {
@@ -131,7 +131,7 @@ impl Learner {
     ///
     /// # Errors
     /// As [`act`](Self::act).
-    pub fn step(&mut self, world: &World, cycles: u64) -> Result<()> {
+    pub fn step(&mut self, world: &GridWorld, cycles: u64) -> Result<()> {
         self.act(world, cycles)?;
         while self.is_planning() {
             self.plan_slice();
@@ -145,7 +145,7 @@ impl Learner {
     /// # Errors
     /// If the model refuses what was observed.
     #[inline]
-    pub fn act(&mut self, world: &World, cycles: u64) -> Result<u64> {
+    pub fn act(&mut self, world: &GridWorld, cycles: u64) -> Result<u64> {
         let slice = self.slice(cycles);
         let before = self.counters();
         let step = self.agent.step(world, self.state, Budget::Cycles(slice), &mut self.random)?;
@@ -159,7 +159,7 @@ impl Learner {
     ///
     /// # Errors
     /// If the model refuses what was observed.
-    pub fn walk(&mut self, world: &World, action: Action) -> Result<()> {
+    pub fn walk(&mut self, world: &GridWorld, action: Action) -> Result<()> {
         let Step { reward, next } = world.step(self.state, action, &mut self.random);
         let step = Transition { state: self.state, action, reward, next };
         self.agent.observe(&step)?;
@@ -168,7 +168,7 @@ impl Learner {
     }
 
     #[inline]
-    fn follow(&mut self, step: Transition, world: &World) {
+    fn follow(&mut self, step: Transition, world: &GridWorld) {
         let discount = self.agent.planner().values().discount();
         self.episode.discounted_return += self.episode.factor * step.reward;
         self.episode.factor *= discount;
@@ -228,7 +228,7 @@ impl Learner {
         after.backups() - before.backups()
     }
 
-    fn end_episode(&mut self, world: &World) {
+    fn end_episode(&mut self, world: &GridWorld) {
         self.episodes += 1;
         self.last_return = Some(self.episode.discounted_return);
         self.sum_of_returns += self.episode.discounted_return;
@@ -306,7 +306,7 @@ impl Learner {
         best_of(&q[..row.len().min(MAX_ACTIONS)])
     }
 
-    /// The directions in which the agent acts in each cell, as bits of [`COMPASS`](crate::world::COMPASS); 0 if all seem
+    /// The directions in which the agent acts in each cell, as bits of [`EIGHT_DIRECTIONS`](backsweep_worlds::grid_world::EIGHT_DIRECTIONS); 0 if all seem
     /// equally good.
     pub fn directions(&self) -> Vec<u8> {
         let values = self.agent.acting_values();
@@ -320,7 +320,7 @@ impl Learner {
 
     /// Reacts to a change in the world: an agent in a cell that became a wall returns to the start, and its episode does
     /// not count.
-    pub fn look_around(&mut self, world: &World) {
+    pub fn look_around(&mut self, world: &GridWorld) {
         if !world.is_open(self.state) {
             self.episode = BEGINNING;
             self.state = world.start(&mut self.random);

@@ -4,8 +4,8 @@ use super::frame::{AgentFrame, Frame};
 use super::learner::Learner;
 use crate::error::{Error, Result};
 use crate::scene::Scene;
-use crate::world::World;
 use backsweep::EpsilonGreedy;
+use backsweep_worlds::grid_world::GridWorld;
 use std::sync::{Arc, OnceLock};
 
 /// An agent that has not finished its episodes after this many steps never will.
@@ -21,13 +21,13 @@ const STEPS_SHOWN: u64 = 2;
 /// If the scene is not valid, or episodes do not end.
 pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
     let scene = scene.check()?;
-    let first = Arc::new(World::new(&scene)?);
+    let first = Arc::new(scene.grid_world()?);
     let mut world = first.clone();
     let mut agents = Vec::new();
     for racer in scene.racers() {
         world = first.clone();
         let mut learner = Learner::new(racer, &scene, &world)?;
-        let step = |learner: &mut Learner, world: &mut Arc<World>| -> Result<()> {
+        let step = |learner: &mut Learner, world: &mut Arc<GridWorld>| -> Result<()> {
             if let Some(changed) = world.at(learner.steps())? {
                 *world = Arc::new(changed);
                 learner.look_around(world);
@@ -60,13 +60,18 @@ pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
 }
 
 /// The value of the best policy with the scene's random exploration.
-pub(super) fn optimum(scene: &Scene, world: &World) -> Result<f64> {
+pub(super) fn optimum(scene: &Scene, world: &GridWorld) -> Result<f64> {
     let epsilon = scene.racers().next().map_or(0.0, |racer| racer.epsilon(scene));
     Ok(world.optimum(&world.rules().truth()?, &scene.settings(), EpsilonGreedy::new(epsilon)?)?.0)
 }
 
 /// A frame of agents outside the engine.
-pub(super) fn still(scene: &Arc<Scene>, world: &Arc<World>, optimum: f64, agents: Vec<AgentFrame>) -> Frame {
+pub(super) fn still(
+    scene: &Arc<Scene>,
+    world: &Arc<GridWorld>,
+    optimum: f64,
+    agents: Vec<AgentFrame>,
+) -> Frame {
     Frame {
         number: 1,
         revision: 1,

@@ -2,14 +2,14 @@
 //!
 //! A recording is data. The page draws it with the same code as a live run.
 
-use super::frame::Frame;
+use super::frame::{Frame, layout_json};
 use super::learner::Learner;
 use super::offline::{optimum, still};
 use super::report::CycleReport;
 use crate::error::{Error, Result};
 use crate::scene::{Race, Scene};
-use crate::world::World;
 use backsweep::{Action, Transition};
+use backsweep_worlds::grid_world::GridWorld;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const MAX_STEPS: u64 = 200_000;
 /// Agents that learn while they are recorded.
 pub struct Recorder {
     scene: Arc<Scene>,
-    world: Arc<World>,
+    world: Arc<GridWorld>,
     /// Whether the world has changed since the last frame.
     has_changed: bool,
     optimum: f64,
@@ -39,7 +39,7 @@ impl Recorder {
     /// If the scene is not valid.
     pub fn new(scene: Scene) -> Result<Self> {
         let scene = Scene { race: Race::Steps, ..scene.check()? };
-        let world = Arc::new(World::new(&scene)?);
+        let world = Arc::new(scene.grid_world()?);
         let optimum = optimum(&scene, &world)?;
         let learners: Vec<Learner> =
             scene.racers().map(|racer| Learner::new(racer, &scene, &world)).collect::<Result<_>>()?;
@@ -131,7 +131,7 @@ impl Recorder {
 
     /// The recording.
     pub fn json(self) -> Value {
-        json!({ "scene": &*self.scene, "layout": self.world.layout_json(), "frames": self.frames })
+        json!({ "scene": &*self.scene, "layout": layout_json(&self.world), "frames": self.frames })
     }
 }
 

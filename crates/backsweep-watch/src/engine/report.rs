@@ -1,8 +1,8 @@
 //! What one update cycle did, what is on the queue, and how a Q is computed: for drawing and for text.
 
-use crate::world::MAX_ACTIONS;
 use backsweep::{Action, Agent, Pair, PlannerKind, State};
 use backsweep_explore::{Explore, exploration};
+use backsweep_worlds::grid_world::MAX_ACTIONS;
 use serde_json::{Value, json};
 
 /// How many of the most urgent cells are listed.

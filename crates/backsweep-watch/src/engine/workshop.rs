@@ -12,7 +12,7 @@ use super::report::CycleReport;
 use super::{Answer, Done, Message};
 use crate::error::{Error, Result};
 use crate::scene::Scene;
-use crate::world::World;
+use backsweep_worlds::grid_world::GridWorld;
 use race::timed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, OnceLock};
@@ -36,7 +36,7 @@ const MAX_COUNT: u64 = 100_000;
 /// What the engine thread owns.
 pub(super) struct Workshop {
     scene: Arc<Scene>,
-    world: Arc<World>,
+    world: Arc<GridWorld>,
     /// Whether there is no path to the goal.
     is_closed: bool,
     learners: Vec<Learner>,
@@ -94,7 +94,7 @@ impl Workshop {
         messages: SyncSender<Message>,
     ) -> Result<Self> {
         let scene = scene.check()?;
-        let world = Arc::new(World::new(&scene)?);
+        let world = Arc::new(scene.grid_world()?);
         let scene = Arc::new(Scene { maze: world.text(), ..scene });
         let learners = learners(&scene, &world)?;
         let mut workshop = Self {
@@ -331,7 +331,7 @@ fn courses(learners: &[Learner], cause: Cause) -> Vec<Course> {
     learners.iter().map(|learner| Course::begin(cause, learner.stamp())).collect()
 }
 
-fn learners(scene: &Scene, world: &World) -> Result<Vec<Learner>> {
+fn learners(scene: &Scene, world: &GridWorld) -> Result<Vec<Learner>> {
     scene.racers().map(|racer| Learner::new(racer, scene, world)).collect()
 }
 

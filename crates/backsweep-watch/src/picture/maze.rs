@@ -3,9 +3,9 @@
 use super::{Theme, hex, rect};
 use crate::engine::frame::AgentFrame;
 use crate::palette::{colour, is_dark, mix, rgb};
-use crate::world::{COMPASS, MAX_ACTIONS, World};
 use backsweep::State;
 use backsweep_worlds::Kind;
+use backsweep_worlds::grid_world::{EIGHT_DIRECTIONS, GridWorld, MAX_ACTIONS};
 use std::fmt::Write as _;
 
 /// How many of the most urgent states glow.
@@ -37,7 +37,7 @@ impl Grid {
 pub fn draw(
     out: &mut String,
     theme: &Theme,
-    world: &World,
+    world: &GridWorld,
     agent: &AgentFrame,
     (left, top): (f64, f64),
     side: f64,
@@ -64,7 +64,14 @@ pub fn draw(
     }
 }
 
-fn draw_cell(out: &mut String, theme: &Theme, world: &World, agent: &AgentFrame, grid: &Grid, cell: usize) {
+fn draw_cell(
+    out: &mut String,
+    theme: &Theme,
+    world: &GridWorld,
+    agent: &AgentFrame,
+    grid: &Grid,
+    cell: usize,
+) {
     let ((x, y), side) = (grid.corner(cell), grid.side);
     let kind = world.kind(State(cell as u32));
     if kind == Kind::Wall {
@@ -87,7 +94,7 @@ fn draw_cell(out: &mut String, theme: &Theme, world: &World, agent: &AgentFrame,
     }
     let (ink, opacity) = if is_dark(back) { ("#ffffff", 0.78) } else { ("#080c14", 0.72) };
     let opacity = if is_known { opacity } else { 0.25 };
-    for (_, &(down, right)) in COMPASS.iter().enumerate().filter(|(k, _)| best & (1 << k) != 0) {
+    for (_, &(down, right)) in EIGHT_DIRECTIONS.iter().enumerate().filter(|(k, _)| best & (1 << k) != 0) {
         let length = f64::hypot(down as f64, right as f64);
         let direction = (right as f64 / length, down as f64 / length);
         arrow(out, grid.centre(cell), side, direction, ink, opacity);

@@ -3,9 +3,9 @@
 use super::Colours;
 use crate::engine::frame::AgentFrame;
 use crate::palette::{Colour, colour, is_dark, rgb};
-use crate::world::World;
 use backsweep::State;
 use backsweep_worlds::Kind;
+use backsweep_worlds::grid_world::GridWorld;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ const AGENT: Colour = [255, 255, 255];
 
 /// Which cells are drawn, and how large.
 pub(super) struct Cells<'a> {
-    world: &'a World,
+    world: &'a GridWorld,
     colours: Colours,
     /// Columns per cell, 1 or 2.
     wide: bool,
@@ -29,7 +29,7 @@ pub(super) struct Cells<'a> {
 
 impl<'a> Cells<'a> {
     /// The best way to draw a maze in this many columns and lines.
-    pub fn fit(world: &'a World, colours: Colours, (columns, lines): (usize, usize)) -> Self {
+    pub fn fit(world: &'a GridWorld, colours: Colours, (columns, lines): (usize, usize)) -> Self {
         let halves = world.n_rows() > lines && colours != Colours::None;
         let wide = !halves && 2 * world.n_columns() + 2 <= columns + 2;
         let room = columns.max(1) / if wide { 2 } else { 1 };

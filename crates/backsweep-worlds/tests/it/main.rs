@@ -1,5 +1,6 @@
 //! The worlds against their definitions.
 
 mod mazes;
+mod painting;
 mod runs;
 mod suite;

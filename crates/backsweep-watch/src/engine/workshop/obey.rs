@@ -7,8 +7,8 @@ use crate::engine::pace::Pace;
 use crate::engine::{Answer, Break, Order};
 use crate::error::{Error, Result};
 use crate::scene::Scene;
-use crate::world::World;
 use backsweep::State;
+use backsweep_worlds::grid_world::GridWorld;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -129,7 +129,7 @@ impl Workshop {
         let scene = scene.check()?;
         let is_same_world = |a: &Scene, b: &Scene| a.maze == b.maze && a.has_same_world(b);
         let is_world_kept = is_same_world(&scene, &self.scene);
-        let mut world = if is_world_kept { self.world.clone() } else { Arc::new(World::new(&scene)?) };
+        let mut world = if is_world_kept { self.world.clone() } else { Arc::new(scene.grid_world()?) };
         let mut scene = Scene { maze: world.text(), ..scene };
         if scene == *self.scene {
             return Ok(());
@@ -175,7 +175,7 @@ impl Workshop {
     }
 
     /// Puts the agents into another world of the same size, without telling them. Returns whether it differs.
-    pub(super) fn change_world(&mut self, world: World, cause: Cause, is_undoable: bool) -> bool {
+    pub(super) fn change_world(&mut self, world: GridWorld, cause: Cause, is_undoable: bool) -> bool {
         if world.text() == self.world.text() {
             return false;
         }

@@ -1,16 +1,15 @@
 //! Breaking the world on purpose: a wall across the path that an agent takes, or a shortcut that it does not know.
 
-use super::{COMPASS, World};
-use crate::error::{Error, Result};
+use super::{EIGHT_DIRECTIONS, GridWorld};
+use crate::{Error, Kind, Result};
 use backsweep::State;
-use backsweep_worlds::Kind;
 use std::collections::VecDeque;
 
 const FAR: usize = usize::MAX;
 /// How many places on a path are tried, from its middle on: each takes a search through the maze.
 const PLACES: usize = 48;
 
-impl World {
+impl GridWorld {
     /// Whether there is no path from a start to a goal. In every world, moves lead where actions point, or slip to where
     /// another action points.
     pub fn is_closed(&self) -> bool {
@@ -24,7 +23,7 @@ impl World {
     }
 
     /// The world with a wall on the path that a policy takes from the start, closing the whole passage if there is another
-    /// way round. `best` gives the best directions of a cell as bits of [`COMPASS`].
+    /// way round. `best` gives the best directions of a cell as bits of [`EIGHT_DIRECTIONS`].
     ///
     /// # Errors
     /// If every such wall would cut the goal off.
@@ -46,8 +45,9 @@ impl World {
                 }
             }
         }
-        Err(Error::new(
-            "every wall on this path would cut off the goal, since there is no other way; open a shortcut first",
+        Err(Error::Painting(
+            "every wall on this path would cut off the goal, since there is no other way; open a shortcut first"
+                .to_owned(),
         ))
     }
 
@@ -66,8 +66,9 @@ impl World {
         let walls = self.cells_of(Kind::Wall).map(|cell| (through(cell), cell));
         match walls.min() {
             Some((length, cell)) if length < now => self.with_cells(&[cell], '.'),
-            _ => Err(Error::new(
-                "removing any one wall would not shorten the path to the goal; build some walls first",
+            _ => Err(Error::Painting(
+                "removing any one wall would not shorten the path to the goal; build some walls first"
+                    .to_owned(),
             )),
         }
     }
@@ -91,7 +92,7 @@ impl World {
 
     /// The cells with an action that points to a given cell.
     fn before(&self, cell: usize) -> impl Iterator<Item = usize> {
-        COMPASS.into_iter().filter_map(move |(down, right)| {
+        EIGHT_DIRECTIONS.into_iter().filter_map(move |(down, right)| {
             let from = self.beside(cell, (-down, -right))?;
             self.rules.directions(from).contains(&(down, right)).then_some(from)
         })
@@ -138,8 +139,8 @@ impl World {
             is_seen[cell] = true;
             let is_free = |next: &usize| !self.is_wall(*next) && !is_seen[*next];
             let bits = best(cell);
-            let chosen = (0..COMPASS.len()).filter(|k| bits & 1 << k > 0);
-            let by_policy = chosen.filter_map(|k| self.beside(cell, COMPASS[k])).find(is_free);
+            let chosen = (0..EIGHT_DIRECTIONS.len()).filter(|k| bits & 1 << k > 0);
+            let by_policy = chosen.filter_map(|k| self.beside(cell, EIGHT_DIRECTIONS[k])).find(is_free);
             let by_distance = || self.neighbours(cell).filter(is_free).min_by_key(|&next| to_goal[next]);
             let Some(next) = by_policy.or_else(by_distance) else { break };
             cell = next;
@@ -172,42 +173,5 @@ impl World {
             rows[cell / self.n_columns()][cell % self.n_columns()] = character;
         }
         self.with_rows(rows)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::scene::Scene;
-
-    fn world(maze: &str) -> World {
-        World::new(&Scene { maze: maze.into(), ..Scene::default() }).unwrap()
-    }
-
-    #[test]
-    fn a_wall_closes_the_passage_on_the_path_and_leaves_another_way() {
-        // East along the upper passage, two cells wide; the lower way is longer.
-        let maze = "S......G\n........\n.######.\n........\n";
-        let broken = world(maze).with_wall_on_path(|_| 0b100).unwrap();
-        assert_eq!(broken.text(), "S...#..G\n....#...\n.######.\n........\n");
-        assert!(!broken.is_closed());
-        let only_way = world("S..G\n").with_wall_on_path(|_| 0b100).unwrap_err().to_string();
-        assert!(only_way.contains("no other way"), "{only_way}");
-    }
-
-    #[test]
-    fn a_policy_that_runs_in_circles_is_broken_all_the_same() {
-        let broken = world("S..\n.#.\n..G\n").with_wall_on_path(|_| 0b100_0001).unwrap();
-        assert_eq!(broken.text().matches('#').count(), 2);
-        assert!(!broken.is_closed());
-    }
-
-    #[test]
-    fn a_shortcut_is_the_wall_that_saves_most() {
-        let maze = "S##..\n.#.#.\n...#G\n";
-        assert_eq!(world(maze).with_shortcut().unwrap().text(), "S##..\n.#.#.\n....G\n");
-        assert!(world("S.G\n").with_shortcut().is_err());
-        assert!(world("S#G\n").is_closed());
-        assert!(!world("S#G\n").with_shortcut().unwrap().is_closed());
     }
 }

@@ -1,16 +1,16 @@
 //! The rules of a world: what the page and the engine must know about any grid world.
 
-use crate::error::Result;
+use crate::{Law, Maze, MazeTask, Result};
 use backsweep::{Action, Environment, Model, Next, Outcome, Random, State, Step};
-use backsweep_worlds::{Law, Maze, MazeTask};
 use std::fmt::Debug;
 use std::sync::Arc;
 
 /// North, north-east, east and so on, clockwise, as (down, right). Bit k of a cell's best directions is the k-th of them.
-pub const COMPASS: [(isize, isize); 8] =
+pub const EIGHT_DIRECTIONS: [(isize, isize); 8] =
     [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)];
 /// North, east, south and west.
-const FOUR: [(isize, isize); 4] = [COMPASS[0], COMPASS[2], COMPASS[4], COMPASS[6]];
+const FOUR: [(isize, isize); 4] =
+    [EIGHT_DIRECTIONS[0], EIGHT_DIRECTIONS[2], EIGHT_DIRECTIONS[4], EIGHT_DIRECTIONS[6]];
 /// The reward of a step in a maze, as in the paper.
 const STEP_REWARD: f64 = -1.0;
 const NONE: u32 = u32::MAX;
@@ -79,7 +79,7 @@ impl Truth {
     }
 }
 
-/// The laboratory's maze task, which has states for open cells only.
+/// A maze task, which has states for open cells only.
 #[derive(Debug)]
 pub struct MazeRules {
     task: MazeTask,

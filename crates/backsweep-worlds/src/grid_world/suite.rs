@@ -3,11 +3,8 @@
 
 use super::rules::{Rules, Truth, known_model};
 use super::split;
-use crate::error::{Error, Result};
+use crate::{Error, Grid, Maze, Phase, Result, World};
 use backsweep::{Action, Environment, Next, Outcome, Random, State, Step};
-use backsweep_worlds::Maze;
-use backsweep_worlds::{Grid, Phase, World as Suite};
-use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The sizes of families that are in the menu; others can be named.
@@ -16,7 +13,7 @@ const SIZES: [&str; 4] = ["10", "20", "30", "50"];
 /// A world of the suite, perhaps with walls painted into it or opened.
 #[derive(Clone, Debug)]
 pub struct SuiteRules {
-    world: Arc<Suite>,
+    world: Arc<World>,
     phase: usize,
     /// For each painted cell, whether it is now a wall or no longer one. Empty if nothing was painted.
     changed: Vec<Option<bool>>,
@@ -26,21 +23,20 @@ pub struct SuiteRules {
 ///
 /// # Errors
 /// If there is none, or it cannot be drawn as a grid with one state per cell.
-pub fn named(name: &str, seed: u64) -> Result<Suite> {
-    let world = backsweep_worlds::world(name, &mut Random::from_seed(seed))
-        .map_err(|error| Error::new(error.to_string()))?;
+pub fn drawable_world(name: &str, seed: u64) -> Result<World> {
+    let world = crate::world(name, &mut Random::from_seed(seed))?;
     if is_drawable(&world) {
         return Ok(world);
     }
-    let drawable: Vec<String> = menu().into_iter().map(|world| world.name).collect();
-    Err(Error::new(format!(
+    let drawable: Vec<String> = drawable_worlds().into_iter().map(|world| world.name).collect();
+    Err(Error::Painting(format!(
         "the world '{name}' cannot be drawn: expected a grid with one state per cell, such as {}",
         drawable.join(", ")
     )))
 }
 
 /// Whether the states of a world are the cells of a grid, row by row, with no more actions than a frame has room for.
-fn is_drawable(world: &Suite) -> bool {
+fn is_drawable(world: &World) -> bool {
     world.phases.iter().all(|phase| {
         let is_cell = |grid: &Grid, i: usize| grid.cells[i] == Some((i / grid.n_columns, i % grid.n_columns));
         let n = phase.table.n_states();
@@ -50,26 +46,20 @@ fn is_drawable(world: &Suite) -> bool {
     })
 }
 
-/// The worlds to choose from.
-fn menu() -> Vec<Suite> {
+/// The worlds of the suite that can be drawn, of families with a size only some.
+pub fn drawable_worlds() -> Vec<World> {
     let is_offered = |name: &str| match name.strip_prefix("deep_sea") {
         Some(rest) => rest.rsplit_once('_').is_some_and(|(_, size)| SIZES.contains(&size)),
         None => true,
     };
-    let names = backsweep_worlds::names().into_iter().filter(|name| is_offered(name));
-    let worlds = names.filter_map(|name| backsweep_worlds::world(&name, &mut Random::from_seed(0)).ok());
+    let names = crate::names().into_iter().filter(|name| is_offered(name));
+    let worlds = names.filter_map(|name| crate::world(&name, &mut Random::from_seed(0)).ok());
     worlds.filter(is_drawable).collect()
-}
-
-/// The worlds to choose from, for the page.
-pub fn all() -> Value {
-    let one = |world: Suite| json!({ "name": world.name, "title": world.title, "discount": world.discount });
-    menu().into_iter().map(one).collect()
 }
 
 impl SuiteRules {
     /// A world in its initial state.
-    pub fn new(world: Suite) -> Self {
+    pub fn new(world: World) -> Self {
         Self { world: Arc::new(world), phase: 0, changed: Vec::new() }
     }
 
@@ -78,7 +68,7 @@ impl SuiteRules {
     }
 
     fn grid(&self) -> &Grid {
-        // Checked by `named`.
+        // Checked by `drawable_world`.
         self.phase().grid.as_ref().unwrap_or_else(|| unreachable!("a world without a grid is not drawn"))
     }
 
@@ -102,7 +92,7 @@ impl SuiteRules {
         let (own, _) = split(&self.grid().text);
         let (name, n_rows, n_columns) = (&self.world.name, own.len(), own[0].len());
         if rows.len() != n_rows || rows.iter().any(|row| row.len() != n_columns) {
-            return Err(Error::new(format!(
+            return Err(Error::Painting(format!(
                 "{name} has {n_rows} rows of {n_columns} cells; expected the same"
             )));
         }
@@ -114,7 +104,7 @@ impl SuiteRules {
                 ('.', '#') => Some(true),
                 ('#', '.') => Some(false),
                 _ => {
-                    return Err(Error::new(format!(
+                    return Err(Error::Painting(format!(
                         "the rules of {name} fix what this cell is; expected a wall on a free cell, or a wall removed"
                     )));
                 }

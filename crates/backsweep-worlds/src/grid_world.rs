@@ -1,25 +1,27 @@
-//! The world of a scene: a grid that can be drawn and painted, and the [rules](Rules) of what happens in it. States are cells,
-//! so they keep their numbers while walls are built and removed.
+//! A world that can be drawn, painted and broken while an agent learns in it, and the [rules](Rules) of what happens there.
+//! States are cells, so they keep their numbers while walls are built and removed.
 
 mod breaking;
 mod rules;
-pub mod suite;
+mod suite;
 
-pub use rules::{COMPASS, Rules, Truth};
+pub use rules::{EIGHT_DIRECTIONS, Rules, Truth};
+pub use suite::{drawable_world, drawable_worlds};
 
-use crate::error::{Error, Result};
-use crate::scene::{MAX_CELLS, MAX_TEXT, Scene};
+use crate::{Cell, Error, Kind, Law, Maze, Result, evaluate_policy};
 use backsweep::{
     Action, Environment, EpsilonGreedy, Model, Pair, PlannerKind, Random, Settings, State, Step, Values,
 };
-use backsweep_worlds::{Cell, Kind, Maze, evaluate_policy};
 use rules::MazeRules;
 use serde::Deserialize;
-use serde_json::{Value, json};
 use std::sync::Arc;
 use suite::SuiteRules;
 
-/// The most actions of a state: a frame has this many places for each cell.
+/// The most cells of a grid: a picture of more would not fit on a screen.
+pub const MAX_CELLS: usize = 10_000;
+/// The most bytes of a grid's text: four for each cell, and as much again for line ends, comments and rewards.
+pub const MAX_TEXT: usize = 8 * MAX_CELLS;
+/// The most actions of a state.
 pub const MAX_ACTIONS: usize = 4;
 /// Rewards lie between this and its negative: with a discount of 0.9999, values are then exact to a thousandth.
 const MAX_REWARD: f64 = 1e9;
@@ -42,7 +44,7 @@ pub enum Brush {
 
 /// A grid with its rules.
 #[derive(Clone, Debug)]
-pub struct World {
+pub struct GridWorld {
     /// The rows of the grid, then its legend: the text from which it was read, without comments.
     rows: Vec<Vec<char>>,
     legend: Vec<String>,
@@ -52,38 +54,35 @@ pub struct World {
     pointers: Arc<[Vec<u8>]>,
 }
 
-impl World {
-    /// The world of a scene.
+impl GridWorld {
+    /// The world of a maze.
     ///
     /// # Errors
-    /// If the maze is not valid or too large, the law is out of range, or no world has the scene's name.
-    pub fn new(scene: &Scene) -> Result<Self> {
-        // Refused by its length before it is parsed; a cell takes up to 4 bytes, and the legend some more.
-        if scene.maze.len() > MAX_TEXT {
-            return Err(Error::new(format!(
-                "the maze's text has {} bytes; expected at most {MAX_TEXT}, for {MAX_CELLS} cells",
-                scene.maze.len()
-            )));
+    /// If the maze is not valid or too large, or the law is out of range.
+    pub fn of_maze(text: &str, law: Law) -> Result<Self> {
+        Self::of(checked_text(text)?, |maze| Ok(Arc::new(MazeRules::new(maze, law)?)))
+    }
+
+    /// A world of the exploration suite by its name; its random choices are those of the seed. `painted` is its text as
+    /// painted; with an empty one, the world is in its initial state.
+    ///
+    /// # Errors
+    /// If no world has this name, it cannot be drawn, or the text differs from it in anything but walls.
+    pub fn of_suite(name: &str, seed: u64, painted: &str) -> Result<Self> {
+        let painted = checked_text(painted)?;
+        let mut rules = SuiteRules::new(drawable_world(name, seed)?);
+        if !painted.trim().is_empty() {
+            rules = rules.with_rows(&split(painted).0)?;
         }
-        let given = scene.maze.strip_prefix('\u{feff}').unwrap_or(&scene.maze);
-        if let Some(name) = &scene.world {
-            let mut rules = SuiteRules::new(suite::named(name, scene.seed)?);
-            // The scene's maze is the world as painted; without one, the world is in its initial state.
-            if !given.trim().is_empty() {
-                rules = rules.with_rows(&split(given).0)?;
-            }
-            let text = rules.text();
-            return Self::of(&text, |_| Ok(Arc::new(rules)));
-        }
-        let law = scene.outcome_law()?;
-        Self::of(given, |maze| Ok(Arc::new(MazeRules::new(maze, law)?)))
+        let text = rules.text();
+        Self::of(&text, |_| Ok(Arc::new(rules)))
     }
 
     fn of(text: &str, rules: impl FnOnce(Maze) -> Result<Arc<dyn Rules>>) -> Result<Self> {
         let (rows, legend) = split(text);
         let maze = checked_maze(&rows, &legend)?;
         let rules = rules(maze.clone())?;
-        let bit = |direction| COMPASS.iter().position(|d| d == direction).map_or(0, |k| 1 << k);
+        let bit = |direction| EIGHT_DIRECTIONS.iter().position(|d| d == direction).map_or(0, |k| 1 << k);
         let pointers = (0..maze.n_rows() * maze.n_columns())
             .map(|cell| rules.directions(cell).iter().map(bit).collect());
         Ok(Self { rows, legend, maze, pointers: pointers.collect(), rules })
@@ -95,19 +94,9 @@ impl World {
     }
 
     /// The bit of the direction of each action, for each cell; 0 for an action that points nowhere. Bits are those of
-    /// [`COMPASS`].
+    /// [`EIGHT_DIRECTIONS`].
     pub fn pointers(&self) -> Arc<[Vec<u8>]> {
         self.pointers.clone()
-    }
-
-    /// What the page must know about the world besides its text: where actions point, its unpainted text, and whether
-    /// it has episodes.
-    pub fn layout_json(&self) -> Value {
-        let rows = match &self.pointers[..] {
-            [first, rest @ ..] if rest.iter().all(|row| row == first) => std::slice::from_ref(first),
-            rows => rows,
-        };
-        json!({ "pointers": rows, "texts": self.rules.texts(), "episodes": self.rules.has_episodes() })
     }
 
     /// The rules.
@@ -154,7 +143,7 @@ impl World {
     pub fn painted(&self, state: State, brush: Brush) -> Result<Self> {
         let n_cells = self.n_states();
         if state.index() >= n_cells {
-            return Err(Error::new(format!("no cell {}; expected 0 to {}", state.0, n_cells - 1)));
+            return Err(Error::Painting(format!("no cell {}; expected 0 to {}", state.0, n_cells - 1)));
         }
         let (row, column) = (state.index() / self.n_columns(), state.index() % self.n_columns());
         let mut rows = self.rows.clone();
@@ -196,7 +185,7 @@ impl World {
     pub fn restored(&self, text: &str) -> Result<Self> {
         let (rows, legend) = split(text);
         if rows.len() != self.rows.len() || rows[0].len() != self.rows[0].len() {
-            return Err(Error::new("the maze has a different size; expected the same rows and columns"));
+            return Err(Error::OtherSize);
         }
         self.repainted(rows, legend)
     }
@@ -244,6 +233,18 @@ fn is_first_best(model: &Model, values: &Values, state: State, pair: Pair) -> bo
     })
 }
 
+/// The text without its byte-order mark, refused by its length before it is parsed: a cell takes up to 4 bytes, and the
+/// legend some more.
+fn checked_text(text: &str) -> Result<&str> {
+    if text.len() > MAX_TEXT {
+        return Err(Error::Painting(format!(
+            "the maze's text has {} bytes; expected at most {MAX_TEXT}, for {MAX_CELLS} cells",
+            text.len()
+        )));
+    }
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
 /// The rows of a maze's text and the lines of its legend.
 fn split(text: &str) -> (Vec<Vec<char>>, Vec<String>) {
     let (mut rows, mut legend) = (Vec::new(), Vec::new());
@@ -260,15 +261,13 @@ fn split(text: &str) -> (Vec<Vec<char>>, Vec<String>) {
 fn checked_maze(rows: &[Vec<char>], legend: &[String]) -> Result<Maze> {
     let n_cells: usize = rows.iter().map(Vec::len).sum();
     if n_cells > MAX_CELLS {
-        return Err(Error::new(format!("the maze has {n_cells} cells; expected at most {MAX_CELLS}")));
+        return Err(Error::Painting(format!("the maze has {n_cells} cells; expected at most {MAX_CELLS}")));
     }
     let maze = Maze::parse(&text(rows, legend))?;
     if let Some(cell) = maze.cells().find(|&c| maze.reward(c).is_some_and(|r| r.abs() > MAX_REWARD)) {
-        return Err(Error::new(format!(
-            "{}: the reward of this cell is {:e}; expected -1e9 to 1e9",
-            maze.place(cell),
-            maze.reward(cell).unwrap_or_default()
-        )));
+        let reward = maze.reward(cell).unwrap_or_default();
+        let problem = format!("the reward of this cell is {reward:e}; expected -1e9 to 1e9");
+        return Err(Error::text(maze.place(cell), problem));
     }
     Ok(maze)
 }
@@ -289,7 +288,7 @@ fn beside((n_rows, n_columns): (usize, usize), cell: usize, (down, right): (isiz
     Some(row * n_columns + column)
 }
 
-impl Environment for World {
+impl Environment for GridWorld {
     fn n_actions(&self, state: State) -> usize {
         self.rules.n_actions(state)
     }
@@ -302,36 +301,5 @@ impl Environment for World {
     #[inline]
     fn step(&self, state: State, action: Action, random: &mut Random) -> Step {
         self.rules.step(state, action, random)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rewards_beyond_what_values_can_hold_are_refused_at_the_door() {
-        let world =
-            |reward: &str| World::new(&Scene { maze: format!("S~G\n~ = {reward}\n"), ..Scene::default() });
-        let error = world("1e308").unwrap_err().to_string();
-        assert_eq!(error, "line 1, column 2: the reward of this cell is 1e308; expected -1e9 to 1e9");
-        assert!(world("-1e9").is_ok());
-    }
-
-    #[test]
-    fn a_byte_order_mark_is_not_a_cell() {
-        let world = World::new(&Scene { maze: "\u{feff}S.G\n".to_owned(), ..Scene::default() }).unwrap();
-        assert_eq!((world.n_columns(), world.text().as_str()), (3, "S.G\n"));
-    }
-
-    #[test]
-    fn a_reward_that_is_painted_over_leaves_the_legend() {
-        let scene = Scene { maze: "S~.\n.~G\n~ = -5\nG = 10\n".to_owned(), ..Scene::default() };
-        let world = World::new(&scene).unwrap();
-        let world = world.painted(State(1), Brush::Wall).unwrap();
-        assert_eq!(world.text(), "S#.\n.~G\n~ = -5\nG = 10\n");
-        let world = world.painted(State(4), Brush::Free).unwrap();
-        assert_eq!(world.text(), "S#.\n..G\nG = 10\n");
-        assert!(World::new(&Scene { maze: world.text(), ..scene }).is_ok());
     }
 }

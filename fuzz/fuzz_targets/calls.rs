@@ -223,18 +223,10 @@ fuzz_target!(|data: &[u8]| {
                 pair.agent.add_action(state).expect("the state exists");
             }
             12 => pair.restore(),
-            13 if input.below(2) == 0 => {
-                let threshold = input.pick(&[0.0, 1e-9, 1e-3, 10.0, -1.0, f64::NAN]);
-                let mut planner = pair.agent.planner().boxed_clone();
-                let result = planner.set_threshold(pair.agent.model(), threshold);
-                assert_eq!(result.is_ok(), threshold >= 0.0, "threshold {threshold}");
-                pair.agent = Agent::from_parts(pair.agent.model().clone(), planner, pair.agent.policy());
-            }
             13 => {
                 let tolerance = input.pick(&[1e-3, 1.0, 1e-9]);
-                let solution = pair.agent.solve(tolerance).expect("there is a discount");
-                let bound = solution.error_bound.expect("there is a discount");
-                assert_eq!(solution.converged, bound <= tolerance);
+                pair.agent.plan(Budget::Until { tolerance, max_cycles: 10_000 });
+                assert!(pair.agent.audit().error_bound.is_some(), "there is a discount");
             }
             _ => pair.plan(input),
         }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
 import warnings
 from numbers import Real
 from os import PathLike, fspath
@@ -12,13 +11,20 @@ from typing import Any, Callable, Hashable, Iterable, Mapping, Sequence
 import numpy as np
 
 from . import _tables
-from ._backsweep import KnownModel, Solver
+from ._backsweep import KnownModel
 from ._objectives import Objective, question
 from ._progress import Bar
 from ._solution import Solution, WhatIf, action_array
 from ._types import Audit, Model, Planner, Stats
 
 __all__ = ["MDP"]
+
+
+def _warn_of(planner: str | Planner | None, stacklevel: int = 3) -> None:
+    """Planners learn; a known problem has a solver of its own."""
+    if planner is not None:
+        message = "the planner of an MDP is ignored: the portfolio solves every problem; omit planner="
+        warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
 
 
 class MDP:
@@ -29,26 +35,21 @@ class MDP:
 
     Args:
         discount: how much a reward one step later counts, from 0 to 1.
-        planner: the name of a planner that learns, or an object such as ``SmallBackups(queue="bucket")``, to solve with instead
-            of the portfolio of methods for known problems.
+        planner: deprecated and ignored; every problem is solved by the portfolio of methods for known problems.
     """
 
-    _solver: KnownModel | Solver
+    _solver: KnownModel
 
     def __init__(self, discount: float, *, planner: str | Planner | None = None) -> None:
-        self._solver = KnownModel(discount) if planner is None else Solver(discount, planner)
+        _warn_of(planner)
+        self._solver = KnownModel(discount)
 
     @classmethod
-    def _of(cls, solver: KnownModel | Solver, planner: str | Planner | None = None) -> MDP:
+    def _of(cls, solver: KnownModel, planner: str | Planner | None = None) -> MDP:
+        _warn_of(planner, stacklevel=4)
         mdp = cls.__new__(cls)
-        mdp._solver = solver.with_planner(planner) if planner is not None and isinstance(solver, KnownModel) else solver
+        mdp._solver = solver
         return mdp
-
-    def _known(self, what: str) -> KnownModel:
-        """The engine, for what planners cannot do."""
-        if isinstance(self._solver, Solver):
-            raise ValueError(f"{what} is not available for an MDP with planner={self.planner!r}; expected one without a planner")
-        return self._solver
 
     @classmethod
     def from_gymnasium(
@@ -167,7 +168,7 @@ class MDP:
         path = fspath(path)
         if format == "backsweep" or (format is None and path.lower().endswith(".backsweep")):
             return self.save(path)
-        for note in self._known("write").write(path, format, compress):
+        for note in self._solver.write(path, format, compress):
             warnings.warn(f"{path}: {note}", stacklevel=2)
 
     def set_outcomes(
@@ -191,7 +192,7 @@ class MDP:
             action: one of its actions.
             reward: the reward.
         """
-        self._known("set_reward").set_reward(state, action, reward)
+        self._solver.set_reward(state, action, reward)
 
     def remove_action(self, state: Hashable, action: Hashable) -> None:
         """Remove an action from a state. A state without actions is an end, worth 0.
@@ -200,7 +201,7 @@ class MDP:
             state: a known state.
             action: one of its actions.
         """
-        self._known("remove_action").remove_action(state, action)
+        self._solver.remove_action(state, action)
 
     def set_label(self, label: str, states: Iterable[Hashable]) -> None:
         """Label states, for ``Reach`` and ``Total``; the label is removed from all others.
@@ -209,17 +210,17 @@ class MDP:
             label: the label; "init" stands for the initial states.
             states: known states.
         """
-        self._known("set_label").set_label(label, states)
+        self._solver.set_label(label, states)
 
     @property
     def labels(self) -> dict[str, list[Any]]:
         """The labels, each with its states."""
-        return self._known("labels").labels()
+        return self._solver.labels()
 
     @property
     def rewards(self) -> list[str]:
         """The names of the rewards; unnamed rewards have the empty string."""
-        return self._known("rewards").rewards()
+        return self._solver.rewards()
 
     def solve(
         self,
@@ -245,10 +246,6 @@ class MDP:
             time_limit: stop after this many seconds.
             threads: how many threads to use; all cores if not given. The result is the same for any number.
         """
-        if isinstance(self._solver, Solver):
-            if objective is not None or minimize or method is not None or time_limit is not None:
-                self._known("solve with an objective, minimize, method or time_limit")
-            return _planned(self._solver, tolerance)
         (values, lower, upper, action_ids), rest = self._solver.solve(
             tolerance, question(objective), minimize, method, time_limit, threads
         )
@@ -275,7 +272,7 @@ class MDP:
             time_limit: as for ``solve``, for both answers together.
             threads: as for ``solve``.
         """
-        engine = self._known("what_if")
+        engine = self._solver
         edits: list[tuple[Any, Any, list[Any] | None, float | None]] = []
         for pair, change in changes.items():
             if not isinstance(pair, tuple) or len(pair) != 2:
@@ -383,7 +380,7 @@ class MDP:
 
     @property
     def planner(self) -> str:
-        """The name of the planner; "portfolio" without one."""
+        """The name of what solves the problem: "portfolio"."""
         return self._solver.planner()
 
     @property
@@ -417,19 +414,3 @@ class MDP:
 
     def _repr_html_(self) -> str:
         return self._solver.html()
-
-
-def _planned(solver: Solver, tolerance: float) -> Solution:
-    """What a planner reached."""
-    start = time.perf_counter()
-    error_bound, converged, cycles = solver.solve(tolerance)
-    seconds = time.perf_counter() - start
-    values = solver.value_array()
-    bound = np.inf if error_bound is None else error_bound
-    numbers = (values, values - bound, values + bound, error_bound, converged, cycles, seconds)
-    solution = Solution(*numbers, [solver.planner()], None, "largest discounted reward", False)
-    policy = np.empty(len(values), object)
-    for i, action in enumerate(solver.policy_list()):
-        policy[i] = action
-    solution.states, solution.policy = solver.states(), policy
-    return solution

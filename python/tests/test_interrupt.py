@@ -23,7 +23,7 @@ def endless():
 
 def endless_mdp():
     """A ring that is left with probability 1e-6 per step: proving a bound takes very long."""
-    mdp = backsweep.MDP(1.0, planner="reversed_full_backups")
+    mdp = backsweep.MDP(1.0)
     for state in range(2000):
         mdp.set_outcomes(state, 0, [(1 - 1e-6, (state + 1) % 2000, -1.0, False), (1e-6, 0, 1.0, True)])
     return mdp

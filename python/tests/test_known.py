@@ -99,9 +99,8 @@ def test_what_is_refused():
         mdp.what_if({(2, "bold"): [(1.0, 9, 0.0, False)]})
     with pytest.raises(TypeError, match=r"expected \(state, action\)"):
         mdp.what_if({"bold": 1.0})
-    planned = MDP(0.9, planner="small_backups")
-    with pytest.raises(ValueError, match="not available for an MDP with planner='small_backups'"):
-        planned.solve(objective=Reach("goal"))
+    with pytest.warns(DeprecationWarning, match="the planner of an MDP is ignored"):
+        assert MDP(0.9, planner="small_backups").planner == "portfolio"
     assert mdp.solve(1e-9).converged
 
 

@@ -25,9 +25,9 @@ def steps_to_end(mdp, start, limit=10_000, seed=0):
 OUTCOMES = {}
 
 
-def built(table, discount=1.0, planner=None):
+def built(table, discount=1.0):
     """An MDP whose table is remembered."""
-    mdp = backsweep.MDP(discount, planner=planner)
+    mdp = backsweep.MDP(discount)
     for (state, action), outcomes in table.items():
         mdp.set_outcomes(state, action, outcomes)
     OUTCOMES[id(mdp)] = table
@@ -41,7 +41,12 @@ PLANNERS = ["reversed_full_backups", "small_backups", "moore_atkeson", "peng_wil
 def test_staying_for_nothing_does_not_tie_with_going(planner):
     """The smallest case: stay is worth as much as go, because go is still there afterwards."""
     table = {("s", "stay"): [(1.0, "s", 0.0, False)], ("s", "go"): [(1.0, "t", 1.0, True)]}
-    mdp = built(table, planner=planner)
+    agent = backsweep.Agent(1.0, planner=planner)
+    agent.observe("s", "stay", 0.0, "s")
+    agent.observe("s", "go", 1.0, "t", terminated=True)
+    agent.plan(until=1e-9)
+    assert agent.action_values("s") == {"stay": 1.0, "go": 1.0} and agent.best_action("s") == "go"
+    mdp = built(table)
     solution = mdp.solve()
     assert solution.values.tolist() == [1.0] and mdp.action_values("s") == {"stay": 1.0, "go": 1.0}
     assert solution.policy.tolist() == ["go"] and mdp.best_action("s") == "go" and mdp.policy() == {"s": "go"}

@@ -52,14 +52,18 @@ fn both_queues_lead_to_the_same_fixed_point() {
         plain.learn(&walk, 5);
         let plain = rmse(plain.values().iter().copied(), &exact);
         for queue in [QueueKind::Exact, QueueKind::Bucket] {
-            let mut agent = learn(planner, queue, side, n);
+            let agent = learn(planner, queue, side, n);
             let error = |agent: &Agent| rmse(agent.model().states().map(|state| agent.value(state)), &exact);
             let on_the_way = error(&agent);
             assert!(
                 on_the_way < 2.0 * plain + 1e-3,
                 "{planner} with {queue:?}: RMSE {on_the_way}, the plain reference {plain}"
             );
-            assert!(agent.solve(1e-6).unwrap().converged);
+            let settings = agent.planner().settings().accurate_to(1e-6);
+            let mut agent =
+                Agent::from_parts(agent.model().clone(), planner.build(settings).unwrap(), agent.policy());
+            assert!(agent.plan(Budget::UNTIL_IDLE).converged);
+            assert!(agent.audit().error_bound.unwrap() <= 1e-6);
             let rest = error(&agent);
             assert!(rest < 1e-6, "{planner} with {queue:?}: RMSE {rest} to the fixed point");
         }

@@ -130,18 +130,6 @@ errors! {
         /// The largest number supported.
         limit: u64,
     } => "too many {what}: at most {limit} are supported";
-    /// Values without discount are undefined: some policy continues forever and rewards have both signs.
-    Undiscounted {
-        /// A state from which a policy can avoid every end.
-        state: State,
-    } => "discount is 1, but from {state} a policy can go on forever and rewards have both signs, so values are not \
-          defined; expected a discount below 1, rewards of one sign, or a model in which every policy ends";
-    /// Values without discount are unbounded: rewards continue forever.
-    Unbounded {
-        /// A state whose value is unbounded.
-        state: State,
-    } => "discount is 1, and the value of {state} has no bound: rewards go on forever from there; expected a discount \
-          below 1, or a model in which rewards come to an end";
     /// A name that no table has.
     Unknown {
         /// What kind of thing was looked up.

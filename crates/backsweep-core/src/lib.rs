@@ -15,10 +15,8 @@ mod random;
 mod refresh;
 mod settings;
 mod snapshot;
-mod solve;
 mod store;
 mod transition;
-mod undiscounted;
 mod values;
 
 pub use audit::{Audit, audit};
@@ -30,6 +28,5 @@ pub use queue::{PriorityQueue, QueueKind};
 pub use random::Random;
 pub use settings::{Optimism, Settings};
 pub use snapshot::{Array, Snapshot};
-pub use solve::{Solution, solve, solve_unless};
 pub use transition::{Next, Outcome, Transition};
 pub use values::{PairValue, Values};

@@ -176,24 +176,6 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
         None
     }
 
-    /// Changes the threshold and rebuilds the queue: O(pairs) or O(arcs), by planner. One without a threshold ignores it.
-    ///
-    /// # Errors
-    /// If the threshold is below 0 or not finite.
-    fn set_threshold(&mut self, _model: &Model, threshold: f64) -> Result<()> {
-        Settings { threshold, ..Settings::default() }.check().map(drop)
-    }
-
-    /// Restores the settings that were in force before [`set_threshold`](Self::set_threshold) lowered the threshold. Values
-    /// stay. A planner whose `set_threshold` recomputes everything need not do so here: what the lower threshold kept off
-    /// the queue is below the old one too.
-    ///
-    /// # Errors
-    /// As for `set_threshold`.
-    fn restore_settings(&mut self, model: &Model, settings: &Settings) -> Result<()> {
-        self.set_threshold(model, settings.threshold)
-    }
-
     /// Stores everything that [`PlannerKind::restore`] needs to continue bit for bit. The model and the settings are stored
     /// separately.
     fn store(&self, snapshot: &mut Snapshot) {

@@ -34,7 +34,7 @@ impl Default for Optimism {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// γ, from 0 to 1. With 1, values are defined only where every policy ends, or where rewards have one sign and values
-    /// start at 0; [`crate::solve`] checks that; learning leaves it to the user.
+    /// start at 0; planners leave it to the user to check that.
     pub discount: f64,
     /// The value of pairs that were hardly seen.
     pub optimism: Optimism,
@@ -60,6 +60,27 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// These settings with a threshold so low that the values of a sweeping planner with nothing left to do are within
+    /// `tolerance` of the optimum, up to rounding: no value is further from it than γp / (1 − γ), with p the threshold.
+    ///
+    /// ```
+    /// use backsweep_core::planner::ReversedFullBackups;
+    /// use backsweep_core::{Action, Budget, Model, Next, Outcome, Planner, Settings, State, audit, plan};
+    /// let mut model = Model::with_states([1, 1])?;
+    /// let sure = |reward, next| [Outcome { probability: 1.0, reward, next }];
+    /// model.set_outcomes(State(0), Action(0), &sure(0.0, Next::Continue(State(1))))?;
+    /// model.set_outcomes(State(1), Action(0), &sure(10.0, Next::Terminated))?;
+    /// let settings = Settings { discount: 0.9, ..Settings::default() }.accurate_to(1e-6);
+    /// let mut planner = ReversedFullBackups::new(settings)?;
+    /// planner.grow(&model);
+    /// assert!(plan(&mut planner, &model, Budget::UNTIL_IDLE).converged);
+    /// assert!(audit(&model, &planner).error_bound.unwrap() <= 1e-6);
+    /// # Ok::<(), backsweep_core::Error>(())
+    /// ```
+    pub fn accurate_to(self, tolerance: f64) -> Self {
+        Self { threshold: tolerance * (1.0 - self.discount).max(1e-6) / 2.0, ..self }
+    }
+
     /// These settings if every number is in its range.
     ///
     /// # Errors

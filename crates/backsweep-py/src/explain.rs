@@ -45,16 +45,6 @@ impl NamedAgent {
                 "probabilities of the outcomes of {} sum to {found}; expected 1 (within 1e-9), or normalize=True",
                 pair(state, action)
             )),
-            Error::Undiscounted { state } => errors::value(format!(
-                "discount is 1, but from state {} a policy can continue forever and rewards have both signs, so values \
-                 are not defined; expected a discount below 1, rewards of one sign, or a model in which every policy ends",
-                state_name(state)
-            )),
-            Error::Unbounded { state } => errors::value(format!(
-                "discount is 1, but the value of state {} has no bound: rewards from there never stop; expected a \
-                 discount below 1, or a model in which rewards stop",
-                state_name(state)
-            )),
             other => errors::error(py, other.to_string()),
         }
     }

@@ -25,7 +25,6 @@ use crate::errors;
 use crate::exclusive::Exclusive;
 use crate::files::{call, translate};
 use crate::named_agent::NamedAgent;
-use crate::solver::Solver;
 use arrays::{RewardArray, Rows};
 use asking::{Objective, checked_discount, comparison, effort, format_of, question, result, stopping};
 use backsweep_mdp::Compression;
@@ -295,11 +294,6 @@ impl KnownModel {
 
     fn discount(&self) -> PyResult<f64> {
         Ok(self.lock()?.discount)
-    }
-
-    /// The same model for a planner of the core.
-    fn with_planner(&self, py: Python<'_>, planner: &Bound<'_, PyAny>) -> PyResult<Solver> {
-        Ok(Solver::of(self.lock()?.named_agent(py, Some(planner))?))
     }
 
     fn planner(&self) -> &'static str {

@@ -1,7 +1,7 @@
 //! The native part of the Python package `backsweep`: the engine with Python objects as names of states and actions.
 //!
 //! ```text
-//! object ──key──▶ Names ──id──▶ NamedAgent (names + backsweep::Agent) ──▶ Agent, Solver: what Python sees
+//! object ──key──▶ Names ──id──▶ NamedAgent (names + backsweep::Agent) ──▶ Agent: what Python sees
 //! ```
 //!
 //! Each mutable thing has one writer here too: an agent is changed only through [`named_agent::NamedAgent`]. No call can make
@@ -10,7 +10,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what Python sees | [`agent`], [`known`] (behind `backsweep.MDP`; [`solver`] if it has a planner), [`predict`] |
+//! | what Python sees | [`agent`], [`known`] (behind `backsweep.MDP`), [`predict`] |
 //! | names to ids and back | [`names`], [`action_row`]; to files and back: [`name_codec`], [`persistence`] |
 //! | arguments: numbers, flags, outcomes | [`numbers`], [`flags`], [`outcomes`] |
 //! | learning from columns | [`columns`], [`observe_many`] |
@@ -51,7 +51,6 @@ mod predict;
 mod reading;
 mod results;
 mod settings;
-mod solver;
 mod suite;
 
 /// The native module.
@@ -70,7 +69,6 @@ mod _backsweep {
     #[pymodule_export]
     use crate::predict::{SmallBackupPredictor, TD0};
     #[pymodule_export]
-    use crate::solver::Solver;
     #[pymodule_export]
     use crate::suite::{SuiteWorld, suite_names};
 }

@@ -6,10 +6,10 @@
 
 use crate::action_row::ActionRow;
 use crate::columns::{A_REWARD, is_reward};
-use crate::errors::{self, show};
+use crate::errors;
 use crate::memory;
 use crate::names::{self, Key, Names};
-use backsweep::{Action, Agent, Next, Outcome, Random, State, Transition};
+use backsweep::{Action, Agent, Next, Random, State, Transition};
 use pyo3::prelude::*;
 
 /// Ctrl-C is checked once per this many names, and a state with more actions is checked against the available memory.
@@ -331,55 +331,6 @@ impl NamedAgent {
         };
         let transition = Transition { state: State(state_id), action, reward, next };
         self.agent.observe(&transition).map_err(|error| self.explain(py, error))?;
-        Ok(())
-    }
-
-    /// Sets the known outcomes of an action: (probability, next state, reward, terminated), as in Gymnasium's tables.
-    pub fn set_outcomes(
-        &mut self,
-        state: &Bound<'_, PyAny>,
-        action: &Bound<'_, PyAny>,
-        outcomes: Vec<(f64, Bound<'_, PyAny>, f64, bool)>,
-    ) -> PyResult<()> {
-        let py = state.py();
-        let sum: f64 = outcomes.iter().map(|outcome| outcome.0).sum();
-        let wrong = outcomes.iter().find(|outcome| !(0.0..=1.0).contains(&outcome.0));
-        let pair = || format!("action {} in state {}", show(action), show(state));
-        if let Some((probability, ..)) = wrong {
-            return Err(errors::value(format!(
-                "probability of an outcome of {} is {probability:?}; expected a number from 0 to 1",
-                pair()
-            )));
-        }
-        if (sum - 1.0).abs() > 1e-9 {
-            return Err(errors::value(format!(
-                "probabilities of {} sum to {sum}; expected 1 (within 1e-9), or normalize=True",
-                pair()
-            )));
-        }
-        if let Some((_, _, reward, _)) = outcomes.iter().find(|outcome| !is_reward(outcome.2)) {
-            return Err(errors::value(format!("reward of {} is {reward:?}; expected {A_REWARD}", pair())));
-        }
-        let state_key = names::key(state, "state")?;
-        self.states.id(py, &state_key, "state")?;
-        let mut next_keys = Vec::with_capacity(outcomes.len());
-        for (_, next, _, terminated) in &outcomes {
-            let key = names::key(next, "next_state")?;
-            self.states.id(py, &key, "next_state")?;
-            next_keys.push((!terminated).then_some(key));
-        }
-        let action_id = self.action_ids(py, vec![names::key(action, "action")?])?.as_slice()[0];
-        let state_id = self.state_id(py, state_key)?;
-        let place = self.place(py, state_id, action_id)?;
-        let mut rows = Vec::with_capacity(outcomes.len());
-        for ((probability, _, reward, _), next) in outcomes.iter().zip(next_keys) {
-            let next = match next {
-                Some(key) => Next::Continue(State(self.state_id(py, key)?)),
-                None => Next::Terminated,
-            };
-            rows.push(Outcome { probability: *probability, reward: *reward, next });
-        }
-        self.agent.set_outcomes(State(state_id), place, &rows).map_err(|error| self.explain(py, error))?;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use crate::errors;
 use crate::named_agent::NamedAgent;
 use crate::numbers::{count, number};
-use backsweep::{Agent, Budget, Planned, Solution};
+use backsweep::{Agent, Budget, Planned};
 use pyo3::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -132,29 +132,4 @@ fn in_slices(py: Python<'_>, most: u64, mut slice: impl FnMut(u64) -> (u64, bool
             size = (size / 2).max(1);
         }
     }
-}
-
-/// Solves, checking for Ctrl-C now and then.
-pub fn solve(py: Python<'_>, agent: &mut Agent, tolerance: f64) -> PyResult<backsweep::Result<Solution>> {
-    py.detach(|| {
-        let mut last = Instant::now();
-        let mut raised = None;
-        let solved = agent.solve_unless(tolerance, &mut || {
-            if last.elapsed() < SLICE {
-                return false;
-            }
-            raised = Python::attach(|py| py.check_signals()).err();
-            last = Instant::now();
-            raised.is_some()
-        });
-        match (solved, raised) {
-            (_, Some(error)) => Err(error),
-            (Ok(Some(solution)), None) => Ok(Ok(solution)),
-            (Ok(None), None) => Ok(Err(backsweep::Error::Snapshot {
-                part: "solve".into(),
-                problem: "it stopped without a reason".into(),
-            })),
-            (Err(error), None) => Ok(Err(error)),
-        }
-    })
 }

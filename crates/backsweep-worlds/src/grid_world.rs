@@ -203,11 +203,11 @@ impl GridWorld {
     /// # Errors
     /// If planning on the true model fails.
     pub fn optimum(&self, truth: &Truth, settings: &Settings, policy: EpsilonGreedy) -> Result<(f64, f64)> {
-        let settings = Settings { optimism: Default::default(), ..*settings };
+        let settings = Settings { optimism: Default::default(), ..*settings }.accurate_to(1e-7);
         let mut planner = PlannerKind::ReversedFullBackups.build(settings)?;
         let model = &truth.model;
         planner.grow(model);
-        backsweep::solve(&mut *planner, model, 1e-7)?;
+        backsweep::plan(&mut *planner, model, backsweep::Budget::UNTIL_IDLE);
         let epsilon = policy.epsilon();
         let chance = |pair: Pair| {
             let state = model.state_of(pair);

@@ -1,7 +1,8 @@
 //! A world as a table of outcomes.
 
 use backsweep::{
-    Action, Agent, Environment, Next, Outcome, PlannerKind, Random, Result, Settings, State, Step,
+    Action, Agent, Budget, Environment, Error, Next, Outcome, PlannerKind, Random, Result, Settings, State,
+    Step,
 };
 
 /// A world whose probabilities are known: what each action of each state may lead to.
@@ -89,9 +90,13 @@ impl Table {
     /// actions is worth 0.
     ///
     /// # Errors
-    /// If values are undefined, as without discount in a world that never ends.
+    /// If the discount is not below 1, where values may be undefined.
     pub fn values(&self, discount: f64, policy: Option<&[Action]>, tolerance: f64) -> Result<Vec<f64>> {
-        let settings = Settings { discount, threshold: 0.0, ..Settings::default() };
+        if !(0.0..1.0).contains(&discount) {
+            let expected = "a number from 0 to below 1";
+            return Err(Error::Setting { name: "discount", found: discount, expected });
+        }
+        let settings = Settings { discount, ..Settings::default() }.accurate_to(tolerance);
         let mut agent = Agent::new(PlannerKind::default(), settings)?;
         let states = || (0..self.n_states() as u32).map(State);
         for state in states() {
@@ -111,7 +116,7 @@ impl Table {
                 }
             }
         }
-        agent.solve(tolerance)?;
+        agent.plan(Budget::UNTIL_IDLE);
         Ok(states().map(|state| agent.value(state)).collect())
     }
 

@@ -235,22 +235,6 @@ impl Agent {
         self.planner.loss_bound()
     }
 
-    /// Plans until every value is within `tolerance` of the optimum; see [`crate::solve`].
-    pub fn solve(&mut self, tolerance: f64) -> Result<crate::Solution> {
-        self.absorb();
-        crate::solve(&mut *self.planner, &self.model, tolerance)
-    }
-
-    /// As [`solve`](Self::solve), but ends when `stop` returns true; see [`crate::solve_unless`].
-    pub fn solve_unless(
-        &mut self,
-        tolerance: f64,
-        stop: &mut dyn FnMut() -> bool,
-    ) -> Result<Option<crate::Solution>> {
-        self.absorb();
-        crate::solve_unless(&mut *self.planner, &self.model, tolerance, stop)
-    }
-
     /// Chooses an action by the policy.
     pub fn act(&self, state: State, random: &mut Random) -> Result<Action> {
         self.policy.choose(&self.model, self.acting_values(), state, random)

@@ -29,7 +29,7 @@
 //! | learn while acting | [`Agent`], with [`Agent::step`] or [`run_episode`] on your own [`Environment`] |
 //! | learn from transitions in your own loop | [`Agent::act`], [`Agent::observe`], [`Agent::plan`] with a [`Budget`] |
 //! | explore in few steps, or in a world that changes | the crate `backsweep-explore`, through an [`Explorer`] |
-//! | solve a known problem | [`Agent::set_outcomes`] and [`Agent::solve`]; for files and large models, the crate `backsweep-solve` |
+//! | plan in a known problem | [`Agent::set_outcomes`] and [`Agent::plan`]; for proven values, files and large models, the crate `backsweep-solve` |
 //! | know how exact the values are | [`Agent::audit`] |
 //! | stop and resume | [`Agent::store`], [`Agent::restore`]; files are in `backsweep-io` |
 //! | predict the values of a policy | the crate `backsweep-predict` |
@@ -48,8 +48,7 @@ pub use agent::{Agent, Memory};
 pub use backsweep_core::{
     Action, ArcId, Array, Audit, Budget, Change, Error, MAX_REWARD, MIN_WEIGHT, Model, MovedPairs, Next,
     Optimism, Outcome, Pair, PairValue, Planned, Planner, PlannerKind, Predecessor, PriorityQueue, QueueKind,
-    Random, Result, Settings, Snapshot, Solution, State, Successor, Transition, Values, audit, plan, planner,
-    solve, solve_unless,
+    Random, Result, Settings, Snapshot, State, Successor, Transition, Values, audit, plan, planner,
 };
 pub use environment::{Environment, Step};
 pub use episode::{Episode, EpisodeEnd, run_episode};

@@ -118,9 +118,6 @@ fn attempts() -> Vec<(Attempt, Vec<&'static str>)> {
             Box::new(|agent| agent.add_state(u32::MAX as usize).unwrap_err()),
             vec!["state-action pairs", "at most"],
         ),
-        (Box::new(|agent| agent.solve(0.0).unwrap_err()), vec!["tolerance", "0", "above 0"]),
-        (Box::new(|agent| agent.solve(f64::NAN).unwrap_err()), vec!["tolerance", "NaN"]),
-        (Box::new(|agent| agent.solve(f64::INFINITY).unwrap_err()), vec!["tolerance", "inf"]),
         (
             Box::new(|agent| agent.act(State(2), &mut Random::from_seed(0)).unwrap_err()),
             vec!["state 2", "terminal"],
@@ -172,23 +169,6 @@ fn probabilities_within_rounding_are_normalised() {
     let sum: f64 = model.successors(pair).map(|s| s.weight).sum();
     assert!((sum - 1.0).abs() < 1e-15 && (model.mean_reward(pair) - 3.0).abs() < 1e-14);
     assert_eq!(model.n_successors(pair), 2);
-}
-
-#[test]
-fn undiscounted_values_that_are_not_defined() {
-    for kind in PlannerKind::ALL {
-        let mut agent = Agent::new(kind, Settings { discount: 1.0, ..Settings::default() }).unwrap();
-        agent.add_state(1).unwrap();
-        agent.add_state(2).unwrap();
-        agent.observe(&step(0, 0, 1.0, on(1))).unwrap();
-        agent.observe(&step(1, 0, -1.0, on(0))).unwrap();
-        agent.observe(&step(1, 1, 0.0, Next::Terminated)).unwrap();
-        let before = agent.store();
-        let error = agent.solve(1e-6).unwrap_err();
-        assert!(matches!(error, Error::Undiscounted { .. }));
-        says(&error, &["discount is 1", "state 0", "forever", "expected"]);
-        assert_eq!(agent.store(), before, "{}", kind);
-    }
 }
 
 /// Rows that are scaled or drawn are checked too, and a refused one changes nothing.

@@ -23,9 +23,6 @@ pub(super) struct Baseline<M> {
 /// What differs between the baselines. All of it may rely on up-to-date scales and copies of successors.
 pub(super) trait Method: Clone + Debug + Default + Send + Sync + 'static {
     const KIND: PlannerKind;
-    /// Whether the queue never holds anything at or below the threshold, so that it must be rebuilt when that rises.
-    const IS_QUEUE_TIGHT: bool = false;
-
     /// How many keys the queue has; `None` without a queue.
     fn n_keys(model: &Model) -> Option<usize> {
         Some(model.n_states())
@@ -44,9 +41,6 @@ pub(super) trait Method: Clone + Debug + Default + Send + Sync + 'static {
 
     /// One update cycle.
     fn update_cycle(planner: &mut Baseline<Self>, model: &Model) -> Cycle;
-
-    /// Rebuilds the queue after the threshold changed.
-    fn requeue_all(planner: &mut Baseline<Self>, model: &Model);
 
     /// The highest priority.
     fn top_priority(planner: &Baseline<Self>) -> Option<f64> {
@@ -222,21 +216,6 @@ impl<M: Method> Planner for Baseline<M> {
 
     fn backed_up_value(&self, state: State, arc: ArcId) -> Option<f64> {
         M::backed_up_value(self, state, arc)
-    }
-
-    fn set_threshold(&mut self, model: &Model, threshold: f64) -> Result<()> {
-        self.settings = Settings { threshold, ..self.settings }.check()?;
-        self.follow_model(model, None);
-        M::requeue_all(self, model);
-        Ok(())
-    }
-
-    fn restore_settings(&mut self, model: &Model, settings: &Settings) -> Result<()> {
-        self.settings = settings.check()?;
-        if M::IS_QUEUE_TIGHT {
-            M::requeue_all(self, model);
-        }
-        Ok(())
     }
 
     fn store(&self, snapshot: &mut Snapshot) {

@@ -48,13 +48,4 @@ impl Method for MooreAtkeson {
         successors.prefetch(model, queue.likely_next());
         Cycle::Done
     }
-
-    /// What was kept off the queue is not remembered, so every state with a model is queued.
-    fn requeue_all(planner: &mut Baseline<Self>, model: &Model) {
-        for pair in model.states().flat_map(|state| model.pairs(state)) {
-            if planner.values.is_known(model, pair) {
-                planner.queue.promote(model.state_of(pair).0, f64::INFINITY);
-            }
-        }
-    }
 }

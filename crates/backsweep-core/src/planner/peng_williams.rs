@@ -63,7 +63,6 @@ impl Baseline<PengWilliams> {
 
 impl Method for PengWilliams {
     const KIND: PlannerKind = PlannerKind::PengWilliams;
-    const IS_QUEUE_TIGHT: bool = true;
 
     fn n_keys(model: &Model) -> Option<usize> {
         Some(model.arc_bound())
@@ -118,12 +117,6 @@ impl Method for PengWilliams {
             model.prefetch_predecessors(state);
         }
         Cycle::Done
-    }
-
-    fn requeue_all(planner: &mut Baseline<Self>, model: &Model) {
-        for pair in model.states().flat_map(|state| model.pairs(state)) {
-            planner.set_residuals(pair);
-        }
     }
 
     fn state_of_key(model: &Model, arc: u32) -> Option<State> {

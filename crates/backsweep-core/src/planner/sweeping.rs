@@ -90,9 +90,6 @@ pub trait Variant: Clone + Debug + Default + Send + Sync + 'static {
     /// Follows pairs to their new ids. The values have done so already.
     fn pairs_moved(&mut self, _moved: &MovedPairs) {}
 
-    /// Responds to a change of the threshold.
-    fn set_threshold(&mut self, _threshold: f64) {}
-
     /// Stores what the version keeps.
     fn store(&self, snapshot: &mut Snapshot);
 

@@ -67,12 +67,6 @@ impl Method for ValueIteration {
         Cycle::Done
     }
 
-    /// Sets the tolerance of the sweeps too.
-    fn requeue_all(planner: &mut Baseline<Self>, _: &Model) {
-        planner.settings.tolerance = planner.settings.threshold.max(f64::MIN_POSITIVE);
-        planner.method.restart();
-    }
-
     /// The largest change of the last sweep, or infinity if something was observed since; `None` once it is below the
     /// tolerance.
     fn top_priority(planner: &Baseline<Self>) -> Option<f64> {

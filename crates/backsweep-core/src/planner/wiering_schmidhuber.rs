@@ -69,15 +69,6 @@ impl Method for WieringSchmidhuber {
         Cycle::Done
     }
 
-    /// Observations empty the queue, so states wait off it whose predecessors have not seen their Δ. And Δ can be 0 although
-    /// a predecessor uses another value: one that was backed up in between, before the changes cancelled out. So every state
-    /// is backed up again.
-    fn requeue_all(planner: &mut Baseline<Self>, model: &Model) {
-        for state in 0..model.n_states() as u32 {
-            back_up(planner, model, state);
-        }
-    }
-
     fn store(&self, snapshot: &mut Snapshot) {
         snapshot.put("wiering.delta", self.delta.clone());
     }

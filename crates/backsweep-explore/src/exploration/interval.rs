@@ -9,7 +9,7 @@
 
 use super::{Exploration, Forgetting};
 use backsweep::planner::ReversedFullBackups;
-use backsweep::{Error, Model, Optimism, Pair, Planner, Result, Settings, solve};
+use backsweep::{Budget, Error, Model, Optimism, Pair, Planner, Result, Settings, plan};
 
 /// How close the computed values are to the exact ends of the intervals, relative to the largest possible value.
 const TOLERANCE: f64 = 1e-6;
@@ -44,8 +44,8 @@ impl Exploration {
         let tolerance = TOLERANCE * width.max(f64::MIN_POSITIVE);
         let ends = [(-1.0, least), (1.0, most)].map(|(sign, value)| {
             let optimism = Optimism { value, min_visits: 0 };
-            let mut planner =
-                ReversedFullBackups::new(Settings { discount, optimism, ..Settings::default() })?;
+            let settings = Settings { discount, optimism, ..Settings::default() };
+            let mut planner = ReversedFullBackups::new(settings.accurate_to(tolerance))?;
             for &pair in pairs.iter().filter(|&&pair| !model.is_given(pair)) {
                 let n = model.weight(pair);
                 if n > 0.0 {
@@ -54,7 +54,7 @@ impl Exploration {
                 }
             }
             planner.grow(model);
-            solve(&mut planner, model, tolerance)?;
+            plan(&mut planner, model, Budget::UNTIL_IDLE);
             let end = |state| (planner.values().value(state) + sign * tolerance).clamp(least, most);
             let is_terminal = |state| model.n_actions(state) == 0;
             Ok(model.states().map(|s| if is_terminal(s) { 0.0 } else { end(s) }).collect::<Vec<f64>>())

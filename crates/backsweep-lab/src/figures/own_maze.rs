@@ -6,15 +6,15 @@ use super::user::file_name;
 use crate::number::number;
 use crate::query;
 use crate::result::{MazeInfo, Results};
-use backsweep::{Action, PlannerKind, Settings, State, solve_unless};
+use backsweep::{Action, Budget, Model, Planner, Settings, State, audit, plan, planner::ReversedFullBackups};
 use backsweep_worlds::{Kind, Maze, MazeTask};
 use std::fmt::Write;
 
 /// Larger mazes would make files that viewers cannot open.
 const MOST_CELLS: usize = 10_000;
-/// How often the solver may check whether to stop: about two seconds. With a discount close to 1, a report would otherwise
-/// take too long.
-const MOST_QUESTIONS: u32 = 50_000;
+/// How many update cycles the values may take: about two seconds. With a discount close to 1, a report would otherwise take
+/// too long.
+const MAX_CYCLES: u64 = 3_200_000;
 /// Values are accurate to within this, and actions that differ by less are equally good.
 const TOLERANCE: f64 = 1e-6;
 
@@ -41,14 +41,18 @@ pub fn figure(results: &Results, experiment: &str, info: &MazeInfo) -> Option<Fi
 /// The optimal values and actions; `None` if they are not defined or take too long.
 fn solved(task: &MazeTask, discount: f64) -> Option<Solved> {
     let model = task.model().ok()?;
-    let mut planner =
-        PlannerKind::ReversedFullBackups.build(Settings { discount, ..Settings::default() }).ok()?;
-    let mut n_questions = 0;
-    let mut stop = || {
-        n_questions += 1;
-        n_questions > MOST_QUESTIONS
+    let settings = Settings { discount, ..Settings::default() }.accurate_to(TOLERANCE);
+    let mut planner = ReversedFullBackups::new(settings).ok()?;
+    planner.grow(&model);
+    let planned = plan(&mut planner, &model, Budget::Until { tolerance: 0.0, max_cycles: MAX_CYCLES });
+    // Without discount, values that start at 0 approach the optimum from the right side if rewards have one sign.
+    let is_proven = match audit(&model, &planner).error_bound {
+        Some(bound) => bound <= TOLERANCE,
+        None => rewards_have_one_sign(&model),
     };
-    solve_unless(&mut *planner, &model, TOLERANCE, &mut stop).ok().flatten().filter(|s| s.converged)?;
+    if !planned.converged || !is_proven {
+        return None;
+    }
     let values = planner.values();
     let cells = (0..task.n_states() as u32).map(State).filter_map(|state| {
         let q = |action| model.pair(state, Action(action)).map(|pair| values.action_value(pair));
@@ -56,6 +60,11 @@ fn solved(task: &MazeTask, discount: f64) -> Option<Solved> {
         Some((task.cell(state)?, values.value(state), is_best))
     });
     Some(Solved { cells: cells.collect() })
+}
+
+fn rewards_have_one_sign(model: &Model) -> bool {
+    let rewards = || model.states().flat_map(|state| model.pairs(state)).map(|pair| model.mean_reward(pair));
+    rewards().all(|reward| reward >= 0.0) || rewards().all(|reward| reward <= 0.0)
 }
 
 /// What each kind of cell gives.

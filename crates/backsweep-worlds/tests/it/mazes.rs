@@ -1,6 +1,6 @@
 //! Mazes, outcome laws and circles against independent facts: the paper's panels and exact values.
 
-use backsweep::{Action, Environment, Model, Next, Pair, PlannerKind, Random, Settings, State, solve};
+use backsweep::{Action, Budget, Environment, Model, Next, Pair, PlannerKind, Random, Settings, State, plan};
 use backsweep_worlds::circle::{Circle, FIXED_INSTANCE};
 use backsweep_worlds::{Cell, Law, Maze, MazeTask, PAPER_MAZE, evaluate_policy};
 
@@ -64,9 +64,10 @@ fn fifteen_outcomes_are_those_of_the_papers_panels() {
 fn soft_optimal_value(law: Law, discount: f64) -> f64 {
     let task = paper_task(law);
     let model = task.model().unwrap();
-    let mut planner =
-        PlannerKind::ReversedFullBackups.build(Settings { discount: 0.99, ..Settings::default() }).unwrap();
-    solve(&mut *planner, &model, 1e-9).unwrap();
+    let settings = Settings { discount: 0.99, ..Settings::default() }.accurate_to(1e-9);
+    let mut planner = PlannerKind::ReversedFullBackups.build(settings).unwrap();
+    planner.grow(&model);
+    plan(&mut *planner, &model, Budget::UNTIL_IDLE);
     let policy = |pair: Pair| soft_greedy(&model, planner.values(), pair);
     evaluate_policy(&model, policy, discount, 1e-11)[task.starts()[0].index()]
 }

@@ -2,7 +2,10 @@
 //! it, and the tables of problems in `tests/testdata`.
 #![allow(dead_code)] // Each test file is a separate crate and uses a part of this.
 
-use backsweep::{Action, Agent, Budget, Next, Outcome, QueueKind, Random, State, Transition};
+use backsweep::{
+    Action, Agent, Audit, Budget, Next, Outcome, PlannerKind, QueueKind, Random, Settings, Snapshot, State,
+    Transition, plan,
+};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -283,6 +286,51 @@ pub fn worst(found: &[f64], expected: &[f64]) -> (f64, usize) {
 
 pub fn values(agent: &Agent) -> Vec<f64> {
     agent.model().states().map(|state| agent.value(state)).collect()
+}
+
+/// What [`solve`] reached.
+#[derive(Debug)]
+pub struct Solved {
+    pub audit: Audit,
+    pub error_bound: Option<f64>,
+    /// Whether the bound is within the tolerance; without discount, whether nothing is left to do.
+    pub converged: bool,
+}
+
+/// Plans until every value is within `tolerance` of the optimum, as far as rounding allows. A planner whose threshold is too
+/// high for that, or whose queue does not remember everything, continues at a lower threshold with every pair backed up.
+pub fn solve(agent: &mut Agent, tolerance: f64) -> Solved {
+    let (kind, settings) = (agent.planner().kind().unwrap(), agent.planner().settings());
+    // Moore & Atkeson add up what a threshold keeps off the queue.
+    let threshold = tolerance * (1.0 - settings.discount).max(1e-9) / 1000.0;
+    let stops_early = match kind {
+        PlannerKind::ValueIteration => settings.tolerance > threshold,
+        PlannerKind::WieringSchmidhuber => true, // an observation empties its queue
+        _ => settings.threshold > threshold,
+    };
+    if stops_early {
+        let tolerance = threshold.max(f64::MIN_POSITIVE);
+        let settings = Settings { threshold: threshold.min(settings.threshold), tolerance, ..settings };
+        let mut snapshot = Snapshot::new();
+        agent.planner().store(&mut snapshot);
+        let model = agent.model().clone();
+        let mut planner = kind.restore(settings, &model, &snapshot).unwrap();
+        // Wiering & Schmidhuber's Δ of a state may cancel out although a predecessor uses another value, so once is not enough.
+        for _ in 0..3 {
+            for pair in model.states().flat_map(|state| model.pairs(state)) {
+                planner.refresh(&model, pair);
+            }
+            plan(&mut *planner, &model, Budget::Cycles(100));
+        }
+        *agent = Agent::from_parts(model, planner, agent.policy());
+    }
+    // Rounding can keep baselines busy for ever, when values are so large that the threshold is below it.
+    let max_cycles = 5_000 * (agent.model().n_states() + agent.model().n_arcs()) as u64;
+    let planned = agent.plan(Budget::Until { tolerance: 0.0, max_cycles });
+    let audit = agent.audit();
+    let converged =
+        audit.error_bound.map_or(planned.converged || planned.stalled, |bound| bound <= tolerance);
+    Solved { audit, error_bound: audit.error_bound, converged }
 }
 
 pub fn step(state: u32, action: u32, reward: f64, next: Next) -> Transition {

@@ -174,16 +174,6 @@ impl<V: Variant> Planner for Sweeping<V> {
         Some(self.value_in_use(state, arc))
     }
 
-    fn set_threshold(&mut self, model: &Model, threshold: f64) -> Result<()> {
-        self.settings = Settings { threshold, ..self.settings }.check()?;
-        self.grow(model);
-        self.variant.set_threshold(threshold);
-        for pair in (0..model.n_pairs() as u32).map(Pair).filter(|&pair| model.is_in_use(pair)) {
-            V::requeue(self, model, pair.slot());
-        }
-        Ok(())
-    }
-
     fn store(&self, snapshot: &mut Snapshot) {
         self.values.store(snapshot);
         self.queue.store(snapshot);

@@ -74,10 +74,6 @@ impl Variant for Small {
         self.q_prev.copy_within(from..from + moved.n_pairs as usize, moved.to.slot());
     }
 
-    fn set_threshold(&mut self, threshold: f64) {
-        self.floor.fill(threshold);
-    }
-
     fn store(&self, snapshot: &mut Snapshot) {
         snapshot.put("small.q_prev", self.q_prev[1..].to_vec());
     }

@@ -50,7 +50,7 @@ pub fn about() -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"), "planners": planners, "colours": palette::codes(),
         "defaults": crate::scene::Scene::default(), "mazes": crate::mazes::all(), "worlds": worlds_json(),
-        "exploring": crate::exploring::all(), "figure_3": figure,
+        "exploring": crate::choices::all(), "figure_3": figure,
     })
 }
 

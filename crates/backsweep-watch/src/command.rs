@@ -5,7 +5,7 @@ use crate::engine::offline::frame_after;
 use crate::error::{Error, Result};
 use crate::picture;
 use crate::scene::{Race, Scene};
-use crate::server::{self, Guard, Limits};
+use crate::server::{self, ClientLimits, Guard};
 use crate::terminal::{self, Colours};
 use backsweep_worlds::grid_world::{MAX_CELLS, MAX_TEXT, drawable_world};
 use clap::Args;
@@ -310,7 +310,7 @@ async fn serve(args: &WatchArgs, engine: &Engine) -> Result<()> {
     if args.open {
         open_browser(&url);
     }
-    server::serve(listener, engine.clone(), guard, Limits::default(), interrupted).await;
+    server::serve(listener, engine.clone(), guard, ClientLimits::default(), interrupted).await;
     say(std::io::stderr(), "Ended.");
     Ok(())
 }

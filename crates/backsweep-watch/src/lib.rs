@@ -6,16 +6,16 @@
 //!             └───────────────────── commands ──────────────────────┘
 //! ```
 
+pub mod agent_spec;
 mod assets;
+pub mod choices;
 pub mod command;
 pub mod engine;
 pub mod error;
-pub mod exploring;
 pub mod export;
 mod mazes;
 pub mod palette;
 pub mod picture;
-pub mod racer;
 pub mod scene;
 pub mod server;
 pub mod terminal;

@@ -1,7 +1,7 @@
 //! A scene: everything that determines what is shown. The same scene always shows the same course of learning.
 
+use crate::choices::{ForgettingChoice, StrategyChoice};
 use crate::error::{Error, Result};
-use crate::exploring::{Explorer, Forget};
 use backsweep::{Optimism, PlannerKind, Settings};
 use backsweep_worlds::Law;
 use backsweep_worlds::grid_world::GridWorld;
@@ -41,16 +41,16 @@ pub struct Scene {
     pub race: Race,
     /// How the first agent explores.
     #[serde(default)]
-    pub explore: Explorer,
+    pub explore: StrategyChoice,
     /// How the first agent forgets.
     #[serde(default)]
-    pub forget: Forget,
+    pub forget: ForgettingChoice,
     /// How the second agent explores; `None` is as the first.
     #[serde(default)]
-    pub rival_explore: Option<Explorer>,
+    pub rival_explore: Option<StrategyChoice>,
     /// How the second agent forgets; `None` is as the first.
     #[serde(default)]
-    pub rival_forget: Option<Forget>,
+    pub rival_forget: Option<ForgettingChoice>,
     /// Update cycles after every step.
     pub cycles: u64,
     /// The probability of a random action.
@@ -81,8 +81,8 @@ impl Default for Scene {
             planner: PlannerKind::default(),
             rival: None,
             race: Race::Steps,
-            explore: Explorer::Paper,
-            forget: Forget::default(),
+            explore: StrategyChoice::Paper,
+            forget: ForgettingChoice::default(),
             rival_explore: None,
             rival_forget: None,
             cycles: 1,

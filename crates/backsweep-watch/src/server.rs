@@ -9,12 +9,12 @@
 mod connections;
 mod guard;
 
-pub use connections::Limits;
+pub use connections::ClientLimits;
 pub use guard::{Guard, TOKEN_HEADER};
 
 use crate::assets::{self, ASSETS, PAGE};
 use crate::engine::frame::Frame;
-use crate::engine::{Engine, Order};
+use crate::engine::{Engine, ViewerCommand};
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Path, Request, State};
@@ -68,7 +68,7 @@ pub async fn serve(
     listener: TcpListener,
     engine: Engine,
     guard: Arc<Guard>,
-    limits: Limits,
+    limits: ClientLimits,
     stop: impl Future<Output = ()>,
 ) {
     connections::serve(listener, router(engine, guard), limits, stop).await;
@@ -83,7 +83,7 @@ fn router(engine: Engine, guard: Arc<Guard>) -> Router {
         .route("/api/frames", get(frames))
         .route("/api/cell/{cell}", get(cell))
         .route("/api/values", get(values))
-        .route("/api/order", post(order));
+        .route("/api/order", post(command));
     for &(path, kind, text) in ASSETS {
         router = router.route(path, get(move || async move { ([(header::CONTENT_TYPE, kind)], text) }));
     }
@@ -171,7 +171,7 @@ impl Viewer {
     }
 }
 
-async fn order(State(shared): State<Shared>, request: Request) -> Response {
+async fn command(State(shared): State<Shared>, request: Request) -> Response {
     let refuse =
         |status: StatusCode, line: String| (status, axum::Json(json!({ "error": line }))).into_response();
     let body = match tokio::time::timeout(BODY_TIME, to_bytes(request.into_body(), MAX_BODY)).await {
@@ -189,11 +189,11 @@ async fn order(State(shared): State<Shared>, request: Request) -> Response {
         }
         Ok(Ok(body)) => body,
     };
-    let order: Order = match serde_json::from_slice(&body) {
-        Ok(order) => order,
+    let command: ViewerCommand = match serde_json::from_slice(&body) {
+        Ok(command) => command,
         Err(error) => return refuse(StatusCode::BAD_REQUEST, format!("invalid command: {error}")),
     };
-    match shared.engine.order(order).await {
+    match shared.engine.send(command).await {
         Ok(done) => axum::Json(json!({ "number": done.number, "revision": done.revision })).into_response(),
         Err(error) => refuse(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
     }

@@ -3,7 +3,7 @@
 mod common;
 
 use backsweep_watch::scene::Scene;
-use backsweep_watch::server::Limits;
+use backsweep_watch::server::ClientLimits;
 use common::{PATIENCE, Server, patient};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -75,7 +75,7 @@ fn a_thousand_slow_connections_do_not_keep_others_out() {
 #[test]
 fn slow_connections_are_cut() {
     let header = Duration::from_secs(2);
-    let server = Server::start(fast(), true, Limits { header, ..patient() });
+    let server = Server::start(fast(), true, ClientLimits { header, ..patient() });
     let began = Instant::now();
     let all: Vec<TcpStream> = (0..100).map(|i| slow(&server, i)).collect();
     // One byte at a time does not help: the whole of the headers must arrive in time.
@@ -127,7 +127,7 @@ fn twenty_viewers_all_see_frames_while_the_engine_runs_on() {
 #[test]
 fn viewers_that_stop_reading_or_disconnect_cost_nothing() {
     let write = Duration::from_secs(2);
-    let server = Server::start(fast(), true, Limits { write, ..patient() });
+    let server = Server::start(fast(), true, ClientLimits { write, ..patient() });
     let sleepers: Vec<TcpStream> = (0..20).map(|_| server.watch()).collect();
     for _ in 0..20 {
         drop(server.watch());
@@ -181,7 +181,7 @@ fn is_closed(stream: &mut TcpStream, within: Duration) -> bool {
 
 #[test]
 fn connections_are_capped_and_silent_ones_are_closed_first() {
-    let limits = Limits { connections: 10, ..patient() };
+    let limits = ClientLimits { connections: 10, ..patient() };
     let server = Server::start(fast(), true, limits);
     let mut silent: Vec<TcpStream> = (0..30).map(|_| server.connect()).collect();
     let is_cut = |stream: &mut TcpStream| is_closed(stream, PATIENCE);

@@ -3,10 +3,10 @@
 mod common;
 
 use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, Random, State, run_episode};
-use backsweep_watch::engine::Order;
+use backsweep_watch::engine::ViewerCommand;
 use backsweep_watch::engine::frame::Frame;
-use backsweep_watch::engine::learner::Learner;
 use backsweep_watch::engine::offline::frame_after;
+use backsweep_watch::engine::watched_agent::WatchedAgent;
 use backsweep_watch::picture;
 use backsweep_watch::scene::Scene;
 use backsweep_worlds::grid_world::Brush;
@@ -32,15 +32,15 @@ fn every_planner_learns_exactly_as_in_the_cores_own_loop() {
             EpsilonGreedy::new(scene.epsilon).unwrap(),
         );
         let mut random = Random::from_seed(scene.seed);
-        let mut learner = Learner::new(scene.racers().next().unwrap(), &scene, &world).unwrap();
+        let mut watched = WatchedAgent::new(scene.agent_specs().next().unwrap(), &scene, &world).unwrap();
         for n in 1..=40 {
             let episode =
                 run_episode(&world, &mut agent, Budget::Cycles(1), None, &mut random, &mut |_, _| {})
                     .unwrap();
-            while learner.episodes() < n {
-                learner.step(&world, 1).unwrap();
+            while watched.episodes() < n {
+                watched.step(&world, 1).unwrap();
             }
-            let frame = learner.sample();
+            let frame = watched.sample();
             assert_eq!(frame.last_return, Some(episode.discounted_return), "{}, episode {n}", kind);
             let values: Vec<f64> = (0..world.n_states() as u32).map(|s| agent.value(State(s))).collect();
             assert_eq!(frame.values, values, "{}, episode {n}", kind);
@@ -53,13 +53,13 @@ fn one_cycle_changes_exactly_the_predecessors() {
     for planner in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups] {
         let scene = small(planner);
         let world = scene.grid_world().unwrap();
-        let mut learner = Learner::new(scene.racers().next().unwrap(), &scene, &world).unwrap();
+        let mut agent = WatchedAgent::new(scene.agent_specs().next().unwrap(), &scene, &world).unwrap();
         let mut n_seen = 0;
         for _ in 0..300 {
-            learner.step(&world, 0).unwrap();
-            let before = learner.sample();
-            let report = learner.cycle();
-            let after = learner.sample();
+            agent.step(&world, 0).unwrap();
+            let before = agent.sample();
+            let report = agent.cycle();
+            let after = agent.sample();
             let changed: Vec<u32> = (0..world.n_states())
                 .filter(|cell| before.q[4 * cell..4 * cell + 4] != after.q[4 * cell..4 * cell + 4])
                 .map(|cell| cell as u32)
@@ -94,9 +94,9 @@ fn single_cycles_of_every_planner_are_reported() {
     for kind in PlannerKind::ALL {
         let scene = small(kind);
         let running = Running::start(scene, false);
-        let before = running.order(Order::Step { count: 60 });
+        let before = running.send(ViewerCommand::Step { count: 60 });
         assert_eq!(before.agents[0].steps, 60);
-        let frame = running.order(Order::Cycle { count: 1 });
+        let frame = running.send(ViewerCommand::Cycle { count: 1 });
         assert_eq!(frame.cycles.len(), 1);
         assert_eq!(frame.agents[0].steps, 60 + frame.cycles[0].waited, "a cycle is not a step");
         assert!(
@@ -106,7 +106,7 @@ fn single_cycles_of_every_planner_are_reported() {
             "{}",
             kind
         );
-        let frame = running.order(Order::Step { count: 1 });
+        let frame = running.send(ViewerCommand::Step { count: 1 });
         assert!(frame.cycles.is_empty(), "a report is shown until something else happens");
     }
 }
@@ -115,27 +115,27 @@ fn single_cycles_of_every_planner_are_reported() {
 fn the_engine_obeys() {
     let running = Running::start(Scene { speed: None, ..small(PlannerKind::ReversedFullBackups) }, true);
     running.wait(|frame| frame.agents[0].steps > 0);
-    let paused = running.order(Order::Pause {});
+    let paused = running.send(ViewerCommand::Pause {});
     assert!(!paused.running && paused.agents[0].steps > 0);
     // Long enough to see it if it continued.
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(running.engine.frame().agents[0].steps, paused.agents[0].steps, "pause stops");
-    let stepped = running.order(Order::Step { count: 3 });
+    let stepped = running.send(ViewerCommand::Step { count: 3 });
     assert_eq!(stepped.agents[0].steps, paused.agents[0].steps + 3);
-    let reset = running.order(Order::Reset {});
+    let reset = running.send(ViewerCommand::Reset {});
     assert_eq!((reset.agents[0].steps, reset.life), (0, paused.life + 1));
     assert!(reset.agents[0].values.iter().all(|&value| value == 0.0));
-    let again = running.order(Order::Step { count: 50 });
-    running.order(Order::Reset {});
-    let repeated = running.order(Order::Step { count: 50 });
+    let again = running.send(ViewerCommand::Step { count: 50 });
+    running.send(ViewerCommand::Reset {});
+    let repeated = running.send(ViewerCommand::Step { count: 50 });
     assert_eq!(again.agents[0].q, repeated.agents[0].q, "the same seed, the same course");
-    assert!(running.order(Order::Run {}).running);
+    assert!(running.send(ViewerCommand::Run {}).running);
     // A faulty scene changes nothing.
     let scene = running.engine.frame().scene.clone();
     let faulty = Box::new(Scene { epsilon: 2.0, ..small(PlannerKind::SmallBackups) });
-    assert!(running.refused(Order::Scene { scene: faulty, restart: false }).contains("epsilon is 2"));
+    assert!(running.refused(ViewerCommand::Scene { scene: faulty, restart: false }).contains("epsilon is 2"));
     let faulty = Box::new(Scene { maze: "S..".into(), ..small(PlannerKind::SmallBackups) });
-    assert!(running.refused(Order::Scene { scene: faulty, restart: false }).contains("no goal"));
+    assert!(running.refused(ViewerCommand::Scene { scene: faulty, restart: false }).contains("no goal"));
     assert_eq!(running.engine.frame().scene, scene);
 }
 
@@ -160,16 +160,18 @@ fn it_runs_by_itself_and_never_faster_than_asked() {
 #[test]
 fn settings_change_while_it_learns() {
     let running = Running::start(small(PlannerKind::ReversedFullBackups), false);
-    let learned = running.order(Order::Step { count: 2000 });
-    let change = |change: Scene| running.order(Order::Scene { scene: Box::new(change), restart: false });
+    let learned = running.send(ViewerCommand::Step { count: 2000 });
+    let change =
+        |change: Scene| running.send(ViewerCommand::Scene { scene: Box::new(change), restart: false });
     let policy = change(Scene { epsilon: 0.2, cycles: 3, ..(*learned.scene).clone() });
     assert_eq!((policy.agents[0].steps, policy.life), (2000, learned.life), "ε and cycles change at once");
     let planned = change(Scene { discount: 0.5, ..(*policy.scene).clone() });
     assert_eq!(planned.agents[0].visits, learned.agents[0].visits, "a new discount keeps what was seen");
-    let planned = running.order(Order::Cycle { count: 2000 });
+    let planned = running.send(ViewerCommand::Cycle { count: 2000 });
     let lowest = planned.agents[0].values.iter().copied().fold(0.0, f64::min);
     assert!((-2.0..-1.5).contains(&lowest), "values follow the new discount: {lowest}");
-    let same = running.order(Order::Scene { scene: Box::new((*planned.scene).clone()), restart: true });
+    let same =
+        running.send(ViewerCommand::Scene { scene: Box::new((*planned.scene).clone()), restart: true });
     assert_eq!(same.agents[0].steps, 2000, "the scene that is already shown continues");
     let restarted = change(Scene { planner: PlannerKind::MooreAtkeson, ..(*planned.scene).clone() });
     assert_eq!(
@@ -185,14 +187,14 @@ fn agents_in_a_race_see_the_same_random_numbers() {
         Scene { rival: Some(PlannerKind::ReversedFullBackups), ..small(PlannerKind::ReversedFullBackups) };
     let running = Running::start(scene, false);
     for _ in 0..20 {
-        let frame = running.order(Order::Step { count: 37 });
+        let frame = running.send(ViewerCommand::Step { count: 37 });
         assert_eq!(frame.agents[0].position, frame.agents[1].position);
         assert_eq!(frame.agents[0].q, frame.agents[1].q);
     }
     let other = Scene { rival: Some(PlannerKind::ValueIteration), ..small(PlannerKind::ReversedFullBackups) };
-    let frame = running.order(Order::Scene { scene: Box::new(other), restart: false });
+    let frame = running.send(ViewerCommand::Scene { scene: Box::new(other), restart: false });
     assert_eq!(frame.agents[1].planner, PlannerKind::ValueIteration);
-    let frame = running.order(Order::Step { count: 500 });
+    let frame = running.send(ViewerCommand::Step { count: 500 });
     assert_eq!(frame.agents[0].steps, frame.agents[1].steps);
     assert_ne!(frame.agents[0].q, frame.agents[1].q);
 }
@@ -216,17 +218,17 @@ fn painting_a_wall_changes_the_policy() {
         (0..4).max_by(|&a, &b| q[a].total_cmp(&q[b])).unwrap()
     };
     let (start, above) = (12, 3);
-    let before = running.order(Order::Step { count: 3000 });
+    let before = running.send(ViewerCommand::Step { count: 3000 });
     assert_eq!(best(&before, start), 0, "north, the shorter way");
-    let painted = running.order(Order::Paint { cell: above, brush: Brush::Toggle, stroke: 0 });
-    // The judge may have found the finish line reached in between, which counts as well.
+    let painted = running.send(ViewerCommand::Paint { cell: above, brush: Brush::Toggle, stroke: 0 });
+    // The evaluator may have found the finish line reached in between, which counts as well.
     let n_trials = |frame: &Frame| frame.results.json()["trials"].as_array().unwrap().len() as u64;
     assert_eq!(painted.revision - n_trials(&painted), before.revision - n_trials(&before) + 1);
     assert!(painted.scene.maze.starts_with("...#.."));
     assert_eq!(painted.agents[0].q, before.agents[0].q, "the agent does not know yet");
-    let after = running.order(Order::Step { count: 60_000 });
+    let after = running.send(ViewerCommand::Step { count: 60_000 });
     assert_eq!(best(&after, start), 2, "south, the way that is left");
-    let reopened = running.order(Order::Paint { cell: above, brush: Brush::Toggle, stroke: 0 });
+    let reopened = running.send(ViewerCommand::Paint { cell: above, brush: Brush::Toggle, stroke: 0 });
     assert_eq!(reopened.scene.maze, before.scene.maze);
 }
 
@@ -235,22 +237,28 @@ fn start_goal_and_walls_can_be_painted_under_the_agent() {
     let running = Running::start(small(PlannerKind::ReversedFullBackups), false);
     let mut position = 0;
     while position == 0 {
-        position = running.order(Order::Step { count: 1 }).agents[0].position;
+        position = running.send(ViewerCommand::Step { count: 1 }).agents[0].position;
     }
-    let frame = running.order(Order::Paint { cell: position, brush: Brush::Wall, stroke: 0 });
+    let frame = running.send(ViewerCommand::Paint { cell: position, brush: Brush::Wall, stroke: 0 });
     assert_ne!(frame.agents[0].position, position, "nobody stands in a wall");
-    let frame = running.order(Order::Paint { cell: 7, brush: Brush::Start, stroke: 0 });
+    let frame = running.send(ViewerCommand::Paint { cell: 7, brush: Brush::Start, stroke: 0 });
     assert_eq!(frame.scene.maze.matches('S').count(), 1);
-    let frame = running.order(Order::Paint { cell: 8, brush: Brush::Goal, stroke: 0 });
+    let frame = running.send(ViewerCommand::Paint { cell: 8, brush: Brush::Goal, stroke: 0 });
     assert_eq!(frame.scene.maze.matches('G').count(), 1);
-    assert!(running.refused(Order::Paint { cell: 8, brush: Brush::Wall, stroke: 0 }).contains("no goal"));
-    assert!(running.refused(Order::Paint { cell: 7, brush: Brush::Free, stroke: 0 }).contains("no start"));
-    assert!(running.refused(Order::Paint { cell: 99, brush: Brush::Wall, stroke: 0 }).contains("cell 99"));
+    assert!(
+        running.refused(ViewerCommand::Paint { cell: 8, brush: Brush::Wall, stroke: 0 }).contains("no goal")
+    );
+    assert!(
+        running.refused(ViewerCommand::Paint { cell: 7, brush: Brush::Free, stroke: 0 }).contains("no start")
+    );
+    assert!(
+        running.refused(ViewerCommand::Paint { cell: 99, brush: Brush::Wall, stroke: 0 }).contains("cell 99")
+    );
     // A goal behind walls: it keeps learning, and everything stays finite.
     for cell in [0, 16] {
-        running.order(Order::Paint { cell, brush: Brush::Wall, stroke: 0 });
+        running.send(ViewerCommand::Paint { cell, brush: Brush::Wall, stroke: 0 });
     }
-    let frame = running.order(Order::Step { count: 20_000 });
+    let frame = running.send(ViewerCommand::Step { count: 20_000 });
     assert!(frame.agents[0].values.iter().all(|value| value.is_finite() && *value >= -100.0));
 }
 

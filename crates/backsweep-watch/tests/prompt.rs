@@ -1,7 +1,7 @@
 //! With any settings, the engine answers promptly: it checks for commands even during long planning.
 
 use backsweep::PlannerKind;
-use backsweep_watch::engine::{Engine, Order};
+use backsweep_watch::engine::{Engine, ViewerCommand};
 use backsweep_watch::scene::Scene;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -21,15 +21,15 @@ fn large(planner: PlannerKind, cycles: u64) -> Scene {
     Scene { planner, cycles, maze, min_visits: 1, epsilon: 1.0, speed: None, ..Scene::default() }
 }
 
-fn order(engine: &Engine, order: Order) -> Duration {
+fn send(engine: &Engine, command: ViewerCommand) -> Duration {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let began = Instant::now();
-    runtime.block_on(engine.order(order)).unwrap();
+    runtime.block_on(engine.send(command)).unwrap();
     began.elapsed()
 }
 
-fn change(settings: serde_json::Value) -> Order {
-    Order::Change { settings: settings.as_object().unwrap().clone() }
+fn change(settings: serde_json::Value) -> ViewerCommand {
+    ViewerCommand::Change { settings: settings.as_object().unwrap().clone() }
 }
 
 fn assert_prompt(what: &str, took: Duration) {
@@ -47,23 +47,27 @@ fn every_command_is_answered_promptly_in_the_middle_of_ten_thousand_cycles() {
         }
         for (what, given) in [
             ("cycles 10,000", change(json!({ "cycles": 10_000 }))),
-            ("pause", Order::Pause {}),
-            ("step", Order::Step { count: 100_000 }),
+            ("pause", ViewerCommand::Pause {}),
+            ("step", ViewerCommand::Step { count: 100_000 }),
             ("discount", change(json!({ "discount": 0.999 }))),
-            ("run", Order::Run {}),
+            ("run", ViewerCommand::Run {}),
             (
                 "paint",
-                Order::Paint { cell: 5000, brush: backsweep_worlds::grid_world::Brush::Wall, stroke: 0 },
+                ViewerCommand::Paint {
+                    cell: 5000,
+                    brush: backsweep_worlds::grid_world::Brush::Wall,
+                    stroke: 0,
+                },
             ),
-            ("undo", Order::Undo {}),
-            ("break", Order::Break { what: backsweep_watch::engine::Break::Wall }),
-            ("cycle", Order::Cycle { count: 100_000 }),
-            ("pause", Order::Pause {}),
-            ("run", Order::Run {}),
-            ("reset", Order::Reset {}),
+            ("undo", ViewerCommand::Undo {}),
+            ("break", ViewerCommand::Break { what: backsweep_watch::engine::Break::Wall }),
+            ("cycle", ViewerCommand::Cycle { count: 100_000 }),
+            ("pause", ViewerCommand::Pause {}),
+            ("run", ViewerCommand::Run {}),
+            ("reset", ViewerCommand::Reset {}),
         ] {
             std::thread::sleep(Duration::from_millis(60));
-            assert_prompt(&format!("{planner}: {what}"), order(&engine, given));
+            assert_prompt(&format!("{planner}: {what}"), send(&engine, given));
         }
         let began = Instant::now();
         engine.end();
@@ -77,9 +81,9 @@ fn a_change_from_cheap_to_costly_steps_does_not_freeze() {
     let scene = Scene { speed: Some(3000.0), ..large(PlannerKind::ReversedFullBackups, 0) };
     let (engine, thread) = Engine::start(scene, true).unwrap();
     std::thread::sleep(Duration::from_millis(3000));
-    order(&engine, change(json!({ "cycles": 10, "planner": "value_iteration", "speed": null })));
+    send(&engine, change(json!({ "cycles": 10, "planner": "value_iteration", "speed": null })));
     std::thread::sleep(Duration::from_millis(500));
-    assert_prompt("pause", order(&engine, Order::Pause {}));
+    assert_prompt("pause", send(&engine, ViewerCommand::Pause {}));
     let frame = engine.frame();
     assert!(!frame.running && frame.agents[0].steps > 0);
     engine.end();
@@ -89,7 +93,7 @@ fn a_change_from_cheap_to_costly_steps_does_not_freeze() {
 #[test]
 fn long_steps_continue_after_they_are_answered_and_end_with_the_next_order() {
     let (engine, thread) = Engine::start(large(PlannerKind::ValueIteration, 100), false).unwrap();
-    assert_prompt("step", order(&engine, Order::Step { count: 100_000 }));
+    assert_prompt("step", send(&engine, ViewerCommand::Step { count: 100_000 }));
     let frame = engine.frame();
     assert!(frame.busy && !frame.running, "it is still stepping");
     let (before, began) = (frame.agents[0].steps, Instant::now());
@@ -97,7 +101,7 @@ fn long_steps_continue_after_they_are_answered_and_end_with_the_next_order() {
         assert!(began.elapsed() < Duration::from_secs(120), "it does not continue");
         std::thread::sleep(Duration::from_millis(5));
     }
-    order(&engine, Order::Pause {});
+    send(&engine, ViewerCommand::Pause {});
     let stopped = engine.frame();
     assert!(!stopped.busy);
     std::thread::sleep(Duration::from_millis(100));
@@ -114,13 +118,13 @@ fn a_pause_in_the_middle_of_a_step_does_not_change_what_is_learned() {
         let (engine, thread) = Engine::start(scene(), false).unwrap();
         if pauses {
             for _ in 0..20 {
-                order(&engine, Order::Run {});
-                order(&engine, Order::Pause {});
+                send(&engine, ViewerCommand::Run {});
+                send(&engine, ViewerCommand::Pause {});
             }
-            order(&engine, Order::Pause {});
+            send(&engine, ViewerCommand::Pause {});
         }
         let left = 20_000 - engine.frame().agents[0].steps;
-        order(&engine, Order::Step { count: left });
+        send(&engine, ViewerCommand::Step { count: left });
         while engine.frame().busy {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -138,9 +142,9 @@ fn two_viewers_can_change_different_settings_at_the_same_time() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         for i in 1..=15 {
-            let one = engine.order(change(json!({ "cycles": i })));
+            let one = engine.send(change(json!({ "cycles": i })));
             let other =
-                engine.order(change(json!({ "epsilon": f64::from(i) / 100.0, "rival": "value_iteration" })));
+                engine.send(change(json!({ "epsilon": f64::from(i) / 100.0, "rival": "value_iteration" })));
             let (one, other) = tokio::join!(one, other);
             one.unwrap();
             other.unwrap();

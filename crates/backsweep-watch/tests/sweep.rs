@@ -4,7 +4,7 @@ mod common;
 
 use backsweep::PlannerKind;
 use backsweep_watch::engine::frame::Frame;
-use backsweep_watch::engine::{Break, Order};
+use backsweep_watch::engine::{Break, ViewerCommand};
 use backsweep_watch::scene::{Race, Scene};
 use backsweep_worlds::grid_world::Brush;
 use common::Running;
@@ -21,7 +21,7 @@ fn a_cycle_waits_for_something_to_do_and_says_so() {
         let running = Running::start(Scene { planner, ..Scene::default() }, false);
         let mut waited = 0;
         for _ in 0..5 {
-            let frame = running.order(Order::Cycle { count: 1 });
+            let frame = running.send(ViewerCommand::Cycle { count: 1 });
             let report = &frame.cycles[0];
             assert!(!report.backups.is_empty(), "{planner}: a cycle that does nothing is not shown");
             waited += report.waited;
@@ -36,8 +36,8 @@ fn a_cycle_gives_up_where_nothing_can_be_learned() {
     let closed = Scene { maze: "S#G\n".into(), min_visits: 1, discount: 0.0, ..Scene::default() };
     let running = Running::start(closed, false);
     assert!(running.engine.frame().is_closed);
-    running.order(Order::Step { count: 100 });
-    let frame = running.order(Order::Cycle { count: 1 });
+    running.send(ViewerCommand::Step { count: 100 });
+    let frame = running.send(ViewerCommand::Cycle { count: 1 });
     assert!(frame.cycles[0].backups.is_empty() && frame.cycles[0].waited > 1000);
 }
 
@@ -45,9 +45,9 @@ fn a_cycle_gives_up_where_nothing_can_be_learned() {
 fn what_a_cycle_reports_adds_up() {
     let scene = small(PlannerKind::ReversedFullBackups);
     let running = Running::start(Scene { cycles: 0, ..scene }, false);
-    running.order(Order::Step { count: 300 });
+    running.send(ViewerCommand::Step { count: 300 });
     for _ in 0..50 {
-        let frame = running.order(Order::Cycle { count: 1 });
+        let frame = running.send(ViewerCommand::Cycle { count: 1 });
         let report = &frame.cycles[0];
         let popped = report.popped.unwrap();
         // The priority of the popped state is how far its value is from the one that others relied on.
@@ -79,7 +79,7 @@ fn a_race_on_equal_backups_is_even_in_backups() {
         race: Race::Backups,
         ..small(PlannerKind::ReversedFullBackups)
     };
-    let frame = Running::start(scene, false).order(Order::Step { count: 20_000 });
+    let frame = Running::start(scene, false).send(ViewerCommand::Step { count: 20_000 });
     let [one, other] = &frame.agents[..] else { panic!("two agents") };
     // A sweep of value iteration cannot be cut: it backs up every pair of 32 cells.
     let apart = one.counters.backups().abs_diff(other.counters.backups());
@@ -94,7 +94,7 @@ fn a_race_on_equal_time_lets_both_learn() {
         race: Race::Time,
         ..small(PlannerKind::ReversedFullBackups)
     };
-    let frame = Running::start(scene, false).order(Order::Step { count: 20_000 });
+    let frame = Running::start(scene, false).send(ViewerCommand::Step { count: 20_000 });
     assert!(frame.agents.iter().all(|agent| agent.steps > 0));
     assert_eq!(frame.agents[0].steps + frame.agents[1].steps, 20_000);
 }
@@ -105,8 +105,9 @@ fn the_finish_line_is_reached_after_the_same_steps_however_fast_the_machine_is()
         let rival = Some(PlannerKind::MooreAtkeson);
         let scene = Scene { speed, rival, epsilon: 0.2, ..small(PlannerKind::ReversedFullBackups) };
         let running = Running::start(scene, true);
-        let frame = running.wait(|frame| frame.courses.iter().all(|course| course["reached"] == true));
-        frame.courses.clone()
+        let frame =
+            running.wait(|frame| frame.to_optimum.iter().all(|to_optimum| to_optimum["reached"] == true));
+        frame.to_optimum.clone()
     };
     let (fast, slow) = (finish(None), finish(Some(20_000.0)));
     assert_eq!(fast, slow);
@@ -118,11 +119,11 @@ fn after_a_reset_the_line_has_to_be_reached_again() {
     let running =
         Running::start(Scene { epsilon: 0.2, speed: None, ..small(PlannerKind::SmallBackups) }, true);
     let reached = |life: u64| {
-        let holds = move |frame: &Frame| frame.life == life && frame.courses[0]["reached"] == true;
-        running.wait(holds).courses.clone()
+        let holds = move |frame: &Frame| frame.life == life && frame.to_optimum[0]["reached"] == true;
+        running.wait(holds).to_optimum.clone()
     };
     let first = reached(1);
-    running.order(Order::Reset {});
+    running.send(ViewerCommand::Reset {});
     assert_eq!(reached(2), first, "the same seed, the same course");
 }
 
@@ -134,24 +135,26 @@ fn a_broken_world_is_relearned_counted_and_undone() {
     let scene = Scene { epsilon: 0.2, speed: None, cycles: 20, law, maze: maze.into(), ..base };
     let running = Running::start(scene, true);
     let reached = |cause: &'static str| {
-        running.wait(move |frame| frame.courses[0]["cause"] == cause && frame.courses[0]["reached"] == true)
+        running.wait(move |frame| {
+            frame.to_optimum[0]["cause"] == cause && frame.to_optimum[0]["reached"] == true
+        })
     };
     reached("start");
-    let broken = running.order(Order::Break { what: Break::Wall });
+    let broken = running.send(ViewerCommand::Break { what: Break::Wall });
     assert_ne!(broken.scene.maze, maze);
     assert!(!broken.is_closed && broken.can_undo && broken.life == 1);
     let again = reached("wall");
-    assert!(again.courses[0]["steps"].as_u64().unwrap() > 0, "a wall on the path has to be found");
-    let undone = running.order(Order::Undo {});
+    assert!(again.to_optimum[0]["steps"].as_u64().unwrap() > 0, "a wall on the path has to be found");
+    let undone = running.send(ViewerCommand::Undo {});
     assert_eq!(undone.scene.maze, maze);
     assert!(!undone.can_undo);
-    assert!(running.refused(Order::Undo {}).contains("nothing to undo"));
+    assert!(running.refused(ViewerCommand::Undo {}).contains("nothing to undo"));
     // Cells of one stroke are undone together.
     for (cell, stroke) in [(9, 7), (10, 7), (11, 7), (12, 8)] {
-        running.order(Order::Paint { cell, brush: Brush::Wall, stroke });
+        running.send(ViewerCommand::Paint { cell, brush: Brush::Wall, stroke });
     }
-    running.order(Order::Undo {});
-    assert_eq!(running.order(Order::Undo {}).scene.maze, maze);
+    running.send(ViewerCommand::Undo {});
+    assert_eq!(running.send(ViewerCommand::Undo {}).scene.maze, maze);
 }
 
 #[test]
@@ -161,10 +164,10 @@ fn runs_of_200_episodes_are_points_of_figure_3_unless_they_were_disturbed() {
         let (engine, thread) = backsweep_watch::engine::Engine::start_until(scene, false, Some(201)).unwrap();
         let running = Running::of(engine, thread);
         if disturb {
-            running.order(Order::Step { count: 5 });
-            running.order(Order::Paint { cell: 2, brush: Brush::Wall, stroke: 0 });
+            running.send(ViewerCommand::Step { count: 5 });
+            running.send(ViewerCommand::Paint { cell: 2, brush: Brush::Wall, stroke: 0 });
         }
-        running.order(Order::Run {});
+        running.send(ViewerCommand::Run {});
         let frame = running.wait(|frame| !frame.running && frame.agents[0].episodes == 201);
         frame.scene_event("x")
     };

@@ -3,7 +3,7 @@
 mod common;
 
 use backsweep::{Action, Environment, Next, PlannerKind, Random, State};
-use backsweep_watch::engine::Order;
+use backsweep_watch::engine::ViewerCommand;
 use backsweep_watch::engine::offline::frame_after;
 use backsweep_watch::engine::recording::record_run;
 use backsweep_watch::picture;
@@ -121,14 +121,14 @@ fn every_world_is_learned_drawn_and_recorded() {
 #[test]
 fn an_episode_is_cut_where_the_world_says_so() {
     let running = Running::start(Scene { epsilon: 1.0, ..scene("frozen_lake_4x4") }, false);
-    let frame = running.order(Order::Step { count: 5000 });
+    let frame = running.send(ViewerCommand::Step { count: 5000 });
     assert!(frame.agents[0].episodes > 50);
     // Nothing ends on a lake whose holes and goal are walled off: 100 steps each.
     for cell in [1, 4] {
-        running.order(Order::Paint { cell, brush: Brush::Wall, stroke: 0 });
+        running.send(ViewerCommand::Paint { cell, brush: Brush::Wall, stroke: 0 });
     }
-    running.order(Order::Reset {});
-    let frame = running.order(Order::Step { count: 1000 });
+    running.send(ViewerCommand::Reset {});
+    let frame = running.send(ViewerCommand::Step { count: 1000 });
     assert_eq!((frame.agents[0].episodes, frame.is_closed), (10, true));
 }
 
@@ -138,7 +138,7 @@ fn walls_are_built_and_opened_in_a_world_of_the_suite() {
     let before = running.engine.frame();
     assert!(before.scene.maze.lines().nth(3).unwrap().starts_with(".########"));
     // The right end of the wall, which the world itself opens later.
-    let open = running.order(Order::Paint { cell: 35, brush: Brush::Toggle, stroke: 0 });
+    let open = running.send(ViewerCommand::Paint { cell: 35, brush: Brush::Toggle, stroke: 0 });
     assert_eq!(open.scene.maze.lines().nth(3).unwrap(), ".#######.");
     let world = &open.world;
     let step =
@@ -146,21 +146,23 @@ fn walls_are_built_and_opened_in_a_world_of_the_suite() {
     assert_eq!(step(44, 0), Next::Continue(State(35)), "into the gap");
     assert_eq!(step(35, 0), Next::Continue(State(26)), "and out of it");
     assert_eq!(step(43, 0), Next::Continue(State(43)), "its neighbour still is a wall");
-    let closed = running.order(Order::Paint { cell: 27, brush: Brush::Toggle, stroke: 0 });
+    let closed = running.send(ViewerCommand::Paint { cell: 27, brush: Brush::Toggle, stroke: 0 });
     let next = closed.world.step(State(36), Action(0), &mut Random::from_seed(1)).next;
     assert_eq!(next, Next::Continue(State(36)), "a new wall is not entered");
     // What is painted travels in the scene, and is the same world there.
     let again = closed.scene.grid_world().unwrap();
     assert_eq!(again.text(), closed.scene.maze);
     assert_eq!(again.step(State(36), Action(0), &mut Random::from_seed(1)).next, Next::Continue(State(36)));
-    assert!(running.refused(Order::Paint { cell: 8, brush: Brush::Wall, stroke: 0 }).contains("no goal"));
+    assert!(
+        running.refused(ViewerCommand::Paint { cell: 8, brush: Brush::Wall, stroke: 0 }).contains("no goal")
+    );
     assert!(
         running
-            .refused(Order::Paint { cell: 20, brush: Brush::Goal, stroke: 0 })
+            .refused(ViewerCommand::Paint { cell: 20, brush: Brush::Goal, stroke: 0 })
             .contains("fix what this cell is")
     );
-    running.order(Order::Undo {});
-    assert_eq!(running.order(Order::Undo {}).scene.maze, before.scene.maze);
+    running.send(ViewerCommand::Undo {});
+    assert_eq!(running.send(ViewerCommand::Undo {}).scene.maze, before.scene.maze);
 }
 
 #[test]
@@ -177,18 +179,18 @@ fn a_world_that_changes_by_itself_does_and_recovery_is_counted_for_each_explorat
         ..scene("blocking_maze")
     };
     let running = Running::start(scene, false);
-    let before = running.order(Order::Step { count: 1000 });
-    assert!(before.courses.iter().all(|course| course["cause"] == "start"));
-    let after = running.order(Order::Step { count: 1 });
-    assert!(after.courses.iter().all(|course| course["cause"] == "change"));
+    let before = running.send(ViewerCommand::Step { count: 1000 });
+    assert!(before.to_optimum.iter().all(|to_optimum| to_optimum["cause"] == "start"));
+    let after = running.send(ViewerCommand::Step { count: 1 });
+    assert!(after.to_optimum.iter().all(|to_optimum| to_optimum["cause"] == "change"));
     assert_ne!(after.scene.maze, before.scene.maze);
-    running.order(Order::Run {});
-    let right = running.wait(|frame| frame.courses.iter().all(|course| course["reached"] == true));
+    running.send(ViewerCommand::Run {});
+    let right = running.wait(|frame| frame.to_optimum.iter().all(|to_optimum| to_optimum["reached"] == true));
     let event = right.scene_event("x");
     for exploration in ["Bayesian bonus, β 0.2", "ε 0.1, half-life 500"] {
         assert!(event.contains(&format!("\"exploration\":\"{exploration}\"")), "{event}");
     }
-    let reset = running.order(Order::Reset {});
+    let reset = running.send(ViewerCommand::Reset {});
     assert_eq!(reset.scene.maze, before.scene.maze, "it begins again");
 }
 
@@ -197,11 +199,11 @@ fn incompatible_settings_are_refused_with_a_reason() {
     let running = Running::start(scene("cliff_walking"), false);
     let change = |name: &str, value: &str| {
         let settings = serde_json::json!({ name: value }).as_object().unwrap().clone();
-        Order::Change { settings }
+        ViewerCommand::Change { settings }
     };
     assert!(running.refused(change("forget", "half_life:100")).contains("forgets nothing"));
     assert!(running.refused(change("explore", "magic")).contains("expected paper or one of"));
-    running.order(change("planner", "value_iteration"));
+    running.send(change("planner", "value_iteration"));
     assert!(running.refused(change("explore", "count_bonus:0.1")).contains("keeps no bonuses"));
     assert!(running.refused(change("world", "atlantis")).contains("no world is called"));
 }
@@ -210,7 +212,7 @@ fn incompatible_settings_are_refused_with_a_reason() {
 fn a_card_shows_the_bonus_as_a_part_of_q() {
     let scene = Scene { explore: "count_bonus:0.5".parse().unwrap(), ..scene("cliff_walking") };
     let running = Running::start(scene, false);
-    running.order(Order::Step { count: 500 });
+    running.send(ViewerCommand::Step { count: 500 });
     let mut n_bonuses = 0;
     for cell in 0..37 {
         let found = &running.cell(cell)["agents"][0];
@@ -229,7 +231,7 @@ fn a_card_shows_the_bonus_as_a_part_of_q() {
     assert!(n_bonuses > 20);
     let drawn = Scene { explore: "posterior_sampling".parse().unwrap(), ..self::scene("cliff_walking") };
     let running = Running::start(drawn, false);
-    running.order(Order::Step { count: 500 });
-    running.order(Order::Cycle { count: 1 });
+    running.send(ViewerCommand::Step { count: 500 });
+    running.send(ViewerCommand::Cycle { count: 1 });
     assert!(running.cell(36)["agents"][0]["made"].is_null());
 }

@@ -1,8 +1,8 @@
 //! What is visible at one moment, and how it is sent.
 
-use super::course::{Run, Trial};
 use super::history::History;
 use super::report::{CycleReport, Queued, most_urgent};
+use super::time_to_optimum::{Figure3Run, Trial};
 use crate::scene::Scene;
 use backsweep::PlannerKind;
 use backsweep::planner::Counters;
@@ -80,25 +80,25 @@ pub fn best_of(q: &[f64]) -> u8 {
     if u32::from(bits).count_ones() as usize == q.len() { 0 } else { bits }
 }
 
-/// Results of runs: sent with the scene, since they change as rarely.
+/// RunResults of runs: sent with the scene, since they change as rarely.
 #[derive(Clone, Debug, Default)]
-pub struct Results {
+pub struct RunResults {
     trials: Vec<Trial>,
-    runs: Vec<Run>,
+    runs: Vec<Figure3Run>,
 }
 
 /// How many results of a kind are kept.
 const KEPT: usize = 60;
 
-impl Results {
-    /// Adds a course that has ended.
+impl RunResults {
+    /// Adds a finished measurement.
     pub fn add_trial(&mut self, trial: Trial) {
         self.trials.push(trial);
         self.trials.drain(..self.trials.len().saturating_sub(KEPT));
     }
 
     /// Adds a run of Figure 3.
-    pub fn add_run(&mut self, run: Run) {
+    pub fn add_run(&mut self, run: Figure3Run) {
         self.runs.push(run);
         self.runs.drain(..self.runs.len().saturating_sub(KEPT));
     }
@@ -111,7 +111,7 @@ impl Results {
     /// The results as the page gets them.
     pub fn json(&self) -> Value {
         let trials: Vec<_> = self.trials.iter().map(Trial::json).collect();
-        let runs: Vec<_> = self.runs.iter().map(Run::json).collect();
+        let runs: Vec<_> = self.runs.iter().map(Figure3Run::json).collect();
         json!({ "trials": trials, "runs": runs })
     }
 }
@@ -143,10 +143,10 @@ pub struct Frame {
     pub is_closed: bool,
     /// Whether a change to the world can be undone.
     pub can_undo: bool,
-    /// The course of each agent to the finish line, as it is sent.
-    pub courses: Vec<serde_json::Value>,
-    /// Results of runs.
-    pub results: Arc<Results>,
+    /// How far each agent is from the finish line, as it is sent.
+    pub to_optimum: Vec<serde_json::Value>,
+    /// RunResults of runs.
+    pub results: Arc<RunResults>,
     /// One agent, or two in a race.
     pub agents: Vec<AgentFrame>,
     /// What the last single cycle did, one for each agent, until something else happens.
@@ -179,7 +179,7 @@ impl Frame {
         json!({
             "number": self.number, "revision": self.revision, "life": self.life, "running": self.running,
             "busy": self.busy, "touched": self.touched, "problem": self.problem, "closed": self.is_closed,
-            "undo": self.can_undo, "optimum": self.optimum, "agents": agents, "courses": self.courses,
+            "undo": self.can_undo, "optimum": self.optimum, "agents": agents, "courses": self.to_optimum,
             "cycles": self.cycles.iter().map(CycleReport::json).collect::<Vec<_>>(),
         })
     }

@@ -1,7 +1,7 @@
 //! Learning without a clock: for pictures and for output that is not a terminal.
 
 use super::frame::{AgentFrame, Frame};
-use super::learner::Learner;
+use super::watched_agent::WatchedAgent;
 use crate::error::{Error, Result};
 use crate::scene::Scene;
 use backsweep::EpsilonGreedy;
@@ -24,36 +24,36 @@ pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
     let first = Arc::new(scene.grid_world()?);
     let mut world = first.clone();
     let mut agents = Vec::new();
-    for racer in scene.racers() {
+    for spec in scene.agent_specs() {
         world = first.clone();
-        let mut learner = Learner::new(racer, &scene, &world)?;
-        let step = |learner: &mut Learner, world: &mut Arc<GridWorld>| -> Result<()> {
-            if let Some(changed) = world.at(learner.steps())? {
+        let mut agent = WatchedAgent::new(spec, &scene, &world)?;
+        let step = |agent: &mut WatchedAgent, world: &mut Arc<GridWorld>| -> Result<()> {
+            if let Some(changed) = world.at(agent.steps())? {
                 *world = Arc::new(changed);
-                learner.look_around(world);
+                agent.look_around(world);
             }
-            learner.step(world, scene.cycles)
+            agent.step(world, scene.cycles)
         };
-        while learner.episodes() < episodes {
-            if learner.steps() >= MAX_STEPS {
+        while agent.episodes() < episodes {
+            if agent.steps() >= MAX_STEPS {
                 return Err(Error::new(format!(
                     "{} finished {} of {episodes} episodes in {MAX_STEPS} steps; check that a path leads to the goal",
-                    racer.planner,
-                    learner.episodes()
+                    spec.planner,
+                    agent.episodes()
                 )));
             }
-            step(&mut learner, &mut world)?;
+            step(&mut agent, &mut world)?;
         }
         for left in (0..STEPS_INTO_EPISODE).rev() {
             if left < STEPS_SHOWN {
-                learner.sample();
+                agent.sample();
             }
-            step(&mut learner, &mut world)?;
-            if learner.is_at_beginning() {
+            step(&mut agent, &mut world)?;
+            if agent.is_at_beginning() {
                 break;
             }
         }
-        agents.push(learner.sample());
+        agents.push(agent.sample());
     }
     let optimum = optimum(&scene, &world)?;
     Ok(still(&Arc::new(Scene { maze: world.text(), ..scene }), &world, optimum, agents))
@@ -61,7 +61,7 @@ pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
 
 /// The value of the best policy with the scene's random exploration.
 pub(super) fn optimum(scene: &Scene, world: &GridWorld) -> Result<f64> {
-    let epsilon = scene.racers().next().map_or(0.0, |racer| racer.epsilon(scene));
+    let epsilon = scene.agent_specs().next().map_or(0.0, |spec| spec.epsilon(scene));
     Ok(world.optimum(&world.rules().truth()?, &scene.settings(), EpsilonGreedy::new(epsilon)?)?.0)
 }
 
@@ -85,7 +85,7 @@ pub(super) fn still(
         optimum: Some(optimum),
         is_closed: world.is_closed(),
         can_undo: false,
-        courses: Vec::new(),
+        to_optimum: Vec::new(),
         results: Arc::default(),
         agents,
         cycles: Vec::new(),

@@ -3,9 +3,9 @@
 //! A recording is data. The page draws it with the same code as a live run.
 
 use super::frame::{Frame, layout_json};
-use super::learner::Learner;
 use super::offline::{optimum, still};
 use super::report::CycleReport;
+use super::watched_agent::WatchedAgent;
 use crate::error::{Error, Result};
 use crate::scene::{Race, Scene};
 use backsweep::{Action, Transition};
@@ -23,7 +23,7 @@ pub struct Recorder {
     /// Whether the world has changed since the last frame.
     has_changed: bool,
     optimum: f64,
-    learners: Vec<Learner>,
+    agents: Vec<WatchedAgent>,
     /// What each agent has seen since the last frame.
     seen: Vec<Vec<Transition>>,
     /// Q and the values relied on in the last frame.
@@ -41,16 +41,16 @@ impl Recorder {
         let scene = Scene { race: Race::Steps, ..scene.check()? };
         let world = Arc::new(scene.grid_world()?);
         let optimum = optimum(&scene, &world)?;
-        let learners: Vec<Learner> =
-            scene.racers().map(|racer| Learner::new(racer, &scene, &world)).collect::<Result<_>>()?;
+        let agents: Vec<WatchedAgent> =
+            scene.agent_specs().map(|spec| WatchedAgent::new(spec, &scene, &world)).collect::<Result<_>>()?;
         let mut recorder = Self {
             scene: Arc::new(Scene { maze: world.text(), ..scene }),
             world,
             has_changed: false,
             optimum,
-            seen: vec![Vec::new(); learners.len()],
-            last: vec![(Vec::new(), Vec::new()); learners.len()],
-            learners,
+            seen: vec![Vec::new(); agents.len()],
+            last: vec![(Vec::new(), Vec::new()); agents.len()],
+            agents,
             reports: Vec::new(),
             frames: Vec::new(),
         };
@@ -64,17 +64,17 @@ impl Recorder {
     /// If a model refuses what was observed.
     pub fn step(&mut self, episodes: u64) -> Result<()> {
         self.reports.clear();
-        let steps = self.learners.iter().map(Learner::steps).max().unwrap_or(0);
+        let steps = self.agents.iter().map(WatchedAgent::steps).max().unwrap_or(0);
         if let Some(world) = self.world.at(steps)? {
             self.world = Arc::new(world);
             self.optimum = optimum(&self.scene, &self.world)?;
-            self.learners.iter_mut().for_each(|learner| learner.look_around(&self.world));
+            self.agents.iter_mut().for_each(|agent| agent.look_around(&self.world));
             self.has_changed = true;
         }
-        for (learner, seen) in self.learners.iter_mut().zip(&mut self.seen) {
-            if learner.episodes() < episodes {
-                learner.step(&self.world, self.scene.cycles)?;
-                seen.push(learner.last_step());
+        for (agent, seen) in self.agents.iter_mut().zip(&mut self.seen) {
+            if agent.episodes() < episodes {
+                agent.step(&self.world, self.scene.cycles)?;
+                seen.push(agent.last_step());
             }
         }
         Ok(())
@@ -86,27 +86,27 @@ impl Recorder {
     /// If a model refuses what was observed.
     pub fn walk(&mut self, action: Action) -> Result<()> {
         self.reports.clear();
-        for (learner, seen) in self.learners.iter_mut().zip(&mut self.seen) {
-            learner.walk(&self.world, action)?;
-            seen.push(learner.last_step());
+        for (agent, seen) in self.agents.iter_mut().zip(&mut self.seen) {
+            agent.walk(&self.world, action)?;
+            seen.push(agent.last_step());
         }
         Ok(())
     }
 
     /// One update cycle of every agent.
     pub fn cycle(&mut self) -> &[CycleReport] {
-        self.reports = self.learners.iter_mut().map(Learner::cycle).collect();
+        self.reports = self.agents.iter_mut().map(WatchedAgent::cycle).collect();
         &self.reports
     }
 
     /// Whether every agent has finished this many episodes.
     pub fn has_finished(&self, episodes: u64) -> bool {
-        self.learners.iter().all(|learner| learner.episodes() >= episodes)
+        self.agents.iter().all(|agent| agent.episodes() >= episodes)
     }
 
     /// Adds a frame of what is seen now.
     pub fn take(&mut self) {
-        let agents = self.learners.iter_mut().map(Learner::sample).collect();
+        let agents = self.agents.iter_mut().map(WatchedAgent::sample).collect();
         let number = self.frames.len() as u64 + 1;
         let cycles = self.reports.clone();
         let frame = Frame { number, cycles, ..still(&self.scene, &self.world, self.optimum, agents) };
@@ -114,8 +114,8 @@ impl Recorder {
         if std::mem::take(&mut self.has_changed) {
             json["maze"] = json!(self.world.text());
         }
-        for (k, learner) in self.learners.iter().enumerate() {
-            let (q, u) = (&frame.agents[k].q, learner.relied_on());
+        for (k, agent) in self.agents.iter().enumerate() {
+            let (q, u) = (&frame.agents[k].q, agent.relied_on());
             let seen: Vec<Value> = self.seen[k].drain(..).flat_map(|step| flat(&step)).collect();
             json["agents"][k]["since"] =
                 json!({ "q": changed(&self.last[k].0, q), "u": changed(&self.last[k].1, &u), "seen": seen });

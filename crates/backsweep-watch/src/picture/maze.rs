@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 const N_GLOWING: usize = 20;
 
 /// Where cells lie, and how large they are.
-struct Grid {
+struct CellLayout {
     left: f64,
     top: f64,
     side: f64,
@@ -21,7 +21,7 @@ struct Grid {
     span: (f64, f64),
 }
 
-impl Grid {
+impl CellLayout {
     fn corner(&self, cell: usize) -> (f64, f64) {
         let (column, row) = ((cell % self.columns) as f64, (cell / self.columns) as f64);
         (self.left + self.side * column, self.top + self.side * row)
@@ -42,7 +42,7 @@ pub fn draw(
     (left, top): (f64, f64),
     side: f64,
 ) {
-    let grid = Grid { left, top, side, columns: world.n_columns(), span: agent.span() };
+    let grid = CellLayout { left, top, side, columns: world.n_columns(), span: agent.span() };
     let (width, height) = (side * world.n_columns() as f64, side * world.n_rows() as f64);
     rect(out, (left, top, width, height), 4.0, theme.floor);
     for cell in 0..world.n_states() {
@@ -69,7 +69,7 @@ fn draw_cell(
     theme: &Theme,
     world: &GridWorld,
     agent: &AgentFrame,
-    grid: &Grid,
+    grid: &CellLayout,
     cell: usize,
 ) {
     let ((x, y), side) = (grid.corner(cell), grid.side);
@@ -171,7 +171,7 @@ fn star(out: &mut String, (x, y): (f64, f64), radius: f64) {
     );
 }
 
-fn trail(out: &mut String, theme: &Theme, agent: &AgentFrame, grid: &Grid) {
+fn trail(out: &mut String, theme: &Theme, agent: &AgentFrame, grid: &CellLayout) {
     for (k, pair) in agent.trail.windows(2).enumerate() {
         let ((x0, y0), (x1, y1)) = (grid.centre(pair[0] as usize), grid.centre(pair[1] as usize));
         // A jump is the start of a new episode.

@@ -18,9 +18,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep};
 
-/// Limits for clients.
+/// ClientLimits for clients.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ClientLimits {
     /// Connections at once.
     pub connections: usize,
     /// The time to send all headers of a request; an idle connection is closed after the same time.
@@ -29,7 +29,7 @@ pub struct Limits {
     pub write: Duration,
 }
 
-impl Default for Limits {
+impl Default for ClientLimits {
     /// 256 connections, 5 seconds to send a request, 10 seconds to read.
     fn default() -> Self {
         Self { connections: 256, header: Duration::from_secs(5), write: Duration::from_secs(10) }
@@ -37,7 +37,7 @@ impl Default for Limits {
 }
 
 /// An open connection.
-struct Open {
+struct OpenConnection {
     task: AbortHandle,
     /// Whether it has sent a complete request. Those that have not are closed first when there are too many.
     has_asked: Arc<AtomicBool>,
@@ -45,10 +45,10 @@ struct Open {
 
 /// The open connections, oldest first.
 #[derive(Clone, Default)]
-struct Register(Arc<Mutex<BTreeMap<u64, Open>>>);
+struct Register(Arc<Mutex<BTreeMap<u64, OpenConnection>>>);
 
 impl Register {
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Open>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, OpenConnection>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -78,7 +78,7 @@ impl Drop for Registered {
 }
 
 /// Accepts connections and serves them until `stop` is ready; then all of them end.
-pub async fn serve(listener: TcpListener, app: Router, limits: Limits, stop: impl Future<Output = ()>) {
+pub async fn serve(listener: TcpListener, app: Router, limits: ClientLimits, stop: impl Future<Output = ()>) {
     let register = Register::default();
     let mut stop = std::pin::pin!(stop);
     for id in 0.. {
@@ -99,7 +99,7 @@ pub async fn serve(listener: TcpListener, app: Router, limits: Limits, stop: imp
     }
 }
 
-fn begin(register: &Register, id: u64, stream: TcpStream, app: Router, limits: Limits) {
+fn begin(register: &Register, id: u64, stream: TcpStream, app: Router, limits: ClientLimits) {
     let has_asked = Arc::new(AtomicBool::new(false));
     let asked = has_asked.clone();
     let _ = stream.set_nodelay(true);
@@ -119,7 +119,7 @@ fn begin(register: &Register, id: u64, stream: TcpStream, app: Router, limits: L
             .serve_connection(io, service)
             .await;
     });
-    open.insert(id, Open { task: task.abort_handle(), has_asked });
+    open.insert(id, OpenConnection { task: task.abort_handle(), has_asked });
 }
 
 fn tower_service(

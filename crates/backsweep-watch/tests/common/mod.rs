@@ -2,9 +2,9 @@
 #![allow(dead_code)] // Each test file uses only a part of it.
 
 use backsweep_watch::engine::frame::Frame;
-use backsweep_watch::engine::{Engine, Order};
+use backsweep_watch::engine::{Engine, ViewerCommand};
 use backsweep_watch::scene::Scene;
-use backsweep_watch::server::{self, Guard, Limits};
+use backsweep_watch::server::{self, ClientLimits, Guard};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use std::time::Duration;
 /// How long to wait for anything: machines may be slow and busy.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Limits for tests of other things: a client that a busy machine has stopped for a while is not cut.
-pub fn patient() -> Limits {
-    Limits { header: PATIENCE, write: PATIENCE, ..Limits::default() }
+/// ClientLimits for tests of other things: a client that a busy machine has stopped for a while is not cut.
+pub fn patient() -> ClientLimits {
+    ClientLimits { header: PATIENCE, write: PATIENCE, ..ClientLimits::default() }
 }
 
 /// A running server; it ends when dropped.
@@ -29,7 +29,7 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn start(scene: Scene, running: bool, limits: Limits) -> Self {
+    pub fn start(scene: Scene, running: bool, limits: ClientLimits) -> Self {
         let (engine, engine_thread) = Engine::start(scene, running).unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let (sender, receiver) = std::sync::mpsc::channel();
@@ -129,8 +129,8 @@ impl Running {
         Self { engine, thread: Some(thread), runtime }
     }
 
-    pub fn order(&self, order: Order) -> Arc<Frame> {
-        let done = self.runtime.block_on(self.engine.order(order)).unwrap();
+    pub fn send(&self, command: ViewerCommand) -> Arc<Frame> {
+        let done = self.runtime.block_on(self.engine.send(command)).unwrap();
         self.wait(|frame| frame.number >= done.number && !frame.busy)
     }
 
@@ -148,8 +148,8 @@ impl Running {
         self.runtime.block_on(self.engine.cell(cell)).unwrap()
     }
 
-    pub fn refused(&self, order: Order) -> String {
-        self.runtime.block_on(self.engine.order(order)).unwrap_err().to_string()
+    pub fn refused(&self, command: ViewerCommand) -> String {
+        self.runtime.block_on(self.engine.send(command)).unwrap_err().to_string()
     }
 }
 

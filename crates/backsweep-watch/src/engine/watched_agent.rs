@@ -1,11 +1,11 @@
 //! One agent in the world: its position, its history, and what is visible of it.
 
-use super::course::{Course, Stamp, Trial};
 use super::frame::{AgentFrame, best_of};
 use super::history::History;
 use super::report::{CycleReport, action_values, by_pair, cell_json, observed_cycle, relied_on};
+use super::time_to_optimum::{TimeToOptimum, Trial, WorkDone};
+use crate::agent_spec::AgentSpec;
 use crate::error::Result;
-use crate::racer::Racer;
 use crate::scene::Scene;
 use backsweep::planner::Counters;
 use backsweep::{
@@ -29,8 +29,8 @@ const SLICE: u64 = 16;
 /// watched, paused and disturbed at any time, even during the planning that follows a step. It draws the same random
 /// numbers in the same order.
 #[derive(Debug)]
-pub struct Learner {
-    racer: Racer,
+pub struct WatchedAgent {
+    spec: AgentSpec,
     exploration: String,
     agent: Agent,
     /// The bits of the directions of each cell's actions.
@@ -39,8 +39,8 @@ pub struct Learner {
     random: Random,
     state: State,
     /// Update cycles still to do for the current step.
-    owed: u64,
-    episode: Episode,
+    cycles_left: u64,
+    episode: EpisodeSoFar,
     steps: u64,
     last_step: Transition,
     episodes: u64,
@@ -61,33 +61,33 @@ pub struct Learner {
 
 /// What has happened in the episode under way.
 #[derive(Clone, Copy, Debug)]
-struct Episode {
+struct EpisodeSoFar {
     discounted_return: f64,
     factor: f64,
     steps: u64,
 }
 
-const BEGINNING: Episode = Episode { discounted_return: 0.0, factor: 1.0, steps: 0 };
+const BEGINNING: EpisodeSoFar = EpisodeSoFar { discounted_return: 0.0, factor: 1.0, steps: 0 };
 
-impl Learner {
+impl WatchedAgent {
     /// An agent that has seen nothing, at the start.
     ///
     /// # Errors
     /// If the scene's settings are out of range.
-    pub fn new(racer: Racer, scene: &Scene, world: &GridWorld) -> Result<Self> {
-        let agent = racer.build(scene, world)?;
+    pub fn new(spec: AgentSpec, scene: &Scene, world: &GridWorld) -> Result<Self> {
+        let agent = spec.build(scene, world)?;
         let mut random = Random::from_seed(scene.seed);
         let state = world.start(&mut random);
         let q_sampled = action_values(&agent);
         Ok(Self {
-            racer,
-            exploration: racer.exploration(scene),
+            spec,
+            exploration: spec.exploration(scene),
             agent,
             pointers: world.pointers(),
             episode_limit: world.rules().episode_limit().unwrap_or(u64::MAX),
             random,
             state,
-            owed: 0,
+            cycles_left: 0,
             episode: BEGINNING,
             steps: 0,
             last_step: Transition { state, action: Action(0), reward: 0.0, next: Next::Terminated },
@@ -111,16 +111,16 @@ impl Learner {
     /// If a setting is out of range.
     pub fn adopt(&mut self, scene: &Scene, world: &GridWorld) -> Result<()> {
         let policy = EpsilonGreedy::new(scene.epsilon)?;
-        self.owed = self.owed.min(scene.cycles);
-        if !self.racer.is_paper() {
+        self.cycles_left = self.cycles_left.min(scene.cycles);
+        if !self.spec.is_paper() {
             return Ok(()); // It restarts for anything else that matters to it.
         }
         let settings = world.optimistic(scene.settings());
-        self.exploration = self.racer.exploration(scene);
+        self.exploration = self.spec.exploration(scene);
         if self.agent.planner().settings() == settings {
             self.agent.set_policy(policy);
         } else {
-            let planner = self.racer.planner.build(settings)?;
+            let planner = self.spec.planner.build(settings)?;
             self.agent = Agent::from_parts(self.agent.model().clone(), planner, policy);
             self.backups_before = self.counters().backups();
         }
@@ -149,7 +149,7 @@ impl Learner {
         let slice = self.slice(cycles);
         let before = self.counters();
         let step = self.agent.step(world, self.state, Budget::Cycles(slice), &mut self.random)?;
-        self.owed = cycles;
+        self.cycles_left = cycles;
         let work = self.account(before, slice);
         self.follow(step, world);
         Ok(1 + work)
@@ -199,19 +199,19 @@ impl Learner {
     /// Whether update cycles of the current step are still to do.
     #[inline]
     pub fn is_planning(&self) -> bool {
-        self.owed > 0
+        self.cycles_left > 0
     }
 
     /// Does a few of the remaining update cycles. Returns the amount of work, in backups and cycles.
     pub fn plan_slice(&mut self) -> u64 {
-        let slice = self.slice(self.owed);
+        let slice = self.slice(self.cycles_left);
         let before = self.counters();
         self.agent.plan(Budget::Cycles(slice));
         slice + self.account(before, slice)
     }
 
     fn slice(&self, cycles: u64) -> u64 {
-        cycles.min(if self.racer.planner == PlannerKind::ValueIteration { 1 } else { SLICE })
+        cycles.min(if self.spec.planner == PlannerKind::ValueIteration { 1 } else { SLICE })
     }
 
     /// Subtracts the cycles just done from the remaining ones, and closes the step when none remain. A planner that did
@@ -220,8 +220,8 @@ impl Learner {
     fn account(&mut self, before: Counters, slice: u64) -> u64 {
         let after = self.counters();
         let is_idle = after.cycles - before.cycles < slice;
-        self.owed = if is_idle { 0 } else { self.owed - slice };
-        if self.owed == 0 {
+        self.cycles_left = if is_idle { 0 } else { self.cycles_left - slice };
+        if self.cycles_left == 0 {
             self.backups.push((after.backups() - self.backups_before) as f64);
             self.backups_before = after.backups();
         }
@@ -254,28 +254,28 @@ impl Learner {
 
     /// Its planner.
     pub fn planner(&self) -> PlannerKind {
-        self.racer.planner
+        self.spec.planner
     }
 
     /// Whether it is the paper's agent.
     pub fn is_paper(&self) -> bool {
-        self.racer.is_paper()
+        self.spec.is_paper()
     }
 
     /// How much was done.
-    pub fn stamp(&self) -> Stamp {
-        Stamp { steps: self.steps, backups: self.counters().backups() }
+    pub fn stamp(&self) -> WorkDone {
+        WorkDone { steps: self.steps, backups: self.counters().backups() }
     }
 
-    /// The trial of its course, which ends now.
-    pub fn trial(&self, course: &Course, cycles: u64) -> Trial {
+    /// Its way to the finish line, which ends now.
+    pub fn trial(&self, to_optimum: &TimeToOptimum, cycles: u64) -> Trial {
         Trial {
-            cause: course.cause,
+            cause: to_optimum.cause,
             planner: self.planner().name(),
             exploration: self.exploration.clone(),
             cycles,
-            done: course.done(self.stamp()),
-            has_reached: course.reached.is_some(),
+            done: to_optimum.done(self.stamp()),
+            has_reached: to_optimum.reached.is_some(),
         }
     }
 
@@ -329,7 +329,7 @@ impl Learner {
 
     /// One update cycle, and what it did.
     pub fn cycle(&mut self) -> CycleReport {
-        let report = observed_cycle(&mut self.agent, self.racer.planner);
+        let report = observed_cycle(&mut self.agent, self.spec.planner);
         self.backups_before = self.counters().backups();
         report
     }
@@ -357,7 +357,7 @@ impl Learner {
         let (model, planner) = (self.agent.model(), self.agent.acting_planner());
         let is_known = |pair| planner.values().is_known(model, pair);
         AgentFrame {
-            planner: self.racer.planner,
+            planner: self.spec.planner,
             exploration: self.exploration.clone(),
             best: self.directions(),
             values: model.states().map(|state| planner.values().value(state)).collect(),

@@ -2,12 +2,12 @@
 //! never panics, and what it shows can be read by a page.
 #![no_main]
 
-use backsweep_watch::engine::{Engine, Order};
+use backsweep_watch::engine::{Engine, ViewerCommand};
 use backsweep_watch::scene::Scene;
 use libfuzzer_sys::fuzz_target;
 
 /// Commands per input: more of them only take longer.
-const ORDERS: usize = 12;
+const MAX_COMMANDS: usize = 12;
 
 /// A small maze with a pit, so that most commands take microseconds.
 const MAZE: &str = "S..\n.#~\n..G\n\n~ = -1\n";
@@ -17,10 +17,10 @@ fuzz_target!(|data: &[u8]| {
     let scene = Scene { maze: MAZE.into(), ..Scene::default() };
     let (engine, thread) = Engine::start(scene, false).expect("the maze is valid");
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime without drivers");
-    for line in text.lines().take(ORDERS) {
-        let Ok(order) = serde_json::from_str::<Order>(line) else { continue };
+    for line in text.lines().take(MAX_COMMANDS) {
+        let Ok(command) = serde_json::from_str::<ViewerCommand>(line) else { continue };
         let before = engine.frame();
-        match runtime.block_on(engine.order(order)) {
+        match runtime.block_on(engine.send(command)) {
             Ok(done) => assert!(done.number > before.number, "no frame shows what was done"),
             Err(error) => assert!(!error.to_string().is_empty()),
         }

@@ -1,7 +1,7 @@
 //! The agents of a scene: what each does, and how it is built.
 
+use crate::choices::{ForgettingChoice, StrategyChoice, described};
 use crate::error::{Error, Result};
-use crate::exploring::{Explorer, Forget, described};
 use crate::scene::Scene;
 use backsweep::{Agent, Environment, EpsilonGreedy, Model, Optimism, PlannerKind, State};
 use backsweep_explore::{Exploration, Explore, Forgetting};
@@ -9,23 +9,23 @@ use backsweep_worlds::grid_world::GridWorld;
 
 /// What one agent of a scene does: its planner, and how it explores and forgets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Racer {
+pub struct AgentSpec {
     /// The planner.
     pub planner: PlannerKind,
     /// How it explores.
-    pub explore: Explorer,
+    pub explore: StrategyChoice,
     /// How it forgets.
-    pub forget: Forget,
+    pub forget: ForgettingChoice,
 }
 
-impl Racer {
+impl AgentSpec {
     /// How it explores and forgets, for a reader.
     pub fn exploration(&self, scene: &Scene) -> String {
         let mut text = match self.explore {
-            Explorer::Paper => format!("ε {}, M {}", scene.epsilon, scene.min_visits),
-            Explorer::Core(Explore::EpsilonGreedy { .. }) => format!("ε {}", scene.epsilon),
-            Explorer::Core(Explore::Optimism(_)) => format!("optimism, M {}", scene.min_visits),
-            Explorer::Core(explore) => match described(&explore) {
+            StrategyChoice::Paper => format!("ε {}, M {}", scene.epsilon, scene.min_visits),
+            StrategyChoice::Other(Explore::EpsilonGreedy { .. }) => format!("ε {}", scene.epsilon),
+            StrategyChoice::Other(Explore::Optimism(_)) => format!("optimism, M {}", scene.min_visits),
+            StrategyChoice::Other(explore) => match described(&explore) {
                 (title, Some((symbol, number))) => format!("{title}, {symbol} {number}"),
                 (title, None) => title.to_owned(),
             },
@@ -41,14 +41,14 @@ impl Racer {
 
     /// Whether the agent is the paper's, which can change ε, γ or M while it runs.
     pub fn is_paper(&self) -> bool {
-        self.explore == Explorer::Paper
+        self.explore == StrategyChoice::Paper
     }
 
     /// The probability of a random action.
     pub fn epsilon(&self, scene: &Scene) -> f64 {
         match self.explore {
-            Explorer::Paper | Explorer::Core(Explore::EpsilonGreedy { .. }) => scene.epsilon,
-            Explorer::Core(_) => 0.0,
+            StrategyChoice::Paper | StrategyChoice::Other(Explore::EpsilonGreedy { .. }) => scene.epsilon,
+            StrategyChoice::Other(_) => 0.0,
         }
     }
 
@@ -60,7 +60,7 @@ impl Racer {
         let states = (0..world.n_states() as u32).map(|state| world.n_actions(State(state)));
         let model = Model::with_states(states)?;
         let settings = world.optimistic(scene.settings());
-        let Explorer::Core(explore) = self.explore else {
+        let StrategyChoice::Other(explore) = self.explore else {
             if self.forget.0 != Forgetting::Never {
                 return Err(Error::new(
                     "the paper's agent forgets nothing; expected another exploration, such as only ε-greedy, or forgetting: never",
@@ -88,9 +88,9 @@ impl Racer {
 
 impl Scene {
     /// What each agent does.
-    pub fn racers(&self) -> impl Iterator<Item = Racer> {
-        let first = Racer { planner: self.planner, explore: self.explore, forget: self.forget };
-        let second = self.rival.map(|planner| Racer {
+    pub fn agent_specs(&self) -> impl Iterator<Item = AgentSpec> {
+        let first = AgentSpec { planner: self.planner, explore: self.explore, forget: self.forget };
+        let second = self.rival.map(|planner| AgentSpec {
             planner,
             explore: self.rival_explore.unwrap_or(self.explore),
             forget: self.rival_forget.unwrap_or(self.forget),
@@ -102,10 +102,10 @@ impl Scene {
     /// and plans again, and ε takes effect at once, if all agents are the paper's; cycles and speed always do.
     pub fn must_restart_for(&self, other: &Self) -> bool {
         let all = |scene: &Self| {
-            let racers: Vec<Racer> = scene.racers().collect();
-            let (is_paper, is_race) = (racers.iter().all(Racer::is_paper), racers.len() > 1);
+            let agent_specs: Vec<AgentSpec> = scene.agent_specs().collect();
+            let (is_paper, is_race) = (agent_specs.iter().all(AgentSpec::is_paper), agent_specs.len() > 1);
             let numbers = (!is_paper).then_some((scene.discount, scene.min_visits, scene.epsilon));
-            (racers, is_race.then_some(scene.race), scene.seed, scene.maze.clone(), numbers)
+            (agent_specs, is_race.then_some(scene.race), scene.seed, scene.maze.clone(), numbers)
         };
         all(self) != all(other) || !self.has_same_world(other)
     }
@@ -122,8 +122,9 @@ mod tests {
             let scene = Scene { maze, world, min_visits: 1, ..Scene::default() };
             let world = scene.grid_world().unwrap();
             for name in Explore::NAMES {
-                let racer = Racer { explore: name.parse().unwrap(), ..scene.racers().next().unwrap() };
-                let agent = racer.build(&scene, &world).unwrap();
+                let spec =
+                    AgentSpec { explore: name.parse().unwrap(), ..scene.agent_specs().next().unwrap() };
+                let agent = spec.build(&scene, &world).unwrap();
                 assert_eq!(agent.model().n_states(), world.n_states(), "{name}");
                 assert_eq!(backsweep_explore::exploration(&agent).unwrap().explore.name(), name);
             }

@@ -1,15 +1,15 @@
-//! The judge: a second thread that knows the true probabilities. It computes the optimum of a world, evaluates the greedy
+//! The evaluator: a second thread that knows the true probabilities. It computes the optimum of a world, evaluates the greedy
 //! policies submitted to it, and reports which come within 1 % of the optimum. How much an agent explores while it learns is
 //! not part of its policy, so agents that explore differently are measured alike.
 //!
 //! Policies are submitted after fixed numbers of steps, so its findings do not depend on the speed of the machine.
 
-use super::{Message, course::Stamp};
+use super::time_to_optimum::WorkDone;
 use crate::error::Result;
 use backsweep::{EpsilonGreedy, Settings};
 use backsweep_worlds::grid_world::{GridWorld, Truth};
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How far below the optimum the finish line lies, as a share of it.
@@ -17,8 +17,8 @@ const MARGIN: f64 = 0.01;
 /// A policy's value is exact to this share of the margin.
 const PRECISION: f64 = 0.05;
 
-/// A world to judge policies in. Each has its own number; policies submitted for an earlier one no longer count.
-pub(super) struct Problem {
+/// A world to evaluate policies in. Each has its own number; policies submitted for an earlier one no longer count.
+pub(super) struct EvaluationProblem {
     pub number: u64,
     pub world: Arc<GridWorld>,
     pub settings: Settings,
@@ -27,31 +27,31 @@ pub(super) struct Problem {
 }
 
 /// A policy of one agent: the actions of each cell that it recommends, as bits; 0 for all.
-pub(super) struct Entry {
+pub(super) struct SubmittedPolicy {
     pub problem: u64,
     /// Counts restarts from scratch: each is judged separately.
     pub life: u64,
     pub agent: usize,
-    pub stamp: Stamp,
+    pub stamp: WorkDone,
     pub policy: Vec<u8>,
 }
 
-/// A finding of the judge.
-pub(super) enum Verdict {
+/// A finding of the evaluator.
+pub(super) enum Evaluation {
     /// The value of the best policy; `None` if it could not be computed.
     Optimum { problem: u64, optimum: Option<f64> },
     /// The first policy of an agent within 1 % of the optimum.
-    Reached { problem: u64, life: u64, agent: usize, stamp: Stamp },
+    Reached { problem: u64, life: u64, agent: usize, stamp: WorkDone },
 }
 
-enum Task {
-    Problem(Problem),
-    Entry(Entry),
+enum EvaluatorTask {
+    Problem(EvaluationProblem),
+    Policy(SubmittedPolicy),
 }
 
-/// A handle to the judge, which ends when it is dropped.
-pub(super) struct Judge {
-    tasks: Sender<Task>,
+/// A handle to the evaluator, which ends when it is dropped.
+pub(super) struct PolicyEvaluator {
+    tasks: Sender<EvaluatorTask>,
     gaps: Gaps,
 }
 
@@ -59,14 +59,14 @@ pub(super) struct Judge {
 /// it is not sent: messages would pile up in front of the engine and delay commands.
 type Gaps = Arc<Mutex<[Option<(u64, u64, f64)>; 2]>>;
 
-impl Judge {
-    /// Starts the thread. If it cannot be started, the optimum and the finish line are missing, but everything else works.
-    pub fn start(verdicts: SyncSender<Message>) -> Self {
+impl PolicyEvaluator {
+    /// Starts the thread, which ends when `report` says that nobody listens. If it cannot be started, the optimum and the finish line are missing, but everything else works.
+    pub fn start(report: impl Fn(Evaluation) -> bool + Send + 'static) -> Self {
         let (tasks, received) = channel();
         let gaps = Gaps::default();
         let noted = gaps.clone();
-        let work = move || judge(&received, &verdicts, &noted);
-        let _ = std::thread::Builder::new().name("judge".into()).spawn(work);
+        let work = move || evaluate(&received, &report, &noted);
+        let _ = std::thread::Builder::new().name("evaluator".into()).spawn(work);
         Self { tasks, gaps }
     }
 
@@ -77,30 +77,30 @@ impl Judge {
         ((judged, of) == (problem, life)).then_some(gap)
     }
 
-    pub fn set_problem(&self, problem: Problem) {
-        let _ = self.tasks.send(Task::Problem(problem));
+    pub fn set_problem(&self, problem: EvaluationProblem) {
+        let _ = self.tasks.send(EvaluatorTask::Problem(problem));
     }
 
-    pub fn hand_in(&self, entry: Entry) {
-        let _ = self.tasks.send(Task::Entry(entry));
+    pub fn submit(&self, entry: SubmittedPolicy) {
+        let _ = self.tasks.send(EvaluatorTask::Policy(entry));
     }
 }
 
 /// The problem that is being judged.
-struct Case {
-    problem: Problem,
+struct OpenProblem {
+    problem: EvaluationProblem,
     truth: Truth,
     best: f64,
     margin: f64,
     tolerance: f64,
     /// The values of the last policy, a good starting point for the next.
     values: Vec<f64>,
-    /// The life and agent of every course that has reached the line.
+    /// The life and agent of every agent that has reached the line.
     has_reached: Vec<(u64, usize)>,
 }
 
-fn judge(tasks: &Receiver<Task>, verdicts: &SyncSender<Message>, gaps: &Gaps) {
-    let mut case: Option<Case> = None;
+fn evaluate(tasks: &Receiver<EvaluatorTask>, report: &impl Fn(Evaluation) -> bool, gaps: &Gaps) {
+    let mut case: Option<OpenProblem> = None;
     let mut waiting = VecDeque::new();
     loop {
         if waiting.is_empty() {
@@ -109,39 +109,39 @@ fn judge(tasks: &Receiver<Task>, verdicts: &SyncSender<Message>, gaps: &Gaps) {
         }
         waiting.extend(tasks.try_iter());
         // A later problem supersedes all earlier ones: drawing a wall changes the world many times per second.
-        let last = waiting.iter().rposition(|task| matches!(task, Task::Problem(_)));
+        let last = waiting.iter().rposition(|task| matches!(task, EvaluatorTask::Problem(_)));
         waiting.drain(..last.unwrap_or(0));
-        let verdict = match waiting.pop_front() {
-            Some(Task::Problem(problem)) => {
+        let evaluation = match waiting.pop_front() {
+            Some(EvaluatorTask::Problem(problem)) => {
                 let number = problem.number;
                 let opened = open(problem).ok();
                 let optimum = opened.as_ref().map(|(optimum, _)| *optimum);
                 case = opened.map(|(_, case)| case);
-                Some(Verdict::Optimum { problem: number, optimum })
+                Some(Evaluation::Optimum { problem: number, optimum })
             }
-            Some(Task::Entry(entry)) => case.as_mut().and_then(|case| case.judge(entry, gaps)),
+            Some(EvaluatorTask::Policy(entry)) => case.as_mut().and_then(|case| case.evaluate(entry, gaps)),
             None => None,
         };
         // The engine may have ended.
-        if verdict.is_some_and(|verdict| verdicts.send(Message::Verdict(verdict)).is_err()) {
+        if evaluation.is_some_and(|evaluation| !report(evaluation)) {
             return;
         }
     }
 }
 
-fn open(problem: Problem) -> Result<(f64, Case)> {
+fn open(problem: EvaluationProblem) -> Result<(f64, OpenProblem)> {
     let policy = EpsilonGreedy::new(problem.epsilon)?;
     let truth = problem.world.rules().truth()?;
     let (optimum, best) = problem.world.optimum(&truth, &problem.settings, policy)?;
     let margin = MARGIN * best.abs();
     let tolerance = (PRECISION * margin * (1.0 - problem.settings.discount)).max(1e-9);
     let values = vec![0.0; truth.model.n_states()];
-    Ok((optimum, Case { best, margin, truth, tolerance, values, has_reached: Vec::new(), problem }))
+    Ok((optimum, OpenProblem { best, margin, truth, tolerance, values, has_reached: Vec::new(), problem }))
 }
 
-impl Case {
-    fn judge(&mut self, entry: Entry, gaps: &Gaps) -> Option<Verdict> {
-        let Entry { problem, life, agent, stamp, policy } = entry;
+impl OpenProblem {
+    fn evaluate(&mut self, entry: SubmittedPolicy, gaps: &Gaps) -> Option<Evaluation> {
+        let SubmittedPolicy { problem, life, agent, stamp, policy } = entry;
         if problem != self.problem.number || self.has_reached.contains(&(life, agent)) {
             return None;
         }
@@ -155,7 +155,7 @@ impl Case {
             return None;
         }
         self.has_reached.push((life, agent));
-        Some(Verdict::Reached { problem, life, agent, stamp })
+        Some(Evaluation::Reached { problem, life, agent, stamp })
     }
 
     /// The value of a policy from the start, in the true world.

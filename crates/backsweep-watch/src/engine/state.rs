@@ -1,15 +1,15 @@
 //! The work of the engine thread: take the steps that are due, carry out commands, publish a sample now and then.
 
-mod obey;
+mod commands;
 mod race;
 
-use super::course::{Cause, Course};
-use super::frame::{Frame, Results};
-use super::judge::Judge;
-use super::learner::Learner;
+use super::evaluator::PolicyEvaluator;
+use super::frame::{Frame, RunResults};
+use super::message::{Message, Receipt, ReceiptSender};
 use super::pace::Pace;
 use super::report::CycleReport;
-use super::{Answer, Done, Message};
+use super::time_to_optimum::{Cause, TimeToOptimum};
+use super::watched_agent::WatchedAgent;
 use crate::error::{Error, Result};
 use crate::scene::Scene;
 use backsweep_worlds::grid_world::GridWorld;
@@ -20,38 +20,38 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// The time between two frames.
-const FRAME: Duration = Duration::from_millis(16);
+const FRAME_INTERVAL: Duration = Duration::from_millis(16);
 /// How long the engine works before it checks for commands.
-const STRETCH: Duration = Duration::from_millis(4);
+const WORK_SLICE: Duration = Duration::from_millis(4);
 /// The work between two readings of the clock, in steps, cycles and backups: less than a millisecond.
-const WORK: u64 = 4096;
+const WORK_PER_CLOCK_READ: u64 = 4096;
 /// Steps and cycles that take longer than this are answered while still in progress. A pause waits this long for the end of
 /// the current step; the rest of it is done when the engine runs again.
-const PROMPT: Duration = Duration::from_millis(25);
+const ANSWER_WITHIN: Duration = Duration::from_millis(25);
 /// How many steps a cycle waits for something to do.
-const MAX_WAIT: u64 = 50_000;
+const MAX_STEPS_WAITED: u64 = 50_000;
 /// The most steps or cycles in one command.
 const MAX_COUNT: u64 = 100_000;
 
 /// What the engine thread owns.
-pub(super) struct Workshop {
+pub(super) struct EngineState {
     scene: Arc<Scene>,
     world: Arc<GridWorld>,
     /// Whether there is no path to the goal.
     is_closed: bool,
-    learners: Vec<Learner>,
-    /// The course of each agent to the finish line.
-    courses: Vec<Course>,
+    agents: Vec<WatchedAgent>,
+    /// How far each agent is from the finish line.
+    to_optimum: Vec<TimeToOptimum>,
     /// The computing time of each agent, in a race on equal time.
     spent: Vec<Duration>,
     /// Whether nothing has changed since the agents started: only such runs are points of Figure 3.
     is_undisturbed: bool,
-    results: Arc<Results>,
+    results: Arc<RunResults>,
     /// The mazes from before each change, and the stroke of the last one.
     earlier: Vec<String>,
     stroke: u64,
     running: bool,
-    counted: Option<Counted>,
+    counted: Option<CountedCommand>,
     /// The episodes after which an agent stops.
     last_episode: Option<u64>,
     number: u64,
@@ -61,15 +61,15 @@ pub(super) struct Workshop {
     problem: Option<String>,
     reports: Vec<CycleReport>,
     optimum: Option<f64>,
-    judge: Judge,
-    /// The number of the problem that the judge works on.
+    evaluator: PolicyEvaluator,
+    /// The number of the problem that the evaluator works on.
     problem_number: u64,
     pace: Pace,
 }
 
 /// A command for a number of steps or cycles, in progress.
-struct Counted {
-    unit: Unit,
+struct CountedCommand {
+    unit: CountedUnit,
     left: u64,
     /// Whether a cycle that finds nothing to do waits, and how many steps were taken meanwhile. Only a single one waits:
     /// a request for many should show the planner finishing.
@@ -77,16 +77,16 @@ struct Counted {
     waited: u64,
     since: Instant,
     /// The sender of the command, if not yet answered.
-    answer: Option<Answer>,
+    answer: Option<ReceiptSender>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Unit {
+enum CountedUnit {
     Step,
     Cycle,
 }
 
-impl Workshop {
+impl EngineState {
     pub fn new(
         scene: Scene,
         running: bool,
@@ -96,11 +96,11 @@ impl Workshop {
         let scene = scene.check()?;
         let world = Arc::new(scene.grid_world()?);
         let scene = Arc::new(Scene { maze: world.text(), ..scene });
-        let learners = learners(&scene, &world)?;
-        let mut workshop = Self {
-            courses: courses(&learners, Cause::Start),
-            spent: vec![Duration::ZERO; learners.len()],
-            learners,
+        let agents = agents(&scene, &world)?;
+        let mut state = Self {
+            to_optimum: begin_all(&agents, Cause::Start),
+            spent: vec![Duration::ZERO; agents.len()],
+            agents,
             scene,
             is_closed: world.is_closed(),
             world,
@@ -118,15 +118,17 @@ impl Workshop {
             problem: None,
             reports: Vec::new(),
             optimum: None,
-            judge: Judge::start(messages),
+            evaluator: PolicyEvaluator::start(move |evaluation| {
+                messages.send(Message::Evaluation(evaluation)).is_ok()
+            }),
             problem_number: 0,
             pace: Pace::from(Instant::now()),
         };
-        workshop.set_problem();
-        Ok(workshop)
+        state.set_problem();
+        Ok(state)
     }
 
-    /// What is seen now.
+    /// A frame of the current state.
     pub fn frame(&mut self) -> Arc<Frame> {
         self.number += 1;
         Arc::new(Frame {
@@ -142,20 +144,20 @@ impl Workshop {
             optimum: self.optimum,
             is_closed: self.is_closed,
             can_undo: !self.earlier.is_empty(),
-            courses: self.courses_json(),
+            to_optimum: self.to_optimum_json(),
             results: self.results.clone(),
-            agents: self.learners.iter_mut().map(Learner::sample).collect(),
+            agents: self.agents.iter_mut().map(WatchedAgent::sample).collect(),
             cycles: self.reports.clone(),
             event: OnceLock::new(),
         })
     }
 
-    fn courses_json(&self) -> Vec<serde_json::Value> {
-        let one = |(k, course): (usize, &Course)| {
-            let gap = self.judge.gap(self.problem_number, self.life, k);
-            course.json(self.learners[k].stamp(), gap)
+    fn to_optimum_json(&self) -> Vec<serde_json::Value> {
+        let one = |(k, to_optimum): (usize, &TimeToOptimum)| {
+            let gap = self.evaluator.gap(self.problem_number, self.life, k);
+            to_optimum.json(self.agents[k].stamp(), gap)
         };
-        self.courses.iter().enumerate().map(one).collect()
+        self.to_optimum.iter().enumerate().map(one).collect()
     }
 
     /// The thread's loop.
@@ -164,16 +166,16 @@ impl Workshop {
         loop {
             match messages.recv_timeout(self.time_to_work()) {
                 Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => return,
-                Ok(Message::Order(order, answer)) => {
-                    self.carry_out(order, answer, publish);
+                Ok(Message::Command(command, answer)) => {
+                    self.carry_out(command, answer, publish);
                     published = Instant::now();
                 }
-                Ok(Message::Verdict(verdict)) => {
-                    self.take_verdict(verdict);
+                Ok(Message::Evaluation(evaluation)) => {
+                    self.take_evaluation(evaluation);
                     publish.send_replace(self.frame());
                 }
                 Ok(Message::Look(cell, answer)) => {
-                    let found = self.learners.iter().map(|learner| learner.cell(cell)).collect();
+                    let found = self.agents.iter().map(|agent| agent.cell(cell)).collect();
                     // The sender may have disconnected.
                     let _ = answer.send((self.number, self.life, found));
                 }
@@ -183,7 +185,7 @@ impl Workshop {
             let has_worked = self.work_a_stretch();
             if self.finish_counted(publish) {
                 published = Instant::now();
-            } else if was_running != self.running || has_worked && published.elapsed() >= FRAME {
+            } else if was_running != self.running || has_worked && published.elapsed() >= FRAME_INTERVAL {
                 publish.send_replace(self.frame());
                 published = Instant::now();
             }
@@ -192,7 +194,7 @@ impl Workshop {
 
     /// How long until there is something to do.
     fn time_to_work(&self) -> Duration {
-        let is_planning = self.learners.iter().any(Learner::is_planning);
+        let is_planning = self.agents.iter().any(WatchedAgent::is_planning);
         match (self.counted.is_some(), self.running, self.scene.speed) {
             (true, ..) | (_, true, None) => Duration::ZERO,
             (_, true, Some(_)) if is_planning => Duration::ZERO,
@@ -223,9 +225,9 @@ impl Workshop {
                 }
             }
             has_worked = true;
-            if work >= WORK {
+            if work >= WORK_PER_CLOCK_READ {
                 work = 0;
-                if began.elapsed() >= STRETCH {
+                if began.elapsed() >= WORK_SLICE {
                     return true;
                 }
             }
@@ -249,11 +251,13 @@ impl Workshop {
             return Ok(None);
         }
         match &mut self.counted {
-            Some(Counted { left, unit: Unit::Step, .. }) if *left > 0 => {
+            Some(CountedCommand { left, unit: CountedUnit::Step, .. }) if *left > 0 => {
                 *left -= 1;
                 self.begin_step(self.scene.cycles).map(Some)
             }
-            Some(Counted { left, unit: Unit::Cycle, .. }) if *left > 0 => self.cycle_or_wait().map(Some),
+            Some(CountedCommand { left, unit: CountedUnit::Cycle, .. }) if *left > 0 => {
+                self.cycle_or_wait().map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -261,52 +265,52 @@ impl Workshop {
     /// One update cycle of each agent. If none of them had anything to do, the agents take a step instead, and the cycle
     /// remains to be done.
     fn cycle_or_wait(&mut self) -> Result<u64> {
-        let Some(Counted { left, waited, waits, .. }) = &mut self.counted else { return Ok(0) };
-        let mut reports: Vec<CycleReport> = self.learners.iter_mut().map(Learner::cycle).collect();
+        let Some(CountedCommand { left, waited, waits, .. }) = &mut self.counted else { return Ok(0) };
+        let mut reports: Vec<CycleReport> = self.agents.iter_mut().map(WatchedAgent::cycle).collect();
         let has_done = reports.iter().any(|report| !report.backups.is_empty());
         reports.iter_mut().for_each(|report| report.waited = *waited);
-        if has_done || !*waits || *waited >= MAX_WAIT {
+        if has_done || !*waits || *waited >= MAX_STEPS_WAITED {
             *left -= 1;
             *waited = 0;
             self.reports = reports;
-            return Ok(WORK);
+            return Ok(WORK_PER_CLOCK_READ);
         }
         *waited += 1;
         self.begin_step(0)?;
-        Ok(WORK / 16)
+        Ok(WORK_PER_CLOCK_READ / 16)
     }
 
     /// Does some cycles of the current steps; `None` if there are none to do now.
     fn plan_a_slice(&mut self) -> Option<u64> {
         let Some(next) = self.whose_turn() else {
-            let mut planning = self.learners.iter_mut().filter(|learner| learner.is_planning()).peekable();
+            let mut planning = self.agents.iter_mut().filter(|agent| agent.is_planning()).peekable();
             planning.peek()?;
-            return Some(planning.map(Learner::plan_slice).sum());
+            return Some(planning.map(WatchedAgent::plan_slice).sum());
         };
-        let learner = &mut self.learners[next];
-        learner.is_planning().then(|| timed(&mut self.spent[next], || learner.plan_slice()))
+        let agent = &mut self.agents[next];
+        agent.is_planning().then(|| timed(&mut self.spent[next], || agent.plan_slice()))
     }
 
     fn is_after_last_episode(&self) -> bool {
         let last = self.last_episode.unwrap_or(u64::MAX);
-        self.learners.iter().all(|learner| learner.episodes() >= last)
+        self.agents.iter().all(|agent| agent.episodes() >= last)
     }
 
     /// Stops because something cannot be learned, and says why.
     fn stop_for(&mut self, problem: &Error) {
         self.set_running(false);
         self.problem = Some(format!("Stopped: {problem}"));
-        if let Some(Counted { answer: Some(answer), .. }) = self.counted.take() {
+        if let Some(CountedCommand { answer: Some(answer), .. }) = self.counted.take() {
             let _ = answer.send(Err(problem.clone()));
         }
     }
 
     /// Answers a command for steps or cycles when it is done or takes long. Returns whether a frame was published.
     fn finish_counted(&mut self, publish: &watch::Sender<Arc<Frame>>) -> bool {
-        let is_planning = self.learners.iter().any(Learner::is_planning);
+        let is_planning = self.agents.iter().any(WatchedAgent::is_planning);
         let Some(counted) = &mut self.counted else { return false };
         let is_done = counted.left == 0 && !is_planning;
-        if !is_done && (counted.answer.is_none() || counted.since.elapsed() < PROMPT) {
+        if !is_done && (counted.answer.is_none() || counted.since.elapsed() < ANSWER_WITHIN) {
             return false;
         }
         let answer = counted.answer.take();
@@ -319,20 +323,20 @@ impl Workshop {
     }
 
     /// Tells the sender of a command, if still connected, which frame shows its result.
-    fn answer(&self, answer: Option<Answer>, outcome: Result<()>) {
-        let done = Done { number: self.number, revision: self.revision };
+    fn answer(&self, answer: Option<ReceiptSender>, outcome: Result<()>) {
+        let done = Receipt { number: self.number, revision: self.revision };
         if let Some(answer) = answer {
             let _ = answer.send(outcome.map(|()| done));
         }
     }
 }
 
-fn courses(learners: &[Learner], cause: Cause) -> Vec<Course> {
-    learners.iter().map(|learner| Course::begin(cause, learner.stamp())).collect()
+fn begin_all(agents: &[WatchedAgent], cause: Cause) -> Vec<TimeToOptimum> {
+    agents.iter().map(|agent| TimeToOptimum::begin(cause, agent.stamp())).collect()
 }
 
-fn learners(scene: &Scene, world: &GridWorld) -> Result<Vec<Learner>> {
-    scene.racers().map(|racer| Learner::new(racer, scene, world)).collect()
+fn agents(scene: &Scene, world: &GridWorld) -> Result<Vec<WatchedAgent>> {
+    scene.agent_specs().map(|spec| WatchedAgent::new(spec, scene, world)).collect()
 }
 
 #[cfg(test)]
@@ -341,10 +345,10 @@ mod tests {
 
     #[test]
     fn a_stop_that_nobody_ordered_says_why() {
-        let (messages, _orders) = std::sync::mpsc::sync_channel(1);
-        let mut workshop = Workshop::new(Scene::default(), true, None, messages).unwrap();
-        workshop.stop_for(&Error::new("the model is full"));
-        let frame = workshop.frame();
+        let (messages, _received) = std::sync::mpsc::sync_channel(1);
+        let mut state = EngineState::new(Scene::default(), true, None, messages).unwrap();
+        state.stop_for(&Error::new("the model is full"));
+        let frame = state.frame();
         assert!(!frame.running);
         assert_eq!(frame.problem.as_deref(), Some("Stopped: the model is full"));
     }

@@ -1,27 +1,27 @@
 //! Steps of one agent or two, whose turn it is, and how far each is from the finish line.
 
-use super::{Cause, Workshop};
-use crate::engine::course::Run;
-use crate::engine::frame::Results;
-use crate::engine::judge::{Entry, Problem, Verdict};
-use crate::engine::learner::Learner;
+use super::{Cause, EngineState};
+use crate::engine::evaluator::{Evaluation, EvaluationProblem, SubmittedPolicy};
+use crate::engine::frame::RunResults;
+use crate::engine::time_to_optimum::Figure3Run;
+use crate::engine::watched_agent::WatchedAgent;
 use crate::error::Result;
 use crate::scene::Race;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-impl Workshop {
+impl EngineState {
     /// The agent that is next in a race on equal backups or time; `None` if all take their steps together.
     pub(super) fn whose_turn(&self) -> Option<usize> {
-        if self.learners.len() < 2 || self.scene.race == Race::Steps {
+        if self.agents.len() < 2 || self.scene.race == Race::Steps {
             return None;
         }
         let last = self.last_episode.unwrap_or(u64::MAX);
         let measure = |&k: &usize| match self.scene.race {
-            Race::Time => (self.spent[k].as_nanos() as u64, self.learners[k].steps()),
-            _ => (self.learners[k].stamp().backups, self.learners[k].steps()),
+            Race::Time => (self.spent[k].as_nanos() as u64, self.agents[k].steps()),
+            _ => (self.agents[k].stamp().backups, self.agents[k].steps()),
         };
-        (0..self.learners.len()).filter(|&k| self.learners[k].episodes() < last).min_by_key(measure)
+        (0..self.agents.len()).filter(|&k| self.agents[k].episodes() < last).min_by_key(measure)
     }
 
     /// Lets every agent act that has its turn and has not finished its last episode.
@@ -30,31 +30,31 @@ impl Workshop {
         self.follow_rules()?;
         if let Some(next) = self.whose_turn() {
             self.look_at_policy(next);
-            let learner = &mut self.learners[next];
-            let work = timed(&mut self.spent[next], || learner.act(&self.world, cycles))?;
+            let agent = &mut self.agents[next];
+            let work = timed(&mut self.spent[next], || agent.act(&self.world, cycles))?;
             self.note_run(next);
             return Ok(1 + work);
         }
         let last = self.last_episode.unwrap_or(u64::MAX);
         let mut work = 1;
-        for k in 0..self.learners.len() {
-            if self.learners[k].episodes() < last {
+        for k in 0..self.agents.len() {
+            if self.agents[k].episodes() < last {
                 self.look_at_policy(k);
-                work += self.learners[k].act(&self.world, cycles)?;
+                work += self.agents[k].act(&self.world, cycles)?;
                 self.note_run(k);
             }
         }
         Ok(work)
     }
 
-    /// Submits the policy of an agent to the judge, if it is due.
+    /// Submits the policy of an agent to the evaluator, if it is due.
     #[inline]
     fn look_at_policy(&mut self, k: usize) {
-        let steps = self.learners[k].steps();
-        if self.courses[k].is_due(steps) {
-            self.courses[k].look(steps);
-            let (stamp, policy) = (self.learners[k].stamp(), self.learners[k].recommended());
-            self.judge.hand_in(Entry {
+        let steps = self.agents[k].steps();
+        if self.to_optimum[k].is_due(steps) {
+            self.to_optimum[k].look(steps);
+            let (stamp, policy) = (self.agents[k].stamp(), self.agents[k].recommended());
+            self.evaluator.submit(SubmittedPolicy {
                 problem: self.problem_number,
                 life: self.life,
                 agent: k,
@@ -67,37 +67,40 @@ impl Workshop {
     /// Notes an agent that has just finished as many episodes as a run of Figure 3 has.
     #[inline]
     fn note_run(&mut self, k: usize) {
-        let learner = &self.learners[k];
+        let agent = &self.agents[k];
         if self.is_undisturbed
-            && learner.is_paper()
-            && learner.episodes() == Run::EPISODES
-            && learner.is_at_beginning()
+            && agent.is_paper()
+            && agent.episodes() == Figure3Run::EPISODES
+            && agent.is_at_beginning()
         {
-            let run = Run {
-                planner: learner.planner().name(),
+            let run = Figure3Run {
+                planner: agent.planner().name(),
                 cycles: self.scene.cycles,
-                score: learner.mean_return().unwrap_or_default(),
-                backups: learner.stamp().backups as f64 / learner.steps().max(1) as f64,
+                score: agent.mean_return().unwrap_or_default(),
+                backups: agent.stamp().backups as f64 / agent.steps().max(1) as f64,
             };
             self.add_results(|results| results.add_run(run));
         }
     }
 
-    fn add_results(&mut self, add: impl FnOnce(&mut Results)) {
+    fn add_results(&mut self, add: impl FnOnce(&mut RunResults)) {
         add(Arc::make_mut(&mut self.results));
-        self.revision += 1; // Results are sent with the scene.
+        self.revision += 1; // RunResults are sent with the scene.
     }
 
-    pub(super) fn take_verdict(&mut self, verdict: Verdict) {
-        match verdict {
-            Verdict::Optimum { problem, optimum } if problem == self.problem_number => self.optimum = optimum,
-            Verdict::Reached { problem, life, agent, stamp }
+    pub(super) fn take_evaluation(&mut self, evaluation: Evaluation) {
+        match evaluation {
+            Evaluation::Optimum { problem, optimum } if problem == self.problem_number => {
+                self.optimum = optimum
+            }
+            Evaluation::Reached { problem, life, agent, stamp }
                 if (problem, life) == (self.problem_number, self.life) =>
             {
-                if let (Some(course), Some(learner)) = (self.courses.get_mut(agent), self.learners.get(agent))
+                if let (Some(to_optimum), Some(agent)) =
+                    (self.to_optimum.get_mut(agent), self.agents.get(agent))
                 {
-                    course.reach(stamp);
-                    let trial = learner.trial(course, self.scene.cycles);
+                    to_optimum.reach(stamp);
+                    let trial = agent.trial(to_optimum, self.scene.cycles);
                     self.add_results(|results| results.add_trial(trial));
                 }
             }
@@ -105,22 +108,22 @@ impl Workshop {
         }
     }
 
-    /// Gives the judge the current world.
+    /// Gives the evaluator the current world.
     pub(super) fn set_problem(&mut self) {
         self.optimum = None;
         self.problem_number += 1;
-        self.judge.set_problem(Problem {
+        self.evaluator.set_problem(EvaluationProblem {
             number: self.problem_number,
             world: self.world.clone(),
             settings: self.scene.settings(),
-            epsilon: self.scene.racers().next().map_or(0.0, |racer| racer.epsilon(&self.scene)),
+            epsilon: self.scene.agent_specs().next().map_or(0.0, |spec| spec.epsilon(&self.scene)),
         });
     }
 
     /// Changes a world that changes by itself: for all agents, when the first of them has taken the number of steps in its
     /// rules.
     fn follow_rules(&mut self) -> Result<()> {
-        let steps = self.learners.iter().map(Learner::steps).max().unwrap_or(0);
+        let steps = self.agents.iter().map(WatchedAgent::steps).max().unwrap_or(0);
         if let Some(world) = self.world.at(steps)? {
             self.earlier.clear();
             // It may have been painted to look like that already.

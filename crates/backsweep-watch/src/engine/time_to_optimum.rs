@@ -1,21 +1,21 @@
-//! An agent's course to the finish line: a policy within 1 % of the optimum, from scratch or after the world changed.
+//! How much work an agent needs to reach the finish line: a policy within 1 % of the optimum, from scratch or after the world changed.
 
 use serde_json::{Value, json};
 
-/// Steps between two checks of the policy: at least this many, later a fraction of the steps on the course.
+/// Steps between two checks of the policy: at least this many, later a fraction of the steps so far.
 const LOOK_EVERY: u64 = 8;
 const LOOK_SHARE: u64 = 32;
 
 /// How much was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamp {
+pub struct WorkDone {
     /// Steps of the agent.
     pub steps: u64,
     /// Backups of its planner.
     pub backups: u64,
 }
 
-impl Stamp {
+impl WorkDone {
     fn since(self, earlier: Self) -> Self {
         Self { steps: self.steps - earlier.steps, backups: self.backups.saturating_sub(earlier.backups) }
     }
@@ -49,20 +49,20 @@ impl Cause {
     }
 }
 
-/// The course of one agent.
+/// The work of one agent on its way to the finish line.
 #[derive(Clone, Copy, Debug)]
-pub struct Course {
+pub struct TimeToOptimum {
     /// Why it began.
     pub cause: Cause,
-    from: Stamp,
+    from: WorkDone,
     look_at: u64,
     /// The work it took to reach the finish line.
-    pub reached: Option<Stamp>,
+    pub reached: Option<WorkDone>,
 }
 
-impl Course {
-    /// A course that begins now.
-    pub fn begin(cause: Cause, from: Stamp) -> Self {
+impl TimeToOptimum {
+    /// Starts measuring.
+    pub fn begin(cause: Cause, from: WorkDone) -> Self {
         Self { cause, from, look_at: from.steps, reached: None }
     }
 
@@ -78,29 +78,29 @@ impl Course {
     }
 
     /// Checks the policy again from the next step on, because the line has moved.
-    pub fn look_again(&mut self) {
+    pub fn check_again(&mut self) {
         self.look_at = 0;
         self.reached = None;
     }
 
     /// Notes that the policy submitted at that point was within the line.
-    pub fn reach(&mut self, stamp: Stamp) {
+    pub fn reach(&mut self, stamp: WorkDone) {
         self.reached = Some(stamp.since(self.from));
     }
 
-    /// What was done on the course: until the finish line, or until now.
-    pub fn done(&self, now: Stamp) -> Stamp {
+    /// The work done: until the finish line, or until now.
+    pub fn done(&self, now: WorkDone) -> WorkDone {
         self.reached.unwrap_or_else(|| now.since(self.from))
     }
 
     /// As it is sent, with how far below the optimum the last policy was.
-    pub fn json(&self, now: Stamp, gap: Option<f64>) -> Value {
+    pub fn json(&self, now: WorkDone, gap: Option<f64>) -> Value {
         let done = self.done(now);
         json!({ "cause": self.cause.name(), "steps": done.steps, "backups": done.backups, "reached": self.reached.is_some(), "gap": gap.filter(|_| self.reached.is_none()) })
     }
 }
 
-/// A course that has ended, for the table of recoveries from a broken world.
+/// A finished measurement, for the table of recoveries from a broken world.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// Why it began.
@@ -112,7 +112,7 @@ pub struct Trial {
     /// Update cycles per step.
     pub cycles: u64,
     /// The work it took.
-    pub done: Stamp,
+    pub done: WorkDone,
     /// Whether it ended at the finish line.
     pub has_reached: bool,
 }
@@ -129,7 +129,7 @@ impl Trial {
 
 /// A run of as many episodes as one of the paper's Figure 3: one point of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Run {
+pub struct Figure3Run {
     /// The planner's name.
     pub planner: &'static str,
     /// Update cycles per step.
@@ -140,7 +140,7 @@ pub struct Run {
     pub backups: f64,
 }
 
-impl Run {
+impl Figure3Run {
     /// The episodes of a run of Figure 3.
     pub const EPISODES: u64 = 200;
 

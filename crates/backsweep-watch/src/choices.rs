@@ -11,18 +11,18 @@ use std::str::FromStr;
 /// How an agent explores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Explorer {
+pub enum StrategyChoice {
     /// As in the paper: a random action with probability ε, and optimism until a pair was tried M times, in the values that
     /// it acts and recommends by.
     #[default]
     Paper,
-    /// One of the core's ways. ε and the optimism of those that have one are the scene's.
-    Core(Explore),
+    /// Another strategy. ε and the optimism of those that have one are the scene's.
+    Other(Explore),
 }
 
-/// The core's ways on the page: name, title, the constant that can be chosen and its symbol (empty if there is none), its
+/// The strategies on the page: name, title, the constant that can be chosen and its symbol (empty if there is none), its
 /// default, and the other constant.
-const WAYS: [(&str, &str, &str, &str, f64, f64); 7] = [
+const STRATEGIES: [(&str, &str, &str, &str, f64, f64); 7] = [
     ("epsilon_greedy", "only ε-greedy", "", "", 0.0, 0.0),
     ("optimism", "only optimism M", "", "", 0.0, 1.0),
     ("count_bonus", "count bonus", "beta", "β", 0.1, 0.0),
@@ -34,7 +34,7 @@ const WAYS: [(&str, &str, &str, &str, f64, f64); 7] = [
 
 /// The title of a way to explore, and the symbol and value of its constant if it has one to choose.
 pub fn described(explore: &Explore) -> (&'static str, Option<(&'static str, f64)>) {
-    let way = WAYS.iter().find(|way| way.0 == explore.name());
+    let way = STRATEGIES.iter().find(|way| way.0 == explore.name());
     way.map_or(("", None), |&(_, title, chosen, symbol, ..)| {
         let number = explore.constants().into_iter().find(|(constant, _)| *constant == chosen);
         (title, number.map(|(_, number)| (symbol, number)))
@@ -44,7 +44,7 @@ pub fn described(explore: &Explore) -> (&'static str, Option<(&'static str, f64)
 /// How an agent forgets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Forget(pub Forgetting);
+pub struct ForgettingChoice(pub Forgetting);
 
 /// The ways to forget: name, title, the meaning of the number, and its default.
 const FORGETTING: [(&str, &str, &str, f64); 3] = [
@@ -70,7 +70,7 @@ fn parts(text: &str) -> Result<(&str, Option<f64>)> {
     }
 }
 
-impl FromStr for Explorer {
+impl FromStr for StrategyChoice {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -78,12 +78,12 @@ impl FromStr for Explorer {
         if name == "paper" && number.is_none() {
             return Ok(Self::Paper);
         }
-        let way = WAYS.iter().find(|way| way.0 == name && (number.is_none() || !way.2.is_empty()));
+        let way = STRATEGIES.iter().find(|way| way.0 == name && (number.is_none() || !way.2.is_empty()));
         let explore = way.and_then(|&(_, _, chosen, _, usual, other)| {
             let constant = |name| if name == chosen { number.unwrap_or(usual) } else { other };
             Explore::named(name, |name| Ok::<_, Error>(constant(name))).ok().flatten()
         });
-        explore.map(Self::Core).ok_or_else(|| {
+        explore.map(Self::Other).ok_or_else(|| {
             Error::new(format!(
                 "explore is '{}'; expected paper or one of {}, with a number if it has one, as in bayes_bonus:0.2",
                 text.escape_debug(),
@@ -93,7 +93,7 @@ impl FromStr for Explorer {
     }
 }
 
-impl FromStr for Forget {
+impl FromStr for ForgettingChoice {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -117,15 +117,15 @@ impl FromStr for Forget {
     }
 }
 
-impl fmt::Display for Explorer {
+impl fmt::Display for StrategyChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Core(explore) = self else { return f.write_str("paper") };
+        let Self::Other(explore) = self else { return f.write_str("paper") };
         f.write_str(explore.name())?;
         described(explore).1.map_or(Ok(()), |(_, number)| write!(f, ":{number}"))
     }
 }
 
-impl fmt::Display for Forget {
+impl fmt::Display for ForgettingChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Forgetting::Never => f.write_str("never"),
@@ -136,7 +136,7 @@ impl fmt::Display for Forget {
     }
 }
 
-macro_rules! travels_as_text {
+macro_rules! string_serde {
     ($name:ty) => {
         impl TryFrom<String> for $name {
             type Error = Error;
@@ -151,12 +151,12 @@ macro_rules! travels_as_text {
         }
     };
 }
-travels_as_text!(Explorer);
-travels_as_text!(Forget);
+string_serde!(StrategyChoice);
+string_serde!(ForgettingChoice);
 
 /// The available choices, for the page.
 pub fn all() -> Value {
-    let ways = WAYS.map(|(name, title, _, symbol, usual, _)| json!({ "name": name, "title": title, "symbol": symbol, "usual": usual }));
+    let ways = STRATEGIES.map(|(name, title, _, symbol, usual, _)| json!({ "name": name, "title": title, "symbol": symbol, "usual": usual }));
     let forgetting = FORGETTING.map(|(name, title, symbol, usual)| json!({ "name": name, "title": title, "symbol": symbol, "usual": usual }));
     json!({ "explore": ways, "forget": forgetting })
 }
@@ -176,18 +176,18 @@ mod tests {
             "posterior_sampling:1",
         ];
         for text in texts {
-            assert_eq!(text.parse::<Explorer>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<StrategyChoice>().unwrap().to_string(), text);
         }
         for text in ["never", "half_life:2000", "window:5", "per_visit:0.9"] {
-            assert_eq!(text.parse::<Forget>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<ForgettingChoice>().unwrap().to_string(), text);
         }
         for wrong in
             ["", "paper:1", "optimism:3", "bayes_bonus:", "bayes_bonus:NaN", "count_bonus:inf", "greedy"]
         {
-            assert!(wrong.parse::<Explorer>().is_err(), "{wrong}");
+            assert!(wrong.parse::<StrategyChoice>().is_err(), "{wrong}");
         }
         for wrong in ["", "never:1", "window:0", "window:2.5", "window:NaN", "half_life:x"] {
-            assert!(wrong.parse::<Forget>().is_err(), "{wrong}");
+            assert!(wrong.parse::<ForgettingChoice>().is_err(), "{wrong}");
         }
     }
 }

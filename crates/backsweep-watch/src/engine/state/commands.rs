@@ -1,10 +1,10 @@
 //! Commands: each is checked, carried out and answered.
 
-use super::{Cause, Counted, MAX_COUNT, PROMPT, Unit, Workshop, courses, learners};
+use super::{ANSWER_WITHIN, Cause, CountedCommand, CountedUnit, EngineState, MAX_COUNT, agents, begin_all};
 use crate::engine::frame::Frame;
-use crate::engine::learner::Learner;
+use crate::engine::message::{Break, ReceiptSender, ViewerCommand};
 use crate::engine::pace::Pace;
-use crate::engine::{Answer, Break, Order};
+use crate::engine::watched_agent::WatchedAgent;
 use crate::error::{Error, Result};
 use crate::scene::Scene;
 use backsweep::State;
@@ -16,11 +16,16 @@ use tokio::sync::watch;
 /// How many changes to the world can be undone.
 const MAX_UNDO: usize = 200;
 
-impl Workshop {
-    pub(super) fn carry_out(&mut self, order: Order, answer: Answer, publish: &watch::Sender<Arc<Frame>>) {
+impl EngineState {
+    pub(super) fn carry_out(
+        &mut self,
+        command: ViewerCommand,
+        answer: ReceiptSender,
+        publish: &watch::Sender<Arc<Frame>>,
+    ) {
         // A new command ends the steps or cycles of an earlier one.
         let earlier = self.counted.take().and_then(|counted| counted.answer);
-        let outcome = self.obey(order);
+        let outcome = self.execute(command);
         if outcome.is_ok() {
             self.touched = true;
             self.problem = None;
@@ -35,34 +40,34 @@ impl Workshop {
         }
     }
 
-    fn obey(&mut self, order: Order) -> Result<()> {
-        match order {
-            Order::Run {} => self.set_running(true),
-            Order::Pause {} => {
+    fn execute(&mut self, command: ViewerCommand) -> Result<()> {
+        match command {
+            ViewerCommand::Run {} => self.set_running(true),
+            ViewerCommand::Pause {} => {
                 self.finish_step();
                 self.set_running(false);
             }
-            Order::Step { count } => self.count(Unit::Step, count),
-            Order::Cycle { count } => self.count(Unit::Cycle, count),
-            Order::Reset {} => self.restart()?,
-            Order::Scene { scene, restart } => self.show(*scene, restart)?,
-            Order::Change { settings } => self.show(self.scene.with(&settings)?, false)?,
-            Order::Paint { cell, brush, stroke } => {
+            ViewerCommand::Step { count } => self.count(CountedUnit::Step, count),
+            ViewerCommand::Cycle { count } => self.count(CountedUnit::Cycle, count),
+            ViewerCommand::Reset {} => self.restart()?,
+            ViewerCommand::Scene { scene, restart } => self.show(*scene, restart)?,
+            ViewerCommand::Change { settings } => self.show(self.scene.with(&settings)?, false)?,
+            ViewerCommand::Paint { cell, brush, stroke } => {
                 let world = self.world.painted(State(cell), brush)?;
                 let is_continued = stroke != 0 && stroke == self.stroke;
                 if self.change_world(world, Cause::Paint, !is_continued) {
                     self.stroke = stroke;
                 }
             }
-            Order::Break { what } => {
-                let policy = self.learners[0].directions();
+            ViewerCommand::Break { what } => {
+                let policy = self.agents[0].directions();
                 let (world, cause) = match what {
                     Break::Wall => (self.world.with_wall_on_path(|cell| policy[cell])?, Cause::Wall),
                     Break::Shortcut => (self.world.with_shortcut()?, Cause::Shortcut),
                 };
                 self.change_world(world, cause, true);
             }
-            Order::Undo {} => {
+            ViewerCommand::Undo {} => {
                 let nothing = || Error::new("nothing to undo; paint or break the world first");
                 let world = self.world.restored(self.earlier.last().ok_or_else(nothing)?)?;
                 self.earlier.pop();
@@ -72,9 +77,9 @@ impl Workshop {
         Ok(())
     }
 
-    fn count(&mut self, unit: Unit, count: u64) {
+    fn count(&mut self, unit: CountedUnit, count: u64) {
         self.set_running(false);
-        self.counted = Some(Counted {
+        self.counted = Some(CountedCommand {
             unit,
             left: count.min(MAX_COUNT),
             waits: count == 1,
@@ -88,9 +93,9 @@ impl Workshop {
     /// same step.
     fn finish_step(&mut self) {
         let began = Instant::now();
-        while self.learners.iter().any(Learner::is_planning) && began.elapsed() < PROMPT {
-            self.learners.iter_mut().filter(|learner| learner.is_planning()).for_each(|learner| {
-                learner.plan_slice();
+        while self.agents.iter().any(WatchedAgent::is_planning) && began.elapsed() < ANSWER_WITHIN {
+            self.agents.iter_mut().filter(|agent| agent.is_planning()).for_each(|agent| {
+                agent.plan_slice();
             });
         }
     }
@@ -99,7 +104,7 @@ impl Workshop {
         if running && !self.running {
             self.pace = Pace::from(Instant::now());
         } else if !running {
-            self.learners.iter_mut().for_each(Learner::rest);
+            self.agents.iter_mut().for_each(WatchedAgent::rest);
         }
         self.running = running;
     }
@@ -109,18 +114,18 @@ impl Workshop {
         if let Some(world) = self.world.at(0)? {
             self.change_world(world, Cause::Change, false);
         }
-        let learners = learners(&self.scene, &self.world)?;
-        self.begin(learners);
+        let agents = agents(&self.scene, &self.world)?;
+        self.begin(agents);
         self.reports.clear();
         self.pace = Pace::from(Instant::now());
         Ok(())
     }
 
     /// Restarts the agents from scratch.
-    fn begin(&mut self, learners: Vec<Learner>) {
-        self.courses = courses(&learners, Cause::Start);
-        self.spent = vec![Duration::ZERO; learners.len()];
-        self.learners = learners;
+    fn begin(&mut self, agents: Vec<WatchedAgent>) {
+        self.to_optimum = begin_all(&agents, Cause::Start);
+        self.spent = vec![Duration::ZERO; agents.len()];
+        self.agents = agents;
         self.is_undisturbed = true;
         self.life += 1;
     }
@@ -143,21 +148,21 @@ impl Workshop {
         let is_shown_only = scene
             == Scene { speed: scene.speed, race: scene.race, rival: scene.rival, ..(*self.scene).clone() };
         if must_restart {
-            let learners = learners(&scene, &world)?;
-            self.begin(learners);
+            let agents = agents(&scene, &world)?;
+            self.begin(agents);
             if !is_same_world(&scene, &self.scene) {
                 self.earlier.clear();
             }
             self.is_closed = world.is_closed();
             self.world = world;
         } else {
-            for learner in &mut self.learners {
-                learner.adopt(&scene, &world)?;
+            for agent in &mut self.agents {
+                agent.adopt(&scene, &world)?;
             }
             self.is_undisturbed &= is_shown_only;
         }
         let problem_of =
-            |scene: &Scene| (scene.discount, scene.racers().next().map(|racer| racer.epsilon(scene)));
+            |scene: &Scene| (scene.discount, scene.agent_specs().next().map(|spec| spec.epsilon(scene)));
         let is_same_problem =
             problem_of(&scene) == problem_of(&self.scene) && is_same_world(&scene, &self.scene);
         if !is_same_problem || scene.min_visits != self.scene.min_visits {
@@ -169,7 +174,7 @@ impl Workshop {
         self.pace = Pace::from(Instant::now());
         if !is_same_problem {
             self.set_problem();
-            self.courses.iter_mut().for_each(super::Course::look_again);
+            self.to_optimum.iter_mut().for_each(super::TimeToOptimum::check_again);
         }
         Ok(())
     }
@@ -191,17 +196,17 @@ impl Workshop {
         self.revision += 1;
         self.reports.clear();
         self.is_undisturbed = false;
-        for learner in &mut self.learners {
-            learner.look_around(&self.world);
+        for agent in &mut self.agents {
+            agent.look_around(&self.world);
         }
-        for (course, learner) in self.courses.iter_mut().zip(&self.learners) {
+        for (to_optimum, agent) in self.to_optimum.iter_mut().zip(&self.agents) {
             // A break without recovery gets a line too.
-            let is_counted = matches!(course.cause, Cause::Wall | Cause::Shortcut | Cause::Change);
-            if course.reached.is_none() && is_counted {
-                let trial = learner.trial(course, self.scene.cycles);
+            let is_counted = matches!(to_optimum.cause, Cause::Wall | Cause::Shortcut | Cause::Change);
+            if to_optimum.reached.is_none() && is_counted {
+                let trial = agent.trial(to_optimum, self.scene.cycles);
                 Arc::make_mut(&mut self.results).add_trial(trial);
             }
-            *course = super::Course::begin(cause, learner.stamp());
+            *to_optimum = super::TimeToOptimum::begin(cause, agent.stamp());
         }
         Arc::make_mut(&mut self.results).clear_runs();
         self.set_problem();

@@ -1,0 +1,97 @@
+//! What the engine thread is told: commands of viewers, queries, and what the evaluator found.
+
+use super::evaluator::Evaluation;
+use crate::error::Result;
+use crate::scene::Scene;
+use backsweep_worlds::grid_world::Brush;
+use serde::Deserialize;
+use tokio::sync::oneshot;
+
+/// A command from a viewer.
+// Commands without fields have braces: only then does serde refuse unknown fields.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
+pub enum ViewerCommand {
+    /// Run continuously.
+    Run {},
+    /// Stop.
+    Pause {},
+    /// Stop, then take this many steps.
+    Step {
+        /// How many.
+        count: u64,
+    },
+    /// Stop, then do this many update cycles.
+    Cycle {
+        /// How many.
+        count: u64,
+    },
+    /// ForgettingChoice what was learned and restart with the same seed. The world stays as painted.
+    Reset {},
+    /// Show another scene.
+    Scene {
+        /// All of it.
+        scene: Box<Scene>,
+        /// Whether to restart if anything differs, even where agents could continue, as for a shared scene.
+        #[serde(default)]
+        restart: bool,
+    },
+    /// Change some settings of the scene and leave the others alone, so that two viewers can change different ones at
+    /// the same time.
+    Change {
+        /// The settings by name.
+        settings: serde_json::Map<String, serde_json::Value>,
+    },
+    /// Change the world; the agents have to find out.
+    Paint {
+        /// The cell's number, row by row.
+        cell: u32,
+        /// What it becomes.
+        brush: Brush,
+        /// Changes of one stroke (a number other than 0) are undone together.
+        #[serde(default)]
+        stroke: u64,
+    },
+    /// Change the world where it hurts; the agents have to find out.
+    Break {
+        /// How.
+        what: Break,
+    },
+    /// Undo the last change to the world. What was learned meanwhile stays.
+    Undo {},
+}
+
+/// How the world is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Break {
+    /// A wall on the path that the first agent takes.
+    Wall,
+    /// Opens the wall whose removal shortens the path most.
+    Shortcut,
+}
+
+/// The result of a command: the frame that shows it. Steps and cycles that take long are answered while still in
+/// progress; the frame then says that the engine is [busy](super::frame::Frame::busy).
+#[derive(Clone, Copy, Debug)]
+pub struct Receipt {
+    /// The frame's number.
+    pub number: u64,
+    /// The scene's revision.
+    pub revision: u64,
+}
+
+/// The sender of a command, waiting for its result.
+pub(super) type ReceiptSender = oneshot::Sender<Result<Receipt>>;
+
+/// Everything about a cell: the latest frame's number and life, and what each agent knows about the cell.
+pub(super) type CellReport = (u64, u64, Option<Vec<serde_json::Value>>);
+
+pub(super) enum Message {
+    Command(ViewerCommand, ReceiptSender),
+    /// What the evaluator found.
+    Evaluation(Evaluation),
+    /// A query about a cell.
+    Look(u32, oneshot::Sender<CellReport>),
+    End,
+}

@@ -1,10 +1,10 @@
 //! `backsweep counts`: merges, subtracts and shows files of counts.
 
-use crate::count::{decimal, log_error, size};
 use crate::error::Result;
+use crate::logs::{decimal, log_error, size};
 use crate::output;
 use backsweep_log::decimal::Decimal;
-use backsweep_log::{Counts, Input, counts_file};
+use backsweep_log::{Counts, Input};
 use std::path::PathBuf;
 
 /// Merge, subtract or show files of counts
@@ -54,7 +54,7 @@ enum Command {
 
 /// Runs the command.
 pub fn counts(arguments: &Arguments) -> Result<()> {
-    let load = |input: &Input| counts_file::load(input, arguments.reward_unit).map_err(log_error);
+    let load = |input: &Input| Counts::load(input, arguments.reward_unit).map_err(log_error);
     match &arguments.command {
         Command::Merge { files, out } => {
             let mut sum = Counts::default();
@@ -81,7 +81,7 @@ pub fn counts(arguments: &Arguments) -> Result<()> {
 }
 
 fn save(out: &std::path::Path, counts: &Counts) -> Result<()> {
-    counts_file::save(out, counts).map_err(log_error)?;
+    counts.save(out).map_err(log_error)?;
     output::result(format_args!("{}: {}", out.display(), size(counts)));
     Ok(())
 }

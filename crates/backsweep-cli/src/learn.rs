@@ -1,11 +1,11 @@
 //! `backsweep learn`: from a log to a policy you can defend.
 
-use crate::count::{self, LogArguments, log_error};
 use crate::error::{Error, Result};
+use crate::logs::{self, LogArguments, log_error};
 use crate::{interrupt, output};
 use backsweep_learn::{Against, Cases, Estimate, Evaluation, LearnSettings, Learned, hold_out};
 use backsweep_learn::{agent, conclusion, output as files};
-use backsweep_log::{Case, Counts, Input, Report, counts_file};
+use backsweep_log::{Case, Counts, Input, ReadReport};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
@@ -40,7 +40,7 @@ pub struct Arguments {
     pessimism: f64,
 
     /// The share of cases held out to test the policy; rounded to a multiple of 1/16
-    #[arg(long, value_name = "PERCENT", value_parser = count::percent, default_value = "20%")]
+    #[arg(long, value_name = "PERCENT", value_parser = logs::percent, default_value = "20%")]
     hold_out: f64,
 
     /// The folder for report.html and policy.csv
@@ -61,7 +61,7 @@ pub struct Arguments {
 }
 
 /// What was read: counts, held-out cases, and how.
-struct Found {
+struct LogInput {
     counts: Counts,
     cases: Vec<Case>,
     case_decimals: u8,
@@ -89,11 +89,11 @@ pub fn learn(arguments: &Arguments) -> Result<()> {
     } else {
         let (spec, inputs) = arguments.log.open()?;
         if arguments.log.is_dry_run() {
-            return count::show_reading(&spec, &inputs);
+            return logs::show_reading(&spec, &inputs);
         }
-        let log = count::read(&spec, &inputs, settings.hold_out)?;
+        let log = logs::read(&spec, &inputs, settings.hold_out)?;
         let how = how(&inputs, Some(&log.report));
-        Found { counts: log.counts, cases: log.cases, case_decimals: log.case_decimals, how }
+        LogInput { counts: log.counts, cases: log.cases, case_decimals: log.case_decimals, how }
     };
     let interrupted = interrupt::on_ctrl_c();
     let stop = || interrupted.load(Ordering::Relaxed);
@@ -119,22 +119,22 @@ pub fn learn(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn read_counts(patterns: &[String]) -> Result<Found> {
+fn read_counts(patterns: &[String]) -> Result<LogInput> {
     let inputs = Input::expand(patterns).map_err(log_error)?;
     let mut counts: Option<Counts> = None;
     for input in &inputs {
-        let more = counts_file::load(input, None).map_err(log_error)?;
+        let more = Counts::load(input, None).map_err(log_error)?;
         counts = Some(match counts {
             None => more,
             Some(sum) => sum.merge(&more).map_err(|error| Error::new(format!("{input}: {error}")))?,
         });
     }
     let counts = counts.ok_or_else(|| Error::new("no file of counts was given; expected at least one"))?;
-    Ok(Found { counts, cases: Vec::new(), case_decimals: 0, how: how(&inputs, None) })
+    Ok(LogInput { counts, cases: Vec::new(), case_decimals: 0, how: how(&inputs, None) })
 }
 
 /// How the log was read, for the report.
-fn how(inputs: &[Input], report: Option<&Report>) -> Vec<(String, String)> {
+fn how(inputs: &[Input], report: Option<&ReadReport>) -> Vec<(String, String)> {
     let names: Vec<String> = inputs.iter().take(10).map(Input::to_string).collect();
     let more = if inputs.len() > 10 { format!(" and {} more", inputs.len() - 10) } else { String::new() };
     let mut lines = vec![("files".to_owned(), format!("{}{more}", names.join(", ")))];

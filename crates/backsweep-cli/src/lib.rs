@@ -10,6 +10,7 @@ mod interrupt;
 mod laboratory;
 mod learn;
 mod loading;
+mod logs;
 mod merge;
 mod output;
 mod process;

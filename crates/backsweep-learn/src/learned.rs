@@ -8,7 +8,7 @@ use crate::off_policy::{Cases, Selected};
 use crate::settings::LearnSettings;
 use crate::states::{self, StateComparison};
 use crate::supported_policy::SupportedPolicy;
-use backsweep_log::{Counts, End};
+use backsweep_log::{CaseEnd, Counts};
 
 /// Everything that was fitted to the training cases.
 pub struct Fit {
@@ -64,7 +64,7 @@ pub fn learn(
     let held_out = Selected::new(cases, settings.hold_out);
     let known = |state: u32| (state as usize) < counts.states.len();
     for case in &held_out.cases {
-        let cut_in = if let End::Truncated(state) = case.end { known(state) } else { true };
+        let cut_in = if let CaseEnd::Truncated(state) = case.end { known(state) } else { true };
         if !cut_in || !case.steps.iter().all(|step| known(step.state)) {
             return Err("a held-out case names a state that the counts do not know; expected cases and counts from the same log".to_owned());
         }

@@ -12,7 +12,7 @@ use crate::fitted_model::FittedModel;
 use crate::history::{HistoryDependence, Targets};
 use crate::learned::Fit;
 use backsweep_log::decimal::Decimal;
-use backsweep_log::{Case, End, Step};
+use backsweep_log::{Case, CaseEnd, CaseStep};
 
 /// Whole cases, as `backsweep_log::read` keeps them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +35,7 @@ impl<'a> Selected<'a> {
         Self { cases: cases.cases.iter().filter(is_held_out).collect(), decimals: cases.decimals }
     }
 
-    pub fn reward(&self, step: &Step) -> f64 {
+    pub fn reward(&self, step: &CaseStep) -> f64 {
         Decimal { mantissa: step.reward, decimals: self.decimals }.to_f64()
     }
 }
@@ -71,8 +71,8 @@ impl HeldOut {
             let rewards: Vec<f64> = case.steps.iter().map(|step| selected.reward(step)).collect();
             let n = case.steps.len();
             let rest = |values: &[f64]| match case.end {
-                End::Terminated => 0.0,
-                End::Truncated(state) => values[state as usize],
+                CaseEnd::Terminated => 0.0,
+                CaseEnd::Truncated(state) => values[state as usize],
             };
             let logged = &fit.logged.evaluated.values;
             let next = |t: usize| match case.steps.get(t + 1) {

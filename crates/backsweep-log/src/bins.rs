@@ -7,7 +7,7 @@ use std::fmt;
 
 /// A column of a log, and how its values become names.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Column {
+pub struct BinnedColumn {
     /// The name of the column in the file.
     pub name: String,
     /// How its values are cut; values that are not cut are names as they are.
@@ -63,7 +63,7 @@ pub fn labels(edges: &[Edge]) -> Vec<String> {
     labels
 }
 
-impl Column {
+impl BinnedColumn {
     /// A column whose values are names as they are.
     pub fn plain(name: impl Into<String>) -> Self {
         Self { name: name.into(), bins: Bins::None }
@@ -75,14 +75,14 @@ impl Column {
     /// An empty name; edges that are not increasing; fewer than 2 or more than 1000 quantiles.
     pub fn parse(text: &str) -> Result<Self> {
         let (name, bins) = match text.rsplit_once(':') {
-            Some((name, bins)) => match parse_bins(bins).map_err(|problem| Error::at(text, problem))? {
+            Some((name, bins)) => match parse_bins(bins).map_err(|problem| Error::syntax(text, problem))? {
                 Some(bins) => (name, bins),
                 None => (text, Bins::None),
             },
             None => (text, Bins::None),
         };
         if name.is_empty() {
-            return Err(Error::new(format!("{}: expected the name of a column", shown(text.as_bytes()))));
+            return Err(Error::syntax(&shown(text.as_bytes()), "expected the name of a column"));
         }
         Ok(Self { name: name.to_owned(), bins })
     }
@@ -96,7 +96,7 @@ impl Column {
     ///
     /// An edge is a value of the log, the one at place ⌊n·i/k⌋ of the n sorted values, so no edge depends on how floating-point
     /// numbers are added. Equal edges are merged.
-    pub fn close(&mut self, values: &Values) -> Result<()> {
+    pub fn close(&mut self, values: &NumberCounts) -> Result<()> {
         let (mut edges, n, skip_zero) = match self.bins {
             Bins::Quantiles(n) => (Vec::new(), n, false),
             Bins::ZeroQuantiles(n) => (vec![Edge { at: Decimal::ZERO, above: true }], n, true),
@@ -104,8 +104,8 @@ impl Column {
         };
         if skip_zero && values.counts.first_key_value().is_some_and(|(&key, _)| number(key) < 0.0) {
             let name = &self.name;
-            return Err(Error::new(format!(
-                "column '{name}' has numbers below 0, but '{name}:0q{n}' expects 0 to be the smallest; use '{name}:q{n}' or give edges"
+            return Err(self.problem(format!(
+                "has numbers below 0, but '{name}:0q{n}' expects 0 to be the smallest; use '{name}:q{n}' or give edges"
             )));
         }
         let rest = || values.counts.iter().filter(|(key, _)| !skip_zero || number(**key) != 0.0);
@@ -116,10 +116,7 @@ impl Column {
             while next < u64::from(n) && total * next / u64::from(n) < passed {
                 let x = number(key);
                 let at = Decimal::shortest(x).ok_or_else(|| {
-                    Error::new(format!(
-                        "column '{}': the edge {x} has more than 18 digits; give edges",
-                        self.name
-                    ))
+                    self.problem(format!("has the edge {x}, which has more than 18 digits; give edges"))
                 })?;
                 // The first of the rest is already the edge at zero; an edge at the smallest value has nothing below it.
                 let is_new = edges.last().is_none_or(|last: &Edge| last.at != at);
@@ -130,17 +127,19 @@ impl Column {
             }
         }
         if edges.is_empty() {
-            return Err(Error::new(format!(
-                "column '{}' has the same value in nearly every row, so quantiles cannot cut it; give edges",
-                self.name
-            )));
+            let text = "has the same value in nearly every row, so quantiles cannot cut it; give edges";
+            return Err(self.problem(text.to_owned()));
         }
         self.bins = Bins::Edges(edges);
         Ok(())
     }
+
+    fn problem(&self, problem: String) -> Error {
+        Error::Bins { column: self.name.clone(), problem }
+    }
 }
 
-impl fmt::Display for Column {
+impl fmt::Display for BinnedColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.bins {
             Bins::None => f.write_str(&self.name),
@@ -188,12 +187,12 @@ fn parse_bins(text: &str) -> std::result::Result<Option<Bins>, String> {
 
 /// How often each number occurs in a column. Quantiles from it do not depend on the order of rows.
 #[derive(Clone, Debug, Default)]
-pub struct Values {
+pub struct NumberCounts {
     /// Keys sort as the numbers do.
     counts: BTreeMap<u64, u64>,
 }
 
-impl Values {
+impl NumberCounts {
     /// Adds numbers with how often they occur.
     pub fn add(&mut self, values: impl IntoIterator<Item = (u64, u64)>) {
         for (bits, n) in values {
@@ -214,18 +213,18 @@ fn number(key: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bins, Column, Edge, Values, key, labels, number};
+    use super::{BinnedColumn, Bins, Edge, NumberCounts, key, labels, number};
 
     fn edges(text: &str) -> Vec<Edge> {
-        match Column::parse(text).unwrap().bins {
+        match BinnedColumn::parse(text).unwrap().bins {
             Bins::Edges(edges) => edges,
             other => panic!("{text}: {other:?}"),
         }
     }
 
     fn closed(text: &str, values: &[f64]) -> String {
-        let mut column = Column::parse(text).unwrap();
-        let mut counted = Values::default();
+        let mut column = BinnedColumn::parse(text).unwrap();
+        let mut counted = NumberCounts::default();
         counted.add(values.iter().map(|x| (x.to_bits(), 1)));
         column.close(&counted).map_or_else(|error| error.to_string(), |()| column.to_string())
     }
@@ -233,10 +232,10 @@ mod tests {
     #[test]
     fn columns_print_as_they_are_read() {
         for text in ["ward", "sofa:0|5|10", "dose:>0|2.5", "age:q4", "dose:0q4", "a:b", "x:-1.5|0|>0"] {
-            assert_eq!(Column::parse(text).unwrap().to_string(), text);
+            assert_eq!(BinnedColumn::parse(text).unwrap().to_string(), text);
         }
         for text in ["", ":q4", "a:q1", "a:q1001", "a:5|5", "a:5|0", "a:>5|5"] {
-            assert!(Column::parse(text).is_err(), "{text}");
+            assert!(BinnedColumn::parse(text).is_err(), "{text}");
         }
     }
 

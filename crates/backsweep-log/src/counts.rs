@@ -1,12 +1,15 @@
 //! The counts of a log: integers, so that summaries can be added and subtracted in any order with the same bits.
 
-use crate::decimal::Decimal;
-use crate::error::{Error, Result};
-use crate::sheet::Sheet;
-use std::collections::BTreeMap;
+pub(crate) mod builder;
+pub(crate) mod file;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod table;
 
-/// The number of folds. The fold of a case is the first hexadecimal digit of the md5 of its name.
-pub const FOLDS: usize = 16;
+pub use table::COLUMNS;
+
+use crate::decimal::Decimal;
+use std::collections::BTreeMap;
 
 /// The counts of a log: how often each state and action led where, and the sum of its rewards.
 ///
@@ -21,7 +24,7 @@ pub struct Counts {
     /// One row per distinct (state, action, next, fold), sorted by that key; an end comes before any state.
     pub rows: Vec<CountRow>,
     /// How many cases started in each state, sorted by (state, fold).
-    pub starts: Vec<Start>,
+    pub starts: Vec<CaseStart>,
     /// A reward sum of 1 stands for 10^-`decimals`.
     pub decimals: u8,
     /// How the log was read: columns with their bins, the rule for ends; see docs/COUNTS.md.
@@ -37,7 +40,7 @@ pub struct CountRow {
     pub action: u32,
     /// Position in [`Counts::states`], or `None` where the case ended.
     pub next: Option<u32>,
-    /// The fold of the cases counted here, below [`FOLDS`].
+    /// The fold of the cases counted here, below [`FOLDS`](crate::FOLDS).
     pub fold: u8,
     /// How many steps.
     pub n: i64,
@@ -47,7 +50,7 @@ pub struct CountRow {
 
 /// How many cases of one fold started in one state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Start {
+pub struct CaseStart {
     /// Position in [`Counts::states`].
     pub state: u32,
     /// The fold of the cases counted here.
@@ -62,14 +65,14 @@ pub struct Case {
     /// The fold of this case.
     pub fold: u8,
     /// What was done, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<CaseStep>,
     /// How the case ended.
-    pub end: End,
+    pub end: CaseEnd,
 }
 
 /// One decision of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct CaseStep {
     /// Position in [`Counts::states`].
     pub state: u32,
     /// Position in [`Counts::actions`].
@@ -80,7 +83,7 @@ pub struct Step {
 
 /// How a case ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum CaseEnd {
     /// It terminated: nothing follows.
     Terminated,
     /// It was cut after its last step, which led to this state.
@@ -115,41 +118,4 @@ impl Counts {
         let starts = self.starts.iter().filter(|start| keep(start.fold)).copied().collect();
         Self { rows, starts, ..self.clone() }
     }
-
-    /// The counts of two logs together.
-    ///
-    /// # Errors
-    /// If they were read differently (with other bins or another rule for ends), or a sum is too large for 64 bits.
-    pub fn merge(&self, other: &Self) -> Result<Self> {
-        self.combine(other, 1)
-    }
-
-    /// The counts without those of a part, as if it had never been counted.
-    ///
-    /// # Errors
-    /// If the part is not in these counts, or was read differently.
-    pub fn subtract(&self, part: &Self) -> Result<Self> {
-        self.combine(part, -1)
-    }
-
-    fn combine(&self, other: &Self, sign: i64) -> Result<Self> {
-        let mut sheet = Sheet::default();
-        sheet.how = same_how(&self.how, &other.how)?;
-        sheet.add(self, 1);
-        sheet.add(other, sign);
-        sheet.finish().map(|(counts, ..)| counts)
-    }
-}
-
-/// How two logs were read, if they agree on every key that both have.
-fn same_how(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>> {
-    for (key, value) in a {
-        if let Some(other) = b.get(key).filter(|other| *other != value) {
-            return Err(Error::new(format!(
-                "the counts are incompatible: {key} is '{value}' in one and '{other}' in the other; count both with the same settings \
-                 (--bins-from reuses bins)"
-            )));
-        }
-    }
-    Ok(a.iter().chain(b).map(|(key, value)| (key.clone(), value.clone())).collect())
 }

@@ -1,45 +1,58 @@
 //! Logs of decisions, counted.
 //!
-//! A log holds *cases*: what happened to one patient, order or machine, step by step. [`Counts`] is the summary of a log from which
-//! everything else is computed; [`Case`] is one case in full, which only estimates by importance sampling need. [`read`] makes both.
+//! A log holds *cases*: what happened to one patient, order or machine, step by step. [`Counts`] is the summary of a log from
+//! which everything else is computed; [`Case`] is one case in full, which only estimates by importance sampling need. [`read`]
+//! makes both.
+//!
+//! ```text
+//! files ──read──▶ values of rows ──rows──▶ fragments and counts per thread ──join──▶ whole cases, Counts ──counts──▶ files
+//! ```
+//!
+//! Each stage knows only those before it.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | which columns mean what, and how their values are cut | [`Spec`] (`spec`), [`bins`] |
+//! | files, compression, data frames, formats | `read/input`, `read/zstd`, `read/frame`, `read/{csv,json,parquet}` |
+//! | the blocks that threads take turns to read, and the threads | `read/blocks`, `read/parallel` |
+//! | the values of one row, whatever the format | `read/cells`, `read/typed` |
+//! | numbers and times, exactly | [`decimal`], `moment` |
+//! | what a value means in its column | `rows/layout`, `rows/encoder` |
+//! | what one thread counts, and the names it numbers | `rows/counter`, `names` |
+//! | the fold of a case | `fold` |
+//! | cases put together from the rows of all threads | `join` |
+//! | counts: canonical form, sums and differences, files | `counts` |
+//! | the whole pipeline; passes over logs that do not fit in memory | `log` |
+//! | quantiles, the first rows | `quantiles`, `preview` |
+//! | messages, and how they name settings | [`Error`], [`SpecField`] (`error`) |
 #![forbid(unsafe_code)]
 
 pub mod bins;
-mod counter;
-pub mod counts;
-pub mod counts_file;
-mod csv;
+mod counts;
 pub mod decimal;
 mod error;
-mod feed;
-mod frame;
-mod input;
-mod json;
-mod link;
-pub mod md5;
+mod fold;
+mod join;
+mod log;
 mod moment;
 mod names;
-#[cfg(feature = "parquet")]
-mod parquet;
-#[cfg(feature = "parquet")]
-mod parquet_cells;
 mod preview;
 mod quantiles;
 mod read;
 mod rows;
-mod sheet;
-pub mod spec;
-mod typed;
-mod work;
-mod zstd;
+mod spec;
 
-pub use bins::Column;
-pub use counts::{Case, CountRow, Counts, End, FOLDS, Start, Step};
-pub use error::{Error, Result};
-pub use feed::columns;
-pub use frame::Frame;
-pub use input::Input;
+pub use bins::BinnedColumn;
+pub use counts::{COLUMNS, Case, CaseEnd, CaseStart, CaseStep, CountRow, Counts};
+pub use error::{
+    BadRow, Error, Expected, FileProblem, PathProblem, Result, RowProblem, SpecField, SpecNames, SpecProblem,
+};
+pub use fold::{FOLDS, Folds};
+pub use log::{Log, ReadReport, read};
 pub use preview::{Preview, preview};
-pub use read::{Folds, Log, Observer, Report, read};
-pub use spec::{EndRule, Outcome, Spec};
-pub use typed::{Dictionary, Series, Values};
+pub use read::blocks::columns;
+pub use read::frame::DataFrame;
+pub use read::input::Input;
+pub use read::parallel::ReadObserver;
+pub use read::typed::{ColumnChunk, ColumnValues, Dictionary};
+pub use spec::{EndRule, FinalRewards, Guess, Spec};

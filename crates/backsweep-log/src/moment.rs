@@ -7,7 +7,7 @@ pub type Moment = i128;
 
 /// What kind of text an order was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum OrderKind {
     /// A number.
     Number,
     /// A date, perhaps with a time.
@@ -21,11 +21,11 @@ pub fn of_decimal(number: Decimal) -> Moment {
 }
 
 /// Reads a number with up to 18 digits, or a date such as `2024-05-01` or `2024-05-01T13:45:10.25+02:00`.
-pub fn parse(text: &[u8]) -> Option<(Moment, Kind)> {
+pub fn parse(text: &[u8]) -> Option<(Moment, OrderKind)> {
     match Decimal::parse(text) {
-        Ok(number) => Some((of_decimal(number), Kind::Number)),
+        Ok(number) => Some((of_decimal(number), OrderKind::Number)),
         Err(NotDecimal::Digits) => None,
-        Err(NotDecimal::Number) => date(text.trim_ascii()).map(|moment| (moment, Kind::Date)),
+        Err(NotDecimal::Number) => date(text.trim_ascii()).map(|moment| (moment, OrderKind::Date)),
     }
 }
 
@@ -126,7 +126,7 @@ fn date(text: &[u8]) -> Option<Moment> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DAY, Kind, SECOND, parse, write_date};
+    use super::{DAY, OrderKind, SECOND, parse, write_date};
 
     #[test]
     fn dates_are_written_as_they_are_read() {
@@ -139,7 +139,7 @@ mod tests {
                 if text.len() == 19 + if rest == SECOND / 4 { 3 } else { 0 } && text[0] != b'-' {
                     assert_eq!(
                         parse(&text),
-                        Some((moment, Kind::Date)),
+                        Some((moment, OrderKind::Date)),
                         "{}",
                         String::from_utf8_lossy(&text)
                     );
@@ -155,10 +155,10 @@ mod tests {
     fn numbers_and_dates_are_moments() {
         let date = |text: &str| {
             let (moment, kind) = parse(text.as_bytes()).unwrap_or_else(|| panic!("{text}"));
-            assert_eq!(kind, Kind::Date);
+            assert_eq!(kind, OrderKind::Date);
             moment
         };
-        assert_eq!(parse(b"1.5"), Some((3 * SECOND / 2, Kind::Number)));
+        assert_eq!(parse(b"1.5"), Some((3 * SECOND / 2, OrderKind::Number)));
         assert_eq!(date("1970-01-01"), 0);
         assert_eq!(date("1970-01-02T00:00:01Z"), 86_401 * SECOND);
         assert_eq!(date("2000-03-01"), 951_868_800 * SECOND);

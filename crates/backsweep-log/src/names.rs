@@ -4,9 +4,12 @@ use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
+/// In place of the number of a next state: the case ended.
+pub(crate) const END: u32 = u32::MAX;
+
 /// Names in order of first occurrence; all of them share one array of bytes.
 #[derive(Default)]
-pub(crate) struct Names {
+pub(crate) struct NameTable {
     bytes: Vec<u8>,
     /// Where each name ends in `bytes`; it begins where the one before ends.
     ends: Vec<usize>,
@@ -49,7 +52,7 @@ fn hash(name: &[u8]) -> u64 {
     hasher.finish()
 }
 
-impl Names {
+impl NameTable {
     /// The number of a name; `None` if it is not UTF-8, or there are 2³² names already.
     #[inline]
     pub fn id(&mut self, name: &[u8]) -> Option<u32> {
@@ -66,8 +69,7 @@ impl Names {
     #[cold]
     fn add(&mut self, name: &[u8], word: u64) -> Option<u32> {
         std::str::from_utf8(name).ok()?;
-        // The largest number stands for an end.
-        let id = u32::try_from(self.ends.len()).ok().filter(|&id| id < u32::MAX)?;
+        let id = u32::try_from(self.ends.len()).ok().filter(|&id| id != END)?;
         self.bytes.extend_from_slice(name);
         self.ends.push(self.bytes.len());
         let Self { bytes, ends, short, ids } = self;
@@ -117,11 +119,11 @@ fn spelled<'a>(bytes: &'a [u8], ends: &[usize], id: u32) -> &'a [u8] {
 
 #[cfg(test)]
 mod tests {
-    use super::Names;
+    use super::NameTable;
 
     #[test]
     fn every_name_has_one_number_and_is_spelled_back() {
-        let mut names = Names::default();
+        let mut names = NameTable::default();
         let base = "a\0b\0cdefghij";
         let mut all: Vec<&str> =
             (0..base.len()).flat_map(|i| (i..=base.len()).map(move |j| &base[i..j])).collect();

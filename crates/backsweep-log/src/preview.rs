@@ -1,13 +1,14 @@
 //! The beginning of a log, as it is read: to see whether its columns were understood.
 
-use crate::counter::{Counter, Mode, Row, Stop};
-use crate::error::Result;
-use crate::feed::Feed;
-use crate::input::Input;
-use crate::quantiles::closed;
-use crate::rows::{Cells, Encoder, Plan};
+use crate::error::{Result, RowProblem};
+use crate::quantiles::with_edges;
+use crate::read::blocks::BlockReader;
+use crate::read::cells::{RowCells, RowSink};
+use crate::read::input::Input;
+use crate::read::parallel::read_blocks;
+use crate::rows::counter::{Counter, EncodedRow, Mode, Stop};
+use crate::rows::{ColumnLayout, Encoder};
 use crate::spec::{EndRule, Spec};
-use crate::work::{Sink, work};
 use std::collections::BTreeMap;
 
 /// The beginning of a log.
@@ -18,7 +19,7 @@ pub struct Preview {
     /// The first steps, as the files have them.
     pub steps: Vec<String>,
     /// The bad rows among them.
-    pub problems: Vec<String>,
+    pub problems: Vec<RowProblem>,
 }
 
 /// Reads the first rows of a log; reads all of them only to find quantiles.
@@ -27,19 +28,19 @@ pub struct Preview {
 /// As for [`read`](crate::read), bad rows aside.
 pub fn preview(spec: &Spec, inputs: &[Input], n_rows: usize) -> Result<Preview> {
     spec.check()?;
-    let spec = Spec { threads: 1, unterminated: true, ..closed(spec, inputs, &())? };
-    let plan = Plan::new(&spec);
+    let spec = Spec { threads: 1, unterminated: true, ..with_edges(spec, inputs, &())? };
+    let layout = ColumnLayout::new(&spec);
     let (has_next, has_cases) = (!spec.next.is_empty(), spec.case.is_some());
     let mode = Mode { has_next, has_cases, single_rows: false, keep: 0, passes: 1, pass: 0 };
     let new = || Peek {
-        encoder: Encoder::new(&plan, Counter::new(mode, 0)),
+        encoder: Encoder::new(&layout, Counter::new(mode, 0)),
         rows: Vec::new(),
         cases: Vec::new(),
         problems: Vec::new(),
         n_rows,
     };
-    let feed = Feed::new(inputs, &plan.columns, true);
-    let (peeks, ..) = work(feed, inputs, 1, &new, &|peek: &Peek<'_>| peek.rows.len() > n_rows, &())?;
+    let blocks = BlockReader::new(inputs, &layout.columns, true);
+    let (peeks, ..) = read_blocks(blocks, inputs, 1, &new, &|peek: &Peek<'_>| peek.rows.len() > n_rows, &())?;
     let mut steps = Vec::new();
     let mut problems = Vec::new();
     for mut peek in peeks {
@@ -54,14 +55,14 @@ pub fn preview(spec: &Spec, inputs: &[Input], n_rows: usize) -> Result<Preview> 
 struct Peek<'a> {
     encoder: Encoder<'a>,
     /// Rows, each with the index of its case in `cases`.
-    rows: Vec<(usize, Row)>,
+    rows: Vec<(usize, EncodedRow)>,
     cases: Vec<String>,
-    problems: Vec<String>,
+    problems: Vec<RowProblem>,
     n_rows: usize,
 }
 
-impl Sink for Peek<'_> {
-    fn row(&mut self, cells: &mut impl Cells, block: u32, line: u32) {
+impl RowSink for Peek<'_> {
+    fn row(&mut self, cells: &mut impl RowCells, block: u32, line: u32) {
         if self.rows.len() > self.n_rows {
             return;
         }
@@ -79,9 +80,9 @@ impl Sink for Peek<'_> {
         }
     }
 
-    fn bad_row(&mut self, _block: u32, _line: u32, problem: String) {
+    fn bad_row(&mut self, _block: u32, _line: u32, problem: Box<RowProblem>) {
         if self.problems.len() < self.n_rows {
-            self.problems.push(problem);
+            self.problems.push(*problem);
         }
     }
 

@@ -1,20 +1,19 @@
 //! Quantiles of a log, which become edges: a separate pass over the log.
 
-use crate::bins::{Column, Values};
-use crate::error::Result;
-use crate::feed::Feed;
-use crate::input::Input;
-use crate::read::Observer;
-use crate::rows::Cells;
+use crate::bins::{BinnedColumn, NumberCounts};
+use crate::error::{Result, RowProblem};
+use crate::read::blocks::BlockReader;
+use crate::read::cells::{RowCells, RowSink};
+use crate::read::input::Input;
+use crate::read::parallel::{ReadObserver, read_blocks};
 use crate::spec::Spec;
-use crate::work::{Sink, n_threads, work};
 use rustc_hash::FxHashMap;
 
 /// How often each number occurs, per column.
 struct Collector(Vec<FxHashMap<u64, u64>>);
 
-impl Sink for Collector {
-    fn row(&mut self, cells: &mut impl Cells, _block: u32, _line: u32) {
+impl RowSink for Collector {
+    fn row(&mut self, cells: &mut impl RowCells, _block: u32, _line: u32) {
         for (slot, counts) in self.0.iter_mut().enumerate() {
             if let Some(number) = cells.number(slot) {
                 *counts.entry(number.to_bits()).or_default() += 1;
@@ -22,15 +21,15 @@ impl Sink for Collector {
         }
     }
 
-    fn bad_row(&mut self, _block: u32, _line: u32, _problem: String) {}
+    fn bad_row(&mut self, _block: u32, _line: u32, _problem: Box<RowProblem>) {}
 
     fn end_block(&mut self, _block: u32, _n_lines: u32) {}
 }
 
 /// The same settings with edges in place of quantiles; reads the log once.
-pub(crate) fn closed(spec: &Spec, inputs: &[Input], observer: &dyn Observer) -> Result<Spec> {
+pub(crate) fn with_edges(spec: &Spec, inputs: &[Input], observer: &dyn ReadObserver) -> Result<Spec> {
     let mut spec = spec.clone();
-    let open = |column: &&mut Column| column.is_open();
+    let open = |column: &&mut BinnedColumn| column.is_open();
     let mut names: Vec<String> = Vec::new();
     for column in spec.state.iter_mut().chain(&mut spec.action).filter(open) {
         if !names.contains(&column.name) {
@@ -40,10 +39,10 @@ pub(crate) fn closed(spec: &Spec, inputs: &[Input], observer: &dyn Observer) -> 
     if names.is_empty() {
         return Ok(spec);
     }
-    let feed = Feed::new(inputs, &names, spec.unterminated);
+    let blocks = BlockReader::new(inputs, &names, spec.unterminated);
     let new = || Collector(vec![FxHashMap::default(); names.len()]);
-    let (collectors, ..) = work(feed, inputs, n_threads(&spec), &new, &|_| false, observer)?;
-    let mut values = vec![Values::default(); names.len()];
+    let (collectors, ..) = read_blocks(blocks, inputs, spec.n_threads(), &new, &|_| false, observer)?;
+    let mut values = vec![NumberCounts::default(); names.len()];
     for Collector(columns) in collectors {
         for (values, counts) in values.iter_mut().zip(columns) {
             values.add(counts);

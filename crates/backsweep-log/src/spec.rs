@@ -1,8 +1,8 @@
 //! How a log is read: which columns mean what.
 
-use crate::bins::Column;
+use crate::bins::BinnedColumn;
 use crate::decimal::Decimal;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, SpecField, SpecNames, SpecProblem, fields};
 use std::collections::BTreeMap;
 
 /// How a log is read.
@@ -13,9 +13,9 @@ pub struct Spec {
     /// The column that orders the rows of a case, numbers or dates; without it, they are in file order.
     pub order: Option<String>,
     /// The columns that make up the state.
-    pub state: Vec<Column>,
+    pub state: Vec<BinnedColumn>,
     /// The columns that make up the action.
-    pub action: Vec<Column>,
+    pub action: Vec<BinnedColumn>,
     /// The columns that make up the next state, if a row is a whole transition; as many as `state`, cut in the same way.
     pub next: Vec<String>,
     /// The column of rewards; without it every reward is 0.
@@ -25,7 +25,7 @@ pub struct Spec {
     /// The column that says whether a case was cut rather than ended.
     pub truncated: Option<String>,
     /// The reward of a case at its end, by a column of its last row.
-    pub outcome: Option<Outcome>,
+    pub final_rewards: Option<FinalRewards>,
     /// Rewards must be multiples of this; without it, any decimal number of up to 18 digits is allowed.
     pub reward_unit: Option<Decimal>,
     /// Round rewards to the nearest multiple of the unit instead of refusing them.
@@ -54,7 +54,7 @@ pub enum EndRule {
 
 /// The reward of a case at its end.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct FinalRewards {
     /// The column.
     pub column: String,
     /// Its values and their rewards.
@@ -71,14 +71,14 @@ impl EndRule {
     }
 }
 
-impl Outcome {
+impl FinalRewards {
     /// Reads `outcome=survived:1,died:0`.
     ///
     /// # Errors
     /// If that is not its form, a reward is not a number, or a value is given twice.
     pub fn parse(text: &str) -> Result<Self> {
         let problem =
-            |what: &str| Error::at(text, format_args!("{what}; expected the form outcome=survived:1,died:0"));
+            |what: &str| Error::syntax(text, format!("{what}; expected the form outcome=survived:1,died:0"));
         let (column, values) = text.split_once('=').ok_or_else(|| problem("no '=' was found"))?;
         let mut rewards: Vec<(String, Decimal)> = Vec::new();
         for part in values.split(',') {
@@ -94,6 +94,41 @@ impl Outcome {
             return Err(problem("the column has no name"));
         }
         Ok(Self { column: column.to_owned(), rewards })
+    }
+}
+
+/// What was guessed about a setting that was not given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Guess {
+    /// A column with a usual name.
+    Column {
+        /// What it is taken for.
+        role: &'static str,
+        /// The column.
+        column: String,
+    },
+    /// There is no column of rewards, so all rewards are 0.
+    NoReward,
+}
+
+impl Guess {
+    /// The guess in one line, with settings as a front end calls them.
+    pub fn message(&self, names: SpecNames) -> String {
+        match self {
+            Self::Column { role, column } => format!("{role} = column '{column}' (guessed)"),
+            Self::NoReward => {
+                let see: Vec<String> =
+                    [SpecField::Reward, SpecField::FinalRewards].into_iter().filter_map(names).collect();
+                let see = if see.is_empty() { String::new() } else { format!("; see {}", see.join(" and ")) };
+                format!("reward = 0 in every row (no column was given or found{see})")
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Guess {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message(fields))
     }
 }
 
@@ -120,33 +155,28 @@ const TERMINATED: &[&str] = &["terminated", "terminal", "done"];
 const TRUNCATED: &[&str] = &["truncated", "timeout"];
 
 impl Spec {
-    /// Guesses the settings that were not given from the names of a log's columns, and returns one line per guess.
+    /// Guesses the settings that were not given from the names of a log's columns, and returns the guesses.
     ///
     /// # Errors
     /// If state, action or case are neither given nor found.
-    pub fn fill_in(&mut self, columns: &[String]) -> Result<Vec<String>> {
+    pub fn fill_in(&mut self, columns: &[String]) -> Result<Vec<Guess>> {
         let find = |names: &[&str]| {
             let mut found =
                 names.iter().flat_map(|name| columns.iter().filter(move |c| c.eq_ignore_ascii_case(name)));
             found.next().cloned()
         };
         let mut guessed = Vec::new();
-        let mut guess = |role: &str, names: &[&str]| {
+        let mut guess = |role: &'static str, names: &[&str]| {
             let column = find(names);
-            guessed.extend(column.iter().map(|column| format!("{role} = column '{column}' (guessed)")));
+            guessed.extend(column.iter().map(|column| Guess::Column { role, column: column.clone() }));
             column
         };
-        let known = |what: &str, flag: &str| {
-            let columns = columns.join(", ");
-            Error::new(format!(
-                "no column for the {what} was given or found; name it with {flag} (columns: {columns})"
-            ))
-        };
+        let unknown = |setting: SpecField| Err(Error::NoRole { setting, known: columns.to_vec() });
         if self.state.is_empty() {
-            self.state.extend(guess("state", STATES).map(Column::plain));
+            self.state.extend(guess("state", STATES).map(BinnedColumn::plain));
         }
         if self.action.is_empty() {
-            self.action.extend(guess("action", ACTIONS).map(Column::plain));
+            self.action.extend(guess("action", ACTIONS).map(BinnedColumn::plain));
         }
         let plain_state = self.state.len() == 1 && self.state[0].bins == crate::bins::Bins::None;
         if self.next.is_empty() && plain_state {
@@ -158,7 +188,7 @@ impl Spec {
         if self.order.is_none() && self.case.is_some() {
             self.order = guess("order", ORDERS);
         }
-        if self.reward.is_none() && self.outcome.is_none() {
+        if self.reward.is_none() && self.final_rewards.is_none() {
             self.reward = guess("reward", REWARDS);
         }
         if self.end == EndRule::LastRow
@@ -170,18 +200,16 @@ impl Spec {
             self.truncated = guess("cut", TRUNCATED);
         }
         if self.state.is_empty() {
-            return Err(known("state", "--state"));
+            return unknown(SpecField::State);
         }
         if self.action.is_empty() {
-            return Err(known("action", "--action"));
+            return unknown(SpecField::Action);
         }
         if self.case.is_none() && self.next.is_empty() {
-            return Err(known("case", "--case"));
+            return unknown(SpecField::Case);
         }
-        if self.reward.is_none() && self.outcome.is_none() {
-            guessed.push(
-                "reward = 0 in every row (no column was given or found; see --reward and --final)".to_owned(),
-            );
+        if self.reward.is_none() && self.final_rewards.is_none() {
+            guessed.push(Guess::NoReward);
         }
         self.check()?;
         Ok(guessed)
@@ -192,32 +220,29 @@ impl Spec {
     /// # Errors
     /// Settings that contradict each other.
     pub fn check(&self) -> Result<()> {
-        let refuse = |message: String| Err(Error::new(message));
-        if !(0.0..=1.0).contains(&self.skip_bad) {
-            return refuse(format!("--skip-bad is {} %; expected 0 to 100", self.skip_bad * 100.0));
-        }
-        if self.reward_unit.is_some_and(|unit| unit.mantissa <= 0) {
-            return refuse("the reward unit is not above 0; expected a number such as 0.01".to_owned());
-        }
-        if self.round_rewards && self.reward_unit.is_none() {
-            return refuse("--round-rewards needs --reward-unit, such as 0.01, to round to".to_owned());
-        }
-        if !self.next.is_empty() && self.next.len() != self.state.len() {
-            let (n, m) = (self.state.len(), self.next.len());
-            return refuse(format!(
-                "the state has {n} columns and the next state {m}; expected the same number"
-            ));
-        }
-        if !self.next.is_empty() && self.end == EndRule::LastRow && self.case.is_none() {
-            return refuse(
-                "rows without a case do not say which of them ended; name the column that does with --ended-by, or pass --cut if none did"
-                    .to_owned(),
-            );
-        }
-        if self.missing.as_deref() == Some("") {
-            return refuse("--missing is empty; expected a name such as unknown".to_owned());
-        }
-        Ok(())
+        let has_next = !self.next.is_empty();
+        let problem = if !(0.0..=1.0).contains(&self.skip_bad) {
+            SpecProblem::SkipBad(self.skip_bad)
+        } else if self.reward_unit.is_some_and(|unit| unit.mantissa <= 0) {
+            SpecProblem::RewardUnit
+        } else if self.round_rewards && self.reward_unit.is_none() {
+            SpecProblem::RoundRewards
+        } else if has_next && self.next.len() != self.state.len() {
+            SpecProblem::NextState { state: self.state.len(), next: self.next.len() }
+        } else if has_next && self.end == EndRule::LastRow && self.case.is_none() {
+            SpecProblem::NoEnd
+        } else if self.missing.as_deref() == Some("") {
+            SpecProblem::Missing
+        } else {
+            return Ok(());
+        };
+        Err(Error::Spec(problem))
+    }
+
+    /// How many threads read.
+    pub(crate) fn n_threads(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        if self.threads == 0 { cores() } else { self.threads }
     }
 
     /// Takes settings that were not given from how another log was read: columns, edges of bins, the rule for ends.
@@ -227,10 +252,11 @@ impl Spec {
     pub fn reuse(&mut self, how: &BTreeMap<String, String>) -> Result<()> {
         let text = |key: &str| how.get(key).cloned();
         let list = |key: &str| {
-            how.get(key).map_or(Ok(Vec::new()), |columns| columns.split(',').map(Column::parse).collect())
+            how.get(key)
+                .map_or(Ok(Vec::new()), |columns| columns.split(',').map(BinnedColumn::parse).collect())
         };
         for (key, columns) in [("state", &mut self.state), ("action", &mut self.action)] {
-            let known: Vec<Column> = list(key)?;
+            let known: Vec<BinnedColumn> = list(key)?;
             for column in columns.iter_mut().filter(|column| column.is_open()) {
                 if let Some(same) = known.iter().find(|same| same.name == column.name) {
                     column.bins.clone_from(&same.bins);
@@ -248,8 +274,8 @@ impl Spec {
         if self.next.is_empty() {
             self.next.extend(text("next").iter().flat_map(|next| next.split(',')).map(str::to_owned));
         }
-        if self.outcome.is_none() {
-            self.outcome = text("final").map(|rule| Outcome::parse(&rule)).transpose()?;
+        if self.final_rewards.is_none() {
+            self.final_rewards = text("final").map(|rule| FinalRewards::parse(&rule)).transpose()?;
         }
         if self.end == EndRule::LastRow {
             match how.get("end").map(String::as_str) {
@@ -263,7 +289,9 @@ impl Spec {
 
     /// How the log is read, for people and for the metadata of counts. Quantiles must have become edges.
     pub fn describe(&self) -> BTreeMap<String, String> {
-        let list = |columns: &[Column]| columns.iter().map(Column::to_string).collect::<Vec<_>>().join(",");
+        let list = |columns: &[BinnedColumn]| {
+            columns.iter().map(BinnedColumn::to_string).collect::<Vec<_>>().join(",")
+        };
         let mut how = BTreeMap::new();
         let mut put =
             |key: &str, value: Option<String>| how.extend(value.map(|value| (key.to_owned(), value)));
@@ -287,7 +315,7 @@ impl Spec {
         put("missing", self.missing.clone());
         put(
             "final",
-            self.outcome.as_ref().map(|outcome| {
+            self.final_rewards.as_ref().map(|outcome| {
                 let rewards: Vec<String> = outcome.rewards.iter().map(|(v, r)| format!("{v}:{r}")).collect();
                 format!("{}={}", outcome.column, rewards.join(","))
             }),

@@ -1,9 +1,10 @@
 //! Python data frames as tables for the log reader: `backsweep._frames.Table`, copied in chunks as it is read.
 
-use backsweep_log::{Dictionary, Frame, Series, Values};
+use backsweep_log::{ColumnChunk, ColumnValues, DataFrame, Dictionary};
 use numpy::{Element, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -36,7 +37,7 @@ impl PyFrame {
     }
 }
 
-impl Frame for PyFrame {
+impl DataFrame for PyFrame {
     fn names(&self) -> Vec<String> {
         self.names.clone()
     }
@@ -45,7 +46,11 @@ impl Frame for PyFrame {
         self.n_rows
     }
 
-    fn part(&self, columns: &[String], rows: Range<usize>) -> Result<Vec<Series>, String> {
+    fn part(
+        &self,
+        columns: &[String],
+        rows: Range<usize>,
+    ) -> Result<Vec<ColumnChunk>, Box<dyn Error + Send + Sync>> {
         Python::attach(|py| {
             let part = || {
                 let part = self.table.bind(py).call_method1("part", (columns, rows.start, rows.end))?;
@@ -59,14 +64,14 @@ impl Frame for PyFrame {
                 {
                     raised.get_or_insert(error);
                 }
-                message
+                message.into()
             })
         })
     }
 }
 
 /// A chunk of a column as in `_frames`: kind, values, which are missing, and anything else the kind needs.
-fn series(piece: &Bound<'_, PyAny>) -> PyResult<Series> {
+fn series(piece: &Bound<'_, PyAny>) -> PyResult<ColumnChunk> {
     let (kind, values, missing, more): (
         String,
         Bound<'_, PyAny>,
@@ -85,20 +90,20 @@ fn series(piece: &Bound<'_, PyAny>) -> PyResult<Series> {
             let dictionary = Dictionary::new(bytes, ends);
             let dictionary =
                 dictionary.ok_or_else(|| PyValueError::new_err("a dictionary of texts is inconsistent"))?;
-            Values::Text(
+            ColumnValues::Text(
                 items::<i32>(&values)?.into_iter().map(|code| code as u32).collect(),
                 Arc::new(dictionary),
             )
         }
-        "integer" => Values::Integers(items(&values)?),
-        "float" => Values::Floats(items(&values)?),
-        "float32" => Values::ShortFloats(items(&values)?),
-        "flag" => Values::Flags(items(&values)?),
-        "time" => Values::Times(items(&values)?, unit(&more.extract::<String>()?)?),
-        "nothing" => Values::Nothing(more.extract()?),
+        "integer" => ColumnValues::Integers(items(&values)?),
+        "float" => ColumnValues::Floats(items(&values)?),
+        "float32" => ColumnValues::ShortFloats(items(&values)?),
+        "flag" => ColumnValues::Flags(items(&values)?),
+        "time" => ColumnValues::Times(items(&values)?, unit(&more.extract::<String>()?)?),
+        "nothing" => ColumnValues::Nothing(more.extract()?),
         other => return Err(PyValueError::new_err(format!("a column has the unknown kind {other:?}"))),
     };
-    Ok(Series { values, missing })
+    Ok(ColumnChunk { values, missing })
 }
 
 fn items<T: Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {

@@ -4,7 +4,9 @@ use crate::errors;
 use crate::frames::PyFrame;
 use backsweep_learn::{Cases, LearnSettings, Learned, agent, hold_out, learn, output, report};
 use backsweep_log::decimal::Decimal;
-use backsweep_log::{Column, Counts, EndRule, Frame, Input, Observer, Outcome, Spec};
+use backsweep_log::{
+    BinnedColumn, Counts, DataFrame, EndRule, FinalRewards, Input, ReadObserver, Spec, SpecField,
+};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -46,19 +48,43 @@ impl Signals {
     }
 }
 
-impl Observer for Signals {
+impl ReadObserver for Signals {
     fn progress(&self, _done: u64, _total: u64, _rows: u64) -> bool {
         !self.check()
     }
 }
 
-fn value_error(error: impl std::fmt::Display) -> PyErr {
-    errors::value(error.to_string())
+/// The arguments of `learn_log`, for messages of the library; it has none for units of rewards and files of counts.
+fn arguments(field: SpecField) -> Option<String> {
+    let argument = match field {
+        SpecField::State => "state=",
+        SpecField::Action => "action=",
+        SpecField::Case => "case=",
+        SpecField::Reward => "reward=",
+        SpecField::EndColumn => "ended_by=",
+        SpecField::EndValue => "ended_by='column=value'",
+        SpecField::Cut => "cut=True",
+        SpecField::FinalRewards => "final=",
+        SpecField::Missing => "missing=",
+        SpecField::SkipBad => "skip_bad",
+        SpecField::SkipPercent(percent) => return Some(format!("skip_bad={}", percent as f64 / 100.0)),
+        SpecField::Unterminated
+        | SpecField::RewardUnit
+        | SpecField::RoundRewards
+        | SpecField::RoundToCents
+        | SpecField::Reuse => return None,
+    };
+    Some(argument.to_owned())
+}
+
+/// An error of the log as an exception that names arguments.
+fn log_error(error: backsweep_log::Error) -> PyErr {
+    errors::value(error.message(arguments))
 }
 
 /// Columns as text, such as `sofa:0|5|10`.
-fn columns(texts: &[String]) -> PyResult<Vec<Column>> {
-    texts.iter().map(|text| Column::parse(text).map_err(value_error)).collect()
+fn columns(texts: &[String]) -> PyResult<Vec<BinnedColumn>> {
+    texts.iter().map(|text| BinnedColumn::parse(text).map_err(log_error)).collect()
 }
 
 /// A reward given as text.
@@ -81,9 +107,9 @@ pub fn learn_log(
         Some(model) => {
             let (title, frame) = PyFrame::new(&model)?;
             let frame = Arc::new(frame);
-            (vec![Input::Frame(title, Arc::clone(&frame) as Arc<dyn Frame>)], Some(frame))
+            (vec![Input::Frame(title, Arc::clone(&frame) as Arc<dyn DataFrame>)], Some(frame))
         }
-        None => (Input::expand(&paths).map_err(value_error)?, None),
+        None => (Input::expand(&paths).map_err(log_error)?, None),
     };
     let mut spec = spec(columns_of, options)?;
     let settings = read_settings(settings)?;
@@ -92,10 +118,10 @@ pub fn learn_log(
     py.detach(|| {
         let first =
             inputs.first().ok_or_else(|| errors::value("no log was given; expected at least one file"))?;
-        let guesses =
-            spec.fill_in(&backsweep_log::columns(first).map_err(value_error)?).map_err(value_error)?;
+        let guesses = spec.fill_in(&backsweep_log::columns(first).map_err(log_error)?).map_err(log_error)?;
+        let guesses = guesses.iter().map(|guess| guess.message(arguments)).collect();
         let log = backsweep_log::read(&spec, &inputs, settings.hold_out, &signals)
-            .map_err(|error| raised().unwrap_or_else(|| signals.or(error.to_string())))?;
+            .map_err(|error| raised().unwrap_or_else(|| signals.or(error.message(arguments))))?;
         let how = vec![
             ("files".to_owned(), inputs.iter().map(Input::to_string).collect::<Vec<_>>().join(", ")),
             ("rows".to_owned(), log.report.rows.to_string()),
@@ -119,11 +145,11 @@ where
 }
 
 fn spec(of: &Bound<'_, PyDict>, options: &Bound<'_, PyDict>) -> PyResult<Spec> {
-    let outcome =
+    let final_rewards =
         match (item::<String>(of, "final")?, item::<Vec<(String, String)>>(options, "final_rewards")?) {
             (Some(column), Some(rewards)) => {
                 let rewards = rewards.into_iter().map(|(value, reward)| Ok((value, decimal(&reward)?)));
-                Some(Outcome { column, rewards: rewards.collect::<PyResult<_>>()? })
+                Some(FinalRewards { column, rewards: rewards.collect::<PyResult<_>>()? })
             }
             _ => None,
         };
@@ -144,7 +170,7 @@ fn spec(of: &Bound<'_, PyDict>, options: &Bound<'_, PyDict>) -> PyResult<Spec> {
         reward: item(of, "reward")?,
         end,
         truncated: item(of, "truncated")?,
-        outcome,
+        final_rewards,
         missing: item(options, "missing")?,
         skip_bad: item(options, "skip_bad")?.unwrap_or(0.0),
         threads: item(options, "threads")?.unwrap_or(0),
@@ -249,7 +275,7 @@ impl LearnedLog {
     fn agent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| {
             let learner = agent::learner(&self.counts, &self.learned).map_err(errors::value)?;
-            learner.to_bytes().map_err(value_error)
+            learner.to_bytes().map_err(|error| errors::value(error.to_string()))
         })?;
         Ok(PyBytes::new(py, &bytes))
     }

@@ -6,7 +6,7 @@ use crate::fitted_model::FittedModel;
 use crate::learned::Fit;
 use crate::off_policy::Selected;
 use crate::settings::LearnSettings;
-use backsweep_log::End;
+use backsweep_log::CaseEnd;
 
 /// The policy in the model of held-out data; where that has no row, the training row is used.
 pub(super) struct HeldOutModel {
@@ -110,8 +110,8 @@ impl HeldOutModel {
                     let pair = other.pair(step.state, step.action)?;
                     let next = match (case.steps.get(t + 1), case.end) {
                         (Some(next), _) => values[next.state as usize],
-                        (None, End::Truncated(state)) => values[state as usize],
-                        (None, End::Terminated) => 0.0,
+                        (None, CaseEnd::Truncated(state)) => values[state as usize],
+                        (None, CaseEnd::Terminated) => 0.0,
                     };
                     let surprise = selected.reward(step) + discount * next - by_fold.q[pair];
                     Some(by_fold.weights[pair] * surprise)

@@ -5,7 +5,7 @@ use crate::common::{World, case, count, draw, full_policy, learned};
 use backsweep::Random;
 use backsweep_learn::off_policy::HeldOut;
 use backsweep_learn::{Cases, Estimate, LearnSettings, Learned, PolicyFinding, learn};
-use backsweep_log::{Case, End};
+use backsweep_log::{Case, CaseEnd};
 
 /// Two steps, two actions each: 0 or 1 decides where the case goes and what it pays.
 fn world() -> World {
@@ -32,12 +32,12 @@ fn settings(discount: f64) -> LearnSettings {
 #[test]
 fn weights_and_doubly_robust_values_are_the_formulas() {
     // Training: state 0 with action 0 (12 times, pays .2) and action 1 (4 times, pays 1); b = ¾, ¼. The policy takes action 1.
-    let mut cases: Vec<Case> = (0..12).map(|_| case(0, &[(0, 0, 200)], End::Terminated)).collect();
-    cases.extend((0..4).map(|_| case(1, &[(0, 1, 1000)], End::Terminated)));
+    let mut cases: Vec<Case> = (0..12).map(|_| case(0, &[(0, 0, 200)], CaseEnd::Terminated)).collect();
+    cases.extend((0..4).map(|_| case(1, &[(0, 1, 1000)], CaseEnd::Terminated)));
     // Held out: two cases that follow the policy and one that does not.
-    cases.push(case(15, &[(0, 1, 900)], End::Terminated));
-    cases.push(case(15, &[(0, 1, 500)], End::Terminated));
-    cases.push(case(14, &[(0, 0, 300)], End::Terminated));
+    cases.push(case(15, &[(0, 1, 900)], CaseEnd::Terminated));
+    cases.push(case(15, &[(0, 1, 500)], CaseEnd::Terminated));
+    cases.push(case(14, &[(0, 0, 300)], CaseEnd::Terminated));
     let found = learned(
         &count(1, 2, &cases),
         &cases,
@@ -64,11 +64,11 @@ fn weights_and_doubly_robust_values_are_the_formulas() {
 /// Weights that do not add up to the number of cases show that the policy takes trajectories that no held-out case took.
 #[test]
 fn trajectories_that_no_held_out_case_took_widen_importance_sampling() {
-    let mut cases: Vec<Case> = (0..12).map(|_| case(0, &[(0, 0, 200)], End::Terminated)).collect();
-    cases.extend((0..4).map(|_| case(1, &[(0, 1, 1000)], End::Terminated)));
+    let mut cases: Vec<Case> = (0..12).map(|_| case(0, &[(0, 0, 200)], CaseEnd::Terminated)).collect();
+    cases.extend((0..4).map(|_| case(1, &[(0, 1, 1000)], CaseEnd::Terminated)));
     // ρ = 4 for 30 of 400 held-out cases: a mean weight of .3, where 1 is expected.
     let held_out = (0..400).map(|i| if i < 30 { (1, 900) } else { (0, 300) });
-    cases.extend(held_out.map(|(action, reward)| case(15, &[(0, action, reward)], End::Terminated)));
+    cases.extend(held_out.map(|(action, reward)| case(15, &[(0, action, reward)], CaseEnd::Terminated)));
     let settings = LearnSettings { min_count: 4, discount: 1.0, ..LearnSettings::default() };
     let found = learned(&count(1, 2, &cases), &cases, &settings);
     let e = &found.evaluation;
@@ -89,8 +89,8 @@ fn trajectories_that_no_held_out_case_took_widen_importance_sampling() {
 #[test]
 fn a_cut_case_continues_with_the_fitted_value() {
     let mut cases: Vec<Case> =
-        (0..20).map(|i| case(i % 13, &[(0, 0, 1000), (1, 0, 500)], End::Terminated)).collect();
-    cases.push(case(15, &[(0, 0, 1000)], End::Truncated(1)));
+        (0..20).map(|i| case(i % 13, &[(0, 0, 1000), (1, 0, 500)], CaseEnd::Terminated)).collect();
+    cases.push(case(15, &[(0, 0, 1000)], CaseEnd::Truncated(1)));
     let found = learned(&count(2, 1, &cases), &cases, &LearnSettings { discount: 0.5, ..settings(0.5) });
     let e = &found.evaluation;
     // 1 + ½ · V(1), V(1) = .5.
@@ -198,7 +198,7 @@ fn hidden(n: usize, seed: u64) -> (Vec<Case>, f64, f64) {
             total += paid as f64 / 1000.0;
             steps.push((symptom + 2 * t, u32::from(treated), paid));
         }
-        cases.push(case(fold, &steps, End::Terminated));
+        cases.push(case(fold, &steps, CaseEnd::Terminated));
     }
     // Never treating: the sick die.
     let never = 0.5 * chance(true, false) + 0.5 * chance(false, false);
@@ -274,8 +274,8 @@ fn without_weights_there_are_no_effective_cases() {
 
 #[test]
 fn a_case_of_unknown_states_is_refused() {
-    let cases = [case(15, &[(9, 0, 0)], End::Terminated)];
-    let counts = count(1, 1, &[case(0, &[(0, 0, 0)], End::Terminated)]);
+    let cases = [case(15, &[(9, 0, 0)], CaseEnd::Terminated)];
+    let counts = count(1, 1, &[case(0, &[(0, 0, 0)], CaseEnd::Terminated)]);
     let found: Result<Learned, String> =
         learn(&counts, Cases { cases: &cases, decimals: 3 }, &settings(0.9), crate::common::GO_ON);
     assert!(found.err().unwrap().contains("do not know"));

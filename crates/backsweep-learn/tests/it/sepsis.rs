@@ -4,7 +4,7 @@
 use crate::common::{case, count, draw, full_policy, learned};
 use backsweep::Random;
 use backsweep_learn::{LearnSettings, Learned, PolicyFinding};
-use backsweep_log::{Case, End};
+use backsweep_log::{Case, CaseEnd};
 
 /// What is known about a patient.
 #[derive(Clone, Copy)]
@@ -223,8 +223,8 @@ impl Simulator {
                         state = next;
                         continue;
                     }
-                    0 => End::Truncated(shown(Patient::of(next)) as u32),
-                    _ => End::Terminated,
+                    0 => CaseEnd::Truncated(shown(Patient::of(next)) as u32),
+                    _ => CaseEnd::Terminated,
                 };
                 return case(random.below(16) as u8, &steps, end);
             }

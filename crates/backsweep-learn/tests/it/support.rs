@@ -3,14 +3,14 @@
 use crate::common::{GO_ON, case, count, learned};
 use backsweep_learn::evaluated_policy::Logged;
 use backsweep_learn::{Cases, FittedModel, LearnSettings, hold_out, learn};
-use backsweep_log::{Case, End};
+use backsweep_log::{Case, CaseEnd};
 
 /// Nothing is held out, so that every case counts.
 fn all(discount: f64, min_count: i64) -> LearnSettings {
     LearnSettings { discount, min_count, hold_out: 0, ..LearnSettings::default() }
 }
 
-fn repeat(n: usize, steps: &[(u32, u32, i64)], end: End) -> Vec<Case> {
+fn repeat(n: usize, steps: &[(u32, u32, i64)], end: CaseEnd) -> Vec<Case> {
     (0..n).map(|i| case((i % 16) as u8, steps, end)).collect()
 }
 
@@ -18,7 +18,7 @@ fn repeat(n: usize, steps: &[(u32, u32, i64)], end: End) -> Vec<Case> {
 fn one_state() -> Vec<Case> {
     let each = [(30, 0, 500), (30, 1, 400), (3, 2, 1000)];
     each.into_iter()
-        .flat_map(|(n, action, reward)| repeat(n, &[(0, action, reward)], End::Terminated))
+        .flat_map(|(n, action, reward)| repeat(n, &[(0, action, reward)], CaseEnd::Terminated))
         .collect()
 }
 
@@ -60,8 +60,8 @@ fn rare_actions_keep_their_share_and_the_rest_is_decided() {
 
 #[test]
 fn the_pessimist_prefers_what_was_seen_more_often() {
-    let mut cases = repeat(400, &[(0, 0, 500)], End::Terminated);
-    cases.extend(repeat(25, &[(0, 1, 550)], End::Terminated));
+    let mut cases = repeat(400, &[(0, 0, 500)], CaseEnd::Terminated);
+    cases.extend(repeat(25, &[(0, 1, 550)], CaseEnd::Terminated));
     let counts = count(1, 2, &cases);
     assert_eq!(learned(&counts, &[], &all(1.0, 20)).fit.supported.probabilities, [0.0, 1.0]);
     // .5 − κ/20 against .55 − κ/5: even at κ = 1/3.
@@ -78,8 +78,8 @@ fn the_pessimist_prefers_what_was_seen_more_often() {
 #[test]
 fn a_state_never_left_is_worth_what_the_log_gets_on_average() {
     // State 0 pays 1 and half of the cases are cut in state 1, from which nothing is known.
-    let mut cases = repeat(20, &[(0, 0, 1000)], End::Terminated);
-    cases.extend(repeat(20, &[(0, 0, 1000)], End::Truncated(1)));
+    let mut cases = repeat(20, &[(0, 0, 1000)], CaseEnd::Terminated);
+    cases.extend(repeat(20, &[(0, 0, 1000)], CaseEnd::Truncated(1)));
     let counts = count(2, 1, &cases);
     // V(0) = 1 + γ/2 c and c = V(0), so V(0) = 1 / (1 − γ/2).
     let found = learned(&counts, &[], &all(0.9, 20));
@@ -97,8 +97,8 @@ fn a_state_never_left_is_worth_what_the_log_gets_on_average() {
 #[test]
 fn a_policy_that_only_loops_is_refused_without_discount() {
     // Waiting costs nothing and never ends; going costs 1 and ends.
-    let mut cases = repeat(30, &[(0, 0, 0), (0, 1, -1000)], End::Terminated);
-    cases.extend(repeat(30, &[(0, 1, -1000)], End::Terminated));
+    let mut cases = repeat(30, &[(0, 0, 0), (0, 1, -1000)], CaseEnd::Terminated);
+    cases.extend(repeat(30, &[(0, 1, -1000)], CaseEnd::Terminated));
     let counts = count(1, 2, &cases);
     let error = learn(&counts, Cases::default(), &all(1.0, 20), GO_ON).err().unwrap();
     assert!(error.contains("state 's000'") && error.contains("--discount"), "{error}");
@@ -106,7 +106,7 @@ fn a_policy_that_only_loops_is_refused_without_discount() {
     assert_eq!(learned(&counts, &[], &all(0.9, 20)).fit.supported.probabilities, [1.0, 0.0]);
     assert_eq!(learned(&counts, &[], &all(1.0, 31)).fit.supported.probabilities, [0.0, 1.0]);
     // A log in which no case ever ends has no total either.
-    let cut = count(1, 1, &repeat(30, &[(0, 0, 1000)], End::Truncated(0)));
+    let cut = count(1, 1, &repeat(30, &[(0, 0, 1000)], CaseEnd::Truncated(0)));
     assert!(learn(&cut, Cases::default(), &all(1.0, 20), GO_ON).is_err());
 }
 
@@ -114,7 +114,7 @@ fn a_policy_that_only_loops_is_refused_without_discount() {
 fn only_training_folds_are_learned_from() {
     let mut cases = one_state();
     cases.iter_mut().for_each(|case| case.fold = 0);
-    cases.extend((0..40).map(|_| case(15, &[(0, 2, 1000)], End::Terminated)));
+    cases.extend((0..40).map(|_| case(15, &[(0, 2, 1000)], CaseEnd::Terminated)));
     let counts = count(1, 3, &cases);
     let settings = LearnSettings { hold_out: hold_out(0.2).unwrap(), ..all(1.0, 20) };
     assert_eq!(learned(&counts, &cases, &settings).fit.supported.probabilities, [1.0, 0.0, 0.0]);
@@ -159,8 +159,8 @@ fn nonsense_is_refused_with_a_reason() {
 
 #[test]
 fn a_table_is_what_was_counted() {
-    let mut cases = repeat(3, &[(0, 1, 500), (1, 0, 250)], End::Terminated);
-    cases.extend(repeat(1, &[(0, 1, 1500)], End::Truncated(2)));
+    let mut cases = repeat(3, &[(0, 1, 500), (1, 0, 250)], CaseEnd::Terminated);
+    cases.extend(repeat(1, &[(0, 1, 1500)], CaseEnd::Truncated(2)));
     let model = FittedModel::new(&count(3, 2, &cases), u16::MAX).unwrap();
     assert_eq!(model.pairs, [0, 1, 2, 2]);
     assert_eq!((&model.actions[..], &model.n[..]), (&[1, 0][..], &[4, 3][..]));
@@ -179,8 +179,8 @@ fn a_table_is_what_was_counted() {
 #[test]
 fn where_nothing_matters_the_policy_still_ends() {
     // In state 1 everything is worth 0: going round costs nothing, and so does the end.
-    let mut cases = repeat(30, &[(0, 0, 1000)], End::Terminated);
-    cases.extend(repeat(30, &[(0, 0, 1000), (1, 0, 0), (1, 1, 0)], End::Terminated));
+    let mut cases = repeat(30, &[(0, 0, 1000)], CaseEnd::Terminated);
+    cases.extend(repeat(30, &[(0, 0, 1000), (1, 0, 0), (1, 1, 0)], CaseEnd::Terminated));
     let found = learned(&count(2, 2, &cases), &[], &all(1.0, 20));
     assert_eq!(found.fit.supported.probabilities, [1.0, 0.0, 1.0]);
     assert!((found.fit.supported.evaluated.values[0] - 1.0).abs() < 1e-5);
@@ -189,9 +189,9 @@ fn where_nothing_matters_the_policy_still_ends() {
 #[test]
 fn held_out_rows_that_form_a_cycle_do_not_spoil_the_rest() {
     let mut cases: Vec<Case> = (0..60)
-        .map(|i| case(i % 13, &[(0, 0, 500), (1, 0, if i % 2 == 0 { 0 } else { 1000 })], End::Terminated))
+        .map(|i| case(i % 13, &[(0, 0, 500), (1, 0, if i % 2 == 0 { 0 } else { 1000 })], CaseEnd::Terminated))
         .collect();
-    cases.extend((0..30).map(|_| case(15, &[(0, 0, 500), (1, 0, 0)], End::Truncated(1))));
+    cases.extend((0..30).map(|_| case(15, &[(0, 0, 500), (1, 0, 0)], CaseEnd::Truncated(1))));
     let settings = LearnSettings { hold_out: hold_out(0.2).unwrap(), ..all(1.0, 20) };
     let found = learned(&count(2, 1, &cases), &cases, &settings);
     assert!(

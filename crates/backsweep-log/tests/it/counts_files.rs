@@ -1,12 +1,12 @@
 //! Files of counts: written and read back, made by other programs, and refused with one line.
 
 use crate::common::{named, spec};
-use backsweep_log::counts_file::{load, write_csv};
+
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{Counts, read};
 
 fn loaded(text: &str) -> Result<Counts, String> {
-    load(&named("counts.csv", text), None).map_err(|error| error.to_string())
+    Counts::load(&named("counts.csv", text), None).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -15,8 +15,8 @@ fn what_is_written_is_read_back() {
         "case,t,state,action,reward\na,1,\"x, \"\"y\"\"\",\"go\nhome\",0.25\na,2,#z,go,1\nb,7,é,go,-3\n";
     let counts = read(&spec(), &[named("log", text)], 0, &()).unwrap().counts;
     let mut written = Vec::new();
-    write_csv(&mut written, &counts).unwrap();
-    assert_eq!(load(&named("counts.csv", written), None).unwrap(), counts);
+    counts.write_csv(&mut written).unwrap();
+    assert_eq!(Counts::load(&named("counts.csv", written), None).unwrap(), counts);
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn other_programs_may_write_it_differently() {
     }
     let bare = "state,action,next,fold,n,reward_sum\nx,go,y,10,3,50\nx,go,,2,1,-5\nx,,,10,2,0\n";
     let unit = Decimal::parse(b"0.01").ok();
-    assert_eq!(load(&named("counts.csv", bare), unit).unwrap(), ours);
+    assert_eq!(Counts::load(&named("counts.csv", bare), unit).unwrap(), ours);
 }
 
 #[test]
@@ -65,9 +65,9 @@ fn errors_say_what_is_wrong() {
             "counts.csv:4: column 'fold' is '16'; expected 0 to 15 (or a hexadecimal digit)",
         ),
         (table("x,go,y,0,1.5,1"), "counts.csv:4: column 'n' is '1.5'; expected a whole number"),
-        (table("x,go,y,0,-1,1"), "counts.csv:4: column 'n' is -1; expected a count"),
+        (table("x,go,y,0,-1,1"), "counts.csv:4: column 'n' is '-1'; expected a count"),
         (table("x,go,y,0,1,0.5"), "counts.csv:4: column 'reward_sum' is '0.5'; expected a whole number"),
-        (table("x,go,y,0,1,"), "counts.csv:4: column 'reward_sum' is ''; expected a whole number"),
+        (table("x,go,y,0,1,"), "counts.csv:4: column 'reward_sum' is empty; expected a whole number"),
         (table("x,,y,0,1,"), "counts.csv:4: a row without an action is a start, and has no next state"),
         (table("x,go,y,0,1"), "counts.csv:4: the row is incomplete; expected 6 columns and a line break"),
         (

@@ -1,28 +1,33 @@
 //! Tables in memory: the same bits as from CSV for every type of column, and clear messages for faulty ones.
 
 use crate::common::{HEADER, named, rows, spec};
-use backsweep_log::{Dictionary, EndRule, Frame, Input, Series, Spec, Values, read};
+use backsweep_log::{ColumnChunk, ColumnValues, DataFrame, Dictionary, EndRule, Input, Spec, read};
+use std::error::Error;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Columns that are returned as they are.
 #[derive(Debug, Default)]
-struct Columns(Vec<(String, Series)>);
+struct Columns(Vec<(String, ColumnChunk)>);
 
-impl Frame for Columns {
+impl DataFrame for Columns {
     fn names(&self) -> Vec<String> {
         self.0.iter().map(|(name, _)| name.clone()).collect()
     }
 
     fn n_rows(&self) -> usize {
         match &self.0[0].1.values {
-            Values::Text(codes, _) => codes.len(),
-            Values::Integers(numbers) => numbers.len(),
+            ColumnValues::Text(codes, _) => codes.len(),
+            ColumnValues::Integers(numbers) => numbers.len(),
             other => panic!("the first column has text or whole numbers, not {other:?}"),
         }
     }
 
-    fn part(&self, columns: &[String], rows: Range<usize>) -> Result<Vec<Series>, String> {
+    fn part(
+        &self,
+        columns: &[String],
+        rows: Range<usize>,
+    ) -> Result<Vec<ColumnChunk>, Box<dyn Error + Send + Sync>> {
         let part = |name: &String| {
             let (_, series) = self.0.iter().find(|(known, _)| known == name).ok_or("no such column")?;
             // A column with too few rows is returned as it is.
@@ -31,38 +36,42 @@ impl Frame for Columns {
             }
             let missing = series.missing.as_ref().map(|missing| missing[rows.clone()].to_vec());
             let values = match &series.values {
-                Values::Text(codes, texts) => Values::Text(codes[rows.clone()].to_vec(), Arc::clone(texts)),
-                Values::Integers(numbers) => Values::Integers(numbers[rows.clone()].to_vec()),
-                Values::Floats(numbers) => Values::Floats(numbers[rows.clone()].to_vec()),
-                Values::ShortFloats(numbers) => Values::ShortFloats(numbers[rows.clone()].to_vec()),
-                Values::Decimals(numbers) => Values::Decimals(numbers[rows.clone()].to_vec()),
-                Values::Flags(flags) => Values::Flags(flags[rows.clone()].to_vec()),
-                Values::Times(times, unit) => Values::Times(times[rows.clone()].to_vec(), *unit),
-                Values::Nothing(_) => Values::Nothing(rows.len()),
+                ColumnValues::Text(codes, texts) => {
+                    ColumnValues::Text(codes[rows.clone()].to_vec(), Arc::clone(texts))
+                }
+                ColumnValues::Integers(numbers) => ColumnValues::Integers(numbers[rows.clone()].to_vec()),
+                ColumnValues::Floats(numbers) => ColumnValues::Floats(numbers[rows.clone()].to_vec()),
+                ColumnValues::ShortFloats(numbers) => {
+                    ColumnValues::ShortFloats(numbers[rows.clone()].to_vec())
+                }
+                ColumnValues::Decimals(numbers) => ColumnValues::Decimals(numbers[rows.clone()].to_vec()),
+                ColumnValues::Flags(flags) => ColumnValues::Flags(flags[rows.clone()].to_vec()),
+                ColumnValues::Times(times, unit) => ColumnValues::Times(times[rows.clone()].to_vec(), *unit),
+                ColumnValues::Nothing(_) => ColumnValues::Nothing(rows.len()),
             };
-            Ok(Series { values, missing })
+            Ok(ColumnChunk { values, missing })
         };
         columns.iter().map(part).collect()
     }
 }
 
-fn whole(values: Values) -> Series {
-    Series { values, missing: None }
+fn whole(values: ColumnValues) -> ColumnChunk {
+    ColumnChunk { values, missing: None }
 }
 
 /// Texts, each once in the dictionary; empty ones are missing.
-fn texts(fields: &[&str]) -> Series {
+fn texts(fields: &[&str]) -> ColumnChunk {
     let mut known: Vec<&str> = fields.to_vec();
     known.sort_unstable();
     known.dedup();
     let codes = fields.iter().map(|field| known.binary_search(field).unwrap() as u32).collect();
-    Series {
-        values: Values::Text(codes, Arc::new(known.iter().collect::<Dictionary>())),
+    ColumnChunk {
+        values: ColumnValues::Text(codes, Arc::new(known.iter().collect::<Dictionary>())),
         missing: fields.contains(&"").then(|| fields.iter().map(|field| field.is_empty()).collect()),
     }
 }
 
-fn frame(columns: Vec<(&str, Series)>) -> [Input; 1] {
+fn frame(columns: Vec<(&str, ColumnChunk)>) -> [Input; 1] {
     let columns = columns.into_iter().map(|(name, series)| (name.to_owned(), series)).collect();
     [Input::Frame("the table".into(), Arc::new(Columns(columns)))]
 }
@@ -87,29 +96,29 @@ fn every_type_of_column_gives_the_bits_of_csv() {
     const MILLISECOND: i128 = 1_000_000_000_000_000;
     let orders = [
         texts(&fields(1)),
-        whole(Values::Integers(order.clone())),
-        whole(Values::Floats(order.iter().map(|&t| t as f64 / 8.0).collect())),
-        whole(Values::Times(order.iter().map(|&t| 1000 * t - 4321).collect(), MILLISECOND)),
+        whole(ColumnValues::Integers(order.clone())),
+        whole(ColumnValues::Floats(order.iter().map(|&t| t as f64 / 8.0).collect())),
+        whole(ColumnValues::Times(order.iter().map(|&t| 1000 * t - 4321).collect(), MILLISECOND)),
     ];
     let paid = [
         texts(&fields(4)),
-        whole(Values::Floats(rewards.clone())),
-        whole(Values::ShortFloats(rewards.iter().map(|&reward| reward as f32).collect())),
-        whole(Values::Floats(rewards.clone())),
+        whole(ColumnValues::Floats(rewards.clone())),
+        whole(ColumnValues::ShortFloats(rewards.iter().map(|&reward| reward as f32).collect())),
+        whole(ColumnValues::Floats(rewards.clone())),
     ];
     let ended = [
         texts(&fields(5)),
-        whole(Values::Flags(done.clone())),
-        Series {
-            values: Values::Integers(vec![1; done.len()]),
+        whole(ColumnValues::Flags(done.clone())),
+        ColumnChunk {
+            values: ColumnValues::Integers(vec![1; done.len()]),
             missing: Some(done.iter().map(|done| !done).collect()),
         },
-        whole(Values::Integers(done.iter().map(|&done| done.into()).collect())),
+        whole(ColumnValues::Integers(done.iter().map(|&done| done.into()).collect())),
     ];
     for (i, ((order, paid), ended)) in orders.into_iter().zip(paid).zip(ended).enumerate() {
         for threads in [1, 3] {
             let table = frame(vec![
-                ("unused", whole(Values::Integers(vec![7; done.len()]))),
+                ("unused", whole(ColumnValues::Integers(vec![7; done.len()]))),
                 ("done", ended.clone()),
                 ("case", texts(&fields(0))),
                 ("t", order.clone()),
@@ -125,33 +134,33 @@ fn every_type_of_column_gives_the_bits_of_csv() {
 }
 
 /// A small table that is right: two cases of two rows.
-fn small() -> Vec<(&'static str, Series)> {
+fn small() -> Vec<(&'static str, ColumnChunk)> {
     vec![
-        ("case", whole(Values::Integers(vec![1, 1, 2, 2]))),
-        ("t", whole(Values::Integers(vec![0, 1, 0, 1]))),
+        ("case", whole(ColumnValues::Integers(vec![1, 1, 2, 2]))),
+        ("t", whole(ColumnValues::Integers(vec![0, 1, 0, 1]))),
         ("state", texts(&["a", "b", "a", "b"])),
-        ("action", whole(Values::Flags(vec![true, false, true, false]))),
-        ("reward", whole(Values::Floats(vec![0.1, 0.2, 0.5, 1.0]))),
-        ("done", whole(Values::Flags(vec![false, true, false, true]))),
+        ("action", whole(ColumnValues::Flags(vec![true, false, true, false]))),
+        ("reward", whole(ColumnValues::Floats(vec![0.1, 0.2, 0.5, 1.0]))),
+        ("done", whole(ColumnValues::Flags(vec![false, true, false, true]))),
     ]
 }
 
 #[test]
 fn names_of_numbers_flags_and_times_are_those_of_csv() {
     const SECOND: i128 = 1_000_000_000_000_000_000;
-    let state = |values: Values| {
+    let state = |values: ColumnValues| {
         let mut columns = small();
         columns[2].1 = whole(values);
         read(&spec_with_done(), &frame(columns), 0, &()).unwrap().counts
     };
-    assert_eq!(state(Values::Integers(vec![-1, 12, -1, 12])).states, ["-1", "12"]);
-    assert_eq!(state(Values::Floats(vec![1.0, 2.5, 1.0, 2.5])).states, ["1.0", "2.5"]);
-    assert_eq!(state(Values::ShortFloats(vec![0.1, 2.5, 0.1, 2.5])).states, ["0.1", "2.5"]);
-    assert_eq!(state(Values::Flags(vec![true, false, true, false])).states, ["false", "true"]);
-    let times = state(Values::Times(vec![0, 86_399, 0, 86_399], SECOND));
+    assert_eq!(state(ColumnValues::Integers(vec![-1, 12, -1, 12])).states, ["-1", "12"]);
+    assert_eq!(state(ColumnValues::Floats(vec![1.0, 2.5, 1.0, 2.5])).states, ["1.0", "2.5"]);
+    assert_eq!(state(ColumnValues::ShortFloats(vec![0.1, 2.5, 0.1, 2.5])).states, ["0.1", "2.5"]);
+    assert_eq!(state(ColumnValues::Flags(vec![true, false, true, false])).states, ["false", "true"]);
+    let times = state(ColumnValues::Times(vec![0, 86_399, 0, 86_399], SECOND));
     assert_eq!(times.states, ["1970-01-01 00:00:00", "1970-01-01 23:59:59"]);
     assert_eq!(
-        state(Values::Times(vec![-1, 19_782, -1, 19_782], 86_400 * SECOND)).states,
+        state(ColumnValues::Times(vec![-1, 19_782, -1, 19_782], 86_400 * SECOND)).states,
         ["1969-12-31", "2024-02-29"]
     );
     assert_eq!(times.actions, ["false", "true"]);
@@ -159,13 +168,13 @@ fn names_of_numbers_flags_and_times_are_those_of_csv() {
 
 #[test]
 fn errors_name_column_and_row() {
-    let problem = |column: usize, series: Series| {
+    let problem = |column: usize, series: ColumnChunk| {
         let mut columns = small();
         columns[column].1 = series;
         read(&spec_with_done(), &frame(columns), 0, &()).unwrap_err().to_string()
     };
-    let numbers = |missing: [bool; 4]| Series {
-        values: Values::Integers(vec![0, 1, 0, 1]),
+    let numbers = |missing: [bool; 4]| ColumnChunk {
+        values: ColumnValues::Integers(vec![0, 1, 0, 1]),
         missing: Some(missing.into()),
     };
     let hole = [false, false, true, false];
@@ -174,33 +183,37 @@ fn errors_name_column_and_row() {
         (1, numbers(hole), ["the table: row 3", "column 't' is empty"]),
         (
             1,
-            whole(Values::Floats(vec![0.0, 1.0, f64::NAN, 2.0])),
+            whole(ColumnValues::Floats(vec![0.0, 1.0, f64::NAN, 2.0])),
             ["the table: row 3", "column 't' is 'NaN'"],
         ),
         (2, numbers(hole), ["the table: row 3", "column 'state' is empty"]),
-        (2, whole(Values::Nothing(4)), ["the table: row 1", "column 'state' is empty"]),
+        (2, whole(ColumnValues::Nothing(4)), ["the table: row 1", "column 'state' is empty"]),
         (4, numbers(hole), ["the table: row 3", "column 'reward' is empty"]),
         (
             4,
-            whole(Values::Floats(vec![0.0, f64::NAN, 1.0, 2.0])),
+            whole(ColumnValues::Floats(vec![0.0, f64::NAN, 1.0, 2.0])),
             ["the table: row 2", "column 'reward' is 'NaN'"],
         ),
         (
             4,
-            whole(Values::Floats(vec![0.0, 0.0, 1.0, f64::INFINITY])),
+            whole(ColumnValues::Floats(vec![0.0, 0.0, 1.0, f64::INFINITY])),
             ["the table: row 4", "column 'reward' is 'inf'"],
         ),
-        (4, whole(Values::Flags(vec![true; 4])), ["the table: row 1", "column 'reward' is 'true'"]),
+        (4, whole(ColumnValues::Flags(vec![true; 4])), ["the table: row 1", "column 'reward' is 'true'"]),
         (5, texts(&["0", "1", "0", "maybe"]), ["the table: row 4", "column 'done' is 'maybe'"]),
-        (3, whole(Values::Integers(vec![1; 3])), ["the table", "column 'action' has 3 rows; expected 4"]),
+        (
+            3,
+            whole(ColumnValues::Integers(vec![1; 3])),
+            ["the table", "column 'action' has 3 rows; expected 4"],
+        ),
         (
             2,
-            Series { values: Values::Integers(vec![1; 4]), missing: Some(vec![false; 2]) },
+            ColumnChunk { values: ColumnValues::Integers(vec![1; 4]), missing: Some(vec![false; 2]) },
             ["the table", "has 2 rows"],
         ),
         (
             2,
-            whole(Values::Text(vec![0, 1, 0, 2], Arc::new(["a", "b"].iter().collect()))),
+            whole(ColumnValues::Text(vec![0, 1, 0, 2], Arc::new(["a", "b"].iter().collect()))),
             ["the table", "code 2 in row 3"],
         ),
     ] {

@@ -1,7 +1,9 @@
 //! Faulty logs, each refused with one line that says where, what was found and what was expected.
 
 use crate::common::{gzip, named, spec, zstd};
-use backsweep_log::{Column, EndRule, Input, Outcome, Spec, columns, read};
+use backsweep_log::{
+    BinnedColumn, EndRule, Error, Expected, FinalRewards, Input, RowProblem, Spec, SpecField, columns, read,
+};
 
 const GOOD: &str = "case,t,state,action,reward\na,1,x,go,1\na,2,y,go,0.5\nb,1,x,go,2\n";
 
@@ -18,6 +20,7 @@ fn refusal(spec: &Spec, inputs: &[Input]) -> String {
 fn check(what: &str, found: &str, expected: &str) {
     assert!(found.contains(expected), "{what}\nfound:    {found}\nexpected: {expected}");
     assert!(!found.contains('\n'), "{what}: more than one line: {found}");
+    assert!(!found.contains("--"), "{what}: a flag, which only the command has: {found}");
     assert!(found.len() < 600, "{what}: too long: {found}");
 }
 
@@ -34,10 +37,7 @@ fn rows() {
         ("a,nan,y,go,1", "column 't' is 'nan'; expected a number"),
         ("a,1e40,y,go,1", "column 't' is '1e40'; expected a number"),
         ("a,2024-02-30,y,go,1", "column 't' is '2024-02-30'; expected a number"),
-        (
-            "a,2,,go,1",
-            "column 'state' is empty; expected a value (--missing NAME gives a name to empty values)",
-        ),
+        ("a,2,,go,1", "column 'state' is empty; expected a value (`missing` gives a name to empty values)"),
         ("a,2,y,,1", "column 'action' is empty; expected a value"),
         ("a,2,y,go,", "column 'reward' is empty; expected a number, since it is the reward"),
         ("a,2,y,go,lots", "column 'reward' is 'lots'; expected a number, since it is the reward"),
@@ -46,7 +46,7 @@ fn rows() {
         ("a,2,y,go,1_000", "column 'reward' is '1_000'; expected a number"),
         (
             "a,2,y,go,0.1234567890123456789",
-            "column 'reward' is '0.1234567890123456789'; expected a reward of up to 18 digits (--reward-unit",
+            "column 'reward' is '0.1234567890123456789'; expected a reward of up to 18 digits (`reward_unit` 0.01",
         ),
         ("a,2,\u{1b}[31my,go,\u{1b}", "column 'reward' is '\u{fffd}'; expected a number"),
         (
@@ -62,7 +62,7 @@ fn rows() {
         check(
             row,
             &found,
-            "1 of 3 rows is bad (33.33 %); fix the log, or pass --skip-bad 34% to skip bad rows and their cases",
+            "1 of 3 rows is bad (33.33 %); fix the log, or pass `skip_bad: 0.34` to skip bad rows and their cases",
         );
     }
 }
@@ -206,25 +206,25 @@ fn truncated_files_are_refused() {
 #[test]
 fn settings() {
     let log = || named("log", GOOD);
-    let state = |text: &str| Spec { state: vec![Column::parse(text).unwrap()], ..spec() };
+    let state = |text: &str| Spec { state: vec![BinnedColumn::parse(text).unwrap()], ..spec() };
     let cases = [
         (
             Spec { state: vec![], ..spec() },
             "state,",
             "place,",
-            "no column for the state was given or found; name it with --state",
+            "no column for the state was given or found; name it with `state`",
         ),
         (
             Spec { action: vec![], ..spec() },
             "action,",
             "doing,",
-            "no column for the action was given or found; name it with --action",
+            "no column for the action was given or found; name it with `action`",
         ),
         (
             Spec { case: None, ..spec() },
             "case,",
             "who,",
-            "no column for the case was given or found; name it with --case",
+            "no column for the case was given or found; name it with `case`",
         ),
     ];
     for (settings, from, to, expected) in cases {
@@ -241,17 +241,17 @@ fn settings() {
             "log:2: column 'state' is 'x'; expected 1 or 0, true or false, yes or no",
         ),
         (
-            Spec { outcome: Some(Outcome::parse("action=stay:1").unwrap()), ..spec() },
-            "log:3: column 'action' of a last row is not one of: stay (see --final)",
+            Spec { final_rewards: Some(FinalRewards::parse("action=stay:1").unwrap()), ..spec() },
+            "log:3: column 'action' of a last row is not one of: stay (see `final_rewards`)",
         ),
         (
             Spec { reward_unit: backsweep_log::decimal::Decimal::parse(b"1").ok(), ..spec() },
             "log:3: column 'reward' is '0.5'; expected a multiple of the reward unit 1",
         ),
-        (Spec { skip_bad: f64::NAN, ..spec() }, "--skip-bad is NaN %; expected 0 to 100"),
+        (Spec { skip_bad: f64::NAN, ..spec() }, "`skip_bad` is NaN; expected a share from 0 to 1"),
         (
             Spec { missing: Some(String::new()), ..spec() },
-            "--missing is empty; expected a name such as unknown",
+            "`missing` is empty; expected a name such as unknown",
         ),
     ];
     for (settings, expected) in cases {
@@ -270,7 +270,7 @@ fn settings() {
         &refusal(&by_done, &[named("log", after_end)]),
         "log:2: the case continues after this row, which says that it ended or was cut",
     );
-    let joined = Spec { state: vec![Column::plain("state"), Column::plain("action")], ..spec() };
+    let joined = Spec { state: vec![BinnedColumn::plain("state"), BinnedColumn::plain("action")], ..spec() };
     let bar = GOOD.replace("a,2,y", "a,2,y|z");
     check(
         "joined",
@@ -281,7 +281,7 @@ fn settings() {
     check(
         "sums",
         &refusal(&spec(), &[named("log", huge)]),
-        "may not fit in 64 bits; --reward-unit 0.01 --round-rewards rounds to cents",
+        "may not fit in 64 bits; `reward_unit` 0.01 with `round_rewards` rounds to cents",
     );
 }
 
@@ -302,4 +302,30 @@ fn names_of_files() {
         "is named twice; its rows would be counted twice",
     );
     check("nothing", &expand(&[]), "no log was named");
+}
+
+#[test]
+fn front_ends_name_settings_in_their_own_words() {
+    let log = named("log.csv", GOOD.replace("a,2,y,go", "a,2,,go"));
+    let error = read(&spec(), &[log], 0, &()).unwrap_err();
+    let Error::BadRows { first: Some(first), n_bad: 1, n_rows: 3 } = &error else { panic!("{error:?}") };
+    let RowProblem::Value { column, found, expected: Expected::Name } = &first.problem else {
+        panic!("{first:?}")
+    };
+    assert_eq!((first.place.as_str(), column.as_str(), found.as_slice()), ("log.csv:3", "state", &b""[..]));
+    let shouted = error.message(|field| match field {
+        SpecField::Missing => Some("MISSING".to_owned()),
+        SpecField::SkipPercent(percent) => Some(format!("SKIP {percent}")),
+        _ => None,
+    });
+    assert_eq!(
+        shouted,
+        "log.csv:3: column 'state' is empty; expected a value (MISSING gives a name to empty values). 1 of 3 rows is bad \
+         (33.33 %); fix the log, or pass SKIP 34 to skip bad rows and their cases"
+    );
+    // A front end without these settings does not offer them.
+    assert_eq!(
+        error.message(|_| None),
+        "log.csv:3: column 'state' is empty; expected a value. 1 of 3 rows is bad (33.33 %); fix the log"
+    );
 }

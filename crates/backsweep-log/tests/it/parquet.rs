@@ -6,7 +6,7 @@ use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array,
     Int32Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray, UInt16Array,
 };
-use backsweep_log::{Counts, EndRule, Input, Spec, counts_file, read};
+use backsweep_log::{Counts, EndRule, Input, Spec, read};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -159,8 +159,8 @@ fn counts_survive_both_kinds_of_file() {
     std::fs::create_dir_all(&folder).unwrap();
     for name in ["counts.parquet", "counts.csv"] {
         let path = folder.join(name);
-        counts_file::save(&path, &counts).unwrap();
-        assert_eq!(counts_file::load(&Input::File(path), None).unwrap(), counts);
+        counts.save(&path).unwrap();
+        assert_eq!(Counts::load(&Input::File(path), None).unwrap(), counts);
     }
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2);
     std::fs::remove_dir_all(folder).unwrap();

@@ -1,7 +1,7 @@
 //! Logs in memory, read and compared with what was counted by hand.
 
 use crate::common::{bytes, lines, spec};
-use backsweep_log::{End, EndRule, Outcome, Spec, read};
+use backsweep_log::{CaseEnd, EndRule, FinalRewards, Spec, read};
 
 const STEPS: &str = "case,t,state,action,reward\n\
     a,1,hall,left,1\n\
@@ -34,7 +34,7 @@ fn a_cut_case_does_not_end_and_its_last_row_only_says_where_it_was() {
     let expected = "start hall 0 1\nstart hall 9 1\nhall left hall 9 1 -2\nhall left room 0 1 1\nhall right room 9 1 0\n";
     assert_eq!(lines(&log.counts), expected);
     let room = log.counts.states.iter().position(|state| state == "room").unwrap() as u32;
-    assert!(log.cases.iter().all(|case| case.end == End::Truncated(room)));
+    assert!(log.cases.iter().all(|case| case.end == CaseEnd::Truncated(room)));
     assert_eq!(log.cases.iter().map(|case| case.steps.len()).collect::<Vec<_>>(), [1, 2]);
     assert_eq!((log.report.ended, log.report.cut), (0, 2));
 }
@@ -51,8 +51,9 @@ fn a_column_can_say_which_rows_ended() {
 #[test]
 fn the_final_rule_pays_at_the_end_only() {
     let text = "case,t,state,action,outcome\na,1,x,go,died\na,2,y,go,survived\nb,1,x,go,died\n";
-    let outcome = Some(Outcome::parse("outcome=survived:1,died:-0.5").unwrap());
-    let log = read(&Spec { outcome, reward: None, ..spec() }, &[bytes(text)], u16::MAX, &()).unwrap();
+    let outcome = Some(FinalRewards::parse("outcome=survived:1,died:-0.5").unwrap());
+    let log = read(&Spec { final_rewards: outcome, reward: None, ..spec() }, &[bytes(text)], u16::MAX, &())
+        .unwrap();
     assert_eq!(
         lines(&log.counts),
         "start x 0 1\nstart x 9 1\nx go end 9 1 -5\nx go y 0 1 0\ny go end 0 1 10\n"
@@ -68,7 +69,10 @@ fn rows_that_are_transitions_need_no_order() {
         x,go,1,y,0,0\ny,go,1,z,0,1\nx,go,2,y,1,0\nx,go,3,,True,false\n";
     let mut spec = Spec { threads: 1, ..Spec::default() };
     let guesses = spec.fill_in(&backsweep_log::columns(&bytes(text)).unwrap()).unwrap();
-    assert!(guesses.iter().any(|guess| guess.contains("next state = column 'next_state'")), "{guesses:?}");
+    assert!(
+        guesses.iter().any(|guess| guess.to_string().contains("next state = column 'next_state'")),
+        "{guesses:?}"
+    );
     let log = read(&spec, &[bytes(text)], 0, &()).unwrap();
     assert_eq!(lines(&log.counts), "x go end 0 2 5\nx go y 0 1 1\ny go z 0 1 1\n");
     assert!(log.counts.starts.is_empty());
@@ -78,7 +82,7 @@ fn rows_that_are_transitions_need_no_order() {
 fn states_come_from_several_columns_and_bins() {
     let text = "case,t,ward,sofa,dose\na,1,icu,-1,0\na,2,icu,4.9,0.5\nb,1,er,5,2\nb,2,er,11,0\n";
     let columns =
-        |text: &str| text.split(',').map(|part| backsweep_log::Column::parse(part).unwrap()).collect();
+        |text: &str| text.split(',').map(|part| backsweep_log::BinnedColumn::parse(part).unwrap()).collect();
     let binned =
         Spec { state: columns("ward,sofa:0|5|10"), action: columns("dose:0q2"), reward: None, ..spec() };
     let log = read(&binned, &[bytes(text)], 0, &()).unwrap();

@@ -2,15 +2,15 @@
 
 use backsweep::Random;
 use backsweep_learn::{Cases, LearnSettings, Learned, learn};
-use backsweep_log::{Case, CountRow, Counts, End, Start, Step};
+use backsweep_log::{Case, CaseEnd, CaseStart, CaseStep, CountRow, Counts};
 use std::collections::BTreeMap;
 
 /// Never stops.
 pub const GO_ON: &(dyn Fn() -> bool + Sync) = &|| false;
 
 /// One case by numbers of states and actions; rewards in thousandths.
-pub fn case(fold: u8, steps: &[(u32, u32, i64)], end: End) -> Case {
-    let steps = steps.iter().map(|&(state, action, reward)| Step { state, action, reward }).collect();
+pub fn case(fold: u8, steps: &[(u32, u32, i64)], end: CaseEnd) -> Case {
+    let steps = steps.iter().map(|&(state, action, reward)| CaseStep { state, action, reward }).collect();
     Case { fold, steps, end }
 }
 
@@ -22,8 +22,8 @@ pub fn count(n_states: u32, n_actions: u32, cases: &[Case]) -> Counts {
         for (t, step) in case.steps.iter().enumerate() {
             let next = match (case.steps.get(t + 1), case.end) {
                 (Some(next), _) => Some(next.state),
-                (None, End::Truncated(state)) => Some(state),
-                (None, End::Terminated) => None,
+                (None, CaseEnd::Truncated(state)) => Some(state),
+                (None, CaseEnd::Terminated) => None,
             };
             let row: &mut (i64, i64) = rows.entry((step.state, step.action, next, case.fold)).or_default();
             *row = (row.0 + 1, row.1 + step.reward);
@@ -44,7 +44,7 @@ pub fn count(n_states: u32, n_actions: u32, cases: &[Case]) -> Counts {
                 reward_sum,
             })
             .collect(),
-        starts: starts.into_iter().map(|((state, fold), n)| Start { state, fold, n }).collect(),
+        starts: starts.into_iter().map(|((state, fold), n)| CaseStart { state, fold, n }).collect(),
         decimals: 3,
         ..Counts::default()
     }
@@ -77,8 +77,10 @@ impl World {
             let next = Some(draw(row, random)).filter(|&next| next < row.len());
             steps.push((state as u32, action as u32, (self.reward)(state, action, next)));
             match next {
-                None => return case(fold, &steps, End::Terminated),
-                Some(next) if steps.len() == most => return case(fold, &steps, End::Truncated(next as u32)),
+                None => return case(fold, &steps, CaseEnd::Terminated),
+                Some(next) if steps.len() == most => {
+                    return case(fold, &steps, CaseEnd::Truncated(next as u32));
+                }
                 Some(next) => state = next,
             }
         }

@@ -1,6 +1,6 @@
 //! Logs for tests: in memory, random, shuffled, compressed.
 
-use backsweep_log::{Column, Counts, Input, Spec};
+use backsweep_log::{BinnedColumn, Counts, Input, Spec};
 use std::io::Write;
 
 /// The settings of the logs in these tests.
@@ -8,8 +8,8 @@ pub fn spec() -> Spec {
     Spec {
         case: Some("case".into()),
         order: Some("t".into()),
-        state: vec![Column::plain("state")],
-        action: vec![Column::plain("action")],
+        state: vec![BinnedColumn::plain("state")],
+        action: vec![BinnedColumn::plain("action")],
         reward: Some("reward".into()),
         threads: 2,
         ..Spec::default()

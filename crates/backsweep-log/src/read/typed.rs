@@ -1,23 +1,23 @@
-//! Columns of typed values, and their rows as [`Cells`]: numbers are used as numbers, without going through text.
+//! Columns of typed values, and their rows as [`RowCells`]: numbers are used as numbers, without going through text.
 
 use crate::decimal::{Decimal, NotDecimal};
-use crate::moment::{self, Kind, Moment};
-use crate::rows::Cells;
+use crate::moment::{self, Moment, OrderKind};
+use crate::read::cells::RowCells;
 use std::io::Write;
 use std::sync::Arc;
 
 /// Some rows of a column.
 #[derive(Clone, Debug)]
-pub struct Series {
+pub struct ColumnChunk {
     /// The values; missing ones may be anything.
-    pub values: Values,
+    pub values: ColumnValues,
     /// Whether each value is missing; `None` if none is.
     pub missing: Option<Vec<bool>>,
 }
 
 /// The values of a column, by type.
 #[derive(Clone, Debug)]
-pub enum Values {
+pub enum ColumnValues {
     /// Text, as places in a dictionary.
     Text(Vec<u32>, Arc<Dictionary>),
     /// Whole numbers.
@@ -71,23 +71,23 @@ impl Dictionary {
     }
 }
 
-impl Series {
+impl ColumnChunk {
     /// What is wrong with a column that should have this many rows, if anything.
     pub(crate) fn check(&self, n_rows: usize) -> Result<(), String> {
         let n = match &self.values {
-            Values::Text(codes, _) => codes.len(),
-            Values::Integers(numbers) | Values::Times(numbers, _) => numbers.len(),
-            Values::Floats(numbers) => numbers.len(),
-            Values::ShortFloats(numbers) => numbers.len(),
-            Values::Decimals(numbers) => numbers.len(),
-            Values::Flags(flags) => flags.len(),
-            Values::Nothing(n) => *n,
+            ColumnValues::Text(codes, _) => codes.len(),
+            ColumnValues::Integers(numbers) | ColumnValues::Times(numbers, _) => numbers.len(),
+            ColumnValues::Floats(numbers) => numbers.len(),
+            ColumnValues::ShortFloats(numbers) => numbers.len(),
+            ColumnValues::Decimals(numbers) => numbers.len(),
+            ColumnValues::Flags(flags) => flags.len(),
+            ColumnValues::Nothing(n) => *n,
         };
         let n = self.missing.as_ref().map_or(n, |missing| if missing.len() == n { n } else { missing.len() });
         if n != n_rows {
             return Err(format!("has {n} rows; expected {n_rows}"));
         }
-        if let Values::Text(codes, dictionary) = &self.values
+        if let ColumnValues::Text(codes, dictionary) = &self.values
             && let Some(row) =
                 (0..n).find(|&row| !self.is_missing(row) && codes[row] as usize >= dictionary.ends.len())
         {
@@ -105,21 +105,21 @@ impl Series {
 
 /// A row of some columns.
 pub(crate) struct TypedCells<'a> {
-    columns: &'a [Series],
+    columns: &'a [ColumnChunk],
     pub row: usize,
     text: Vec<u8>,
 }
 
 impl<'a> TypedCells<'a> {
     /// Before the first row.
-    pub fn new(columns: &'a [Series]) -> Self {
+    pub fn new(columns: &'a [ColumnChunk]) -> Self {
         Self { columns, row: 0, text: Vec::new() }
     }
 }
 
 const DIGITS: &[u8; 10] = b"0123456789";
 
-impl Cells for TypedCells<'_> {
+impl RowCells for TypedCells<'_> {
     fn text(&mut self, slot: usize) -> &[u8] {
         let Self { columns, row, text } = self;
         let (column, row) = (&columns[slot], *row);
@@ -129,21 +129,21 @@ impl Cells for TypedCells<'_> {
         text.clear();
         // Writing into memory does not fail.
         match &column.values {
-            Values::Text(codes, dictionary) => return dictionary.text(codes[row]),
-            Values::Flags(flags) => return if flags[row] { b"true" } else { b"false" },
-            Values::Nothing(_) => return b"",
-            Values::Integers(numbers) => match numbers[row] {
+            ColumnValues::Text(codes, dictionary) => return dictionary.text(codes[row]),
+            ColumnValues::Flags(flags) => return if flags[row] { b"true" } else { b"false" },
+            ColumnValues::Nothing(_) => return b"",
+            ColumnValues::Integers(numbers) => match numbers[row] {
                 digit @ 0..=9 => return &DIGITS[digit as usize..=digit as usize],
                 number => drop(write!(text, "{number}")),
             },
             // As text, 1.0 stays 1.0.
-            Values::Floats(numbers) => drop(write!(text, "{:?}", numbers[row])),
-            Values::ShortFloats(numbers) => drop(write!(text, "{:?}", numbers[row])),
-            Values::Decimals(numbers) => match numbers[row] {
+            ColumnValues::Floats(numbers) => drop(write!(text, "{:?}", numbers[row])),
+            ColumnValues::ShortFloats(numbers) => drop(write!(text, "{:?}", numbers[row])),
+            ColumnValues::Decimals(numbers) => match numbers[row] {
                 Some(number) => drop(write!(text, "{number}")),
                 None => text.extend_from_slice(b"a number of more than 18 digits"),
             },
-            Values::Times(times, scale) => {
+            ColumnValues::Times(times, scale) => {
                 moment::write_date(i128::from(times[row]) * scale, *scale < moment::DAY, text);
             }
         }
@@ -155,8 +155,8 @@ impl Cells for TypedCells<'_> {
         let (column, row) = (&self.columns[slot], self.row);
         match &column.values {
             _ if column.is_missing(row) => Err(NotDecimal::Number),
-            Values::Integers(numbers) => Ok(Decimal { mantissa: numbers[row], decimals: 0 }),
-            Values::Floats(numbers) => {
+            ColumnValues::Integers(numbers) => Ok(Decimal { mantissa: numbers[row], decimals: 0 }),
+            ColumnValues::Floats(numbers) => {
                 let number = numbers[row];
                 Decimal::shortest(number).ok_or(if number.is_finite() {
                     NotDecimal::Digits
@@ -164,7 +164,7 @@ impl Cells for TypedCells<'_> {
                     NotDecimal::Number
                 })
             }
-            Values::Decimals(numbers) => numbers[row].ok_or(NotDecimal::Digits),
+            ColumnValues::Decimals(numbers) => numbers[row].ok_or(NotDecimal::Digits),
             _ => Decimal::parse(self.text(slot)),
         }
     }
@@ -174,8 +174,10 @@ impl Cells for TypedCells<'_> {
         let (column, row) = (&self.columns[slot], self.row);
         match &column.values {
             _ if column.is_missing(row) => None,
-            Values::Floats(numbers) => Decimal::units_of(numbers[row], decimals),
-            Values::Integers(numbers) => Decimal { mantissa: numbers[row], decimals: 0 }.in_units(decimals),
+            ColumnValues::Floats(numbers) => Decimal::units_of(numbers[row], decimals),
+            ColumnValues::Integers(numbers) => {
+                Decimal { mantissa: numbers[row], decimals: 0 }.in_units(decimals)
+            }
             _ => None,
         }
     }
@@ -185,8 +187,8 @@ impl Cells for TypedCells<'_> {
         let (column, row) = (&self.columns[slot], self.row);
         match &column.values {
             _ if column.is_missing(row) => None,
-            Values::Flags(flags) => Some(flags[row]),
-            Values::Integers(numbers) => match numbers[row] {
+            ColumnValues::Flags(flags) => Some(flags[row]),
+            ColumnValues::Integers(numbers) => match numbers[row] {
                 0 => Some(false),
                 1 => Some(true),
                 _ => None,
@@ -199,8 +201,8 @@ impl Cells for TypedCells<'_> {
         let (column, row) = (&self.columns[slot], self.row);
         match &column.values {
             _ if column.is_missing(row) => None,
-            Values::Integers(numbers) => Some(numbers[row] as f64),
-            Values::Floats(numbers) => Some(numbers[row]).filter(|number| number.is_finite()),
+            ColumnValues::Integers(numbers) => Some(numbers[row] as f64),
+            ColumnValues::Floats(numbers) => Some(numbers[row]).filter(|number| number.is_finite()),
             _ => std::str::from_utf8(self.text(slot).trim_ascii())
                 .ok()?
                 .parse()
@@ -210,13 +212,13 @@ impl Cells for TypedCells<'_> {
     }
 
     #[inline]
-    fn moment(&mut self, slot: usize) -> Option<(Moment, Kind)> {
+    fn moment(&mut self, slot: usize) -> Option<(Moment, OrderKind)> {
         let (column, row) = (&self.columns[slot], self.row);
         match &column.values {
             _ if column.is_missing(row) => None,
-            Values::Times(times, scale) => Some((i128::from(times[row]) * scale, Kind::Date)),
-            Values::Integers(_) | Values::Floats(_) | Values::Decimals(_) => {
-                self.decimal(slot).ok().map(|number| (moment::of_decimal(number), Kind::Number))
+            ColumnValues::Times(times, scale) => Some((i128::from(times[row]) * scale, OrderKind::Date)),
+            ColumnValues::Integers(_) | ColumnValues::Floats(_) | ColumnValues::Decimals(_) => {
+                self.decimal(slot).ok().map(|number| (moment::of_decimal(number), OrderKind::Number))
             }
             _ => moment::parse(self.text(slot)),
         }
@@ -227,9 +229,9 @@ impl Cells for TypedCells<'_> {
         let (column, row) = (&self.columns[slot], self.row);
         match &column.values {
             _ if column.is_missing(row) => None,
-            Values::Text(codes, _) => Some(codes[row]),
+            ColumnValues::Text(codes, _) => Some(codes[row]),
             // Small numbers are their own codes.
-            Values::Integers(numbers) => u16::try_from(numbers[row]).ok().map(u32::from),
+            ColumnValues::Integers(numbers) => u16::try_from(numbers[row]).ok().map(u32::from),
             _ => None,
         }
     }
@@ -240,8 +242,8 @@ impl Cells for TypedCells<'_> {
         row > 0
             && column.missing.is_none()
             && match &column.values {
-                Values::Text(codes, _) => codes[row] == codes[row - 1],
-                Values::Integers(numbers) => numbers[row] == numbers[row - 1],
+                ColumnValues::Text(codes, _) => codes[row] == codes[row - 1],
+                ColumnValues::Integers(numbers) => numbers[row] == numbers[row - 1],
                 _ => false,
             }
     }

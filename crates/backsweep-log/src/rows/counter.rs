@@ -1,19 +1,16 @@
 //! Rows to counts, as one thread sees them.
 //!
 //! A *fragment* is a run of consecutive rows of one case in increasing order. Steps within a fragment are counted immediately;
-//! only its first and last row are remembered, and `link.rs` joins the fragments of a case when all rows have been read. If
+//! only its first and last row are remembered, and `join.rs` joins the fragments of a case when all rows have been read. If
 //! fragments of a case overlap, as in a shuffled log, the log is read again with every row as a separate fragment
 //! (`single_rows`).
 
-use crate::counts::FOLDS;
 use crate::decimal::{Decimal, power};
-use crate::md5::md5;
+use crate::error::RowProblem;
+use crate::fold::{CaseKey, FOLDS, case_key, fold};
 use crate::moment::Moment;
-use crate::names::Names;
+use crate::names::{END, NameTable};
 use hashbrown::HashTable;
-
-/// In place of a next state: the case ended.
-pub(crate) const END: u32 = u32::MAX;
 
 /// What a row says about the end of its case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +25,7 @@ pub(crate) enum Stop {
 
 /// One row of a log, in numbers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row {
+pub(crate) struct EncodedRow {
     pub order: Moment,
     pub reward: i64,
     pub state: u32,
@@ -43,8 +40,7 @@ pub(crate) struct Row {
 /// A run of consecutive rows of one case.
 #[derive(Clone, Debug)]
 pub(crate) struct Fragment {
-    /// The md5 of the case's name.
-    pub case: [u8; 16],
+    pub case: CaseKey,
     pub first: Moment,
     pub first_state: u32,
     pub block: u32,
@@ -54,12 +50,12 @@ pub(crate) struct Fragment {
     pub is_long: bool,
     /// Whether this stands for a bad row; the other fields are then meaningless.
     pub is_bad: bool,
-    pub last: Row,
+    pub last: EncodedRow,
 }
 
 /// How often something happened, and the sum of its rewards.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct TransitionCount {
     pub state: u32,
     pub action: u32,
     pub next: u32,
@@ -69,7 +65,7 @@ pub(crate) struct Entry {
 
 /// The counts of one fold.
 #[derive(Default)]
-pub(crate) struct Table(HashTable<Entry>);
+pub(crate) struct FoldCounts(HashTable<TransitionCount>);
 
 #[inline]
 fn hash(state: u32, action: u32, next: u32) -> u64 {
@@ -79,22 +75,23 @@ fn hash(state: u32, action: u32, next: u32) -> u64 {
     mixed ^ mixed >> 32
 }
 
-impl Table {
+impl FoldCounts {
     #[inline]
     pub fn add(&mut self, state: u32, action: u32, next: u32, n: i64, sum: i64) {
-        let is_it = |entry: &Entry| entry.state == state && entry.next == next && entry.action == action;
+        let is_it =
+            |entry: &TransitionCount| entry.state == state && entry.next == next && entry.action == action;
         match self.0.find_mut(hash(state, action, next), is_it) {
             Some(entry) => {
                 entry.n += n;
                 // Whether sums fit is checked once, at the end; until then they may wrap.
                 entry.sum = entry.sum.wrapping_add(sum);
             }
-            None => self.insert(Entry { state, action, next, n, sum }),
+            None => self.insert(TransitionCount { state, action, next, n, sum }),
         }
     }
 
     #[cold]
-    fn insert(&mut self, entry: Entry) {
+    fn insert(&mut self, entry: TransitionCount) {
         let key = hash(entry.state, entry.action, entry.next);
         self.0.insert_unique(key, entry, |entry| hash(entry.state, entry.action, entry.next));
     }
@@ -103,7 +100,7 @@ impl Table {
         self.0.len()
     }
 
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub fn entries(&self) -> impl Iterator<Item = &TransitionCount> {
         self.0.iter()
     }
 
@@ -112,60 +109,60 @@ impl Table {
     }
 }
 
-/// A step not yet in its table.
+/// A step not yet in its counts.
 #[derive(Clone, Copy)]
-struct Pending {
+struct PendingStep {
     reward: i64,
     state: u32,
     action: u32,
     next: u32,
 }
 
-/// How many steps of a fold are buffered before they are added to its table: consecutive lookups in one table overlap and
+/// How many steps of a fold are buffered before they are added to its counts: consecutive lookups in one table overlap and
 /// mostly stay in the cache. Without the buffer, every step would be a lookup in a different one of sixteen tables.
-const WAITING: usize = 1 << 13;
+const MAX_WAITING_STEPS: usize = 1 << 13;
 
 /// The counts of one fold while they are being built.
 #[derive(Default)]
-pub(crate) struct Fold {
-    table: Table,
-    waiting: Vec<Pending>,
+pub(crate) struct FoldBuffer {
+    counts: FoldCounts,
+    waiting: Vec<PendingStep>,
 }
 
-impl Fold {
+impl FoldBuffer {
     #[inline]
     fn add(&mut self, state: u32, action: u32, next: u32, reward: i64) {
-        self.waiting.push(Pending { reward, state, action, next });
-        if self.waiting.len() == WAITING {
+        self.waiting.push(PendingStep { reward, state, action, next });
+        if self.waiting.len() == MAX_WAITING_STEPS {
             self.settle();
         }
     }
 
     #[cold]
     fn settle(&mut self) {
-        for Pending { reward, state, action, next } in self.waiting.drain(..) {
-            self.table.add(state, action, next, 1, reward);
+        for PendingStep { reward, state, action, next } in self.waiting.drain(..) {
+            self.counts.add(state, action, next, 1, reward);
         }
     }
 
     /// The counts, with the buffer emptied.
-    pub fn into_table(mut self) -> Table {
+    pub fn into_counts(mut self) -> FoldCounts {
         self.settle();
-        self.table
+        self.counts
     }
 
     fn scale(&mut self, factor: i64) {
         self.settle();
-        self.table.scale(factor);
+        self.counts.scale(factor);
     }
 }
 
 /// A row that could not be read.
 #[derive(Clone, Debug)]
-pub(crate) struct Bad {
+pub(crate) struct BadLine {
     pub block: u32,
     pub line: u32,
-    pub problem: String,
+    pub problem: RowProblem,
 }
 
 /// How many bad rows are remembered for messages; all are counted.
@@ -190,9 +187,9 @@ pub(crate) struct Mode {
 /// What one thread has counted.
 pub(crate) struct Counter {
     mode: Mode,
-    pub states: Names,
-    pub actions: Names,
-    pub folds: Vec<Fold>,
+    pub states: NameTable,
+    pub actions: NameTable,
+    pub folds: Vec<FoldBuffer>,
     pub fragments: Vec<Fragment>,
     /// Rewards are in units of 10^-`decimals`.
     pub decimals: u8,
@@ -200,13 +197,13 @@ pub(crate) struct Counter {
     pub largest: u64,
     pub rows: u64,
     pub n_bad: u64,
-    pub bad: Vec<Bad>,
+    pub bad: Vec<BadLine>,
     /// Rows whose next state is not the state of the next row.
     pub breaks: u64,
     /// The number of lines, or rows, of each block that was read.
     pub lengths: Vec<(u32, u32)>,
     open: Option<Fragment>,
-    case: [u8; 16],
+    case: CaseKey,
     fold: usize,
     /// Whether every row of this case is a separate fragment.
     alone: bool,
@@ -218,9 +215,9 @@ impl Counter {
     pub fn new(mode: Mode, decimals: u8) -> Self {
         Self {
             mode,
-            states: Names::default(),
-            actions: Names::default(),
-            folds: (0..FOLDS).map(|_| Fold::default()).collect(),
+            states: NameTable::default(),
+            actions: NameTable::default(),
+            folds: (0..FOLDS).map(|_| FoldBuffer::default()).collect(),
             fragments: Vec::new(),
             decimals,
             largest: 0,
@@ -241,7 +238,7 @@ impl Counter {
     pub fn case(&mut self, name: &[u8]) {
         self.close();
         let Mode { single_rows, keep, passes, pass, .. } = self.mode;
-        self.case = md5(name);
+        self.case = case_key(name);
         self.fold = fold(&self.case);
         self.alone = single_rows || keep >> self.fold & 1 == 1;
         self.is_other = passes > 1 && u32::from(self.case[1]) % passes != pass;
@@ -255,7 +252,7 @@ impl Counter {
 
     /// Counts a row of the current case.
     #[inline]
-    pub fn push(&mut self, row: Row, block: u32, line: u32) {
+    pub fn push(&mut self, row: EncodedRow, block: u32, line: u32) {
         self.rows += 1;
         self.largest = self.largest.max(row.reward.unsigned_abs());
         if !self.mode.has_cases {
@@ -267,7 +264,7 @@ impl Counter {
             && open.last.order < row.order
             && open.last.stop == Stop::None
         {
-            let Row { state, action, reward, next, .. } = open.last;
+            let EncodedRow { state, action, reward, next, .. } = open.last;
             let next = if self.mode.has_next { next } else { row.state };
             self.breaks += u64::from(next != row.state);
             self.folds[self.fold].add(state, action, next, reward);
@@ -283,19 +280,26 @@ impl Counter {
 
     /// Records a row that cannot be read; its case is dropped too, if at least the case could be read.
     #[cold]
-    pub fn push_bad(&mut self, block: u32, line: u32, problem: String, case_is_known: bool) {
+    pub fn push_bad(&mut self, block: u32, line: u32, problem: RowProblem, case_is_known: bool) {
         if !case_is_known && self.mode.pass > 0 {
             return; // the first pass has reported it
         }
         self.rows += 1;
         self.n_bad += 1;
         if self.bad.len() < SHOWN_BAD {
-            self.bad.push(Bad { block, line, problem });
+            self.bad.push(BadLine { block, line, problem });
         }
         if case_is_known && self.mode.has_cases {
             self.close();
-            let last =
-                Row { order: 0, reward: 0, state: 0, action: 0, next: END, outcome: 0, stop: Stop::None };
+            let last = EncodedRow {
+                order: 0,
+                reward: 0,
+                state: 0,
+                action: 0,
+                next: END,
+                outcome: 0,
+                stop: Stop::None,
+            };
             let case = self.case;
             self.fragments.push(Fragment {
                 case,
@@ -345,10 +349,4 @@ impl Counter {
         self.largest = self.largest.saturating_mul(factor.unsigned_abs());
         self.decimals = decimals;
     }
-}
-
-/// The first hexadecimal digit of an md5.
-#[inline]
-pub(crate) fn fold(case: &[u8; 16]) -> usize {
-    usize::from(case[0] >> 4)
 }

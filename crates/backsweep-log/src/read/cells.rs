@@ -1,10 +1,11 @@
-//! What a reader of files hands out: the values of one row.
+//! What a reader of files hands out, the values of one row, and to whom.
 
 use crate::decimal::{Decimal, NotDecimal};
-use crate::moment::{self, Kind, Moment};
+use crate::error::RowProblem;
+use crate::moment::{self, Moment, OrderKind};
 
 /// The values of one row, by slot.
-pub(crate) trait Cells {
+pub(crate) trait RowCells {
     /// The value as text; empty if there is none.
     fn text(&mut self, slot: usize) -> &[u8];
 
@@ -36,7 +37,7 @@ pub(crate) trait Cells {
     }
 
     /// The value as a place in the order of a case.
-    fn moment(&mut self, slot: usize) -> Option<(Moment, Kind)> {
+    fn moment(&mut self, slot: usize) -> Option<(Moment, OrderKind)> {
         moment::parse(self.text(slot))
     }
 
@@ -49,4 +50,16 @@ pub(crate) trait Cells {
     fn repeats(&self, _slot: usize) -> bool {
         false
     }
+}
+
+/// Consumes the rows of a log.
+pub(crate) trait RowSink: Send {
+    /// A row.
+    fn row(&mut self, cells: &mut impl RowCells, block: u32, line: u32);
+    /// A row that could not be split into columns.
+    fn bad_row(&mut self, block: u32, line: u32, problem: Box<RowProblem>);
+    /// The block is done: codes get new meanings, and the next rows need not follow the previous ones.
+    fn end_block(&mut self, block: u32, n_lines: u32);
+    /// From here on codes of [`RowCells`] have other meanings.
+    fn forget_codes(&mut self) {}
 }

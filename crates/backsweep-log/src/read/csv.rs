@@ -1,10 +1,10 @@
 //! Records of CSV and TSV files (RFC 4180), split into fields in place.
 
-use crate::rows::Cells;
+use crate::read::cells::RowCells;
 
 /// The layout of a file's fields.
 #[derive(Debug)]
-pub(crate) struct Layout {
+pub(crate) struct FieldLayout {
     pub delimiter: u8,
     /// Per column the slot it fills, or `UNUSED`.
     pub slots: Vec<u16>,
@@ -14,7 +14,7 @@ pub(crate) const UNUSED: u16 = u16::MAX;
 
 /// The fields of the record that was split last.
 #[derive(Default)]
-pub(crate) struct Fields {
+pub(crate) struct RecordFields {
     spans: Vec<Span>,
     /// Quoted fields that contain quotes, with doubled quotes undone.
     unescaped: Vec<u8>,
@@ -29,7 +29,7 @@ struct Span {
 
 /// How a record ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Record {
+pub(crate) enum RecordEnd {
     /// At a line break: where the next record begins, and how many fields there were.
     Whole { next: usize, n_fields: usize },
     /// At the end of the text, without a line break.
@@ -40,14 +40,14 @@ pub(crate) enum Record {
     StrayQuote { next: usize },
 }
 
-impl Fields {
+impl RecordFields {
     pub fn new(n_slots: usize) -> Self {
         Self { spans: vec![Span::default(); n_slots], unescaped: Vec::new() }
     }
 
     /// Splits the record that begins at `at`.
     #[inline]
-    pub fn split(&mut self, text: &[u8], at: usize, layout: &Layout) -> Record {
+    pub fn split(&mut self, text: &[u8], at: usize, layout: &FieldLayout) -> RecordEnd {
         let (mut i, mut column) = (at, 0);
         self.unescaped.clear();
         loop {
@@ -55,7 +55,7 @@ impl Fields {
             if text.get(i) == Some(&b'"') {
                 match self.quoted(text, i + 1) {
                     Some((found, end)) => (span, i) = (found, end),
-                    None => return Record::OpenQuote,
+                    None => return RecordEnd::OpenQuote,
                 }
                 let at_end = match text.get(i..) {
                     Some([b'\r', b'\n', ..]) => {
@@ -67,7 +67,7 @@ impl Fields {
                 };
                 if !at_end {
                     let next = memchr::memchr(b'\n', &text[i..]).map_or(text.len(), |n| i + n + 1);
-                    return Record::StrayQuote { next };
+                    return RecordEnd::StrayQuote { next };
                 }
             } else {
                 let start = i;
@@ -88,8 +88,8 @@ impl Fields {
             }
             column += 1;
             match text.get(i) {
-                None => return Record::Unterminated { n_fields: column },
-                Some(b'\n') => return Record::Whole { next: i + 1, n_fields: column },
+                None => return RecordEnd::Unterminated { n_fields: column },
+                Some(b'\n') => return RecordEnd::Whole { next: i + 1, n_fields: column },
                 Some(_) => i += 1,
             }
         }
@@ -98,7 +98,7 @@ impl Fields {
     /// Splits a record without quotes at the next marks, if it has as many columns as the layout; returns where the next record
     /// begins.
     #[inline]
-    pub fn split_plain(&mut self, marks: &mut Marks<'_>, at: usize, layout: &Layout) -> Option<usize> {
+    pub fn split_plain(&mut self, marks: &mut Marks<'_>, at: usize, layout: &FieldLayout) -> Option<usize> {
         let text = marks.text;
         let (mut start, last) = (at, layout.slots.len().checked_sub(1)?);
         for (column, &slot) in layout.slots.iter().enumerate() {
@@ -139,8 +139,8 @@ impl Fields {
     }
 
     /// The fields of the record that was split last, by slot.
-    pub fn cells<'a>(&'a self, text: &'a [u8]) -> FieldCells<'a> {
-        FieldCells { fields: self, text }
+    pub fn cells<'a>(&'a self, text: &'a [u8]) -> RecordCells<'a> {
+        RecordCells { fields: self, text }
     }
 }
 
@@ -204,12 +204,12 @@ impl Iterator for Marks<'_> {
     }
 }
 
-pub(crate) struct FieldCells<'a> {
-    fields: &'a Fields,
+pub(crate) struct RecordCells<'a> {
+    fields: &'a RecordFields,
     text: &'a [u8],
 }
 
-impl Cells for FieldCells<'_> {
+impl RowCells for RecordCells<'_> {
     #[inline]
     fn text(&mut self, slot: usize) -> &[u8] {
         let Span { start, end, is_unescaped } = self.fields.spans[slot];
@@ -222,10 +222,10 @@ impl Cells for FieldCells<'_> {
 pub(crate) fn header(text: &[u8], delimiter: u8) -> Option<(Vec<Vec<u8>>, usize)> {
     let n_most = text.iter().filter(|&&byte| byte == delimiter).count() + 1;
     let n_most = n_most.min(usize::from(UNUSED) - 1);
-    let mut fields = Fields::new(n_most);
-    let layout = Layout { delimiter, slots: (0..n_most as u16).collect() };
+    let mut fields = RecordFields::new(n_most);
+    let layout = FieldLayout { delimiter, slots: (0..n_most as u16).collect() };
     match fields.split(text, 0, &layout) {
-        Record::Whole { next, n_fields } => {
+        RecordEnd::Whole { next, n_fields } => {
             let mut cells = fields.cells(text);
             Some(((0..n_fields.min(n_most)).map(|slot| cells.text(slot).to_vec()).collect(), next))
         }
@@ -238,11 +238,11 @@ pub(crate) fn last_record_end(text: &[u8], delimiter: u8) -> usize {
     if memchr::memchr(b'"', text).is_none() {
         return memchr::memrchr(b'\n', text).map_or(0, |i| i + 1);
     }
-    let (mut fields, layout) = (Fields::new(0), Layout { delimiter, slots: Vec::new() });
+    let (mut fields, layout) = (RecordFields::new(0), FieldLayout { delimiter, slots: Vec::new() });
     let mut at = 0;
     while at < text.len() {
         match fields.split(text, at, &layout) {
-            Record::Whole { next, .. } | Record::StrayQuote { next } if next <= text.len() => at = next,
+            RecordEnd::Whole { next, .. } | RecordEnd::StrayQuote { next } if next <= text.len() => at = next,
             _ => break,
         }
     }
@@ -251,7 +251,7 @@ pub(crate) fn last_record_end(text: &[u8], delimiter: u8) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fields, Layout, Marks, Record};
+    use super::{FieldLayout, Marks, RecordEnd, RecordFields};
 
     #[test]
     fn marks_are_all_delimiters_and_line_breaks() {
@@ -268,15 +268,15 @@ mod tests {
     #[test]
     fn plain_records_are_split_as_any_others() {
         let text = b"a,bc,\r\n,,\nx,y\n1,2,3,4\nlast,one,here\n";
-        let layout = Layout { delimiter: b',', slots: vec![1, super::UNUSED, 0] };
-        let (mut plain, mut fields) = (Fields::new(2), Fields::new(2));
+        let layout = FieldLayout { delimiter: b',', slots: vec![1, super::UNUSED, 0] };
+        let (mut plain, mut fields) = (RecordFields::new(2), RecordFields::new(2));
         let mut at = 0;
         while at < text.len() {
-            let Record::Whole { next, n_fields } = fields.split(text, at, &layout) else { panic!("{at}") };
+            let RecordEnd::Whole { next, n_fields } = fields.split(text, at, &layout) else { panic!("{at}") };
             let found = plain.split_plain(&mut Marks::new(text, b',', at), at, &layout);
             assert_eq!(found, (n_fields == 3).then_some(next));
             if found.is_some() {
-                use crate::rows::Cells;
+                use crate::read::cells::RowCells;
                 for slot in 0..2 {
                     assert_eq!(plain.cells(text).text(slot), fields.cells(text).text(slot));
                 }

@@ -1,18 +1,18 @@
 //! Lines of JSON, one object per row.
 
-use crate::rows::Cells;
+use crate::read::cells::RowCells;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
 /// The values of the object that was read last, by slot.
-pub(crate) struct Object<'a> {
+pub(crate) struct JsonObject<'a> {
     columns: &'a [String],
     values: Vec<Vec<u8>>,
 }
 
-impl<'a> Object<'a> {
+impl<'a> JsonObject<'a> {
     pub fn new(columns: &'a [String]) -> Self {
         Self { columns, values: vec![Vec::new(); columns.len()] }
     }
@@ -22,20 +22,18 @@ impl<'a> Object<'a> {
         self.values.iter_mut().for_each(Vec::clear);
         let mut source = serde_json::Deserializer::from_slice(line);
         self.deserialize(&mut source).and_then(|()| source.end()).map_err(|error| {
-            let what =
-                if error.is_eof() { "the line ends within an object".to_owned() } else { error.to_string() };
-            format!("{what}; expected one JSON object per line")
+            if error.is_eof() { "the line ends within an object".to_owned() } else { error.to_string() }
         })
     }
 }
 
-impl Cells for Object<'_> {
+impl RowCells for JsonObject<'_> {
     fn text(&mut self, slot: usize) -> &[u8] {
         &self.values[slot]
     }
 }
 
-impl<'de> DeserializeSeed<'de> for &mut Object<'_> {
+impl<'de> DeserializeSeed<'de> for &mut JsonObject<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<(), D::Error> {
@@ -43,7 +41,7 @@ impl<'de> DeserializeSeed<'de> for &mut Object<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for &mut Object<'_> {
+impl<'de> Visitor<'de> for &mut JsonObject<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,42 +1,42 @@
 //! The files of a log, or its tables, as blocks of whole records, in order. Threads take turns: one reads, the others count.
 
-use crate::csv::{self, Layout, UNUSED};
-use crate::error::{Error, Result, shown};
-use crate::frame::{self, Part};
-use crate::input::Input;
-use crate::json;
+use crate::error::{Error, FileProblem, Result, shown};
+use crate::read::csv::{self, FieldLayout, UNUSED};
+use crate::read::frame::{self, FramePart};
+use crate::read::input::Input;
+use crate::read::json;
 use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Blocks are about this large, so that a block and its results stay in the cache.
-const BLOCK: usize = 1 << 18;
+const BLOCK_BYTES: usize = 1 << 18;
 /// No record is larger than this.
-const MAX_RECORD: usize = 1 << 26;
+const MAX_RECORD_BYTES: usize = 1 << 26;
 
 /// What a block holds.
 #[derive(Clone)]
-pub(crate) enum Content {
+pub(crate) enum BlockContent {
     /// Records, in the buffer.
-    Csv(Arc<Layout>),
+    Csv(Arc<FieldLayout>),
     /// Lines with an object each, in the buffer.
     Json,
     /// Some rows of a table in memory, not yet read.
-    Part(Arc<Part>),
+    Part(Arc<FramePart>),
     /// A group of rows of a file, not yet read.
     #[cfg(feature = "parquet")]
-    Group(Arc<crate::parquet::Group>),
+    Group(Arc<crate::read::parquet::RowGroup>),
 }
 
-pub(crate) struct Block {
+pub(crate) struct RowBlock {
     pub number: u32,
-    pub content: Content,
+    pub content: BlockContent,
 }
 
 /// The place of a block.
 #[derive(Clone, Copy)]
-struct Place {
+struct BlockPlace {
     file: usize,
     /// Lines of the file before the first block.
     header: u32,
@@ -44,28 +44,28 @@ struct Place {
     is_text: bool,
 }
 
-pub(crate) struct Feed<'a> {
+pub(crate) struct BlockReader<'a> {
     inputs: &'a [Input],
     columns: &'a [String],
     accepts_unterminated: bool,
     next_file: usize,
-    open: Option<Text>,
+    open: Option<OpenText>,
     /// The unread parts of an input that is not text, each with its share of the size.
-    pieces: VecDeque<(Content, u64)>,
-    places: Vec<Place>,
+    pieces: VecDeque<(BlockContent, u64)>,
+    places: Vec<BlockPlace>,
     pub n_read: Arc<AtomicU64>,
 }
 
-struct Text {
+struct OpenText {
     source: Box<dyn Read + Send>,
     /// What was read and not yet handed out.
     rest: Vec<u8>,
     at_end: bool,
-    content: Content,
+    content: BlockContent,
     header_lines: u32,
 }
 
-impl<'a> Feed<'a> {
+impl<'a> BlockReader<'a> {
     pub fn new(inputs: &'a [Input], columns: &'a [String], accepts_unterminated: bool) -> Self {
         Self {
             inputs,
@@ -85,11 +85,11 @@ impl<'a> Feed<'a> {
     }
 
     /// The next block; its text is put into the buffer. `None` at the end of the last file.
-    pub fn next(&mut self, buffer: &mut Vec<u8>) -> Result<Option<Block>> {
+    pub fn next(&mut self, buffer: &mut Vec<u8>) -> Result<Option<RowBlock>> {
         loop {
             if let Some((content, size)) = self.pieces.pop_front() {
                 self.n_read.fetch_add(size, Ordering::Relaxed);
-                let place = Place { file: self.next_file - 1, header: 0, is_text: false };
+                let place = BlockPlace { file: self.next_file - 1, header: 0, is_text: false };
                 return Ok(Some(self.block(content, place)?));
             }
             if let Some(mut text) = self.open.take() {
@@ -98,7 +98,7 @@ impl<'a> Feed<'a> {
                     let content = text.content.clone();
                     let header = std::mem::take(&mut text.header_lines);
                     self.open = Some(text);
-                    return Ok(Some(self.block(content, Place { file, header, is_text: true })?));
+                    return Ok(Some(self.block(content, BlockPlace { file, header, is_text: true })?));
                 }
                 continue;
             }
@@ -108,50 +108,49 @@ impl<'a> Feed<'a> {
                 let parts = frame::parts(input, frame, self.columns)?.into_iter();
                 self.pieces.extend(parts.map(|part| {
                     let n = part.rows.len() as u64;
-                    (Content::Part(part), n)
+                    (BlockContent::Part(part), n)
                 }));
-            } else if is_parquet(input)? {
+            } else if input.is_parquet()? {
                 #[cfg(feature = "parquet")]
                 {
-                    let groups = crate::parquet::groups(input, self.columns)?.into_iter();
+                    let groups = crate::read::parquet::groups(input, self.columns)?.into_iter();
                     self.pieces.extend(groups.map(|group| {
                         let n = group.bytes();
-                        (Content::Group(group), n)
+                        (BlockContent::Group(group), n)
                     }));
                 }
                 #[cfg(not(feature = "parquet"))]
-                return Err(no_parquet(input));
+                return Err(Error::file(input, FileProblem::NoParquet));
             } else {
-                self.open = Some(Text::open(input, self.columns, &self.n_read)?);
+                self.open = Some(OpenText::open(input, self.columns, &self.n_read)?);
             }
         }
     }
 
-    fn block(&mut self, content: Content, place: Place) -> Result<Block> {
+    fn block(&mut self, content: BlockContent, place: BlockPlace) -> Result<RowBlock> {
         let number = u32::try_from(self.places.len());
-        let number =
-            number.map_err(|_| Error::at(&self.inputs[place.file], "the log has more than 2³² blocks"))?;
+        let number = number.map_err(|_| Error::file(&self.inputs[place.file], FileProblem::TooManyBlocks))?;
         self.places.push(place);
-        Ok(Block { number, content })
+        Ok(RowBlock { number, content })
     }
 
     /// Puts the next whole records of a file into the buffer; false at its end.
-    fn fill(&self, text: &mut Text, buffer: &mut Vec<u8>) -> Result<bool> {
+    fn fill(&self, text: &mut OpenText, buffer: &mut Vec<u8>) -> Result<bool> {
         let input = &self.inputs[self.next_file - 1];
         buffer.clear();
         buffer.append(&mut text.rest);
-        let mut target = BLOCK;
+        let mut target = BLOCK_BYTES;
         loop {
             text.read_up_to(target, buffer, input)?;
             if buffer.is_empty() {
                 return Ok(false);
             }
             let end = match &text.content {
-                Content::Csv(layout) => csv::last_record_end(buffer, layout.delimiter),
+                BlockContent::Csv(layout) => csv::last_record_end(buffer, layout.delimiter),
                 _ => memchr::memrchr(b'\n', buffer).map_or(0, |i| i + 1),
             };
             if text.at_end && end < buffer.len() {
-                if let Content::Csv(_) = text.content {
+                if let BlockContent::Csv(_) = text.content {
                     self.check_last_line(&buffer[end..], input)?;
                 }
                 buffer.push(b'\n');
@@ -162,14 +161,9 @@ impl<'a> Feed<'a> {
                 buffer.truncate(end);
                 return Ok(true);
             }
-            if target >= MAX_RECORD {
+            if target >= MAX_RECORD_BYTES {
                 let start = shown(&buffer[..buffer.len().min(60)]);
-                return Err(Error::at(
-                    input,
-                    format_args!(
-                        "the record that begins with {start} does not end within 64 MB; it may contain an unclosed quote"
-                    ),
-                ));
+                return Err(Error::file(input, FileProblem::LongRecord(start)));
             }
             target *= 4;
         }
@@ -180,29 +174,17 @@ impl<'a> Feed<'a> {
         if line.first() == Some(&b'"') && memchr::memchr_iter(b'"', line).count() % 2 == 1
             || line.contains(&b'\n')
         {
-            return Err(Error::at(
-                input,
-                format_args!(
-                    "the file ends within quotes, in the record that begins with {}; it was truncated, or a quote is not closed",
-                    shown(line)
-                ),
-            ));
+            return Err(Error::file(input, FileProblem::OpenQuote(shown(line))));
         }
         if self.accepts_unterminated {
             return Ok(());
         }
-        Err(Error::at(
-            input,
-            format_args!(
-                "the last line, {}, does not end with a line break: the file may have been truncated. If it is complete, pass --unterminated",
-                shown(line)
-            ),
-        ))
+        Err(Error::file(input, FileProblem::OpenLine(shown(line))))
     }
 
     /// The place of a row: its file, and its line or row from 1. `lengths` has the number of lines of every block read.
     pub fn place(&self, block: u32, line: u32, lengths: &std::collections::BTreeMap<u32, u32>) -> String {
-        let Place { file, is_text, .. } = self.places[block as usize];
+        let BlockPlace { file, is_text, .. } = self.places[block as usize];
         let first = self.places.partition_point(|place| place.file < file);
         let before: u64 = lengths.range(first as u32..block).map(|(_, &n)| u64::from(n)).sum();
         let number = before + u64::from(self.places[first].header) + u64::from(line) + 1;
@@ -211,12 +193,12 @@ impl<'a> Feed<'a> {
     }
 }
 
-impl Text {
+impl OpenText {
     fn open(input: &Input, columns: &[String], n_read: &Arc<AtomicU64>) -> Result<Self> {
         let (mut text, header) = Self::with_header(input, n_read)?;
-        let Header { names, length, delimiter } = header;
+        let TextHeader { names, length, delimiter } = header;
         if let Some(delimiter) = delimiter {
-            text.content = Content::Csv(Arc::new(layout(&names, columns, delimiter, input)?));
+            text.content = BlockContent::Csv(Arc::new(layout(&names, columns, delimiter, input)?));
             text.header_lines = memchr::memchr_iter(b'\n', &text.rest[..length]).count() as u32;
             text.rest.drain(..length);
         }
@@ -224,17 +206,17 @@ impl Text {
     }
 
     /// Opens a file and inspects its beginning.
-    fn with_header(input: &Input, n_read: &Arc<AtomicU64>) -> Result<(Self, Header)> {
+    fn with_header(input: &Input, n_read: &Arc<AtomicU64>) -> Result<(Self, TextHeader)> {
         let source = input.open(n_read)?;
         let mut text =
-            Self { source, rest: Vec::new(), at_end: false, content: Content::Json, header_lines: 0 };
+            Self { source, rest: Vec::new(), at_end: false, content: BlockContent::Json, header_lines: 0 };
         let mut rest = Vec::new();
-        text.read_up_to(BLOCK, &mut rest, input)?;
+        text.read_up_to(BLOCK_BYTES, &mut rest, input)?;
         if rest.starts_with(b"\xef\xbb\xbf") {
             rest.drain(..3);
         }
         check_text(&rest, input)?;
-        let header = Header::find(&rest, input)?;
+        let header = TextHeader::find(&rest, input)?;
         text.rest = rest;
         Ok((text, header))
     }
@@ -251,7 +233,7 @@ impl Text {
 }
 
 /// The beginning of a text.
-struct Header {
+struct TextHeader {
     names: Vec<String>,
     /// The length in bytes of the line with the names.
     length: usize,
@@ -259,88 +241,55 @@ struct Header {
     delimiter: Option<u8>,
 }
 
-impl Header {
+impl TextHeader {
     fn find(text: &[u8], input: &Input) -> Result<Self> {
         let first = text.iter().position(|byte| !byte.is_ascii_whitespace());
         let Some(first) = first else {
-            return Err(Error::at(input, "the file is empty; expected a line with the names of the columns"));
+            return Err(Error::file(input, FileProblem::Empty));
         };
         if text[first] == b'{' {
             let line = text[first..].split(|&byte| byte == b'\n').next().unwrap_or_default();
-            let names = json::keys(line).ok_or_else(|| {
-                Error::at(input, "the first line is not a complete JSON object; expected one object per line")
-            })?;
+            let names = json::keys(line).ok_or_else(|| Error::file(input, FileProblem::JsonHeader))?;
             return Ok(Self { names, length: 0, delimiter: None });
         }
         if text[first] == b'[' {
-            return Err(Error::at(
-                input,
-                "the file is a JSON array; expected one object per line (jq -c '.[]' makes such lines)",
-            ));
+            return Err(Error::file(input, FileProblem::JsonArray));
         }
         let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
         let count = |delimiter: u8| line.iter().filter(|&&byte| byte == delimiter).count();
         let delimiter =
             [b'|', b'\t', b';', b','].into_iter().max_by_key(|&delimiter| count(delimiter)).unwrap_or(b',');
         let Some((names, length)) = csv::header(text, delimiter) else {
-            return Err(Error::at(
-                input,
-                "the line with the names of the columns has no line break; the file was truncated",
-            ));
+            return Err(Error::file(input, FileProblem::OpenHeader));
         };
         let names: std::result::Result<Vec<String>, _> = names.into_iter().map(String::from_utf8).collect();
-        let names = names.map_err(|_| {
-            Error::at(input, "the names of the columns are not UTF-8; save the file as UTF-8")
-        })?;
+        let names = names.map_err(|_| Error::file(input, FileProblem::HeaderText))?;
         Ok(Self { names, length, delimiter: Some(delimiter) })
     }
 }
 
 /// Which column fills which slot.
-fn layout(names: &[String], columns: &[String], delimiter: u8, input: &Input) -> Result<Layout> {
+fn layout(names: &[String], columns: &[String], delimiter: u8, input: &Input) -> Result<FieldLayout> {
     let mut slots = vec![UNUSED; names.len()];
     for (slot, column) in columns.iter().enumerate() {
         let mut found = (0..names.len()).filter(|&i| names[i] == *column);
-        let at = found.next().ok_or_else(|| missing_column(input, column, names))?;
+        let at = found.next().ok_or_else(|| input.missing_column(column, names))?;
         if found.next().is_some() {
-            return Err(Error::at(
-                input,
-                format_args!("there are two columns '{column}'; expected each name once"),
-            ));
+            return Err(input.two_columns(column));
         }
         slots[at] = slot as u16;
     }
-    Ok(Layout { delimiter, slots })
-}
-
-pub(crate) fn missing_column(input: &Input, column: &str, names: &[String]) -> Error {
-    let more = if names.len() > 20 { format!(" and {} more", names.len() - 20) } else { String::new() };
-    let known: Vec<String> = names.iter().take(20).map(|name| shown(name.as_bytes())).collect();
-    Error::at(input, format_args!("there is no column '{column}'; it has {}{more}", known.join(", ")))
+    Ok(FieldLayout { delimiter, slots })
 }
 
 fn check_text(text: &[u8], input: &Input) -> Result<()> {
     let problem = match text {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "the file is UTF-16; save it as UTF-8",
-        [b'P', b'K', 3, 4, ..] => "the file is a zip archive or a spreadsheet; export it as CSV",
-        _ if text.contains(&0) => {
-            "the file is not text; expected CSV, TSV, lines of JSON (each may be compressed by gzip or zstd) or Parquet"
-        }
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => FileProblem::Utf16,
+        [b'P', b'K', 3, 4, ..] => FileProblem::Archive,
+        _ if text.contains(&0) => FileProblem::Binary,
         _ => return Ok(()),
     };
-    Err(Error::at(input, problem))
-}
-
-fn is_parquet(input: &Input) -> Result<bool> {
-    Ok(input.head(4)? == b"PAR1")
-}
-
-#[cfg(not(feature = "parquet"))]
-pub(crate) fn no_parquet(input: &Input) -> Error {
-    Error::at(
-        input,
-        "this is a Parquet file, which this build does not support; build with: cargo build --release -p backsweep-cli --features parquet",
-    )
+    Err(Error::file(input, problem))
 }
 
 /// The names of a log's columns.
@@ -351,11 +300,11 @@ pub fn columns(input: &Input) -> Result<Vec<String>> {
     if let Input::Frame(_, frame) = input {
         return Ok(frame.names());
     }
-    if is_parquet(input)? {
+    if input.is_parquet()? {
         #[cfg(feature = "parquet")]
-        return crate::parquet::columns(input);
+        return crate::read::parquet::columns(input);
         #[cfg(not(feature = "parquet"))]
-        return Err(no_parquet(input));
+        return Err(Error::file(input, FileProblem::NoParquet));
     }
-    Ok(Text::with_header(input, &Arc::default())?.1.names)
+    Ok(OpenText::with_header(input, &Arc::default())?.1.names)
 }

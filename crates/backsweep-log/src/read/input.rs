@@ -1,7 +1,7 @@
 //! Where a log comes from: files, patterns, standard input; compressed or not.
 
-use crate::error::{Error, Result};
-use crate::frame::Frame;
+use crate::error::{Error, FileProblem, PathProblem, Result};
+use crate::read::frame::DataFrame;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -17,7 +17,7 @@ pub enum Input {
     /// Bytes in memory, such as all of standard input, and their name for messages.
     Bytes(String, Arc<[u8]>),
     /// A table in memory, such as a data frame, and its name for messages.
-    Frame(String, Arc<dyn Frame>),
+    Frame(String, Arc<dyn DataFrame>),
 }
 
 impl fmt::Display for Input {
@@ -40,8 +40,7 @@ impl Input {
         for pattern in patterns {
             if pattern == "-" {
                 let mut bytes = Vec::new();
-                let failed =
-                    |error| Error::at("standard input", format_args!("cannot read the data ({error})"));
+                let failed = |error| Error::io("standard input", &error);
                 io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
                 inputs.push(Self::Bytes("standard input".to_owned(), bytes.into()));
             } else if Path::new(pattern).exists() {
@@ -54,19 +53,15 @@ impl Input {
         for input in &inputs {
             let Self::File(path) = input else { continue };
             if path.is_dir() {
-                let place = path.display().to_string();
-                return Err(Error::at(
-                    &place,
-                    format_args!("is a folder; expected a file or a pattern such as '{place}/*.csv'"),
-                ));
+                return Err(path_error(path.display(), PathProblem::Folder));
             }
             let same = path.canonicalize().unwrap_or_else(|_| path.clone());
             if !seen.insert(same) {
-                return Err(Error::at(path.display(), "is named twice; its rows would be counted twice"));
+                return Err(path_error(path.display(), PathProblem::Twice));
             }
         }
         if inputs.is_empty() {
-            return Err(Error::new("no log was named; expected files, patterns, or - for standard input"));
+            return Err(Error::NoInput);
         }
         Ok(inputs)
     }
@@ -99,60 +94,75 @@ impl Input {
             Self::Bytes(_, bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
             Self::Frame(..) => Box::new(io::empty()),
         };
-        let counted = Counted { source, n_read: Arc::clone(n_read) };
+        let counted = CountingReader { source, n_read: Arc::clone(n_read) };
         let head = self.head(4)?;
         Ok(match head[..] {
             [0x1f, 0x8b, ..] => {
                 Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 17, counted)))
             }
             [0x28, 0xb5, 0x2f, 0xfd] => {
-                Box::new(crate::zstd::Zstd::new(BufReader::with_capacity(1 << 17, counted)))
+                Box::new(crate::read::zstd::Zstd::new(BufReader::with_capacity(1 << 17, counted)))
             }
             _ => Box::new(counted),
         })
     }
 
     pub(crate) fn unreadable(&self, error: &io::Error) -> Error {
-        let what = match error.kind() {
-            io::ErrorKind::UnexpectedEof => {
-                "the compressed data ends too early: the file was truncated, so none of it is used".to_owned()
-            }
-            _ => format!("cannot read the data ({error})"),
-        };
-        Error::at(self, what)
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => Error::file(self, FileProblem::Truncated),
+            _ => Error::io(self, error),
+        }
+    }
+
+    /// Whether the source is a Parquet file.
+    pub(crate) fn is_parquet(&self) -> Result<bool> {
+        Ok(self.head(4)? == b"PAR1")
+    }
+
+    /// The error for a column that does not exist.
+    pub(crate) fn missing_column(&self, column: &str, known: &[String]) -> Error {
+        Error::NoColumn { place: self.to_string(), column: column.to_owned(), known: known.to_vec() }
+    }
+
+    /// The error for two columns with one name.
+    pub(crate) fn two_columns(&self, column: &str) -> Error {
+        Error::TwoColumns { place: self.to_string(), column: column.to_owned() }
     }
 }
 
+fn path_error(path: impl fmt::Display, problem: PathProblem) -> Error {
+    Error::Path { path: path.to_string(), problem }
+}
+
+/// The files that match a pattern, sorted.
 fn matches(pattern: &str) -> Result<Vec<Input>> {
     let is_pattern = pattern.contains(['*', '?', '[']);
     if !is_pattern {
-        return Err(Error::at(pattern, "there is no such file"));
+        return Err(path_error(pattern, PathProblem::Missing));
     }
-    let paths = glob::glob(pattern)
-        .map_err(|error| Error::at(pattern, format_args!("is not a valid pattern ({error})")))?;
+    let paths =
+        glob::glob(pattern).map_err(|error| path_error(pattern, PathProblem::Pattern(error.to_string())))?;
     let mut found = Vec::new();
     for path in paths {
-        let path = path.map_err(|error| {
-            Error::at(error.path().display(), format_args!("cannot read the data ({})", error.error()))
-        })?;
+        let path = path.map_err(|error| Error::io(error.path().display(), error.error()))?;
         if !path.is_dir() {
             found.push(path);
         }
     }
     if found.is_empty() {
-        return Err(Error::at(pattern, "no file matches this pattern"));
+        return Err(path_error(pattern, PathProblem::NoMatch));
     }
     found.sort();
     Ok(found.into_iter().map(Input::File).collect())
 }
 
 /// Counts what is read.
-struct Counted {
+struct CountingReader {
     source: Box<dyn Read + Send>,
     n_read: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.source.read(buffer)?;
         self.n_read.fetch_add(n as u64, Ordering::Relaxed);

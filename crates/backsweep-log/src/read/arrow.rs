@@ -2,7 +2,7 @@
 
 use crate::decimal::Decimal;
 use crate::moment::{DAY, SECOND};
-use crate::typed::{Dictionary, Series, Values};
+use crate::read::typed::{ColumnChunk, ColumnValues, Dictionary};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
@@ -14,23 +14,25 @@ use arrow_schema::{DataType, TimeUnit};
 use std::sync::Arc;
 
 /// The last dictionary of a column: a group of rows has one for all of its batches.
-pub(crate) type Known = Option<(ArrayRef, Arc<Dictionary>)>;
+pub(crate) type LastDictionary = Option<(ArrayRef, Arc<Dictionary>)>;
 
 /// A column, or why it cannot be used. A new dictionary replaces the previous one.
-pub(crate) fn series(array: &ArrayRef, known: &mut Known) -> Result<Series, String> {
+pub(crate) fn chunk(array: &ArrayRef, known: &mut LastDictionary) -> Result<ColumnChunk, String> {
     let missing = (array.null_count() > 0).then(|| (0..array.len()).map(|row| array.is_null(row)).collect());
-    Ok(Series { values: values(array, known)?, missing })
+    Ok(ColumnChunk { values: values(array, known)?, missing })
 }
 
-fn values(array: &ArrayRef, known: &mut Known) -> Result<Values, String> {
+fn values(array: &ArrayRef, known: &mut LastDictionary) -> Result<ColumnValues, String> {
     macro_rules! integers {
         ($type:ty) => {
-            Values::Integers(array.as_primitive::<$type>().values().iter().map(|&x| i64::from(x)).collect())
+            ColumnValues::Integers(
+                array.as_primitive::<$type>().values().iter().map(|&x| i64::from(x)).collect(),
+            )
         };
     }
     macro_rules! times {
         ($type:ty, $scale:expr) => {
-            Values::Times(
+            ColumnValues::Times(
                 array.as_primitive::<$type>().values().iter().map(|&x| i64::from(x)).collect(),
                 $scale,
             )
@@ -58,32 +60,34 @@ fn values(array: &ArrayRef, known: &mut Known) -> Result<Values, String> {
                 }
             };
             // A missing value may have any key.
-            Values::Text(dictionary.keys().values().iter().map(|&key| key as u32).collect(), copy)
+            ColumnValues::Text(dictionary.keys().values().iter().map(|&key| key as u32).collect(), copy)
         }
         DataType::Int8 => integers!(Int8Type),
         DataType::Int16 => integers!(Int16Type),
         DataType::Int32 => integers!(Int32Type),
-        DataType::Int64 => Values::Integers(array.as_primitive::<Int64Type>().values().to_vec()),
+        DataType::Int64 => ColumnValues::Integers(array.as_primitive::<Int64Type>().values().to_vec()),
         DataType::UInt8 => integers!(UInt8Type),
         DataType::UInt16 => integers!(UInt16Type),
         DataType::UInt32 => integers!(UInt32Type),
         DataType::UInt64 => {
             let signed = array.as_primitive::<UInt64Type>().values().iter().map(|&x| i64::try_from(x));
-            Values::Integers(
+            ColumnValues::Integers(
                 signed
                     .collect::<Result<_, _>>()
                     .map_err(|_| "has numbers of 2⁶³ and more; expected smaller ones".to_owned())?,
             )
         }
-        DataType::Float32 => Values::ShortFloats(array.as_primitive::<Float32Type>().values().to_vec()),
-        DataType::Float64 => Values::Floats(array.as_primitive::<Float64Type>().values().to_vec()),
-        DataType::Boolean => Values::Flags(array.as_boolean().values().iter().collect()),
+        DataType::Float32 => ColumnValues::ShortFloats(array.as_primitive::<Float32Type>().values().to_vec()),
+        DataType::Float64 => ColumnValues::Floats(array.as_primitive::<Float64Type>().values().to_vec()),
+        DataType::Boolean => ColumnValues::Flags(array.as_boolean().values().iter().collect()),
         DataType::Decimal128(_, scale) if (0..=18).contains(scale) => {
             let number = |&x: &i128| {
                 let mantissa = i64::try_from(x).ok()?;
                 Decimal::parse(Decimal { mantissa, decimals: *scale as u8 }.to_string().as_bytes()).ok()
             };
-            Values::Decimals(array.as_primitive::<Decimal128Type>().values().iter().map(number).collect())
+            ColumnValues::Decimals(
+                array.as_primitive::<Decimal128Type>().values().iter().map(number).collect(),
+            )
         }
         DataType::Date32 => times!(Date32Type, DAY),
         DataType::Timestamp(TimeUnit::Second, _) => times!(TimestampSecondType, SECOND),
@@ -92,7 +96,7 @@ fn values(array: &ArrayRef, known: &mut Known) -> Result<Values, String> {
         DataType::Timestamp(TimeUnit::Nanosecond, _) => {
             times!(TimestampNanosecondType, SECOND / 1_000_000_000)
         }
-        DataType::Null => Values::Nothing(array.len()),
+        DataType::Null => ColumnValues::Nothing(array.len()),
         other => {
             return Err(format!("is of the type {other:?}; expected text, numbers, flags, dates or times"));
         }

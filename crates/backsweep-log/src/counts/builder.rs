@@ -1,25 +1,24 @@
 //! Counts under construction: lines in any order, each key any number of times.
 
-use crate::counter::END;
-use crate::counts::{CountRow, Counts, Start};
+use crate::counts::{CaseStart, CountRow, Counts};
 use crate::decimal::power;
 use crate::error::{Error, Result};
-use crate::names::Names;
+use crate::names::{END, NameTable};
 use std::collections::BTreeMap;
 
 #[derive(Default)]
-pub(crate) struct Sheet {
-    pub states: Names,
-    pub actions: Names,
+pub(crate) struct CountsBuilder {
+    pub states: NameTable,
+    pub actions: NameTable,
     pub how: BTreeMap<String, String>,
     /// Sums of rewards are in units of 10^-`decimals`.
     decimals: u8,
-    lines: Vec<Line>,
+    lines: Vec<CountLine>,
 }
 
 /// Some steps, or some starts where the action is `END`.
 #[derive(Clone, Copy)]
-pub(crate) struct Line {
+pub(crate) struct CountLine {
     pub state: u32,
     pub action: u32,
     /// The next state, or `END`.
@@ -35,14 +34,14 @@ fn place(places: &[u32], id: u32) -> u32 {
     if id == END { 0 } else { places[id as usize] + 1 }
 }
 
-impl Sheet {
-    /// A sheet with these names and decimals, and room for some lines.
-    pub fn new(states: Names, actions: Names, decimals: u8, n_lines: usize) -> Self {
+impl CountsBuilder {
+    /// A builder with these names and decimals, and room for some lines.
+    pub fn new(states: NameTable, actions: NameTable, decimals: u8, n_lines: usize) -> Self {
         Self { states, actions, decimals, lines: Vec::with_capacity(n_lines), ..Self::default() }
     }
 
-    /// Adds a line, with ids of this sheet's names.
-    pub fn push(&mut self, line: Line) {
+    /// Adds a line, with ids of this builder's names.
+    pub fn push(&mut self, line: CountLine) {
         self.lines.push(line);
     }
 
@@ -62,7 +61,7 @@ impl Sheet {
         let states = self.states.ids(counts.states.iter().map(String::as_bytes));
         let actions = self.actions.ids(counts.actions.iter().map(String::as_bytes));
         let state = |id: u32| states[id as usize];
-        self.lines.extend(counts.rows.iter().map(|row| Line {
+        self.lines.extend(counts.rows.iter().map(|row| CountLine {
             state: state(row.state),
             action: actions[row.action as usize],
             next: row.next.map_or(END, state),
@@ -70,7 +69,7 @@ impl Sheet {
             n: sign * row.n,
             sum: i128::from(row.reward_sum) * scale,
         }));
-        self.lines.extend(counts.starts.iter().map(|start| Line {
+        self.lines.extend(counts.starts.iter().map(|start| CountLine {
             state: state(start.state),
             action: END,
             next: END,
@@ -102,15 +101,9 @@ impl Sheet {
         });
         lines.retain(|line| line.n != 0 || line.sum != 0);
         if let Some(line) = lines.iter().find(|line| line.n <= 0 || line.action == 0 && line.sum != 0) {
-            let (state, Line { n, sum, .. }) = (&state_names[line.state as usize], line);
-            let action = line
-                .action
-                .checked_sub(1)
-                .map(|action| format!("action '{}'", action_names[action as usize]));
-            let action = action.as_deref().unwrap_or("starts");
-            return Err(Error::new(format!(
-                "state '{state}', {action}: {n} steps with a reward sum of {sum} units would remain; the subtracted counts are not part of these"
-            )));
+            let action = line.action.checked_sub(1).map(|action| action_names[action as usize].clone());
+            let state = state_names[line.state as usize].clone();
+            return Err(Error::NotPart { state, action, n: line.n, sum: line.sum });
         }
         while decimals > 0 && lines.iter().all(|line| line.sum % 10 == 0) {
             lines.iter_mut().for_each(|line| line.sum /= 10);
@@ -126,16 +119,14 @@ impl Sheet {
         let mut counts =
             Counts { states: state_names, actions: action_names, decimals, how, ..Counts::default() };
         counts.rows.reserve_exact(lines.iter().filter(|line| line.action > 0).count());
-        for Line { state, action, next, fold, n, sum } in lines {
+        for CountLine { state, action, next, fold, n, sum } in lines {
             let state = new_states[state as usize];
             let Some(action) = action.checked_sub(1) else {
-                counts.starts.push(Start { state, fold, n });
+                counts.starts.push(CaseStart { state, fold, n });
                 continue;
             };
             let next = next.checked_sub(1).map(|next| new_states[next as usize]);
-            let reward_sum = sum.try_into().map_err(|_| {
-                Error::new("a sum of rewards does not fit in 64 bits; use a coarser reward unit")
-            })?;
+            let reward_sum = sum.try_into().map_err(|_| Error::LargeSum)?;
             counts.rows.push(CountRow {
                 state,
                 action: new_actions[action as usize],
@@ -149,15 +140,52 @@ impl Sheet {
     }
 }
 
+impl Counts {
+    /// The counts of two logs together.
+    ///
+    /// # Errors
+    /// If they were read differently (with other bins or another rule for ends), or a sum is too large for 64 bits.
+    pub fn merge(&self, other: &Self) -> Result<Self> {
+        self.combine(other, 1)
+    }
+
+    /// The counts without those of a part, as if it had never been counted.
+    ///
+    /// # Errors
+    /// If the part is not in these counts, or was read differently.
+    pub fn subtract(&self, part: &Self) -> Result<Self> {
+        self.combine(part, -1)
+    }
+
+    fn combine(&self, other: &Self, sign: i64) -> Result<Self> {
+        let how = same_how(&self.how, &other.how)?;
+        let mut builder = CountsBuilder { how, ..CountsBuilder::default() };
+        builder.add(self, 1);
+        builder.add(other, sign);
+        builder.finish().map(|(counts, ..)| counts)
+    }
+}
+
+/// How two logs were read, if they agree on every key that both have.
+fn same_how(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>> {
+    for (key, value) in a {
+        if let Some(other) = b.get(key).filter(|other| *other != value) {
+            let (key, left, right) = (key.clone(), value.clone(), other.clone());
+            return Err(Error::Incompatible { key, left, right });
+        }
+    }
+    Ok(a.iter().chain(b).map(|(key, value)| (key.clone(), value.clone())).collect())
+}
+
 /// What lines are sorted by: state, action, next state and fold, in one number.
 #[inline]
-fn key(line: &Line) -> u128 {
-    let Line { state, action, next, fold, .. } = *line;
+fn key(line: &CountLine) -> u128 {
+    let CountLine { state, action, next, fold, .. } = *line;
     u128::from(state) << 72 | u128::from(action) << 40 | u128::from(next) << 8 | u128::from(fold)
 }
 
 /// Sorts lines with some threads. Lines with the same key add up, so that their order does not matter.
-fn sort(lines: &mut [Line], n_threads: usize) {
+fn sort(lines: &mut [CountLine], n_threads: usize) {
     if n_threads < 2 || lines.len() < 1 << 14 {
         return lines.sort_unstable_by_key(key);
     }

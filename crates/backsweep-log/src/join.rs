@@ -1,27 +1,29 @@
 //! Joins fragments of cases: starts, the steps between fragments, ends; and puts the counts into canonical form.
 
-use crate::counter::{Bad, Counter, END, Entry, Fold, Fragment, Mode, Row, SHOWN_BAD, Stop, Table, fold};
-use crate::counts::{Case, Counts, End, FOLDS, Step};
+use crate::counts::builder::{CountLine, CountsBuilder};
+use crate::counts::{Case, CaseEnd, CaseStep, Counts};
 use crate::decimal::power;
-use crate::error::Result;
-use crate::names::Names;
-use crate::sheet::{Line, Sheet};
-use crate::work::on_threads;
+use crate::error::{Expected, Result, RowProblem};
+use crate::fold::{CaseKey, FOLDS, fold};
+use crate::names::{END, NameTable};
+use crate::rows::counter::{
+    BadLine, Counter, EncodedRow, FoldBuffer, FoldCounts, Fragment, Mode, SHOWN_BAD, Stop, TransitionCount,
+};
 use std::collections::BTreeMap;
 
 /// The counts of all threads and passes.
-pub(crate) struct Total {
-    states: Names,
-    actions: Names,
-    tables: Vec<Table>,
+pub(crate) struct MergedCounts {
+    states: NameTable,
+    actions: NameTable,
+    folds: Vec<FoldCounts>,
     starts: BTreeMap<(u32, usize), i64>,
-    cases: Vec<([u8; 16], Case)>,
+    cases: Vec<(CaseKey, Case)>,
     pub decimals: u8,
     /// The largest reward, without sign; `u64::MAX` if one did not fit.
     pub largest: u64,
     pub rows: u64,
     pub n_bad: u64,
-    pub bad: Vec<Bad>,
+    pub bad: Vec<BadLine>,
     pub breaks: u64,
     pub ended: u64,
     pub cut: u64,
@@ -31,7 +33,7 @@ pub(crate) struct Total {
 }
 
 /// The reward of a case at its end, and which cases end.
-pub(crate) struct Rule<'a> {
+pub(crate) struct JoinRule<'a> {
     pub mode: Mode,
     /// Whether the last row of a case ends it, unless it says that it was cut.
     pub last_row_ends: bool,
@@ -44,12 +46,12 @@ pub(crate) struct Rule<'a> {
 /// Fragments of a case overlap: the log must be read again, with every row as a fragment of its own.
 pub(crate) struct Overlap;
 
-impl Total {
+impl MergedCounts {
     pub fn new(decimals: u8) -> Self {
         Self {
-            states: Names::default(),
-            actions: Names::default(),
-            tables: (0..FOLDS).map(|_| Table::default()).collect(),
+            states: NameTable::default(),
+            actions: NameTable::default(),
+            folds: (0..FOLDS).map(|_| FoldCounts::default()).collect(),
             starts: BTreeMap::new(),
             cases: Vec::new(),
             decimals,
@@ -67,7 +69,7 @@ impl Total {
     }
 
     /// Adds the counts of the threads of one pass. All of them, and the total, have rewards in the same decimals.
-    pub fn add(&mut self, counters: Vec<Counter>, rule: &Rule<'_>) -> std::result::Result<(), Overlap> {
+    pub fn add(&mut self, counters: Vec<Counter>, rule: &JoinRule<'_>) -> std::result::Result<(), Overlap> {
         let n_threads = counters.len();
         let mut fragments = Vec::new();
         for counter in counters {
@@ -75,19 +77,19 @@ impl Total {
             let actions = self.actions.ids(counter.actions.iter());
             let state = |id: u32| if id == END { END } else { states[id as usize] };
             // The first thread's name ids are those of the total.
-            let is_first = self.tables.iter().all(|table| table.len() == 0)
+            let is_first = self.folds.iter().all(|counts| counts.len() == 0)
                 && (0..states.len()).all(|id| states[id] == id as u32)
                 && (0..actions.len()).all(|id| actions[id] == id as u32);
             if is_first {
-                self.tables = on_threads(counter.folds, n_threads, Fold::into_table);
+                self.folds = on_threads(counter.folds, n_threads, FoldBuffer::into_counts);
             } else {
-                let pairs = std::mem::take(&mut self.tables).into_iter().zip(counter.folds).collect();
-                self.tables = on_threads(pairs, n_threads, |(mut table, fold): (Table, Fold)| {
-                    for entry in fold.into_table().entries() {
+                let pairs = std::mem::take(&mut self.folds).into_iter().zip(counter.folds).collect();
+                self.folds = on_threads(pairs, n_threads, |(mut counts, fold): (FoldCounts, FoldBuffer)| {
+                    for entry in fold.into_counts().entries() {
                         let action = actions[entry.action as usize];
-                        table.add(state(entry.state), action, state(entry.next), entry.n, entry.sum);
+                        counts.add(state(entry.state), action, state(entry.next), entry.n, entry.sum);
                     }
-                    table
+                    counts
                 });
             }
             fragments.reserve(counter.fragments.len());
@@ -116,7 +118,7 @@ impl Total {
         Ok(())
     }
 
-    fn add_case(&mut self, case: &[Fragment], rule: &Rule<'_>) -> std::result::Result<(), Overlap> {
+    fn add_case(&mut self, case: &[Fragment], rule: &JoinRule<'_>) -> std::result::Result<(), Overlap> {
         if !self.is_sound(case, rule)? {
             self.dropped += 1;
             return Ok(());
@@ -125,17 +127,17 @@ impl Total {
         let (fold, first_state) = (fold(&last.case), case[0].first_state);
         let keep = rule.mode.keep >> fold & 1 == 1;
         let mut steps = Vec::new();
-        let mut step = |tables: &mut Vec<Table>, row: &Row, next: u32, reward: i64| {
-            tables[fold].add(row.state, row.action, next, 1, reward);
+        let mut step = |folds: &mut Vec<FoldCounts>, row: &EncodedRow, next: u32, reward: i64| {
+            folds[fold].add(row.state, row.action, next, 1, reward);
             if keep {
-                steps.push(Step { state: row.state, action: row.action, reward });
+                steps.push(CaseStep { state: row.state, action: row.action, reward });
             }
         };
         for pair in case.windows(2) {
             let (row, following) = (&pair[0].last, pair[1].first_state);
             let next = if rule.mode.has_next { row.next } else { following };
             self.breaks += u64::from(next != following);
-            step(&mut self.tables, row, next, row.reward);
+            step(&mut self.folds, row, next, row.reward);
         }
         let row = &last.last;
         let is_ended = rule.ends(row);
@@ -145,14 +147,14 @@ impl Total {
             // `largest` detects what does not fit.
             let reward = row.reward.wrapping_add(worth);
             self.largest = self.largest.max(row.reward.unsigned_abs().saturating_add(worth.unsigned_abs()));
-            step(&mut self.tables, row, END, reward);
-            End::Terminated
+            step(&mut self.folds, row, END, reward);
+            CaseEnd::Terminated
         } else if rule.mode.has_next {
-            step(&mut self.tables, row, row.next, row.reward);
-            End::Truncated(row.next)
+            step(&mut self.folds, row, row.next, row.reward);
+            CaseEnd::Truncated(row.next)
         } else {
             // It is unknown where the last action led: its row only says where the previous step led.
-            End::Truncated(row.state)
+            CaseEnd::Truncated(row.state)
         };
         let is_empty = !is_ended && !rule.mode.has_next && case.len() == 1 && !last.is_long;
         if is_empty {
@@ -168,28 +170,23 @@ impl Total {
     }
 
     /// Whether all rows of a case are consistent; reports those that are not.
-    fn is_sound(&mut self, case: &[Fragment], rule: &Rule<'_>) -> std::result::Result<bool, Overlap> {
+    fn is_sound(&mut self, case: &[Fragment], rule: &JoinRule<'_>) -> std::result::Result<bool, Overlap> {
         let has_bad = case.iter().any(|fragment| fragment.is_bad);
         let mut problems = Vec::new();
         for pair in case.windows(2).filter(|_| !has_bad) {
             let (before, after) = (&pair[0], &pair[1]);
             if after.first <= before.last.order {
-                problems.push((after, "two rows of this case have the same order; expected each order once per case (remove duplicates)".to_owned()));
+                problems.push((after, RowProblem::SameOrder));
             } else if before.last.stop != Stop::None {
-                problems.push((
-                    before,
-                    "the case continues after this row, which says that it ended or was cut".to_owned(),
-                ));
+                problems.push((before, RowProblem::AfterEnd));
             }
         }
         if let (Some(last), Some((column, values)), false) = (case.last(), &rule.outcomes, has_bad)
             && rule.ends(&last.last)
             && last.last.outcome == 0
         {
-            let known: Vec<&str> = values.iter().map(|(value, _)| value.as_str()).collect();
-            let problem =
-                format!("column '{column}' of a last row is not one of: {} (see --final)", known.join(", "));
-            problems.push((last, problem));
+            let known = values.iter().map(|(value, _)| value.clone()).collect();
+            problems.push((last, *RowProblem::value(column, b"", Expected::Outcome(known))));
         }
         if !has_bad && problems.is_empty() {
             return Ok(true);
@@ -202,7 +199,7 @@ impl Total {
         }
         self.n_bad += problems.len() as u64;
         for (fragment, problem) in problems.into_iter().take(SHOWN_BAD) {
-            self.bad.push(Bad { block: fragment.block, line: fragment.line, problem });
+            self.bad.push(BadLine { block: fragment.block, line: fragment.line, problem });
         }
         Ok(false)
     }
@@ -215,23 +212,23 @@ impl Total {
         if u128::from(self.largest) * u128::from(self.rows) > i64::MAX as u128 {
             return Ok(None);
         }
-        let n_lines = self.tables.iter().map(Table::len).sum::<usize>() + self.starts.len();
-        let mut sheet = Sheet::new(self.states, self.actions, self.decimals, n_lines);
-        for (fold, table) in self.tables.into_iter().enumerate() {
-            for &Entry { state, action, next, n, sum } in table.entries() {
-                sheet.push(Line { state, action, next, fold: fold as u8, n, sum: sum.into() });
+        let n_lines = self.folds.iter().map(FoldCounts::len).sum::<usize>() + self.starts.len();
+        let mut builder = CountsBuilder::new(self.states, self.actions, self.decimals, n_lines);
+        for (fold, counts) in self.folds.into_iter().enumerate() {
+            for &TransitionCount { state, action, next, n, sum } in counts.entries() {
+                builder.push(CountLine { state, action, next, fold: fold as u8, n, sum: sum.into() });
             }
         }
         for (&(state, fold), &n) in &self.starts {
-            sheet.push(Line { state, action: END, next: END, fold: fold as u8, n, sum: 0 });
+            builder.push(CountLine { state, action: END, next: END, fold: fold as u8, n, sum: 0 });
         }
-        let (counts, states, actions) = sheet.finish()?;
+        let (counts, states, actions) = builder.finish()?;
         self.cases.sort_unstable_by_key(|(case, _)| *case);
         let cases = self.cases.into_iter().map(|(_, mut case)| {
             for step in &mut case.steps {
                 (step.state, step.action) = (states[step.state as usize], actions[step.action as usize]);
             }
-            if let End::Truncated(state) = &mut case.end {
+            if let CaseEnd::Truncated(state) = &mut case.end {
                 *state = states[*state as usize];
             }
             case
@@ -240,8 +237,8 @@ impl Total {
     }
 }
 
-impl Rule<'_> {
-    fn ends(&self, last: &Row) -> bool {
+impl JoinRule<'_> {
+    fn ends(&self, last: &EncodedRow) -> bool {
         match last.stop {
             Stop::Ended => true,
             Stop::Cut => false,
@@ -251,20 +248,41 @@ impl Rule<'_> {
 }
 
 /// Gives all counters the same decimals, the largest of theirs.
-pub(crate) fn align(counters: &mut [Counter], total: &mut Total) {
+pub(crate) fn align(counters: &mut [Counter], total: &mut MergedCounts) {
     let decimals = counters.iter().map(|counter| counter.decimals).max().unwrap_or(0).max(total.decimals);
     counters.iter_mut().for_each(|counter| counter.rescale(decimals));
     total.rescale(decimals);
 }
 
-impl Total {
+impl MergedCounts {
     fn rescale(&mut self, decimals: u8) {
         let factor = power(decimals - self.decimals);
-        self.tables.iter_mut().for_each(|table| table.scale(factor));
+        self.folds.iter_mut().for_each(|counts| counts.scale(factor));
         for step in self.cases.iter_mut().flat_map(|(_, case)| &mut case.steps) {
             step.reward = step.reward.wrapping_mul(factor);
         }
         self.largest = self.largest.saturating_mul(factor.unsigned_abs());
         self.decimals = decimals;
     }
+}
+
+/// Applies a function to many items with several threads; results are in the order of the items.
+fn on_threads<T: Send, R: Send>(items: Vec<T>, n_threads: usize, act: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let n = items.len().div_ceil(n_threads.max(1));
+    let mut items = items.into_iter();
+    let act = &act;
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        loop {
+            let part: Vec<T> = items.by_ref().take(n).collect();
+            if part.is_empty() {
+                break;
+            }
+            threads.push(scope.spawn(move || part.into_iter().map(act).collect::<Vec<R>>()));
+        }
+        let results = threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_else(|problem| std::panic::resume_unwind(problem)));
+        results.collect()
+    })
 }

@@ -1,0 +1,208 @@
+//! Reads a log into counts: the entry point of this crate.
+
+use crate::counts::{Case, CaseStep, Counts};
+use crate::decimal::Decimal;
+use crate::error::{BadRow, Error, Result};
+use crate::fold::Folds;
+use crate::join::{JoinRule, MergedCounts, Overlap, align};
+use crate::moment::OrderKind;
+use crate::quantiles::with_edges;
+use crate::read::blocks::BlockReader;
+use crate::read::input::Input;
+use crate::read::parallel::{ReadObserver, read_blocks};
+use crate::rows::counter::{BadLine, Counter, Mode};
+use crate::rows::{ColumnLayout, Encoder};
+use crate::spec::{EndRule, Spec};
+
+/// What a log holds.
+#[derive(Clone, Debug)]
+pub struct Log {
+    /// What was counted, in all folds.
+    pub counts: Counts,
+    /// The cases of the kept folds, in an order that depends only on their names.
+    pub cases: Vec<Case>,
+    /// Rewards of steps of cases are in units of 10^-`case_decimals`.
+    pub case_decimals: u8,
+    /// How the log was read. Quantiles have become edges.
+    pub spec: Spec,
+    /// Notes on the log.
+    pub report: ReadReport,
+}
+
+/// Notes on a log that was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadReport {
+    /// Rows that were read, bad ones included.
+    pub rows: u64,
+    /// Bad rows that were skipped.
+    pub bad_rows: u64,
+    /// The first of them: where, and what is wrong.
+    pub bad_examples: Vec<BadRow>,
+    /// Cases that were skipped because they have a bad row.
+    pub dropped_cases: u64,
+    /// Cases that ended.
+    pub ended: u64,
+    /// Cases that were cut.
+    pub cut: u64,
+    /// Cases without a step: cut after one row.
+    pub empty_cases: u64,
+    /// Rows that lead to a state other than that of the next row of their case.
+    pub breaks: u64,
+    /// Whether rows of different cases were so mixed that all of them were held in memory.
+    pub mixed: bool,
+}
+
+impl Log {
+    /// The reward of a step of one of the kept cases.
+    pub fn step_reward(&self, step: &CaseStep) -> f64 {
+        Decimal { mantissa: step.reward, decimals: self.case_decimals }.to_f64()
+    }
+}
+
+/// At most this many fragments are held at once, about 100 bytes each; beyond it the log is read in passes.
+const MAX_FRAGMENTS: usize = 1 << 23;
+
+/// Reads a log: counts it, and keeps the cases of some folds as a whole.
+///
+/// # Complexity
+/// Memory: distinct (state, action, next state, fold), plus about 100 bytes per case, or per row where the rows of cases are
+/// mixed; beyond 2²³ of these, the log is read several times, each time for a part of the cases. Kept cases are extra. The
+/// result does not depend on how rows are spread over files or on the number of threads, nor, if there is an order column, on
+/// the order of rows.
+///
+/// # Errors
+/// Files that cannot be read or end too early, missing columns, more bad rows than [`Spec::skip_bad`] allows, rewards whose
+/// sums may not fit in 64 bits.
+pub fn read(spec: &Spec, inputs: &[Input], keep: Folds, observer: &dyn ReadObserver) -> Result<Log> {
+    read_within(spec, inputs, keep, observer, MAX_FRAGMENTS)
+}
+
+/// As [`read`], with a limit on the fragments that are held at once.
+pub(crate) fn read_within(
+    spec: &Spec,
+    inputs: &[Input],
+    keep: Folds,
+    observer: &dyn ReadObserver,
+    max_fragments: usize,
+) -> Result<Log> {
+    spec.check()?;
+    let spec = with_edges(spec, inputs, observer)?;
+    let layout = ColumnLayout::new(&spec);
+    let outcomes = spec.final_rewards.as_ref().map_or(&[][..], |outcome| &outcome.rewards);
+    let decimals = outcomes.iter().map(|(_, reward)| reward.decimals).max().unwrap_or(0);
+    let (has_next, has_cases) = (!spec.next.is_empty(), spec.case.is_some());
+    let mut mode = Mode { has_next, has_cases, single_rows: false, keep, passes: 1, pass: 0 };
+    let n_threads = spec.n_threads();
+    'attempts: loop {
+        let mut merged = MergedCounts::new(decimals);
+        let mut blocks = BlockReader::new(inputs, &layout.columns, spec.unterminated);
+        for pass in 0..mode.passes {
+            mode.pass = pass;
+            blocks = BlockReader::new(inputs, &layout.columns, spec.unterminated);
+            let new = || Encoder::new(&layout, Counter::new(mode, decimals));
+            let limit = max_fragments / n_threads;
+            let full = |encoder: &Encoder<'_>| encoder.counter.fragments.len() > limit && mode.passes < 256;
+            let (encoders, is_full);
+            (encoders, blocks, is_full) = read_blocks(blocks, inputs, n_threads, &new, &full, observer)?;
+            if is_full {
+                mode.passes *= 4;
+                continue 'attempts;
+            }
+            let has_seen = |kind| encoders.iter().any(|encoder| encoder.has_seen(kind));
+            if has_seen(OrderKind::Number) && has_seen(OrderKind::Date) {
+                return Err(Error::MixedOrder { column: spec.order.unwrap_or_default() });
+            }
+            let mut counters: Vec<Counter> = encoders.into_iter().map(|encoder| encoder.counter).collect();
+            align(&mut counters, &mut merged);
+            let rule = rule(&spec, mode, &mut merged);
+            if let Err(Overlap) = merged.add(counters, &rule) {
+                mode.single_rows = true;
+                continue 'attempts;
+            }
+        }
+        return finish(spec, &blocks, merged, mode);
+    }
+}
+
+fn rule<'a>(spec: &'a Spec, mode: Mode, merged: &mut MergedCounts) -> JoinRule<'a> {
+    let outcomes = spec.final_rewards.as_ref().map(|outcome| {
+        let rewards = outcome.rewards.iter().map(|(value, reward)| {
+            let worth = reward.in_units(merged.decimals).unwrap_or_else(|| {
+                merged.largest = u64::MAX;
+                0
+            });
+            (value.clone(), worth)
+        });
+        (outcome.column.as_str(), rewards.collect())
+    });
+    JoinRule { mode, last_row_ends: spec.end == EndRule::LastRow, outcomes, skips: spec.skip_bad > 0.0 }
+}
+
+fn finish(spec: Spec, blocks: &BlockReader<'_>, merged: MergedCounts, mode: Mode) -> Result<Log> {
+    let placed = |bad: &BadLine| BadRow {
+        place: blocks.place(bad.block, bad.line, &merged.lengths),
+        problem: bad.problem.clone(),
+    };
+    let bad_examples: Vec<BadRow> = merged.bad.iter().map(placed).collect();
+    let (rows, bad_rows, largest) = (merged.rows, merged.n_bad, merged.largest);
+    if rows == 0 {
+        return Err(Error::NoRows);
+    }
+    if bad_rows as f64 > spec.skip_bad * rows as f64 {
+        let first = bad_examples.into_iter().next();
+        return Err(Error::BadRows { first, n_bad: bad_rows, n_rows: rows });
+    }
+    let report = ReadReport {
+        rows,
+        bad_rows,
+        bad_examples,
+        dropped_cases: merged.dropped,
+        ended: merged.ended,
+        cut: merged.cut,
+        empty_cases: merged.empty,
+        breaks: merged.breaks,
+        mixed: mode.single_rows,
+    };
+    let case_decimals = merged.decimals;
+    let Some((mut counts, cases)) = merged.finish()? else {
+        let largest = largest.min(i64::MAX as u64);
+        return Err(Error::LargeRewards { decimals: case_decimals, largest, n_rows: rows });
+    };
+    counts.how = spec.describe();
+    Ok(Log { counts, cases, case_decimals, spec, report })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_within;
+    use crate::{BinnedColumn, Input, Spec};
+
+    #[test]
+    fn passes_over_parts_of_the_cases_add_up() {
+        let mut text = "case,t,state,action,reward\n,9,lost,go,1\n".to_owned();
+        for i in 0..40_000_u32 {
+            let (case, t) = (i.wrapping_mul(2_654_435_761) % 3_000, i);
+            text += &format!("c{case},{t},s{},a{},0.{}\n", i * 7 % 13, i % 3, i % 10);
+        }
+        text += "c5,99999,s1,a1,oops\n";
+        let column = |name: &str| vec![BinnedColumn::plain(name)];
+        let spec = Spec {
+            case: Some("case".into()),
+            order: Some("t".into()),
+            state: column("state"),
+            action: column("action"),
+            reward: Some("reward".into()),
+            skip_bad: 0.01,
+            ..Spec::default()
+        };
+        let input = [Input::Bytes("log".into(), text.into_bytes().into())];
+        let at_once = read_within(&spec, &input, 7, &(), usize::MAX).unwrap();
+        assert_eq!((at_once.report.bad_rows, at_once.report.dropped_cases), (2, 1));
+        for limit in [20_000, 3_000, 500] {
+            let in_passes = read_within(&spec, &input, 7, &(), limit).unwrap();
+            assert_eq!(in_passes.counts, at_once.counts);
+            assert_eq!(in_passes.cases, at_once.cases);
+            assert_eq!(in_passes.report, at_once.report);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Turns values of columns into rows of numbers.
+
+use crate::error::{Expected, RowProblem};
+use crate::moment::OrderKind;
+use crate::names::END;
+use crate::read::cells::{RowCells, RowSink};
+use crate::rows::counter::{Counter, EncodedRow, Stop};
+use crate::rows::layout::ColumnLayout;
+
+/// Turns rows into numbers and hands them to the counter of this thread.
+pub(crate) struct Encoder<'a> {
+    layout: &'a ColumnLayout,
+    pub counter: Counter,
+    /// The name of the current case.
+    case: Vec<u8>,
+    has_case: bool,
+    name: Vec<u8>,
+    /// The ids of the codes of this block, for state, action and next state.
+    memos: [Vec<u32>; 3],
+    /// Whether orders were numbers, and dates.
+    kinds: [bool; 2],
+}
+
+impl<'a> Encoder<'a> {
+    pub fn new(layout: &'a ColumnLayout, counter: Counter) -> Self {
+        Self {
+            layout,
+            counter,
+            case: Vec::new(),
+            has_case: false,
+            name: Vec::new(),
+            memos: [const { Vec::new() }; 3],
+            kinds: [false; 2],
+        }
+    }
+
+    /// Whether some order was of this kind.
+    pub fn has_seen(&self, kind: OrderKind) -> bool {
+        self.kinds[kind as usize]
+    }
+
+    /// The name of a row's case.
+    pub fn case_of(&self, cells: &mut impl RowCells) -> String {
+        self.layout.case.map_or(String::new(), |slot| String::from_utf8_lossy(cells.text(slot)).into_owned())
+    }
+
+    #[inline]
+    pub fn encode(
+        &mut self,
+        cells: &mut impl RowCells,
+        block: u32,
+        line: u32,
+    ) -> Result<EncodedRow, Box<RowProblem>> {
+        let layout = self.layout;
+        let order = match layout.order {
+            Some(slot) => {
+                let Some((moment, kind)) = cells.moment(slot) else {
+                    return Err(layout.wrong(cells, slot, Expected::Order));
+                };
+                self.kinds[kind as usize] = true;
+                moment
+            }
+            None => i128::from(block) << 32 | i128::from(line),
+        };
+        let reward = match layout.reward {
+            Some(slot) => match cells.units(slot, self.counter.decimals) {
+                Some(units) if layout.reward_unit.is_none() => units,
+                _ => self.counter.reward(layout.reward(cells, slot)?),
+            },
+            None => 0,
+        };
+        let ended = match &layout.ended {
+            Some((slot, Some(value))) => cells.text(*slot) == value.as_bytes(),
+            Some((slot, None)) => layout.flag(cells, *slot)?,
+            None => false,
+        };
+        let cut = match layout.truncated {
+            Some(slot) => layout.flag(cells, slot)?,
+            None => false,
+        };
+        // A step that both ended and was cut has ended: nothing follows it.
+        let stop = match (ended, cut) {
+            (true, _) => Stop::Ended,
+            (false, true) => Stop::Cut,
+            (false, false) => Stop::None,
+        };
+        let Self { counter, name, memos, .. } = self;
+        let [of_state, of_action, of_next] = memos;
+        let state = layout.id(cells, &layout.state, &mut counter.states, name, of_state)?;
+        let action = layout.id(cells, &layout.action, &mut counter.actions, name, of_action)?;
+        let next = if layout.next.is_empty() || ended {
+            END
+        } else {
+            layout.id(cells, &layout.next, &mut counter.states, name, of_next)?
+        };
+        let outcome = match &layout.outcome {
+            Some((slot, values)) => {
+                let found = cells.text(*slot);
+                values.iter().position(|value| value.as_bytes() == found).map_or(0, |i| i as u16 + 1)
+            }
+            None => 0,
+        };
+        Ok(EncodedRow { order, reward, state, action, next, outcome, stop })
+    }
+}
+
+impl RowSink for Encoder<'_> {
+    #[inline]
+    fn row(&mut self, cells: &mut impl RowCells, block: u32, line: u32) {
+        if let Some(slot) = self.layout.case {
+            let is_same = self.has_case && (cells.repeats(slot) || cells.text(slot) == self.case);
+            if !is_same {
+                let name = cells.text(slot);
+                if name.is_empty() {
+                    let column = &self.layout.columns[slot];
+                    let problem = RowProblem::value(column, name, Expected::Case);
+                    return self.counter.push_bad(block, line, *problem, false);
+                }
+                self.case.clear();
+                self.case.extend_from_slice(name);
+                self.has_case = true;
+                self.counter.case(&self.case);
+            }
+            if self.counter.is_other() {
+                return;
+            }
+        }
+        match self.encode(cells, block, line) {
+            Ok(row) => self.counter.push(row, block, line),
+            Err(problem) => self.counter.push_bad(block, line, *problem, true),
+        }
+    }
+
+    fn bad_row(&mut self, block: u32, line: u32, problem: Box<RowProblem>) {
+        self.counter.push_bad(block, line, *problem, false);
+    }
+
+    fn end_block(&mut self, block: u32, n_lines: u32) {
+        self.has_case = false;
+        self.forget_codes();
+        self.counter.end_block(block, n_lines);
+    }
+
+    fn forget_codes(&mut self) {
+        self.memos.iter_mut().for_each(Vec::clear);
+    }
+}

@@ -51,6 +51,10 @@ pub struct Options {
     /// Print the summary as a JSON array
     #[arg(long)]
     pub json: bool,
+
+    /// Print every claim with its numbers, and each setting as it is done
+    #[arg(long)]
+    pub verbose: bool,
 }
 
 impl Options {
@@ -74,24 +78,25 @@ pub fn carry_out(experiments: &[Experiment], options: &Options, default_out: &Pa
     let threads = thread_pool(options.threads)?;
     let folder = options.out.as_deref().unwrap_or(default_out);
     let mut store = Store::open(folder, Manifest::new(experiments)?)?;
-    let progress = ExperimentProgress::new();
+    let progress = ExperimentProgress::new(options.verbose);
     let done = threads.install(|| run(experiments, &filter, &mut store, &progress));
     progress.finish();
     done?;
     store.finish()?;
-    let facts = [
+    let mut facts = provenance();
+    facts.extend([
         ("time of this command".to_owned(), format!("{:.1} s", begin.elapsed().as_secs_f64())),
         ("threads".to_owned(), threads.current_num_threads().to_string()),
         ("peak memory".to_owned(), peak_memory_text()),
-    ];
-    present(&store, options.json, &facts)?;
+    ]);
+    present(&store, options.json, options.verbose, &facts)?;
     let seconds = begin.elapsed().as_secs_f64();
     output::note(format_args!("{seconds:.1} s, peak memory {}", peak_memory_text()));
     Ok(())
 }
 
 /// Writes figures and report if every setting is done, and prints what was found.
-pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<()> {
+pub fn present(store: &Store, json: bool, verbose: bool, facts: &[(String, String)]) -> Result<()> {
     let results = store.results();
     let verdicts = verdict::judge(&results);
     let missing = store.missing();
@@ -99,6 +104,11 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
         None => {
             let figures = figures::draw_all(&results, store.folder())?;
             let path = store.report();
+            let csv = store.folder().join("verdict.csv");
+            if verdict::any_decided(&verdicts) {
+                std::fs::write(&csv, verdict::to_csv(&verdicts))
+                    .map_err(|error| Error::at(csv.display(), format_args!("cannot be written: {error}")))?;
+            }
             std::fs::write(&path, report::html(&results, &figures, &verdicts, facts))
                 .map_err(|error| Error::at(path.display(), format_args!("cannot be written: {error}")))?;
         }
@@ -121,11 +131,64 @@ pub fn present(store: &Store, json: bool, facts: &[(String, String)]) -> Result<
     } else {
         print_summary(&results);
         if missing.is_empty() && verdict::any_decided(&verdicts) {
-            output::result(verdict::terminal(&verdicts, verdict::Style::of_stdout()).trim_end());
+            let style = verdict::Style::of_stdout();
+            let print = if verbose { verdict::verbose } else { verdict::brief };
+            if let Some(banner) = verdict::banner(&results) {
+                output::result(banner);
+            }
+            output::result(print(&verdicts, style).trim_end());
+            if !verbose {
+                output::result(format_args!("Why: {} (or --verbose)", store.report().display()));
+            }
         }
     }
     output::note(format_args!("results are in {}", store.folder().display()));
     Ok(())
+}
+
+/// Where and how this command ran, for the report.
+fn provenance() -> Vec<(String, String)> {
+    let command: Vec<String> = std::env::args().skip(1).collect();
+    let mut facts = vec![
+        ("date".to_owned(), date(std::time::SystemTime::now())),
+        ("command".to_owned(), format!("backsweep {}", command.join(" "))),
+        ("machine".to_owned(), machine()),
+    ];
+    if let Some(commit) = option_env!("BACKSWEEP_COMMIT") {
+        facts.push(("commit".to_owned(), commit.to_owned()));
+    }
+    facts
+}
+
+/// Processor, cores and system, as far as they are known.
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let described = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = described.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let name = name.map_or(String::new(), |(_, name)| format!("{name}, "));
+    format!("{name}{cores} cores, {} {}", std::env::consts::OS, std::env::consts::ARCH)
+}
+
+/// The date of a time in UTC: 2013-06-16. (Howard Hinnant's days_from_civil, backwards.)
+fn date(time: std::time::SystemTime) -> String {
+    let days =
+        time.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400) + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day = day_of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{:04}-{month:02}-{day:02}", era * 400 + year + carry)
+}
+
+#[cfg(test)]
+#[test]
+fn dates_of_known_times() {
+    for (seconds, expected) in [(0, "1970-01-01"), (951_782_400, "2000-02-29"), (1_371_340_800, "2013-06-16")]
+    {
+        assert_eq!(date(std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds)), expected);
+    }
 }
 
 /// More lines than this are of no use in a terminal; all of them are in summary.csv and in the report.

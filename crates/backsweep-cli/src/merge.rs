@@ -38,5 +38,5 @@ pub fn merge(arguments: &Arguments) -> Result<()> {
     }
     merged.lock()?;
     merged.finish()?;
-    present(&merged, arguments.json, &[])
+    present(&merged, arguments.json, false, &[])
 }

@@ -1,5 +1,5 @@
 //! Progress on standard error, so that standard output holds only results: a bar or a spinner on a terminal, nothing
-//! otherwise; an experiment then prints a line per setting.
+//! otherwise, unless an experiment is asked for a line per setting.
 
 use crate::output;
 use backsweep_lab::result::Row;
@@ -42,13 +42,15 @@ const UNITS_PER_SECOND: f64 = 1000.0;
 /// The progress of experiments.
 pub struct ExperimentProgress {
     bar: ProgressBar,
+    /// Whether to print a line per setting where there is no bar.
+    verbose: bool,
     n_settings: AtomicUsize,
     n_done: AtomicUsize,
 }
 
 impl ExperimentProgress {
-    pub fn new() -> Self {
-        Self { bar: bar(0), n_settings: AtomicUsize::new(0), n_done: AtomicUsize::new(0) }
+    pub fn new(verbose: bool) -> Self {
+        Self { bar: bar(0), verbose, n_settings: AtomicUsize::new(0), n_done: AtomicUsize::new(0) }
     }
 
     /// Removes the bar from the terminal.
@@ -75,7 +77,7 @@ impl Observer for ExperimentProgress {
 
     fn setting_done(&self, setting: &Setting, rows: &[Row]) {
         let n_done = 1 + self.n_done.fetch_add(1, Ordering::Relaxed);
-        if self.bar.is_hidden() {
+        if self.verbose && self.bar.is_hidden() {
             let scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
             let error = deviation(&scores) / (scores.len() as f64).sqrt();
             let of = self.n_settings.load(Ordering::Relaxed);

@@ -13,10 +13,24 @@ pub const SIZES: [(&str, &str); 4] = [
 
 /// The exponent with which times grow; see [`power`].
 pub fn exponent(timings: &[&Timing]) -> Option<f64> {
-    let is_positive = |&(x, time): &(f64, f64)| x > 0.0 && time > 0.0;
-    let place = |timing: &&Timing| Some((query::place(&timing.key)?, timing.microseconds));
-    let points: Vec<(f64, f64)> = timings.iter().filter_map(place).filter(is_positive).collect();
-    power(&points)
+    exponent_range(timings).map(|[_, middle, _]| middle)
+}
+
+/// The exponent with which times grow, between the least and the greatest that their ranges allow.
+pub fn exponent_range(timings: &[&Timing]) -> Option<[f64; 3]> {
+    let is_positive = |timing: &&&Timing| timing.microseconds > 0.0 && query::place(&timing.key) > Some(0.0);
+    let timings: Vec<&Timing> = timings.iter().filter(is_positive).copied().collect();
+    // The largest half of the sizes counts, so the line turns about the middle of that.
+    let turn = timings.len() - timings.len() / 4;
+    let fit = |before: fn(&Timing) -> f64, after: fn(&Timing) -> f64| {
+        let time = |(i, t): (usize, &&Timing)| {
+            Some((query::place(&t.key)?, if i < turn { before(t) } else { after(t) }))
+        };
+        power(&timings.iter().enumerate().filter_map(time).collect::<Vec<_>>())
+    };
+    let middle = fit(|t| t.microseconds, |t| t.microseconds)?;
+    let or = |bound: Option<f64>| bound.unwrap_or(middle);
+    Some([or(fit(|t| t.high, |t| t.low)).min(middle), middle, or(fit(|t| t.low, |t| t.high)).max(middle)])
 }
 
 /// The exponent of the power law that fits the upper half of the sizes best: small sizes show the fixed cost of a

@@ -9,3 +9,9 @@ pub fn number(value: f64, digits: usize) -> String {
         None => text,
     }
 }
+
+/// A number with as many digits as it needs, without a long row of zeros.
+pub fn short(value: f64) -> String {
+    let text = if value != 0.0 && value.abs() < 1e-4 { format!("{value:e}") } else { value.to_string() };
+    text.replace('-', "−").replace("e−", "e-")
+}

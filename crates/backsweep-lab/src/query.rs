@@ -1,6 +1,7 @@
 //! Queries on results: the summaries and timings that belong together, in the order of their x.
 
 use crate::method::Method;
+use crate::number::short;
 use crate::result::{ExperimentInfo, Results, SettingKey, Summary, Timing};
 
 /// The place of a setting on the x axis: its cycles, otherwise its parameter.
@@ -101,6 +102,19 @@ pub fn info<'a>(results: &'a Results, experiment: &str) -> Option<&'a Experiment
 pub fn task_title(results: &Results, experiment: &str, task: &str) -> String {
     let known = info(results, experiment).and_then(|info| info.tasks.iter().find(|(name, _)| name == task));
     known.map_or_else(|| task.replace('_', " "), |(_, title)| title.clone())
+}
+
+/// What people call a setting: "Moore & Atkeson, 3 cycles", "TD(0), decaying step size, d = 0.60".
+pub fn setting_title(key: &SettingKey) -> String {
+    let place = match (key.cycles, key.parameter, &key.method) {
+        (Some(1), ..) => ", 1 cycle".to_owned(),
+        (Some(cycles), ..) => format!(", {cycles} cycles"),
+        (None, Some(step_size), Method::TdConstant) => format!(", α = {step_size:.2}"),
+        (None, Some(decay), Method::TdDecaying) => format!(", d = {decay:.2}"),
+        (None, Some(parameter), _) => format!(", {}", short(parameter)),
+        (None, None, _) => String::new(),
+    };
+    key.method.title() + &place
 }
 
 /// How many runs a number of `experiment` is based on, in words: "mean of 100 runs".

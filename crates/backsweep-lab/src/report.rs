@@ -8,36 +8,40 @@ mod tests;
 use crate::figures::Figure;
 use crate::figures::text::escape;
 use crate::result::Results;
-use crate::verdict::{Verdict, any_decided, count};
+use crate::verdict::{Finding, List, Verdict, any_decided, banner, count, counts};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("report/style.css");
 
-/// The page. `facts` are extra lines on how it was made, such as peak memory, time and the command.
+/// The page. `facts` are lines on how it was made, such as the date, the machine, time and the command.
 pub fn html(
     results: &Results,
     figures: &[Figure],
     verdicts: &[Verdict],
     facts: &[(String, String)],
 ) -> String {
-    // A user's own experiment says nothing about the paper, so a list of claims not measured would only be in the way.
+    // A user's own experiment says nothing about the paper, so a list of undecided claims would only be in the way.
     let judged = any_decided(verdicts);
     let title = title(results, judged);
     let mut page = String::new();
-    head(&mut page, &title, results, judged, verdicts);
+    head(&mut page, &title, judged);
     if judged {
-        verdict_table(&mut page, verdicts);
+        summary(&mut page, results, verdicts);
     }
+    about(&mut page, results, facts, judged);
     pictures(&mut page, figures);
+    if judged {
+        verdict_tables(&mut page, verdicts);
+    }
     let _ = writeln!(page, "<h2 id=\"tables\">Tables</h2>");
     tables::exponents(&mut page, results);
     tables::suites(&mut page, results);
     tables::summaries(&mut page, results);
     tables::timings(&mut page, results);
-    settings(&mut page, results, facts);
+    settings(&mut page, results);
     let _ = writeln!(
         page,
-        "</main>\n<footer>Made by Backsweep {} from its result files; the same files give the same page.</footer>\n</body>\n</html>",
+        "</main>\n<footer>Made by Backsweep {} from its result files.</footer>\n</body>\n</html>",
         escape(&results.version)
     );
     page
@@ -45,76 +49,144 @@ pub fn html(
 
 fn title(results: &Results, judged: bool) -> String {
     match results.experiments.as_slice() {
-        _ if judged => {
-            "Planning by Prioritized Sweeping with Small Backups: the experiments reproduced".to_string()
+        _ if judged && banner(results).is_some() => {
+            "Prioritized sweeping with small backups: a quick look".to_string()
         }
+        _ if judged => "Prioritized sweeping with small backups: the experiments reproduced".to_string(),
         [only] if !only.title.is_empty() => only.title.clone(),
         _ => "Backsweep: results".to_string(),
     }
 }
 
-fn head(page: &mut String, title: &str, results: &Results, judged: bool, verdicts: &[Verdict]) {
+fn head(page: &mut String, title: &str, judged: bool) {
     let title = escape(title);
-    let (version, seed) = (escape(&results.version), results.seed);
+    let verdict = if judged { " <a href=\"#verdict\">Verdict</a>" } else { "" };
     let _ = writeln!(
         page,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>"
-    );
-    if judged {
-        let _ = writeln!(
-            page,
-            "<p class=\"lead\">Every figure and table of van Seijen &amp; Sutton (2013), measured again and overlaid with the \
-             published numbers. Backsweep {version}, seed {seed}.</p>"
-        );
-        let [holds, fails, open] = count(verdicts);
-        let _ = writeln!(
-            page,
-            "<ul class=\"counts\"><li class=\"holds\">{holds} claims hold</li>\
-             <li class=\"does-not-hold\">{fails} do not hold</li><li class=\"not-measured\">{open} not measured</li></ul>"
-        );
-    } else {
-        let _ = writeln!(page, "<p class=\"lead\">Backsweep {version}, seed {seed}.</p>");
-    }
-    let verdict = if judged { "<a href=\"#verdict\">Verdict</a> " } else { "" };
-    let _ = writeln!(
-        page,
-        "<nav>{verdict}<a href=\"#figures\">Figures</a> <a href=\"#tables\">Tables</a> <a href=\"#settings\">Settings</a></nav>\n</header>\n<main>"
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n\
+         <nav><a href=\"#about\">How it was made</a> <a href=\"#figures\">Figures</a>{verdict} \
+         <a href=\"#tables\">Tables</a> <a href=\"#settings\">Settings</a></nav>\n</header>\n<main>"
     );
 }
 
-fn verdict_table(page: &mut String, verdicts: &[Verdict]) {
-    let _ = writeln!(
-        page,
-        "<h2 id=\"verdict\">Verdict</h2>\n<p>Noise is taken into account: a claim that two things are equal fails only where they \
-         differ by more than standard errors explain; a claim that they differ holds only where the difference exceeds the noise, \
-         and counts as not measured where noise hides it. ± is one standard error.</p>\n<div class=\"wide\"><table>\n\
-         <tr><th scope=\"col\">verdict</th><th scope=\"col\">claim</th><th scope=\"col\">numbers</th></tr>"
-    );
-    let mut part = "";
-    for verdict in verdicts {
-        if verdict.part != part {
-            part = verdict.part;
-            let _ = writeln!(
-                page,
-                "<tr class=\"part\"><th colspan=\"3\" scope=\"colgroup\">{}</th></tr>",
-                escape(part)
-            );
-        }
-        let class = verdict.finding.words().replace(' ', "-");
+/// What was run, with how many runs, and what came out.
+fn summary(page: &mut String, results: &Results, verdicts: &[Verdict]) {
+    if let Some(banner) = banner(results) {
         let _ = writeln!(
             page,
-            "<tr id=\"claim-{}\"><td><span class=\"badge {class}\">{}</span></td><td>{} <span class=\"place\">({})</span></td><td class=\"figures\">{}</td></tr>",
-            escape(&verdict.id),
-            verdict.finding.words(),
-            escape(verdict.claim),
-            escape(verdict.place),
-            escape(&verdict.numbers)
+            "<p class=\"banner\"><strong>A quick look, not a reproduction.</strong> {} Do not quote it; \
+             <code>backsweep reproduce</code> makes the full report.</p>",
+            escape(&banner)
         );
     }
-    let _ = writeln!(page, "</table></div>");
+    let runs: Vec<String> = results
+        .experiments
+        .iter()
+        .filter(|info| info.runs > 1)
+        .map(|info| format!("{} ({} runs per point)", escape(&info.title), info.runs))
+        .collect();
+    let _ = writeln!(
+        page,
+        "<p class=\"abstract\">This report repeats the experiments of van Seijen &amp; Sutton, <cite>Planning by Prioritized \
+         Sweeping with Small Backups</cite> (2013), and of its conference version, with seed {}, and lays the published numbers \
+         over the results: {}; and the cost of an update cycle. The published circle is not known; the one drawn in Figure 1 \
+         was chosen because its curves come close to the published ones, so its claims are judged on random circles too.</p>",
+        results.seed,
+        runs.join(", ")
+    );
+    let _ = writeln!(page, "<ul class=\"counts\">");
+    for list in List::ALL {
+        let of = count(verdicts, list).iter().sum::<usize>();
+        let counts = escape(&counts(verdicts, list));
+        let _ = writeln!(
+            page,
+            "<li><strong>{} {}</strong> {counts}</li>",
+            of,
+            escape(&list.title().to_lowercase())
+        );
+    }
+    let _ = writeln!(page, "</ul>");
+    let failed: Vec<String> = verdicts
+        .iter()
+        .filter(|verdict| verdict.finding == Finding::DoesNotHold)
+        .map(|v| format!("<li><a href=\"#claim-{}\">{}</a></li>", escape(v.id), escape(&v.claim)))
+        .collect();
+    if !failed.is_empty() {
+        let _ =
+            writeln!(page, "<p>What does not hold, explained below:</p>\n<ul>\n{}\n</ul>", failed.join("\n"));
+    }
+}
+
+/// How the report was made, and how to cite it.
+fn about(page: &mut String, results: &Results, facts: &[(String, String)], judged: bool) {
+    let _ = writeln!(page, "<h2 id=\"about\">How it was made</h2>\n<table class=\"facts\">");
+    let own = [("Backsweep", results.version.clone()), ("seed", results.seed.to_string())];
+    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
+    let mut cite = Vec::new();
+    if judged {
+        cite.push((
+            "the paper".to_owned(),
+            "H. van Seijen and R. S. Sutton (2013): Planning by Prioritized Sweeping with Small Backups. Conference version: \
+             Efficient Planning in MDPs by Small Backups, ICML 2013."
+                .to_owned(),
+        ));
+        let date = facts
+            .iter()
+            .find(|(name, _)| name == "date")
+            .map_or(String::new(), |(_, date)| format!(", {date}"));
+        let kind = if banner(results).is_some() {
+            "not to be cited: a quick look"
+        } else {
+            "report of backsweep reproduce"
+        };
+        cite.push((
+            "this report".to_owned(),
+            format!("Backsweep {}, {kind}, seed {}{date}.", results.version, results.seed),
+        ));
+    }
+    for (name, value) in own.chain(facts.iter().cloned()).chain(cite) {
+        let _ =
+            writeln!(page, "<tr><th scope=\"row\">{}</th><td>{}</td></tr>", escape(&name), escape(&value));
+    }
+    let _ = writeln!(page, "</table>");
+}
+
+fn verdict_tables(page: &mut String, verdicts: &[Verdict]) {
+    let _ = writeln!(
+        page,
+        "<h2 id=\"verdict\">Verdict</h2>\n<p>A claim holds if the whole 95 % interval of every comparison lies inside the limit \
+         that the claim names, does not hold if one lies outside, and is undecided otherwise. ± is one standard error; runs \
+         that share their random numbers are compared run by run.</p>"
+    );
+    for list in List::ALL {
+        let (title, counts) = (escape(list.title()), escape(&counts(verdicts, list)));
+        let _ = writeln!(
+            page,
+            "<h3>{title}: {counts}</h3>\n<table class=\"verdict\">\n\
+             <tr><th scope=\"col\">finding</th><th scope=\"col\">claim</th><th scope=\"col\">numbers</th></tr>"
+        );
+        for verdict in verdicts.iter().filter(|verdict| verdict.list == list) {
+            let class = verdict.finding.words().replace(' ', "-");
+            let [id, claim, place, numbers, explanation] =
+                [verdict.id, &verdict.claim, verdict.place, &verdict.numbers, verdict.explanation]
+                    .map(escape);
+            let why = if explanation.is_empty() {
+                String::new()
+            } else {
+                format!("<p class=\"why\">{explanation}</p>")
+            };
+            let _ = writeln!(
+                page,
+                "<tr id=\"claim-{id}\"><td><span class=\"badge {class}\">{}</span></td><td>{claim} <span \
+                 class=\"place\">({place})</span></td><td class=\"figures\">{numbers}{why}</td></tr>",
+                verdict.finding.words(),
+            );
+        }
+        let _ = writeln!(page, "</table>");
+    }
 }
 
 fn pictures(page: &mut String, figures: &[Figure]) {
@@ -128,18 +200,15 @@ fn pictures(page: &mut String, figures: &[Figure]) {
         let names = names.map(|name| escape(&name)).collect::<Vec<_>>().join(", ");
         let files = if names.is_empty() { String::new() } else { format!(" Files: {names}.") };
         let (svg, caption) = (&figure.svg, escape(&figure.caption));
-        let _ = writeln!(page, "<figure>\n{svg}<figcaption>{caption}{files}</figcaption>\n</figure>");
+        let _ = writeln!(
+            page,
+            "<figure>\n<div class=\"wide\">{svg}</div><figcaption>{caption}{files}</figcaption>\n</figure>"
+        );
     }
 }
 
-fn settings(page: &mut String, results: &Results, facts: &[(String, String)]) {
-    let _ = writeln!(page, "<h2 id=\"settings\">Settings</h2>\n<div class=\"wide\"><table>");
-    let own =
-        [("Backsweep".to_string(), results.version.clone()), ("seed".to_string(), results.seed.to_string())];
-    for (name, value) in own.iter().chain(facts) {
-        let _ = writeln!(page, "<tr><th scope=\"row\">{}</th><td>{}</td></tr>", escape(name), escape(value));
-    }
-    let _ = writeln!(page, "</table></div>");
+fn settings(page: &mut String, results: &Results) {
+    let _ = writeln!(page, "<h2 id=\"settings\">Settings</h2>");
     for experiment in &results.experiments {
         let (name, title, runs) = (escape(&experiment.name), escape(&experiment.title), experiment.runs);
         let runs = if runs == 1 { "1 run".to_string() } else { format!("{runs} runs") };
@@ -148,7 +217,7 @@ fn settings(page: &mut String, results: &Results, facts: &[(String, String)]) {
         let text = text.join("\n");
         let _ = writeln!(
             page,
-            "<details><summary>{name}: {title}, {runs} per setting</summary>\n<pre>{text}</pre>\n</details>"
+            "<details><summary>{title} ({name}), {runs} per setting</summary>\n<pre>{text}</pre>\n</details>"
         );
     }
 }

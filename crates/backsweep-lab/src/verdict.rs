@@ -1,46 +1,73 @@
-//! The verdict: each claim of the paper as data, judged by the numbers at hand.
+//! The verdict: each claim as data, judged by the numbers at hand.
 //!
-//! A claim is a row of a table: its text, its place in the paper, its subject and a function from the results to a
-//! finding. A claim that the results do not decide is *not measured*; one that they contradict *does not hold*, and
-//! the verdict names the numbers. Noise enters through standard errors: for a claim of equality the results must not
-//! differ by more than noise explains, and a claim of a difference must exceed the noise; where noise hides the sign
-//! of a difference, it is not measured either.
+//! A claim is a row of `data/claims.toml`: its text, its place in the paper, the comparison that decides it, the settings that
+//! it compares, and the limit. There are three answers, from 95 % intervals: a claim *holds* if every interval lies inside its limit,
+//! *does not hold* if one lies outside, and is *undecided* otherwise. That goes for claims of equality too: they hold only
+//! if the whole interval lies within the limit. An undecided claim says how many runs it would take.
 
-mod control;
-mod cost;
+mod comparison;
 mod evidence;
-mod prediction;
-mod published;
 mod terminal;
 #[cfg(test)]
 mod tests;
 
-use crate::method::Method;
+use crate::number::short;
+use crate::query;
 use crate::result::Results;
-use backsweep::PlannerKind;
-use serde::Serialize;
+use comparison::Comparison;
+use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
 
-pub use terminal::{Style, terminal};
+pub use terminal::{Style, brief, verbose};
 
-/// The finding on a claim.
+/// The answer to a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
-    /// The numbers agree with it.
+    /// Every interval lies inside the limit.
     Holds,
-    /// The numbers contradict it.
+    /// An interval lies outside.
     DoesNotHold,
-    /// The numbers that would decide it are missing or too noisy.
-    NotMeasured,
+    /// The numbers are missing or too noisy.
+    Undecided,
 }
 
 impl Finding {
-    /// In words.
+    /// All answers, in the order in which they are counted.
+    pub const ALL: [Self; 3] = [Self::Holds, Self::DoesNotHold, Self::Undecided];
+
+    /// The answer in words.
     pub fn words(self) -> &'static str {
         match self {
-            Finding::Holds => "holds",
-            Finding::DoesNotHold => "does not hold",
-            Finding::NotMeasured => "not measured",
+            Self::Holds => "holds",
+            Self::DoesNotHold => "does not hold",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+/// What kind of claim it is. The three are counted apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum List {
+    /// A claim that the paper states.
+    Paper,
+    /// A published number.
+    Published,
+    /// A check of our own, which the paper does not state.
+    Own,
+}
+
+impl List {
+    /// All lists, in the order of the verdict.
+    pub const ALL: [Self; 3] = [Self::Paper, Self::Published, Self::Own];
+
+    /// The heading of the list.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Paper => "Claims of the paper",
+            Self::Published => "Published numbers",
+            Self::Own => "Checks of our own",
         }
     }
 }
@@ -48,77 +75,107 @@ impl Finding {
 /// A claim and its finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// Short name of the claim.
-    pub id: String,
-    /// The part of the paper it belongs to.
-    pub part: &'static str,
-    /// The claim in plain words.
-    pub claim: &'static str,
+    /// The short name of the claim.
+    pub id: &'static str,
+    /// The list it belongs to.
+    pub list: List,
+    /// The claim in plain words, with its limit.
+    pub claim: String,
     /// Where the paper says it.
     pub place: &'static str,
     /// The finding.
     pub finding: Finding,
     /// The numbers that decided, or what is missing.
     pub numbers: String,
+    /// Why it does not hold, in one sentence; empty if it does.
+    pub explanation: &'static str,
 }
 
-/// The subject of a claim. Fields that a claim does not need are empty.
-#[derive(Clone, Copy, Debug, Default)]
-struct Subject {
-    experiment: &'static str,
-    task: &'static str,
-    method: Option<&'static Method>,
-    /// The task's number in the published data, or a limit the claim names.
-    number: f64,
-}
-
-impl Subject {
-    fn method(&self) -> Result<&'static Method, String> {
-        self.method.ok_or_else(|| "the claim names no method".to_owned())
-    }
-}
-
-/// The two classical methods, with which the paper compares its own.
-const CLASSICAL: [Method; 2] =
-    [Method::Planner(PlannerKind::MooreAtkeson), Method::Planner(PlannerKind::PengWilliams)];
-
-/// `Ok((holds, numbers))`, or `Err` with what is missing.
-type Judged = Result<(bool, String), String>;
-
-/// A claim of the paper.
+/// A claim, as `data/claims.toml` has it.
+#[derive(Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
 struct Claim {
-    id: &'static str,
-    part: &'static str,
-    text: &'static str,
-    place: &'static str,
-    about: Subject,
-    judge: fn(&Results, Subject) -> Judged,
+    id: String,
+    /// The claim; `{}` stands for the limit.
+    text: String,
+    place: String,
+    /// How it is tested.
+    test: Comparison,
+    /// The settings that the test compares.
+    about: Vec<String>,
+    #[serde(default)]
+    limit: f64,
+    /// Further numbers that the test needs.
+    #[serde(default)]
+    values: Vec<f64>,
+    /// Why it does not hold, if we know of data against it.
+    #[serde(default)]
+    explanation: String,
 }
 
-/// Judges every claim, in the order of the paper.
+/// All claims, list by list.
+#[derive(Deserialize, Debug, Default)]
+#[serde(deny_unknown_fields)]
+struct Claims {
+    paper: Vec<Claim>,
+    published: Vec<Claim>,
+    own: Vec<Claim>,
+}
+
+/// A test reads the file, so that it cannot be wrong here.
+static CLAIMS: LazyLock<Claims> =
+    LazyLock::new(|| toml::from_str(include_str!("../data/claims.toml")).unwrap_or_default());
+
+/// Judges every claim, list by list.
 pub fn judge(results: &Results) -> Vec<Verdict> {
-    let claims =
-        prediction::CLAIMS.iter().chain(control::CLAIMS).chain(cost::CLAIMS).chain(published::CLAIMS);
-    claims.map(|claim| verdict(claim, results)).collect()
+    let Claims { paper, published, own } = &*CLAIMS;
+    let lists = List::ALL.into_iter().zip([paper, published, own]);
+    lists.flat_map(|(list, claims)| claims.iter().map(move |claim| verdict(list, claim, results))).collect()
 }
 
-/// How many claims hold, do not hold, and were not measured.
-pub fn count(verdicts: &[Verdict]) -> [usize; 3] {
-    [Finding::Holds, Finding::DoesNotHold, Finding::NotMeasured]
-        .map(|finding| verdicts.iter().filter(|verdict| verdict.finding == finding).count())
+/// How many claims of a list hold, do not hold and are undecided.
+pub fn count(verdicts: &[Verdict], list: List) -> [usize; 3] {
+    let of = |finding| verdicts.iter().filter(move |v| v.list == list && v.finding == finding).count();
+    Finding::ALL.map(of)
+}
+
+/// The counts in words: "21 hold, 4 do not hold, 3 undecided".
+pub fn counts(verdicts: &[Verdict], list: List) -> String {
+    let [holds, fails, open] = count(verdicts, list);
+    format!("{holds} hold, {fails} do not hold, {open} undecided")
 }
 
 /// Whether any claim was decided: an experiment of a user says nothing about the paper.
 pub fn any_decided(verdicts: &[Verdict]) -> bool {
-    verdicts.iter().any(|verdict| verdict.finding != Finding::NotMeasured)
+    verdicts.iter().any(|verdict| verdict.finding != Finding::Undecided)
 }
 
-fn verdict(claim: &Claim, results: &Results) -> Verdict {
-    let (finding, numbers) = match (claim.judge)(results, claim.about) {
-        Ok((true, numbers)) => (Finding::Holds, numbers),
-        Ok((false, numbers)) => (Finding::DoesNotHold, numbers),
-        Err(missing) => (Finding::NotMeasured, missing),
+/// A warning, if there are fewer runs than the paper's 100.
+pub fn banner(results: &Results) -> Option<String> {
+    let runs = query::info(results, "fig3").map(|info| info.runs).filter(|runs| *runs < 100)?;
+    let runs = if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+    Some(format!("{runs}, where the paper has 100: only large differences can be decided."))
+}
+
+/// The verdict as a CSV file: list, claim and finding, the same on every machine except where times decide.
+pub fn to_csv(verdicts: &[Verdict]) -> String {
+    let list = |list: List| list.title().to_lowercase();
+    let line = |v: &Verdict| format!("{},{},{}\n", list(v.list), v.id, v.finding.words());
+    "list,claim,finding\n".to_owned() + &verdicts.iter().map(line).collect::<String>()
+}
+
+fn verdict(list: List, claim: &'static Claim, results: &Results) -> Verdict {
+    let (finding, numbers) = match claim.test.tests(results, claim) {
+        Ok(tests) => evidence::decide(&tests),
+        Err(missing) => (Finding::Undecided, missing),
     };
-    let Claim { part, text, place, .. } = *claim;
-    Verdict { id: claim.id.to_string(), part, claim: text, place, finding, numbers }
+    Verdict {
+        id: &claim.id,
+        list,
+        claim: claim.text.replace("{}", &short(claim.limit)),
+        place: &claim.place,
+        finding,
+        numbers,
+        explanation: if finding == Finding::DoesNotHold { &claim.explanation } else { "" },
+    }
 }

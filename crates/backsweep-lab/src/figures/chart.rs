@@ -63,6 +63,8 @@ pub struct Series {
     pub mark: Option<Mark>,
     /// Whether the marker is hollow: used for published numbers.
     pub hollow: bool,
+    /// What tooltips call it; the label if it is empty.
+    pub name: String,
     /// What the points are.
     pub shape: Shape,
     /// A short text next to the last point, outside the axes.
@@ -194,7 +196,8 @@ impl Axis {
 impl Series {
     fn new(label: impl Into<String>, paint: Paint, shape: Shape, points: Vec<Point>) -> Self {
         let points = points.into_iter().filter(Point::is_finite).collect();
-        Series { label: label.into(), paint, line: None, mark: None, hollow: false, shape, end: None, points }
+        let (label, name) = (label.into(), String::new());
+        Series { label, paint, line: None, mark: None, hollow: false, name, shape, end: None, points }
     }
 
     /// Points joined by a line.
@@ -226,6 +229,12 @@ impl Series {
     /// The same series with hollow markers: the way published numbers are drawn.
     pub fn hollow(mut self) -> Self {
         self.hollow = true;
+        self
+    }
+
+    /// The same series, called so by tooltips: for one that is not in the legend.
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
         self
     }
 

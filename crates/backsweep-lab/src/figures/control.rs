@@ -135,11 +135,16 @@ fn two_views(
     (columns > 0).then_some(chart)
 }
 
+/// What tooltips call the published points of a method.
+pub(super) fn published_name(method: &Method) -> String {
+    format!("{}, published", method.title())
+}
+
 fn method_series(method: &Method, ours: Vec<Point>, theirs: Vec<Point>) -> [Series; 2] {
     let look = look(method);
     [
         Series::curve(method.title(), look.paint, Line::Solid, ours).marked(look.mark),
-        Series::marks("", look.paint, look.mark, theirs).hollow(),
+        Series::marks("", look.paint, look.mark, theirs).hollow().named(published_name(method)),
     ]
 }
 
@@ -157,7 +162,7 @@ fn levels(results: &Results, experiment: &str, task: &str, number: u32, sign_x: 
             ));
         }
         let signs = published::scores(number, method).map(|point| Point::new(sign_x, point.score)).collect();
-        series.push(Series::marks("", look.paint, look.mark, signs).hollow());
+        series.push(Series::marks("", look.paint, look.mark, signs).hollow().named(published_name(method)));
     }
     series
 }

@@ -208,7 +208,11 @@ fn draw_series(
 fn hint(series: &Series, panel: &Panel, point: &Point) -> String {
     let error = (point.high - point.low) / 2.0;
     let spread = if error > 0.0 { format!(" ± {}", number(error, 3)) } else { String::new() };
-    format!("{}: {}{spread} at {} {}", series.label, number(point.y, 3), panel.x.label, number(point.x, 2))
+    let name = if series.name.is_empty() { &series.label } else { &series.name };
+    // Points are shifted a little, so that error bars do not overlap; they belong to the tick.
+    let ticks = panel.x.ticks.iter().flatten().copied();
+    let x = ticks.into_iter().find(|tick| (tick / point.x - 1.0).abs() < 0.1).unwrap_or(point.x);
+    format!("{name}: {}{spread} at {} {}", number(point.y, 3), panel.x.label, number(x, 2))
 }
 
 fn line(out: &mut String, series: &Series, places: &[(f64, f64)]) {

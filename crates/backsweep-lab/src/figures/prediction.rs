@@ -1,6 +1,7 @@
 //! Figure 1: TD(0) against one small backup per step, on the fixed instance and over many random ones.
 
 use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
+use super::control::published_name;
 use super::palette::look;
 use crate::method::Method;
 use crate::published::{PublishedError, TD, figure_1};
@@ -53,7 +54,7 @@ pub fn band(results: &Results) -> Chart {
             series.push(Series::band("", paint, points.clone()));
             let middle = points.iter().map(|point| Point::new(point.x, point.y)).collect();
             series.push(Series::curve(name, paint, Line::Solid, middle));
-            series.extend(published_curve(number, paint, look(method).mark, published));
+            series.extend(published_curve(number, method, published));
             series.extend(published_level(number));
             panels.push(Panel {
                 title: format!("{}: {}", short_title(number), method.title()),
@@ -85,7 +86,7 @@ fn curves(results: &Results, number: u32, task: &str, relative: bool) -> Vec<Ser
             ours.iter().filter_map(|s| Some(Point::new(query::place(&s.key)?, s.mean / unit))).collect();
         series.push(Series::curve(method.title(), look.paint, Line::Solid, points));
         let divisor = move |point: &PublishedError| if relative { point.small_backups } else { 1.0 };
-        series.extend(published_curve(number, look.paint, look.mark, move |p| published(p) / divisor(p)));
+        series.extend(published_curve(number, method, move |p| published(p) / divisor(p)));
     }
     if let Some(small) = small {
         let paint = look(&Method::SmallBackup).paint;
@@ -103,25 +104,23 @@ fn curves(results: &Results, number: u32, task: &str, relative: bool) -> Vec<Ser
 }
 
 /// The published curve: dashed, with a hollow mark at every fifth point.
-fn published_curve(
-    number: u32,
-    paint: Paint,
-    mark: Mark,
-    value: impl Fn(&PublishedError) -> f64,
-) -> [Series; 2] {
+fn published_curve(number: u32, method: &Method, value: impl Fn(&PublishedError) -> f64) -> [Series; 2] {
     let points: Vec<Point> = figure_1()
         .iter()
         .filter(|point| point.task == number)
         .map(|point| Point::new(point.parameter, value(point)))
         .collect();
     let some = points.iter().step_by(5).copied().collect();
-    [Series::curve("", paint, Line::Dashed, points), Series::marks("", paint, mark, some).hollow()]
+    let (look, name) = (look(method), published_name(method));
+    [
+        Series::curve("", look.paint, Line::Dashed, points),
+        Series::marks("", look.paint, look.mark, some).hollow().named(name),
+    ]
 }
 
 /// The published level of the small backup.
 fn published_level(number: u32) -> [Series; 2] {
-    let look = look(&Method::SmallBackup);
-    published_curve(number, look.paint, look.mark, |point| point.small_backups)
+    published_curve(number, &Method::SmallBackup, |point| point.small_backups)
 }
 
 fn small_backup_band(results: &Results, task: &str) -> Series {

@@ -7,7 +7,6 @@ use crate::number::number;
 use crate::published::published_for;
 use crate::result::{Results, SettingKey, Summary, Timing};
 use crate::{query, suite};
-use backsweep::PlannerKind;
 use std::fmt::Write;
 
 /// Table 1: the fitted exponents next to those the paper states.
@@ -107,7 +106,7 @@ pub fn summaries(page: &mut String, results: &Results) {
         let settings = of.len();
         let _ = write!(
             page,
-            "<details{open}><summary>{experiment}: {name} ({settings} settings)</summary>\n<div class=\"wide\"><table>\n<tr><th scope=\"col\">method</th>"
+            "<details{open}><summary>{name} ({experiment}, {settings} settings)</summary>\n<div class=\"wide\"><table>\n<tr><th scope=\"col\">method</th>"
         );
         for head in heads {
             let _ = write!(page, "<th scope=\"col\" class=\"number\">{head}</th>");
@@ -145,7 +144,7 @@ pub fn timings(page: &mut String, results: &Results) {
         let _ = writeln!(
             page,
             "<tr><td>{}</td><td>{}</td><td>{}</td>{}<td>{}</td><td class=\"number\">{}</td><td class=\"number\">{} to {}</td><td class=\"number\">{samples}</td></tr>",
-            escape(&key.experiment),
+            escape(query::info(results, &key.experiment).map_or(&key.experiment, |info| &info.title)),
             escape(&query::task_title(results, &key.experiment, &key.task)),
             escape(&key.method.title()),
             place_cells(key),
@@ -196,13 +195,12 @@ fn finite(value: f64, digits: usize) -> String {
 
 /// The cost of an update cycle in the paper's Table 1.
 fn stated(method: &Method) -> &'static str {
-    let Method::Planner(planner) = method else { return "–" };
-    match planner {
-        PlannerKind::SmallBackups => "O(|A|) + O(Pre)",
-        PlannerKind::MooreAtkeson => "O(|S||A| + |A|) + O(Pre)",
-        PlannerKind::PengWilliams => "O(|S| + |A|) + O(Pre)",
-        PlannerKind::ReversedFullBackups => "O(Pre) (conference version)",
-        PlannerKind::ValueIteration => "one sweep, for comparison",
-        PlannerKind::WieringSchmidhuber => "–",
+    match method.name() {
+        "small_backups" => "O(|A|) + O(Pre)",
+        "moore_atkeson" => "O(|S||A| + |A|) + O(Pre)",
+        "peng_williams" => "O(|S| + |A|) + O(Pre)",
+        "reversed_full_backups" => "O(Pre) (conference version)",
+        "value_iteration" => "one sweep, for comparison",
+        _ => "–",
     }
 }

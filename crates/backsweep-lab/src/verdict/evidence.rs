@@ -1,9 +1,11 @@
-//! Takes numbers from results, with their noise, or a line that says what is missing.
+//! Takes numbers from results, with their intervals, and compares them with limits.
 
+use super::Finding;
 use crate::method::Method;
-use crate::number::number;
+use crate::number::{number, short};
 use crate::query;
-use crate::result::{Results, SettingKey, Summary, Timing, Unit};
+use crate::result::{Results, Summary};
+use crate::statistics::{deviation, mean};
 use std::fmt;
 
 /// A mean with its standard error.
@@ -24,27 +26,17 @@ impl Measured {
         Measured { mean: self.mean - other.mean, error: self.error.hypot(other.error), runs }
     }
 
-    /// How far noise reaches: about `errors` standard errors of a normal distribution, more for few runs, whose standard
-    /// error is itself uncertain. (The first terms of Student's t; at 2 errors: 2.03 for 100 runs, 2.36 for 8.)
-    pub fn noise(self, errors: f64) -> f64 {
-        self.error * reach(errors, self.runs)
+    /// The standard error that 100 runs would have, itself as a measured number. One that is estimated from n runs is
+    /// uncertain by a relative 1 / √(2 (n − 1)).
+    pub fn error_of_100(self) -> Measured {
+        let mean = self.error * (f64::from(self.runs) / 100.0).sqrt();
+        Measured { mean, error: mean / (2.0 * f64::from(self.runs.max(2) - 1)).sqrt(), runs: self.runs }
     }
 
-    /// Whether this exceeds `limit` beyond noise; `None` if noise leaves it undecided.
-    pub fn exceeds(self, limit: f64) -> Option<bool> {
-        let noise = self.noise(2.0);
-        if self.mean - noise > limit {
-            Some(true)
-        } else if self.mean + noise <= limit {
-            Some(false)
-        } else {
-            None
-        }
-    }
-
-    /// The standard error that 100 runs would have: the paper's figures are those of 100.
-    pub fn error_of_100(self) -> f64 {
-        self.error * (f64::from(self.runs) / 100.0).sqrt()
+    /// The 95 % interval.
+    pub fn span(self) -> Span {
+        let reach = self.error * reach(self.runs);
+        Span { low: self.mean - reach, middle: self.mean, high: self.mean + reach, runs: self.runs }
     }
 }
 
@@ -56,20 +48,153 @@ impl fmt::Display for Measured {
     }
 }
 
-/// A claim of several differences: it fails if one of them is clearly absent, and is undecided if noise hides one.
-pub fn decide(parts: &[Option<bool>], numbers: String) -> Result<(bool, String), String> {
-    if parts.contains(&Some(false)) {
-        Ok((false, numbers))
-    } else if parts.contains(&None) {
-        Err(format!("too noisy to tell; more runs are needed: {numbers}"))
-    } else {
-        Ok((true, numbers))
+/// An interval: of a mean over runs, or of a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    pub low: f64,
+    pub middle: f64,
+    pub high: f64,
+    /// The runs that it comes from; 0 for times.
+    pub runs: u32,
+}
+
+impl Span {
+    /// One time divided by another.
+    pub fn over(self, other: Span) -> Span {
+        let [low, high] = [self.low / other.high, self.high / other.low];
+        Span { low, middle: self.middle / other.middle, high, runs: 0 }
+    }
+
+    /// Whether it lies above a limit.
+    pub fn above(self, limit: f64) -> Test {
+        self.between(limit, f64::INFINITY).expecting(format!("more than {}", short(limit)))
+    }
+
+    /// Whether it lies below a limit.
+    pub fn below(self, limit: f64) -> Test {
+        self.between(f64::NEG_INFINITY, limit).expecting(format!("at most {}", short(limit)))
+    }
+
+    /// Whether all of it is within a distance of 0.
+    pub fn within(self, limit: f64) -> Test {
+        self.between(-limit, limit).expecting(format!("within {}", short(limit)))
+    }
+
+    /// Whether all of it lies between two limits.
+    pub fn between(self, least: f64, most: f64) -> Test {
+        let outcome = if least <= self.low && self.high <= most {
+            Some(true)
+        } else if self.low > most || self.high < least {
+            Some(false)
+        } else {
+            None
+        };
+        // Intervals shrink with the square root of the number of runs, here until they clear the nearest limit.
+        let distance = (self.middle - least).abs().min((self.middle - most).abs());
+        let more = ((self.high - self.low) / (2.0 * distance)).powi(2);
+        let runs = (self.runs > 0 && outcome.is_none()).then_some(f64::from(self.runs) * more);
+        let expected = format!("from {} to {}", short(least), short(most));
+        Test { outcome, runs, text: String::new(), expected, reason: "the ranges of the times overlap" }
     }
 }
 
-/// The quantile of Student's t for `runs` runs where that of the normal distribution is `errors`.
-pub fn reach(errors: f64, runs: u32) -> f64 {
-    errors + (errors.powi(3) + errors) / (4.0 * f64::from(runs.max(2) - 1))
+/// How many standard errors a 95 % interval reaches: about 2, more for few runs, whose standard error is itself uncertain.
+/// (The first terms of Student's t: 2.03 for 100 runs, 2.36 for 8.)
+fn reach(runs: u32) -> f64 {
+    2.0 + 10.0 / (4.0 * f64::from(runs.max(2) - 1))
+}
+
+/// One comparison of a claim.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// Whether it came out as claimed; `None` if the interval straddles the limit.
+    outcome: Option<bool>,
+    /// The number of runs that would decide it, if runs can.
+    runs: Option<f64>,
+    /// The numbers.
+    text: String,
+    /// The limit in words.
+    expected: String,
+    /// Why it is open, where runs do not decide.
+    reason: &'static str,
+}
+
+impl Test {
+    /// A comparison without noise.
+    pub fn exact(outcome: bool, text: impl Into<String>) -> Test {
+        Test { outcome: Some(outcome), runs: None, text: text.into(), expected: String::new(), reason: "" }
+    }
+
+    /// The same comparison with its numbers in words.
+    pub fn says(self, text: impl Into<String>) -> Test {
+        Test { text: text.into(), ..self }
+    }
+
+    /// The same comparison, undecided for this reason where runs do not decide it.
+    pub fn open_since(self, reason: &'static str) -> Test {
+        Test { reason, ..self }
+    }
+
+    /// The same comparison; its text names the limit.
+    pub fn unstated(self) -> Test {
+        Test { expected: String::new(), ..self }
+    }
+
+    fn expecting(self, expected: String) -> Test {
+        Test { expected, ..self }
+    }
+
+    /// How badly it came out: passed, open by the runs it would take, failed.
+    fn badness(&self) -> f64 {
+        match self.outcome {
+            Some(true) => 0.0,
+            None => self.runs.unwrap_or(f64::MAX),
+            Some(false) => f64::INFINITY,
+        }
+    }
+}
+
+/// The test that came out worst; the first of several.
+fn worst_of<T: std::borrow::Borrow<Test>>(tests: impl Iterator<Item = T>) -> Option<T> {
+    tests.reduce(|worst, test| if test.borrow().badness() > worst.borrow().badness() { test } else { worst })
+}
+
+/// Many comparisons of which only the worst is told.
+pub fn worst(tests: Vec<Test>) -> Result<Vec<Test>, String> {
+    let n = tests.len();
+    let worst = worst_of(tests.into_iter()).ok_or("nothing was measured")?;
+    let text = format!("{n} comparisons; the least favorable: {}", worst.text);
+    Ok(vec![worst.says(text)])
+}
+
+/// The finding on a claim, and its numbers in words. All comparisons must come out as claimed.
+pub fn decide(tests: &[Test]) -> (Finding, String) {
+    let texts = tests.iter().filter(|test| !test.text.is_empty()).map(|Test { text, expected, .. }| {
+        if expected.is_empty() { text.clone() } else { format!("{text} ({expected})") }
+    });
+    let mut numbers = texts.collect::<Vec<_>>().join("; ");
+    let Some(worst) = worst_of(tests.iter()) else {
+        return (Finding::Undecided, "nothing was measured".to_owned());
+    };
+    let finding = match worst.outcome {
+        Some(true) => Finding::Holds,
+        Some(false) => Finding::DoesNotHold,
+        None => Finding::Undecided,
+    };
+    if finding == Finding::Undecided {
+        numbers += &match worst.runs {
+            Some(runs) if runs < 1e5 => format!(". About {} runs would decide it", rounded(runs)),
+            Some(_) => ". More than 100,000 runs would be needed to decide it".to_owned(),
+            None => format!(". Open: {}", worst.reason),
+        };
+    }
+    (finding, numbers)
+}
+
+/// Rounded up to two digits.
+fn rounded(runs: f64) -> u64 {
+    let unit = 10f64.powf((runs.max(10.0).log10().floor() - 1.0).max(0.0));
+    ((runs / unit).ceil() * unit) as u64
 }
 
 /// A summary as a measured number. One run has no standard error, so it decides nothing.
@@ -81,72 +206,67 @@ pub fn measured(summary: &Summary) -> Result<Measured, String> {
             summary.runs
         ));
     }
-    if !(summary.mean.is_finite() && summary.standard_error.is_finite()) {
-        return Err(format!("{name} has no finite mean"));
+    Ok(Measured { mean: finite(summary)?.mean, error: summary.standard_error, runs: summary.runs })
+}
+
+/// A summary whose numbers are all there.
+fn finite(summary: &Summary) -> Result<&Summary, String> {
+    let is_finite = summary.mean.is_finite() && summary.standard_error.is_finite();
+    if is_finite { Ok(summary) } else { Err(format!("{} has no finite mean", summary.key.name())) }
+}
+
+/// The summary of the setting with this name.
+pub fn summary<'a>(results: &'a Results, name: &str) -> Result<&'a Summary, String> {
+    let found = results.summaries.iter().find(|summary| summary.key.name() == name);
+    found.ok_or_else(|| format!("{name} was not measured")).and_then(finite)
+}
+
+/// The mean score of the setting with this name.
+pub fn score(results: &Results, name: &str) -> Result<Measured, String> {
+    measured(summary(results, name)?)
+}
+
+/// A weighted sum of scores of settings that share their random numbers, taken run by run.
+pub fn paired(results: &Results, terms: &[(f64, &Summary)]) -> Result<Measured, String> {
+    let mut sums: Vec<f64> = Vec::new();
+    for (index, (weight, summary)) in terms.iter().enumerate() {
+        let scores: Vec<f64> =
+            results.rows.iter().filter(|row| row.key == summary.key).map(|row| row.score).collect();
+        if index == 0 {
+            sums = vec![0.0; scores.len()];
+        }
+        if scores.len() != sums.len() || sums.len() < 2 || scores.iter().any(|score| !score.is_finite()) {
+            return Err(format!("{} has too few runs to be compared run by run", summary.key.name()));
+        }
+        sums.iter_mut().zip(scores).for_each(|(sum, score)| *sum += weight * score);
     }
-    Ok(Measured { mean: summary.mean, error: summary.standard_error, runs: summary.runs })
+    let error = deviation(&sums) / (sums.len() as f64).sqrt();
+    Ok(Measured { mean: mean(&sums), error, runs: sums.len() as u32 })
 }
 
-/// The score of a method at a number of cycles, or of one without cycles.
-pub fn score(
-    results: &Results,
-    experiment: &str,
-    task: &str,
-    method: &Method,
-    cycles: Option<u32>,
-) -> Result<Measured, String> {
-    let found = results.summaries.iter().find(|summary| {
-        let key = &summary.key;
-        key.experiment == experiment
-            && key.task == task
-            && key.method == *method
-            && key.cycles == cycles
-            && key.parameter.is_none()
-    });
-    let cycles = cycles.map(|cycles| format!("/{cycles}")).unwrap_or_default();
-    measured(found.ok_or_else(|| format!("no {experiment}/{task}/{method}{cycles}"))?)
+/// The settings of a curve named by its first three parts, by increasing x; an error if there are none.
+pub fn curve<'a>(results: &'a Results, name: &str) -> Result<Vec<(f64, &'a Summary)>, String> {
+    let mut parts = name.splitn(3, '/');
+    let [experiment, task, method] = [(); 3].map(|()| parts.next().unwrap_or_default());
+    let found = query::curve(results, experiment, task, &Method::from(method));
+    let points = found.into_iter().filter_map(|s| Some((query::place(&s.key)?, s)));
+    let points = points.map(|(x, s)| Ok((x, finite(s)?))).collect::<Result<Vec<_>, String>>()?;
+    if points.is_empty() { Err(format!("{name} was not measured")) } else { Ok(points) }
 }
 
-/// The scores of one curve with their x, by increasing x; an error if there are none.
-pub fn curve(
-    results: &Results,
-    experiment: &str,
-    task: &str,
-    method: &Method,
-) -> Result<Vec<(f64, Measured)>, String> {
-    let found = query::curve(results, experiment, task, method);
-    let points: Result<Vec<_>, String> =
-        found.iter().map(|s| Ok((query::place(&s.key).unwrap_or(f64::NAN), measured(s)?))).collect();
-    match points {
-        Ok(points) if points.is_empty() => Err(format!("no {experiment}/{task}/{method}")),
-        points => points,
-    }
+/// The time of the setting with this name, in microseconds.
+pub fn time(results: &Results, name: &str) -> Result<Span, String> {
+    let found = results.timings.iter().find(|timing| timing.key.name() == name);
+    let span = found.map(|t| Span { low: t.low, middle: t.microseconds, high: t.high, runs: 0 });
+    let usable =
+        span.filter(|s| [s.low, s.middle, s.high].iter().all(|time| time.is_finite() && *time > 0.0));
+    usable.ok_or_else(|| format!("{name} was not timed"))
 }
 
-/// The time of a method at a parameter, in microseconds.
-pub fn time<'a>(
-    results: &'a Results,
-    task: &str,
-    method: &Method,
-    parameter: Option<f64>,
-    unit: Unit,
-) -> Result<&'a Timing, String> {
-    let same = |key: &SettingKey| {
-        key.experiment == "table1"
-            && key.task == task
-            && key.method == *method
-            && close(key.parameter, parameter)
-    };
-    let found = results.timings.iter().find(|timing| same(&timing.key) && timing.unit == unit);
-    let usable = found.filter(|timing| timing.microseconds.is_finite() && timing.microseconds > 0.0);
-    usable.ok_or_else(|| format!("no time per {} of {method} on table1/{task}", unit.name()))
-}
-
-/// Parameters come out of text files, so that equal ones may differ in their last bits.
-fn close(one: Option<f64>, other: Option<f64>) -> bool {
-    match (one, other) {
-        (None, None) => true,
-        (Some(one), Some(other)) => (one - other).abs() <= 1e-9 * other.abs().max(1e-12),
-        _ => false,
-    }
+/// The largest score of a setting over its runs.
+pub fn largest(results: &Results, name: &str) -> Result<f64, String> {
+    let summary = summary(results, name)?;
+    let rows = results.rows.iter().filter(|row| row.key == summary.key).map(|row| row.score);
+    let largest = rows.chain([summary.high]).filter(|score| score.is_finite()).max_by(f64::total_cmp);
+    largest.ok_or_else(|| format!("{name} has no finite score"))
 }

@@ -1,10 +1,12 @@
-//! The verdict for a terminal or a pipe: the finding first, then the claim, its numbers below, wrapped to the width.
+//! The verdict for a terminal or a pipe: in brief, or with every claim and its numbers.
 
-use super::{Finding, Verdict, count};
+use super::{Finding, List, Verdict, counts};
 use std::io::IsTerminal;
 
-/// The column in which claims begin: the longest word and two blanks.
-const INDENT: usize = 15;
+/// The column in which claims begin: the longest finding between blanks.
+const INDENT: usize = 17;
+/// The most claims that the brief verdict lists under one finding.
+const MOST_LISTED: usize = 8;
 /// The width if the output does not have one.
 const DEFAULT_WIDTH: usize = 80;
 
@@ -31,26 +33,62 @@ impl Style {
         let is_dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
         Style { width, color: !is_set("NO_COLOR") && !is_dumb }
     }
-}
 
-/// The verdict, as text that ends with a line of counts.
-pub fn terminal(verdicts: &[Verdict], style: Style) -> String {
-    let [holds, fails, open] = count(verdicts);
-    let mut text = String::new();
-    // Very long lines are hard to read, and very short ones cannot hold a word.
-    let width = style.width.clamp(INDENT + 25, 120);
-    for Verdict { id, claim, place, finding, numbers, .. } in verdicts {
-        let word = format!("{:<INDENT$}", finding.words());
-        if style.color {
-            text.push_str(&format!("\u{1b}[{}m{word}\u{1b}[0m", color(*finding)));
+    /// Very long lines are hard to read, and very short ones cannot hold a word.
+    fn readable(self) -> usize {
+        self.width.clamp(INDENT + 25, 120)
+    }
+
+    /// Appends a finding, indented and in its color.
+    fn word(self, text: &mut String, finding: Finding) {
+        let word = format!("{:<INDENT$}", format!("  {}", finding.words()));
+        if self.color {
+            text.push_str(&format!("\u{1b}[{}m{word}\u{1b}[0m", color(finding)));
         } else {
             text.push_str(&word);
         }
-        fold(&mut text, &format!("{id}: {claim} [{place}]"), width, INDENT);
-        text.push_str(&" ".repeat(INDENT));
-        fold(&mut text, numbers, width, INDENT);
     }
-    text + &format!("{} claims: {holds} hold, {fails} do not hold, {open} not measured\n", verdicts.len())
+}
+
+/// The three lists with their counts, and the names of what does not hold or is undecided: less than a screen.
+pub fn brief(verdicts: &[Verdict], style: Style) -> String {
+    let width = style.readable();
+    let mut text = String::new();
+    for list in List::ALL {
+        text += &format!("{}: {}\n", list.title(), counts(verdicts, list));
+        for finding in [Finding::DoesNotHold, Finding::Undecided] {
+            let ids = verdicts.iter().filter(|v| v.list == list && v.finding == finding).map(|v| v.id);
+            let ids: Vec<&str> = ids.collect();
+            if !ids.is_empty() {
+                let more = ids.len().saturating_sub(MOST_LISTED);
+                let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+                let listed = ids[..ids.len().min(MOST_LISTED)].join(", ");
+                style.word(&mut text, finding);
+                fold(&mut text, &(listed + &more), width, INDENT);
+            }
+        }
+    }
+    text
+}
+
+/// Every claim: the finding first, then the claim, its numbers and the explanation, wrapped to the width.
+pub fn verbose(verdicts: &[Verdict], style: Style) -> String {
+    let width = style.readable();
+    let mut text = String::new();
+    for list in List::ALL {
+        text += &format!("{}: {}\n", list.title(), counts(verdicts, list));
+        for Verdict { id, claim, place, finding, numbers, explanation, .. } in
+            verdicts.iter().filter(|verdict| verdict.list == list)
+        {
+            style.word(&mut text, *finding);
+            fold(&mut text, &format!("{id}: {claim} [{place}]"), width, INDENT);
+            for words in [numbers.as_str(), explanation].into_iter().filter(|words| !words.is_empty()) {
+                text.push_str(&" ".repeat(INDENT));
+                fold(&mut text, words, width, INDENT);
+            }
+        }
+    }
+    text
 }
 
 /// Green, red or grey, as terminals number them.
@@ -58,7 +96,7 @@ fn color(finding: Finding) -> u8 {
     match finding {
         Finding::Holds => 32,
         Finding::DoesNotHold => 31,
-        Finding::NotMeasured => 90,
+        Finding::Undecided => 90,
     }
 }
 

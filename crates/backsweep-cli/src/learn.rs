@@ -75,14 +75,14 @@ pub fn learn(arguments: &Arguments) -> Result<()> {
         min_count: arguments.min_count,
         keep_logged: arguments.keep_logged,
         pessimism: arguments.pessimism,
-        hold_out: hold_out(arguments.hold_out).map_err(Error::new)?,
+        hold_out: hold_out(arguments.hold_out)?,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..LearnSettings::default()
     };
-    settings.check().map_err(Error::new)?;
+    settings.check()?;
     // Check that the result can be written before spending hours on reading.
     if let Some(folder) = &arguments.out {
-        files::check_folder(folder, arguments.overwrite).map_err(Error::new)?;
+        files::check_folder(folder, arguments.overwrite).map_err(learn_error)?;
     }
     let found = if arguments.counts {
         read_counts(arguments.log.patterns())?
@@ -98,15 +98,15 @@ pub fn learn(arguments: &Arguments) -> Result<()> {
     let interrupted = interrupt::on_ctrl_c();
     let stop = || interrupted.load(Ordering::Relaxed);
     let cases = Cases { cases: &found.cases, decimals: found.case_decimals };
-    let learned = backsweep_learn::learn(&found.counts, cases, &settings, &stop).map_err(Error::new)?;
+    let learned = backsweep_learn::learn(&found.counts, cases, &settings, &stop)?;
     if let Some(path) = &arguments.agent {
-        let learner = agent::learner(&found.counts, &learned).map_err(Error::new)?;
+        let learner = agent::learner(&found.counts, &learned)?;
         learner.save(path).map_err(|error| Error::new(error.to_string()))?;
     }
     let written = match &arguments.out {
         None => Vec::new(),
         Some(folder) => files::write_folder(folder, arguments.overwrite, &found.counts, &learned, &found.how)
-            .map_err(Error::new)?,
+            .map_err(learn_error)?,
     };
     if arguments.json {
         output::result(files::summary(&learned));
@@ -117,6 +117,13 @@ pub fn learn(arguments: &Arguments) -> Result<()> {
         output::result(format_args!("wrote {}", path.display()));
     }
     Ok(())
+}
+
+/// Adds the flag that allows what the library refuses.
+fn learn_error(error: backsweep_learn::Error) -> Error {
+    let is_occupied = matches!(error, backsweep_learn::Error::Exists { .. });
+    let remedy = if is_occupied { ", or add --overwrite to replace it" } else { "" };
+    Error::new(format!("{error}{remedy}"))
 }
 
 fn read_counts(patterns: &[String]) -> Result<LogInput> {

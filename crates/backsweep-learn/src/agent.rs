@@ -1,5 +1,6 @@
 //! The learned policy as an agent that can continue learning, be saved, and be solved with a bound.
 
+use crate::error::{Error, Result};
 use crate::learned::Learned;
 use crate::supported_policy::is_supported;
 use backsweep::{Action, Agent, Next, PlannerKind, Random, Settings, State};
@@ -10,10 +11,9 @@ use backsweep_log::Counts;
 ///
 /// # Errors
 /// If a count or a reward is outside the core's range.
-pub fn learner(counts: &Counts, learned: &Learned) -> Result<Learner, String> {
+pub fn learner(counts: &Counts, learned: &Learned) -> Result<Learner> {
     let settings = Settings { discount: learned.settings.discount, ..Settings::default() };
-    let failed = |error: backsweep::Error| error.to_string();
-    let mut agent = Agent::new(PlannerKind::default(), settings).map_err(failed)?;
+    let mut agent = Agent::new(PlannerKind::default(), settings).map_err(Error::Agent)?;
     let (model, supported) = (&learned.fit.model, &learned.fit.supported);
     let text = |names: &[String]| names.iter().map(|name| Name::Text(name.clone())).collect();
     let mut names = LearnerNames {
@@ -34,14 +34,14 @@ pub fn learner(counts: &Counts, learned: &Learned) -> Result<Learner, String> {
             }
         }
         // A state that was never left has one unnamed action: it has no value yet, and it is not an end.
-        agent.add_state(row.len().max(1)).map_err(failed)?;
+        agent.add_state(row.len().max(1)).map_err(Error::Agent)?;
         names.rows.push(Some(row));
     }
     for row in counts.rows.iter().filter(|row| learned.settings.hold_out >> row.fold & 1 == 0) {
         let Some(place) = model.pair(row.state, row.action).and_then(|pair| places[pair]) else { continue };
         let next = row.next.map_or(Next::Terminated, |next| Next::Continue(State(next)));
         let sum = counts.reward(row.reward_sum);
-        agent.add_counts(State(row.state), Action(place), next, row.n, sum).map_err(failed)?;
+        agent.add_counts(State(row.state), Action(place), next, row.n, sum).map_err(Error::Agent)?;
     }
     Ok(Learner { agent, random: Random::from_seed(0), names: Some(names) })
 }

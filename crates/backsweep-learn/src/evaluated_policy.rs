@@ -3,6 +3,7 @@
 //! A state that was entered but never left (a case was cut there) has no row. It is worth the mean of what the logged policy
 //! gets over all visited states: neither optimistic nor an end.
 
+use crate::error::{Error, Result};
 use crate::fitted_model::FittedModel;
 use crate::settings::LearnSettings;
 use backsweep_mdp::{Mdp, Rewards};
@@ -56,7 +57,7 @@ impl MixtureModel {
         self.reward += reward;
     }
 
-    pub fn end_choice(&mut self) -> Result<(), String> {
+    pub fn end_choice(&mut self) -> Result<()> {
         self.touched.sort_unstable();
         for &next in &self.touched {
             let place = &mut self.probabilities[next as usize];
@@ -69,14 +70,14 @@ impl MixtureModel {
         Ok(())
     }
 
-    pub fn end_state(&mut self) -> Result<(), String> {
+    pub fn end_state(&mut self) -> Result<()> {
         self.mdp.choices.push(offset(self.rewards.len())?);
         Ok(())
     }
 }
 
-fn offset(n: usize) -> Result<u32, String> {
-    u32::try_from(n).map_err(|_| format!("the model has {n} transitions; expected at most {}", u32::MAX))
+fn offset(n: usize) -> Result<u32> {
+    u32::try_from(n).map_err(|_| Error::Counts("the model has 2³² transitions or more; expected fewer"))
 }
 
 /// Solves a model; an error names the state whose value has no bound.
@@ -85,34 +86,27 @@ pub(crate) fn solve(
     settings: &LearnSettings,
     names: &[String],
     stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Solution, String> {
+) -> Result<Solution> {
     let largest = rows.rewards.iter().fold(0.0_f64, |most, reward| most.max(reward.abs()));
     let tolerance = settings.tolerance * if largest > 0.0 { largest } else { 1.0 };
     let limits = Limits { tolerance, stop, threads: settings.threads.max(1) };
     let direction = Direction::Maximize;
     let solution = if settings.discount < 1.0 {
-        solve_discounted(&rows.mdp, &rows.rewards, settings.discount, direction, None, &limits)?
+        solve_discounted(&rows.mdp, &rows.rewards, settings.discount, direction, None, &limits)
     } else {
         let reward = Rewards { choices: rows.rewards.clone(), ..Rewards::default() };
-        solve_undiscounted(&rows.mdp, Objective::TotalReward { reward: &reward }, direction, &limits)?
-    };
+        solve_undiscounted(&rows.mdp, Objective::TotalReward { reward: &reward }, direction, &limits)
+    }
+    .map_err(|error| Error::Solver(error.to_string()))?;
     if stop() {
-        return Err("stopped by Ctrl-C; nothing was written".to_owned());
+        return Err(Error::Interrupted);
     }
     let unbounded =
         |&state: &usize| !(solution.lower[state].is_finite() && solution.upper[state].is_finite());
     if let Some(state) = (0..names.len()).find(unbounded) {
-        return Err(loops(&names[state]));
+        return Err(Error::Endless { state: names[state].clone() });
     }
     Ok(solution)
-}
-
-/// The error for a policy that never ends.
-pub(crate) fn loops(state: &str) -> String {
-    format!(
-        "state '{state}': a case that reaches it never ends in the fitted model, so its total reward is undefined; \
-         give a discount below 1 (such as --discount 0.99), or mark the rows that end a case"
-    )
 }
 
 /// Whether a policy, one choice per state, ends from each state with probability above 0. If it does from all, it ends with
@@ -162,11 +156,11 @@ impl EvaluatedPolicy {
         settings: &LearnSettings,
         names: &[String],
         stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Self, String> {
+    ) -> Result<Self> {
         if settings.discount == 1.0
             && let Some(state) = ends(&rows.mdp, |state| state).iter().position(|ends| !ends)
         {
-            return Err(loops(&names[state]));
+            return Err(Error::Endless { state: names[state].clone() });
         }
         let solution = solve(&rows, settings, names, stop)?;
         let values = (0..names.len()).map(|state| solution.value(state)).collect();
@@ -208,7 +202,7 @@ pub struct Logged {
 }
 
 /// The rows of a policy on the model's pairs; states without pairs are worth `unseen`.
-pub(crate) fn rows(model: &FittedModel, policy: &[f64], unseen: f64) -> Result<MixtureModel, String> {
+pub(crate) fn rows(model: &FittedModel, policy: &[f64], unseen: f64) -> Result<MixtureModel> {
     let mut rows = MixtureModel::new(model.n_states());
     for state in 0..model.n_states() {
         let pairs = model.pairs_of(state);
@@ -232,7 +226,7 @@ impl Logged {
         settings: &LearnSettings,
         names: &[String],
         stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Self, String> {
+    ) -> Result<Self> {
         let probabilities = model.logged_policy();
         let at =
             |unseen: f64| EvaluatedPolicy::solve(rows(model, &probabilities, unseen)?, settings, names, stop);
@@ -249,8 +243,7 @@ impl Logged {
         let (at_0, at_1) = (mean(&evaluated), mean(&at(1.0)?));
         let slope = at_1 - at_0;
         if slope >= 1.0 - 1e-9 {
-            return Err("no case ever ends in the fitted model, since all were cut; give a discount below 1"
-                .to_owned());
+            return Err(Error::AllCut);
         }
         let unseen = at_0 / (1.0 - slope);
         Ok(Self { evaluated: at(unseen)?, probabilities, unseen })

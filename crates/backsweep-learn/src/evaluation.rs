@@ -10,6 +10,7 @@ pub use estimate::{Against, Estimate};
 pub(crate) use estimate::{decimals, figure};
 
 use crate::bootstrap::{CaseSums, intervals, total};
+use crate::error::Result;
 use crate::evaluated_policy::{EvaluatedPolicy, Logged};
 use crate::fitted_model::FittedModel;
 use crate::history::HistoryDependence;
@@ -64,7 +65,7 @@ impl Evaluation {
         fit: &Fit,
         settings: &LearnSettings,
         stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Self, String> {
+    ) -> Result<Self> {
         let Fit { model, logged, supported, .. } = fit;
         let discount = settings.discount;
         let train = !settings.hold_out;

@@ -1,5 +1,6 @@
 //! Counts as a fitted model: per state its actions, per action how often it was seen, its mean reward and where it led.
 
+use crate::error::{Error, Result};
 use backsweep_log::Counts;
 use std::ops::Range;
 
@@ -31,7 +32,7 @@ impl FittedModel {
     ///
     /// # Errors
     /// If a count is not positive, an id does not exist, rows are not sorted, or there are too many.
-    pub fn new(counts: &Counts, folds: u16) -> Result<Self, String> {
+    pub fn new(counts: &Counts, folds: u16) -> Result<Self> {
         let n_states = counts.states.len();
         let mut model = Self {
             pairs: vec![0],
@@ -48,7 +49,7 @@ impl FittedModel {
         let (mut last, mut sum) = (None, 0_i128);
         for (i, row) in counts.rows.iter().enumerate() {
             let key = (row.state, row.action, row.next, row.fold);
-            let bad = |problem: &str| Err(format!("row {i} of the counts {problem}"));
+            let bad = |problem: &'static str| Err(Error::Row { row: i, problem });
             if row.state.max(row.next.unwrap_or(0)) as usize >= n_states
                 || row.action as usize >= counts.actions.len()
             {
@@ -77,7 +78,7 @@ impl FittedModel {
                 model.n.push(0);
             }
             if let Some(n) = model.n.last_mut() {
-                *n = n.checked_add(row.n).ok_or("a count exceeds 64 bits")?;
+                *n = n.checked_add(row.n).ok_or(Error::Counts("a count exceeds 64 bits"))?;
             }
             sum += i128::from(row.reward_sum);
             if let Some(next) = row.next {
@@ -97,7 +98,7 @@ impl FittedModel {
             let place = model
                 .starts
                 .get_mut(start.state as usize)
-                .ok_or("a start names a state that does not exist")?;
+                .ok_or(Error::Counts("a start names a state that does not exist"))?;
             *place += start.n;
             model.n_cases += start.n;
         }
@@ -109,12 +110,13 @@ impl FittedModel {
     }
 
     /// Completes the pair that is being filled, if there is one.
-    fn close_pair(&mut self, counts: &Counts, sum: &mut i128) -> Result<(), String> {
+    fn close_pair(&mut self, counts: &Counts, sum: &mut i128) -> Result<()> {
         if self.rewards.len() < self.actions.len() {
             let n = self.n.last().copied().unwrap_or(1);
-            let total = i64::try_from(*sum).map_err(|_| "a sum of rewards exceeds 64 bits")?;
+            let total = i64::try_from(*sum).map_err(|_| Error::Counts("a sum of rewards exceeds 64 bits"))?;
             self.rewards.push(counts.reward(total) / n as f64);
-            let end = u32::try_from(self.next.len()).map_err(|_| "there are more than 2³² transitions")?;
+            let end = u32::try_from(self.next.len())
+                .map_err(|_| Error::Counts("there are more than 2³² transitions"))?;
             self.arcs.push(end);
             *sum = 0;
         }

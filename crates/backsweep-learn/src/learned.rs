@@ -1,6 +1,7 @@
 //! The entry point: counts in, a policy and what is known about it out.
 
 use crate::conclusion::{self, Conclusion};
+use crate::error::{Error, Result};
 use crate::evaluated_policy::Logged;
 use crate::evaluation::Evaluation;
 use crate::fitted_model::FittedModel;
@@ -47,14 +48,11 @@ pub fn learn(
     cases: Cases,
     settings: &LearnSettings,
     stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Learned, String> {
+) -> Result<Learned> {
     settings.check()?;
     let model = FittedModel::new(counts, !settings.hold_out)?;
     if model.n.is_empty() {
-        return Err(
-            "the log has no steps to learn from; expected at least one row outside the held-out cases"
-                .to_owned(),
-        );
+        return Err(Error::NoSteps);
     }
     let logged = Logged::new(&model, settings, &counts.states, stop)?;
     let supported = SupportedPolicy::new(&model, &logged, settings, &counts.states, stop)?;
@@ -66,7 +64,7 @@ pub fn learn(
     for case in &held_out.cases {
         let cut_in = if let CaseEnd::Truncated(state) = case.end { known(state) } else { true };
         if !cut_in || !case.steps.iter().all(|step| known(step.state)) {
-            return Err("a held-out case names a state that the counts do not know; expected cases and counts from the same log".to_owned());
+            return Err(Error::ForeignCase);
         }
     }
     let evaluation = Evaluation::new(counts, &held_out, &fit, settings, stop)?;

@@ -19,11 +19,13 @@
 //! | the findings, in words | [`conclusion`] |
 //! | an agent that can continue learning | [`agent`] |
 //! | files | [`output`], [`report`] |
+//! | errors | [`Error`] |
 #![forbid(unsafe_code)]
 
 pub mod agent;
 pub mod bootstrap;
 pub mod conclusion;
+mod error;
 pub mod evaluated_policy;
 pub mod evaluation;
 pub mod fitted_model;
@@ -37,6 +39,7 @@ pub mod states;
 pub mod supported_policy;
 
 pub use conclusion::{Conclusion, PolicyFinding};
+pub use error::{Error, Result};
 pub use evaluation::{Against, Estimate, Evaluation};
 pub use fitted_model::FittedModel;
 pub use learned::{Learned, learn};

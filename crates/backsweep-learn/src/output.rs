@@ -1,5 +1,6 @@
 //! Results as files: `policy.csv` for machines, a summary as JSON, and a folder that is written completely or not at all.
 
+use crate::error::{Error, Result};
 use crate::evaluation::{Against, Estimate};
 use crate::learned::Learned;
 use crate::report;
@@ -15,25 +16,23 @@ pub const FILES: [&str; 2] = ["policy.csv", "report.html"];
 ///
 /// `probability` is how often the policy takes the action; the rest is as logged. Where no action is supported, the action is the
 /// one that was logged most often, and `supported` is false.
-///
-/// # Errors
-/// Never in practice: it is written to memory.
-pub fn policy_csv(counts: &Counts, learned: &Learned) -> Result<Vec<u8>, String> {
+pub fn policy_csv(counts: &Counts, learned: &Learned) -> Vec<u8> {
     let model = &learned.fit.model;
     let mut rows: Vec<_> = learned.states.iter().collect();
     rows.sort_by_key(|row| row.state);
     let mut writer = csv::Writer::from_writer(Vec::new());
     let action = |pair: usize| counts.actions[model.actions[pair] as usize].as_str();
-    let mut write = |record: [&str; 7]| writer.write_record(record).map_err(|error| error.to_string());
-    write(["state", "action", "value", "count", "logged_action", "supported", "probability"])?;
+    // Writing into memory does not fail.
+    let mut write = |record: [&str; 7]| drop(writer.write_record(record));
+    write(["state", "action", "value", "count", "logged_action", "supported", "probability"]);
     for row in rows {
         let (value, count) = (row.value.to_string(), model.n[row.proposed].to_string());
         let probability = learned.fit.supported.probabilities[row.proposed].to_string();
         let supported = if row.supported { "true" } else { "false" };
         let state = &counts.states[row.state as usize];
-        write([state, action(row.proposed), &value, &count, action(row.logged), supported, &probability])?;
+        write([state, action(row.proposed), &value, &count, action(row.logged), supported, &probability]);
     }
-    writer.into_inner().map_err(|error| error.to_string())
+    writer.into_inner().unwrap_or_default()
 }
 
 /// A number as JSON: infinite ends of intervals are null.
@@ -94,15 +93,12 @@ pub fn summary(learned: &Learned) -> Value {
 ///
 /// # Errors
 /// What is in the way and what to do.
-pub fn check_folder(folder: &Path, overwrite: bool) -> Result<(), String> {
-    let shown = folder.display();
+pub fn check_folder(folder: &Path, overwrite: bool) -> Result<()> {
     if folder.exists() && !folder.is_dir() {
-        return Err(format!("{shown}: this is a file; expected a folder for {}", FILES.join(" and ")));
+        return Err(Error::NotAFolder(folder.to_owned()));
     }
     match FILES.iter().find(|file| folder.join(file).exists()) {
-        Some(file) if !overwrite => Err(format!(
-            "{shown}: already holds {file}; choose another folder, or add --overwrite to replace it"
-        )),
+        Some(file) if !overwrite => Err(Error::Exists { folder: folder.to_owned(), file }),
         _ => Ok(()),
     }
 }
@@ -118,11 +114,14 @@ pub fn write_folder(
     counts: &Counts,
     learned: &Learned,
     how: &[(String, String)],
-) -> Result<Vec<PathBuf>, String> {
+) -> Result<Vec<PathBuf>> {
     check_folder(folder, overwrite)?;
-    let contents = [policy_csv(counts, learned)?, report::html(counts, learned, how).into_bytes()];
-    let failed =
-        |path: &Path, error: std::io::Error| format!("{}: cannot write the file ({error})", path.display());
+    let contents = [policy_csv(counts, learned), report::html(counts, learned, how).into_bytes()];
+    let failed = |path: &Path, error: std::io::Error| Error::Io {
+        path: path.to_owned(),
+        kind: error.kind(),
+        message: error.to_string(),
+    };
     fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
     let parts = FILES.map(|file| folder.join(format!("{file}.part-{}", std::process::id())));
     let written = parts

@@ -1,5 +1,6 @@
 //! LearnSettings of the learner, checked once.
 
+use crate::error::{Error, Result};
 use backsweep_log::FOLDS;
 
 /// How to learn from counts.
@@ -40,11 +41,10 @@ impl Default for LearnSettings {
 ///
 /// # Errors
 /// If the share is not a number from 0 to below 1.
-pub fn hold_out(share: f64) -> Result<u16, String> {
+pub fn hold_out(share: f64) -> Result<u16> {
     if !(0.0..1.0).contains(&share) {
-        return Err(format!(
-            "the share to hold out is {share}; expected a number from 0 to below 1 (or 0% to below 100%)"
-        ));
+        let expected = "a number from 0 to below 1 (or 0% to below 100%)";
+        return Err(Error::Setting { name: "share to hold out", found: share, expected });
     }
     if share == 0.0 {
         return Ok(0);
@@ -58,24 +58,32 @@ impl LearnSettings {
     ///
     /// # Errors
     /// The first that is out of range, with what was expected.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<()> {
         let Self { discount, min_count, pessimism, tolerance, hold_out, .. } = self;
-        if !(*discount > 0.0 && *discount <= 1.0) {
-            return Err(format!("the discount is {discount}; expected a number above 0 and at most 1"));
-        }
-        if *min_count < 1 {
-            return Err(format!(
-                "the minimum count is {min_count}; expected at least 1: nothing is known about an action never seen"
-            ));
-        }
-        if !(pessimism.is_finite() && *pessimism >= 0.0) {
-            return Err(format!("the pessimism is {pessimism}; expected a finite number of at least 0"));
-        }
-        if !(tolerance.is_finite() && *tolerance > 0.0) {
-            return Err(format!("the tolerance is {tolerance}; expected a finite number above 0"));
+        let min_count = *min_count as f64;
+        let checks = [
+            ("discount", *discount, *discount > 0.0 && *discount <= 1.0, "a number above 0 and at most 1"),
+            (
+                "minimum count",
+                min_count,
+                min_count >= 1.0,
+                "at least 1: nothing is known about an action never seen",
+            ),
+            (
+                "pessimism",
+                *pessimism,
+                pessimism.is_finite() && *pessimism >= 0.0,
+                "a finite number of at least 0",
+            ),
+            ("tolerance", *tolerance, tolerance.is_finite() && *tolerance > 0.0, "a finite number above 0"),
+        ];
+        for (name, found, is_fine, expected) in checks {
+            if !is_fine {
+                return Err(Error::Setting { name, found, expected });
+            }
         }
         if *hold_out == u16::MAX {
-            return Err("all folds are held out; expected some left to learn from".to_owned());
+            return Err(Error::AllHeldOut);
         }
         Ok(())
     }

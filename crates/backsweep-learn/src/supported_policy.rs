@@ -4,6 +4,7 @@
 //! unsupported actions keep their logged probability and the rest goes to the supported one, so the usual solver works
 //! unchanged. A state without a supported action has one choice, the logged mixture.
 
+use crate::error::Result;
 use crate::evaluated_policy::{self, EvaluatedPolicy, Logged, MixtureModel};
 use crate::fitted_model::FittedModel;
 use crate::settings::LearnSettings;
@@ -37,7 +38,7 @@ impl SupportedPolicy {
         settings: &LearnSettings,
         names: &[String],
         stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Self, String> {
+    ) -> Result<Self> {
         let n_states = model.n_states();
         let penalty = |pair: usize| settings.pessimism / (model.n[pair] as f64).sqrt();
         let mut rows = MixtureModel::new(n_states);

@@ -1,4 +1,8 @@
 //! What the rows of a case are ordered by: numbers, or dates and times.
+//!
+//! Dates are read here and not by a library, because an order must be exact. jiff reads `2024-05-01 13:45:10` in 340
+//! instructions, this file in 570, which is 5 % of counting such a row; but jiff holds nanoseconds (here 10⁻¹⁸ s), reads a
+//! leap second as the second before it, and accepts hours without minutes.
 
 use crate::decimal::{Decimal, NotDecimal, power};
 
@@ -22,6 +26,12 @@ pub fn of_decimal(number: Decimal) -> Moment {
 
 /// Reads a number with up to 18 digits, or a date such as `2024-05-01` or `2024-05-01T13:45:10.25+02:00`.
 pub fn parse(text: &[u8]) -> Option<(Moment, OrderKind)> {
+    // No number has a '-' in its fifth place and another character than a digit or 'e' around it; a date is tried first.
+    if text.get(4) == Some(&b'-')
+        && let Some(moment) = date(text.trim_ascii())
+    {
+        return Some((moment, OrderKind::Date));
+    }
     match Decimal::parse(text) {
         Ok(number) => Some((of_decimal(number), OrderKind::Number)),
         Err(NotDecimal::Digits) => None,
@@ -58,12 +68,22 @@ pub(crate) fn write_date(moment: Moment, with_time: bool, text: &mut Vec<u8>) {
     }
 }
 
+/// A whole number of up to 18 digits.
+#[inline]
+fn digits(text: &[u8]) -> Option<i64> {
+    let mut number = 0;
+    for &byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = 10 * number + i64::from(digit);
+    }
+    (1..=18).contains(&text.len()).then_some(number)
+}
+
 fn date(text: &[u8]) -> Option<Moment> {
-    let (day, rest) = text.split_at_checked(10)?;
-    let digits = |part: &[u8]| {
-        let all = !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-        all.then(|| part.iter().fold(0, |n, &digit| 10 * n + i64::from(digit - b'0')))
-    };
+    let (day, rest) = text.split_first_chunk::<10>()?;
     if day[4] != b'-' || day[7] != b'-' {
         return None;
     }
@@ -85,43 +105,49 @@ fn date(text: &[u8]) -> Option<Moment> {
         + (153 * month + 2) / 5
         + of_month
         - 719_469;
-    let midnight = i128::from(days) * DAY;
-    let Some((&separator, time)) = rest.split_first() else { return Some(midnight) };
-    if !matches!(separator, b'T' | b't' | b' ') {
-        return None;
-    }
-    let zone_at =
-        time.iter().position(|byte| matches!(byte, b'Z' | b'z' | b'+' | b'-')).unwrap_or(time.len());
-    let (clock, zone) = time.split_at(zone_at);
-    let (clock, fraction) = match clock.iter().position(|&byte| byte == b'.') {
-        Some(point) => (&clock[..point], &clock[point + 1..]),
-        None => (clock, &[][..]),
-    };
-    let parts: Option<Vec<i64>> = clock.trim_ascii_end().split(|&byte| byte == b':').map(digits).collect();
-    let (hour, minute, second) = match parts?[..] {
-        [hour, minute] if fraction.is_empty() => (hour, minute, 0),
-        [hour, minute, second] => (hour, minute, second),
+    let (seconds, fraction) = match rest {
+        [] => (0, 0),
+        [b'T' | b't' | b' ', time @ ..] => time_of_day(time)?,
         _ => return None,
     };
-    if hour > 23 || minute > 59 || second > 60 || fraction.len() > 18 {
+    Some(i128::from(86_400 * days + seconds) * SECOND + i128::from(fraction))
+}
+
+/// The time since midnight in UTC, in whole seconds and 10⁻¹⁸ s; a time without a zone counts as UTC.
+fn time_of_day(text: &[u8]) -> Option<(i64, i64)> {
+    let zone_at =
+        text.iter().position(|byte| matches!(byte, b'Z' | b'z' | b'+' | b'-')).unwrap_or(text.len());
+    let (clock, zone) = text.split_at(zone_at);
+    let mut parts = clock.trim_ascii_end().split(|&byte| byte == b':');
+    let (hour, minute) = (digits(parts.next()?)?, digits(parts.next()?)?);
+    let (second, fraction) = match parts.next() {
+        None => (0, 0),
+        Some(second) => match second.iter().position(|&byte| byte == b'.') {
+            None => (digits(second)?, 0),
+            Some(point) => {
+                let fraction = &second[point + 1..];
+                let units = if fraction.is_empty() { 0 } else { digits(fraction)? };
+                (digits(&second[..point])?, units * power(18 - fraction.len().min(18) as u8))
+            }
+        },
+    };
+    if hour > 23 || minute > 59 || second > 60 || parts.next().is_some() {
         return None;
     }
-    let seconds = i128::from(hour * 3600 + minute * 60 + second) * SECOND;
-    let fraction = if fraction.is_empty() {
-        0
-    } else {
-        i128::from(digits(fraction)?) * i128::from(power(18 - fraction.len() as u8))
-    };
-    let offset = match zone {
+    let minutes_east = match zone {
         [] | [b'Z' | b'z'] => 0,
-        [sign, h1, h2, b':', m1, m2] | [sign, h1, h2, m1, m2] => {
-            let minutes = digits(&[*h1, *h2])? * 60 + digits(&[*m1, *m2])?;
+        [sign, h1, h2, rest @ ..] => {
+            let minutes = match rest {
+                [] => 0,
+                [b':', m1, m2] | [m1, m2] => digits(&[*m1, *m2])?,
+                _ => return None,
+            };
+            let minutes = digits(&[*h1, *h2])? * 60 + minutes;
             if *sign == b'-' { -minutes } else { minutes }
         }
-        [sign, h1, h2] => digits(&[*h1, *h2])? * if *sign == b'-' { -60 } else { 60 },
         _ => return None,
     };
-    Some(midnight + seconds + fraction - i128::from(offset) * 60 * SECOND)
+    Some((hour * 3600 + minute * 60 + second - minutes_east * 60, fraction))
 }
 
 #[cfg(test)]

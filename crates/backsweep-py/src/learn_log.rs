@@ -82,6 +82,13 @@ fn log_error(error: backsweep_log::Error) -> PyErr {
     errors::value(error.message(arguments))
 }
 
+/// An error of the learner as an exception; adds the argument that allows what the library refuses.
+fn learn_error(error: backsweep_learn::Error) -> PyErr {
+    let is_occupied = matches!(error, backsweep_learn::Error::Exists { .. });
+    let remedy = if is_occupied { ", or pass overwrite=True to replace it" } else { "" };
+    errors::value(format!("{error}{remedy}"))
+}
+
 /// Columns as text, such as `sofa:0|5|10`.
 fn columns(texts: &[String]) -> PyResult<Vec<BinnedColumn>> {
     texts.iter().map(|text| BinnedColumn::parse(text).map_err(log_error)).collect()
@@ -128,8 +135,8 @@ pub fn learn_log(
             ("cases that ended, were cut".to_owned(), format!("{}, {}", log.report.ended, log.report.cut)),
         ];
         let cases = Cases { cases: &log.cases, decimals: log.case_decimals };
-        let learned =
-            learn(&log.counts, cases, &settings, &|| signals.check()).map_err(|error| signals.or(error))?;
+        let learned = learn(&log.counts, cases, &settings, &|| signals.check())
+            .map_err(|error| signals.or(error.to_string()))?;
         Ok(LearnedLog { counts: log.counts, learned, how, guesses })
     })
 }
@@ -185,11 +192,11 @@ fn read_settings(dict: &Bound<'_, PyDict>) -> PyResult<LearnSettings> {
         min_count: item(dict, "min_count")?.unwrap_or(plain.min_count),
         keep_logged: item(dict, "keep_logged")?.unwrap_or(false),
         pessimism: item(dict, "pessimism")?.unwrap_or(0.0),
-        hold_out: hold_out(item(dict, "hold_out")?.unwrap_or(0.2)).map_err(errors::value)?,
+        hold_out: hold_out(item(dict, "hold_out")?.unwrap_or(0.2)).map_err(learn_error)?,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..plain
     };
-    settings.check().map_err(errors::value)?;
+    settings.check().map_err(learn_error)?;
     Ok(settings)
 }
 
@@ -267,14 +274,13 @@ impl LearnedLog {
 
     /// Write report.html and policy.csv into a folder; returns their paths.
     fn save(&self, folder: std::path::PathBuf, overwrite: bool) -> PyResult<Vec<std::path::PathBuf>> {
-        output::write_folder(&folder, overwrite, &self.counts, &self.learned, &self.how)
-            .map_err(errors::value)
+        output::write_folder(&folder, overwrite, &self.counts, &self.learned, &self.how).map_err(learn_error)
     }
 
     /// The bytes of an agent that knows the supported counts.
     fn agent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| {
-            let learner = agent::learner(&self.counts, &self.learned).map_err(errors::value)?;
+            let learner = agent::learner(&self.counts, &self.learned).map_err(learn_error)?;
             learner.to_bytes().map_err(|error| errors::value(error.to_string()))
         })?;
         Ok(PyBytes::new(py, &bytes))

@@ -1,6 +1,7 @@
 //! The model of held-out data, and what each case adds to a value in it.
 
 use super::by_folds::ByFolds;
+use crate::error::Result;
 use crate::evaluated_policy::{self, EvaluatedPolicy, MixtureModel};
 use crate::fitted_model::FittedModel;
 use crate::learned::Fit;
@@ -24,7 +25,7 @@ impl HeldOutModel {
         settings: &LearnSettings,
         names: &[String],
         stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Self, String> {
+    ) -> Result<Self> {
         // Without discount, held-out rows alone may form a cycle; states from which they never end use their training rows.
         let mut by_training = vec![false; fit.model.n_states()];
         let (rows, policy, share_covered) = loop {
@@ -52,7 +53,7 @@ impl HeldOutModel {
         other: &FittedModel,
         fit: &Fit,
         by_training: &[bool],
-    ) -> Result<(MixtureModel, Vec<f64>, Vec<f64>), String> {
+    ) -> Result<(MixtureModel, Vec<f64>, Vec<f64>)> {
         let Fit { model, logged, supported, .. } = fit;
         let mut rows = MixtureModel::new(model.n_states());
         let mut policy = vec![0.0; other.n.len()];

@@ -99,13 +99,13 @@ impl Pair {
             return;
         }
         let result = if weight == 1.0 {
-            self.agent.observe(&step)
+            self.agent.observe_transition(&step)
         } else {
             self.agent.observe_weighted(&step, weight)
         };
         match result {
-            Ok(change) => {
-                assert!(exists && change.is_some() && (sign > 0.0 || recorded >= -weight), "{step:?} taken");
+            Ok(is_recorded) => {
+                assert!(exists && is_recorded && (sign > 0.0 || recorded >= -weight), "{step:?} taken");
                 *row.weights.entry(key).or_default() += in_units(weight);
                 row.weights.retain(|_, weight| *weight != 0);
                 row.given &= !row.weights.is_empty();
@@ -202,7 +202,7 @@ fuzz_target!(|data: &[u8]| {
         ..Settings::default()
     };
     let kind = PlannerKind::ALL[input.below(6)];
-    let agent = Agent::new(kind, settings).expect("settings in range");
+    let agent = Agent::with_planner(kind, settings).expect("settings in range");
     let mut pair = Pair { agent, rows: BTreeMap::new(), largest: settings.optimism.value.abs() };
     for _ in 0..2 {
         pair.agent.add_state(2).expect("room");

@@ -8,7 +8,7 @@
 use backsweep::{
     Action, Agent, Array, Budget, Next, PlannerKind, QueueKind, Random, Settings, Snapshot, State, Transition,
 };
-use backsweep_io::{Learner, encode};
+use backsweep::save::{SavedAgent, encode};
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 
@@ -19,9 +19,9 @@ static LEARNERS: LazyLock<Vec<Snapshot>> = LazyLock::new(|| {
     kinds.map(|(kind, queue)| learner(kind, queue).store().expect("it has no names")).collect()
 });
 
-fn learner(kind: PlannerKind, queue: QueueKind) -> Learner {
+fn learner(kind: PlannerKind, queue: QueueKind) -> SavedAgent {
     let settings = Settings { discount: 0.9, queue, ..Settings::default() };
-    let mut agent = Agent::new(kind, settings).expect("settings in range");
+    let mut agent = Agent::with_planner(kind, settings).expect("settings in range");
     let mut random = Random::from_seed(1);
     for n_actions in [2, 3, 1, 2, 0, 2] {
         agent.add_state(n_actions).expect("room");
@@ -35,7 +35,7 @@ fn learner(kind: PlannerKind, queue: QueueKind) -> Learner {
         agent.plan(Budget::Cycles(1));
     }
     agent.add_action(State(1)).expect("room");
-    Learner::new(agent, random)
+    SavedAgent::new(agent, random)
 }
 
 fn change(array: &mut Array, how: u8, item: usize, bytes: [u8; 8]) {
@@ -75,7 +75,7 @@ fuzz_target!(|data: &[u8]| {
         change(&mut array, change_bytes[1], usize::from(change_bytes[2]), bytes);
         snapshot.put(&name, array);
     }
-    let Ok(mut learner) = Learner::from_bytes(&encode(&snapshot)) else { return };
+    let Ok(mut learner) = SavedAgent::from_bytes(&encode(&snapshot)) else { return };
     for cycles in [1, 10, 200] {
         learner.agent.plan(Budget::Cycles(cycles));
     }
@@ -85,12 +85,12 @@ fuzz_target!(|data: &[u8]| {
             let action = learner.agent.act(state, &mut learner.random).expect("the state has actions");
             let step = Transition { state, action, reward: 1.0, next: Next::Continue(states[0]) };
             // A pair that is full is refused.
-            let _ = learner.agent.observe(&step);
+            let _ = learner.agent.observe_transition(&step);
         }
         learner.agent.plan(Budget::Cycles(3));
         assert!(learner.agent.value(state).is_finite(), "the value of {state} is not finite");
     }
     assert!(!learner.agent.audit().residual.is_nan());
     let bytes = learner.to_bytes().expect("it can be saved");
-    Learner::from_bytes(&bytes).expect("what was saved can be read");
+    SavedAgent::from_bytes(&bytes).expect("what was saved can be read");
 });

@@ -227,7 +227,7 @@ def test_system_errors_are_os_errors(tmp_path):
 
 
 def test_the_golden_file_of_version_1():
-    golden = ROOT / "crates" / "backsweep-io" / "tests" / "golden" / "version-1.backsweep"
+    golden = ROOT / "crates" / "backsweep" / "tests" / "golden" / "version-1.backsweep"
     agent = backsweep.Agent.load(golden, decode=lambda name: ("decoded", name))
     assert agent.states[:4] == [-4, "Zustand ü1", (1, (0.5, "x")), None]
     assert agent.states[5] == 2**64 and agent.states[7] == ("decoded", ())

@@ -30,7 +30,7 @@ fn steps(c: &mut Criterion) {
             let mut agent = Agent::from_parts(model, planner, EpsilonGreedy::GREEDY);
             let learn = |agent: &mut Agent, steps: &[backsweep_bench::Observation]| {
                 for step in steps {
-                    agent.observe(&step.transition()).expect("the walk stays on the grid");
+                    agent.observe_transition(&step.transition()).expect("the walk stays on the grid");
                     agent.plan(Budget::Cycles(5));
                 }
             };

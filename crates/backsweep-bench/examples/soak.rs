@@ -88,7 +88,8 @@ fn add_states(agent: &mut Agent) -> Result<()> {
 fn soak(kind: PlannerKind, n_observations: u64) -> std::result::Result<(), String> {
     let text = |error: backsweep::Error| error.to_string();
     let random = &mut Random::from_seed(1);
-    let mut agent = Agent::new(kind, Settings { discount: 0.95, ..Settings::default() }).map_err(text)?;
+    let mut agent =
+        Agent::with_planner(kind, Settings { discount: 0.95, ..Settings::default() }).map_err(text)?;
     add_states(&mut agent).map_err(text)?;
     let mut window: VecDeque<Transition> = VecDeque::new();
     let window_length = (n_observations / 40).clamp(1, 100_000) as usize;
@@ -97,7 +98,7 @@ fn soak(kind: PlannerKind, n_observations: u64) -> std::result::Result<(), Strin
     let (mut first_memory, start) = (None, Instant::now());
     for i in 1..=n_observations {
         let step = draw(&agent, (i / phase_length % 8) as u32, random);
-        agent.observe(&step).map_err(text)?;
+        agent.observe_transition(&step).map_err(text)?;
         window.push_back(step);
         if window.len() > window_length {
             let oldest = window.pop_front().expect("the window is full");

@@ -99,13 +99,13 @@ pub fn measure_deadline(budget: Duration, hub: usize, calls: usize, seed: u64) -
 
 fn learn(budget: Duration, hub: usize, calls: usize, seed: u64) -> backsweep::Result<Deadline> {
     let settings = Settings { discount: DISCOUNT, ..Settings::default() };
-    let mut agent = Agent::new(PlannerKind::ReversedFullBackups, settings)?;
+    let mut agent = Agent::with_planner(PlannerKind::ReversedFullBackups, settings)?;
     let mut random = Random::from_seed(seed);
     let centre = agent.add_state(2)?;
     let step = |state, action, reward, next| Transition { state, action: Action(action), reward, next };
     for _ in 0..hub {
         let state = agent.add_state(2)?;
-        agent.observe(&step(state, 0, -1.0, Next::Continue(centre)))?;
+        agent.observe_transition(&step(state, 0, -1.0, Next::Continue(centre)))?;
     }
     let (mut plans, mut machine) = (Vec::with_capacity(calls), Vec::with_capacity(calls));
     let (mut processor, mut observations) = (Vec::with_capacity(calls), Vec::with_capacity(calls));
@@ -118,7 +118,7 @@ fn learn(budget: Duration, hub: usize, calls: usize, seed: u64) -> backsweep::Re
             _ => step(other, 0, -1.0, Next::Continue(centre)),
         };
         let start = Instant::now();
-        agent.observe(&transition)?;
+        agent.observe_transition(&transition)?;
         observations.push(start.elapsed());
         let processor_start = thread_time();
         let start = Instant::now();

@@ -39,7 +39,7 @@ pub fn run_planner(
     let cycles = if afterwards.is_some() { 0 } else { options.cycles };
     let learn = |agent: &mut Agent| -> backsweep::Result<()> {
         for step in walk {
-            agent.observe(&step.transition())?;
+            agent.observe_transition(&step.transition())?;
             agent.plan(Budget::Cycles(cycles));
         }
         Ok(())

@@ -33,7 +33,7 @@ fn learn(planner: PlannerKind, queue: QueueKind, side: usize, n: usize) -> Agent
     let planner = planner.build(settings).unwrap();
     let mut agent = Agent::from_parts(model, planner, EpsilonGreedy::GREEDY);
     for step in observations(side, n, 7) {
-        agent.observe(&step.transition()).unwrap();
+        agent.observe_transition(&step.transition()).unwrap();
         agent.plan(Budget::Cycles(5));
     }
     agent
@@ -90,7 +90,8 @@ fn memory_of_a_world_without_chance() {
     let side = 100u32;
     for queue in [QueueKind::Exact, QueueKind::Bucket] {
         let mut agent =
-            Agent::new(PlannerKind::ReversedFullBackups, Settings { queue, ..Settings::default() }).unwrap();
+            Agent::with_planner(PlannerKind::ReversedFullBackups, Settings { queue, ..Settings::default() })
+                .unwrap();
         for _ in 0..side * side {
             agent.add_state(4).unwrap();
         }
@@ -105,7 +106,7 @@ fn memory_of_a_world_without_chance() {
             for (action, (x, y)) in to.into_iter().enumerate() {
                 let next = Next::Continue(State(y * side + x));
                 let (state, action) = (State(state), Action(action as u32));
-                agent.observe(&Transition { state, action, reward: -1.0, next }).unwrap();
+                agent.observe_transition(&Transition { state, action, reward: -1.0, next }).unwrap();
             }
         }
         let (memory, pairs) = (agent.memory(), agent.model().n_pairs());
@@ -129,15 +130,15 @@ fn observations_at_every_possible_cut_keep_the_relation() {
     // A hub, 0, with n predecessors of two actions each, one of which leads on to other states.
     let build = |name: PlannerKind| {
         let settings = Settings { discount: 0.9, threshold: 0.0, ..Settings::default() };
-        let mut agent = Agent::new(name, settings).unwrap();
+        let mut agent = Agent::with_planner(name, settings).unwrap();
         for _ in 0..=n {
             agent.add_state(2).unwrap();
         }
         for s in 1..=n {
-            agent.observe(&step(s, 0, -1.0, Next::Continue(State(0)))).unwrap();
-            agent.observe(&step(s, 1, -2.0, Next::Continue(State(s % n + 1)))).unwrap();
+            agent.observe_transition(&step(s, 0, -1.0, Next::Continue(State(0)))).unwrap();
+            agent.observe_transition(&step(s, 1, -2.0, Next::Continue(State(s % n + 1)))).unwrap();
         }
-        agent.observe(&step(0, 0, 5.0, Next::Terminated)).unwrap();
+        agent.observe_transition(&step(0, 0, 5.0, Next::Terminated)).unwrap();
         agent
     };
     let kinds = [
@@ -166,7 +167,7 @@ fn observations_at_every_possible_cut_keep_the_relation() {
                 let found = audit(&model, &*planner).relation;
                 assert!(found < 1e-12, "{name}, {kind:?} at cut {cut}: off by {found}");
                 backsweep::plan(&mut *planner, &model, Budget::UNTIL_IDLE);
-                agent.observe(kind).unwrap();
+                agent.observe_transition(kind).unwrap();
                 agent.plan(Budget::UNTIL_IDLE);
                 for state in model.states() {
                     let difference = planner.values().value(state) - agent.value(state);

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::{output, progress};
-use backsweep_io::{Learner, Name};
+use backsweep::save::{Name, SavedAgent};
 use backsweep_mdp::{Format, Mdp, ReadMdp, Rewards, read};
 use backsweep_solve::{action_names, learned_mdp};
 use std::path::Path;
@@ -24,7 +24,7 @@ pub fn load(path: &Path, format: Option<Format>) -> Result<Mdp> {
 
 /// The model that a saved agent has learned, with its names.
 fn learned(path: &Path) -> Result<Mdp> {
-    let learner = Learner::load(path).map_err(|error| Error::new(error.to_string()))?;
+    let learner = SavedAgent::load(path).map_err(|error| Error::new(error.to_string()))?;
     let model = learner.agent.model();
     let mut mdp = learned_mdp(model).map_err(|error| Error::new(format!("{}: {error}", path.display())))?;
     if let Some(names) = &learner.names {

@@ -139,11 +139,51 @@ errors! {
         /// The names that are known.
         known: String,
     } => "no {what} is called '{found}'; expected one of: {known}";
-    /// Incompatible settings of an exploring agent, or a call that they rule out.
-    Exploration {
-        /// What is wrong and what was expected.
-        problem: String,
-    } => "{problem}";
+    /// A setting that others need and that was not given.
+    Missing {
+        /// The setting.
+        name: &'static str,
+        /// What needs it.
+        needed_by: &'static str,
+        /// What it has to be.
+        expected: &'static str,
+    } => "{needed_by} needs {name}: {expected}";
+    /// Settings that exclude each other.
+    Conflict {
+        /// One of them.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    } => "{first} and {second} cannot be combined; {remedy}";
+    /// Two numbers that are not a range.
+    Range {
+        /// The setting's name.
+        name: &'static str,
+        /// The lower end found.
+        low: f64,
+        /// The upper end found.
+        high: f64,
+        /// What is accepted.
+        expected: &'static str,
+    } => "{name} is ({low}, {high}); expected {expected}";
+    /// A planner that cannot do what it is needed for.
+    Planner {
+        /// The planner.
+        name: &'static str,
+        /// What it lacks.
+        lacks: &'static str,
+        /// What to use instead.
+        expected: &'static str,
+    } => "the planner {name} {lacks}; expected {expected}";
+    /// A call that the settings of the agent rule out.
+    RuledOut {
+        /// What rules it out.
+        by: &'static str,
+        /// What is accepted.
+        expected: &'static str,
+    } => "{by}; expected {expected}";
     /// A snapshot that does not describe a planner or a model.
     Snapshot {
         /// The part of the snapshot.

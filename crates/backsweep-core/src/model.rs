@@ -190,12 +190,7 @@ impl Model {
     /// O(actions).
     pub fn add_state(&mut self, n_actions: usize) -> Result<State> {
         let first_pair = self.pairs.len();
-        if self.states.len() >= MAX_STATES as usize {
-            return Err(Error::Full { what: "states", limit: u64::from(MAX_STATES) });
-        }
-        if first_pair + n_actions >= (u32::MAX - 1) as usize {
-            return Err(Error::Full { what: "state-action pairs", limit: u64::from(u32::MAX - 1) });
-        }
+        self.check_room(1, n_actions)?;
         let state = State(self.states.len() as u32);
         self.pairs.resize(first_pair + n_actions, PairRecord::NEW); // l.3
         self.pair_states.push(state.0, first_pair, n_actions);
@@ -205,6 +200,20 @@ impl Model {
             into: InList::EMPTY,
         });
         Ok(state)
+    }
+
+    /// Whether there is room for more states that have so many actions together.
+    ///
+    /// # Errors
+    /// If there is not.
+    pub fn check_room(&self, n_states: usize, n_actions: usize) -> Result<()> {
+        if self.states.len().saturating_add(n_states) > MAX_STATES as usize {
+            return Err(Error::Full { what: "states", limit: u64::from(MAX_STATES) });
+        }
+        if self.pairs.len().saturating_add(n_actions) >= (u32::MAX - 1) as usize {
+            return Err(Error::Full { what: "state-action pairs", limit: u64::from(u32::MAX - 1) });
+        }
+        Ok(())
     }
 
     /// Adds an action to a state and returns the pairs that had to move for it, if any: planners must be

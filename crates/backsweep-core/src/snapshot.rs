@@ -1,6 +1,6 @@
 //! The whole state of a model or planner as named arrays: what is written to a file and read back, bit for bit.
 //!
-//! The core does no input or output; `backsweep-io` stores snapshots.
+//! The kernel does no input or output; `backsweep::save` writes snapshots to files.
 
 use crate::{Error, Result};
 use std::collections::BTreeMap;

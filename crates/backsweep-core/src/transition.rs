@@ -28,6 +28,13 @@ impl Next {
     }
 }
 
+impl From<State> for Next {
+    /// The episode continues in the state.
+    fn from(state: State) -> Self {
+        Self::Continue(state)
+    }
+}
+
 /// One observed step.
 ///
 /// ```

@@ -3,20 +3,20 @@
 use crate::error::{Error, Result};
 use crate::learned::Learned;
 use crate::supported_policy::is_supported;
-use backsweep::{Action, Agent, Next, PlannerKind, Random, Settings, State};
-use backsweep_io::{Learner, LearnerNames, Name};
+use backsweep::save::{AgentNames, Name, SavedAgent};
+use backsweep::{Action, Agent, Next, Random, Settings, State};
 use backsweep_log::Counts;
 
 /// An agent that knows the training counts of every supported action, and of all actions of states without one.
 ///
 /// # Errors
 /// If a count or a reward is outside the core's range.
-pub fn learner(counts: &Counts, learned: &Learned) -> Result<Learner> {
+pub fn learner(counts: &Counts, learned: &Learned) -> Result<SavedAgent> {
     let settings = Settings { discount: learned.settings.discount, ..Settings::default() };
-    let mut agent = Agent::new(PlannerKind::default(), settings).map_err(Error::Agent)?;
+    let mut agent = Agent::new(settings).map_err(Error::Agent)?;
     let (model, supported) = (&learned.fit.model, &learned.fit.supported);
     let text = |names: &[String]| names.iter().map(|name| Name::Text(name.clone())).collect();
-    let mut names = LearnerNames {
+    let mut names = AgentNames {
         states: text(&counts.states),
         actions: text(&counts.actions),
         default_actions: None,
@@ -43,5 +43,5 @@ pub fn learner(counts: &Counts, learned: &Learned) -> Result<Learner> {
         let sum = counts.reward(row.reward_sum);
         agent.add_counts(State(row.state), Action(place), next, row.n, sum).map_err(Error::Agent)?;
     }
-    Ok(Learner { agent, random: Random::from_seed(0), names: Some(names) })
+    Ok(SavedAgent { agent, random: Random::from_seed(0), names: Some(names) })
 }

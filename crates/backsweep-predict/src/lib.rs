@@ -5,7 +5,7 @@
 //! | learn without a step size, exactly for what was seen | [`SmallBackupPredictor`] (Algorithm 1) |
 //! | compare with the classical method | [`Td0`] |
 //! | write a predictor | the trait [`Predictor`] |
-//! | stop and resume | `store` and `restore` of each; files are in `backsweep-io` |
+//! | stop and resume | `store` and `restore` of each; files are in `backsweep::save` |
 
 mod small_backups;
 mod step_error;
@@ -15,7 +15,7 @@ pub use small_backups::{Selection, SmallBackupPredictor};
 pub use step_error::StepError;
 pub use td0::{StepSize, Td0};
 
-use backsweep::{Error, MAX_REWARD, Next, State};
+use backsweep_core::{Error, MAX_REWARD, Next, State};
 
 /// State ids lie below this. Predictors keep arrays with an entry for every id up to the largest one seen, so a single huge
 /// id would take all memory; this limit takes about 4 GB.
@@ -50,7 +50,7 @@ fn check_step(state: State, reward: f64, next: Next) -> Result<(), StepError> {
 }
 
 /// The same for the settings that all predictors share.
-fn check_settings(discount: f64, initial_value: f64) -> backsweep::Result<()> {
+fn check_settings(discount: f64, initial_value: f64) -> backsweep_core::Result<()> {
     check_fraction("discount", discount)?;
     if initial_value.is_nan() || initial_value.abs() > MAX_REWARD {
         let expected = "a finite number from -1e150 to 1e150";
@@ -59,7 +59,7 @@ fn check_settings(discount: f64, initial_value: f64) -> backsweep::Result<()> {
     Ok(())
 }
 
-fn check_fraction(name: &'static str, found: f64) -> backsweep::Result<()> {
+fn check_fraction(name: &'static str, found: f64) -> backsweep_core::Result<()> {
     let is_fraction = (0.0..=1.0).contains(&found);
     if is_fraction { Ok(()) } else { Err(Error::Setting { name, found, expected: "a number from 0 to 1" }) }
 }

@@ -11,7 +11,7 @@
 mod snapshot;
 
 use crate::{Predictor, StepError, check_settings, check_step};
-use backsweep::{Action, ArcId, Model, Next, Pair, PriorityQueue, QueueKind, Random, State, Transition};
+use backsweep_core::{Action, ArcId, Model, Next, Pair, PriorityQueue, QueueKind, Random, State, Transition};
 
 /// A value that has fallen by this factor leaves rounding errors that are worth removing.
 const COLLAPSE: f64 = 1000.0;
@@ -33,7 +33,7 @@ pub enum Selection {
 /// Prediction with small backups: learns the values of the policy that acts, without a step size.
 ///
 /// ```
-/// use backsweep::{Next, State};
+/// use backsweep_core::{Next, State};
 /// use backsweep_predict::{Predictor, Selection, SmallBackupPredictor};
 /// let mut predictor = SmallBackupPredictor::new(0.9, 0.0, Selection::MostRecent, 1, 0)?;
 /// predictor.observe(State(1), 1.0, Next::Terminated)?;
@@ -76,7 +76,7 @@ impl SmallBackupPredictor {
         selection: Selection,
         iterations: usize,
         seed: u64,
-    ) -> backsweep::Result<Self> {
+    ) -> backsweep_core::Result<Self> {
         check_settings(discount, initial_value)?;
         Ok(Self {
             discount,
@@ -119,7 +119,7 @@ impl SmallBackupPredictor {
         (self.model.reward_sum(pair) + self.discount * sum) / self.model.weight(pair)
     }
 
-    fn meet(&mut self, state: State) -> backsweep::Result<()> {
+    fn meet(&mut self, state: State) -> backsweep_core::Result<()> {
         while self.v.len() <= state.index() {
             self.model.add_state(1)?; // l.3
             self.v.push(self.initial_value); // l.1

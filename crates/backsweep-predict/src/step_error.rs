@@ -1,6 +1,6 @@
 //! Why a step was refused. The error is raised on entry, and the predictor is unchanged.
 
-use backsweep::State;
+use backsweep_core::State;
 use std::fmt;
 
 /// Why a predictor did not learn from a step: the place, what was found, what is expected.
@@ -22,7 +22,7 @@ pub enum StepError {
         limit: u32,
     },
     /// The counts are full, or the core refuses something else.
-    Core(backsweep::Error),
+    Core(backsweep_core::Error),
 }
 
 impl fmt::Display for StepError {
@@ -43,8 +43,8 @@ impl fmt::Display for StepError {
 
 impl std::error::Error for StepError {}
 
-impl From<backsweep::Error> for StepError {
-    fn from(error: backsweep::Error) -> Self {
+impl From<backsweep_core::Error> for StepError {
+    fn from(error: backsweep_core::Error) -> Self {
         Self::Core(error)
     }
 }

@@ -3,7 +3,7 @@
 //! Cost of a step: O(1).
 
 use crate::{LARGEST, MOST_STATES, Predictor, StepError, check_fraction, check_settings, check_step};
-use backsweep::{Next, Snapshot, State};
+use backsweep_core::{Next, Snapshot, State};
 
 /// The kind of a stored predictor.
 const KIND: &[u8] = b"td0";
@@ -35,7 +35,7 @@ impl Td0 {
     ///
     /// # Errors
     /// If the discount, the step size or the decay rate is not from 0 to 1, or the initial value is not finite.
-    pub fn new(discount: f64, step_size: StepSize, initial_value: f64) -> backsweep::Result<Self> {
+    pub fn new(discount: f64, step_size: StepSize, initial_value: f64) -> backsweep_core::Result<Self> {
         check_settings(discount, initial_value)?;
         match step_size {
             StepSize::Constant(alpha) => check_fraction("step size", alpha)?,
@@ -63,7 +63,7 @@ impl Td0 {
     ///
     /// # Errors
     /// If the snapshot does not describe one; nothing in it is trusted.
-    pub fn restore(snapshot: &Snapshot) -> backsweep::Result<Self> {
+    pub fn restore(snapshot: &Snapshot) -> backsweep_core::Result<Self> {
         if snapshot.bytes("predictor")? != KIND {
             return Err(Snapshot::problem("predictor", "it is not TD(0)"));
         }

@@ -1,7 +1,7 @@
 //! Every bad input gives an error with the place, what was found and what is expected in its message; and it leaves the
 //! predictor as it was.
 
-use backsweep::{Next, State};
+use backsweep_core::{Next, State};
 use backsweep_predict::{MOST_STATES, Predictor, Selection, SmallBackupPredictor, StepError, StepSize, Td0};
 use std::fmt::Display;
 

@@ -1,6 +1,6 @@
 //! Algorithm 1: Theorems 3.1 and 3.2 after every step, for all four ways to choose a pair; and TD(0).
 
-use backsweep::{Array, Next, Random, State};
+use backsweep_core::{Array, Next, Random, State};
 use backsweep_predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 use std::collections::BTreeMap;
 

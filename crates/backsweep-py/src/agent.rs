@@ -511,8 +511,7 @@ impl Agent {
     /// The lowest and highest reward of a step, if they were given.
     #[getter]
     fn reward_range(&self) -> PyResult<Option<(f64, f64)>> {
-        Ok(backsweep_explore::exploration(&self.lock()?.agent)
-            .and_then(|exploration| exploration.reward_range))
+        Ok(self.lock()?.agent.exploration().and_then(|exploration| exploration.reward_range))
     }
 
     /// The probability of a random action.

@@ -69,9 +69,9 @@ pub fn noted(py: Python<'_>, error: PyErr, note: &str) -> PyErr {
 }
 
 /// An error of saving or loading.
-pub fn from_io(py: Python<'_>, found: backsweep_io::Error) -> PyErr {
+pub fn from_io(py: Python<'_>, found: backsweep::save::Error) -> PyErr {
     match found {
-        backsweep_io::Error::System { path, source, .. } => match source.raw_os_error() {
+        backsweep::save::Error::System { path, source, .. } => match source.raw_os_error() {
             // With these three arguments Python picks the class: FileNotFoundError and so on.
             Some(code) => {
                 let text = source.to_string();

@@ -19,7 +19,11 @@ impl NamedAgent {
         match error {
             Error::Setting { .. }
             | Error::Unknown { .. }
-            | Error::Exploration { .. }
+            | Error::Missing { .. }
+            | Error::Conflict { .. }
+            | Error::Range { .. }
+            | Error::Planner { .. }
+            | Error::RuledOut { .. }
             | Error::Weight { .. } => errors::value(error.to_string()),
             Error::Reward { state, action, found } => errors::value(format!(
                 "reward of {}, or the sum of its rewards, is {found:?}; expected a number of at most 1e150 in magnitude",

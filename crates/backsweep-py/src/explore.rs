@@ -5,7 +5,7 @@ use crate::named_agent::{NamedAgent, to_state};
 use crate::names;
 use crate::numbers::{count, number};
 use backsweep::{Agent as CoreAgent, EpsilonGreedy, Model, Next, PlannerKind, Settings, State, Transition};
-use backsweep_explore::{Exploration, Explore, Forgetting};
+use backsweep::{Exploration, Explore, Forgetting};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -48,7 +48,9 @@ impl Given<'_, '_> {
     ) -> PyResult<CoreAgent> {
         let wrong = |error: backsweep::Error| errors::value(error.to_string());
         let exploration = self.exploration(epsilon, seed)?;
-        let mut agent = backsweep_explore::exploring(model, kind, settings, exploration).map_err(wrong)?;
+        let planner = kind.build(settings).map_err(wrong)?;
+        let agent = CoreAgent::from_parts(model, planner, EpsilonGreedy::GREEDY);
+        let mut agent = agent.with_exploration(exploration).map_err(wrong)?;
         if epsilon != 0.0 {
             agent.set_policy(EpsilonGreedy::new(epsilon).map_err(wrong)?);
         }
@@ -112,7 +114,7 @@ fn forgetting_from(forgetting: &Bound<'_, PyAny>) -> PyResult<Forgetting> {
 
 /// The object that says how an agent explores; `None` for one that was built without.
 pub fn explore_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let Some(exploration) = backsweep_explore::exploration(agent) else { return Ok(None) };
+    let Some(exploration) = agent.exploration() else { return Ok(None) };
     let constants = PyDict::new(py);
     for (name, number) in exploration.explore.constants() {
         match name {
@@ -129,7 +131,7 @@ pub fn explore_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Optio
 
 /// The object that says how an agent forgets; `None` for one that does not.
 pub fn forgetting_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let amounts = match backsweep_explore::exploration(agent).map(|exploration| exploration.forgetting) {
+    let amounts = match agent.exploration().map(|exploration| exploration.forgetting) {
         None | Some(Forgetting::Never) => return Ok(None),
         Some(Forgetting::PerVisit(rate)) => (Some(rate), None, None),
         Some(Forgetting::HalfLife(steps)) => (None, Some(steps), None),
@@ -173,9 +175,8 @@ impl NamedAgent {
 
     /// For every state, an interval for its true value.
     pub fn intervals<'py>(&self, py: Python<'py>, confidence: f64) -> PyResult<Bound<'py, PyDict>> {
-        let found = py
-            .detach(|| backsweep_explore::intervals(&self.agent, confidence))
-            .map_err(|error| self.explain(py, error))?;
+        let found =
+            py.detach(|| self.agent.intervals(confidence)).map_err(|error| self.explain(py, error))?;
         let intervals = PyDict::new(py);
         for (state, interval) in (0..).zip(found) {
             intervals.set_item(self.states.object(py, state)?, interval)?;

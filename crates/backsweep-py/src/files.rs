@@ -3,7 +3,7 @@
 use crate::errors;
 use crate::name_codec::Translate;
 use crate::named_agent::NamedAgent;
-use backsweep_io::Learner;
+use backsweep::save::SavedAgent;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub fn call<'py>(
 
 /// The learner in a file.
 pub fn load<'py>(py: Python<'py>, path: PathBuf, decode: Option<Translate<'_, 'py>>) -> PyResult<NamedAgent> {
-    let learner = py.detach(|| Learner::load(&path)).map_err(|error| errors::from_io(py, error))?;
+    let learner = py.detach(|| SavedAgent::load(&path)).map_err(|error| errors::from_io(py, error))?;
     NamedAgent::from_learner(py, learner, decode)
         .map_err(|error| errors::with_context(py, error, &format!("{}: ", path.display()), ""))
 }
@@ -28,7 +28,7 @@ pub fn from_bytes<'py>(
     data: &[u8],
     decode: Option<Translate<'_, 'py>>,
 ) -> PyResult<NamedAgent> {
-    let learner = Learner::from_bytes(data).map_err(|error| errors::from_io(py, error))?;
+    let learner = SavedAgent::from_bytes(data).map_err(|error| errors::from_io(py, error))?;
     NamedAgent::from_learner(py, learner, decode)
 }
 

@@ -316,14 +316,15 @@ impl KnownModel {
     fn save<'py>(&self, py: Python<'py>, path: PathBuf, encode: Option<Bound<'py, PyAny>>) -> PyResult<()> {
         let mut encode = call(encode);
         let snapshot = self.lock()?.store(py, translate!(encode))?;
-        py.detach(|| backsweep_io::save(&path, &snapshot)).map_err(|error| errors::from_io(py, error))
+        py.detach(|| backsweep::save::save(&path, &snapshot)).map_err(|error| errors::from_io(py, error))
     }
 
     #[staticmethod]
     #[pyo3(signature = (path, decode=None))]
     fn load<'py>(py: Python<'py>, path: PathBuf, decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
         let mut decode = call(decode);
-        let snapshot = py.detach(|| backsweep_io::load(&path)).map_err(|error| errors::from_io(py, error))?;
+        let snapshot =
+            py.detach(|| backsweep::save::load(&path)).map_err(|error| errors::from_io(py, error))?;
         let restored = Solved::restore(py, &snapshot, translate!(decode), Trust::File);
         let place = format!("{}: ", path.display());
         restored.map(Self::of).map_err(|error| errors::with_context(py, error, &place, ""))
@@ -337,14 +338,14 @@ impl KnownModel {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let mut encode = call(encode);
         let snapshot = self.lock()?.store(py, translate!(encode))?;
-        Ok(PyBytes::new(py, &backsweep_io::encode(&snapshot)))
+        Ok(PyBytes::new(py, &backsweep::save::encode(&snapshot)))
     }
 
     #[staticmethod]
     #[pyo3(signature = (data, decode=None))]
     fn from_bytes<'py>(py: Python<'py>, data: &[u8], decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
         let mut decode = call(decode);
-        let snapshot = backsweep_io::decode(data).map_err(|error| errors::from_io(py, error))?;
+        let snapshot = backsweep::save::decode(data).map_err(|error| errors::from_io(py, error))?;
         Solved::restore(py, &snapshot, translate!(decode), Trust::File).map(Self::of)
     }
 

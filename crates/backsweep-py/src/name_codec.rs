@@ -2,7 +2,7 @@
 
 use crate::errors::{self, show, type_name};
 use crate::names::{Named, is_numpy_scalar, is_time};
-use backsweep_io::Name;
+use backsweep::save::Name;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString, PyTuple};
 

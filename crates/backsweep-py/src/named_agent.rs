@@ -330,7 +330,7 @@ impl NamedAgent {
             None => to_state(self.state_id(py, next_key)?, truncated),
         };
         let transition = Transition { state: State(state_id), action, reward, next };
-        self.agent.observe(&transition).map_err(|error| self.explain(py, error))?;
+        self.agent.observe_transition(&transition).map_err(|error| self.explain(py, error))?;
         Ok(())
     }
 }

@@ -245,7 +245,7 @@ fn learn(
         if cycles > 0 {
             steps.push(step);
         } else {
-            learner.agent.observe(&step).map_err(|error| learner.explain(py, error))?;
+            learner.agent.observe_transition(&step).map_err(|error| learner.explain(py, error))?;
             *learned += 1;
         }
         if row % STRIDE == STRIDE - 1 {
@@ -273,7 +273,7 @@ fn run(
         let result = if n_steps > 1 {
             let mut learn_part = || {
                 for step in part {
-                    agent.observe(step)?;
+                    agent.observe_transition(step)?;
                     agent.plan(Budget::Cycles(cycles));
                     done += 1;
                 }
@@ -282,7 +282,7 @@ fn run(
             // For a few short steps, releasing the interpreter does not pay.
             if part.len() as u64 * cycles < 64 { learn_part() } else { py.detach(learn_part) }
         } else {
-            agent.observe(&part[0]).map(|_| done = 1)
+            agent.observe_transition(&part[0]).map(|_| done = 1)
         };
         *learned += done;
         result.map_err(|error| learner.explain(py, error))?;

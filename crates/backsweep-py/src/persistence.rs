@@ -7,7 +7,7 @@ use crate::named_agent::NamedAgent;
 use crate::names::{self, Names, Role};
 use crate::pickle;
 use backsweep::Agent;
-use backsweep_io::{Learner, LearnerNames, Name, encode_names};
+use backsweep::save::{AgentNames, Name, SavedAgent, encode_names};
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -45,21 +45,21 @@ impl NamedAgent {
         &self,
         py: Python<'py>,
         mut encode: Option<Translate<'_, 'py>>,
-    ) -> PyResult<Learner> {
-        let names = LearnerNames {
+    ) -> PyResult<SavedAgent> {
+        let names = AgentNames {
             states: stored(py, &self.states, reborrow(&mut encode), "state")?,
             actions: stored(py, &self.actions, reborrow(&mut encode), "action")?,
             ends: stored(py, &self.ends, encode, "end")?,
             default_actions: self.declared.as_ref().map(|row| row.as_slice().to_vec()),
             rows: self.rows.iter().map(|row| row.as_ref().map(|row| row.as_slice().to_vec())).collect(),
         };
-        Ok(Learner { agent: self.agent.clone(), random: self.random.clone(), names: Some(names) })
+        Ok(SavedAgent { agent: self.agent.clone(), random: self.random.clone(), names: Some(names) })
     }
 
     /// What was saved. A learner without names gets whole numbers.
     pub fn from_learner<'py>(
         py: Python<'py>,
-        learner: Learner,
+        learner: SavedAgent,
         mut decode: Option<Translate<'_, 'py>>,
     ) -> PyResult<Self> {
         let names = learner.names.unwrap_or_else(|| whole_numbers(&learner.agent));
@@ -100,7 +100,7 @@ impl NamedAgent {
 
     /// The inverse of [`reduce`](Self::reduce).
     pub fn unreduce<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
-        let learner = Learner::from_bytes(data).map_err(|error| errors::from_io(py, error))?;
+        let learner = SavedAgent::from_bytes(data).map_err(|error| errors::from_io(py, error))?;
         Self::from_learner(py, learner, Some(&mut pickle::take_back(others)))
     }
 }
@@ -165,11 +165,11 @@ fn loaded<'py>(
 }
 
 /// Whole numbers as names, for a learner that was saved from Rust without names.
-fn whole_numbers(agent: &Agent) -> LearnerNames {
+fn whole_numbers(agent: &Agent) -> AgentNames {
     let ints = |n: usize| (0..n as i64).map(Name::Int).collect();
     let model = agent.model();
     let n_actions = || model.states().map(|state| model.n_actions(state));
-    LearnerNames {
+    AgentNames {
         states: ints(model.n_states()),
         actions: ints(n_actions().max().unwrap_or(0)),
         default_actions: None,

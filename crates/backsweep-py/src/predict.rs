@@ -9,8 +9,8 @@ use crate::names::{self, Names};
 use crate::numbers::{count, number};
 use crate::pickle;
 use crate::settings::seed_or_fresh;
+use backsweep::save::{decode, decode_names, encode, encode_names};
 use backsweep::{Next, Snapshot, State};
-use backsweep_io::{decode, decode_names, encode, encode_names};
 use backsweep_predict::{Predictor, Selection, SmallBackupPredictor as CorePredictor, StepSize, Td0};
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
@@ -106,7 +106,7 @@ impl<P: Predictor + Clone> Named<P> {
         others: &Bound<'py, PyList>,
         restore: fn(&Snapshot) -> backsweep::Result<P>,
     ) -> PyResult<Self> {
-        let damaged = |error: backsweep_io::Error| errors::from_io(py, error);
+        let damaged = |error: backsweep::save::Error| errors::from_io(py, error);
         let snapshot = decode(data).map_err(damaged)?;
         let predictor = restore(&snapshot).map_err(|error| damaged(error.into()))?;
         let bytes = snapshot.bytes("names.states").map_err(|error| damaged(error.into()))?;

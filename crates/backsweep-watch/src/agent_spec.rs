@@ -3,8 +3,9 @@
 use crate::choices::{ForgettingChoice, StrategyChoice, described};
 use crate::error::{Error, Result};
 use crate::scene::Scene;
-use backsweep::{Agent, Environment, EpsilonGreedy, Model, Optimism, PlannerKind, State};
-use backsweep_explore::{Exploration, Explore, Forgetting};
+use backsweep::{
+    Agent, Environment, EpsilonGreedy, Exploration, Explore, Forgetting, Model, Optimism, PlannerKind, State,
+};
 use backsweep_worlds::grid_world::GridWorld;
 
 /// What one agent of a scene does: its planner, and how it explores and forgets.
@@ -82,7 +83,8 @@ impl AgentSpec {
             ..Exploration::default()
         };
         let plain = backsweep::Settings { optimism: Optimism::default(), ..settings };
-        Ok(backsweep_explore::exploring(model, self.planner, plain, exploration)?)
+        let agent = Agent::from_parts(model, self.planner.build(plain)?, EpsilonGreedy::GREEDY);
+        Ok(agent.with_exploration(exploration)?)
     }
 }
 
@@ -126,7 +128,7 @@ mod tests {
                     AgentSpec { explore: name.parse().unwrap(), ..scene.agent_specs().next().unwrap() };
                 let agent = spec.build(&scene, &world).unwrap();
                 assert_eq!(agent.model().n_states(), world.n_states(), "{name}");
-                assert_eq!(backsweep_explore::exploration(&agent).unwrap().explore.name(), name);
+                assert_eq!(agent.exploration().unwrap().explore.name(), name);
             }
         }
     }

@@ -305,7 +305,7 @@ fn the_engine_beside_the_laboratory_at_full_speed() {
 
         let task = MazeTask::new(Maze::parse(PAPER_MAZE).unwrap(), Law::Fifteen, -1.0).unwrap();
         let scene = Scene::default();
-        let mut agent = Agent::new(PlannerKind::ReversedFullBackups, scene.settings())
+        let mut agent = Agent::with_planner(PlannerKind::ReversedFullBackups, scene.settings())
             .unwrap()
             .with_policy(EpsilonGreedy::new(0.05).unwrap());
         let mut random = Random::from_seed(1);

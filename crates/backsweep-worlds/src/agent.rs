@@ -1,8 +1,9 @@
 //! Agents as data: how to explore and how much to plan, without the numbers that depend on the world.
 
 use crate::{Run, RunScore, World};
-use backsweep::{Action, Agent, Budget, Model, Optimism, PlannerKind, Random, Result, Settings};
-use backsweep_explore::{Exploration, Explore, Forgetting, exploring};
+use backsweep::{
+    Action, Agent, Budget, Exploration, Explore, Forgetting, Optimism, PlannerKind, Random, Result, Settings,
+};
 
 /// Priorities at or below this fraction of the range of rewards are not queued.
 const THRESHOLD: f64 = 1e-6;
@@ -62,7 +63,7 @@ impl AgentSettings {
         };
         let threshold = THRESHOLD * (high - low);
         let settings = Settings { discount: world.discount, threshold, ..Settings::default() };
-        exploring(Model::new(), self.planner, settings, exploration)
+        Agent::with_planner(self.planner, settings)?.with_exploration(exploration)
     }
 
     /// One run in a world, from a new agent to the score.

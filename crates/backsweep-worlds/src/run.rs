@@ -14,7 +14,7 @@ const IN_A_ROW: u64 = 3;
 /// use backsweep_worlds::{Run, world};
 /// let mut random = Random::from_seed(1);
 /// let chain = world("chain", &mut random)?;
-/// let mut agent = Agent::new(PlannerKind::default(), Settings { discount: chain.discount, ..Settings::default() })?;
+/// let mut agent = Agent::new(Settings { discount: chain.discount, ..Settings::default() })?;
 /// let mut run = Run::new(chain, &mut random);
 /// while !run.is_over() {
 ///     let transition = agent.step(run.table(), run.state(), Budget::Cycles(5), &mut random)?;

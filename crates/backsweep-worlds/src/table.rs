@@ -1,8 +1,7 @@
 //! A world as a table of outcomes.
 
 use backsweep::{
-    Action, Agent, Budget, Environment, Error, Next, Outcome, PlannerKind, Random, Result, Settings, State,
-    Step,
+    Action, Agent, Budget, Environment, Error, Next, Outcome, Random, Result, Settings, State, Step,
 };
 
 /// A world whose probabilities are known: what each action of each state may lead to.
@@ -97,7 +96,7 @@ impl Table {
             return Err(Error::Setting { name: "discount", found: discount, expected });
         }
         let settings = Settings { discount, ..Settings::default() }.accurate_to(tolerance);
-        let mut agent = Agent::new(PlannerKind::default(), settings)?;
+        let mut agent = Agent::new(settings)?;
         let states = || (0..self.n_states() as u32).map(State);
         for state in states() {
             let n_actions = self.n_actions(state);

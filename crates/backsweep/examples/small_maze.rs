@@ -38,8 +38,8 @@ impl Environment for Maze {
 
 fn main() -> Result<(), backsweep::Error> {
     let settings = Settings { discount: 0.95, ..Settings::default() };
-    let mut agent =
-        Agent::new(PlannerKind::ReversedFullBackups, settings)?.with_policy(EpsilonGreedy::new(0.05)?);
+    let mut agent = Agent::with_planner(PlannerKind::ReversedFullBackups, settings)?
+        .with_policy(EpsilonGreedy::new(0.05)?);
     let mut random = Random::from_seed(1);
     for _ in 0..100 {
         run_episode(&Maze, &mut agent, Budget::Cycles(3), None, &mut random, &mut |_, _| ())?;

@@ -2,23 +2,25 @@
 
 mod snapshot;
 
-use crate::planner::Planned;
+use crate::explore::acting::Acting;
 use crate::{
-    Action, Audit, Budget, Change, Environment, EpsilonGreedy, Explorer, Model, MovedPairs, Next, Outcome,
-    Pair, Planner, PlannerKind, Random, Result, Settings, State, Step, Transition, Values, audit, plan,
+    Action, Audit, Budget, Change, Environment, EpsilonGreedy, Error, Exploration, Explore, Model, Next,
+    Outcome, Pair, Planned, Planner, PlannerKind, Random, Result, Settings, State, Step, Transition, Values,
+    audit, plan,
 };
 
 /// A learner: a model of what it saw, a planner that keeps its values, a policy that acts on them.
 ///
-/// An agent made by [`Agent::new`] or [`Agent::from_parts`] has one planner, by which it acts and recommends. One with an
-/// [`Explorer`] may act by separate values, with optimism and bonuses: [`act`](Self::act) and [`plan`](Self::plan) use
-/// those, and everything that is read from the agent ([`best_action`](Self::best_action), [`value`](Self::value),
-/// [`planner`](Self::planner), [`audit`](Self::audit), [`bound`](Self::bound)) comes from the recommending planner, which
-/// has no optimism and costs nothing until [`recommend`](Self::recommend) brings it up to date.
+/// An agent made by [`Agent::new`] has one planner, by which it acts and recommends. One that explores
+/// ([`with_exploration`](Self::with_exploration)) may act by separate values, with optimism and bonuses:
+/// [`act`](Self::act) and [`plan`](Self::plan) use those, and everything that is read from the agent
+/// ([`best_action`](Self::best_action), [`value`](Self::value), [`planner`](Self::planner), [`audit`](Self::audit),
+/// [`bound`](Self::bound)) comes from the recommending planner, which has no optimism and costs nothing until
+/// [`recommend`](Self::recommend) brings it up to date.
 ///
 /// ```
-/// use backsweep::{Agent, PlannerKind, Random, Settings};
-/// let mut agent = Agent::new(PlannerKind::SmallBackups, Settings::default())?;
+/// use backsweep::{Agent, Random, Settings};
+/// let mut agent = Agent::new(Settings::default())?;
 /// let hall = agent.add_state(4)?;
 /// let action = agent.act(hall, &mut Random::from_seed(0))?;
 /// assert!(action.0 < 4);
@@ -27,36 +29,75 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Agent {
     model: Model,
-    /// The planner that recommends; also the one to act by, unless the explorer has another.
+    /// The planner that recommends; also the one to act by, unless `acting` has another.
     planner: Box<dyn Planner>,
     policy: EpsilonGreedy,
-    explorer: Option<Box<dyn Explorer>>,
+    /// What an agent that explores acts with.
+    acting: Option<Box<Acting>>,
 }
 
 impl Agent {
-    /// An agent without states that acts greedily.
-    pub fn new(planner: PlannerKind, settings: Settings) -> Result<Self> {
+    /// An agent without states that plans with reversed full backups and acts greedily.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn new(settings: Settings) -> Result<Self> {
+        Self::with_planner(PlannerKind::default(), settings)
+    }
+
+    /// An agent without states that plans with this planner and acts greedily.
+    ///
+    /// # Errors
+    /// If a setting is out of range.
+    pub fn with_planner(planner: PlannerKind, settings: Settings) -> Result<Self> {
         Ok(Self::from_parts(Model::new(), planner.build(settings)?, EpsilonGreedy::GREEDY))
     }
 
     /// An agent made of these parts. The planner learns what the model contains.
     pub fn from_parts(model: Model, mut planner: Box<dyn Planner>, policy: EpsilonGreedy) -> Self {
         planner.grow(&model);
-        Self { model, planner, policy, explorer: None }
+        Self { model, planner, policy, acting: None }
     }
 
-    /// The same agent with an explorer made for its model and planner. `backsweep-explore` builds whole agents.
-    pub fn with_explorer(mut self, explorer: Box<dyn Explorer>) -> Self {
-        self.explorer = Some(explorer);
-        self
+    /// The same agent, before its first observation, exploring and forgetting as [`Exploration`] says.
+    ///
+    /// # Errors
+    /// If a setting is out of range, settings are incompatible, or the planner is not one that can be built anew.
+    pub fn with_exploration(self, exploration: Exploration) -> Result<Self> {
+        let policy = match exploration.explore {
+            Explore::EpsilonGreedy { epsilon } => EpsilonGreedy::new(epsilon)?,
+            _ => EpsilonGreedy::GREEDY,
+        };
+        let kind = self.planner.kind().ok_or(Error::Planner {
+            name: "of your own",
+            lacks: "has no kind to build it from",
+            expected: "one with a kind",
+        })?;
+        let (acting, mut planner) = Acting::new(&self.model, kind, self.planner.settings(), exploration)?;
+        planner.grow(&self.model);
+        Ok(Self { model: self.model, planner, policy, acting: Some(Box::new(acting)) })
     }
 
-    /// What the agent explores with, if it does.
-    pub fn explorer(&self) -> Option<&dyn Explorer> {
-        self.explorer.as_deref()
+    /// How the agent explores, if it was made by [`with_exploration`](Self::with_exploration).
+    pub fn exploration(&self) -> Option<&Exploration> {
+        self.acting.as_ref().map(|acting| acting.settings())
     }
 
-    /// Whether the agent acts by other values than it recommends by.
+    /// For each state an interval that contains the optimal value of the *world*, not of the learned model: all of them at
+    /// once with this probability, if every reward lies in the stated range and the world does not change. The
+    /// bonuses come from Hoeffding's inequality, so intervals are wide until there are many observations.
+    ///
+    /// # Complexity
+    /// Same as planning from scratch twice.
+    ///
+    /// # Errors
+    /// If the agent does not explore with a range of rewards, forgets, or has discount 1.
+    pub fn intervals(&self, confidence: f64) -> Result<Vec<(f64, f64)>> {
+        let exploration = self.exploration().copied().unwrap_or_default();
+        exploration.intervals(&self.model, self.planner.settings().discount, confidence)
+    }
+
+    /// Whether acting and recommending use separate planners.
     pub fn has_two_planners(&self) -> bool {
         self.acting().is_some()
     }
@@ -69,7 +110,7 @@ impl Agent {
 
     /// The model and the planner to act by, unless they are the agent's own.
     fn acting(&self) -> Option<(&Model, &dyn Planner)> {
-        self.explorer.as_ref()?.acting(&self.model)
+        self.acting.as_ref()?.acting(&self.model)
     }
 
     /// The values that [`act`](Self::act) uses.
@@ -107,50 +148,81 @@ impl Agent {
     pub fn add_state(&mut self, n_actions: usize) -> Result<State> {
         let state = self.model.add_state(n_actions)?;
         self.planner.grow(&self.model);
-        if let Some(explorer) = &mut self.explorer {
-            explorer.state_added(&self.model, state)?;
+        if let Some(acting) = &mut self.acting {
+            acting.state_added(&self.model, state)?;
         }
         Ok(state)
     }
 
-    /// Adds an action to a state.
-    pub fn add_action(&mut self, state: State) -> Result<Option<MovedPairs>> {
+    /// Adds states with these numbers of actions.
+    ///
+    /// # Errors
+    /// If there are too many; none is added then.
+    pub fn add_states(&mut self, n_actions: impl IntoIterator<Item = usize>) -> Result<()> {
+        let n_actions: Vec<usize> = n_actions.into_iter().collect();
+        self.model.check_room(n_actions.len(), n_actions.iter().fold(0, |sum, &n| n.saturating_add(sum)))?;
+        n_actions.into_iter().try_for_each(|n| self.add_state(n).map(drop))
+    }
+
+    /// Adds an action to a state, and returns it.
+    pub fn add_action(&mut self, state: State) -> Result<Action> {
         let moved = self.model.add_action(state)?;
         match &moved {
             Some(moved) => self.planner.pairs_moved(&self.model, moved),
             None => self.planner.grow(&self.model),
         }
-        if let Some(explorer) = &mut self.explorer {
-            explorer.action_added(&self.model, state, moved.as_ref())?;
+        if let Some(acting) = &mut self.acting {
+            acting.action_added(&self.model, state, moved.as_ref())?;
         }
-        Ok(moved)
+        Ok(Action(self.model.n_actions(state) as u32 - 1))
     }
 
-    /// Learns from one transition: updates the model and restores the values. `None` if the pair is frozen.
+    /// Learns from one step: updates the model and restores the values. Returns whether something was recorded: nothing is if
+    /// the pair is [frozen](Model::with_freeze_at). `next` is a state, or [`Next::Terminated`] or [`Next::Truncated`].
     ///
     /// # Complexity
     /// O(1) amortized for planners on small backups.
-    pub fn observe(&mut self, transition: &Transition) -> Result<Option<Change>> {
-        if let Some(explorer) = &mut self.explorer {
-            return explorer.observe(&mut self.model, &mut *self.planner, transition, 1.0);
+    ///
+    /// # Errors
+    /// If the state or action does not exist, or the reward is not a finite number of at most 1e150 in magnitude.
+    #[inline]
+    pub fn observe(
+        &mut self,
+        state: State,
+        action: Action,
+        reward: f64,
+        next: impl Into<Next>,
+    ) -> Result<bool> {
+        self.observe_transition(&Transition { state, action, reward, next: next.into() })
+    }
+
+    /// As [`observe`](Self::observe), for a step that is already a [`Transition`].
+    ///
+    /// # Errors
+    /// As for `observe`.
+    pub fn observe_transition(&mut self, transition: &Transition) -> Result<bool> {
+        if let Some(acting) = &mut self.acting {
+            return acting.observe(&mut self.model, &mut *self.planner, transition, 1.0);
         }
         let change = self.model.record(transition)?;
         Ok(self.update_planner(change))
     }
 
-    /// Learns from a transition that counts as `weight` observations, or takes it back if the weight is negative.
+    /// Learns from a transition that counts as `weight` observations, or takes it back if the weight is negative. Returns
+    /// whether something was recorded.
     ///
     /// # Errors
     /// As for [`Model::record_weighted`], and if observations fade: then none has its original weight.
-    pub fn observe_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
-        if let Some(explorer) = &mut self.explorer {
-            return explorer.observe(&mut self.model, &mut *self.planner, transition, weight);
+    pub fn observe_weighted(&mut self, transition: &Transition, weight: f64) -> Result<bool> {
+        if let Some(acting) = &mut self.acting {
+            return acting.observe(&mut self.model, &mut *self.planner, transition, weight);
         }
         let change = self.model.record_weighted(transition, weight)?;
         Ok(self.update_planner(change))
     }
 
-    /// Learns from `n` transitions to one next state at once, or takes them back; see [`Model::add_counts`].
+    /// Learns from `n` transitions to one next state at once, or takes them back; see [`Model::add_counts`]. Returns whether
+    /// something was recorded.
     ///
     /// # Errors
     /// As for [`Model::add_counts`], and if the agent forgets, since counts have no order in time.
@@ -161,10 +233,10 @@ impl Agent {
         next: Next,
         n: i64,
         reward_sum: f64,
-    ) -> Result<Option<Change>> {
-        if let Some(explorer) = &mut self.explorer {
+    ) -> Result<bool> {
+        if let Some(acting) = &mut self.acting {
             let (model, planner) = (&mut self.model, &mut *self.planner);
-            return explorer.add_counts(model, planner, (state, action), next, (n, reward_sum));
+            return acting.add_counts(model, planner, (state, action), next, (n, reward_sum));
         }
         let change = self.model.add_counts(state, action, next, n, reward_sum)?;
         Ok(self.update_planner(change))
@@ -175,34 +247,34 @@ impl Agent {
     ///
     /// # Errors
     /// As for [`Model::forget`], and if observations fade: then none has its original weight.
-    pub fn forget(&mut self, transition: &Transition) -> Result<Option<Change>> {
+    pub fn forget(&mut self, transition: &Transition) -> Result<bool> {
         self.observe_weighted(transition, -1.0)
     }
 
     /// Tells the planner what changed in the model, if anything did.
     #[inline]
-    fn update_planner(&mut self, change: Option<Change>) -> Option<Change> {
+    fn update_planner(&mut self, change: Option<Change>) -> bool {
         if let Some(change) = &change {
             self.planner.observe(&self.model, change);
         }
-        change
+        change.is_some()
     }
 
     /// Sets the outcomes of a pair from known probabilities.
     pub fn set_outcomes(&mut self, state: State, action: Action, outcomes: &[Outcome]) -> Result<Pair> {
         let pair = self.model.set_outcomes(state, action, outcomes)?;
-        match &mut self.explorer {
+        match &mut self.acting {
             None => self.planner.refresh(&self.model, pair),
-            Some(explorer) => explorer.outcomes_set(&self.model, &mut *self.planner, pair, outcomes)?,
+            Some(acting) => acting.outcomes_set(&self.model, &mut *self.planner, pair, outcomes)?,
         }
         Ok(pair)
     }
 
     /// Plans within a budget: the values to act by.
     pub fn plan(&mut self, budget: Budget<'_>) -> Planned {
-        match &mut self.explorer {
+        match &mut self.acting {
             None => plan(&mut *self.planner, &self.model, budget),
-            Some(explorer) => explorer.plan(&self.model, &mut *self.planner, budget),
+            Some(acting) => acting.plan(&self.model, &mut *self.planner, budget),
         }
     }
 
@@ -215,13 +287,13 @@ impl Agent {
 
     /// Whether something was observed that the recommending planner has not absorbed.
     pub fn is_recommendation_due(&self) -> bool {
-        self.explorer.as_ref().is_some_and(|explorer| !explorer.has_absorbed())
+        self.acting.as_ref().is_some_and(|acting| !acting.has_absorbed())
     }
 
     /// Lets the recommending planner absorb what was observed.
     fn absorb(&mut self) {
-        if let Some(explorer) = &mut self.explorer {
-            explorer.absorb(&self.model, &mut *self.planner);
+        if let Some(acting) = &mut self.acting {
+            acting.absorb(&self.model, &mut *self.planner);
         }
     }
 
@@ -268,7 +340,7 @@ impl Agent {
 
     /// How exact the values are, and a bound on their distance from the optimum.
     pub fn audit(&self) -> Audit {
-        let absorbed = self.explorer.as_ref().and_then(|own| own.absorbed(&self.model, &*self.planner));
+        let absorbed = self.acting.as_ref().and_then(|acting| acting.absorbed(&self.model, &*self.planner));
         audit(&self.model, absorbed.as_deref().unwrap_or(&*self.planner))
     }
 
@@ -281,8 +353,8 @@ impl Agent {
 
     /// How much memory the agent takes.
     pub fn memory(&self) -> Memory {
-        let explorer = self.explorer.as_ref().map_or(0, |explorer| explorer.bytes());
-        let planner = self.planner.bytes() + explorer;
+        let acting = self.acting.as_ref().map_or(0, |acting| acting.bytes());
+        let planner = self.planner.bytes() + acting;
         Memory { arcs: self.model.arc_bytes(), rows: self.model.row_bytes(), planner }
     }
 
@@ -299,20 +371,20 @@ impl Agent {
         budget: Budget<'_>,
         random: &mut Random,
     ) -> Result<Transition> {
-        self.meet(environment, state)?;
+        self.ensure_state(environment, state)?;
         let action = self.act(state, random)?; // l.7
         let Step { reward, next } = environment.step(state, action, random); // l.8
         if let Some(next) = next.state() {
-            self.meet(environment, next)?;
+            self.ensure_state(environment, next)?;
         }
         let transition = Transition { state, action, reward, next };
-        self.observe(&transition)?;
+        self.observe_transition(&transition)?;
         self.plan(budget);
         Ok(transition)
     }
 
     /// Makes sure that a state of an environment, and all with smaller ids, are in the model.
-    fn meet(&mut self, environment: &dyn Environment, state: State) -> Result<()> {
+    fn ensure_state(&mut self, environment: &dyn Environment, state: State) -> Result<()> {
         while self.model.n_states() <= state.index() {
             let next = State(self.model.n_states() as u32);
             self.add_state(environment.n_actions(next))?;

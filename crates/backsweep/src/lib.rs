@@ -10,15 +10,12 @@
 //! ```
 //!
 //! ```
-//! use backsweep::{Action, Agent, Budget, Next, PlannerKind, Settings, State, Transition};
-//! let mut agent = Agent::new(PlannerKind::default(), Settings { discount: 0.9, ..Settings::default() })?;
-//! for _ in 0..3 {
-//!     agent.add_state(2)?; // three states with two actions each: back and forth
-//! }
-//! let step = |s, a, reward, next| Transition { state: State(s), action: Action(a), reward, next };
-//! agent.observe(&step(0, 1, 0.0, Next::Continue(State(1))))?;
-//! agent.observe(&step(1, 1, 0.0, Next::Continue(State(2))))?;
-//! agent.observe(&step(2, 1, 1.0, Next::Terminated))?;
+//! use backsweep::{Action, Agent, Budget, Next, Settings, State};
+//! let mut agent = Agent::new(Settings { discount: 0.9, ..Settings::default() })?;
+//! agent.add_states([2, 2, 2])?; // three states with two actions each: back and forth
+//! agent.observe(State(0), Action(1), 0.0, State(1))?;
+//! agent.observe(State(1), Action(1), 0.0, State(2))?;
+//! agent.observe(State(2), Action(1), 1.0, Next::Terminated)?;
 //! agent.plan(Budget::Cycles(2));
 //! assert!((agent.value(State(0)) - 0.81).abs() < 1e-12); // the reward, two steps away
 //! # Ok::<(), backsweep::Error>(())
@@ -28,21 +25,23 @@
 //! |---|---|
 //! | learn while acting | [`Agent`], with [`Agent::step`] or [`run_episode`] on your own [`Environment`] |
 //! | learn from transitions in your own loop | [`Agent::act`], [`Agent::observe`], [`Agent::plan`] with a [`Budget`] |
-//! | explore in few steps, or in a world that changes | the crate `backsweep-explore`, through an [`Explorer`] |
+//! | explore in few steps, or in a world that changes | [`Agent::with_exploration`], [`Explore`], [`Forgetting`] |
 //! | plan in a known problem | [`Agent::set_outcomes`] and [`Agent::plan`]; for proven values, files and large models, the crate `backsweep-solve` |
 //! | know how exact the values are | [`Agent::audit`] |
-//! | stop and resume | [`Agent::store`], [`Agent::restore`]; files are in `backsweep-io` |
+//! | stop and resume | [`save`]: a whole agent in one file |
 //! | predict the values of a policy | the crate `backsweep-predict` |
 //! | write a planner | [`Planner`] on a [`Model`], with the arithmetic of [`Values`] and a [`PriorityQueue`] |
 //!
-//! The core does no input or output, prints nothing, reads no clock and owns no global random generator. Each mutable thing
+//! Outside [`save`] there is no input or output, no clock and no global random generator. Each mutable thing
 //! has one writer: the model is written by [`Model::record`], values and queue by their planner.
 
 mod agent;
 mod environment;
 mod episode;
-mod explorer;
+mod explore;
+mod forget;
 mod policy;
+pub mod save;
 
 pub use agent::{Agent, Memory};
 pub use backsweep_core::{
@@ -52,7 +51,8 @@ pub use backsweep_core::{
 };
 pub use environment::{Environment, Step};
 pub use episode::{Episode, EpisodeEnd, run_episode};
-pub use explorer::Explorer;
+pub use explore::{Exploration, Explore};
+pub use forget::Forgetting;
 pub use policy::EpsilonGreedy;
 
 /// The Rust example of the project's README runs too.

@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// The libraries that promise an API. The others are published as parts of the command.
-const LIBRARIES: [&str; 8] = [
+const LIBRARIES: [&str; 6] = [
     "backsweep",
     "backsweep-core",
-    "backsweep-explore",
-    "backsweep-io",
     "backsweep-mdp",
     "backsweep-predict",
     "backsweep-solve",

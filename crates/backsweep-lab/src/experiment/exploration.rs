@@ -5,7 +5,7 @@ use super::{Changes, Experiment, check_name, read_text};
 use crate::exploration::Exploration;
 use crate::result::{Unit, WorldInfo};
 use crate::{Error, Result, fnv1a};
-use backsweep_explore::{Explore, Forgetting};
+use backsweep::{Explore, Forgetting};
 use backsweep_worlds::{AgentSettings, Horizon, Score, World};
 use std::path::Path;
 

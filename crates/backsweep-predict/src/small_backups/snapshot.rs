@@ -2,7 +2,7 @@
 
 use super::{Selection, SmallBackupPredictor};
 use crate::{LARGEST, MOST_STATES};
-use backsweep::{ArcId, Model, Pair, Random, Result, Snapshot};
+use backsweep_core::{ArcId, Model, Pair, Random, Result, Snapshot};
 
 const KIND: &[u8] = b"small_backups";
 /// More iterations per step than this are surely a mistake.

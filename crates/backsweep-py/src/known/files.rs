@@ -4,7 +4,7 @@ use crate::errors;
 use crate::known::model::NamedModel;
 use crate::known::solving::Solved;
 use crate::names::{self, Key, Names};
-use backsweep_io::{Learner, Name};
+use backsweep::save::{Name, SavedAgent};
 use backsweep_mdp::{self as mdp, Compression, Format, Mdp, ReadMdp};
 use backsweep_solve::{action_names, learned_mdp};
 use pyo3::exceptions::PyOSError;
@@ -58,7 +58,7 @@ pub fn read(
 /// The model that a saved agent has learned, with its names as text.
 fn learned(path: &Path) -> mdp::Result<Mdp> {
     let place = format!("{}: ", path.display());
-    let learner = Learner::load(path).map_err(|error| {
+    let learner = SavedAgent::load(path).map_err(|error| {
         let text = error.to_string();
         mdp::Error::new(path.display(), text.strip_prefix(&place).unwrap_or(&text))
     })?;

@@ -10,8 +10,8 @@ use crate::name_codec::Translate;
 use crate::named_agent::NamedAgent;
 use crate::pickle;
 use crate::settings::{build, planner_settings};
+use backsweep::save::{Name, SavedAgent, decode_names, encode_names};
 use backsweep::{Action, Model, Next, Outcome, Random, Snapshot, State};
-use backsweep_io::{Learner, Name, decode_names, encode_names};
 use backsweep_mdp::{Label, Mdp, Rewards, SUM_SLACK};
 use backsweep_solve::{Direction, NO_CHOICE, learned_mdp};
 use pyo3::PyTypeInfo;
@@ -78,10 +78,10 @@ impl Solved {
         decode: Option<Translate<'_, 'py>>,
         trust: Trust,
     ) -> PyResult<Self> {
-        let io = |error: backsweep_io::Error| errors::from_io(py, error);
+        let io = |error: backsweep::save::Error| errors::from_io(py, error);
         let damaged = |problem: String| errors::file(py, problem);
         let core = |error: backsweep::Error| damaged(error.to_string());
-        let learner = Learner::restore(snapshot).map_err(io)?;
+        let learner = SavedAgent::restore(snapshot).map_err(io)?;
         let mut solved = Self::of_agent(py, &NamedAgent::from_learner(py, learner, decode)?)?;
         let mdp = &mut solved.model.mdp;
         if snapshot.get("mdp.labels").is_some() {
@@ -142,12 +142,12 @@ impl Solved {
 
     /// For pickle: as `NamedAgent::reduce`, with what was solved.
     pub fn reduce<'py, T: PyTypeInfo>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        pickle::reduce::<T>(py, |put_aside| Ok(backsweep_io::encode(&self.store(py, Some(put_aside))?)))
+        pickle::reduce::<T>(py, |put_aside| Ok(backsweep::save::encode(&self.store(py, Some(put_aside))?)))
     }
 
     /// The inverse of [`reduce`](Self::reduce).
     pub fn unreduce<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
-        let snapshot = backsweep_io::decode(data).map_err(|error| errors::from_io(py, error))?;
+        let snapshot = backsweep::save::decode(data).map_err(|error| errors::from_io(py, error))?;
         Self::restore(py, &snapshot, Some(&mut pickle::take_back(others)), Trust::Pickle)
     }
 

@@ -1,7 +1,7 @@
 //! What one update cycle did, what is on the queue, and how a Q is computed: for drawing and for text.
 
+use backsweep::Explore;
 use backsweep::{Action, Agent, Pair, PlannerKind, State};
-use backsweep_explore::{Explore, exploration};
 use backsweep_worlds::grid_world::MAX_ACTIONS;
 use serde_json::{Value, json};
 
@@ -138,7 +138,7 @@ fn backed_up_value(agent: &Agent, state: State) -> Option<f64> {
 
 /// Whether an agent acts by a world drawn from the posterior.
 fn is_drawn(agent: &Agent) -> bool {
-    exploration(agent).is_some_and(|e| matches!(e.explore, Explore::PosteriorSampling { .. }))
+    agent.exploration().is_some_and(|e| matches!(e.explore, Explore::PosteriorSampling { .. }))
 }
 
 /// A number of every pair, [`MAX_ACTIONS`] per cell; 0 for actions that a cell does not have.

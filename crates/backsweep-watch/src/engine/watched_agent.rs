@@ -162,7 +162,7 @@ impl WatchedAgent {
     pub fn walk(&mut self, world: &GridWorld, action: Action) -> Result<()> {
         let Step { reward, next } = world.step(self.state, action, &mut self.random);
         let step = Transition { state: self.state, action, reward, next };
-        self.agent.observe(&step)?;
+        self.agent.observe_transition(&step)?;
         self.follow(step, world);
         Ok(())
     }

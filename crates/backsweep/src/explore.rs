@@ -1,0 +1,343 @@
+//! How an agent explores, and how it follows a world that changes.
+//!
+//! An exploring agent has one model and two sets of values. [`Agent::act`](crate::Agent::act) uses the *acting* values,
+//! which are optimistic where little was seen; `best_action` and `value` use the *recommending* ones, which are exactly what
+//! the model says. Judged by the acting values, an agent seems to know less than it does.
+//!
+//! A bonus that depends only on the pair's own statistics acts like an extra reward on each of its observations, so an
+//! observation still costs one value correction. One idea per file:
+//!
+//! | file | what |
+//! |---|---|
+//! | `count_bonus.rs`, `variance_bonus.rs`, `bayes_bonus.rs`, `surprise_bonus.rs` | the formulas |
+//! | `statistics.rs` | their input: statistics of pairs that the model does not keep |
+//! | `posterior.rs`, `draws.rs` | worlds drawn from the posterior; exponential, gamma and normal draws |
+//! | `forget/fading.rs`, `forget/window.rs` | forgetting: observations that fade, and observations that leave a window |
+//! | `ages.rs` | how long ago each pair was tried, and when its bonus is next due |
+//! | `pending.rs` | which pairs the recommending planner has yet to absorb |
+//! | `acting.rs`, `snapshot.rs` | all of it around one model; storing and restoring |
+//! | `interval.rs` | an interval for the true values |
+
+pub(crate) mod acting;
+mod ages;
+mod bayes_bonus;
+mod count_bonus;
+mod draws;
+mod interval;
+mod pending;
+mod posterior;
+mod snapshot;
+mod statistics;
+mod surprise_bonus;
+#[cfg(test)]
+mod tests;
+mod variance_bonus;
+
+use crate::{EpsilonGreedy, Error, Forgetting, MAX_REWARD, Model, Optimism, PlannerKind, Result, Settings};
+
+/// How an agent explores. Constants are in units of the range of rewards, so that a bonus of 1 is worth the difference
+/// between the best and the worst step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Explore {
+    /// The best action or, with this probability, a random one.
+    EpsilonGreedy {
+        /// From 0 to 1.
+        epsilon: f64,
+    },
+    /// A pair has the optimistic value until it was seen often enough. With a model that is
+    /// [frozen](Model::with_freeze_at) there, this is R-max.
+    Optimism(Optimism),
+    /// β / √n, with n the visits of the pair: MBIE-EB (Strehl & Littman 2008).
+    CountBonus {
+        /// β, 0 or more.
+        beta: f64,
+    },
+    /// c √(Var / n) + d / n, with Var the variance of reward and discounted next value: the empirical Bernstein bound
+    /// (Maurer & Pontil 2009).
+    VarianceBonus {
+        /// c, 0 or more: a number of standard errors.
+        c: f64,
+        /// d, 0 or more.
+        d: f64,
+    },
+    /// β / (1 + n): the Bayesian exploration bonus (Kolter & Ng 2009).
+    BayesBonus {
+        /// β, 0 or more.
+        beta: f64,
+    },
+    /// β √((1 − γ) s / n) ln(1 + m / 20) + d / n, with s the surprise of the world (how often two tries of a pair differ, over
+    /// all pairs) and m the mean visits of the pairs tried. In a deterministic world only d / n remains; where pairs are many
+    /// and steps few, little is spent on repeated tries. The best choice if nothing is known about a world.
+    SurpriseBonus {
+        /// β, 0 or more.
+        beta: f64,
+        /// d, 0 or more.
+        d: f64,
+    },
+    /// Acts by the best policy of a world drawn from the posterior (PSRL: Strens 2000; Osband, Russo & Van Roy 2013).
+    PosteriorSampling {
+        /// How many worlds are kept, 1 or more. With one, a new world is drawn at each change; with more, the next one
+        /// takes over at once, and the previous one is redrawn as soon as that has been paid for.
+        worlds: u32,
+        /// The weight of the prior, in observations, 0 or more: in every world each pair has also been seen to stay in its
+        /// state with the highest reward, and the weight of that is drawn too. With 0, a single observation leaves no
+        /// doubt.
+        prior: f64,
+    },
+}
+
+impl Explore {
+    /// The name in files and messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::EpsilonGreedy { .. } => "epsilon_greedy",
+            Self::Optimism(_) => "optimism",
+            Self::CountBonus { .. } => "count_bonus",
+            Self::VarianceBonus { .. } => "variance_bonus",
+            Self::BayesBonus { .. } => "bayes_bonus",
+            Self::SurpriseBonus { .. } => "surprise_bonus",
+            Self::PosteriorSampling { .. } => "posterior_sampling",
+        }
+    }
+
+    /// The names of all ways to explore.
+    pub const NAMES: [&str; 7] = [
+        "epsilon_greedy",
+        "optimism",
+        "count_bonus",
+        "variance_bonus",
+        "bayes_bonus",
+        "surprise_bonus",
+        "posterior_sampling",
+    ];
+
+    /// The way to explore with this name; `constant` gives each of its constants by field name. `None` if there is no
+    /// such way. The numbers are checked when an agent is built.
+    ///
+    /// # Errors
+    /// Those of `constant`.
+    pub fn named<E>(
+        name: &str,
+        mut constant: impl FnMut(&'static str) -> std::result::Result<f64, E>,
+    ) -> std::result::Result<Option<Self>, E> {
+        Ok(Some(match name {
+            "epsilon_greedy" => Self::EpsilonGreedy { epsilon: constant("epsilon")? },
+            "optimism" => Self::Optimism(Optimism {
+                value: constant("value")?,
+                min_visits: constant("min_visits")? as u32,
+            }),
+            "count_bonus" => Self::CountBonus { beta: constant("beta")? },
+            "variance_bonus" => Self::VarianceBonus { c: constant("c")?, d: constant("d")? },
+            "bayes_bonus" => Self::BayesBonus { beta: constant("beta")? },
+            "surprise_bonus" => Self::SurpriseBonus { beta: constant("beta")?, d: constant("d")? },
+            "posterior_sampling" => {
+                Self::PosteriorSampling { worlds: constant("worlds")? as u32, prior: constant("prior")? }
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The constants by field name, from which [`named`](Self::named) rebuilds the same way to explore.
+    pub fn constants(&self) -> Vec<(&'static str, f64)> {
+        match *self {
+            Self::EpsilonGreedy { epsilon } => vec![("epsilon", epsilon)],
+            Self::Optimism(Optimism { value, min_visits }) => {
+                vec![("value", value), ("min_visits", f64::from(min_visits))]
+            }
+            Self::CountBonus { beta } | Self::BayesBonus { beta } => vec![("beta", beta)],
+            Self::VarianceBonus { c, d } => vec![("c", c), ("d", d)],
+            Self::SurpriseBonus { beta, d } => vec![("beta", beta), ("d", d)],
+            Self::PosteriorSampling { worlds, prior } => {
+                vec![("worlds", f64::from(worlds)), ("prior", prior)]
+            }
+        }
+    }
+}
+
+/// The settings of an exploring agent.
+///
+/// ```
+/// use backsweep::{Agent, Exploration, Explore, Settings};
+/// let explore = Explore::CountBonus { beta: 0.1 };
+/// let exploration = Exploration { explore, reward_range: Some((0.0, 1.0)), ..Exploration::default() };
+/// let mut agent = Agent::new(Settings::default())?.with_exploration(exploration)?;
+/// let state = agent.add_state(2)?;
+/// assert!((agent.acting_values().value(state) - 110.0).abs() < 1e-9); // (1 + 0.1) / (1 − 0.99): worth a try
+/// assert_eq!(agent.value(state), 0.0); // nothing is known about it yet
+/// # Ok::<(), backsweep::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exploration {
+    /// How to explore.
+    pub explore: Explore,
+    /// The lowest and the highest reward of a step. Bonuses and the posterior need it: with a range estimated from
+    /// observations, an agent that has seen no reward would explore nothing.
+    pub reward_range: Option<(f64, f64)>,
+    /// The acting value of an untried pair. `None` stands for the largest possible: the highest reward
+    /// and the first bonus for ever, (highest + bonus) / (1 − γ); for [`Explore::Optimism`] it is that value and for
+    /// [`Explore::EpsilonGreedy`] without an age bonus 0. Where returns are known to be smaller, a smaller start explores less widely.
+    pub start: Option<f64>,
+    /// κ: adds κ √age to the bonus, with age the steps since the pair was last tried (Sutton 1990), in units of the range of
+    /// rewards; 0 or more. It is updated when the age has grown by a quarter.
+    pub age_bonus: f64,
+    /// How old observations lose their weight.
+    pub forgetting: Forgetting,
+    /// Seeds the generator of the posterior.
+    pub seed: u64,
+}
+
+impl Default for Exploration {
+    /// The best action always, and nothing else.
+    fn default() -> Self {
+        Self {
+            explore: Explore::EpsilonGreedy { epsilon: 0.0 },
+            reward_range: None,
+            start: None,
+            age_bonus: 0.0,
+            forgetting: Forgetting::Never,
+            seed: 0,
+        }
+    }
+}
+
+/// Numbers that follow from the settings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Constants {
+    /// The lowest reward.
+    lowest: f64,
+    /// The range of rewards; 0 if it was not stated.
+    range: f64,
+    /// The acting value of an untried pair.
+    start: f64,
+    /// Its recommending value.
+    floor: f64,
+}
+
+fn setting(name: &'static str, found: f64, ok: bool, expected: &'static str) -> Result<()> {
+    if ok { Ok(()) } else { Err(Error::Setting { name, found, expected }) }
+}
+
+fn not_below_zero(name: &'static str, found: f64) -> Result<()> {
+    setting(name, found, (0.0..=1e100).contains(&found), "a finite number, 0 or more")
+}
+
+fn missing_range(needed_by: &'static str) -> Error {
+    let expected = "the lowest and the highest reward of a step, such as (0, 1)";
+    Error::Missing { name: "reward_range", needed_by, expected }
+}
+
+impl Exploration {
+    /// Whether the acting values have bonuses.
+    pub(crate) fn has_bonus(&self) -> bool {
+        let plain = matches!(
+            self.explore,
+            Explore::EpsilonGreedy { .. } | Explore::Optimism(_) | Explore::PosteriorSampling { .. }
+        );
+        !plain || self.age_bonus > 0.0
+    }
+
+    /// Whether one planner serves both to act and to recommend.
+    pub(crate) fn has_one_planner(&self) -> bool {
+        matches!(self.explore, Explore::EpsilonGreedy { .. }) && !self.has_bonus()
+    }
+
+    /// The bonus of a pair after its first visit, in units of the range of rewards.
+    fn first_bonus(&self) -> f64 {
+        match self.explore {
+            Explore::CountBonus { beta } | Explore::BayesBonus { beta } => beta,
+            Explore::VarianceBonus { d, .. } | Explore::SurpriseBonus { d, .. } => d,
+            _ => 0.0,
+        }
+    }
+
+    /// Checks all settings, once.
+    pub(crate) fn check(
+        &self,
+        model: &Model,
+        planner: PlannerKind,
+        settings: &Settings,
+    ) -> Result<Constants> {
+        let name = self.explore.name();
+        match self.explore {
+            Explore::EpsilonGreedy { epsilon } => drop(EpsilonGreedy::new(epsilon)?),
+            Explore::Optimism(optimism) => drop(Settings { optimism, ..*settings }.check()?),
+            Explore::CountBonus { beta } | Explore::BayesBonus { beta } => not_below_zero("beta", beta)?,
+            Explore::SurpriseBonus { beta, d } => {
+                not_below_zero("beta", beta)?;
+                not_below_zero("d", d)?;
+            }
+            Explore::VarianceBonus { c, d } => {
+                not_below_zero("c", c)?;
+                not_below_zero("d", d)?;
+            }
+            Explore::PosteriorSampling { worlds, prior } => {
+                setting("worlds", f64::from(worlds), (1..=1024).contains(&worlds), "from 1 to 1024")?;
+                setting("prior", prior, (0.0..=1e9).contains(&prior), "a number from 0 to 1e9")?;
+            }
+        }
+        not_below_zero("age_bonus", self.age_bonus)?;
+        match self.forgetting {
+            Forgetting::Never => {}
+            Forgetting::PerVisit(rate) => {
+                setting("per_visit", rate, rate > 1e-9 && rate <= 1.0, "a number above 1e-9 and at most 1")?;
+            }
+            Forgetting::HalfLife(steps) => {
+                setting(
+                    "half_life",
+                    steps,
+                    (0.1..=1e15).contains(&steps),
+                    "a number of steps from 0.1 to 1e15",
+                )?;
+            }
+            Forgetting::Window(length) => {
+                setting("window", f64::from(length), length >= 1, "a number of observations, 1 or more")?;
+            }
+        }
+        if settings.optimism != Optimism::default() {
+            let remedy = "omit the optimism, or explore by Optimism";
+            return Err(Error::Conflict { first: "the optimism of the settings", second: name, remedy });
+        }
+        if self.forgetting.fades() && model.freeze_at().is_some() {
+            let (first, second) = ("pairs that are frozen after some visits", "observations that fade");
+            return Err(Error::Conflict { first, second, remedy: "drop one of the two" });
+        }
+        if let (Explore::Optimism(Optimism { min_visits: 2.., .. }), true) =
+            (self.explore, self.forgetting.fades())
+        {
+            let (first, second) = ("min_visits above 1", "observations that fade");
+            let remedy = "use min_visits 1, a bonus, or forgetting by a window";
+            return Err(Error::Conflict { first, second, remedy });
+        }
+        let takes_bonuses = matches!(planner, PlannerKind::ReversedFullBackups | PlannerKind::SmallBackups);
+        if self.has_bonus() && !takes_bonuses {
+            let (lacks, expected) = ("keeps no bonuses", "reversed_full_backups or small_backups");
+            return Err(Error::Planner { name: planner.name(), lacks, expected });
+        }
+        let needs_range = self.has_bonus() || matches!(self.explore, Explore::PosteriorSampling { .. });
+        if needs_range && self.reward_range.is_none() {
+            return Err(missing_range(name));
+        }
+        let (lowest, highest) = self.reward_range.unwrap_or((0.0, 0.0));
+        let is_range = lowest.abs() <= MAX_REWARD && highest.abs() <= MAX_REWARD && lowest <= highest;
+        if !is_range || (needs_range && lowest == highest) {
+            let expected = "two finite numbers from -1e150 to 1e150, the lower one first";
+            return Err(Error::Range { name: "reward_range", low: lowest, high: highest, expected });
+        }
+        let (range, discount) = (highest - lowest, settings.discount);
+        let forever = |reward: f64| if discount < 1.0 { reward / (1.0 - discount) } else { 0.0 };
+        let start = match (self.start, self.explore) {
+            (Some(start), _) => start,
+            (None, Explore::EpsilonGreedy { .. }) if self.age_bonus == 0.0 => 0.0,
+            (None, Explore::Optimism(optimism)) => optimism.value,
+            (None, _) if discount == 1.0 => {
+                let expected = "with discount 1, an upper bound on the value of an untried action";
+                return Err(Error::Missing { name: "start", needed_by: name, expected });
+            }
+            (None, _) => forever(highest + range * self.first_bonus()),
+        };
+        setting("start", start, start.abs() <= MAX_REWARD, "a finite number from -1e150 to 1e150")?;
+        let floor = forever(lowest);
+        setting("reward_range / (1 - discount)", floor, floor.abs() <= MAX_REWARD, "at most 1e150")?;
+        Ok(Constants { lowest, range, start, floor })
+    }
+}

@@ -1,0 +1,372 @@
+//! What an exploring agent keeps besides its model and its recommending planner: what it acts with.
+
+use super::pending::Pending;
+use super::posterior::Posterior;
+use super::statistics::Statistics;
+use super::surprise_bonus;
+use super::{Exploration, Explore};
+use crate::Forgetting;
+use crate::forget::window::Window;
+use crate::{
+    Action, Budget, Change, Error, Model, MovedPairs, Next, Optimism, Outcome, Pair, Planned, Planner,
+    PlannerKind, Result, Settings, State, Transition, plan,
+};
+
+/// What an exploring agent keeps besides its model and its recommending planner.
+///
+/// The agent's own planner *recommends*. There may be other values to *act* by, and the recommending planner then costs nothing
+/// until it has to [absorb](Self::absorb) what was observed. The agent passes everything it learns here, to be recorded in the
+/// model.
+#[derive(Clone, Debug)]
+pub(crate) struct Acting {
+    pub(super) settings: Exploration,
+    pub(super) values: ActingValues,
+    /// What the recommending planner has yet to absorb.
+    pub(super) pending: Pending,
+    pub(super) window: Option<Window>,
+    pub(super) statistics: Statistics,
+}
+
+/// The values to act by.
+#[derive(Clone, Debug)]
+pub(super) enum ActingValues {
+    /// Those of the recommending planner.
+    Recommending,
+    /// Those of a planner with optimism and bonuses, on the same model.
+    Optimistic(Box<dyn Planner>),
+    /// Those of a world drawn from the posterior.
+    Drawn(Posterior),
+}
+
+impl Acting {
+    /// The model and the planner to act by, unless they are the agent's own.
+    pub fn acting<'a>(&'a self, model: &'a Model) -> Option<(&'a Model, &'a dyn Planner)> {
+        match &self.values {
+            ActingValues::Recommending => None,
+            ActingValues::Optimistic(planner) => Some((model, &**planner)),
+            ActingValues::Drawn(drawn) => Some((&drawn.active().model, &*drawn.active().planner)),
+        }
+    }
+
+    /// Handles a state that was added to the model.
+    pub fn state_added(&mut self, model: &Model, state: State) -> Result<()> {
+        self.statistics.grow(model);
+        match &mut self.values {
+            ActingValues::Recommending => {}
+            ActingValues::Optimistic(planner) => planner.grow(model),
+            ActingValues::Drawn(drawn) => drawn.add_state(model.n_actions(state))?,
+        }
+        Ok(())
+    }
+
+    /// Handles an action that was added to a state of the model.
+    pub fn action_added(&mut self, model: &Model, state: State, moved: Option<&MovedPairs>) -> Result<()> {
+        self.statistics.grow(model);
+        if let Some(moved) = moved {
+            self.pending.pairs_moved(moved);
+            self.statistics.pairs_moved(moved);
+        }
+        match (&mut self.values, moved) {
+            (ActingValues::Recommending, _) => {}
+            (ActingValues::Optimistic(planner), Some(moved)) => planner.pairs_moved(model, moved),
+            (ActingValues::Optimistic(planner), None) => planner.grow(model),
+            (ActingValues::Drawn(drawn), _) => drawn.add_action(state)?,
+        }
+        Ok(())
+    }
+
+    /// Learns from a transition that counts as `weight` observations, or takes it back if the weight is negative.
+    pub fn observe(
+        &mut self,
+        model: &mut Model,
+        planner: &mut dyn Planner,
+        transition: &Transition,
+        weight: f64,
+    ) -> Result<bool> {
+        if weight == 1.0 {
+            return self.observe_once(model, planner, transition);
+        }
+        if self.statistics.fading.is_some() {
+            let by = "observations fade, so none can be taken back or count more than another";
+            return Err(Error::RuledOut { by, expected: "a weight of 1, or forgetting by a window" });
+        }
+        // A window holds whole observations, and only those can be taken back.
+        let taken = match &self.window {
+            Some(window) if weight < 0.0 => match window.find(transition, -weight) {
+                Some(place) => Some(place),
+                None => {
+                    let (state, action) = (transition.state, transition.action);
+                    return Err(Error::NotRecorded { state, action, taken: -weight, recorded: 0.0 });
+                }
+            },
+            _ => None,
+        };
+        let Some(change) = model.record_weighted(transition, weight)? else { return Ok(false) };
+        if let (Some(window), Some(place)) = (&mut self.window, taken) {
+            window.remove(place);
+        }
+        self.pass_on(model, planner, transition, &change, false);
+        if weight > 0.0 {
+            self.forget_oldest(model, planner, transition, weight)?;
+        }
+        Ok(true)
+    }
+
+    /// Learns from `n` transitions at once; see [`Model::add_counts`].
+    pub fn add_counts(
+        &mut self,
+        model: &mut Model,
+        planner: &mut dyn Planner,
+        (state, action): (State, Action),
+        next: Next,
+        (n, reward_sum): (i64, f64),
+    ) -> Result<bool> {
+        if self.settings.forgetting != Forgetting::Never {
+            let by = "an agent that forgets cannot learn from counts, which have no order in time";
+            return Err(Error::RuledOut { by, expected: "observations" });
+        }
+        let Some(change) = model.add_counts(state, action, next, n, reward_sum)? else { return Ok(false) };
+        let transition = Transition { state, action, reward: reward_sum / n as f64, next };
+        self.pass_on(model, planner, &transition, &change, false);
+        Ok(true)
+    }
+
+    /// Handles outcomes of a pair that were set in the model.
+    pub fn outcomes_set(
+        &mut self,
+        model: &Model,
+        planner: &mut dyn Planner,
+        pair: Pair,
+        outcomes: &[Outcome],
+    ) -> Result<()> {
+        let (state, action) = (model.state_of(pair), model.action_of(pair));
+        if let Some(window) = &mut self.window {
+            window.clear_pair(state, action);
+        }
+        self.statistics.row_set(pair);
+        match &mut self.values {
+            ActingValues::Recommending => planner.refresh(model, pair),
+            ActingValues::Optimistic(acting) => {
+                acting.set_bonus(model, pair, 0.0);
+                acting.refresh(model, pair);
+            }
+            ActingValues::Drawn(drawn) => drawn.set_outcomes(state, action, outcomes)?,
+        }
+        self.pending.push(pair);
+        Ok(())
+    }
+
+    /// Plans the values to act by.
+    pub fn plan(&mut self, model: &Model, planner: &mut dyn Planner, budget: Budget<'_>) -> Planned {
+        match &mut self.values {
+            ActingValues::Recommending => plan(planner, model, budget),
+            ActingValues::Optimistic(planner) => plan(&mut **planner, model, budget),
+            ActingValues::Drawn(drawn) => drawn.plan(budget),
+        }
+    }
+
+    /// Lets the recommending planner absorb what was observed.
+    pub fn absorb(&mut self, model: &Model, planner: &mut dyn Planner) {
+        self.pending.flush(model, planner);
+    }
+
+    /// A copy of the recommending planner that has absorbed everything; `None` if the planner itself has.
+    pub fn absorbed(&self, model: &Model, planner: &dyn Planner) -> Option<Box<dyn Planner>> {
+        let mut copy = (!self.has_absorbed()).then(|| planner.boxed_clone())?;
+        self.pending.clone().flush(model, &mut *copy);
+        Some(copy)
+    }
+
+    /// Whether the recommending planner has absorbed everything.
+    pub fn has_absorbed(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// Bytes in use, not merely reserved.
+    pub fn bytes(&self) -> usize {
+        let acting = match &self.values {
+            ActingValues::Recommending => 0,
+            ActingValues::Optimistic(planner) => planner.bytes(),
+            ActingValues::Drawn(drawn) => drawn.bytes(),
+        };
+        acting
+            + self.pending.bytes()
+            + self.window.as_ref().map_or(0, Window::bytes)
+            + self.statistics.bytes()
+    }
+}
+
+impl Acting {
+    /// The acting part of an agent that explores, around a model and a recommending planner.
+    pub fn new(
+        model: &Model,
+        kind: PlannerKind,
+        settings: Settings,
+        exploration: Exploration,
+    ) -> Result<(Self, Box<dyn Planner>)> {
+        let constants = exploration.check(model, kind, &settings)?;
+        let believing = |value| Settings { optimism: Optimism { value, min_visits: 0 }, ..settings };
+        let optimistic = match exploration.explore {
+            Explore::Optimism(Optimism { min_visits: min_visits @ 2.., .. }) => {
+                Settings { optimism: Optimism { value: constants.start, min_visits }, ..settings }
+            }
+            _ => believing(constants.start),
+        };
+        let (values, value) = match exploration.explore {
+            _ if exploration.has_one_planner() => (ActingValues::Recommending, constants.start),
+            Explore::PosteriorSampling { worlds, prior } => {
+                let drawn = Posterior::new(worlds, prior, kind, optimistic, &exploration)?;
+                (ActingValues::Drawn(drawn), constants.floor)
+            }
+            _ => (ActingValues::Optimistic(kind.build(optimistic)?), constants.floor),
+        };
+        let mut acting = Self {
+            settings: exploration,
+            values,
+            pending: Pending::default(),
+            window: match exploration.forgetting {
+                Forgetting::Window(length) => Some(Window::new(length)),
+                _ => None,
+            },
+            statistics: Statistics::new(&exploration, constants),
+        };
+        let mut planner = kind.build(believing(value))?;
+        planner.grow(model);
+        for state in model.states() {
+            acting.state_added(model, state)?;
+        }
+        Ok((acting, planner))
+    }
+
+    pub fn settings(&self) -> &Exploration {
+        &self.settings
+    }
+
+    /// Learns from one transition that counts as one observation.
+    fn observe_once(
+        &mut self,
+        model: &mut Model,
+        planner: &mut dyn Planner,
+        transition: &Transition,
+    ) -> Result<bool> {
+        let mut weight = 1.0;
+        if self.statistics.fading.is_some() {
+            // Checked first: a transition that is refused must not have scaled a row.
+            weight = self.fade(model, planner, model.check(transition)?)?;
+        }
+        let Some(change) = model.record_weighted(transition, weight)? else { return Ok(false) };
+        self.statistics.stepped(change.pair, weight);
+        self.pass_on(model, planner, transition, &change, true);
+        if let ActingValues::Drawn(_) = self.values {
+            self.follow(model, transition, &change);
+        }
+        self.forget_oldest(model, planner, transition, 1.0)?;
+        let Statistics { steps, .. } = self.statistics;
+        while let Some(pair) = self.statistics.ages.as_mut().and_then(|ages| ages.next_due(steps)) {
+            self.renew_bonus(model, pair, 0.0);
+        }
+        if self.statistics.surprise.is_some() {
+            for _ in 0..surprise_bonus::RENEWED {
+                let surprise = self.statistics.surprise.as_mut();
+                if let Some(pair) = surprise.and_then(|surprise| surprise.next_in_turn(model)) {
+                    self.renew_bonus(model, pair, surprise_bonus::TOLERANCE);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// The weight of the next observation of a pair; its row is scaled down if that is large.
+    fn fade(&mut self, model: &mut Model, planner: &mut dyn Planner, pair: Pair) -> Result<f64> {
+        let Some(fading) = &self.statistics.fading else { return Ok(1.0) };
+        let (weight, factor) = fading.next_weight(model, pair);
+        if let Some(factor) = factor {
+            model.scale_weights(pair, factor)?;
+            self.statistics.row_scaled(pair, factor);
+            match &mut self.values {
+                ActingValues::Recommending => planner.refresh(model, pair),
+                ActingValues::Optimistic(acting) => acting.refresh(model, pair),
+                ActingValues::Drawn(drawn) => drawn.redraw_pair(model, pair, &self.statistics),
+            }
+            self.pending.push(pair);
+        }
+        Ok(weight)
+    }
+
+    /// Passes a change in the model on to all acting values, and whether it was one new observation.
+    fn pass_on(
+        &mut self,
+        model: &Model,
+        planner: &mut dyn Planner,
+        transition: &Transition,
+        change: &Change,
+        is_new: bool,
+    ) {
+        let pair = change.pair;
+        self.statistics.record(model, transition, change, is_new);
+        if let ActingValues::Recommending = self.values {
+            return planner.observe(model, change);
+        }
+        self.pending.push(pair);
+        let bonus = self.settings.has_bonus().then(|| self.bonus(model, pair));
+        match (&mut self.values, bonus) {
+            (ActingValues::Recommending, _) => {}
+            (ActingValues::Optimistic(acting), Some(bonus)) => {
+                acting.observe_with_bonus(model, change, bonus)
+            }
+            (ActingValues::Optimistic(acting), None) => acting.observe(model, change),
+            (ActingValues::Drawn(drawn), bonus) if is_new => drawn.observe(transition, change.weight, bonus),
+            (ActingValues::Drawn(drawn), bonus) => {
+                drawn.redraw_pair(model, pair, &self.statistics);
+                if let Some(bonus) = bonus {
+                    drawn.set_bonus(pair, bonus);
+                }
+            }
+        }
+    }
+
+    /// Changes the world to act by when it is time.
+    fn follow(&mut self, model: &Model, transition: &Transition, change: &Change) {
+        if let ActingValues::Drawn(drawn) = &mut self.values {
+            let is_boundary = !matches!(transition.next, Next::Continue(_));
+            drawn.follow(model, change, is_boundary, &self.statistics);
+        }
+    }
+
+    /// Takes back the observation that leaves the window.
+    fn forget_oldest(
+        &mut self,
+        model: &mut Model,
+        planner: &mut dyn Planner,
+        transition: &Transition,
+        weight: f64,
+    ) -> Result<()> {
+        let Some(window) = &mut self.window else { return Ok(()) };
+        if let Some((oldest, weight)) = window.push(*transition, weight)
+            && let Some(change) = model.record_weighted(&oldest, -weight)?
+        {
+            self.pass_on(model, planner, &oldest, &change, false);
+        }
+        Ok(())
+    }
+
+    /// The current bonus of a pair.
+    fn bonus(&self, model: &Model, pair: Pair) -> f64 {
+        let acting = self.acting(model);
+        acting.map_or(0.0, |(_, acting)| self.statistics.bonus(&self.settings, model, acting, pair))
+    }
+
+    /// Updates the bonus of a pair, if it is off by more than this fraction.
+    fn renew_bonus(&mut self, model: &Model, pair: Pair, tolerance: f64) {
+        let bonus = self.bonus(model, pair);
+        match &mut self.values {
+            ActingValues::Optimistic(acting)
+                if (acting.values().bonus(pair) - bonus).abs() > tolerance * bonus =>
+            {
+                acting.set_bonus(model, pair, bonus);
+            }
+            ActingValues::Recommending | ActingValues::Optimistic(_) => {}
+            ActingValues::Drawn(drawn) => drawn.set_bonus(pair, bonus),
+        }
+    }
+}

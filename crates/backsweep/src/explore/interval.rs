@@ -1,0 +1,61 @@
+//! An interval for the true values, not those of the learned model: upper values with a bonus from Hoeffding's
+//! inequality, and lower ones with the same subtracted.
+//!
+//! Let V* be the optimal values of the world. The n steps of a pair draw r + γ V*(s') independently, each within a range w
+//! that follows from the range of rewards. Their mean is therefore off by more than b = w √(ln(2 / δ') / 2n) with
+//! probability at most δ'. With δ' = δ / (pairs · n (n + 1)) that holds for all pairs at all times with probability 1 − δ,
+//! and then, by induction over backups, V* lies between the values of the learned model with bonuses −b and b. An untried
+//! pair has the smallest or the largest possible value.
+
+use super::Exploration;
+use crate::Forgetting;
+use crate::{Budget, Error, Model, Optimism, Pair, Planner, Result, Settings, plan};
+use backsweep_core::planner::ReversedFullBackups;
+
+/// How close the computed values are to the exact ends of the intervals, relative to the largest possible value.
+const TOLERANCE: f64 = 1e-6;
+
+impl Exploration {
+    /// For each state an interval that contains its true optimal value, all of them at once with this probability.
+    pub(crate) fn intervals(&self, model: &Model, discount: f64, confidence: f64) -> Result<Vec<(f64, f64)>> {
+        super::setting(
+            "confidence",
+            confidence,
+            confidence > 0.0 && confidence < 1.0,
+            "a number above 0 and below 1",
+        )?;
+        let Some((lowest, highest)) = self.reward_range else {
+            return Err(super::missing_range("an interval for the true values"));
+        };
+        if self.forgetting != Forgetting::Never {
+            let by = "an interval for the true values needs a world that does not change";
+            return Err(Error::RuledOut { by, expected: "an agent that does not forget" });
+        }
+        super::setting("discount", discount, discount < 1.0, "below 1, for an interval for the true values")?;
+        // An episode may end, and what follows is worth 0.
+        let (least, most) = (lowest.min(0.0) / (1.0 - discount), highest.max(0.0) / (1.0 - discount));
+        let width = highest - lowest + discount * (most - least);
+        let pairs: Vec<Pair> = model.states().flat_map(|state| model.pairs(state)).collect();
+        let chances = 2.0 * pairs.len() as f64 / (1.0 - confidence);
+        let tolerance = TOLERANCE * width.max(f64::MIN_POSITIVE);
+        let ends = [(-1.0, least), (1.0, most)].map(|(sign, value)| {
+            let optimism = Optimism { value, min_visits: 0 };
+            let settings = Settings { discount, optimism, ..Settings::default() };
+            let mut planner = ReversedFullBackups::new(settings.accurate_to(tolerance))?;
+            for &pair in pairs.iter().filter(|&&pair| !model.is_given(pair)) {
+                let n = model.weight(pair);
+                if n > 0.0 {
+                    let bonus = width * ((chances * n * (n + 1.0)).ln() / (2.0 * n)).sqrt();
+                    planner.set_bonus(model, pair, sign * bonus);
+                }
+            }
+            planner.grow(model);
+            plan(&mut planner, model, Budget::UNTIL_IDLE);
+            let end = |state| (planner.values().value(state) + sign * tolerance).clamp(least, most);
+            let is_terminal = |state| model.n_actions(state) == 0;
+            Ok(model.states().map(|s| if is_terminal(s) { 0.0 } else { end(s) }).collect::<Vec<f64>>())
+        });
+        let [lower, upper] = ends;
+        Ok(lower?.into_iter().zip(upper?).collect())
+    }
+}

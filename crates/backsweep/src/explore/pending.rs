@@ -1,0 +1,78 @@
+//! Pairs that the recommending planner has yet to absorb: only one mark per observation until a recommendation is requested.
+
+use crate::{Error, Model, MovedPairs, Pair, Planner, Result, Snapshot};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pending {
+    /// In the order in which they were touched, each once.
+    pairs: Vec<Pair>,
+    /// Whether each pair is among them.
+    is_pending: Vec<bool>,
+}
+
+impl Pending {
+    #[inline]
+    pub fn push(&mut self, pair: Pair) {
+        if self.is_pending.len() <= pair.index() {
+            self.is_pending.resize(pair.index() + 1, false);
+        }
+        if !std::mem::replace(&mut self.is_pending[pair.index()], true) {
+            self.pairs.push(pair);
+        }
+    }
+
+    pub fn pairs_moved(&mut self, moved: &MovedPairs) {
+        for i in 0..moved.n_pairs {
+            let (from, to) = (Pair(moved.from.0 + i), Pair(moved.to.0 + i));
+            if self.is_pending.get(from.index()).copied().unwrap_or(false) {
+                self.pairs.retain(|&pair| pair != from);
+                self.is_pending[from.index()] = false;
+                self.push(to);
+            }
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// Passes all of it to the planner: one full backup per pair.
+    pub fn flush(&mut self, model: &Model, planner: &mut dyn Planner) {
+        for pair in self.pairs.drain(..) {
+            planner.refresh(model, pair);
+            self.is_pending[pair.index()] = false;
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.pairs[..]) + self.is_pending.len()
+    }
+
+    /// Stores the pairs, each with the scale that fits its weight, in place of the outdated one that the planner does not
+    /// use before it absorbs the pair: a scale that does not fit the model would be refused.
+    pub fn store(&self, model: &Model, planner: &dyn Planner, snapshot: &mut Snapshot) {
+        snapshot.put("explore.pending", self.pairs.iter().map(|pair| pair.0).collect::<Vec<u32>>());
+        if let Ok(scales) = snapshot.f64s("values.scale") {
+            let mut scales = scales.to_vec();
+            for &pair in &self.pairs {
+                let values = planner.values();
+                let is_known = values.is_known(model, pair);
+                let scale = if is_known { values.discount() / model.weight(pair) } else { 0.0 };
+                scales[pair.index()] = scale.copysign(scales[pair.index()]);
+            }
+            snapshot.put("values.scale", scales);
+        }
+    }
+
+    pub fn restore(model: &Model, snapshot: &Snapshot) -> Result<Self> {
+        let mut pending = Self::default();
+        for &pair in snapshot.u32s("explore.pending")? {
+            if !model.is_in_use(Pair(pair)) {
+                let problem = format!("pair {pair} does not exist");
+                return Err(Error::Snapshot { part: "explore.pending".into(), problem });
+            }
+            pending.push(Pair(pair));
+        }
+        Ok(pending)
+    }
+}

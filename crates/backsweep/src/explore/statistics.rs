@@ -1,0 +1,202 @@
+//! The input of bonuses and draws: statistics of pairs that the model does not keep.
+
+use super::ages::Ages;
+use super::posterior::MeanReward;
+use super::surprise_bonus::Surprise;
+use super::{Constants, Exploration, Explore, bayes_bonus, count_bonus, variance_bonus};
+use crate::forget::fading::Fading;
+use crate::{Change, Forgetting, MAX_REWARD, Model, MovedPairs, Pair, Planner, Result, Snapshot, Transition};
+
+#[derive(Clone, Debug)]
+pub(super) struct Statistics {
+    pub constants: Constants,
+    pub fading: Option<Fading>,
+    /// Σ w (r − lowest)² of each pair, where the variance of rewards is needed.
+    squares: Option<Vec<f64>>,
+    pub ages: Option<Ages>,
+    pub surprise: Option<Surprise>,
+    /// Observations so far.
+    pub steps: u64,
+}
+
+impl Statistics {
+    pub fn new(exploration: &Exploration, constants: Constants) -> Self {
+        let Exploration { explore, forgetting, .. } = exploration;
+        let needs_squares =
+            matches!(explore, Explore::VarianceBonus { .. } | Explore::PosteriorSampling { .. });
+        // Where observations fade with time, so do these statistics.
+        let needs_ages = exploration.age_bonus > 0.0
+            || exploration.has_bonus() && matches!(forgetting, Forgetting::HalfLife(_));
+        Self {
+            constants,
+            fading: Fading::new(*forgetting),
+            squares: needs_squares.then(Vec::new),
+            ages: needs_ages.then(Ages::default),
+            surprise: matches!(explore, Explore::SurpriseBonus { .. }).then(Surprise::default),
+            steps: 0,
+        }
+    }
+
+    pub fn grow(&mut self, model: &Model) {
+        if let Some(squares) = &mut self.squares {
+            squares.resize(model.n_pairs(), 0.0);
+        }
+        if let Some(fading) = &mut self.fading {
+            fading.grow(model);
+        }
+        if let Some(ages) = &mut self.ages {
+            ages.grow(model);
+        }
+    }
+
+    pub fn pairs_moved(&mut self, moved: &MovedPairs) {
+        let (from, n) = (moved.from.index(), moved.n_pairs as usize);
+        if let Some(squares) = &mut self.squares {
+            squares.copy_within(from..from + n, moved.to.index());
+        }
+        if let Some(fading) = &mut self.fading {
+            fading.pairs_moved(moved);
+        }
+        if let Some(ages) = &mut self.ages {
+            ages.pairs_moved(moved);
+        }
+    }
+
+    /// The row of a pair was scaled down.
+    pub fn row_scaled(&mut self, pair: Pair, factor: f64) {
+        if let Some(fading) = &mut self.fading {
+            fading.scaled(pair, factor);
+        }
+        if let Some(squares) = &mut self.squares {
+            squares[pair.index()] *= factor;
+        }
+    }
+
+    /// The outcomes of a pair were set.
+    pub fn row_set(&mut self, pair: Pair) {
+        if let Some(squares) = &mut self.squares {
+            squares[pair.index()] = 0.0;
+        }
+        if let Some(fading) = &mut self.fading {
+            fading.row_set(pair);
+        }
+    }
+
+    /// A step was taken: time advances for all pairs.
+    pub fn stepped(&mut self, pair: Pair, weight: f64) {
+        self.steps += 1;
+        if let Some(fading) = &mut self.fading {
+            fading.recorded(pair, weight);
+        }
+        if let Some(ages) = &mut self.ages {
+            ages.visit(pair, self.steps);
+        }
+    }
+
+    /// Records a change in the model, and whether it was one new observation.
+    pub fn record(&mut self, model: &Model, transition: &Transition, change: &Change, is_new: bool) {
+        if let Some(squares) = &mut self.squares {
+            let above = transition.reward - self.constants.lowest;
+            let square = &mut squares[change.pair.index()];
+            *square += change.weight * above * above;
+            *square = if change.weight_after > 0.0 { square.max(0.0) } else { 0.0 };
+        }
+        if let Some(surprise) = &mut self.surprise {
+            surprise.record(model, change, is_new);
+        }
+    }
+
+    /// The weight of an observation made now in the row of a pair.
+    #[inline]
+    pub fn unit(&self, pair: Pair) -> f64 {
+        self.fading.as_ref().map_or(1.0, |fading| fading.unit(pair))
+    }
+
+    /// The variance of a pair's rewards; 0 if squares are not kept.
+    fn variance(&self, model: &Model, pair: Pair) -> f64 {
+        let above = model.mean_reward(pair) - self.constants.lowest;
+        let squares = self.squares.as_ref();
+        let square = squares.map_or(above * above, |squares| squares[pair.index()] / model.weight(pair));
+        (square - above * above).max(0.0)
+    }
+
+    /// The mean reward of a pair, and the standard deviation of what the mean may be: that of the mean of n rewards with
+    /// weights drawn from a Dirichlet distribution.
+    pub fn mean_reward(&self, model: &Model, pair: Pair) -> MeanReward {
+        let weight = model.weight(pair);
+        if weight == 0.0 {
+            return MeanReward { mean: 0.0, deviation: 0.0 };
+        }
+        let deviation = (self.variance(model, pair) / (weight / self.unit(pair) + 1.0)).sqrt();
+        MeanReward { mean: model.mean_reward(pair), deviation }
+    }
+
+    /// The current bonus of a pair, for values of this planner.
+    pub fn bonus(&self, exploration: &Exploration, model: &Model, acting: &dyn Planner, pair: Pair) -> f64 {
+        let weight = model.weight(pair);
+        if weight == 0.0 || model.is_given(pair) {
+            return 0.0;
+        }
+        // A pair whose observations have faded away counts as tried once.
+        let (n, range) = ((weight / self.unit(pair)).max(1.0), self.constants.range);
+        let own = match exploration.explore {
+            Explore::CountBonus { beta } => count_bonus::bonus(beta, range, n),
+            Explore::BayesBonus { beta } => bayes_bonus::bonus(beta, range, n),
+            Explore::VarianceBonus { c, d } => {
+                let variance = variance_bonus::variance(model, acting, pair, self.variance(model, pair));
+                variance_bonus::bonus(c, d, range, n, variance.min(f64::MAX))
+            }
+            Explore::SurpriseBonus { beta, d } => self
+                .surprise
+                .as_ref()
+                .map_or(0.0, |surprise| surprise.bonus(beta, d, range, acting.values().discount(), n)),
+            Explore::EpsilonGreedy { .. } | Explore::Optimism(_) | Explore::PosteriorSampling { .. } => 0.0,
+        };
+        let age = self.ages.as_ref().map_or(0, |ages| ages.age(pair, self.steps));
+        (own + exploration.age_bonus * range * (age as f64).sqrt()).min(MAX_REWARD)
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.fading.as_ref().map_or(0, Fading::bytes)
+            + self.squares.as_ref().map_or(0, |squares| size_of_val(&squares[..]))
+            + self.ages.as_ref().map_or(0, Ages::bytes)
+    }
+
+    pub fn store(&self, snapshot: &mut Snapshot) {
+        snapshot.put("explore.steps", vec![self.steps]);
+        if let Some(fading) = &self.fading {
+            fading.store(snapshot);
+        }
+        if let Some(squares) = &self.squares {
+            snapshot.put("explore.squares", squares.clone());
+        }
+        if let Some(ages) = &self.ages {
+            ages.store(snapshot);
+        }
+        if let Some(surprise) = &self.surprise {
+            surprise.store(snapshot);
+        }
+    }
+
+    /// Restores into statistics without observations.
+    pub fn restore(&mut self, forgetting: Forgetting, model: &Model, snapshot: &Snapshot) -> Result<()> {
+        self.steps = match snapshot.u64s("explore.steps")? {
+            &[steps] if steps <= u64::MAX / 2 => steps,
+            _ => return Err(Snapshot::problem("explore.steps", "expected one number below 2^63")),
+        };
+        self.fading = Fading::restore(forgetting, model, snapshot)?;
+        if let Some(squares) = &mut self.squares {
+            *squares = snapshot.bounded("explore.squares", model.n_pairs(), f64::MAX)?.to_vec();
+            if squares.iter().any(|&square| square < 0.0) {
+                return Err(Snapshot::problem("explore.squares", "a sum of squares is below 0"));
+            }
+        }
+        if self.ages.is_some() {
+            self.ages = Some(Ages::restore(model, self.steps, snapshot)?);
+        }
+        if self.surprise.is_some() {
+            self.surprise = Some(Surprise::restore(model, snapshot)?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! Errors of files, each with a one-line message.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A `Result` with this crate's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why something could not be saved or resumed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused.
+    System {
+        /// What was being done, such as `open`.
+        doing: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The bytes do not start like a Backsweep file.
+    NotBacksweep,
+    /// The file was written by a later version.
+    Newer {
+        /// The version found.
+        found: u32,
+        /// The newest version that this program reads.
+        known: u32,
+    },
+    /// The bytes are not those that were written.
+    Damaged {
+        /// The part: header or a section.
+        part: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The parts are intact but do not describe a learner.
+    Core(crate::Error),
+    /// Any of the above, in a file.
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: Box<Error>,
+    },
+}
+
+impl Error {
+    pub(crate) fn damaged(part: &str, problem: impl Into<String>) -> Self {
+        Self::Damaged { part: part.to_owned(), problem: problem.into() }
+    }
+
+    pub(crate) fn in_file(self, path: &Path) -> Self {
+        Self::InFile { path: path.to_owned(), problem: Box::new(self) }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::System { doing, path, source } => write!(f, "cannot {doing} {}: {source}", path.display()),
+            Self::NotBacksweep => {
+                write!(f, "this is not a Backsweep file; expected one that save wrote")
+            }
+            Self::Newer { found, known } => write!(
+                f,
+                "the file has format version {found}, but this program reads versions up to {known}; \
+                 upgrade backsweep to read it"
+            ),
+            Self::Damaged { part, problem } => {
+                write!(f, "the file is damaged: {part}: {problem}; use another copy of it")
+            }
+            Self::Core(error) => write!(f, "the file does not describe a learner: {error}"),
+            Self::InFile { path, problem } => write!(f, "{}: {problem}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::System { source, .. } => Some(source),
+            Self::Core(error) => Some(error),
+            Self::InFile { problem, .. } => Some(problem),
+            _ => None,
+        }
+    }
+}
+
+impl From<crate::Error> for Error {
+    fn from(error: crate::Error) -> Self {
+        Self::Core(error)
+    }
+}

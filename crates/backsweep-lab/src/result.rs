@@ -24,7 +24,7 @@ use crate::method::Method;
 use crate::{Error, Result};
 use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 use serde::{Deserialize, Serialize};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 /// What names a setting: one point of one curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -151,6 +151,12 @@ impl Unit {
     }
 }
 
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// The measured time of one setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Timing {
@@ -256,7 +262,7 @@ impl MazeInfo {
 }
 
 /// A struct that is one line of a CSV file.
-pub trait Record: Sized {
+pub trait CsvRecord: Sized {
     /// The first line of the file.
     const HEADER: &'static str;
     /// What the file contains, for messages.
@@ -264,11 +270,11 @@ pub trait Record: Sized {
     /// Appends the record and a line end.
     fn write(&self, text: &mut String);
     /// Reads the fields of a line.
-    fn read(fields: &mut Fields<'_>) -> Result<Self>;
+    fn read(fields: &mut CsvFields<'_>) -> Result<Self>;
 }
 
 /// The text of a CSV file.
-pub fn to_csv<T: Record>(records: &[T]) -> String {
+pub fn to_csv<T: CsvRecord>(records: &[T]) -> String {
     let mut text = format!("{}\n", T::HEADER);
     records.iter().for_each(|record| record.write(&mut text));
     text
@@ -278,7 +284,7 @@ pub fn to_csv<T: Record>(records: &[T]) -> String {
 ///
 /// # Errors
 /// Names the line, what was found and what is expected.
-pub fn from_csv<T: Record>(text: &str) -> Result<Vec<T>> {
+pub fn from_csv<T: CsvRecord>(text: &str) -> Result<Vec<T>> {
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let mut lines = whole.split('\n').enumerate();
     match lines.next() {
@@ -288,7 +294,7 @@ pub fn from_csv<T: Record>(text: &str) -> Result<Vec<T>> {
     }
     lines
         .map(|(i, line)| {
-            let mut fields = Fields { rest: Some(line), name: "" };
+            let mut fields = CsvFields { rest: Some(line) };
             let record = T::read(&mut fields).map_err(|error| error.at(format!("line {}", i + 1)))?;
             match fields.rest {
                 None => Ok(record),
@@ -301,25 +307,16 @@ pub fn from_csv<T: Record>(text: &str) -> Result<Vec<T>> {
 }
 
 /// The fields of a line, from left to right.
-pub struct Fields<'a> {
+pub struct CsvFields<'a> {
     rest: Option<&'a str>,
-    name: &'static str,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> CsvFields<'a> {
     fn text(&mut self, name: &'static str) -> Result<&'a str> {
-        self.name = name;
         let rest = self.rest.ok_or_else(|| Error::new(format!("no field '{name}'")))?;
-        match rest.split_once(',') {
-            Some((field, rest)) => {
-                self.rest = Some(rest);
-                Ok(field)
-            }
-            None => {
-                self.rest = None;
-                Ok(rest)
-            }
-        }
+        let (field, rest) = rest.split_once(',').map_or((rest, None), |(field, rest)| (field, Some(rest)));
+        self.rest = rest;
+        Ok(field)
     }
 
     fn number<T: std::str::FromStr>(&mut self, name: &'static str) -> Result<T> {
@@ -347,11 +344,11 @@ impl<'a> Fields<'a> {
         self.number(name).map(Some)
     }
 
-    fn unit(&mut self) -> Result<Unit> {
-        let field = self.text("unit")?;
+    fn unit(&mut self, name: &'static str) -> Result<Unit> {
+        let field = self.text(name)?;
         Unit::ALL.into_iter().find(|unit| unit.name() == field).ok_or_else(|| {
             let known = Unit::ALL.map(Unit::name).join(", ");
-            Error::new(format!("unit is '{field}'; expected one of: {known}"))
+            Error::new(format!("{name} is '{field}'; expected one of: {known}"))
         })
     }
 
@@ -366,80 +363,35 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl Record for Row {
-    const HEADER: &'static str = "experiment,task,method,cycles,parameter,run,score,episodes,steps,capped";
-    const NAME: &'static str = "rows";
+/// Makes a struct a record: the columns of its setting, then these fields, each with the method of [`CsvFields`] that reads
+/// it and the format in which it is written.
+macro_rules! csv_record {
+    ($record:ident is $name:literal: $($field:ident by $read:ident as $format:literal),+) => {
+        impl CsvRecord for $record {
+            const HEADER: &'static str =
+                concat!("experiment,task,method,cycles,parameter" $(, ",", stringify!($field))+);
+            const NAME: &'static str = $name;
 
-    fn write(&self, text: &mut String) {
-        self.key.write(text);
-        let Self { run, score, episodes, steps, capped, .. } = self;
-        let _ = writeln!(text, ",{run},{score},{episodes},{steps},{capped}");
-    }
+            fn write(&self, text: &mut String) {
+                self.key.write(text);
+                $(let _ = write!(text, concat!(",", $format), self.$field);)+
+                text.push('\n');
+            }
 
-    fn read(fields: &mut Fields<'_>) -> Result<Self> {
-        Ok(Self {
-            key: fields.key()?,
-            run: fields.number("run")?,
-            score: fields.finite("score")?,
-            episodes: fields.number("episodes")?,
-            steps: fields.number("steps")?,
-            capped: fields.number("capped")?,
-        })
-    }
+            fn read(fields: &mut CsvFields<'_>) -> Result<Self> {
+                Ok(Self { key: fields.key()?, $($field: fields.$read(stringify!($field))?),+ })
+            }
+        }
+    };
 }
 
-impl Record for Summary {
-    const HEADER: &'static str = "experiment,task,method,cycles,parameter,runs,mean,standard_error,low,high,iqm,deviation,\
-                                  quantile_10,quantile_90,steps,capped";
-    const NAME: &'static str = "the summary";
+csv_record!(Row is "rows": run by number as "{}", score by finite as "{}", episodes by number as "{}",
+    steps by number as "{}", capped by number as "{}");
 
-    fn write(&self, text: &mut String) {
-        self.key.write(text);
-        let Self { runs, mean, standard_error, low, high, iqm, deviation, .. } = self;
-        let Self { quantile_10, quantile_90, steps, capped, .. } = self;
-        let _ = writeln!(
-            text,
-            ",{runs},{mean},{standard_error},{low},{high},{iqm},{deviation},{quantile_10},{quantile_90},{steps},{capped}"
-        );
-    }
+csv_record!(Summary is "the summary": runs by number as "{}", mean by number as "{}",
+    standard_error by number as "{}", low by number as "{}", high by number as "{}", iqm by number as "{}",
+    deviation by number as "{}", quantile_10 by number as "{}", quantile_90 by number as "{}",
+    steps by number as "{}", capped by number as "{}");
 
-    fn read(fields: &mut Fields<'_>) -> Result<Self> {
-        Ok(Self {
-            key: fields.key()?,
-            runs: fields.number("runs")?,
-            mean: fields.number("mean")?,
-            standard_error: fields.number("standard_error")?,
-            low: fields.number("low")?,
-            high: fields.number("high")?,
-            iqm: fields.number("iqm")?,
-            deviation: fields.number("deviation")?,
-            quantile_10: fields.number("quantile_10")?,
-            quantile_90: fields.number("quantile_90")?,
-            steps: fields.number("steps")?,
-            capped: fields.number("capped")?,
-        })
-    }
-}
-
-impl Record for Timing {
-    const HEADER: &'static str = "experiment,task,method,cycles,parameter,unit,microseconds,low,high,samples";
-    const NAME: &'static str = "timings";
-
-    fn write(&self, text: &mut String) {
-        self.key.write(text);
-        let Self { unit, microseconds, low, high, samples, .. } = self;
-        let unit = unit.name();
-        let _ = writeln!(text, ",{unit},{microseconds:.4},{low:.4},{high:.4},{samples}");
-    }
-
-    fn read(fields: &mut Fields<'_>) -> Result<Self> {
-        Ok(Self {
-            key: fields.key()?,
-            unit: fields.unit()?,
-            microseconds: fields.number("microseconds")?,
-            low: fields.number("low")?,
-            high: fields.number("high")?,
-            samples: fields.number("samples")?,
-        })
-    }
-}
+csv_record!(Timing is "timings": unit by unit as "{}", microseconds by number as "{:.4}", low by number as "{:.4}",
+    high by number as "{:.4}", samples by number as "{}");

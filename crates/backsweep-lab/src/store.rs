@@ -4,7 +4,7 @@
 //! again. When a command ends, both are in the order of the manifest, so their bytes do not depend on the order of work.
 
 use crate::manifest::Manifest;
-use crate::result::{Record, Results, Row, SettingKey, Summary, Timing, from_csv, to_csv};
+use crate::result::{CsvRecord, Results, Row, SettingKey, Summary, Timing, from_csv, to_csv};
 use crate::statistics::summarise;
 use crate::{Error, Result};
 use std::collections::{BTreeMap, HashMap};
@@ -301,7 +301,7 @@ fn lock(folder: &Path) -> Result<fs::File> {
     Ok(file)
 }
 
-fn read_records<T: Record>(path: &Path) -> Result<Vec<T>> {
+fn read_records<T: CsvRecord>(path: &Path) -> Result<Vec<T>> {
     match fs::read_to_string(path) {
         Ok(text) => from_csv(&text).map_err(|error| error.at(path.display())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -309,7 +309,7 @@ fn read_records<T: Record>(path: &Path) -> Result<Vec<T>> {
     }
 }
 
-fn append<T: Record>(path: &Path, records: &[T]) -> Result<()> {
+fn append<T: CsvRecord>(path: &Path, records: &[T]) -> Result<()> {
     let mut text = String::new();
     records.iter().for_each(|record| record.write(&mut text));
     let file = fs::OpenOptions::new().append(true).open(path);

@@ -1,6 +1,4 @@
 //! A folder with small models, and the command run in it.
-#![allow(dead_code)]
-
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

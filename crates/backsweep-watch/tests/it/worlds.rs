@@ -1,7 +1,6 @@
 //! Worlds of the exploration suite by their own rules, and agents that explore and forget as configured.
 
-mod common;
-
+use crate::common::Running;
 use backsweep::{Action, Environment, Next, PlannerKind, Random, State};
 use backsweep_watch::engine::ViewerCommand;
 use backsweep_watch::engine::offline::frame_after;
@@ -10,7 +9,6 @@ use backsweep_watch::picture;
 use backsweep_watch::scene::Scene;
 use backsweep_watch::terminal::{self, Colours};
 use backsweep_worlds::grid_world::{Brush, EIGHT_DIRECTIONS, drawable_world, drawable_worlds};
-use common::Running;
 
 fn scene(world: &str) -> Scene {
     Scene { world: Some(world.into()), maze: String::new(), min_visits: 1, cycles: 5, ..Scene::default() }

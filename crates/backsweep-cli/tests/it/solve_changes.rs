@@ -1,8 +1,6 @@
 //! `backsweep solve` with `--changes` and `--watch`, run as a user runs it.
 
-mod folder;
-
-use folder::{Folder, command, text};
+use crate::common::{Folder, command, text};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};

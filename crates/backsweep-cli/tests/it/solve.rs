@@ -1,8 +1,6 @@
 //! `backsweep solve`, run as a user runs it.
 
-mod folder;
-
-use folder::{Folder, command, text};
+use crate::common::{Folder, command, text};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

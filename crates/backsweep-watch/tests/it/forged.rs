@@ -1,9 +1,7 @@
 //! Requests that no honest page sends: each is refused, and none changes anything.
 
-mod common;
-
+use crate::common::{Server, patient};
 use backsweep_watch::scene::Scene;
-use common::{Server, patient};
 
 /// A forged request: what is wrong with it, its bytes, the statuses that refuse it (0: the connection was closed).
 struct Forged {

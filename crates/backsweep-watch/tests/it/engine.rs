@@ -1,7 +1,6 @@
 //! The engine: it learns like the core's own loop, obeys commands, and its agents discover changes.
 
-mod common;
-
+use crate::common::Running;
 use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, Random, State, run_episode};
 use backsweep_watch::engine::ViewerCommand;
 use backsweep_watch::engine::frame::Frame;
@@ -11,7 +10,6 @@ use backsweep_watch::picture;
 use backsweep_watch::scene::Scene;
 use backsweep_worlds::grid_world::Brush;
 use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
-use common::Running;
 use std::time::{Duration, Instant};
 
 /// A small maze in which every planner soon ends episodes.

@@ -1,10 +1,8 @@
 //! Many clients, some slow, some disconnecting: none of them slows or breaks the engine.
 
-mod common;
-
+use crate::common::{PATIENCE, Server, patient};
 use backsweep_watch::scene::Scene;
 use backsweep_watch::server::ClientLimits;
-use common::{PATIENCE, Server, patient};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};

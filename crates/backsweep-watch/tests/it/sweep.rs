@@ -1,13 +1,11 @@
 //! The page's teaching features: cycles that wait and add up, fair races, the finish line, breaking and restoring the world.
 
-mod common;
-
+use crate::common::Running;
 use backsweep::PlannerKind;
 use backsweep_watch::engine::frame::Frame;
 use backsweep_watch::engine::{Break, ViewerCommand};
 use backsweep_watch::scene::{Race, Scene};
 use backsweep_worlds::grid_world::Brush;
-use common::Running;
 
 /// A small maze in which every planner soon ends episodes.
 fn small(planner: PlannerKind) -> Scene {

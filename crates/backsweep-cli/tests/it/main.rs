@@ -1,0 +1,10 @@
+//! The command as a user runs it.
+
+mod commands;
+mod common;
+mod explore;
+mod logs;
+mod models;
+mod solve;
+mod solve_changes;
+mod watch;

@@ -1,0 +1,9 @@
+//! The page, its engine and its server, through the public API and as a client sees them.
+
+mod common;
+mod crowd;
+mod engine;
+mod forged;
+mod prompt;
+mod sweep;
+mod worlds;

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::logs::{self, LogArguments, log_error};
 use crate::{interrupt, output};
-use backsweep_learn::{Against, Cases, Estimate, Evaluation, LearnSettings, Learned, hold_out};
+use backsweep_learn::{Against, Cases, Estimate, LearnSettings, Learned, PolicyEvaluation, hold_out};
 use backsweep_learn::{agent, conclusion, output as files};
 use backsweep_log::{Case, Counts, Input, ReadReport};
 use std::path::PathBuf;
@@ -178,7 +178,7 @@ fn print(learned: &Learned, counts: &Counts) {
     output::result(conclusion::CAVEAT);
 }
 
-fn numbers(e: &Evaluation) {
+fn numbers(e: &PolicyEvaluation) {
     let line = |name: &str, value: Option<Estimate>, gain: Option<Estimate>| {
         let text = |found: Option<Estimate>| {
             found.map_or_else(|| "unavailable".to_owned(), |found| found.to_string())

@@ -1,6 +1,6 @@
 //! What the numbers say, in words. No finding promises anything: a log cannot show what it does not contain.
 
-use crate::evaluation::Evaluation;
+use crate::evaluation::PolicyEvaluation;
 use crate::history::HistoryDependence;
 
 /// The fewest effective held-out cases for which an estimate by importance sampling means anything.
@@ -57,7 +57,7 @@ pub struct Conclusion {
 pub const CAVEAT: &str = "Whoever made the logged decisions may have seen something that is not in the state. No number here can show \
      that, however narrow its interval: try the policy with people watching before relying on it.";
 
-pub(crate) fn judge(evaluation: &Evaluation) -> Conclusion {
+pub(crate) fn judge(evaluation: &PolicyEvaluation) -> Conclusion {
     let mut reasons = Vec::new();
     let finding = find(evaluation, &mut reasons);
     if evaluation.supported < 0.5 {
@@ -69,7 +69,7 @@ pub(crate) fn judge(evaluation: &Evaluation) -> Conclusion {
     Conclusion { finding, reasons }
 }
 
-fn find(evaluation: &Evaluation, reasons: &mut Vec<String>) -> PolicyFinding {
+fn find(evaluation: &PolicyEvaluation, reasons: &mut Vec<String>) -> PolicyFinding {
     let (Some(importance), Some(robust), Some(model)) =
         (evaluation.importance, evaluation.doubly_robust, evaluation.held_out)
     else {

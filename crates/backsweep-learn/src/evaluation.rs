@@ -24,7 +24,7 @@ use held_out_model::HeldOutModel;
 
 /// All estimates of the worth of a policy.
 #[derive(Clone, Debug)]
-pub struct Evaluation {
+pub struct PolicyEvaluation {
     /// Cases to learn from, and held out.
     pub n_cases: [i64; 2],
     /// Steps to learn from, and held out.
@@ -58,7 +58,7 @@ pub struct Evaluation {
     pub calibration: Vec<Calibration>,
 }
 
-impl Evaluation {
+impl PolicyEvaluation {
     pub(crate) fn new(
         counts: &Counts,
         cases: &Selected,

@@ -3,7 +3,7 @@
 use crate::conclusion::{self, Conclusion};
 use crate::error::{Error, Result};
 use crate::evaluated_policy::Logged;
-use crate::evaluation::Evaluation;
+use crate::evaluation::PolicyEvaluation;
 use crate::fitted_model::FittedModel;
 use crate::off_policy::{Cases, Selected};
 use crate::settings::LearnSettings;
@@ -30,7 +30,7 @@ pub struct Learned {
     /// What was fitted.
     pub fit: Fit,
     /// What it is worth.
-    pub evaluation: Evaluation,
+    pub evaluation: PolicyEvaluation,
     /// The same in words.
     pub conclusion: Conclusion,
     /// One row per state that was ever left, largest gain first.
@@ -67,7 +67,7 @@ pub fn learn(
             return Err(Error::ForeignCase);
         }
     }
-    let evaluation = Evaluation::new(counts, &held_out, &fit, settings, stop)?;
+    let evaluation = PolicyEvaluation::new(counts, &held_out, &fit, settings, stop)?;
     let conclusion = conclusion::judge(&evaluation);
     let states = states::rows(counts, &fit, settings);
     Ok(Learned { settings: settings.clone(), fit, evaluation, conclusion, states })

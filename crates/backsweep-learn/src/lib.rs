@@ -1,7 +1,7 @@
 //! From the counts of a log to a policy you can defend.
 //!
 //! ```text
-//! Counts ──folds──▶ FittedModel (training) ──support──▶ Mdp ──solve──▶ Policy ──▶ Evaluation (held-out cases and counts) ──▶ report
+//! Counts ──folds──▶ FittedModel (training) ──support──▶ Mdp ──solve──▶ Policy ──▶ PolicyEvaluation (held-out cases and counts) ──▶ report
 //! ```
 //!
 //! An action is considered only where it was seen often enough; a state without such an action keeps the logged mixture of
@@ -40,7 +40,7 @@ pub mod supported_policy;
 
 pub use conclusion::{Conclusion, PolicyFinding};
 pub use error::{Error, Result};
-pub use evaluation::{Against, Estimate, Evaluation};
+pub use evaluation::{Against, Estimate, PolicyEvaluation};
 pub use fitted_model::FittedModel;
 pub use learned::{Learned, learn};
 pub use off_policy::Cases;

@@ -55,4 +55,4 @@ pub use read::frame::DataFrame;
 pub use read::input::Input;
 pub use read::parallel::ReadObserver;
 pub use read::typed::{ColumnChunk, ColumnValues, Dictionary};
-pub use spec::{EndRule, FinalRewards, Guess, Spec};
+pub use spec::{ColumnGuess, EndRule, FinalRewards, Spec};

@@ -99,7 +99,7 @@ impl FinalRewards {
 
 /// What was guessed about a setting that was not given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Guess {
+pub enum ColumnGuess {
     /// A column with a usual name.
     Column {
         /// What it is taken for.
@@ -111,7 +111,7 @@ pub enum Guess {
     NoReward,
 }
 
-impl Guess {
+impl ColumnGuess {
     /// The guess in one line, with settings as a front end calls them.
     pub fn message(&self, names: SpecNames) -> String {
         match self {
@@ -126,7 +126,7 @@ impl Guess {
     }
 }
 
-impl std::fmt::Display for Guess {
+impl std::fmt::Display for ColumnGuess {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message(fields))
     }
@@ -159,7 +159,7 @@ impl Spec {
     ///
     /// # Errors
     /// If state, action or case are neither given nor found.
-    pub fn fill_in(&mut self, columns: &[String]) -> Result<Vec<Guess>> {
+    pub fn fill_in(&mut self, columns: &[String]) -> Result<Vec<ColumnGuess>> {
         let find = |names: &[&str]| {
             let mut found =
                 names.iter().flat_map(|name| columns.iter().filter(move |c| c.eq_ignore_ascii_case(name)));
@@ -168,7 +168,7 @@ impl Spec {
         let mut guessed = Vec::new();
         let mut guess = |role: &'static str, names: &[&str]| {
             let column = find(names);
-            guessed.extend(column.iter().map(|column| Guess::Column { role, column: column.clone() }));
+            guessed.extend(column.iter().map(|column| ColumnGuess::Column { role, column: column.clone() }));
             column
         };
         let unknown = |setting: SpecField| Err(Error::NoRole { setting, known: columns.to_vec() });
@@ -209,7 +209,7 @@ impl Spec {
             return unknown(SpecField::Case);
         }
         if self.reward.is_none() && self.final_rewards.is_none() {
-            guessed.push(Guess::NoReward);
+            guessed.push(ColumnGuess::NoReward);
         }
         self.check()?;
         Ok(guessed)

@@ -15,13 +15,13 @@ pub(crate) const UNUSED: u16 = u16::MAX;
 /// The fields of the record that was split last.
 #[derive(Default)]
 pub(crate) struct RecordFields {
-    spans: Vec<Span>,
+    spans: Vec<FieldSpan>,
     /// Quoted fields that contain quotes, with doubled quotes undone.
     unescaped: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Span {
+struct FieldSpan {
     start: u32,
     end: u32,
     is_unescaped: bool,
@@ -42,7 +42,7 @@ pub(crate) enum RecordEnd {
 
 impl RecordFields {
     pub fn new(n_slots: usize) -> Self {
-        Self { spans: vec![Span::default(); n_slots], unescaped: Vec::new() }
+        Self { spans: vec![FieldSpan::default(); n_slots], unescaped: Vec::new() }
     }
 
     /// Splits the record that begins at `at`.
@@ -79,7 +79,7 @@ impl RecordFields {
                 }
                 let is_last = text.get(i).is_none_or(|&byte| byte == b'\n');
                 let end = if is_last && i > start && text[i - 1] == b'\r' { i - 1 } else { i };
-                span = Span { start: start as u32, end: end as u32, is_unescaped: false };
+                span = FieldSpan { start: start as u32, end: end as u32, is_unescaped: false };
             }
             if let Some(&slot) = layout.slots.get(column)
                 && slot != UNUSED
@@ -110,7 +110,7 @@ impl RecordFields {
             let end = if is_last && mark > start && text[mark - 1] == b'\r' { mark - 1 } else { mark };
             if slot != UNUSED {
                 self.spans[usize::from(slot)] =
-                    Span { start: start as u32, end: end as u32, is_unescaped: false };
+                    FieldSpan { start: start as u32, end: end as u32, is_unescaped: false };
             }
             start = mark + 1;
         }
@@ -118,7 +118,7 @@ impl RecordFields {
     }
 
     /// The quoted field whose text begins at `start`, and where the text continues after it.
-    fn quoted(&mut self, text: &[u8], start: usize) -> Option<(Span, usize)> {
+    fn quoted(&mut self, text: &[u8], start: usize) -> Option<(FieldSpan, usize)> {
         let unescaped_start = self.unescaped.len();
         let (mut from, mut is_unescaped) = (start, false);
         loop {
@@ -130,9 +130,9 @@ impl RecordFields {
             }
             let span = if is_unescaped {
                 self.unescaped.extend_from_slice(&text[from..quote]);
-                Span { start: unescaped_start as u32, end: self.unescaped.len() as u32, is_unescaped }
+                FieldSpan { start: unescaped_start as u32, end: self.unescaped.len() as u32, is_unescaped }
             } else {
-                Span { start: start as u32, end: quote as u32, is_unescaped }
+                FieldSpan { start: start as u32, end: quote as u32, is_unescaped }
             };
             return Some((span, quote + 1));
         }
@@ -212,7 +212,7 @@ pub(crate) struct RecordCells<'a> {
 impl RowCells for RecordCells<'_> {
     #[inline]
     fn text(&mut self, slot: usize) -> &[u8] {
-        let Span { start, end, is_unescaped } = self.fields.spans[slot];
+        let FieldSpan { start, end, is_unescaped } = self.fields.spans[slot];
         let bytes = if is_unescaped { &self.fields.unescaped } else { self.text };
         &bytes[start as usize..end as usize]
     }

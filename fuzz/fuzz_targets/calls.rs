@@ -184,7 +184,7 @@ impl Pair {
         let audit = self.agent.audit();
         assert!(audit.residual.is_finite() && audit.relation.is_finite(), "{audit:?}");
         let kind = self.agent.planner().kind().expect("a planner of the library");
-        if matches!(kind, PlannerKind::ReversedFullBackups | PlannerKind::SmallBackups) {
+        if matches!(kind, PlannerKind::REVERSED_FULL_BACKUPS | PlannerKind::SMALL_BACKUPS) {
             // Relative to the largest reward that there has ever been: what it left behind is rounding too.
             let scale = self.largest / (1.0 - self.agent.planner().settings().discount).max(0.01);
             assert!(audit.relation <= 1e-9 * scale.max(1.0), "{audit:?} at scale {scale}");
@@ -201,7 +201,7 @@ fuzz_target!(|data: &[u8]| {
         queue: [QueueKind::Exact, QueueKind::Bucket][input.below(2)],
         ..Settings::default()
     };
-    let kind = PlannerKind::ALL[input.below(6)];
+    let kind = backsweep_baselines::PLANNERS[input.below(6)];
     let agent = Agent::with_planner(kind, settings).expect("settings in range");
     let mut pair = Pair { agent, rows: BTreeMap::new(), largest: settings.optimism.value.abs() };
     for _ in 0..2 {

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 /// Learners in the middle of their work, one for each planner and queue.
 static LEARNERS: LazyLock<Vec<Snapshot>> = LazyLock::new(|| {
     let queues = [QueueKind::Exact, QueueKind::Bucket];
-    let kinds = PlannerKind::ALL.into_iter().flat_map(|kind| queues.map(|queue| (kind, queue)));
+    let kinds = backsweep_baselines::PLANNERS.into_iter().flat_map(|kind| queues.map(|queue| (kind, queue)));
     kinds.map(|(kind, queue)| learner(kind, queue).store().expect("it has no names")).collect()
 });
 

@@ -7,7 +7,7 @@
 #![allow(missing_docs)]
 
 use backsweep::planner::plan;
-use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, QueueKind, Settings, State};
+use backsweep::{Agent, Budget, EpsilonGreedy, Model, QueueKind, Settings, State};
 use backsweep_bench::observations;
 use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
@@ -22,7 +22,9 @@ fn steps(c: &mut Criterion) {
     let (before, timed) = walk.split_at(LEARNED);
     let mut group = c.benchmark_group("observation and five cycles");
     group.throughput(Throughput::Elements(TIMED as u64)).sample_size(10);
-    for kind in PlannerKind::ALL.into_iter().filter(|&kind| kind != PlannerKind::ValueIteration) {
+    for kind in
+        backsweep_baselines::PLANNERS.into_iter().filter(|&kind| kind != backsweep_baselines::VALUE_ITERATION)
+    {
         for queue in [QueueKind::Exact, QueueKind::Bucket] {
             let settings = Settings { discount: 0.99, threshold: 1e-5, queue, ..Settings::default() };
             let model = Model::with_states(std::iter::repeat_n(4, SIDE * SIDE)).unwrap();
@@ -48,8 +50,8 @@ fn sweeps(c: &mut Criterion) {
     let maze = Maze::parse(PAPER_MAZE).expect("the paper's maze is valid");
     let task = MazeTask::new(maze, Law::Fifteen, -1.0).expect("it has a start and a goal");
     let model = task.model().expect("its outcomes are probabilities");
-    let settings = Settings { discount: 0.99, tolerance: f64::MIN_POSITIVE, ..Settings::default() };
-    let mut planner = PlannerKind::ValueIteration.build(settings).expect("in range");
+    let settings = Settings { discount: 0.99, threshold: 0.0, ..Settings::default() };
+    let mut planner = backsweep_baselines::VALUE_ITERATION.build(settings).expect("in range");
     planner.grow(&model);
     let mut group = c.benchmark_group("value iteration on the paper's maze");
     group.throughput(Throughput::Elements(model.n_arcs() as u64));

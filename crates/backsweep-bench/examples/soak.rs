@@ -70,9 +70,9 @@ fn resident_memory() -> Option<u64> {
 
 /// The agent after being stored and restored.
 fn restored(agent: &Agent) -> std::result::Result<Agent, String> {
-    let stored = agent.store();
+    let stored = agent.store().map_err(|error| error.to_string())?;
     let restored = Agent::restore(&stored).map_err(|error| format!("cannot be restored: {error}"))?;
-    if restored.store() != stored {
+    if restored.store().as_ref() != Ok(&stored) {
         return Err("the restored agent differs from the one that was stored".to_owned());
     }
     Ok(restored)
@@ -149,7 +149,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    for kind in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups] {
+    for kind in [PlannerKind::REVERSED_FULL_BACKUPS, PlannerKind::SMALL_BACKUPS] {
         if let Err(problem) = soak(kind, n_observations / 2) {
             eprintln!("soak: {kind}: {problem}");
             return ExitCode::FAILURE;

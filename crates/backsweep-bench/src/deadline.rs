@@ -99,7 +99,7 @@ pub fn measure_deadline(budget: Duration, hub: usize, calls: usize, seed: u64) -
 
 fn learn(budget: Duration, hub: usize, calls: usize, seed: u64) -> backsweep::Result<Deadline> {
     let settings = Settings { discount: DISCOUNT, ..Settings::default() };
-    let mut agent = Agent::with_planner(PlannerKind::ReversedFullBackups, settings)?;
+    let mut agent = Agent::with_planner(PlannerKind::REVERSED_FULL_BACKUPS, settings)?;
     let mut random = Random::from_seed(seed);
     let centre = agent.add_state(2)?;
     let step = |state, action, reward, next| Transition { state, action: Action(action), reward, next };
@@ -137,7 +137,7 @@ fn learn(budget: Duration, hub: usize, calls: usize, seed: u64) -> backsweep::Re
         budget_us: budget.as_secs_f64() * 1e6,
         predecessors: agent.model().n_predecessors(centre),
         calls,
-        backups: agent.planner().counters().backups(),
+        backups: agent.planner().counters().unwrap_or_default().backups(),
         p50_us: quantile(&plans, 0.5),
         p99_us: quantile(&plans, 0.99),
         p999_us: quantile(&plans, 0.999),

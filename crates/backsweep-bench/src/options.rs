@@ -106,15 +106,15 @@ impl BenchOptions {
         let mut planners = Vec::new();
         for name in &self.planner {
             match name.as_str() {
-                "all" => planners.extend(PlannerKind::ALL),
-                "reversed" => planners.push(PlannerKind::ReversedFullBackups),
-                "small" => planners.push(PlannerKind::SmallBackups),
-                name => planners.push(name.parse().map_err(|error: backsweep::Error| error.to_string())?),
+                "all" => planners.extend(backsweep_baselines::PLANNERS),
+                "reversed" => planners.push(PlannerKind::REVERSED_FULL_BACKUPS),
+                "small" => planners.push(PlannerKind::SMALL_BACKUPS),
+                name => planners.push(backsweep_baselines::named(name).map_err(|error| error.to_string())?),
             }
         }
         let mut rows = Vec::new();
         for planner in planners {
-            if planner == PlannerKind::ValueIteration {
+            if planner == backsweep_baselines::VALUE_ITERATION {
                 rows.push((planner, None));
                 continue;
             }

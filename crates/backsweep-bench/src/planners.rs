@@ -34,7 +34,7 @@ pub fn run_planner(
     let model = Model::with_states(std::iter::repeat_n(N_ACTIONS, options.side * options.side))
         .map_err(|error| error.to_string())?;
     let mut agent = Agent::from_parts(model, built, EpsilonGreedy::GREEDY);
-    let is_value_iteration = planner == PlannerKind::ValueIteration;
+    let is_value_iteration = planner == backsweep_baselines::VALUE_ITERATION;
     let afterwards = options.afterwards.or(is_value_iteration.then_some(SWEEPS));
     let cycles = if afterwards.is_some() { 0 } else { options.cycles };
     let learn = |agent: &mut Agent| -> backsweep::Result<()> {
@@ -52,7 +52,7 @@ pub fn run_planner(
     }
     let seconds = (thread_time() - start).as_secs_f64();
 
-    let counters = agent.planner().counters();
+    let counters = agent.planner().counters().unwrap_or_default();
     let n_arcs = agent.model().n_arcs() as u64;
     let backups = if is_value_iteration { counters.cycles * n_arcs } else { counters.backups() };
     let times = if is_value_iteration { SWEEPS as f64 } else { walk.len() as f64 };

@@ -24,7 +24,8 @@ pub fn load(path: &Path, format: Option<Format>) -> Result<Mdp> {
 
 /// The model that a saved agent has learned, with its names.
 fn learned(path: &Path) -> Result<Mdp> {
-    let learner = SavedAgent::load(path).map_err(|error| Error::new(error.to_string()))?;
+    let learner = SavedAgent::load_among(path, &backsweep_baselines::PLANNERS)
+        .map_err(|error| Error::new(error.to_string()))?;
     let model = learner.agent.model();
     let mut mdp = learned_mdp(model).map_err(|error| Error::new(format!("{}: {error}", path.display())))?;
     if let Some(names) = &learner.names {

@@ -28,5 +28,6 @@ pub use queue::{PriorityQueue, QueueKind};
 pub use random::Random;
 pub use settings::{Optimism, Settings};
 pub use snapshot::{Array, Snapshot};
+pub use store::prefetch_run;
 pub use transition::{Next, Outcome, Transition};
-pub use values::{PairValue, Values};
+pub use values::{MAX_VALUE, PairValue, Values};

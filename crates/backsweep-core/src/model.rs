@@ -15,10 +15,8 @@ mod reads;
 mod record;
 mod rescale;
 mod snapshot;
-mod successor_cache;
 
 pub use record::{Change, MAX_REWARD, MIN_WEIGHT};
-pub(crate) use successor_cache::SuccessorCache;
 
 use crate::store::{Arcs, InList, NONE, OutList, PairStates, Sparse};
 use crate::{Action, ArcId, Error, Pair, Result, State};
@@ -286,6 +284,7 @@ impl Model {
     }
 
     /// The pairs of a state, in the order of its actions; none if there is no such state.
+    #[inline]
     pub fn pairs(&self, state: State) -> impl ExactSizeIterator<Item = Pair> + use<> {
         let record = self.states.get(state.index());
         record.map_or(0..0, |record| record.first_pair..record.first_pair + record.n_actions).map(Pair)
@@ -300,6 +299,7 @@ impl Model {
     ///
     /// # Panics
     /// If the pair does not exist.
+    #[inline]
     pub fn state_of(&self, pair: Pair) -> State {
         assert!(pair.index() < self.pairs.len(), "there is no pair {}", pair.0);
         State(self.pair_states.of_slot(pair.slot()))
@@ -367,6 +367,7 @@ impl Model {
     ///
     /// # Complexity
     /// O(1) each.
+    #[inline]
     pub fn predecessors(&self, state: State) -> impl Iterator<Item = Predecessor> {
         let list = self.states.get(state.index()).map_or(&InList::EMPTY, |record| &record.into);
         self.arcs.incoming(list).map(|(pair, weight, arc)| Predecessor { pair, weight, arc })

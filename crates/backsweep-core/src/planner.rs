@@ -1,23 +1,18 @@
 //! Planners keep values near the optimum of the model, a little work at a time.
 //!
-//! All planners share one unit of work, the *update cycle*: take the most urgent element and do its backups. [`plan`] is
-//! the one loop that runs cycles within a [`Budget`].
+//! All planners share one unit of work, the *update cycle*: take the most urgent element and do its
+//! backups. [`plan`] is the one loop that runs cycles within a [`Budget`].
 //!
 //! | to | use |
 //! |---|---|
-//! | let an agent plan | [`PlannerKind`], which names every planner of the library and builds it |
+//! | let an agent plan | [`PlannerKind`]: a planner by name, how to build it and how to restore it |
 //! | plan without an agent, or read what only one planner has | [`ReversedFullBackups`], [`SmallBackups`] |
 //! | say how long to plan | [`Budget`]: cycles, until a tolerance, or until a callback says stop |
-//! | see how far it got | [`Planned`], [`Counters`] |
+//! | see how far it got | [`Planned`], [`Counters`], [`QueueView`] |
 //! | write a planner | [`Planner`]: the first six methods are enough |
 
-mod baseline;
 mod kind;
-mod moore_atkeson;
-mod peng_williams;
 mod sweeping;
-mod value_iteration;
-mod wiering_schmidhuber;
 
 pub use kind::PlannerKind;
 pub use sweeping::{ReversedFullBackups, SmallBackups, Sweeping};
@@ -28,14 +23,12 @@ use std::fmt;
 /// How an update cycle ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cycle {
-    /// There was nothing to do: the queue is empty.
+    /// Nothing was done: the queue is empty, or rounding keeps what is left from ever being finished.
     Idle,
     /// One cycle was completed.
     Done,
     /// The limit was reached; the next call resumes where this one stopped. Values are consistent in between.
     Cut,
-    /// There is work left, but rounding prevents it from ever being finished. Nothing was done.
-    Stalled,
 }
 
 /// What a planner has done so far.
@@ -59,12 +52,17 @@ impl Counters {
         self.small_backups + self.full_backups
     }
 
-    pub(crate) fn store(&self, snapshot: &mut Snapshot) {
+    /// Stores the counts.
+    pub fn store(&self, snapshot: &mut Snapshot) {
         let Self { cycles, small_backups, full_backups, idle_pops, refreshes } = *self;
         snapshot.put("counters", vec![cycles, small_backups, full_backups, idle_pops, refreshes]);
     }
 
-    pub(crate) fn restore(snapshot: &Snapshot) -> Result<Self> {
+    /// The [stored](Self::store) counts.
+    ///
+    /// # Errors
+    /// If the snapshot does not hold counts.
+    pub fn restore(snapshot: &Snapshot) -> Result<Self> {
         let &[cycles, small_backups, full_backups, idle_pops, refreshes] = snapshot.u64s("counters")? else {
             return Err(Snapshot::problem("counters", "expected 5 items"));
         };
@@ -78,17 +76,22 @@ impl Counters {
 
 /// A control planner.
 ///
-/// The model changes first, then the planner follows: call [`observe`](Self::observe) after [`Model::record`],
-/// [`refresh`](Self::refresh) after [`Model::set_outcomes`] and whatever else replaces the outcomes of a pair, and [`pairs_moved`](Self::pairs_moved) after [`Model::add_action`].
-/// Each of these also takes in new states, as [`grow`](Self::grow) does. Always pass the same model. An agent takes
-/// care of all this.
+/// The model changes first, then the planner follows: call [`observe`](Self::observe) after
+/// [`Model::record`], [`refresh`](Self::refresh) after [`Model::set_outcomes`] and whatever else
+/// replaces the outcomes of a pair, and [`pairs_moved`](Self::pairs_moved) after [`Model::add_action`].
+/// Each of these also makes room for new states, as [`grow`](Self::grow) does. Always pass the same
+/// model. An agent takes care of all this.
 ///
-/// A planner of your own needs the first six methods and `#[derive(Clone, Debug)]`; [`Values`] has the arithmetic.
+/// | methods | a planner of your own |
+/// |---|---|
+/// | `values`, `grow`, `observe`, `refresh`, `update_cycle`, `top_priority` | must have them, and `#[derive(Clone, Debug)]` |
+/// | `pairs_moved`, `is_idle` | has them: they follow from the six |
+/// | `counters`, `bytes`, `queue`, `backed_up_value`, `loss_bound`, `bonuses`, `storable` | offers what it has; `None` says that it does not |
 pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
-    /// The values computed so far.
+    /// The values computed so far. [`Values`] has the arithmetic that planners share.
     fn values(&self) -> &Values;
 
-    /// Takes in all states and pairs of the model that the planner does not have yet.
+    /// Makes room for all states and pairs of the model that the planner does not have yet.
     fn grow(&mut self, model: &Model);
 
     /// Restores the values after the model changed by one transition.
@@ -97,12 +100,12 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
     /// Restores the values after the outcomes of a pair were set.
     fn refresh(&mut self, model: &Model, pair: Pair);
 
-    /// Runs one update cycle, or resumes the one that was cut. Planners whose cycles can be cut return after about
-    /// `limit` backups; the others finish the cycle.
+    /// Runs one update cycle, or resumes the one that was cut. Planners whose cycles can be cut return
+    /// after about `limit` backups; the others finish the cycle.
     fn update_cycle(&mut self, model: &Model, limit: usize) -> Cycle;
 
-    /// The highest priority on the queue; `None` if there is nothing to do. A planner without priorities returns
-    /// [`f64::INFINITY`] while it has work.
+    /// The highest priority on the queue; `None` if there is nothing to do. A planner without
+    /// priorities returns [`f64::INFINITY`] while it has work.
     fn top_priority(&self) -> Option<f64>;
 
     /// Follows the pairs of a state to their new ids.
@@ -113,61 +116,24 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
         }
     }
 
-    /// Replaces the bonus of a pair: Q = R̂ + bonus + γ Σ P̂ U from now on, while the pair's model is
-    /// trusted. O(1). Ignored by all but the two planners on small backups.
-    fn set_bonus(&mut self, _model: &Model, _pair: Pair, _bonus: f64) {}
-
-    /// As [`observe`](Self::observe), and the pair has this bonus from now on. O(1) amortized.
-    fn observe_with_bonus(&mut self, model: &Model, change: &Change, _bonus: f64) {
-        self.observe(model, change);
-    }
-
-    /// The most that a policy greedy in the action values can lose compared with the best one, in the model with its optimism:
-    /// 2γp / (1 − γ), where p, the highest priority or the threshold, bounds the error of every next state's value that a pair
-    /// uses. Up to rounding, which [`crate::audit`] includes. O(1). `None` without discount, and for planners
-    /// whose priorities prove nothing.
-    ///
-    /// Why: V = max Q is the full backup of values U with |V − U| ≤ p. So the Bellman residual of V is at most γp, for the
-    /// best policy and for the greedy one alike, and V is within γp / (1 − γ) of the value of either.
-    fn loss_bound(&self) -> Option<f64> {
-        None
-    }
-
-    /// Which planner of the library this is; `None` for one of your own. Restoring an agent relies on it.
-    fn kind(&self) -> Option<PlannerKind> {
-        None
-    }
-
-    /// The settings it was built with.
-    fn settings(&self) -> Settings {
-        let (discount, optimism) = (self.values().discount(), self.values().optimism());
-        Settings { discount, optimism, ..Settings::default() }
-    }
-
     /// Whether there is nothing to do.
     fn is_idle(&self) -> bool {
         self.top_priority().is_none()
     }
 
-    /// The state that the next cycle pops, or whose value it propagates; `None` if there is none, or the
-    /// planner has no queue.
-    fn next_state(&self, _model: &Model) -> Option<State> {
+    /// What has been done so far, if the planner counts it.
+    fn counters(&self) -> Option<Counters> {
         None
     }
 
-    /// The priority of a state on the queue, 0 if it is not queued.
-    fn priority(&self, _model: &Model, _state: State) -> f64 {
-        0.0
+    /// Bytes in use for values and queue (filled, not reserved), if the planner knows.
+    fn bytes(&self) -> Option<usize> {
+        None
     }
 
-    /// How many elements are queued; 0 for a planner without a queue.
-    fn queue_length(&self) -> usize {
-        0
-    }
-
-    /// What has been done so far.
-    fn counters(&self) -> Counters {
-        Counters::default()
+    /// The queue, if the planner has one that it shows.
+    fn queue(&self) -> Option<&dyn QueueView> {
+        None
     }
 
     /// U: the value of an arc's next state on which the pair's Q is currently built, so that
@@ -176,15 +142,73 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
         None
     }
 
-    /// Stores everything that [`PlannerKind::restore`] needs to continue bit for bit. The model and the settings are stored
-    /// separately.
-    fn store(&self, snapshot: &mut Snapshot) {
-        self.values().store(snapshot);
+    /// The most that a policy greedy in the action values can lose compared with the best one, in the
+    /// model with its optimism: 2γp / (1 − γ), where p, the highest priority or the threshold, bounds
+    /// the error of every next state's value that a pair uses. Up to rounding, which [`crate::audit`]
+    /// includes. O(1). `None` without discount, and for planners whose priorities prove nothing.
+    ///
+    /// Why: V = max Q is the full backup of values U with |V − U| ≤ p. So the Bellman residual of V is
+    /// at most γp, for the best policy and for the greedy one alike, and V is within γp / (1 − γ) of
+    /// the value of either.
+    fn loss_bound(&self) -> Option<f64> {
+        None
     }
 
-    /// Bytes in use for values and queue (filled, not reserved).
-    fn bytes(&self) -> usize {
-        self.values().bytes()
+    /// The part of the planner that keeps bonuses, if it can.
+    fn bonuses(&mut self) -> Option<&mut dyn Bonuses> {
+        None
+    }
+
+    /// The part of the planner that can be stored, and restored by its [`PlannerKind`].
+    fn storable(&self) -> Option<&dyn Storable> {
+        None
+    }
+}
+
+/// What a planner with a queue shows of it.
+pub trait QueueView {
+    /// How many elements are queued.
+    fn n_queued(&self) -> usize;
+
+    /// The priority of a state, 0 if it is not queued.
+    fn priority(&self, model: &Model, state: State) -> f64;
+
+    /// The state that the next cycle pops, or whose value it propagates; `None` if there is none.
+    fn next_state(&self, model: &Model) -> Option<State>;
+}
+
+/// A planner that adds a bonus to the reward of a pair: Q = R̂ + bonus + γ Σ P̂ U while the pair's
+/// model is trusted.
+pub trait Bonuses {
+    /// Replaces the bonus of a pair. O(1).
+    fn set_bonus(&mut self, model: &Model, pair: Pair, bonus: f64);
+
+    /// As [`Planner::observe`], and the pair has this bonus from now on. O(1) amortized.
+    fn observe_with_bonus(&mut self, model: &Model, change: &Change, bonus: f64);
+}
+
+/// A planner that can be stored, so that the restored one continues bit for bit.
+pub trait Storable {
+    /// By what name it is stored, and how it is restored.
+    fn kind(&self) -> PlannerKind;
+
+    /// The settings that it was built with.
+    fn settings(&self) -> Settings;
+
+    /// Stores everything that [`PlannerKind::restore`] needs besides the model and the settings, which
+    /// are stored separately.
+    fn store(&self, snapshot: &mut Snapshot);
+}
+
+impl dyn Planner + '_ {
+    /// Which planner this is, if it can be stored.
+    pub fn kind(&self) -> Option<PlannerKind> {
+        self.storable().map(Storable::kind)
+    }
+
+    /// The settings that it was built with, if it can be stored.
+    pub fn settings(&self) -> Option<Settings> {
+        self.storable().map(Storable::settings)
     }
 }
 
@@ -243,10 +267,9 @@ impl fmt::Debug for Budget<'_> {
 pub struct Planned {
     /// Update cycles that were finished.
     pub cycles: u64,
-    /// Whether planning stopped because nothing was left to do (within the budget's tolerance).
+    /// Whether planning stopped because nothing was left to do (within the budget's tolerance). False also where rounding
+    /// keeps the rest from ever being finished.
     pub converged: bool,
-    /// Whether planning stopped because rounding prevents the rest from ever being finished.
-    pub stalled: bool,
 }
 
 /// Backups between two calls of the callback of [`Budget::UntilStopped`].
@@ -254,7 +277,7 @@ const BACKUPS_BETWEEN_CHECKS: usize = 8;
 
 /// The one planning loop: runs update cycles within a budget. A cycle that an earlier call had to cut is finished first.
 pub fn plan(planner: &mut dyn Planner, model: &Model, budget: Budget<'_>) -> Planned {
-    let (mut cycles, mut stalled) = (0, false); // l.13, by three kinds of budget
+    let mut cycles = 0; // l.13, by three kinds of budget
     let converged = loop {
         let (is_over, limit) = match budget {
             Budget::Cycles(n) => (cycles >= n, usize::MAX),
@@ -270,14 +293,10 @@ pub fn plan(planner: &mut dyn Planner, model: &Model, budget: Budget<'_>) -> Pla
             break planner.is_idle();
         }
         match planner.update_cycle(model, limit) {
-            Cycle::Idle => break true,
+            Cycle::Idle => break planner.is_idle(),
             Cycle::Done => cycles += 1,
             Cycle::Cut => {}
-            Cycle::Stalled => {
-                stalled = true;
-                break false;
-            }
         }
     };
-    Planned { cycles, converged, stalled }
+    Planned { cycles, converged }
 }

@@ -187,7 +187,7 @@ impl PriorityQueue {
 
     /// Sets the priority of a key if it is above the threshold, and removes the key if it is not.
     #[inline(always)]
-    pub(crate) fn set_above(&mut self, threshold: f64, key: u32, priority: f64) {
+    pub fn set_above(&mut self, threshold: f64, key: u32, priority: f64) {
         if priority > threshold {
             self.set(key, priority);
         } else {
@@ -260,7 +260,7 @@ impl PriorityQueue {
 
     /// A cheap guess at the next key to pop, for prefetching; arbitrary if the queue is empty.
     #[inline]
-    pub(crate) fn likely_next(&mut self) -> u32 {
+    pub fn likely_next(&mut self) -> u32 {
         let bucket = self.settle();
         let ring = self.split_of(bucket).and_then(|split| self.highest_in(split)).unwrap_or(bucket);
         self.links[ring as usize].next.wrapping_sub(self.n_heads)
@@ -288,7 +288,6 @@ impl PriorityQueue {
 
     /// The place of the key to be popped, or of a head if no key is queued. Moves up to `limit` keys of a crowd to find it;
     /// `None` if more must be moved.
-    #[inline]
     fn best(&mut self, limit: usize) -> Option<u32> {
         let bucket = self.settle();
         if self.kind == QueueKind::Bucket {

@@ -42,20 +42,12 @@ pub struct Settings {
     pub threshold: f64,
     /// Which queue to use.
     pub queue: QueueKind,
-    /// [`crate::PlannerKind::ValueIteration`] sweeps until the largest change of a value is below this.
-    pub tolerance: f64,
 }
 
 impl Default for Settings {
-    /// Discount 0.99, no optimism, threshold 1e-9, the exact queue, tolerance 1e-6.
+    /// Discount 0.99, no optimism, threshold 1e-9, the exact queue.
     fn default() -> Self {
-        Self {
-            discount: 0.99,
-            optimism: Optimism::default(),
-            threshold: 1e-9,
-            queue: QueueKind::default(),
-            tolerance: 1e-6,
-        }
+        Self { discount: 0.99, optimism: Optimism::default(), threshold: 1e-9, queue: QueueKind::default() }
     }
 }
 
@@ -86,14 +78,12 @@ impl Settings {
     /// # Errors
     /// Names the setting, the value found and the values accepted.
     pub fn check(self) -> Result<Self> {
-        let Self { discount, optimism, threshold, tolerance, .. } = self;
+        let Self { discount, optimism, threshold, .. } = self;
         let is_start = optimism.value.abs() <= crate::MAX_REWARD;
         Error::ensure((0.0..=1.0).contains(&discount), "discount", discount, "a number from 0 to 1")?;
         Error::ensure(is_start, "optimism value", optimism.value, "a finite number from -1e150 to 1e150")?;
         let is_threshold = threshold >= 0.0 && threshold.is_finite();
         Error::ensure(is_threshold, "threshold", threshold, "a finite number, 0 or more")?;
-        let is_tolerance = tolerance > 0.0 && tolerance.is_finite();
-        Error::ensure(is_tolerance, "tolerance", tolerance, "a finite number above 0")?;
         Ok(self)
     }
 }

@@ -14,7 +14,7 @@ mod sum;
 pub(crate) use arcs::{Arcs, Cursor, InList, MAX_ARCS, OutList, Predecessors};
 pub(crate) use block::LANES;
 pub(crate) use pair_states::PairStates;
-pub(crate) use prefetch::prefetch_row;
+pub use prefetch::prefetch_run;
 pub(crate) use sparse::Sparse;
 pub(crate) use sum::Sum;
 

@@ -4,12 +4,12 @@
 //! the full backup, the value correction after a model update (Theorem 3.4) and the small backup (Theorem 3.3).
 
 use crate::model::{Change, Model, MovedPairs, PairRecord};
-use crate::store::prefetch_row;
+use crate::store::prefetch_run;
 use crate::{Error, Optimism, Result};
 use crate::{Pair, Settings, Snapshot, State};
 
 /// A bound on the magnitude of values: rewards are at most 1e150, and 1 / (1 − γ) at most 2⁵³.
-const MAX_VALUE: f64 = 1e170;
+pub const MAX_VALUE: f64 = 1e170;
 
 /// The value of a pair and the weight of its small backups, side by side because a small backup needs both.
 #[derive(Clone, Copy, Debug)]
@@ -81,8 +81,15 @@ impl Values {
     }
 
     /// Whether the pair's model is trusted: it has been seen often enough, or its probabilities are known.
+    #[inline]
     pub fn is_known(&self, model: &Model, pair: Pair) -> bool {
         model.pair_records().get(pair.index()).is_some_and(|record| self.trusts(record, record.weight()))
+    }
+
+    /// Whether the model of the pair that an observation changed was trusted before.
+    #[inline]
+    pub fn was_known(&self, model: &Model, change: &Change) -> bool {
+        self.trusts(model.pair_record(change.pair), change.weight_before)
     }
 
     #[inline]
@@ -100,8 +107,15 @@ impl Values {
         self.optimism
     }
 
+    /// The number of states with values.
+    #[inline]
+    pub fn n_states(&self) -> usize {
+        self.v.len()
+    }
+
     /// The number of pairs with values.
-    pub(crate) fn n_pairs(&self) -> usize {
+    #[inline]
+    pub fn n_pairs(&self) -> usize {
         self.pairs.len() - 1
     }
 
@@ -146,12 +160,17 @@ impl Values {
 
     /// The full backup of a pair, R̂ + γ Σ P̂ U, from the weight and the value of each of its successors; the optimistic
     /// value while it has not been seen often enough. All planners use this full backup.
+    ///
+    /// # Panics
+    /// If the model does not have the pair.
     #[inline]
-    pub(crate) fn full_backup(
+    pub fn full_backup(
         &self,
-        record: &PairRecord,
+        model: &Model,
+        pair: Pair,
         successors: impl Iterator<Item = (f64, f64)>,
     ) -> f64 {
+        let record = model.pair_record(pair);
         if !self.trusts(record, record.weight()) {
             return self.optimism.value;
         }
@@ -166,11 +185,12 @@ impl Values {
     #[inline]
     pub(crate) fn full_backup_with_bonus(
         &self,
-        record: &PairRecord,
+        model: &Model,
         pair: Pair,
         successors: impl Iterator<Item = (f64, f64)>,
     ) -> f64 {
-        let q = self.full_backup(record, successors);
+        let record = model.pair_record(pair);
+        let q = self.full_backup(model, pair, successors);
         match self.bonuses.get(pair.index()) {
             Some(bonus) if self.trusts(record, record.weight()) => q + bonus,
             _ => q,
@@ -234,31 +254,51 @@ impl Values {
     /// Recomputes Q of a pair from the values that `u` gives for its successors.
     pub fn recompute(&mut self, model: &Model, pair: Pair, u: impl Fn(&Self, State) -> f64) {
         let successors = model.successors(pair).map(|next| (next.weight, u(self, next.state)));
-        let q = self.full_backup(model.pair_record(pair), successors);
+        let q = self.full_backup(model, pair, successors);
         self.put(model, pair, q);
     }
 
     /// Prefetches the values of a state's pairs: the next observation is likely to start there.
     #[inline(always)]
     pub(crate) fn prefetch_values(&self, model: &Model, state: State) {
-        prefetch_row(&self.pairs, model.slots(state.0).start);
+        prefetch_run(&self.pairs, model.slots(state.0).start);
     }
 
     /// Sets Q of a pair, and its scale from its current weight. Its greedy mark stays.
     #[inline]
     pub(crate) fn put(&mut self, model: &Model, pair: Pair, q: f64) {
-        let scale = self.scale(model.pair_record(pair));
+        let scale = self.scale_of(model.pair_record(pair));
         let place = &mut self.pairs[pair.slot()];
         *place = PairValue { q, scale: scale.copysign(place.scale) };
     }
 
-    /// Sets a pair's scale from its current weight.
-    pub(crate) fn rescale(&mut self, model: &Model, pair: Pair) {
+    /// Sets Q of a pair. Its scale stays: see [`rescale`](Self::rescale).
+    ///
+    /// # Panics
+    /// If the pair is new to the values: [`extend`](Self::extend) comes first.
+    #[inline]
+    pub fn set_action_value(&mut self, pair: Pair, q: f64) {
+        self.pairs[pair.slot()].q = q;
+    }
+
+    /// γ/W(s,a), by which small backups multiply; 0 while the pair has not been seen often enough.
+    ///
+    /// # Panics
+    /// If the pair is new to the values: [`extend`](Self::extend) comes first.
+    #[inline]
+    pub fn scale(&self, pair: Pair) -> f64 {
+        self.pairs[pair.slot()].scale.abs()
+    }
+
+    /// Sets the scale of a pair from its current weight, after the model changed. All methods here that recompute or correct
+    /// a pair do that too, except [`set_action_value`](Self::set_action_value).
+    #[inline]
+    pub fn rescale(&mut self, model: &Model, pair: Pair) {
         self.put(model, pair, self.pairs[pair.slot()].q);
     }
 
     #[inline]
-    pub(crate) fn scale(&self, record: &PairRecord) -> f64 {
+    fn scale_of(&self, record: &PairRecord) -> f64 {
         if self.trusts(record, record.weight()) { self.discount / record.weight() } else { 0.0 }
     }
 
@@ -268,11 +308,32 @@ impl Values {
         let mut n_backups = 0;
         for pair in model.pairs(state) {
             let successors = model.successors(pair).map(|next| (next.weight, self.v[next.state.index()]));
-            let q = self.full_backup(model.pair_record(pair), successors);
+            let q = self.full_backup(model, pair, successors);
             n_backups += u64::from(self.is_known(model, pair));
             self.put(model, pair, q);
         }
         (self.update_maximum(model, state), n_backups)
+    }
+
+    /// As [`full_value_backup`](Self::full_value_backup), for planners that keep a copy of the successors (weight and next
+    /// state) of each pair. Scales stay: see [`rescale`](Self::rescale).
+    #[inline]
+    pub fn full_value_backup_from<I: Iterator<Item = (f64, State)>>(
+        &mut self,
+        model: &Model,
+        state: State,
+        successors: impl Fn(Pair) -> I,
+    ) -> (f64, u64) {
+        let pairs = model.pair_range(state.0);
+        let (mut v, mut n_backups) = (if pairs.is_empty() { 0.0 } else { f64::NEG_INFINITY }, 0);
+        for pair in pairs.map(|pair| Pair(pair as u32)) {
+            let next = successors(pair).map(|(weight, next)| (weight, self.v[next.index()]));
+            let q = self.full_backup(model, pair, next);
+            n_backups += u64::from(self.is_known(model, pair));
+            self.pairs[pair.slot()].q = q;
+            v = if q > v { q } else { v };
+        }
+        (v - std::mem::replace(&mut self.v[state.index()], v), n_backups)
     }
 
     /// Sets V(s) to max Q(s,·), 0 for a state without actions; returns by how much that changed it.
@@ -320,17 +381,12 @@ impl Values {
             values.bonuses = snapshot.bounded("values.bonus", n_bonuses, MAX_VALUE)?.to_vec();
         }
         for (i, (value, record)) in values.pairs[1..].iter().zip(model.pair_records()).enumerate() {
-            let expected = values.scale(record);
+            let expected = values.scale_of(record);
             if value.scale.abs() != expected {
                 let problem = format!("item {i} is {}; the model says {expected}", value.scale);
                 return Err(Error::Snapshot { part: "values.scale".into(), problem });
             }
         }
         Ok(values)
-    }
-
-    /// A number per state or pair that a planner stored, within the range of values.
-    pub(crate) fn stored(snapshot: &Snapshot, name: &str, length: usize) -> Result<Vec<f64>> {
-        Ok(snapshot.bounded(name, length, MAX_VALUE)?.to_vec())
     }
 }

@@ -7,7 +7,7 @@
 use crate::control::{Control, Planning};
 use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
-use backsweep::{Change, EpisodeEnd, Next, Planner, PlannerKind, Transition, run_episode};
+use backsweep::{Change, EpisodeEnd, Next, Planner, Transition, run_episode};
 use std::time::Instant;
 
 /// A run of value iteration by reversed full backups, compared with plain sweeps at every step.
@@ -25,8 +25,8 @@ impl Work for Comparison {
         };
         let mut random = control.random(seed, run);
         let mut agent = control.agent()?;
-        let settings = backsweep::Settings { tolerance, ..control.settings };
-        let mut sweeps = PlannerKind::ValueIteration.build(settings)?;
+        let settings = backsweep::Settings { threshold: tolerance, ..control.settings };
+        let mut sweeps = backsweep_baselines::VALUE_ITERATION.build(settings)?;
         let mut result = RunResult::default();
         let begin = Instant::now();
         for _ in 0..control.episodes {

@@ -3,8 +3,7 @@
 use crate::Result;
 use crate::setting::{RunResult, Work};
 use backsweep::{
-    Agent, Budget, EpisodeEnd, EpsilonGreedy, Model, Optimism, Planner, PlannerKind, Random, Settings,
-    run_episode,
+    Agent, Budget, EpisodeEnd, EpsilonGreedy, Model, Optimism, PlannerKind, Random, Settings, run_episode,
 };
 use backsweep_worlds::MazeTask;
 use std::sync::Arc;
@@ -19,40 +18,13 @@ pub enum Planning {
     Until(f64),
 }
 
-/// Your own planner, which experiments can name.
-#[derive(Debug)]
-pub struct OwnPlanner {
-    /// The name in files and commands.
-    pub name: &'static str,
-    /// Builds the planner.
-    pub build: fn(Settings) -> backsweep::Result<Box<dyn Planner>>,
-}
-
-/// A planner of the library, or one of your own.
-#[derive(Clone, Copy, Debug)]
-pub enum PlannerChoice {
-    /// One of the library.
-    Library(PlannerKind),
-    /// One of your own.
-    Own(&'static OwnPlanner),
-}
-
-impl PlannerChoice {
-    fn build(self, settings: Settings) -> backsweep::Result<Box<dyn Planner>> {
-        match self {
-            Self::Library(kind) => kind.build(settings),
-            Self::Own(own) => (own.build)(settings),
-        }
-    }
-}
-
 /// An agent in a maze.
 #[derive(Clone, Debug)]
 pub struct Control {
     /// The world.
     pub task: Arc<MazeTask>,
     /// The planner.
-    pub planner: PlannerChoice,
+    pub planner: PlannerKind,
     /// The planner's settings.
     pub settings: Settings,
     /// How much planning follows every step.

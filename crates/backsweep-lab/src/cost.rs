@@ -14,7 +14,8 @@ use crate::prediction::PredictorChoice;
 use crate::result::Unit;
 use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
-use backsweep::{PlannerKind, Random};
+use backsweep::{Planner, PlannerKind, Random};
+use backsweep_baselines::VALUE_ITERATION;
 use backsweep_predict::StepSize;
 use serde::Deserialize;
 use std::time::{Duration, Instant};
@@ -64,7 +65,7 @@ impl Measurement {
     /// What is timed.
     pub fn unit(&self) -> Unit {
         match self {
-            Self::Cycle(PlannerKind::ValueIteration, _) => Unit::Sweep,
+            Self::Cycle(planner, _) if *planner == VALUE_ITERATION => Unit::Sweep,
             Self::Cycle(..) => Unit::Cycle,
             Self::Replay(replay) if replay.tolerance.is_some() => Unit::Observation,
             Self::Replay(_) => Unit::Cycle,
@@ -112,7 +113,7 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
         ("predecessors", &table.predecessors, |shape, predecessors| ModelShape { predecessors, ..shape }),
         ("states", &table.states, |shape, states| ModelShape { states, ..shape }),
     ];
-    let planners = table.planners.iter().map(|name| name.parse());
+    let planners = table.planners.iter().map(|name| backsweep_baselines::named(name));
     let planners: Vec<PlannerKind> =
         planners.collect::<backsweep::Result<_>>().map_err(|error| Error::from(error).at("cost.planners"))?;
     for (task, sizes, reshape) in axes {
@@ -128,7 +129,7 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
             }
         }
     }
-    for planner in planners.into_iter().filter(|&planner| planner != PlannerKind::ValueIteration) {
+    for planner in planners.into_iter().filter(|&planner| planner != VALUE_ITERATION) {
         let replay = Replay { planner, tolerance: None, timed };
         all.push(("maze", Method::Planner(planner), None, Measurement::Replay(replay)));
     }
@@ -138,7 +139,7 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
                 "cost.tolerances has {tolerance}; expected finite numbers above 0"
             )));
         }
-        let planner = PlannerKind::ValueIteration;
+        let planner = VALUE_ITERATION;
         let replay = Replay { planner, tolerance: Some(tolerance), timed };
         all.push(("maze", Method::Planner(planner), Some(tolerance), Measurement::Replay(replay)));
     }
@@ -165,6 +166,11 @@ fn measure_step(choice: PredictorChoice, seed: u64) -> Result<RunResult> {
         samples.push(begin.elapsed().as_secs_f64() * 1e6 / trajectory.len() as f64);
     }
     Ok(RunResult { score: 1.0, steps: trajectory.len() as u64, samples, ..RunResult::default() })
+}
+
+/// The backups that a planner has counted.
+fn backups_of(planner: &dyn Planner) -> u64 {
+    planner.counters().map_or(0, |counters| counters.backups())
 }
 
 /// The cost of reading the clock twice, which is subtracted.

@@ -6,12 +6,12 @@ mod file;
 mod message;
 mod prediction;
 
-use crate::control::{OwnPlanner, PlannerChoice};
 use crate::cost;
 use crate::method::Method;
 use crate::result::{ExperimentInfo, MazeInfo, SettingKey, Unit, WorldInfo};
 use crate::setting::{Setting, Work};
 use crate::{Error, Result};
+use backsweep::PlannerKind;
 use file::File;
 use std::collections::HashSet;
 use std::path::Path;
@@ -45,17 +45,15 @@ pub struct Changes {
     pub runs: Option<u32>,
     /// Whether to do fewer runs, as the file says.
     pub quick: bool,
-    /// Planners that experiments may name besides those of the core.
-    pub planners: &'static [OwnPlanner],
+    /// Planners of your own, which experiments may name besides those of the library.
+    pub planners: &'static [PlannerKind],
 }
 
 impl Changes {
     /// The planner with this name.
-    fn planner(&self, name: &str) -> Result<PlannerChoice> {
-        match self.planners.iter().find(|own| own.name == name) {
-            Some(own) => Ok(PlannerChoice::Own(own)),
-            None => Ok(PlannerChoice::Library(name.parse()?)),
-        }
+    fn planner(&self, name: &str) -> Result<PlannerKind> {
+        let all = [self.planners, &backsweep_baselines::PLANNERS].concat();
+        Ok(PlannerKind::named(name, &all)?)
     }
 }
 

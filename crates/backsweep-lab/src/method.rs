@@ -25,12 +25,12 @@ pub enum Method {
 impl Method {
     /// The methods of the paper, in the order in which tables and legends list them: its own first.
     const PAPER: [Self; 10] = [
-        Self::Planner(PlannerKind::SmallBackups),
-        Self::Planner(PlannerKind::ReversedFullBackups),
-        Self::Planner(PlannerKind::MooreAtkeson),
-        Self::Planner(PlannerKind::PengWilliams),
-        Self::Planner(PlannerKind::WieringSchmidhuber),
-        Self::Planner(PlannerKind::ValueIteration),
+        Self::Planner(PlannerKind::SMALL_BACKUPS),
+        Self::Planner(PlannerKind::REVERSED_FULL_BACKUPS),
+        Self::Planner(backsweep_baselines::MOORE_ATKESON),
+        Self::Planner(backsweep_baselines::PENG_WILLIAMS),
+        Self::Planner(backsweep_baselines::WIERING_SCHMIDHUBER),
+        Self::Planner(backsweep_baselines::VALUE_ITERATION),
         Self::RMax,
         Self::SmallBackup,
         Self::TdConstant,

@@ -3,7 +3,6 @@
 use crate::method::Method;
 use crate::result::SettingKey;
 use crate::{PUBLISHED_FIGURE_1, PUBLISHED_FIGURE_3};
-use backsweep::PlannerKind;
 
 /// One column of points of Figure 1: what was printed for one step-size parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,7 +62,7 @@ pub fn figure_3() -> Vec<PublishedScore> {
     records(PUBLISHED_FIGURE_3)
         .filter_map(|field| {
             let method = match *field.get(1)? {
-                "vi_every_step" => Method::Planner(PlannerKind::ValueIteration),
+                "vi_every_step" => Method::Planner(backsweep_baselines::VALUE_ITERATION),
                 name => name.into(),
             };
             Some(PublishedScore {

@@ -14,7 +14,8 @@ use crate::planning::{self, Amount, Plan};
 use crate::policy;
 use crate::results::{audit_object, optimism_object, stats_object};
 use crate::settings::{build, declare, planner_settings, seed_or_fresh};
-use backsweep::{Agent as CoreAgent, EpsilonGreedy, Model, PlannerKind, Random};
+use backsweep::planner::QueueView;
+use backsweep::{Agent as CoreAgent, EpsilonGreedy, Model, Random};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::path::PathBuf;
@@ -68,7 +69,7 @@ impl Agent {
 
 /// Whether a cycle is a sweep over all states.
 fn sweeps(learner: &NamedAgent) -> bool {
-    learner.agent.planner().kind() == Some(PlannerKind::ValueIteration)
+    learner.agent.planner().kind() == Some(backsweep_baselines::VALUE_ITERATION)
 }
 
 #[pymethods]
@@ -544,7 +545,10 @@ impl Agent {
     fn _priorities(&self) -> PyResult<Vec<f64>> {
         let learner = self.lock()?;
         let (model, planner) = (learner.agent.model(), learner.agent.acting_planner());
-        Ok(model.states().map(|state| planner.priority(model, state)).collect())
+        Ok(model
+            .states()
+            .map(|state| planner.queue().map_or(0.0, |queue| queue.priority(model, state)))
+            .collect())
     }
 
     /// How each Q of the state with this number is computed, as JSON; None for an agent that acts by other values
@@ -578,7 +582,7 @@ impl Agent {
             learner.discount(),
             model.n_states(),
             model.n_arcs(),
-            learner.agent.acting_planner().queue_length()
+            learner.agent.acting_planner().queue().map_or(0, QueueView::n_queued)
         ))
     }
 

@@ -39,7 +39,7 @@ pub fn rust_loop<'py>(
         return Err(errors::value("a state is out of range; expected whole numbers from 0 to 16777215"));
     }
     let mut agent =
-        Agent::with_planner(PlannerKind::ReversedFullBackups, Settings { discount, ..Settings::default() })
+        Agent::with_planner(PlannerKind::REVERSED_FULL_BACKUPS, Settings { discount, ..Settings::default() })
             .map_err(wrong)?;
     // Ids are given in the order in which states are met, as in Python.
     let mut ids = vec![u32::MAX; 1 + states.iter().chain(next_states).copied().max().unwrap_or(0) as usize];

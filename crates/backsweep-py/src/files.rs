@@ -17,7 +17,9 @@ pub fn call<'py>(
 
 /// The learner in a file.
 pub fn load<'py>(py: Python<'py>, path: PathBuf, decode: Option<Translate<'_, 'py>>) -> PyResult<NamedAgent> {
-    let learner = py.detach(|| SavedAgent::load(&path)).map_err(|error| errors::from_io(py, error))?;
+    let learner = py
+        .detach(|| SavedAgent::load_among(&path, &backsweep_baselines::PLANNERS))
+        .map_err(|error| errors::from_io(py, error))?;
     NamedAgent::from_learner(py, learner, decode)
         .map_err(|error| errors::with_context(py, error, &format!("{}: ", path.display()), ""))
 }
@@ -28,7 +30,8 @@ pub fn from_bytes<'py>(
     data: &[u8],
     decode: Option<Translate<'_, 'py>>,
 ) -> PyResult<NamedAgent> {
-    let learner = SavedAgent::from_bytes(data).map_err(|error| errors::from_io(py, error))?;
+    let learner = SavedAgent::from_bytes_among(data, &backsweep_baselines::PLANNERS)
+        .map_err(|error| errors::from_io(py, error))?;
     NamedAgent::from_learner(py, learner, decode)
 }
 

@@ -100,7 +100,8 @@ impl NamedAgent {
 
     /// The inverse of [`reduce`](Self::reduce).
     pub fn unreduce<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
-        let learner = SavedAgent::from_bytes(data).map_err(|error| errors::from_io(py, error))?;
+        let learner = SavedAgent::from_bytes_among(data, &backsweep_baselines::PLANNERS)
+            .map_err(|error| errors::from_io(py, error))?;
         Self::from_learner(py, learner, Some(&mut pickle::take_back(others)))
     }
 }

@@ -20,7 +20,7 @@ const ROUNDING: f64 = 1e-12;
 /// O(pairs), and O(arcs) per round without discount: rarely more than a handful of rounds.
 pub fn policy(agent: &Agent) -> Vec<Option<Action>> {
     let greedy = agent.model().states().map(|state| agent.best_action(state)).collect();
-    if agent.planner().settings().discount < 1.0 {
+    if agent.planner().values().discount() < 1.0 {
         return greedy;
     }
     toward_ends(agent.model(), agent.planner().values(), greedy)
@@ -32,7 +32,7 @@ pub fn policy(agent: &Agent) -> Vec<Option<Action>> {
 /// O(actions), unless there is no discount and actions are tied: then that of [`policy`].
 pub fn best_action(agent: &Agent, state: State) -> Option<Action> {
     let best = agent.best_action(state)?;
-    if agent.planner().settings().discount < 1.0 {
+    if agent.planner().values().discount() < 1.0 {
         return Some(best);
     }
     let row = agent.planner().values().pair_values(agent.model(), state);

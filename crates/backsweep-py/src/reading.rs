@@ -3,6 +3,7 @@
 use crate::named_agent::{Found, NamedAgent};
 use crate::names;
 use crate::policy;
+use backsweep::planner::QueueView;
 use backsweep::{Action, PlannerKind, State};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -86,7 +87,7 @@ impl NamedAgent {
     }
 
     pub fn discount(&self) -> f64 {
-        self.agent.planner().settings().discount
+        self.agent.planner().values().discount()
     }
 
     pub fn planner_name(&self) -> &'static str {
@@ -101,8 +102,8 @@ impl NamedAgent {
             ("discount", self.discount().to_string()),
             ("states", model.n_states().to_string()),
             ("successors", model.n_arcs().to_string()),
-            ("queued", planner.queue_length().to_string()),
-            ("update cycles", planner.counters().cycles.to_string()),
+            ("queued", planner.queue().map_or(0, QueueView::n_queued).to_string()),
+            ("update cycles", planner.counters().unwrap_or_default().cycles.to_string()),
         ];
         let rows = rows.map(|(name, value)| format!("<tr><th>{name}</th><td>{value}</td></tr>"));
         format!("<table><caption>{title}</caption>{}</table>", rows.concat())

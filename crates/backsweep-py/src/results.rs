@@ -1,5 +1,6 @@
 //! Results as the named tuples of `backsweep._types`.
 
+use backsweep::planner::QueueView;
 use backsweep::{Agent as CoreAgent, Optimism};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -31,7 +32,7 @@ pub fn audit_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'
 pub fn stats_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'py, PyAny>> {
     static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     // For an exploring agent, what `plan` has done.
-    let (counters, model) = (agent.acting_planner().counters(), agent.model());
+    let (counters, model) = (agent.acting_planner().counters().unwrap_or_default(), agent.model());
     let n_pairs: usize = model.states().map(|state| model.n_actions(state)).sum();
     let numbers = (
         counters.cycles,
@@ -40,7 +41,7 @@ pub fn stats_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'
         counters.full_backups,
         counters.idle_pops,
         counters.refreshes,
-        agent.acting_planner().queue_length(),
+        agent.acting_planner().queue().map_or(0, QueueView::n_queued),
         model.n_states(),
         n_pairs,
         model.n_arcs(),
@@ -50,6 +51,6 @@ pub fn stats_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'
 
 pub fn optimism_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'py, PyAny>> {
     static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let Optimism { value, min_visits } = agent.acting_planner().settings().optimism;
+    let Optimism { value, min_visits } = agent.acting_planner().values().optimism();
     type_of(py, &CELL, "Optimism")?.call1((value, min_visits))
 }

@@ -6,9 +6,12 @@ use crate::named_agent::NamedAgent;
 use crate::names::{self, Key};
 use crate::numbers::{count, number};
 use backsweep::{Agent as CoreAgent, EpsilonGreedy, Model, Optimism, PlannerKind, Settings};
+use backsweep_baselines::VALUE_ITERATION;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
+/// The largest change of a value that value iteration leaves, unless another is given.
+const SWEEP_TOLERANCE: f64 = 1e-6;
 /// More declared actions than this are refused.
 const MAX_ACTIONS: u32 = 1 << 24;
 
@@ -21,10 +24,15 @@ pub fn planner_settings(
     let mut settings = Settings { discount, ..Settings::default() };
     let mut kind = PlannerKind::default();
     let parse =
-        |name: String| name.parse().map_err(|error: backsweep::Error| errors::value(error.to_string()));
+        |name: String| backsweep_baselines::named(&name).map_err(|error| errors::value(error.to_string()));
     match planner {
         None => {}
-        Some(planner) if planner.is_instance_of::<PyString>() => kind = parse(planner.extract()?)?,
+        Some(planner) if planner.is_instance_of::<PyString>() => {
+            kind = parse(planner.extract()?)?;
+            if kind == VALUE_ITERATION {
+                settings.threshold = SWEEP_TOLERANCE;
+            }
+        }
         Some(planner) => {
             let get = |what| {
                 planner.getattr(what).map_err(|_| {
@@ -36,8 +44,8 @@ pub fn planner_settings(
                 })
             };
             kind = parse(get("name")?.extract()?)?;
-            settings.threshold = number(&get("threshold")?, "threshold")?;
-            settings.tolerance = number(&get("tolerance")?, "tolerance")?;
+            let threshold = if kind == VALUE_ITERATION { "tolerance" } else { "threshold" };
+            settings.threshold = number(&get(threshold)?, threshold)?;
             let queue: String = get("queue")?.extract()?;
             settings.queue =
                 queue.parse().map_err(|error: backsweep::Error| errors::value(error.to_string()))?;

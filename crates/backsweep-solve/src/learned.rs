@@ -22,7 +22,7 @@ pub struct LearnedSolution {
 /// ```
 /// use backsweep::{Action, Agent, Next, PlannerKind, Settings, State, Transition};
 /// use backsweep_solve::{Direction, Limits, Query, solve_learned};
-/// let mut agent = Agent::with_planner(PlannerKind::ReversedFullBackups, Settings { discount: 0.5, ..Settings::default() })?;
+/// let mut agent = Agent::with_planner(PlannerKind::REVERSED_FULL_BACKUPS, Settings { discount: 0.5, ..Settings::default() })?;
 /// let state = agent.add_state(2)?;
 /// agent.observe_transition(&Transition { state, action: Action(1), reward: 3.0, next: Next::Continue(state) })?;
 /// let query = Query::Discounted { reward: None, discount: 0.5 };

@@ -1,7 +1,6 @@
 //! The page's files, built into the program, and the data it gets when it opens.
 
 use crate::palette;
-use backsweep::PlannerKind;
 use backsweep_worlds::World;
 use backsweep_worlds::grid_world::drawable_worlds;
 use serde_json::{Value, json};
@@ -42,7 +41,8 @@ pub const PAGE: &str = include_str!("../assets/index.html");
 
 /// The available choices, and the published points of Figure 3 (task 2, with up to 15 outcomes).
 pub fn about() -> Value {
-    let planners = PlannerKind::ALL.map(|kind| json!({ "name": kind.name(), "title": kind.title() }));
+    let planners =
+        backsweep_baselines::PLANNERS.map(|kind| json!({ "name": kind.name(), "title": kind.title() }));
     let published = backsweep_lab::published::figure_3().into_iter().filter(|point| point.task == 2);
     let figure: Vec<_> = published
         .map(|point| json!({ "planner": point.method, "cycles": point.cycles, "score": point.score }))

@@ -118,8 +118,8 @@ impl WatchArgs {
             })?),
         };
         let scene = Scene {
-            planner: self.planner.parse()?,
-            rival: self.race.as_deref().map(str::parse).transpose()?,
+            planner: backsweep_baselines::named(&self.planner)?,
+            rival: self.race.as_deref().map(backsweep_baselines::named).transpose()?,
             race: match self.equal.as_str() {
                 "steps" => Race::Steps,
                 "backups" => Race::Backups,

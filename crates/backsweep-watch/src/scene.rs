@@ -189,7 +189,7 @@ mod planner_name {
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PlannerKind, D::Error> {
-        String::deserialize(from)?.parse().map_err(D::Error::custom)
+        backsweep_baselines::named(&String::deserialize(from)?).map_err(D::Error::custom)
     }
 }
 
@@ -204,6 +204,6 @@ mod rival_name {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PlannerKind>, D::Error> {
         let name = Option::<String>::deserialize(from)?;
-        name.map(|name| name.parse().map_err(D::Error::custom)).transpose()
+        name.map(|name| backsweep_baselines::named(&name).map_err(D::Error::custom)).transpose()
     }
 }

@@ -14,7 +14,7 @@ const WARM_UP: u64 = 3000;
 
 fn corridor(intended: f64) -> Scene {
     Scene {
-        planner: PlannerKind::ReversedFullBackups,
+        planner: PlannerKind::REVERSED_FULL_BACKUPS,
         maze: CORRIDOR.into(),
         law: "four".into(),
         intended,

@@ -5,7 +5,7 @@ use backsweep_worlds::{Law, Maze, MazeTask};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let maze = Maze::parse("S..#....\n.#.#.##.\n.#...#..\n.####.#.\n......#G\n")?;
     let task = MazeTask::new(maze, Law::Four { intended: 0.8 }, -1.0)?;
-    let mut agent = Agent::with_planner(PlannerKind::ReversedFullBackups, Settings::default())?
+    let mut agent = Agent::with_planner(PlannerKind::REVERSED_FULL_BACKUPS, Settings::default())?
         .with_policy(EpsilonGreedy::new(0.05)?);
     let mut random = Random::from_seed(1);
     for _ in 0..100 {

@@ -204,7 +204,7 @@ impl GridWorld {
     /// If planning on the true model fails.
     pub fn optimum(&self, truth: &Truth, settings: &Settings, policy: EpsilonGreedy) -> Result<(f64, f64)> {
         let settings = Settings { optimism: Default::default(), ..*settings }.accurate_to(1e-7);
-        let mut planner = PlannerKind::ReversedFullBackups.build(settings)?;
+        let mut planner = PlannerKind::REVERSED_FULL_BACKUPS.build(settings)?;
         let model = &truth.model;
         planner.grow(model);
         backsweep::plan(&mut *planner, model, backsweep::Budget::UNTIL_IDLE);

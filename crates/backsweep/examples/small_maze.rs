@@ -38,7 +38,7 @@ impl Environment for Maze {
 
 fn main() -> Result<(), backsweep::Error> {
     let settings = Settings { discount: 0.95, ..Settings::default() };
-    let mut agent = Agent::with_planner(PlannerKind::ReversedFullBackups, settings)?
+    let mut agent = Agent::with_planner(PlannerKind::REVERSED_FULL_BACKUPS, settings)?
         .with_policy(EpsilonGreedy::new(0.05)?);
     let mut random = Random::from_seed(1);
     for _ in 0..100 {

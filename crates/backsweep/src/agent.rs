@@ -68,12 +68,13 @@ impl Agent {
             Explore::EpsilonGreedy { epsilon } => EpsilonGreedy::new(epsilon)?,
             _ => EpsilonGreedy::GREEDY,
         };
-        let kind = self.planner.kind().ok_or(Error::Planner {
+        let planner = self.planner.storable().ok_or(Error::Planner {
             name: "of your own",
             lacks: "has no kind to build it from",
-            expected: "one with a kind",
+            expected: "one that offers Planner::storable",
         })?;
-        let (acting, mut planner) = Acting::new(&self.model, kind, self.planner.settings(), exploration)?;
+        let (acting, mut planner) =
+            Acting::new(&self.model, planner.kind(), planner.settings(), exploration)?;
         planner.grow(&self.model);
         Ok(Self { model: self.model, planner, policy, acting: Some(Box::new(acting)) })
     }
@@ -94,7 +95,7 @@ impl Agent {
     /// If the agent does not explore with a range of rewards, forgets, or has discount 1.
     pub fn intervals(&self, confidence: f64) -> Result<Vec<(f64, f64)>> {
         let exploration = self.exploration().copied().unwrap_or_default();
-        exploration.intervals(&self.model, self.planner.settings().discount, confidence)
+        exploration.intervals(&self.model, self.planner.values().discount(), confidence)
     }
 
     /// Whether acting and recommending use separate planners.
@@ -354,7 +355,7 @@ impl Agent {
     /// How much memory the agent takes.
     pub fn memory(&self) -> Memory {
         let acting = self.acting.as_ref().map_or(0, |acting| acting.bytes());
-        let planner = self.planner.bytes() + acting;
+        let planner = self.planner.bytes().unwrap_or_else(|| self.planner.values().bytes()) + acting;
         Memory { arcs: self.model.arc_bytes(), rows: self.model.row_bytes(), planner }
     }
 
@@ -400,7 +401,7 @@ pub struct Memory {
     pub arcs: usize,
     /// The model's states and pairs.
     pub rows: usize,
-    /// Values and queues; for an exploring agent, also everything it explores with.
+    /// Values and queues, of a planner that does not know its bytes only the values; for an exploring agent, also everything it explores with.
     pub planner: usize,
 }
 

@@ -39,7 +39,7 @@ pub fn run_episode(
     random: &mut Random,
     watch: &mut dyn FnMut(&Agent, &Transition),
 ) -> Result<Episode> {
-    let discount = agent.planner().settings().discount;
+    let discount = agent.planner().values().discount();
     let mut state = environment.start(random); // l.4, 5: the loop over episodes is the caller's
     let mut episode =
         Episode { steps: 0, total_reward: 0.0, discounted_return: 0.0, end: EpisodeEnd::Truncated };

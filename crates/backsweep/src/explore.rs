@@ -308,9 +308,9 @@ impl Exploration {
             let remedy = "use min_visits 1, a bonus, or forgetting by a window";
             return Err(Error::Conflict { first, second, remedy });
         }
-        let takes_bonuses = matches!(planner, PlannerKind::ReversedFullBackups | PlannerKind::SmallBackups);
-        if self.has_bonus() && !takes_bonuses {
-            let (lacks, expected) = ("keeps no bonuses", "reversed_full_backups or small_backups");
+        if self.has_bonus() && planner.build(*settings)?.bonuses().is_none() {
+            let expected = "one that does, such as reversed_full_backups or small_backups";
+            let lacks = "keeps no bonuses";
             return Err(Error::Planner { name: planner.name(), lacks, expected });
         }
         let needs_range = self.has_bonus() || matches!(self.explore, Explore::PosteriorSampling { .. });

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// The libraries that promise an API. The others are published as parts of the command.
-const LIBRARIES: [&str; 6] = [
+const LIBRARIES: [&str; 7] = [
     "backsweep",
+    "backsweep-baselines",
     "backsweep-core",
     "backsweep-mdp",
     "backsweep-predict",

@@ -45,9 +45,10 @@ fn both_queues_lead_to_the_same_fixed_point() {
     let (side, n) = (20, 30_000);
     let walk = observations(side, n, 7);
     let exact = fixed_point(&walk, side * side);
-    for (version, planner) in
-        [(Version::Small, PlannerKind::SmallBackups), (Version::Reversed, PlannerKind::ReversedFullBackups)]
-    {
+    for (version, planner) in [
+        (Version::Small, PlannerKind::SMALL_BACKUPS),
+        (Version::Reversed, PlannerKind::REVERSED_FULL_BACKUPS),
+    ] {
         let mut plain = Reference::new(version, side * side, 1e-5);
         plain.learn(&walk, 5);
         let plain = rmse(plain.values().iter().copied(), &exact);
@@ -59,7 +60,7 @@ fn both_queues_lead_to_the_same_fixed_point() {
                 on_the_way < 2.0 * plain + 1e-3,
                 "{planner} with {queue:?}: RMSE {on_the_way}, the plain reference {plain}"
             );
-            let settings = agent.planner().settings().accurate_to(1e-6);
+            let settings = agent.planner().settings().unwrap().accurate_to(1e-6);
             let mut agent =
                 Agent::from_parts(agent.model().clone(), planner.build(settings).unwrap(), agent.policy());
             assert!(agent.plan(Budget::UNTIL_IDLE).converged);
@@ -75,7 +76,7 @@ fn both_queues_lead_to_the_same_fixed_point() {
 fn memory_is_within_its_bound() {
     for (side, n) in [(50, 200_000), (100, 250_000)] {
         for queue in [QueueKind::Exact, QueueKind::Bucket] {
-            let agent = learn(PlannerKind::ReversedFullBackups, queue, side, n);
+            let agent = learn(PlannerKind::REVERSED_FULL_BACKUPS, queue, side, n);
             let bound = 24 * agent.model().n_arcs() + 40 * agent.model().n_pairs();
             let memory = agent.memory();
             assert!(memory.total() <= bound, "side {side}, {queue:?}: {memory:?} is above {bound}");
@@ -89,9 +90,11 @@ fn memory_is_within_its_bound() {
 fn memory_of_a_world_without_chance() {
     let side = 100u32;
     for queue in [QueueKind::Exact, QueueKind::Bucket] {
-        let mut agent =
-            Agent::with_planner(PlannerKind::ReversedFullBackups, Settings { queue, ..Settings::default() })
-                .unwrap();
+        let mut agent = Agent::with_planner(
+            PlannerKind::REVERSED_FULL_BACKUPS,
+            Settings { queue, ..Settings::default() },
+        )
+        .unwrap();
         for _ in 0..side * side {
             agent.add_state(4).unwrap();
         }
@@ -150,7 +153,7 @@ fn observations_at_every_possible_cut_keep_the_relation() {
         step(9, 0, -1.0, Next::Terminated),
         step(0, 0, -9.0, Next::Continue(State(0))), // the hub becomes its own predecessor
     ];
-    for name in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups] {
+    for name in [PlannerKind::REVERSED_FULL_BACKUPS, PlannerKind::SMALL_BACKUPS] {
         let mut n_cuts = 0;
         for kind in &kinds {
             for cut in 0..12 {

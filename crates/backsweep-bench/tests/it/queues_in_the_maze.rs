@@ -1,7 +1,7 @@
 //! The approximate queue learns as well as the exact one: scores in the paper's maze, run against run.
 
 use backsweep::{Optimism, PlannerKind, QueueKind, Settings};
-use backsweep_lab::control::{Control, PlannerChoice, Planning};
+use backsweep_lab::control::{Control, Planning};
 use backsweep_lab::setting::Work;
 use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ const RUNS: u32 = 24;
 fn scores(task: &Arc<MazeTask>, planner: PlannerKind, queue: QueueKind, cycles: u32) -> Vec<f64> {
     let control = Control {
         task: Arc::clone(task),
-        planner: PlannerChoice::Library(planner),
+        planner,
         settings: Settings {
             threshold: 1e-5,
             optimism: Optimism { value: 0.0, min_visits: 4 },
@@ -43,9 +43,9 @@ fn buckets_learn_as_well_as_the_exact_order() {
     let maze = Maze::parse(PAPER_MAZE).unwrap();
     let task = Arc::new(MazeTask::new(maze, Law::Fifteen, -1.0).unwrap());
     for (planner, cycles) in [
-        (PlannerKind::ReversedFullBackups, 1),
-        (PlannerKind::ReversedFullBackups, 5),
-        (PlannerKind::SmallBackups, 1),
+        (PlannerKind::REVERSED_FULL_BACKUPS, 1),
+        (PlannerKind::REVERSED_FULL_BACKUPS, 5),
+        (PlannerKind::SMALL_BACKUPS, 1),
     ] {
         let (exact, exact_error) = mean_and_error(&scores(&task, planner, QueueKind::Exact, cycles));
         let (bucket, bucket_error) = mean_and_error(&scores(&task, planner, QueueKind::Bucket, cycles));

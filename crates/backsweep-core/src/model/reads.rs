@@ -91,8 +91,8 @@ impl Model {
 
     /// Prefetches the predecessors of a state that is likely to get an update cycle. It need not exist.
     #[inline(always)]
-    pub(crate) fn prefetch_predecessors(&self, state: u32) {
-        if let Some(record) = self.states.get(state as usize) {
+    pub fn prefetch_predecessors(&self, state: State) {
+        if let Some(record) = self.states.get(state.index()) {
             self.arcs.prefetch(&record.into);
         }
     }

@@ -1,7 +1,7 @@
 //! How a model is written: by transitions, which can be taken back, and by known probabilities.
 
 use super::Model;
-use crate::store::{Sum, prefetch_row};
+use crate::store::{Sum, prefetch_run};
 use crate::{Action, ArcId, Error, Next, Outcome, Pair, Result, State, Transition};
 
 /// The largest magnitude of a reward. Values then stay below 1e170, and no sum or product in a planner overflows.
@@ -134,7 +134,7 @@ impl Model {
         let pair = self.check(transition)?;
         let next = next.state();
         if let Some(next) = next {
-            self.prefetch_predecessors(next.0);
+            self.prefetch_predecessors(next);
         }
         let record = self.pairs[pair.index()];
         if weight > 0.0 && self.freeze_at.is_some_and(|m| record.weight >= f64::from(m)) {
@@ -157,7 +157,7 @@ impl Model {
                 self.arcs.set_weight(arc, snap_to_zero(sum, weight));
             }
             // The next observation is likely to start there.
-            prefetch_row(&self.pairs, self.states[next.index()].first_pair as usize);
+            prefetch_run(&self.pairs, self.states[next.index()].first_pair as usize);
         }
         self.weight_low.set(pair.index(), weight_after.low);
         self.reward_low.set(pair.index(), sum.low);

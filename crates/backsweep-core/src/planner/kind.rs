@@ -1,102 +1,83 @@
-//! The planners that come with the library, by name.
+//! Planners by name: how to build one, and how to restore one that was stored.
 
-use super::baseline::Baseline;
-use super::moore_atkeson::MooreAtkeson;
-use super::peng_williams::PengWilliams;
-use super::value_iteration::ValueIteration;
-use super::wiering_schmidhuber::WieringSchmidhuber;
 use super::{Planner, ReversedFullBackups, SmallBackups};
 use crate::{Error, Model, Result, Settings, Snapshot};
 use std::fmt;
-use std::str::FromStr;
+use std::hash::{Hash, Hasher};
 
-/// A planner of the library. A new one is one file and one row in `PlannerKind::row`.
+/// A kind of planner: its name, and how it is built and restored. Two kinds are equal if their names are.
+///
+/// The core has the two versions of the paper; `backsweep-baselines` has four others, and a planner of
+/// your own gets one with [`new`](Self::new), by which agents are built, stored and restored with it.
 ///
 /// ```
 /// use backsweep_core::PlannerKind;
-/// assert_eq!("moore_atkeson".parse::<PlannerKind>()?, PlannerKind::MooreAtkeson);
-/// assert_eq!(PlannerKind::MooreAtkeson.title(), "Moore & Atkeson");
+/// assert_eq!(PlannerKind::named("small_backups", &PlannerKind::SWEEPING)?, PlannerKind::SMALL_BACKUPS);
+/// assert_eq!(PlannerKind::SMALL_BACKUPS.title(), "small backups");
 /// # Ok::<(), backsweep_core::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum PlannerKind {
-    /// [`ReversedFullBackups`], the planner to use unless you have a reason to choose another.
-    #[default]
-    ReversedFullBackups,
-    /// [`SmallBackups`], the paper's arXiv version.
-    SmallBackups,
-    /// Moore & Atkeson (1993), a baseline: full backups of states, promoted by P̂|ΔV|.
-    MooreAtkeson,
-    /// Peng & Williams (1993), a baseline: full backups of pairs, queued by the residuals of their triples.
-    PengWilliams,
-    /// Wiering & Schmidhuber (1998), a baseline: full backups of all predecessor states.
-    WieringSchmidhuber,
-    /// Value iteration after every observation, a baseline.
-    ValueIteration,
-}
-
-/// What the library knows about a planner, besides its code.
-struct Row {
-    /// The name in files and commands.
+#[derive(Clone, Copy)]
+pub struct PlannerKind {
     name: &'static str,
-    /// The name in texts and figures.
     title: &'static str,
-    build: fn(Settings) -> Result<Box<dyn Planner>>,
-    restore: fn(Settings, &Model, &Snapshot) -> Result<Box<dyn Planner>>,
+    build: BuildPlanner,
+    restore: RestorePlanner,
 }
 
-macro_rules! row {
-    ($name:literal, $title:literal, $planner:ty) => {
-        Row {
-            name: $name,
-            title: $title,
-            build: |settings| Ok(Box::new(<$planner>::new(settings)?)),
-            restore: |settings, model, snapshot| {
-                Ok(Box::new(<$planner>::restore(settings, model, snapshot)?))
-            },
-        }
-    };
-}
+type BuildPlanner = fn(Settings) -> Result<Box<dyn Planner>>;
+type RestorePlanner = fn(Settings, &Model, &Snapshot) -> Result<Box<dyn Planner>>;
 
 impl PlannerKind {
-    /// All planners.
-    pub const ALL: [Self; 6] = [
-        Self::ReversedFullBackups,
-        Self::SmallBackups,
-        Self::MooreAtkeson,
-        Self::PengWilliams,
-        Self::WieringSchmidhuber,
-        Self::ValueIteration,
-    ];
+    /// [`ReversedFullBackups`], the planner to use unless you have a reason to choose another.
+    pub const REVERSED_FULL_BACKUPS: Self =
+        Self::new("reversed_full_backups", "reversed full backups", |settings| {
+            Ok(Box::new(ReversedFullBackups::new(settings)?))
+        })
+        .restored_by(|settings, model, snapshot| {
+            Ok(Box::new(ReversedFullBackups::restore(settings, model, snapshot)?))
+        });
+    /// [`SmallBackups`], the paper's arXiv version.
+    pub const SMALL_BACKUPS: Self =
+        Self::new("small_backups", "small backups", |settings| Ok(Box::new(SmallBackups::new(settings)?)))
+            .restored_by(|settings, model, snapshot| {
+                Ok(Box::new(SmallBackups::restore(settings, model, snapshot)?))
+            });
+    /// The planners of the core: both versions of Algorithm 2.
+    pub const SWEEPING: [Self; 2] = [Self::REVERSED_FULL_BACKUPS, Self::SMALL_BACKUPS];
 
-    fn row(self) -> Row {
-        match self {
-            Self::ReversedFullBackups => {
-                row!("reversed_full_backups", "reversed full backups", ReversedFullBackups)
-            }
-            Self::SmallBackups => row!("small_backups", "small backups", SmallBackups),
-            Self::MooreAtkeson => row!("moore_atkeson", "Moore & Atkeson", Baseline<MooreAtkeson>),
-            Self::PengWilliams => row!("peng_williams", "Peng & Williams", Baseline<PengWilliams>),
-            Self::WieringSchmidhuber => {
-                row!("wiering_schmidhuber", "Wiering & Schmidhuber", Baseline<WieringSchmidhuber>)
-            }
-            Self::ValueIteration => row!("value_iteration", "value iteration", Baseline<ValueIteration>),
-        }
+    /// A kind of planner: the name in files and commands, the title in texts and figures, and how to
+    /// build one without states. It cannot be restored.
+    pub const fn new(name: &'static str, title: &'static str, build: BuildPlanner) -> Self {
+        let restore: RestorePlanner =
+            |_, _, _| Err(Snapshot::problem("agent.planner", "planners of this kind are not restored"));
+        Self { name, title, build, restore }
+    }
+
+    /// The same kind, restored like this from what [`Storable`](super::Storable) has stored.
+    pub const fn restored_by(self, restore: RestorePlanner) -> Self {
+        Self { restore, ..self }
+    }
+
+    /// The kind of this name among some.
+    ///
+    /// # Errors
+    /// Lists the names that there are.
+    pub fn named(name: &str, among: &[Self]) -> Result<Self> {
+        among.iter().copied().find(|kind| kind.name == name).ok_or_else(|| Error::Unknown {
+            what: "planner",
+            found: name.to_owned(),
+            known: among.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", "),
+        })
     }
 
     /// The name in files and commands.
     pub fn name(self) -> &'static str {
-        self.row().name
+        self.name
     }
 
     /// The name in texts and figures.
     pub fn title(self) -> &'static str {
-        self.row().title
-    }
-
-    /// What one call of [`Planner::update_cycle`] is called: a cycle, or a sweep over all states.
-    pub fn unit(self) -> &'static str {
-        if self == Self::ValueIteration { "sweep" } else { "cycle" }
+        self.title
     }
 
     /// A planner of this kind, without states.
@@ -104,32 +85,46 @@ impl PlannerKind {
     /// # Errors
     /// If a setting is out of range.
     pub fn build(self, settings: Settings) -> Result<Box<dyn Planner>> {
-        (self.row().build)(settings)
+        (self.build)(settings)
     }
 
-    /// The planner that was [stored](Planner::store).
+    /// The planner that was [stored](super::Storable::store).
     ///
     /// # Errors
     /// If the snapshot does not describe a planner of this kind on this model.
     pub fn restore(self, settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Box<dyn Planner>> {
-        (self.row().restore)(settings, model, snapshot)
+        (self.restore)(settings, model, snapshot)
+    }
+}
+
+impl Default for PlannerKind {
+    fn default() -> Self {
+        Self::REVERSED_FULL_BACKUPS
+    }
+}
+
+impl PartialEq for PlannerKind {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for PlannerKind {}
+
+impl Hash for PlannerKind {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl fmt::Debug for PlannerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
     }
 }
 
 impl fmt::Display for PlannerKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for PlannerKind {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| Error::Unknown {
-            what: "planner",
-            found: name.to_owned(),
-            known: Self::ALL.map(Self::name).join(", "),
-        })
+        f.write_str(self.name)
     }
 }

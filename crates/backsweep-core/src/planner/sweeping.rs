@@ -118,7 +118,7 @@ impl<V: Variant> Sweeping<V> {
             q
         } else if change.weight_before == 0.0 && is_known {
             // The only observation there is: its full backup needs no list of successors.
-            self.values.full_backup_with_bonus(record, pair, std::iter::once((change.weight, u)))
+            self.values.full_backup_with_bonus(model, pair, std::iter::once((change.weight, u)))
         } else {
             return self.recompute(model, pair);
         };
@@ -165,7 +165,7 @@ impl<V: Variant> Sweeping<V> {
                 break;
             }
         }
-        model.prefetch_predecessors(self.queue.likely_next());
+        model.prefetch_predecessors(State(self.queue.likely_next()));
         if cycle.is_finished() { Cycle::Done } else { Cycle::Cut }
     }
 
@@ -241,7 +241,7 @@ impl<V: Variant> Sweeping<V> {
     fn recompute(&mut self, model: &Model, pair: Pair) {
         let successors =
             model.successors(pair).map(|next| (next.weight, self.value_in_use(next.state, next.arc)));
-        let q = self.values.full_backup_with_bonus(model.pair_record(pair), pair, successors);
+        let q = self.values.full_backup_with_bonus(model, pair, successors);
         self.values.put(model, pair, q);
         V::requeue(self, model, pair.slot());
     }

@@ -133,6 +133,45 @@ impl<'m> Predecessors<'m> {
     }
 }
 
+/// The arcs into a state one by one, the newest first.
+pub(crate) struct Incoming<'m> {
+    walk: Predecessors<'m>,
+    lanes: Option<Lanes<'m>>,
+    /// How many of the lanes are still to come.
+    n_left: usize,
+}
+
+impl Iterator for Incoming<'_> {
+    type Item = (Pair, f64, ArcId);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.n_left == 0 {
+            self.n_left = self.walk.filled as usize;
+            self.lanes = Some(self.walk.next()?);
+        }
+        self.n_left -= 1;
+        self.lanes.as_ref().map(|lanes| lanes.arc(self.n_left))
+    }
+
+    /// Block by block, for `for_each` and whatever else visits all of them.
+    #[inline]
+    fn fold<B, F: FnMut(B, Self::Item) -> B>(mut self, init: B, mut f: F) -> B {
+        let mut result = init;
+        while self.n_left > 0 {
+            let Some(item) = self.next() else { break };
+            result = f(result, item);
+        }
+        loop {
+            let n_filled = self.walk.filled as usize;
+            let Some(lanes) = self.walk.next() else { return result };
+            for i in (0..n_filled.min(LANES as usize)).rev() {
+                result = f(result, lanes.arc(i));
+            }
+        }
+    }
+}
+
 /// All arcs of a model.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arcs {
@@ -196,9 +235,9 @@ impl Arcs {
     }
 
     /// The arcs into a state: (pair, weight, arc).
-    pub fn incoming(&self, list: &InList) -> impl Iterator<Item = (Pair, f64, ArcId)> {
-        let mut walk = self.predecessors(list, list.start());
-        std::iter::from_fn(move || walk.next()).flat_map(|lanes| lanes.filled().rev())
+    #[inline]
+    pub fn incoming(&self, list: &InList) -> Incoming<'_> {
+        Incoming { walk: self.predecessors(list, list.start()), lanes: None, n_left: 0 }
     }
 
     /// Prefetches the newest blocks of a list, up to the four that it names: in a model too large for the

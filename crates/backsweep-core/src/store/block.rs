@@ -50,23 +50,16 @@ impl Lanes<'_> {
         self.slots.iter().zip(self.weights).map(|(&slot, weight)| (slot as usize, weight))
     }
 
+    /// The arc in a lane that is filled: pair, weight and arc.
+    #[inline(always)]
+    pub fn arc(&self, i: usize) -> (Pair, f64, ArcId) {
+        (Pair(self.slots[i] - 1), self.weights[i], ArcId(self.first_arc + i as u32))
+    }
+
     /// The lanes that are filled: pair, weight and arc.
+    #[inline]
     pub fn filled(self) -> impl DoubleEndedIterator<Item = (Pair, f64, ArcId)> {
         let n_filled = self.slots.iter().position(|&slot| slot == 0).unwrap_or(LANES as usize);
-        (0..n_filled)
-            .map(move |i| (Pair(self.slots[i] - 1), self.weights[i], ArcId(self.first_arc + i as u32)))
-    }
-
-    /// The ids of the lanes' arcs.
-    #[inline(always)]
-    pub fn arcs(&self) -> std::ops::Range<u32> {
-        self.first_arc..self.first_arc + LANES
-    }
-
-    /// A number for each lane, from its place, slot and weight. All are computed before one is used, so that what they read is
-    /// fetched side by side.
-    #[inline(always)]
-    pub fn map(&self, number: impl Fn(usize, usize, f64) -> f64) -> [f64; LANES as usize] {
-        std::array::from_fn(|i| number(i, self.slots[i] as usize, self.weights[i]))
+        (0..n_filled).map(move |i| self.arc(i))
     }
 }

@@ -1,6 +1,6 @@
 //! Sweeping without priorities: states whose successors changed wait in line. Cost of a cycle: O(actions × successors).
 use backsweep::planner::{Counters, Cycle, Planner};
-use backsweep::{Change, Model, Pair, Result, Settings, State, Values};
+use backsweep::{Change, Model, Pair, PlannerKind, Result, Settings, State, Values};
 use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
@@ -14,6 +14,11 @@ pub struct FirstInFirstOut {
 }
 
 impl FirstInFirstOut {
+    /// Its name in files and commands, its title in figures, and how it is built.
+    pub const KIND: PlannerKind = PlannerKind::new("first_in_first_out", "first in, first out", |settings| {
+        Ok(Box::new(Self::new(settings)?))
+    });
+
     pub fn new(settings: Settings) -> Result<Self> {
         let settings = settings.check()?;
         Ok(Self {
@@ -35,7 +40,7 @@ impl FirstInFirstOut {
 #[rustfmt::skip] // one line for what takes one line
 impl Planner for FirstInFirstOut {
     fn values(&self) -> &Values { &self.values }
-    fn counters(&self) -> Counters { self.counters }
+    fn counters(&self) -> Option<Counters> { Some(self.counters) }
     fn top_priority(&self) -> Option<f64> { (!self.line.is_empty()).then_some(f64::INFINITY) }
     fn grow(&mut self, model: &Model) {
         if self.values.extend(model) {

@@ -4,17 +4,14 @@
 
 mod first_in_first_out;
 
-use backsweep_lab::control::OwnPlanner;
+use backsweep::PlannerKind;
 use backsweep_lab::experiment::{Changes, Experiment};
 use backsweep_lab::statistics::mean;
 use first_in_first_out::FirstInFirstOut;
 use std::path::Path;
 
 /// Experiment files can now name the planner.
-const PLANNERS: &[OwnPlanner] = &[OwnPlanner {
-    name: "first_in_first_out",
-    build: |settings| Ok(Box::new(FirstInFirstOut::new(settings)?)),
-}];
+const PLANNERS: &[PlannerKind] = &[FirstInFirstOut::KIND];
 
 const EXPERIMENT: &str = r#"
 name = "mine"

@@ -4,8 +4,8 @@
 //! that are spread evenly over the run. In a window it sweeps after every observation, starting from the previous values; the
 //! first observations of a window, which catch up on what happened since the last one, are not timed.
 
-use super::clock_cost;
-use crate::control::{Control, PlannerChoice, Planning};
+use super::{backups_of, clock_cost};
+use crate::control::{Control, Planning};
 use crate::setting::RunResult;
 use crate::{Result, fnv1a};
 use backsweep::{Budget, Model, Optimism, PlannerKind, Settings, Transition, plan, run_episode};
@@ -27,7 +27,8 @@ const REPLAYS: usize = 5;
 pub struct Replay {
     /// The planner.
     pub planner: PlannerKind,
-    /// `None`: the cost of an update cycle. With a tolerance: the cost of planning until it is reached, at every observation.
+    /// `None`: the cost of an update cycle. With a tolerance: the cost of planning until it is reached, at every
+    /// observation.
     pub tolerance: Option<f64>,
     /// How many observations are timed with a tolerance.
     pub timed: u64,
@@ -36,9 +37,8 @@ pub struct Replay {
 impl Replay {
     pub(super) fn measure(&self, seed: u64, run: u32) -> Result<RunResult> {
         let task = Arc::new(MazeTask::new(Maze::parse(PAPER_MAZE)?, Law::Fifteen, -1.0)?);
-        let tolerance = self.tolerance.unwrap_or(1e-3);
         let optimism = Optimism { value: 0.0, min_visits: 4 };
-        let settings = Settings { optimism, threshold: 1e-5, tolerance, ..Settings::default() };
+        let settings = Settings { optimism, threshold: 1e-5, ..Settings::default() };
         let transitions = observations(&task, settings, seed, run)?;
         let clock = clock_cost();
         let mut result = RunResult { steps: transitions.len() as u64, ..RunResult::default() };
@@ -47,7 +47,8 @@ impl Replay {
         let timed = (self.timed as usize / WINDOWS).clamp(1, window.saturating_sub(CATCH_UP).max(1));
         for _ in 0..n_replays {
             let mut model = Model::with_states((0..task.n_states()).map(|_| 4))?;
-            let mut planner = self.planner.build(settings)?;
+            let threshold = self.tolerance.unwrap_or(settings.threshold);
+            let mut planner = self.planner.build(Settings { threshold, ..settings })?;
             let mut timings: Vec<(Duration, u64)> = Vec::with_capacity(transitions.len());
             let mut n_backups = 0;
             for (i, transition) in transitions.iter().enumerate() {
@@ -62,17 +63,17 @@ impl Replay {
                 }
                 let place = i % window;
                 if place < CATCH_UP + timed {
-                    let backups = planner.counters().backups();
+                    let backups = backups_of(&*planner);
                     let begin = Instant::now();
                     plan(&mut *planner, &model, Budget::UNTIL_IDLE);
                     if place >= CATCH_UP {
                         timings.push((begin.elapsed().saturating_sub(clock), 1));
-                        n_backups += planner.counters().backups() - backups;
+                        n_backups += backups_of(&*planner) - backups;
                     }
                 }
             }
             if self.tolerance.is_none() {
-                n_backups = planner.counters().backups();
+                n_backups = backups_of(&*planner);
             }
             let n_units: u64 = timings.iter().map(|(_, units)| units).sum();
             result.score = n_backups as f64 / n_units.max(1) as f64;
@@ -97,7 +98,7 @@ fn microseconds_a_unit(timings: &mut Vec<(Duration, u64)>) -> f64 {
 fn observations(task: &Arc<MazeTask>, settings: Settings, seed: u64, run: u32) -> Result<Vec<Transition>> {
     let control = Control {
         task: Arc::clone(task),
-        planner: PlannerChoice::Library(PlannerKind::ReversedFullBackups),
+        planner: PlannerKind::REVERSED_FULL_BACKUPS,
         settings,
         planning: Planning::Cycles(1),
         freeze: false,

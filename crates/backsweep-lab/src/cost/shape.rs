@@ -15,10 +15,11 @@
 //! is the leader, so that the middle is what a cycle backs up. In either case a cycle reaches the stated number
 //! of predecessors, and with n actions the pair is the greedy one for one leaf in n.
 
-use super::{MEASURED_FOR, clock_cost};
+use super::{MEASURED_FOR, backups_of, clock_cost};
 use crate::setting::RunResult;
 use crate::{Error, Result};
 use backsweep::{Action, Budget, Model, Next, Planner, PlannerKind, Settings, State, plan};
+use backsweep_baselines::{PENG_WILLIAMS, VALUE_ITERATION};
 use std::time::Instant;
 
 /// The most groups that a round changes.
@@ -121,8 +122,10 @@ impl ModelShape {
     /// Times the cycles of a planner.
     pub(super) fn measure(&self, planner: PlannerKind) -> Result<RunResult> {
         let mut model = self.build()?;
-        // One sweep must not lead to others: any change counts as small enough.
-        let settings = Settings { discount: 0.9, tolerance: 1e9, ..Settings::default() };
+        let mut settings = Settings { discount: 0.9, ..Settings::default() };
+        if planner == VALUE_ITERATION {
+            settings.threshold = 1e9; // one sweep must not lead to others: any change counts as small enough
+        }
         let mut planner = planner.build(settings)?;
         planner.grow(&model);
         plan(&mut *planner, &model, Budget::UNTIL_IDLE);
@@ -131,7 +134,7 @@ impl ModelShape {
         let begin = Instant::now();
         for round in 0.. {
             let n_cycles = self.change_all(&mut *planner, &mut model, round)?;
-            let backups = planner.counters().backups();
+            let backups = backups_of(&*planner);
             let cycles = Instant::now();
             for _ in 0..n_cycles {
                 planner.update_cycle(&model, usize::MAX);
@@ -139,7 +142,7 @@ impl ModelShape {
             let elapsed = cycles.elapsed().saturating_sub(clock);
             // The first rounds warm up the caches.
             if round == 2 {
-                result.score = (planner.counters().backups() - backups) as f64 / n_cycles as f64;
+                result.score = (backups_of(&*planner) - backups) as f64 / n_cycles as f64;
             }
             if round >= 2 {
                 result.samples.push(elapsed.as_secs_f64() * 1e6 / n_cycles as f64);
@@ -156,7 +159,7 @@ impl ModelShape {
     fn change_all(&self, planner: &mut dyn Planner, model: &mut Model, round: u32) -> Result<u32> {
         let n_changed = self.n_groups().min(CHANGED);
         for group in 0..n_changed {
-            let (state, to) = if planner.kind() == Some(PlannerKind::PengWilliams) {
+            let (state, to) = if planner.kind() == Some(PENG_WILLIAMS) {
                 (self.leader(group), None)
             } else {
                 (self.middle(group), Some(self.leader(group)))
@@ -165,6 +168,6 @@ impl ModelShape {
             let pair = model.pair(state, Action(0))?;
             planner.refresh(model, pair);
         }
-        Ok(if planner.kind() == Some(PlannerKind::ValueIteration) { 1 } else { n_changed })
+        Ok(if planner.kind() == Some(VALUE_ITERATION) { 1 } else { n_changed })
     }
 }

@@ -3,13 +3,16 @@
 use super::file::{File, MazeTable, MethodTable, OneOrMany};
 use super::{Changes, Experiment, check_name, read_text};
 use crate::check::Comparison;
-use crate::control::{Control, PlannerChoice, Planning};
+use crate::control::{Control, Planning};
 use crate::result::{MazeInfo, Unit};
 use crate::{Error, Result, fnv1a};
 use backsweep::{Optimism, PlannerKind, Settings};
 use backsweep_worlds::{Law, MazeTask};
 use std::path::Path;
 use std::sync::Arc;
+
+/// The largest change of a value that value iteration leaves where the file says cycles.
+const SWEEP_TOLERANCE: f64 = 1e-6;
 
 impl Experiment {
     pub(super) fn add_control(&mut self, file: &File, folder: &Path, changes: &Changes) -> Result<()> {
@@ -77,7 +80,7 @@ impl Experiment {
         maze: &MazeTable,
         task: &Arc<MazeTask>,
         method: &MethodTable,
-        planner: PlannerChoice,
+        planner: PlannerKind,
     ) -> Result<()> {
         let name = method_name(method);
         check_name("name", name)?;
@@ -121,8 +124,15 @@ impl Experiment {
         for &planning in &plannings {
             let (cycles, tolerance) = match planning {
                 Planning::Cycles(0) => return Err(Error::new("cycles is 0; expected a number above 0")),
-                Planning::Cycles(cycles) => (Some(cycles), Settings::default().tolerance),
-                Planning::Until(tolerance) => (None, tolerance),
+                Planning::Cycles(cycles) => (Some(cycles), None),
+                Planning::Until(tolerance) => (None, Some(tolerance)),
+            };
+            // Sweeps stop at the tolerance, which takes the place of a threshold.
+            let sweeps = planner == backsweep_baselines::VALUE_ITERATION;
+            let threshold = match tolerance {
+                _ if !sweeps => method.threshold.unwrap_or(learning.threshold),
+                Some(tolerance) => tolerance,
+                None => SWEEP_TOLERANCE,
             };
             for &m in min_visits {
                 let parameter = is_curve.then_some(f64::from(m));
@@ -133,9 +143,8 @@ impl Experiment {
                     settings: Settings {
                         discount: learning.discount,
                         optimism: Optimism { value: learning.optimism, min_visits: m },
-                        threshold: method.threshold.unwrap_or(learning.threshold),
+                        threshold,
                         queue: learning.queue.parse().map_err(Error::from)?,
-                        tolerance,
                     },
                     planning,
                     freeze: method.freeze,
@@ -150,8 +159,7 @@ impl Experiment {
                 control.agent()?; // checks all numbers before anything runs
                 let seconds = expected_seconds(&control);
                 if method.compare_with_sweeps {
-                    let parameter = Some(tolerance);
-                    let key = self.key(&maze.name, name.into(), cycles, parameter);
+                    let key = self.key(&maze.name, name.into(), cycles, tolerance);
                     self.add(key, Unit::Step, false, 2.0 * seconds, Box::new(Comparison { control }))?;
                 } else {
                     self.add(key, Unit::Step, false, seconds, Box::new(control))?;
@@ -168,7 +176,7 @@ fn method_name(method: &MethodTable) -> &str {
 
 /// Roughly how long a run takes, from measurements in the paper's maze; used only to estimate the remaining time.
 fn expected_seconds(control: &Control) -> f64 {
-    let is_slow = matches!(control.planner, PlannerChoice::Library(PlannerKind::WieringSchmidhuber));
+    let is_slow = control.planner == backsweep_baselines::WIERING_SCHMIDHUBER;
     let microseconds = match control.planning {
         Planning::Cycles(n) if is_slow => 0.2 + 1.2 * f64::from(n),
         Planning::Cycles(n) => 0.2 + 0.25 * f64::from(n),

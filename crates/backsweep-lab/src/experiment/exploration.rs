@@ -136,7 +136,7 @@ fn settings(table: &AgentTable) -> Result<AgentSettings> {
         age_bonus: table.age_bonus.unwrap_or(default.age_bonus),
         forgetting,
         cycles: table.cycles.map_or(default.cycles, u64::from),
-        planner: table.planner.as_deref().map_or(Ok(default.planner), str::parse)?,
+        planner: table.planner.as_deref().map_or(Ok(default.planner), backsweep_baselines::named)?,
     })
 }
 

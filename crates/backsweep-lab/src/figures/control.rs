@@ -5,14 +5,13 @@ use super::palette::look;
 use crate::method::Method;
 use crate::result::Results;
 use crate::{published, query};
-use backsweep::PlannerKind;
 
 /// Experiment and task, with the task of the conference version that is laid over it.
 const TASKS: [(&str, &str, u32); 3] =
     [("fig3", "fifteen", 2), ("fig3_icml", "four_80", 1), ("fig3_icml", "four_60", 1)];
 const CYCLES: [f64; 4] = [1.0, 3.0, 5.0, 10.0];
 /// The methods without update cycles.
-const LEVELS: [Method; 2] = [Method::Planner(PlannerKind::ValueIteration), Method::RMax];
+const LEVELS: [Method; 2] = [Method::Planner(backsweep_baselines::VALUE_ITERATION), Method::RMax];
 const SCORE: &str = "mean discounted return";
 /// How far below the best score the close view reaches.
 const CLOSE: f64 = 3.5;

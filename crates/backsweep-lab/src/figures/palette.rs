@@ -4,6 +4,7 @@
 use super::chart::{Mark, Paint};
 use crate::method::Method;
 use backsweep::PlannerKind;
+use backsweep_baselines::{MOORE_ATKESON, PENG_WILLIAMS, VALUE_ITERATION, WIERING_SCHMIDHUBER};
 
 /// How a method looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,16 @@ pub struct Look {
     /// Its marker.
     pub mark: Mark,
 }
+
+/// Styles of the planners.
+const PLANNERS: [(PlannerKind, Paint, Mark); 6] = [
+    (PlannerKind::SMALL_BACKUPS, Paint::Hex("#0072b2"), Mark::Circle),
+    (PlannerKind::REVERSED_FULL_BACKUPS, Paint::Hex("#009e73"), Mark::Diamond),
+    (MOORE_ATKESON, Paint::Hex("#d55e00"), Mark::Square),
+    (PENG_WILLIAMS, Paint::Hex("#cc79a7"), Mark::Triangle),
+    (WIERING_SCHMIDHUBER, Paint::Hex("#e69f00"), Mark::TriangleDown),
+    (VALUE_ITERATION, Paint::Ink, Mark::Circle),
+];
 
 /// Styles of the agents of our suites, by their names in the experiment files.
 const AGENTS: [(&str, Paint, Mark); 10] = [
@@ -36,26 +47,25 @@ const OTHERS: [(Paint, Mark); 4] = [
     (Paint::Hex("#5f8f8f"), Mark::Square),
 ];
 
+fn other(name: &str) -> (Paint, Mark) {
+    let sum: usize = name.bytes().map(usize::from).sum();
+    OTHERS[sum % OTHERS.len()]
+}
+
 /// The style of `method`. A method of a user gets a style from its name, always the same.
 pub fn look(method: &Method) -> Look {
     let (paint, mark) = match method {
-        Method::Planner(PlannerKind::SmallBackups) | Method::SmallBackup => {
-            (Paint::Hex("#0072b2"), Mark::Circle)
+        Method::SmallBackup => (Paint::Hex("#0072b2"), Mark::Circle),
+        Method::Planner(kind) => {
+            let known = PLANNERS.iter().find(|(planner, ..)| planner == kind);
+            known.map_or_else(|| other(kind.name()), |(_, paint, mark)| (*paint, *mark))
         }
-        Method::Planner(PlannerKind::ReversedFullBackups) => (Paint::Hex("#009e73"), Mark::Diamond),
-        Method::Planner(PlannerKind::MooreAtkeson) => (Paint::Hex("#d55e00"), Mark::Square),
-        Method::Planner(PlannerKind::PengWilliams) => (Paint::Hex("#cc79a7"), Mark::Triangle),
-        Method::Planner(PlannerKind::WieringSchmidhuber) => (Paint::Hex("#e69f00"), Mark::TriangleDown),
-        Method::Planner(PlannerKind::ValueIteration) => (Paint::Ink, Mark::Circle),
         Method::RMax => (Paint::Hex("#8c8c8c"), Mark::Square),
         Method::TdConstant => (Paint::Hex("#a6611a"), Mark::Square),
         Method::TdDecaying => (Paint::Hex("#56b4e9"), Mark::Triangle),
         Method::Other(name) => {
             let known = AGENTS.iter().find(|(agent, ..)| agent == name);
-            known.map(|(_, paint, mark)| (*paint, *mark)).unwrap_or_else(|| {
-                let sum: usize = name.bytes().map(usize::from).sum();
-                OTHERS[sum % OTHERS.len()]
-            })
+            known.map_or_else(|| other(name), |(_, paint, mark)| (*paint, *mark))
         }
     };
     Look { paint, mark }

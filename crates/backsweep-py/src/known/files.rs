@@ -58,7 +58,7 @@ pub fn read(
 /// The model that a saved agent has learned, with its names as text.
 fn learned(path: &Path) -> mdp::Result<Mdp> {
     let place = format!("{}: ", path.display());
-    let learner = SavedAgent::load(path).map_err(|error| {
+    let learner = SavedAgent::load_among(path, &backsweep_baselines::PLANNERS).map_err(|error| {
         let text = error.to_string();
         mdp::Error::new(path.display(), text.strip_prefix(&place).unwrap_or(&text))
     })?;

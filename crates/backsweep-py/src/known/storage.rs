@@ -81,7 +81,7 @@ impl Solved {
         let io = |error: backsweep::save::Error| errors::from_io(py, error);
         let damaged = |problem: String| errors::file(py, problem);
         let core = |error: backsweep::Error| damaged(error.to_string());
-        let learner = SavedAgent::restore(snapshot).map_err(io)?;
+        let learner = SavedAgent::restore_among(snapshot, &backsweep_baselines::PLANNERS).map_err(io)?;
         let mut solved = Self::of_agent(py, &NamedAgent::from_learner(py, learner, decode)?)?;
         let mdp = &mut solved.model.mdp;
         if snapshot.get("mdp.labels").is_some() {

@@ -1,7 +1,7 @@
 //! What one update cycle did, what is on the queue, and how a Q is computed: for drawing and for text.
 
 use backsweep::Explore;
-use backsweep::{Action, Agent, Pair, PlannerKind, State};
+use backsweep::{Action, Agent, Model, Pair, Planner, PlannerKind, State};
 use backsweep_worlds::grid_world::MAX_ACTIONS;
 use serde_json::{Value, json};
 
@@ -80,12 +80,12 @@ impl CycleReport {
 
 /// Does one update cycle and reports it.
 pub fn observed_cycle(agent: &mut Agent, kind: PlannerKind) -> CycleReport {
-    let popped = agent.acting_planner().next_state(agent.model());
+    let popped = agent.acting_planner().queue().and_then(|queue| queue.next_state(agent.model()));
     let predecessors = popped.map_or_else(Vec::new, |state| believed_predecessors(agent, state));
     let before = (action_values(agent), relied_on(agent, popped), listed(agent));
-    let counted = agent.acting_planner().counters();
+    let counted = agent.acting_planner().counters().unwrap_or_default();
     agent.plan(backsweep::Budget::Cycles(1));
-    let after = agent.acting_planner().counters();
+    let after = agent.acting_planner().counters().unwrap_or_default();
     let changes = before.0.iter().zip(action_values(agent)).enumerate();
     let backups: Vec<BackedUp> = changes
         .filter(|(_, (old, new))| **old != *new)
@@ -118,9 +118,9 @@ pub fn observed_cycle(agent: &mut Agent, kind: PlannerKind) -> CycleReport {
 fn outcomes_backed_up(agent: &Agent, kind: PlannerKind, popped: Option<State>) -> u64 {
     let model = agent.model();
     let of = |state: State| model.pairs(state).map(|pair| model.n_successors(pair) as u64).sum::<u64>();
-    match (kind, popped) {
-        (PlannerKind::ValueIteration, _) | (_, None) => model.states().map(of).sum(),
-        (_, Some(state)) => of(state),
+    match popped {
+        Some(state) if kind != backsweep_baselines::VALUE_ITERATION => of(state),
+        _ => model.states().map(of).sum(),
     }
 }
 
@@ -168,9 +168,14 @@ fn believed_predecessors(agent: &Agent, state: State) -> Vec<u32> {
     cells
 }
 
+/// The priority of a state, 0 if it is not queued or there is no queue.
+pub fn priority(planner: &dyn Planner, model: &Model, state: State) -> f64 {
+    planner.queue().map_or(0.0, |queue| queue.priority(model, state))
+}
+
 fn listed(agent: &Agent) -> Vec<Queued> {
     let model = agent.model();
-    most_urgent(model.states().map(|state| agent.acting_planner().priority(model, state)))
+    most_urgent(model.states().map(|state| priority(agent.acting_planner(), model, state)))
 }
 
 /// The most urgent cells, highest priority first; among equal ones, the lowest cell.
@@ -221,7 +226,7 @@ pub fn cell_json(agent: &Agent, state: State) -> Value {
         "q": pairs.iter().map(|&pair| values.action_value(pair)).collect::<Vec<_>>(),
         "visits": pairs.iter().map(|&pair| model.weight(pair) as u64).collect::<Vec<_>>(),
         "known": pairs.iter().all(|&pair| values.is_known(model, pair)),
-        "priority": number(planner.priority(model, state)),
+        "priority": number(priority(planner, model, state)),
         "discount": values.discount(),
         "min_visits": values.optimism().min_visits,
         // In a world drawn from the posterior, P̂ and R̂ are not the counts.

@@ -2,12 +2,12 @@
 
 use super::frame::{AgentFrame, best_of};
 use super::history::History;
-use super::report::{CycleReport, action_values, by_pair, cell_json, observed_cycle, relied_on};
+use super::report::{CycleReport, action_values, by_pair, cell_json, observed_cycle, priority, relied_on};
 use super::time_to_optimum::{TimeToOptimum, Trial, WorkDone};
 use crate::agent_spec::AgentSpec;
 use crate::error::Result;
 use crate::scene::Scene;
-use backsweep::planner::Counters;
+use backsweep::planner::{Counters, QueueView};
 use backsweep::{
     Action, Agent, Budget, Environment, EpsilonGreedy, Next, PlannerKind, Random, State, Step, Transition,
     Values,
@@ -117,7 +117,7 @@ impl WatchedAgent {
         }
         let settings = world.optimistic(scene.settings());
         self.exploration = self.spec.exploration(scene);
-        if self.agent.planner().settings() == settings {
+        if self.agent.planner().settings() == Some(settings) {
             self.agent.set_policy(policy);
         } else {
             let planner = self.spec.planner.build(settings)?;
@@ -211,7 +211,7 @@ impl WatchedAgent {
     }
 
     fn slice(&self, cycles: u64) -> u64 {
-        cycles.min(if self.spec.planner == PlannerKind::ValueIteration { 1 } else { SLICE })
+        cycles.min(if self.spec.planner == backsweep_baselines::VALUE_ITERATION { 1 } else { SLICE })
     }
 
     /// Subtracts the cycles just done from the remaining ones, and closes the step when none remain. A planner that did
@@ -280,7 +280,7 @@ impl WatchedAgent {
     }
 
     fn counters(&self) -> Counters {
-        self.agent.acting_planner().counters()
+        self.agent.acting_planner().counters().unwrap_or_default()
     }
 
     /// The mean return of all episodes.
@@ -367,7 +367,7 @@ impl WatchedAgent {
                 .states()
                 .map(|state| model.pairs(state).next().is_some() && model.pairs(state).all(is_known))
                 .collect(),
-            priorities: model.states().map(|state| planner.priority(model, state)).collect(),
+            priorities: model.states().map(|state| priority(planner, model, state)).collect(),
             q,
             changes,
             position: self.state.0,
@@ -376,8 +376,8 @@ impl WatchedAgent {
             episodes: self.episodes,
             last_return: self.last_return,
             mean_return: self.mean_return(),
-            counters: planner.counters(),
-            queue_length: planner.queue_length(),
+            counters: planner.counters().unwrap_or_default(),
+            queue_length: planner.queue().map_or(0, QueueView::n_queued),
             steps_per_second: self.steps_per_second,
             returns: self.returns.clone(),
             backups: self.backups.clone(),

@@ -21,7 +21,7 @@ fn small(planner: PlannerKind) -> Scene {
 
 #[test]
 fn every_planner_learns_exactly_as_in_the_cores_own_loop() {
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         let scene = small(kind);
         let world = scene.grid_world().unwrap();
         let mut agent = Agent::from_parts(
@@ -48,7 +48,7 @@ fn every_planner_learns_exactly_as_in_the_cores_own_loop() {
 
 #[test]
 fn one_cycle_changes_exactly_the_predecessors() {
-    for planner in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups] {
+    for planner in [PlannerKind::REVERSED_FULL_BACKUPS, PlannerKind::SMALL_BACKUPS] {
         let scene = small(planner);
         let world = scene.grid_world().unwrap();
         let mut agent = WatchedAgent::new(scene.agent_specs().next().unwrap(), &scene, &world).unwrap();
@@ -70,11 +70,10 @@ fn one_cycle_changes_exactly_the_predecessors() {
             let top = before.priorities.iter().copied().fold(0.0, f64::max);
             assert_eq!(before.priorities[popped as usize], top, "{planner}: the most urgent state is popped");
             // A pop of small backups may turn out to change V by nothing, or so little that it is lost in rounding.
-            let passed_on = match planner {
-                PlannerKind::SmallBackups => {
-                    (after.values[popped as usize] - before.values[popped as usize]).abs()
-                }
-                _ => top,
+            let passed_on = if planner == PlannerKind::SMALL_BACKUPS {
+                (after.values[popped as usize] - before.values[popped as usize]).abs()
+            } else {
+                top
             };
             if passed_on > 1e-9 {
                 assert_eq!(changed, report.predecessors, "{planner}");
@@ -89,7 +88,7 @@ fn one_cycle_changes_exactly_the_predecessors() {
 
 #[test]
 fn single_cycles_of_every_planner_are_reported() {
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         let scene = small(kind);
         let running = Running::start(scene, false);
         let before = running.send(ViewerCommand::Step { count: 60 });
@@ -99,7 +98,7 @@ fn single_cycles_of_every_planner_are_reported() {
         assert_eq!(frame.agents[0].steps, 60 + frame.cycles[0].waited, "a cycle is not a step");
         assert!(
             frame.cycles[0].popped.is_some()
-                || kind == PlannerKind::ValueIteration
+                || kind == backsweep_baselines::VALUE_ITERATION
                 || frame.agents[0].queue_length == 0,
             "{}",
             kind
@@ -111,7 +110,7 @@ fn single_cycles_of_every_planner_are_reported() {
 
 #[test]
 fn the_engine_obeys() {
-    let running = Running::start(Scene { speed: None, ..small(PlannerKind::ReversedFullBackups) }, true);
+    let running = Running::start(Scene { speed: None, ..small(PlannerKind::REVERSED_FULL_BACKUPS) }, true);
     running.wait(|frame| frame.agents[0].steps > 0);
     let paused = running.send(ViewerCommand::Pause {});
     assert!(!paused.running && paused.agents[0].steps > 0);
@@ -130,9 +129,9 @@ fn the_engine_obeys() {
     assert!(running.send(ViewerCommand::Run {}).running);
     // A faulty scene changes nothing.
     let scene = running.engine.frame().scene.clone();
-    let faulty = Box::new(Scene { epsilon: 2.0, ..small(PlannerKind::SmallBackups) });
+    let faulty = Box::new(Scene { epsilon: 2.0, ..small(PlannerKind::SMALL_BACKUPS) });
     assert!(running.refused(ViewerCommand::Scene { scene: faulty, restart: false }).contains("epsilon is 2"));
-    let faulty = Box::new(Scene { maze: "S..".into(), ..small(PlannerKind::SmallBackups) });
+    let faulty = Box::new(Scene { maze: "S..".into(), ..small(PlannerKind::SMALL_BACKUPS) });
     assert!(running.refused(ViewerCommand::Scene { scene: faulty, restart: false }).contains("no goal"));
     assert_eq!(running.engine.frame().scene, scene);
 }
@@ -157,7 +156,7 @@ fn it_runs_by_itself_and_never_faster_than_asked() {
 
 #[test]
 fn settings_change_while_it_learns() {
-    let running = Running::start(small(PlannerKind::ReversedFullBackups), false);
+    let running = Running::start(small(PlannerKind::REVERSED_FULL_BACKUPS), false);
     let learned = running.send(ViewerCommand::Step { count: 2000 });
     let change =
         |change: Scene| running.send(ViewerCommand::Scene { scene: Box::new(change), restart: false });
@@ -171,7 +170,7 @@ fn settings_change_while_it_learns() {
     let same =
         running.send(ViewerCommand::Scene { scene: Box::new((*planned.scene).clone()), restart: true });
     assert_eq!(same.agents[0].steps, 2000, "the scene that is already shown continues");
-    let restarted = change(Scene { planner: PlannerKind::MooreAtkeson, ..(*planned.scene).clone() });
+    let restarted = change(Scene { planner: backsweep_baselines::MOORE_ATKESON, ..(*planned.scene).clone() });
     assert_eq!(
         (restarted.agents[0].steps, restarted.life),
         (0, planned.life + 1),
@@ -181,17 +180,22 @@ fn settings_change_while_it_learns() {
 
 #[test]
 fn agents_in_a_race_see_the_same_random_numbers() {
-    let scene =
-        Scene { rival: Some(PlannerKind::ReversedFullBackups), ..small(PlannerKind::ReversedFullBackups) };
+    let scene = Scene {
+        rival: Some(PlannerKind::REVERSED_FULL_BACKUPS),
+        ..small(PlannerKind::REVERSED_FULL_BACKUPS)
+    };
     let running = Running::start(scene, false);
     for _ in 0..20 {
         let frame = running.send(ViewerCommand::Step { count: 37 });
         assert_eq!(frame.agents[0].position, frame.agents[1].position);
         assert_eq!(frame.agents[0].q, frame.agents[1].q);
     }
-    let other = Scene { rival: Some(PlannerKind::ValueIteration), ..small(PlannerKind::ReversedFullBackups) };
+    let other = Scene {
+        rival: Some(backsweep_baselines::VALUE_ITERATION),
+        ..small(PlannerKind::REVERSED_FULL_BACKUPS)
+    };
     let frame = running.send(ViewerCommand::Scene { scene: Box::new(other), restart: false });
-    assert_eq!(frame.agents[1].planner, PlannerKind::ValueIteration);
+    assert_eq!(frame.agents[1].planner, backsweep_baselines::VALUE_ITERATION);
     let frame = running.send(ViewerCommand::Step { count: 500 });
     assert_eq!(frame.agents[0].steps, frame.agents[1].steps);
     assert_ne!(frame.agents[0].q, frame.agents[1].q);
@@ -232,7 +236,7 @@ fn painting_a_wall_changes_the_policy() {
 
 #[test]
 fn start_goal_and_walls_can_be_painted_under_the_agent() {
-    let running = Running::start(small(PlannerKind::ReversedFullBackups), false);
+    let running = Running::start(small(PlannerKind::REVERSED_FULL_BACKUPS), false);
     let mut position = 0;
     while position == 0 {
         position = running.send(ViewerCommand::Step { count: 1 }).agents[0].position;
@@ -303,7 +307,7 @@ fn the_engine_beside_the_laboratory_at_full_speed() {
 
         let task = MazeTask::new(Maze::parse(PAPER_MAZE).unwrap(), Law::Fifteen, -1.0).unwrap();
         let scene = Scene::default();
-        let mut agent = Agent::with_planner(PlannerKind::ReversedFullBackups, scene.settings())
+        let mut agent = Agent::with_planner(PlannerKind::REVERSED_FULL_BACKUPS, scene.settings())
             .unwrap()
             .with_policy(EpsilonGreedy::new(0.05).unwrap());
         let mut random = Random::from_seed(1);

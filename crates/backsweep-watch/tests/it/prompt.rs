@@ -39,7 +39,7 @@ fn assert_prompt(what: &str, took: Duration) {
 
 #[test]
 fn every_command_is_answered_promptly_in_the_middle_of_ten_thousand_cycles() {
-    for planner in PlannerKind::ALL {
+    for planner in backsweep_baselines::PLANNERS {
         let (engine, thread) = Engine::start(large(planner, 0), true).unwrap();
         // Enough is learned that planning has a lot to do.
         while engine.frame().agents[0].steps < 20_000 {
@@ -78,7 +78,7 @@ fn every_command_is_answered_promptly_in_the_middle_of_ten_thousand_cycles() {
 
 #[test]
 fn a_change_from_cheap_to_costly_steps_does_not_freeze() {
-    let scene = Scene { speed: Some(3000.0), ..large(PlannerKind::ReversedFullBackups, 0) };
+    let scene = Scene { speed: Some(3000.0), ..large(PlannerKind::REVERSED_FULL_BACKUPS, 0) };
     let (engine, thread) = Engine::start(scene, true).unwrap();
     std::thread::sleep(Duration::from_millis(3000));
     send(&engine, change(json!({ "cycles": 10, "planner": "value_iteration", "speed": null })));
@@ -92,7 +92,7 @@ fn a_change_from_cheap_to_costly_steps_does_not_freeze() {
 
 #[test]
 fn long_steps_continue_after_they_are_answered_and_end_with_the_next_order() {
-    let (engine, thread) = Engine::start(large(PlannerKind::ValueIteration, 100), false).unwrap();
+    let (engine, thread) = Engine::start(large(backsweep_baselines::VALUE_ITERATION, 100), false).unwrap();
     assert_prompt("step", send(&engine, ViewerCommand::Step { count: 100_000 }));
     let frame = engine.frame();
     assert!(frame.busy && !frame.running, "it is still stepping");
@@ -113,7 +113,7 @@ fn long_steps_continue_after_they_are_answered_and_end_with_the_next_order() {
 #[test]
 fn a_pause_in_the_middle_of_a_step_does_not_change_what_is_learned() {
     let scene =
-        || Scene { cycles: 3000, maze: "S...\n.##.\n...G\n".into(), ..large(PlannerKind::SmallBackups, 0) };
+        || Scene { cycles: 3000, maze: "S...\n.##.\n...G\n".into(), ..large(PlannerKind::SMALL_BACKUPS, 0) };
     let learn = |pauses: bool| {
         let (engine, thread) = Engine::start(scene(), false).unwrap();
         if pauses {
@@ -150,7 +150,7 @@ fn two_viewers_can_change_different_settings_at_the_same_time() {
             other.unwrap();
             let scene = engine.frame().scene.clone();
             assert_eq!((scene.cycles, scene.epsilon), (i as u64, f64::from(i) / 100.0));
-            assert_eq!(scene.rival, Some(PlannerKind::ValueIteration));
+            assert_eq!(scene.rival, Some(backsweep_baselines::VALUE_ITERATION));
         }
     });
     engine.end();

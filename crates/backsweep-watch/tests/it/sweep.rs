@@ -15,7 +15,7 @@ fn small(planner: PlannerKind) -> Scene {
 
 #[test]
 fn a_cycle_waits_for_something_to_do_and_says_so() {
-    for planner in PlannerKind::ALL {
+    for planner in backsweep_baselines::PLANNERS {
         let running = Running::start(Scene { planner, ..Scene::default() }, false);
         let mut waited = 0;
         for _ in 0..5 {
@@ -41,7 +41,7 @@ fn a_cycle_gives_up_where_nothing_can_be_learned() {
 
 #[test]
 fn what_a_cycle_reports_adds_up() {
-    let scene = small(PlannerKind::ReversedFullBackups);
+    let scene = small(PlannerKind::REVERSED_FULL_BACKUPS);
     let running = Running::start(Scene { cycles: 0, ..scene }, false);
     running.send(ViewerCommand::Step { count: 300 });
     for _ in 0..50 {
@@ -73,9 +73,9 @@ fn what_a_cycle_reports_adds_up() {
 #[test]
 fn a_race_on_equal_backups_is_even_in_backups() {
     let scene = Scene {
-        rival: Some(PlannerKind::ValueIteration),
+        rival: Some(backsweep_baselines::VALUE_ITERATION),
         race: Race::Backups,
-        ..small(PlannerKind::ReversedFullBackups)
+        ..small(PlannerKind::REVERSED_FULL_BACKUPS)
     };
     let frame = Running::start(scene, false).send(ViewerCommand::Step { count: 20_000 });
     let [one, other] = &frame.agents[..] else { panic!("two agents") };
@@ -88,9 +88,9 @@ fn a_race_on_equal_backups_is_even_in_backups() {
 #[test]
 fn a_race_on_equal_time_lets_both_learn() {
     let scene = Scene {
-        rival: Some(PlannerKind::ValueIteration),
+        rival: Some(backsweep_baselines::VALUE_ITERATION),
         race: Race::Time,
-        ..small(PlannerKind::ReversedFullBackups)
+        ..small(PlannerKind::REVERSED_FULL_BACKUPS)
     };
     let frame = Running::start(scene, false).send(ViewerCommand::Step { count: 20_000 });
     assert!(frame.agents.iter().all(|agent| agent.steps > 0));
@@ -100,8 +100,8 @@ fn a_race_on_equal_time_lets_both_learn() {
 #[test]
 fn the_finish_line_is_reached_after_the_same_steps_however_fast_the_machine_is() {
     let finish = |speed: Option<f64>| {
-        let rival = Some(PlannerKind::MooreAtkeson);
-        let scene = Scene { speed, rival, epsilon: 0.2, ..small(PlannerKind::ReversedFullBackups) };
+        let rival = Some(backsweep_baselines::MOORE_ATKESON);
+        let scene = Scene { speed, rival, epsilon: 0.2, ..small(PlannerKind::REVERSED_FULL_BACKUPS) };
         let running = Running::start(scene, true);
         let frame =
             running.wait(|frame| frame.to_optimum.iter().all(|to_optimum| to_optimum["reached"] == true));
@@ -115,7 +115,7 @@ fn the_finish_line_is_reached_after_the_same_steps_however_fast_the_machine_is()
 #[test]
 fn after_a_reset_the_line_has_to_be_reached_again() {
     let running =
-        Running::start(Scene { epsilon: 0.2, speed: None, ..small(PlannerKind::SmallBackups) }, true);
+        Running::start(Scene { epsilon: 0.2, speed: None, ..small(PlannerKind::SMALL_BACKUPS) }, true);
     let reached = |life: u64| {
         let holds = move |frame: &Frame| frame.life == life && frame.to_optimum[0]["reached"] == true;
         running.wait(holds).to_optimum.clone()
@@ -129,7 +129,7 @@ fn after_a_reset_the_line_has_to_be_reached_again() {
 fn a_broken_world_is_relearned_counted_and_undone() {
     let maze = "S......G\n........\n.######.\n........\n";
     let law = "four".to_owned();
-    let base = small(PlannerKind::ReversedFullBackups);
+    let base = small(PlannerKind::REVERSED_FULL_BACKUPS);
     let scene = Scene { epsilon: 0.2, speed: None, cycles: 20, law, maze: maze.into(), ..base };
     let running = Running::start(scene, true);
     let reached = |cause: &'static str| {
@@ -158,7 +158,7 @@ fn a_broken_world_is_relearned_counted_and_undone() {
 #[test]
 fn runs_of_200_episodes_are_points_of_figure_3_unless_they_were_disturbed() {
     let runs = |disturb: bool| {
-        let scene = Scene { speed: None, ..small(PlannerKind::SmallBackups) };
+        let scene = Scene { speed: None, ..small(PlannerKind::SMALL_BACKUPS) };
         let (engine, thread) = backsweep_watch::engine::Engine::start_until(scene, false, Some(201)).unwrap();
         let running = Running::of(engine, thread);
         if disturb {

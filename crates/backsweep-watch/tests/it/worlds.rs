@@ -167,7 +167,7 @@ fn walls_are_built_and_opened_in_a_world_of_the_suite() {
 fn a_world_that_changes_by_itself_does_and_recovery_is_counted_for_each_exploration() {
     let scene = Scene {
         explore: "bayes_bonus:0.2".parse().unwrap(),
-        rival: Some(PlannerKind::ReversedFullBackups),
+        rival: Some(PlannerKind::REVERSED_FULL_BACKUPS),
         rival_explore: Some("epsilon_greedy".parse().unwrap()),
         rival_forget: Some("half_life:500".parse().unwrap()),
         epsilon: 0.1,

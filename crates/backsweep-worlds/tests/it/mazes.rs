@@ -65,7 +65,7 @@ fn soft_optimal_value(law: Law, discount: f64) -> f64 {
     let task = paper_task(law);
     let model = task.model().unwrap();
     let settings = Settings { discount: 0.99, ..Settings::default() }.accurate_to(1e-9);
-    let mut planner = PlannerKind::ReversedFullBackups.build(settings).unwrap();
+    let mut planner = PlannerKind::REVERSED_FULL_BACKUPS.build(settings).unwrap();
     planner.grow(&model);
     plan(&mut *planner, &model, Budget::UNTIL_IDLE);
     let policy = |pair: Pair| soft_greedy(&model, planner.values(), pair);

@@ -3,43 +3,60 @@
 use super::Agent;
 use crate::explore::acting::Acting;
 use crate::{
-    EpsilonGreedy, Exploration, Model, Optimism, PlannerKind, QueueKind, Result, Settings, Snapshot,
+    EpsilonGreedy, Error, Exploration, Model, Optimism, PlannerKind, QueueKind, Result, Settings, Snapshot,
 };
 
 impl Agent {
     /// The complete state of the agent, for storing.
-    pub fn store(&self) -> Snapshot {
+    ///
+    /// # Errors
+    /// If the planner is one of your own that offers no [`storable`](crate::Planner::storable) part.
+    pub fn store(&self) -> Result<Snapshot> {
+        let planner = self.planner.storable().ok_or(Error::Planner {
+            name: "of your own",
+            lacks: "cannot be stored",
+            expected: "one that offers Planner::storable",
+        })?;
         let mut snapshot = Snapshot::new();
         self.model.store(&mut snapshot);
-        self.planner.store(&mut snapshot);
-        let settings = self.planner.settings();
-        snapshot.put("agent.planner", self.planner.kind().map_or("", PlannerKind::name).as_bytes().to_vec());
-        snapshot.put("agent.queue", settings.queue.name().as_bytes().to_vec());
-        let Settings { discount, optimism: Optimism { value, min_visits }, threshold, tolerance, .. } =
-            settings;
-        let numbers = [discount, value, f64::from(min_visits), threshold, tolerance, self.policy.epsilon()];
+        planner.store(&mut snapshot);
+        let Settings { discount, optimism: Optimism { value, min_visits }, threshold, queue } =
+            planner.settings();
+        snapshot.put("agent.planner", planner.kind().name().as_bytes().to_vec());
+        snapshot.put("agent.queue", queue.name().as_bytes().to_vec());
+        let numbers = [discount, value, f64::from(min_visits), threshold, self.policy.epsilon()];
         snapshot.put("agent.settings", numbers.to_vec());
         if let Some(acting) = &self.acting {
             acting.store(&self.model, &*self.planner, &mut snapshot);
         }
-        snapshot
+        Ok(snapshot)
     }
 
-    /// The stored agent: it continues bit for bit as the original would have.
+    /// The stored agent, if its planner is one of the core's: it continues bit for bit as the original would have.
     ///
     /// # Errors
-    /// If the snapshot does not describe an agent; nothing in it is trusted.
+    /// If the snapshot does not describe an agent, or one with a planner that is not of the core (see
+    /// [`restore_among`](Self::restore_among)); nothing in it is trusted.
     pub fn restore(snapshot: &Snapshot) -> Result<Self> {
+        Self::restore_among(snapshot, &PlannerKind::SWEEPING)
+    }
+
+    /// As [`restore`](Self::restore), with a planner of one of these kinds.
+    ///
+    /// # Errors
+    /// As for `restore`; a planner of another kind is refused by its name.
+    pub fn restore_among(snapshot: &Snapshot, planners: &[PlannerKind]) -> Result<Self> {
         let text = |name: &str| Ok(String::from_utf8_lossy(snapshot.bytes(name)?).into_owned());
-        let kind: PlannerKind = text("agent.planner")?.parse()?;
+        let kind = PlannerKind::named(&text("agent.planner")?, planners)?;
         let queue: QueueKind = text("agent.queue")?.parse()?;
-        let &[discount, value, min_visits, threshold, tolerance, epsilon] =
-            snapshot.f64s("agent.settings")?
+        // Files of versions 1 and 2 hold a tolerance too.
+        let (&[discount, value, min_visits, threshold, epsilon]
+        | &[discount, value, min_visits, threshold, _, epsilon]) = snapshot.f64s("agent.settings")?
         else {
-            return Err(Snapshot::problem("agent.settings", "expected 6 items"));
+            return Err(Snapshot::problem("agent.settings", "expected 5 items"));
         };
         let optimism = Optimism { value, min_visits: min_visits as u32 };
-        let mut settings = Settings { discount, optimism, threshold, queue, tolerance }.check()?;
+        let mut settings = Settings { discount, optimism, threshold, queue }.check()?;
         let model = Model::restore(snapshot)?;
         let mut acting = None;
         if let Some(exploration) = Exploration::stored(snapshot)? {

@@ -147,7 +147,9 @@ impl Acting {
         match &mut self.values {
             ActingValues::Recommending => planner.refresh(model, pair),
             ActingValues::Optimistic(acting) => {
-                acting.set_bonus(model, pair, 0.0);
+                if let Some(bonuses) = acting.bonuses() {
+                    bonuses.set_bonus(model, pair, 0.0);
+                }
                 acting.refresh(model, pair);
             }
             ActingValues::Drawn(drawn) => drawn.set_outcomes(state, action, outcomes)?,
@@ -186,7 +188,7 @@ impl Acting {
     pub fn bytes(&self) -> usize {
         let acting = match &self.values {
             ActingValues::Recommending => 0,
-            ActingValues::Optimistic(planner) => planner.bytes(),
+            ActingValues::Optimistic(planner) => planner_bytes(&**planner),
             ActingValues::Drawn(drawn) => drawn.bytes(),
         };
         acting
@@ -311,10 +313,10 @@ impl Acting {
         let bonus = self.settings.has_bonus().then(|| self.bonus(model, pair));
         match (&mut self.values, bonus) {
             (ActingValues::Recommending, _) => {}
-            (ActingValues::Optimistic(acting), Some(bonus)) => {
-                acting.observe_with_bonus(model, change, bonus)
-            }
-            (ActingValues::Optimistic(acting), None) => acting.observe(model, change),
+            (ActingValues::Optimistic(acting), bonus) => match (bonus, acting.bonuses()) {
+                (Some(bonus), Some(bonuses)) => bonuses.observe_with_bonus(model, change, bonus),
+                _ => acting.observe(model, change),
+            },
             (ActingValues::Drawn(drawn), bonus) if is_new => drawn.observe(transition, change.weight, bonus),
             (ActingValues::Drawn(drawn), bonus) => {
                 drawn.redraw_pair(model, pair, &self.statistics);
@@ -363,10 +365,17 @@ impl Acting {
             ActingValues::Optimistic(acting)
                 if (acting.values().bonus(pair) - bonus).abs() > tolerance * bonus =>
             {
-                acting.set_bonus(model, pair, bonus);
+                if let Some(bonuses) = acting.bonuses() {
+                    bonuses.set_bonus(model, pair, bonus);
+                }
             }
             ActingValues::Recommending | ActingValues::Optimistic(_) => {}
             ActingValues::Drawn(drawn) => drawn.set_bonus(pair, bonus),
         }
     }
+}
+
+/// Bytes in use; only for the values of a planner that does not know.
+pub(super) fn planner_bytes(planner: &dyn Planner) -> usize {
+    planner.bytes().unwrap_or_else(|| planner.values().bytes())
 }

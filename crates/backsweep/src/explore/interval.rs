@@ -10,7 +10,7 @@
 use super::Exploration;
 use crate::Forgetting;
 use crate::{Budget, Error, Model, Optimism, Pair, Planner, Result, Settings, plan};
-use backsweep_core::planner::ReversedFullBackups;
+use backsweep_core::planner::{Bonuses, ReversedFullBackups};
 
 /// How close the computed values are to the exact ends of the intervals, relative to the largest possible value.
 const TOLERANCE: f64 = 1e-6;

@@ -18,6 +18,7 @@
 //! (RiverSwim: regret 1,550 instead of 65).
 
 use super::Exploration;
+use super::acting::planner_bytes;
 use super::draws::{exponential, gamma, normal};
 use super::statistics::Statistics;
 use crate::forget::fading::LARGE;
@@ -128,7 +129,9 @@ impl Posterior {
     pub fn set_outcomes(&mut self, state: State, action: Action, outcomes: &[Outcome]) -> Result<()> {
         for World { model, planner } in &mut self.worlds {
             let pair = model.set_outcomes(state, action, outcomes)?;
-            planner.set_bonus(model, pair, 0.0);
+            if let Some(bonuses) = planner.bonuses() {
+                bonuses.set_bonus(model, pair, 0.0);
+            }
             planner.refresh(model, pair);
         }
         Ok(())
@@ -136,7 +139,9 @@ impl Posterior {
 
     pub fn set_bonus(&mut self, pair: Pair, bonus: f64) {
         for World { model, planner } in &mut self.worlds {
-            planner.set_bonus(model, pair, bonus);
+            if let Some(bonuses) = planner.bonuses() {
+                bonuses.set_bonus(model, pair, bonus);
+            }
         }
     }
 
@@ -146,9 +151,9 @@ impl Posterior {
             let weight = unit * exponential(&mut self.random);
             // What the model has accepted fits the worlds too.
             let Ok(Some(change)) = model.record_weighted(transition, weight) else { continue };
-            match bonus {
-                Some(bonus) => planner.observe_with_bonus(model, &change, bonus),
-                None => planner.observe(model, &change),
+            match (bonus, planner.bonuses()) {
+                (Some(bonus), Some(bonuses)) => bonuses.observe_with_bonus(model, &change, bonus),
+                _ => planner.observe(model, &change),
             }
         }
     }
@@ -186,7 +191,7 @@ impl Posterior {
         unit: f64,
     ) {
         let World { model, planner } = &mut self.worlds[world];
-        let (imagined, discount) = (unit * gamma(&mut self.random, self.prior), planner.settings().discount);
+        let (imagined, discount) = (unit * gamma(&mut self.random, self.prior), planner.values().discount());
         let state = model.state_of(pair);
         if discount == 1.0 {
             // Without discount a reward for ever has no value: the value is received at once, and the episode ends.
@@ -232,7 +237,7 @@ impl Posterior {
     }
 
     pub fn bytes(&self) -> usize {
-        self.worlds.iter().map(|world| world.model.bytes() + world.planner.bytes()).sum()
+        self.worlds.iter().map(|world| world.model.bytes() + planner_bytes(&*world.planner)).sum()
     }
 
     /// The weights of a pair in each world: those of its successors, and of what ended.
@@ -249,7 +254,9 @@ impl Posterior {
         for (i, World { model, planner }) in self.worlds.iter().enumerate() {
             let mut world = Snapshot::new();
             model.store(&mut world);
-            planner.store(&mut world);
+            if let Some(planner) = planner.storable() {
+                planner.store(&mut world);
+            }
             snapshot.put_part(&format!("world{i}."), &world);
         }
     }

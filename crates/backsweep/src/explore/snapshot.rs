@@ -70,7 +70,9 @@ impl Acting {
             ActingValues::Recommending => {}
             ActingValues::Optimistic(acting) => {
                 let mut part = Snapshot::new();
-                acting.store(&mut part);
+                if let Some(acting) = acting.storable() {
+                    acting.store(&mut part);
+                }
                 snapshot.put_part("acting.", &part);
             }
             ActingValues::Drawn(drawn) => drawn.store(snapshot),
@@ -93,7 +95,7 @@ impl Acting {
         if let Forgetting::Window(length) = exploration.forgetting {
             acting.window = Some(Window::restore(length, model, snapshot)?);
         }
-        if let Some(settings) = acting.acting(model).map(|(_, planner)| planner.settings()) {
+        if let Some(settings) = acting.acting(model).and_then(|(_, planner)| planner.settings()) {
             acting.values = match acting.values {
                 ActingValues::Recommending => ActingValues::Recommending,
                 ActingValues::Optimistic(_) => {
@@ -104,6 +106,6 @@ impl Acting {
                 }
             };
         }
-        Ok((acting, planner.settings()))
+        Ok((acting, planner.settings().unwrap_or(settings)))
     }
 }

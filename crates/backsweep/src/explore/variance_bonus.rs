@@ -17,7 +17,9 @@ pub(super) fn bonus(c: f64, d: f64, range: f64, n: f64, variance: f64) -> f64 {
 /// known, and the standard deviation of a sum is at most the sum of theirs. An end is worth 0.
 pub(super) fn variance(model: &Model, planner: &dyn Planner, pair: Pair, of_reward: f64) -> f64 {
     let weight = model.weight(pair);
-    let u = |next: &crate::Successor| planner.backed_up_value(next.state, next.arc).unwrap_or(0.0);
+    let u = |next: &crate::Successor| {
+        planner.backed_up_value(next.state, next.arc).unwrap_or_else(|| planner.values().value(next.state))
+    };
     let mean = model.successors(pair).map(|next| next.weight / weight * u(&next)).sum::<f64>();
     let (mut variance, mut left) = (0.0, 1.0);
     for next in model.successors(pair) {

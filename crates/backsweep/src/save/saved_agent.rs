@@ -1,7 +1,7 @@
 //! The whole learner: agent, random generator and names.
 
 use super::{Error, Name, Result, decode, decode_names, encode, encode_names, load, save};
-use crate::{Agent, Array, Random, Snapshot, State};
+use crate::{Agent, Array, PlannerKind, Random, Snapshot, State};
 use std::path::Path;
 
 /// Names of an agent's states and actions.
@@ -47,7 +47,7 @@ impl SavedAgent {
     /// # Errors
     /// If a name cannot be stored.
     pub fn store(&self) -> Result<Snapshot> {
-        let mut snapshot = self.agent.store();
+        let mut snapshot = self.agent.store()?;
         snapshot.put("random", self.random.state().to_vec());
         if let Some(names) = &self.names {
             names.store(&mut snapshot)?;
@@ -55,12 +55,20 @@ impl SavedAgent {
         Ok(snapshot)
     }
 
-    /// The learner that was stored.
+    /// The learner that was stored, if its planner is one of the core's.
     ///
     /// # Errors
     /// If the arrays do not describe one.
     pub fn restore(snapshot: &Snapshot) -> Result<Self> {
-        let agent = Agent::restore(snapshot)?;
+        Self::restore_among(snapshot, &PlannerKind::SWEEPING)
+    }
+
+    /// As [`restore`](Self::restore), with a planner of one of these kinds.
+    ///
+    /// # Errors
+    /// As for `restore`; a planner of another kind is refused by its name.
+    pub fn restore_among(snapshot: &Snapshot, planners: &[PlannerKind]) -> Result<Self> {
+        let agent = Agent::restore_among(snapshot, planners)?;
         let state = snapshot.u64s("random")?.try_into().ok();
         let random = state
             .and_then(Random::from_state)
@@ -77,9 +85,14 @@ impl SavedAgent {
         Ok(encode(&self.store()?))
     }
 
-    /// The learner in the bytes of a file.
+    /// The learner in the bytes of a file, if its planner is one of the core's.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        Self::restore(&decode(bytes)?)
+        Self::from_bytes_among(bytes, &PlannerKind::SWEEPING)
+    }
+
+    /// As [`from_bytes`](Self::from_bytes), with a planner of one of these kinds.
+    pub fn from_bytes_among(bytes: &[u8], planners: &[PlannerKind]) -> Result<Self> {
+        Self::restore_among(&decode(bytes)?, planners)
     }
 
     /// Writes the learner to a file; see [`save`].
@@ -87,9 +100,14 @@ impl SavedAgent {
         save(path, &self.store()?)
     }
 
-    /// Reads a learner from a file; see [`load`].
+    /// Reads a learner from a file, if its planner is one of the core's; see [`load`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
-        Self::restore(&load(&path)?).map_err(|error| error.in_file(path.as_ref()))
+        Self::load_among(path, &PlannerKind::SWEEPING)
+    }
+
+    /// As [`load`](Self::load), with a planner of one of these kinds.
+    pub fn load_among(path: impl AsRef<Path>, planners: &[PlannerKind]) -> Result<Self> {
+        Self::restore_among(&load(&path)?, planners).map_err(|error| error.in_file(path.as_ref()))
     }
 }
 

@@ -91,9 +91,8 @@ fn the_bound_is_never_exceeded() {
             optimism,
             threshold: pick(&mut random, &[1e-9, 1e-3, 0.5]),
             queue: if random.chance(0.5) { QueueKind::Exact } else { QueueKind::Bucket },
-            ..Settings::default()
         };
-        let kind = [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups][random.below(2) as usize];
+        let kind = [PlannerKind::REVERSED_FULL_BACKUPS, PlannerKind::SMALL_BACKUPS][random.below(2) as usize];
         let mut agent = Agent::with_planner(kind, settings).unwrap();
         let mut book = Book::default();
         any_model(&mut agent, &mut book, &mut random);
@@ -127,6 +126,6 @@ fn an_agent_that_has_planned_is_sure_of_its_policy() {
     assert!(before > agent.bound().unwrap());
     let mut undiscounted = Agent::new(Settings { discount: 1.0, ..Settings::default() }).unwrap();
     assert_eq!(undiscounted.bound(), None);
-    let mut baseline = Agent::with_planner(PlannerKind::MooreAtkeson, Settings::default()).unwrap();
+    let mut baseline = Agent::with_planner(backsweep_baselines::MOORE_ATKESON, Settings::default()).unwrap();
     assert_eq!(baseline.bound(), None);
 }

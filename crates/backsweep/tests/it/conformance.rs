@@ -6,7 +6,7 @@ use backsweep::{Agent, Budget, Next, Optimism, Outcome, PlannerKind, QueueKind, 
 
 /// Every planner with every queue.
 fn planners() -> impl Iterator<Item = (PlannerKind, QueueKind)> {
-    PlannerKind::ALL.into_iter().flat_map(|kind| QUEUES.map(|queue| (kind, queue)))
+    backsweep_baselines::PLANNERS.into_iter().flat_map(|kind| QUEUES.map(|queue| (kind, queue)))
 }
 
 fn agent(planner: PlannerKind, queue: QueueKind, discount: f64) -> Agent {
@@ -138,7 +138,7 @@ fn learned_models_are_solved_by_every_planner() {
                     agent.add_state(n).unwrap();
                 }
                 // Value iteration would sweep over all states after every step.
-                let cycles = if planner == PlannerKind::ValueIteration { 0 } else { 2 };
+                let cycles = if planner == backsweep_baselines::VALUE_ITERATION { 0 } else { 2 };
                 for transition in &steps {
                     agent.observe_transition(transition).unwrap();
                     agent.plan(Budget::Cycles(cycles));
@@ -147,7 +147,7 @@ fn learned_models_are_solved_by_every_planner() {
                 let found = values(&agent);
                 let (error, state) = worst(&found, &expected);
                 assert!(error <= 1e-9, "{place}: state {state} is {} not {}", found[state], expected[state]);
-                if (planner, queue) == (PlannerKind::ReversedFullBackups, QueueKind::Exact) {
+                if (planner, queue) == (PlannerKind::REVERSED_FULL_BACKUPS, QueueKind::Exact) {
                     check_best_actions(&agent, &book, discount, value, min_visits);
                 }
             }
@@ -221,7 +221,7 @@ fn known_answers_of_the_book() {
     // Sutton & Barto, 2nd edition: gridworld 3.5/3.8 has v*(A) = 24.4 and v*(B) = 19.4 at discount 0.9; the Dyna maze takes
     // 14 steps; with a capital of 50 the gambler wins with probability 0.4.
     let solved = |name: &str, discount: f64| {
-        let mut agent = agent(PlannerKind::ReversedFullBackups, QueueKind::Exact, discount);
+        let mut agent = agent(PlannerKind::REVERSED_FULL_BACKUPS, QueueKind::Exact, discount);
         problem(name).give(&mut agent);
         solve(&mut agent, 1e-10);
         agent

@@ -4,8 +4,8 @@
 
 use crate::common::{QUEUES, on, step};
 use backsweep::{
-    Action, Agent, Budget, Environment, EpisodeEnd, EpsilonGreedy, Next, Optimism, PlannerKind, Random,
-    Settings, State, Step, run_episode,
+    Action, Agent, Budget, Environment, EpisodeEnd, EpsilonGreedy, Next, Optimism, Random, Settings, State,
+    Step, run_episode,
 };
 
 /// A grid of SIDE × SIDE cells, four moves, −1 per step, from one corner to the other.
@@ -41,7 +41,7 @@ impl Environment for Grid {
 #[test]
 fn values_go_down_and_the_goal_is_reached() {
     let discount = 0.99;
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         for queue in QUEUES {
             let place = format!("{}, {queue:?}", kind);
             let optimism = Optimism { value: 0.0, min_visits: 4 };
@@ -49,7 +49,7 @@ fn values_go_down_and_the_goal_is_reached() {
             let policy = EpsilonGreedy::new(0.05).unwrap();
             let mut agent = Agent::with_planner(kind, settings).unwrap().with_policy(policy);
             let mut random = Random::from_seed(1);
-            let cycles = if kind == PlannerKind::ValueIteration { u64::MAX } else { 3 };
+            let cycles = if kind == backsweep_baselines::VALUE_ITERATION { u64::MAX } else { 3 };
             let mut last_steps = 0;
             for episode in 0..150 {
                 // Peng & Williams' agent can wander; the cap must not bind once values have spread.
@@ -72,7 +72,7 @@ fn values_go_down_and_the_goal_is_reached() {
 /// One state, one action, reward −1, back to itself: V must leave 0 at the fourth visit and not before.
 #[test]
 fn values_leave_the_optimistic_value_at_the_last_visit_that_it_covers() {
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         for queue in QUEUES {
             let place = format!("{}, {queue:?}", kind);
             let optimism = Optimism { value: 0.0, min_visits: 4 };
@@ -93,7 +93,7 @@ fn values_leave_the_optimistic_value_at_the_last_visit_that_it_covers() {
 /// If the optimistic value is above that of the best known action, it is the maximum.
 #[test]
 fn the_maximum_sees_the_optimistic_value() {
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         for queue in QUEUES {
             let place = format!("{}, {queue:?}", kind);
             let optimism = Optimism { value: 7.0, min_visits: 2 };
@@ -121,7 +121,7 @@ fn the_maximum_sees_the_optimistic_value() {
 /// The start value is not a pseudo-count: the first visit overwrites it.
 #[test]
 fn the_first_visit_overwrites_the_start_value() {
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         for queue in QUEUES {
             let optimism = Optimism { value: 1e6, min_visits: 1 };
             let settings = Settings { queue, optimism, ..Settings::default() };

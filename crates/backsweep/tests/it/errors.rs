@@ -20,7 +20,7 @@ fn says(error: &Error, words: &[&str]) {
 fn settings_out_of_range() {
     let good = Settings::default();
     let optimism = |value| Settings { optimism: Optimism { value, min_visits: 1 }, ..good };
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         for discount in [-0.1, 1.0000001, 1.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let error = kind.build(Settings { discount, ..good }).unwrap_err();
             assert!(matches!(error, Error::Setting { name: "discount", .. }));
@@ -34,10 +34,6 @@ fn settings_out_of_range() {
             let error = kind.build(Settings { threshold, ..good }).unwrap_err();
             says(&error, &["threshold", &threshold.to_string(), "0 or more"]);
         }
-        for tolerance in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let error = kind.build(Settings { tolerance, ..good }).unwrap_err();
-            says(&error, &["tolerance", &tolerance.to_string(), "above 0"]);
-        }
         for discount in [0.0, 1.0] {
             assert!(kind.build(Settings { discount, ..good }).is_ok());
         }
@@ -46,7 +42,7 @@ fn settings_out_of_range() {
         says(&EpsilonGreedy::new(epsilon).unwrap_err(), &["epsilon", &epsilon.to_string(), "from 0 to 1"]);
     }
     says(
-        &"sweep".parse::<PlannerKind>().unwrap_err(),
+        &PlannerKind::named("sweep", &backsweep_baselines::PLANNERS).unwrap_err(),
         &["planner", "'sweep'", "small_backups", "peng_williams"],
     );
     says(&"stack".parse::<QueueKind>().unwrap_err(), &["queue", "'stack'", "exact, bucket"]);
@@ -130,14 +126,19 @@ fn attempts() -> Vec<(Attempt, Vec<&'static str>)> {
 
 #[test]
 fn bad_input_is_refused_and_changes_nothing() {
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         for queue in QUEUES {
             let mut agent = agent(kind, queue);
-            let before = agent.store();
+            let before = agent.store().unwrap();
             for (i, (attempt, words)) in attempts().into_iter().enumerate() {
                 let error = attempt(&mut agent);
                 says(&error, &words);
-                assert_eq!(agent.store(), before, "{}, {queue:?}: attempt {i} changed something", kind);
+                assert_eq!(
+                    agent.store().unwrap(),
+                    before,
+                    "{}, {queue:?}: attempt {i} changed something",
+                    kind
+                );
             }
         }
     }

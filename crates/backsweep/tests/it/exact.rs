@@ -202,8 +202,8 @@ fn every_reported_bound_holds_in_exact_arithmetic() {
         let random = &mut Random::from_seed(seed);
         let kind = match seed % 10 {
             0..6 => PlannerKind::default(),
-            6 | 7 => PlannerKind::ValueIteration,
-            _ => PlannerKind::ALL[random.below(6) as usize],
+            6 | 7 => backsweep_baselines::VALUE_ITERATION,
+            _ => backsweep_baselines::PLANNERS[random.below(6) as usize],
         };
         let discount = 1.0 - between(1e-6, 0.9, random);
         let even = random.below(10) == 0;

@@ -63,7 +63,7 @@ fn exploring(
 /// Every combination, with a name.
 fn agents() -> Vec<(String, Agent)> {
     let mut all = Vec::new();
-    for kind in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups] {
+    for kind in [PlannerKind::REVERSED_FULL_BACKUPS, PlannerKind::SMALL_BACKUPS] {
         for explore in explores() {
             for forgetting in FORGETTINGS {
                 for age_bonus in [0.0, 0.1] {
@@ -157,15 +157,16 @@ fn every_call_keeps_the_relation() {
                 assert!(found.relative_relation < 1e-11, "{name}, step {step}: {found:?}");
             }
         }
-        let mut copy = Agent::restore(&agent.store()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut copy = Agent::restore_among(&agent.store().unwrap(), &backsweep_baselines::PLANNERS)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         let mut same = random.clone();
         for _ in 0..50 {
             any_call(&mut agent, &mut random);
             any_call(&mut copy, &mut same);
         }
-        assert_eq!(copy.store(), agent.store(), "{name}");
+        assert_eq!(copy.store().unwrap(), agent.store().unwrap(), "{name}");
         if i % 5 == 0 {
-            damage(&agent.store(), &mut random);
+            damage(&agent.store().unwrap(), &mut random);
         }
     }
 }
@@ -179,7 +180,7 @@ fn damage(stored: &Snapshot, random: &mut Random) {
         }
         let mut damaged = stored.clone();
         damaged.put(name, damaged_array(array.clone(), random));
-        if let Ok(mut agent) = Agent::restore(&damaged) {
+        if let Ok(mut agent) = Agent::restore_among(&damaged, &backsweep_baselines::PLANNERS) {
             for _ in 0..20 {
                 let state = State(random.below(agent.model().n_states() as u32));
                 if let Ok(action) = agent.act(state, random) {
@@ -282,7 +283,7 @@ fn forgetting_and_both_planners_agree_with_a_recount() {
                 }
             }
             agent.recommend(Budget::UNTIL_IDLE);
-            let unseen = agent.planner().settings().optimism.value;
+            let unseen = agent.planner().settings().unwrap().optimism.value;
             let expected = book.policy_iteration(GAMMA, unseen, 0);
             let (error, at) = common::worst(&common::values(&agent), &expected);
             assert!(error < 1e-6, "{place}: V({at}) is off by {error}");
@@ -465,8 +466,9 @@ fn every_agent_is_resumed_bit_for_bit() {
             for _ in 0..70 {
                 any_step(&mut agent, &mut random);
             }
-            let mut copy = Agent::restore(&agent.store()).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert_eq!(copy.store(), agent.store(), "{name}, round {round}: restored");
+            let mut copy = Agent::restore_among(&agent.store().unwrap(), &backsweep_baselines::PLANNERS)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(copy.store().unwrap(), agent.store().unwrap(), "{name}, round {round}: restored");
             let mut same = random.clone();
             for _ in 0..70 {
                 assert_eq!(any_step(&mut agent, &mut random), any_step(&mut copy, &mut same), "{name}");
@@ -474,7 +476,7 @@ fn every_agent_is_resumed_bit_for_bit() {
             for agent in [&mut agent, &mut copy] {
                 agent.recommend(Budget::Cycles(50));
             }
-            assert_eq!(copy.store(), agent.store(), "{name}, round {round}: continued");
+            assert_eq!(copy.store().unwrap(), agent.store().unwrap(), "{name}, round {round}: continued");
         }
     }
 }
@@ -617,7 +619,7 @@ fn bad_settings_are_refused() {
     refused(Exploration { reward_range: Some((1.0, 1.0)), ..good }, kind, settings(), &["(1, 1)"]);
     let aged = Exploration { age_bonus: 0.1, reward_range: None, ..Exploration::default() };
     refused(aged, kind, settings(), &["reward_range"]);
-    refused(good, PlannerKind::MooreAtkeson, settings(), &["moore_atkeson", "small_backups"]);
+    refused(good, backsweep_baselines::MOORE_ATKESON, settings(), &["moore_atkeson", "small_backups"]);
     refused(good, kind, Settings { discount: 1.0, ..settings() }, &["discount 1", "start"]);
     let optimism = Optimism { value: 2.0, min_visits: 1 };
     refused(good, kind, Settings { optimism, ..settings() }, &["optimism", "count_bonus"]);
@@ -628,7 +630,7 @@ fn bad_settings_are_refused() {
         exploring(Model::new().with_freeze_at(3), kind, settings(), forgetting(Forgetting::HalfLife(9.0)));
     assert!(frozen.unwrap_err().to_string().contains("frozen"));
     // The baselines explore by optimism too, and recommend without it.
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         let mut agent = exploring(Model::new(), kind, settings(), explore(often)).unwrap();
         agent.add_state(1).unwrap();
         agent.observe_transition(&common::step(0, 0, 0.5, Next::Terminated)).unwrap();
@@ -661,11 +663,14 @@ fn every_way_can_be_made_from_its_name_and_constants() {
 #[test]
 fn agents_are_restored_with_how_they_explore() {
     let exploring = build(Explore::CountBonus { beta: 0.5 }, Forgetting::Never, 0.0, PlannerKind::default());
-    let restored = Agent::restore(&exploring.store()).unwrap();
-    assert_eq!((restored.exploration(), restored.store()), (exploring.exploration(), exploring.store()));
+    let restored = Agent::restore(&exploring.store().unwrap()).unwrap();
+    assert_eq!(
+        (restored.exploration(), restored.store().unwrap()),
+        (exploring.exploration(), exploring.store().unwrap())
+    );
     let plain = Agent::new(settings()).unwrap();
-    let restored = Agent::restore(&plain.store()).unwrap();
-    assert_eq!((restored.exploration(), restored.store()), (None, plain.store()));
+    let restored = Agent::restore_among(&plain.store().unwrap(), &backsweep_baselines::PLANNERS).unwrap();
+    assert_eq!((restored.exploration(), restored.store().unwrap()), (None, plain.store().unwrap()));
 }
 
 /// A step that is refused leaves a row that has nearly faded as it was, and the agent can be stored and restored.
@@ -681,10 +686,16 @@ fn a_refused_step_fades_nothing() {
     for _ in 0..331 {
         agent.observe_transition(&common::step(1, 0, 0.0, common::on(1))).unwrap();
     }
-    let before = agent.store();
+    let before = agent.store().unwrap();
     agent.observe_transition(&common::step(0, 0, f64::NAN, common::on(1))).unwrap_err();
     agent.observe_transition(&common::step(0, 0, 0.0, common::on(9))).unwrap_err();
-    assert_eq!(agent.store(), before);
+    assert_eq!(agent.store().unwrap(), before);
     agent.observe_transition(&common::step(0, 0, 1.0, common::on(1))).unwrap();
-    assert_eq!(Agent::restore(&agent.store()).unwrap().store(), agent.store());
+    assert_eq!(
+        Agent::restore_among(&agent.store().unwrap(), &backsweep_baselines::PLANNERS)
+            .unwrap()
+            .store()
+            .unwrap(),
+        agent.store().unwrap()
+    );
 }

@@ -15,7 +15,7 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 fn learner() -> SavedAgent {
-    ring::learner(PlannerKind::SmallBackups, QueueKind::Exact, 3, 20)
+    ring::learner(PlannerKind::SMALL_BACKUPS, QueueKind::Exact, 3, 20)
 }
 
 fn names(directory: &Path) -> Vec<String> {
@@ -29,7 +29,7 @@ fn names(directory: &Path) -> Vec<String> {
 #[test]
 fn save_until_killed() {
     let Some(path) = std::env::var_os("BACKSWEEP_SAVE_UNTIL_KILLED") else { return };
-    let learner = ring::learner(PlannerKind::SmallBackups, QueueKind::Exact, 20_000, 100);
+    let learner = ring::learner(PlannerKind::SMALL_BACKUPS, QueueKind::Exact, 20_000, 100);
     loop {
         learner.save(&path).unwrap();
     }
@@ -160,7 +160,7 @@ fn a_link_stays_a_link() {
         let link = directory.join("link");
         learner().save(directory.join("file")).unwrap();
         std::os::unix::fs::symlink("file", &link).unwrap();
-        ring::learner(PlannerKind::SmallBackups, QueueKind::Exact, 5, 20).save(&link).unwrap();
+        ring::learner(PlannerKind::SMALL_BACKUPS, QueueKind::Exact, 5, 20).save(&link).unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(SavedAgent::load(directory.join("file")).unwrap().agent.model().n_states(), 5);
     }

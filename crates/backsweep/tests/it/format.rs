@@ -6,7 +6,7 @@ use backsweep::{Array, Next, PlannerKind, QueueKind, Random, Snapshot, State};
 use backsweep_predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 
 fn small_file() -> Vec<u8> {
-    ring::learner(PlannerKind::ReversedFullBackups, QueueKind::Exact, 3, 20).to_bytes().unwrap()
+    ring::learner(PlannerKind::REVERSED_FULL_BACKUPS, QueueKind::Exact, 3, 20).to_bytes().unwrap()
 }
 
 #[test]

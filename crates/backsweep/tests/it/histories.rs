@@ -27,7 +27,7 @@ impl History {
             min_visits: random.below(4),
         };
         let threshold = [0.0, 1e-9, 0.5][random.below(3) as usize];
-        let settings = Settings { discount, optimism, threshold, queue, tolerance: 1e-6 };
+        let settings = Settings { discount, optimism, threshold, queue };
         let agent = Agent::with_planner(planner, settings).unwrap();
         let (book, recorded) = (Book::default(), Vec::new());
         Self { random, agent, book, recorded, only_up: discount == 1.0 }
@@ -91,12 +91,12 @@ impl History {
 
 #[test]
 fn every_planner_ends_at_the_optimum_of_what_is_left() {
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         for queue in QUEUES {
             for seed in 0..2000 {
                 let mut history = History::new(kind, queue, seed);
                 history.add_state();
-                let settings = history.agent.planner().settings();
+                let settings = history.agent.planner().settings().unwrap();
                 let Optimism { value, min_visits } = settings.optimism;
                 // More than once: a solve is part of the history of the next.
                 for part in 0..3 {
@@ -128,7 +128,7 @@ fn every_planner_ends_at_the_optimum_of_what_is_left() {
 /// A pair with too many successors to be found by a scan, in a row that moves meanwhile.
 #[test]
 fn long_rows_are_found_again() {
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         let settings = Settings { discount: 0.9, ..Settings::default() };
         let mut agent = Agent::with_planner(kind, settings).unwrap();
         let mut book = Book::new([1; 200]);
@@ -150,7 +150,7 @@ fn long_rows_are_found_again() {
             let transition = common::step(state, action, reward, common::on(random.below(200)));
             agent.observe_transition(&transition).unwrap();
             book.record(&transition, 1.0);
-            agent.plan(Budget::Cycles(u64::from(kind != PlannerKind::ValueIteration)));
+            agent.plan(Budget::Cycles(u64::from(kind != backsweep_baselines::VALUE_ITERATION)));
         }
         for (action, row) in book.rows[0].iter().enumerate() {
             let pair = agent.model().pair(State(0), Action(action as u32)).unwrap();
@@ -169,7 +169,9 @@ fn first_pair(reward: f64, next: u32) -> Transition {
 /// A pair stays exact after a much larger weight was added and taken back.
 #[test]
 fn taking_back_most_of_a_pair_keeps_the_relation() {
-    for planner in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups, PlannerKind::PengWilliams] {
+    for planner in
+        [PlannerKind::REVERSED_FULL_BACKUPS, PlannerKind::SMALL_BACKUPS, backsweep_baselines::PENG_WILLIAMS]
+    {
         // Weights with rewards. The large weight has another reward, so that the mean must find its way back.
         let returning = [(1.0, 0.1), (1.0, 0.1), (1.0, 0.1), (1e12, 0.7), (-1e12, 0.7)];
         let emptied = [(0.3, 0.1), (0.1, 0.1), (-0.3, 0.1), (-0.1, 0.1)];
@@ -190,7 +192,10 @@ fn taking_back_most_of_a_pair_keeps_the_relation() {
 }
 
 fn takes_hardly_more_than_restored(agent: &Agent) {
-    let restored = Agent::restore(&agent.store()).unwrap().memory().planner;
+    let restored = Agent::restore_among(&agent.store().unwrap(), &backsweep_baselines::PLANNERS)
+        .unwrap()
+        .memory()
+        .planner;
     let found = agent.memory().planner;
     let name = agent.planner().kind().unwrap();
     assert!(found < restored * 5 / 4, "{name}: {found} bytes, restored {restored}");
@@ -199,10 +204,10 @@ fn takes_hardly_more_than_restored(agent: &Agent) {
 /// Agents whose planners cache the successors of pairs, with this many states and actions.
 fn with_rows(n_states: usize, n_actions: usize) -> impl Iterator<Item = Agent> {
     [
-        PlannerKind::PengWilliams,
-        PlannerKind::MooreAtkeson,
-        PlannerKind::WieringSchmidhuber,
-        PlannerKind::ValueIteration,
+        backsweep_baselines::PENG_WILLIAMS,
+        backsweep_baselines::MOORE_ATKESON,
+        backsweep_baselines::WIERING_SCHMIDHUBER,
+        backsweep_baselines::VALUE_ITERATION,
     ]
     .into_iter()
     .map(move |planner| {

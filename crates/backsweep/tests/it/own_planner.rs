@@ -47,8 +47,8 @@ impl Planner for Plain {
         &self.values
     }
 
-    fn counters(&self) -> Counters {
-        self.counters
+    fn counters(&self) -> Option<Counters> {
+        Some(self.counters)
     }
 
     fn top_priority(&self) -> Option<f64> {

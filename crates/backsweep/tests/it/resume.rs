@@ -20,7 +20,7 @@ fn resuming_is_bit_for_bit() {
         for steps in [0, 1, 7, 100, 1001] {
             let mut uninterrupted = ring::learner(planner, queue, 9, steps);
             uninterrupted.save(&path).unwrap();
-            let mut resumed = SavedAgent::load(&path).unwrap();
+            let mut resumed = SavedAgent::load_among(&path, &backsweep_baselines::PLANNERS).unwrap();
             assert_eq!(resumed.names, uninterrupted.names);
             let expected = ring::run(&mut uninterrupted, 500);
             assert_eq!(ring::run(&mut resumed, 500), expected, "{planner}, {queue:?}, after {steps}");
@@ -37,7 +37,7 @@ fn the_golden_files_of_all_versions_are_read() {
         let [path, text] =
             ["backsweep", "txt"].map(|ending| golden.join(format!("version-{version}.{ending}")));
         if std::env::var_os("BACKSWEEP_WRITE_GOLDEN").is_some() && version == VERSION && !path.exists() {
-            let learner = ring::learner(PlannerKind::ReversedFullBackups, QueueKind::Exact, 9, 300);
+            let learner = ring::learner(PlannerKind::REVERSED_FULL_BACKUPS, QueueKind::Exact, 9, 300);
             learner.save(&path).unwrap();
             std::fs::write(&text, ring::describe(&learner)).unwrap();
         }
@@ -68,7 +68,7 @@ fn names_come_back() {
 fn refusals_name_the_file() {
     let directory = scratch("refusals");
     let missing = directory.join("missing").join("file");
-    let learner = ring::learner(PlannerKind::SmallBackups, QueueKind::Exact, 2, 5);
+    let learner = ring::learner(PlannerKind::SMALL_BACKUPS, QueueKind::Exact, 2, 5);
     for error in [SavedAgent::load(&missing).unwrap_err(), learner.save(&missing).unwrap_err()] {
         // The file that the user named, not the temporary one.
         assert!(matches!(&error, Error::System { path, .. } if *path == missing), "{error}");
@@ -87,7 +87,7 @@ fn refusals_name_the_file() {
 #[test]
 fn save_forever() {
     let Some(path) = std::env::var_os("BACKSWEEP_SAVE_FOREVER") else { return };
-    let learners = [50, 51].map(|n| ring::learner(PlannerKind::SmallBackups, QueueKind::Exact, n, 100));
+    let learners = [50, 51].map(|n| ring::learner(PlannerKind::SMALL_BACKUPS, QueueKind::Exact, n, 100));
     loop {
         learners.iter().for_each(|learner| learner.save(&path).unwrap());
     }

@@ -14,7 +14,7 @@ fn rmax(planner: PlannerKind, queue: backsweep::QueueKind) -> Agent {
 
 #[test]
 fn a_pair_is_optimistic_until_known_and_frozen_after() {
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         for queue in QUEUES {
             let place = format!("{}, {queue:?}", kind);
             let mut agent = rmax(kind, queue);
@@ -30,11 +30,11 @@ fn a_pair_is_optimistic_until_known_and_frozen_after() {
                 let found = agent.action_value(State(0), backsweep::Action(0)).unwrap();
                 assert_eq!(found, expected, "{place}: visit {visit}");
             }
-            let before = agent.store();
+            let before = agent.store().unwrap();
             for _ in 0..10 {
                 assert!(!agent.observe_transition(&step(0, 0, 1e6, on(3))).unwrap(), "{place}: frozen");
             }
-            assert_eq!(agent.store(), before, "{place}: nothing changed");
+            assert_eq!(agent.store().unwrap(), before, "{place}: nothing changed");
             assert_eq!(agent.model().freeze_at(), Some(M));
             // What was forgotten can be learned again.
             assert!(agent.observe_weighted(&step(0, 0, 1.0, Next::Terminated), -1.0).unwrap());
@@ -49,7 +49,7 @@ fn a_pair_is_optimistic_until_known_and_frozen_after() {
 /// Without random exploration an R-max agent learns every pair that it can reach, from the first M visits alone.
 #[test]
 fn an_agent_comes_to_know_its_world() {
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         for queue in QUEUES {
             let place = format!("{}, {queue:?}", kind);
             let mut agent = rmax(kind, queue);
@@ -67,7 +67,11 @@ fn an_agent_comes_to_know_its_world() {
                 } else {
                     assert!(!agent.observe_transition(&transition).unwrap(), "{place}");
                 }
-                agent.plan(Budget::Cycles(if kind == PlannerKind::ValueIteration { 1000 } else { 5 }));
+                agent.plan(Budget::Cycles(if kind == backsweep_baselines::VALUE_ITERATION {
+                    1000
+                } else {
+                    5
+                }));
                 state = next;
             }
             assert!(book.rows.iter().flatten().all(|row| row.weight == f64::from(M)), "{place}: {book:?}");

@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 fn settings(queue: QueueKind) -> Settings {
     let optimism = Optimism { value: 2.0, min_visits: 2 };
-    Settings { discount: 0.9, queue, optimism, tolerance: 1e-3, ..Settings::default() }
+    Settings { discount: 0.9, queue, optimism, ..Settings::default() }
 }
 
 /// The numbers of a snapshot to the last bit, so that −0 and 0 differ.
@@ -34,7 +34,7 @@ fn stop_within_a_cycle(agent: &mut Agent) {
         let asked = Cell::new(0);
         let stop = || asked.replace(asked.get() + 1) == 1;
         agent.plan(Budget::UntilStopped(&stop));
-        if matches!(agent.store().get("pass.numbers"), Some(Array::U64(pass)) if !pass.is_empty()) {
+        if matches!(agent.store().unwrap().get("pass.numbers"), Some(Array::U64(pass)) if !pass.is_empty()) {
             return;
         }
     }
@@ -51,7 +51,7 @@ fn start(planner: PlannerKind, queue: QueueKind) -> Agent {
 
 #[test]
 fn a_restored_agent_continues_bit_for_bit() {
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         for queue in QUEUES {
             let mut n_cut = 0;
             for seed in 0..6 {
@@ -65,22 +65,27 @@ fn a_restored_agent_continues_bit_for_bit() {
                     if moment % 2 == 0 {
                         stop_within_a_cycle(&mut agent);
                     }
-                    let stored = agent.store();
+                    let stored = agent.store().unwrap();
                     if let Some(Array::U64(pass)) = stored.get("pass.numbers") {
                         n_cut += usize::from(!pass.is_empty());
                     }
-                    let mut again = Agent::restore(&stored).unwrap_or_else(|e| panic!("{place}: {e}"));
-                    assert_eq!(bits(&again.store()), bits(&stored), "{place}: at once");
+                    let mut again = Agent::restore_among(&stored, &backsweep_baselines::PLANNERS)
+                        .unwrap_or_else(|e| panic!("{place}: {e}"));
+                    assert_eq!(bits(&again.store().unwrap()), bits(&stored), "{place}: at once");
                     let mut same = random.clone();
                     for _ in 0..60 {
                         act(&mut agent, &mut random);
                         act(&mut again, &mut same);
                     }
                     assert_eq!(random, same, "{place}: they acted differently");
-                    assert_eq!(bits(&again.store()), bits(&agent.store()), "{place}: after 60 steps");
+                    assert_eq!(
+                        bits(&again.store().unwrap()),
+                        bits(&agent.store().unwrap()),
+                        "{place}: after 60 steps"
+                    );
                 }
             }
-            if kind == PlannerKind::ReversedFullBackups || kind == PlannerKind::SmallBackups {
+            if kind == PlannerKind::REVERSED_FULL_BACKUPS || kind == PlannerKind::SMALL_BACKUPS {
                 assert!(n_cut >= 5, "{}: only {n_cut} moments were within a cycle", kind);
             }
         }
@@ -91,7 +96,7 @@ fn a_restored_agent_continues_bit_for_bit() {
 fn crowds_of_equal_priorities_are_stored() {
     // A ring of states that all cost 1 per step: hundreds of them are equally urgent, and the queue splits their bucket.
     let mut agent =
-        Agent::with_planner(PlannerKind::ReversedFullBackups, settings(QueueKind::Exact)).unwrap();
+        Agent::with_planner(PlannerKind::REVERSED_FULL_BACKUPS, settings(QueueKind::Exact)).unwrap();
     for _ in 0..400 {
         agent.add_state(1).unwrap();
     }
@@ -103,25 +108,25 @@ fn crowds_of_equal_priorities_are_stored() {
     let mut largest = 0;
     for cycles in [1, 5, 200, 250, 300] {
         agent.plan(Budget::Cycles(cycles));
-        let stored = agent.store();
+        let stored = agent.store().unwrap();
         let Some(Array::F64(priorities)) = stored.get("queue.priorities") else {
             panic!("no queue is stored")
         };
         let equal = |p: &f64| priorities.iter().filter(|other| *other == p).count();
         largest = largest.max(priorities.iter().map(equal).max().unwrap_or(0));
-        let mut again = Agent::restore(&stored).unwrap();
-        assert_eq!(bits(&again.store()), bits(&stored));
+        let mut again = Agent::restore_among(&stored, &backsweep_baselines::PLANNERS).unwrap();
+        assert_eq!(bits(&again.store().unwrap()), bits(&stored));
         for agent in [&mut agent, &mut again] {
             agent.plan(Budget::Cycles(37));
         }
-        assert_eq!(bits(&again.store()), bits(&agent.store()));
+        assert_eq!(bits(&again.store().unwrap()), bits(&agent.store().unwrap()));
     }
     assert!(largest > 100, "the largest crowd had {largest} keys");
 }
 
 #[test]
 fn a_cycle_cut_at_every_block_is_stored() {
-    for name in [PlannerKind::ReversedFullBackups, PlannerKind::SmallBackups] {
+    for name in [PlannerKind::REVERSED_FULL_BACKUPS, PlannerKind::SMALL_BACKUPS] {
         for queue in QUEUES {
             let mut model = Model::with_states(vec![1; 40]).unwrap();
             let mut planner = name.build(settings(queue)).unwrap();
@@ -139,7 +144,7 @@ fn a_cycle_cut_at_every_block_is_stored() {
                 n_cuts += usize::from(planner.update_cycle(&model, 1) == Cycle::Cut);
                 let mut snapshot = Snapshot::new();
                 model.store(&mut snapshot);
-                planner.store(&mut snapshot);
+                planner.storable().unwrap().store(&mut snapshot);
                 let mut model_again = Model::restore(&snapshot).unwrap();
                 let mut again = name.restore(settings(queue), &model_again, &snapshot).unwrap();
                 let mut here = (model.clone(), planner.clone());
@@ -151,7 +156,7 @@ fn a_cycle_cut_at_every_block_is_stored() {
                     backsweep::plan(&mut **planner, model, Budget::UNTIL_IDLE);
                     let mut snapshot = Snapshot::new();
                     model.store(&mut snapshot);
-                    planner.store(&mut snapshot);
+                    planner.storable().unwrap().store(&mut snapshot);
                     bits(&snapshot)
                 };
                 assert_eq!(
@@ -219,7 +224,7 @@ fn damage(snapshot: &Snapshot, random: &mut Random) -> (Snapshot, String) {
 #[test]
 fn a_damaged_snapshot_never_panics() {
     let (mut n_refused, mut n_taken) = (0, 0);
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         for queue in QUEUES {
             let mut random = Random::from_seed(5);
             let mut agent = Agent::with_planner(kind, settings(queue)).unwrap();
@@ -229,7 +234,7 @@ fn a_damaged_snapshot_never_panics() {
             for _ in 0..400 {
                 act(&mut agent, &mut random);
             }
-            let stored = agent.store();
+            let stored = agent.store().unwrap();
             for i in 0..3000 {
                 let (mut damaged, mut what) = damage(&stored, &mut random);
                 if random.chance(0.3) {
@@ -239,13 +244,15 @@ fn a_damaged_snapshot_never_panics() {
                 }
                 let place = format!("{}, {queue:?}, damage {i}: {what}", kind);
                 let result = catch_unwind(AssertUnwindSafe(|| {
-                    let Ok(mut agent) = Agent::restore(&damaged) else { return false };
+                    let Ok(mut agent) = Agent::restore_among(&damaged, &backsweep_baselines::PLANNERS) else {
+                        return false;
+                    };
                     let mut random = Random::from_seed(i);
                     for _ in 0..40 {
                         act(&mut agent, &mut random);
                     }
                     let _ = agent.audit();
-                    let _ = agent.store();
+                    let _ = agent.store().unwrap();
                     agent.plan(Budget::Cycles(20));
                     true
                 }));
@@ -262,7 +269,7 @@ fn a_damaged_snapshot_never_panics() {
 
 #[test]
 fn refusals_name_the_part() {
-    let stored = start(PlannerKind::ReversedFullBackups, QueueKind::Exact).store();
+    let stored = start(PlannerKind::REVERSED_FULL_BACKUPS, QueueKind::Exact).store().unwrap();
     // Files of version 0.1 do not have these.
     let new = ["model.weight_low", "model.reward_low", "model.ended", "model.ended_low", "arcs.weight_low"];
     for (name, _) in stored.iter().filter(|(name, _)| !new.contains(name)) {
@@ -270,7 +277,7 @@ fn refusals_name_the_part() {
         for (other, array) in stored.iter().filter(|(other, _)| *other != name) {
             damaged.put(other, array.clone());
         }
-        let refusal = Agent::restore(&damaged).unwrap_err().to_string();
+        let refusal = Agent::restore_among(&damaged, &backsweep_baselines::PLANNERS).unwrap_err().to_string();
         assert!(refusal.contains(name) && refusal.contains("missing"), "{name}: {refusal}");
     }
 }
@@ -278,13 +285,13 @@ fn refusals_name_the_part() {
 /// A pair that lost its state to damage would queue a state that does not exist.
 #[test]
 fn a_pair_without_a_state_is_refused() {
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         let mut agent = Agent::with_planner(kind, Settings::default()).unwrap();
         agent.add_state(2).unwrap();
         agent.observe_transition(&common::step(0, 1, 1.0, Next::Terminated)).unwrap();
-        let mut damaged = agent.store();
+        let mut damaged = agent.store().unwrap();
         damaged.put("model.n_actions", vec![1u32]);
-        let refusal = Agent::restore(&damaged).unwrap_err().to_string();
+        let refusal = Agent::restore_among(&damaged, &backsweep_baselines::PLANNERS).unwrap_err().to_string();
         assert!(refusal.contains("belongs to no state"), "{}: {refusal}", kind);
     }
 }

@@ -2,9 +2,7 @@
 //! changing forever.
 
 use backsweep::planner::plan;
-use backsweep::{
-    Action, Budget, Model, Next, Outcome, PlannerKind, QueueKind, Random, Settings, State, audit,
-};
+use backsweep::{Action, Budget, Model, Next, Outcome, QueueKind, Random, Settings, State, audit};
 
 /// A small random model without ends, with rewards of very different size.
 fn random_model(random: &mut Random) -> Model {
@@ -31,14 +29,13 @@ fn random_model(random: &mut Random) -> Model {
 
 #[test]
 fn planning_with_threshold_zero_ends_at_the_fixed_point() {
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         for queue in [QueueKind::Exact, QueueKind::Bucket] {
             for seed in 0..150 {
                 let mut random = Random::from_seed(seed);
                 let discount = [0.5, 0.9, 0.99][random.below(3) as usize];
                 let model = random_model(&mut random);
-                let settings =
-                    Settings { discount, threshold: 0.0, tolerance: 1e-300, queue, ..Settings::default() };
+                let settings = Settings { discount, threshold: 0.0, queue, ..Settings::default() };
                 let mut planner = kind.build(settings).unwrap();
                 planner.grow(&model);
                 let planned =

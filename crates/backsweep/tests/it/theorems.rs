@@ -14,8 +14,7 @@ use crate::common;
 use crate::common::Book;
 use backsweep::planner::{Cycle, Planner, ReversedFullBackups, SmallBackups};
 use backsweep::{
-    Action, Agent, Model, Next, Optimism, Outcome, PlannerKind, QueueKind, Random, Settings, State,
-    Transition, audit,
+    Action, Agent, Model, Next, Optimism, Outcome, QueueKind, Random, Settings, State, Transition, audit,
 };
 use std::collections::BTreeMap;
 
@@ -72,10 +71,10 @@ impl Follow for ReversedFullBackups {
             assert_eq!(sequence.v(s), sequence.max_q(s), "{}: V({s}) is not max Q", sequence.place);
         }
         // Queued if and only if the priority is above the threshold, with that priority.
-        let threshold = sequence.planner.settings().threshold;
+        let threshold = sequence.planner.storable().unwrap().settings().threshold;
         let priorities = Self::priorities(sequence);
         for (s, &priority) in priorities.iter().enumerate() {
-            let found = sequence.planner.priority(&sequence.model, State(s as u32));
+            let found = sequence.planner.queue().unwrap().priority(&sequence.model, State(s as u32));
             if priority > threshold {
                 sequence.check_priority(s, found, priority);
             } else {
@@ -83,7 +82,7 @@ impl Follow for ReversedFullBackups {
             }
         }
         let n_queued = priorities.iter().filter(|&&priority| priority > threshold).count();
-        assert_eq!(sequence.planner.queue_length(), n_queued, "{}", sequence.place);
+        assert_eq!(sequence.planner.queue().unwrap().n_queued(), n_queued, "{}", sequence.place);
     }
 }
 
@@ -94,7 +93,9 @@ impl Follow for SmallBackups {
 
     /// Priorities are only promoted, so the definition gives a lower bound; the planner's own are used for the order.
     fn priorities(sequence: &Sequence<Self>) -> Vec<f64> {
-        (0..sequence.u.len()).map(|s| sequence.planner.priority(&sequence.model, State(s as u32))).collect()
+        (0..sequence.u.len())
+            .map(|s| sequence.planner.queue().unwrap().priority(&sequence.model, State(s as u32)))
+            .collect()
     }
 
     fn popped_value(sequence: &Sequence<Self>, state: usize) -> f64 {
@@ -102,7 +103,7 @@ impl Follow for SmallBackups {
     }
 
     fn check_values(sequence: &Sequence<Self>) {
-        let threshold = sequence.planner.settings().threshold;
+        let threshold = sequence.planner.storable().unwrap().settings().threshold;
         for s in 0..sequence.u.len() {
             let q_prev = |pair| sequence.planner.previous_action_value(pair);
             let pairs = || sequence.model.pairs(State(s as u32));
@@ -117,7 +118,7 @@ impl Follow for SmallBackups {
             // Everything that changed is queued, with at least that priority.
             let q = |pair| sequence.planner.values().action_value(pair);
             let change = pairs().map(|pair| (q(pair) - q_prev(pair)).abs()).fold(0.0, f64::max);
-            let found = sequence.planner.priority(&sequence.model, State(s as u32));
+            let found = sequence.planner.queue().unwrap().priority(&sequence.model, State(s as u32));
             if change > threshold {
                 assert!(found >= change / 1.0000001, "{}: state {s}, {found} < {change}", sequence.place);
             }
@@ -149,7 +150,6 @@ impl<P: Follow> Sequence<P> {
             },
             threshold: pick(&mut random, &[0.0, 1e-9, 0.1]),
             queue: if random.chance(0.5) { QueueKind::Exact } else { QueueKind::Bucket },
-            ..Settings::default()
         };
         let place = format!("seed {seed}, {settings:?}");
         let planner = P::build(settings);
@@ -160,7 +160,7 @@ impl<P: Follow> Sequence<P> {
     }
 
     fn settings(&self) -> Settings {
-        self.planner.settings()
+        self.planner.storable().unwrap().settings()
     }
 
     fn v(&self, state: usize) -> f64 {
@@ -232,7 +232,7 @@ impl<P: Follow> Sequence<P> {
         if let Some(bonuses) = &mut self.bonuses {
             let bonus = any_bonus(&mut self.random);
             bonuses.insert((transition.state.index(), transition.action.index()), bonus);
-            self.planner.observe_with_bonus(&self.model, &change, bonus);
+            self.planner.bonuses().unwrap().observe_with_bonus(&self.model, &change, bonus);
         } else {
             self.planner.observe(&self.model, &change);
         }
@@ -245,7 +245,7 @@ impl<P: Follow> Sequence<P> {
             let bonus = any_bonus(&mut self.random);
             bonuses.insert((s, a), bonus);
             let pair = self.model.pair(State(s as u32), Action(a as u32)).unwrap();
-            self.planner.set_bonus(&self.model, pair, bonus);
+            self.planner.bonuses().unwrap().set_bonus(&self.model, pair, bonus);
         }
     }
 
@@ -317,8 +317,9 @@ impl<P: Follow> Sequence<P> {
             n => n as usize * 5 - 9, // one block or two
         };
         let before: Vec<f64> = P::priorities(self);
-        let queued: Vec<f64> =
-            (0..self.u.len()).map(|s| self.planner.priority(&self.model, State(s as u32))).collect();
+        let queued: Vec<f64> = (0..self.u.len())
+            .map(|s| self.planner.queue().unwrap().priority(&self.model, State(s as u32)))
+            .collect();
         let popped_values: Vec<f64> = (0..self.u.len()).map(|s| P::popped_value(self, s)).collect();
         let cycle = self.planner.update_cycle(&self.model, limit);
         if cycle == Cycle::Idle {
@@ -337,7 +338,8 @@ impl<P: Follow> Sequence<P> {
             None => {
                 let popped = changed.first().map(|&(_, _, t)| t).or_else(|| {
                     let is_gone = |&s: &usize| {
-                        queued[s] > 0.0 && self.planner.priority(&self.model, State(s as u32)) == 0.0
+                        queued[s] > 0.0
+                            && self.planner.queue().unwrap().priority(&self.model, State(s as u32)) == 0.0
                     };
                     // After a pop that changed nothing there may be several states that could have been popped.
                     (0..self.u.len()).find(is_gone)
@@ -465,7 +467,7 @@ fn theorems_hold_after_every_step_of_small_backups() {
 /// another action at the end of the table of pairs (its row does not move) or in the middle of it (its row moves).
 #[test]
 fn every_planner_takes_in_new_actions() {
-    for kind in PlannerKind::ALL {
+    for kind in backsweep_baselines::PLANNERS {
         for (n_actions, at) in [(0, 0), (0, 2), (1, 0), (1, 2), (2, 1)] {
             let optimism = Optimism { value: 5.0, min_visits: 1 };
             let settings = Settings { discount: 0.5, optimism, ..Settings::default() };
@@ -502,7 +504,7 @@ fn the_invariants_of_peng_and_williams_hold_after_every_step() {
         let queue = if seed % 2 == 0 { QueueKind::Exact } else { QueueKind::Bucket };
         let optimism = Optimism { value: f64::from(random.below(3)), min_visits: random.below(3) };
         let settings = Settings { discount: 0.9, threshold: 1e-3, queue, optimism, ..Settings::default() };
-        let mut agent = Agent::with_planner(PlannerKind::PengWilliams, settings).unwrap();
+        let mut agent = Agent::with_planner(backsweep_baselines::PENG_WILLIAMS, settings).unwrap();
         for _ in 0..6 {
             agent.add_state(random.below(4) as usize).unwrap();
         }
@@ -524,7 +526,7 @@ fn the_invariants_of_peng_and_williams_hold_after_every_step() {
                     }
                 }
             }
-            assert_eq!(planner.queue_length(), residuals.len(), "{place}");
+            assert_eq!(planner.queue().unwrap().n_queued(), residuals.len(), "{place}");
             let highest = residuals.into_iter().reduce(f64::max);
             let found = planner.top_priority();
             assert_eq!(found.is_some(), highest.is_some(), "{place}");

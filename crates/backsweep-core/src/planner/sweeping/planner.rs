@@ -1,9 +1,9 @@
-//! The methods of the trait [`Planner`], for both versions of Algorithm 2.
+//! The trait [`Planner`] and those that it offers, for both versions of Algorithm 2.
 
 use super::partial_cycle::PartialCycle;
 use super::touched::Touched;
 use super::{Sweeping, Variant};
-use crate::planner::{Counters, Cycle, Planner, PlannerKind};
+use crate::planner::{Bonuses, Counters, Cycle, Planner, PlannerKind, QueueView, Storable};
 use crate::refresh::RefreshSchedule;
 use crate::{
     ArcId, Change, Model, MovedPairs, Pair, PriorityQueue, Result, Settings, Snapshot, State, Values,
@@ -28,7 +28,11 @@ impl<V: Variant> Sweeping<V> {
         })
     }
 
-    pub(crate) fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
+    /// The planner that was [stored](Storable::store).
+    ///
+    /// # Errors
+    /// If the snapshot does not describe such a planner on this model.
+    pub fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let mut planner = Self::new(settings)?;
         planner.values = Values::restore(&settings, model, snapshot)?;
         planner.schedule = RefreshSchedule::restore(model, &planner.values, snapshot)?;
@@ -51,7 +55,7 @@ impl<V: Variant> Sweeping<V> {
         is_new
     }
 
-    /// Takes in a pair that is new to the planner.
+    /// Computes a pair that is new to the planner.
     fn admit(&mut self, model: &Model, pair: Pair) {
         if !model.is_in_use(pair) {
             return;
@@ -65,14 +69,6 @@ impl<V: Variant> Sweeping<V> {
 }
 
 impl<V: Variant> Planner for Sweeping<V> {
-    fn kind(&self) -> Option<PlannerKind> {
-        Some(V::KIND)
-    }
-
-    fn settings(&self) -> Settings {
-        self.settings
-    }
-
     fn values(&self) -> &Values {
         &self.values
     }
@@ -90,23 +86,6 @@ impl<V: Variant> Planner for Sweeping<V> {
     fn observe(&mut self, model: &Model, change: &Change) {
         self.grow(model);
         self.observe_change(model, change);
-    }
-
-    fn set_bonus(&mut self, model: &Model, pair: Pair, bonus: f64) {
-        self.grow(model);
-        let q_old = self.values.set_bonus(pair, bonus, self.values.is_known(model, pair));
-        self.schedule.note_peak(pair, q_old);
-        V::requeue(self, model, pair.slot());
-    }
-
-    /// A bonus is a reward that every observation of the pair has received: W times the bonus is in the sum of rewards. So
-    /// Q is corrected for the new bonus first, and the observation then adds its share of it.
-    fn observe_with_bonus(&mut self, model: &Model, change: &Change, bonus: f64) {
-        self.grow(model);
-        let was_known = self.values.trusts(model.pair_record(change.pair), change.weight_before);
-        let q_old = self.values.set_bonus(change.pair, bonus, was_known);
-        self.schedule.note_peak(change.pair, q_old);
-        self.observe(model, &Change { reward: change.reward + change.weight * bonus, ..*change });
     }
 
     fn loss_bound(&self) -> Option<f64> {
@@ -154,6 +133,32 @@ impl<V: Variant> Planner for Sweeping<V> {
         self.partial.is_none() && self.queue.is_empty()
     }
 
+    fn counters(&self) -> Option<Counters> {
+        Some(self.counters)
+    }
+
+    fn queue(&self) -> Option<&dyn QueueView> {
+        Some(self)
+    }
+
+    fn bonuses(&mut self) -> Option<&mut dyn Bonuses> {
+        Some(self)
+    }
+
+    fn storable(&self) -> Option<&dyn Storable> {
+        Some(self)
+    }
+
+    fn backed_up_value(&self, state: State, arc: ArcId) -> Option<f64> {
+        Some(self.value_in_use(state, arc))
+    }
+
+    fn bytes(&self) -> Option<usize> {
+        Some(self.values.bytes() + self.schedule.bytes() + self.queue.bytes() + self.variant.bytes())
+    }
+}
+
+impl<V: Variant> QueueView for Sweeping<V> {
     fn priority(&self, _model: &Model, state: State) -> f64 {
         self.queue.priority(state.0).unwrap_or(0.0)
     }
@@ -162,16 +167,37 @@ impl<V: Variant> Planner for Sweeping<V> {
         self.partial.map(|cycle| cycle.state).or_else(|| self.queue.first()).map(State)
     }
 
-    fn queue_length(&self) -> usize {
+    fn n_queued(&self) -> usize {
         self.queue.len()
     }
+}
 
-    fn counters(&self) -> Counters {
-        self.counters
+impl<V: Variant> Bonuses for Sweeping<V> {
+    fn set_bonus(&mut self, model: &Model, pair: Pair, bonus: f64) {
+        self.grow(model);
+        let q_old = self.values.set_bonus(pair, bonus, self.values.is_known(model, pair));
+        self.schedule.note_peak(pair, q_old);
+        V::requeue(self, model, pair.slot());
     }
 
-    fn backed_up_value(&self, state: State, arc: ArcId) -> Option<f64> {
-        Some(self.value_in_use(state, arc))
+    /// A bonus is a reward that every observation of the pair has received: W times the bonus is in the sum of rewards. So
+    /// Q is corrected for the new bonus first, and the observation then adds its share of it.
+    fn observe_with_bonus(&mut self, model: &Model, change: &Change, bonus: f64) {
+        self.grow(model);
+        let was_known = self.values.trusts(model.pair_record(change.pair), change.weight_before);
+        let q_old = self.values.set_bonus(change.pair, bonus, was_known);
+        self.schedule.note_peak(change.pair, q_old);
+        self.observe(model, &Change { reward: change.reward + change.weight * bonus, ..*change });
+    }
+}
+
+impl<V: Variant> Storable for Sweeping<V> {
+    fn kind(&self) -> PlannerKind {
+        V::KIND
+    }
+
+    fn settings(&self) -> Settings {
+        self.settings
     }
 
     fn store(&self, snapshot: &mut Snapshot) {
@@ -181,9 +207,5 @@ impl<V: Variant> Planner for Sweeping<V> {
         self.schedule.store(snapshot);
         PartialCycle::store(self.partial.as_ref(), snapshot);
         self.variant.store(snapshot);
-    }
-
-    fn bytes(&self) -> usize {
-        self.values.bytes() + self.schedule.bytes() + self.queue.bytes() + self.variant.bytes()
     }
 }

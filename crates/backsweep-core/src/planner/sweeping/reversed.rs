@@ -7,6 +7,7 @@
 //! Cost of a cycle: O(predecessors), plus O(actions) for each predecessor whose greedy action got worse.
 
 use super::{Sweeping, Variant};
+use crate::values::MAX_VALUE;
 use crate::{Model, PairValue, PlannerKind, Result, Snapshot, State, Values};
 
 /// How far the bound on the second-best pair is set above it, as a fraction of the way to the best.
@@ -29,7 +30,7 @@ struct ReversedState {
 }
 
 impl Variant for Reversed {
-    const KIND: PlannerKind = PlannerKind::ReversedFullBackups;
+    const KIND: PlannerKind = PlannerKind::REVERSED_FULL_BACKUPS;
 
     #[inline(always)]
     fn published_value(planner: &Sweeping<Self>, state: u32) -> f64 {
@@ -85,7 +86,7 @@ impl Variant for Reversed {
     }
 
     fn restore(planner: &mut Sweeping<Self>, model: &Model, snapshot: &Snapshot) -> Result<()> {
-        let u = Values::stored(snapshot, "values.u", model.n_states())?;
+        let u = snapshot.bounded("values.u", model.n_states(), MAX_VALUE)?;
         let states = u.iter().zip(&planner.values.v);
         planner.variant.states = states.map(|(&u, &v)| ReversedState { u, second: v }).collect();
         for (i, &v) in planner.values.v.iter().enumerate() {

@@ -7,6 +7,7 @@
 //! Cost of a cycle: O(predecessors), plus O(actions) for the popped state.
 
 use super::{SmallBackups, Sweeping, Variant};
+use crate::values::MAX_VALUE;
 use crate::{Model, MovedPairs, Pair, PairValue, PlannerKind, Result, Snapshot, State, Values};
 
 /// What small backups keep for pairs and states.
@@ -27,7 +28,7 @@ impl Default for Small {
 }
 
 impl Variant for Small {
-    const KIND: PlannerKind = PlannerKind::SmallBackups;
+    const KIND: PlannerKind = PlannerKind::SMALL_BACKUPS;
 
     #[inline(always)]
     fn published_value(planner: &Sweeping<Self>, state: u32) -> f64 {
@@ -80,7 +81,11 @@ impl Variant for Small {
 
     fn restore(planner: &mut Sweeping<Self>, model: &Model, snapshot: &Snapshot) -> Result<()> {
         planner.variant.floor = vec![planner.settings.threshold; model.n_states()];
-        planner.variant.q_prev.extend(Values::stored(snapshot, "small.q_prev", model.n_pairs())?);
+        planner.variant.q_prev.extend_from_slice(snapshot.bounded(
+            "small.q_prev",
+            model.n_pairs(),
+            MAX_VALUE,
+        )?);
         Ok(())
     }
 

@@ -4,8 +4,8 @@
 pub mod ring;
 
 use backsweep::{
-    Action, Agent, Audit, Budget, Next, Outcome, PlannerKind, QueueKind, Random, Settings, Snapshot, State,
-    Transition, plan,
+    Action, Agent, Audit, Budget, Next, Outcome, QueueKind, Random, Settings, Snapshot, State, Transition,
+    plan,
 };
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -301,19 +301,15 @@ pub struct Solved {
 /// Plans until every value is within `tolerance` of the optimum, as far as rounding allows. A planner whose threshold is too
 /// high for that, or whose queue does not remember everything, continues at a lower threshold with every pair backed up.
 pub fn solve(agent: &mut Agent, tolerance: f64) -> Solved {
-    let (kind, settings) = (agent.planner().kind().unwrap(), agent.planner().settings());
+    let (kind, settings) = (agent.planner().kind().unwrap(), agent.planner().settings().unwrap());
     // Moore & Atkeson add up what a threshold keeps off the queue.
     let threshold = tolerance * (1.0 - settings.discount).max(1e-9) / 1000.0;
-    let stops_early = match kind {
-        PlannerKind::ValueIteration => settings.tolerance > threshold,
-        PlannerKind::WieringSchmidhuber => true, // an observation empties its queue
-        _ => settings.threshold > threshold,
-    };
+    // An observation empties the queue of Wiering & Schmidhuber.
+    let stops_early = kind == backsweep_baselines::WIERING_SCHMIDHUBER || settings.threshold > threshold;
     if stops_early {
-        let tolerance = threshold.max(f64::MIN_POSITIVE);
-        let settings = Settings { threshold: threshold.min(settings.threshold), tolerance, ..settings };
+        let settings = Settings { threshold: threshold.min(settings.threshold), ..settings };
         let mut snapshot = Snapshot::new();
-        agent.planner().store(&mut snapshot);
+        agent.planner().storable().unwrap().store(&mut snapshot);
         let model = agent.model().clone();
         let mut planner = kind.restore(settings, &model, &snapshot).unwrap();
         // Wiering & Schmidhuber's Δ of a state may cancel out although a predecessor uses another value, so once is not enough.
@@ -329,8 +325,9 @@ pub fn solve(agent: &mut Agent, tolerance: f64) -> Solved {
     let max_cycles = 5_000 * (agent.model().n_states() + agent.model().n_arcs()) as u64;
     let planned = agent.plan(Budget::Until { tolerance: 0.0, max_cycles });
     let audit = agent.audit();
-    let converged =
-        audit.error_bound.map_or(planned.converged || planned.stalled, |bound| bound <= tolerance);
+    let converged = audit
+        .error_bound
+        .map_or(planned.converged || planned.cycles < max_cycles, |bound| bound <= tolerance);
     Solved { audit, error_bound: audit.error_bound, converged }
 }
 

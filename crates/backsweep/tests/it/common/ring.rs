@@ -66,22 +66,29 @@ pub fn run(learner: &mut SavedAgent, steps: u32) -> Vec<u64> {
 }
 
 pub fn all_planners() -> impl Iterator<Item = (PlannerKind, QueueKind)> {
-    PlannerKind::ALL.into_iter().flat_map(|kind| [(kind, QueueKind::Exact), (kind, QueueKind::Bucket)])
+    backsweep_baselines::PLANNERS
+        .into_iter()
+        .flat_map(|kind| [(kind, QueueKind::Exact), (kind, QueueKind::Bucket)])
 }
 
 /// Everything that a reader of the file should find in it, as text.
 pub fn describe(learner: &SavedAgent) -> String {
     let agent = &learner.agent;
-    let mut text = format!("{} {:?}\n", agent.planner().kind().unwrap(), agent.planner().settings());
+    let mut text = format!("{} {:?}\n", agent.planner().kind().unwrap(), agent.planner().settings().unwrap());
     // The exact queue was called a heap when the text of the golden file was written.
     text = text.replace("queue: Exact", "queue: Heap");
-    text += &format!("{:?} {:x?} {:?}\n", agent.policy(), learner.random.state(), agent.planner().counters());
+    text += &format!(
+        "{:?} {:x?} {:?}\n",
+        agent.policy(),
+        learner.random.state(),
+        agent.planner().counters().unwrap()
+    );
     text += &format!("{:#?}\n", learner.names);
     for state in agent.model().states() {
         text += &format!(
             "{state}: {:016x} {}\n",
             agent.value(state).to_bits(),
-            agent.planner().priority(agent.model(), state)
+            agent.planner().queue().map_or(0.0, |queue| queue.priority(agent.model(), state))
         );
         for pair in agent.model().pairs(state) {
             let q = agent.planner().values().action_value(pair).to_bits();

@@ -9,13 +9,13 @@
 //!
 //! Cost of a cycle: O(predecessor states × actions × successors).
 
-use super::baseline::{Baseline, Method};
-use super::{Cycle, PlannerKind};
-use crate::{Change, Model, Pair, Result, Snapshot, State};
+use crate::baseline::{Baseline, Method};
+use backsweep_core::planner::Cycle;
+use backsweep_core::{Change, Model, Pair, PlannerKind, Result, Snapshot, State};
 
 /// Wiering & Schmidhuber's prioritized sweeping.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WieringSchmidhuber {
+pub(crate) struct WieringSchmidhuber {
     /// Δ(s).
     delta: Vec<f64>,
     /// The cycle in which a state was last backed up, so that one with several actions that lead to the popped state is backed
@@ -24,18 +24,18 @@ pub(super) struct WieringSchmidhuber {
 }
 
 /// Backs up all actions of a state and queues it by its Δ if that is above the threshold. Returns whether its value changed.
-fn back_up(planner: &mut Baseline<WieringSchmidhuber>, model: &Model, state: u32) -> bool {
+fn back_up(planner: &mut Baseline<WieringSchmidhuber>, model: &Model, state: State) -> bool {
     let delta_v = planner.back_up(model, state);
-    let delta = &mut planner.method.delta[state as usize];
+    let delta = &mut planner.method.delta[state.index()];
     *delta += delta_v;
     if delta.abs() > planner.settings.threshold {
-        planner.queue.promote(state, delta.abs());
+        planner.queue.promote(state.0, delta.abs());
     }
     delta_v != 0.0
 }
 
 impl Method for WieringSchmidhuber {
-    const KIND: PlannerKind = PlannerKind::WieringSchmidhuber;
+    const KIND: PlannerKind = crate::WIERING_SCHMIDHUBER;
 
     fn grow(&mut self, model: &Model) {
         self.delta.resize(model.n_states(), 0.0);
@@ -43,28 +43,28 @@ impl Method for WieringSchmidhuber {
     }
 
     fn refresh(planner: &mut Baseline<Self>, model: &Model, pair: Pair) {
-        back_up(planner, model, model.state_of(pair).0);
+        back_up(planner, model, model.state_of(pair));
     }
 
     fn observe(planner: &mut Baseline<Self>, model: &Model, change: &Change) {
-        back_up(planner, model, change.state.0);
+        back_up(planner, model, change.state);
         planner.queue.clear();
         planner.queue.set(change.state.0, f64::INFINITY);
     }
 
     fn update_cycle(planner: &mut Baseline<Self>, model: &Model) -> Cycle {
-        let Some(state) = planner.queue.pop() else { return Cycle::Idle };
+        let Some(state) = planner.queue.pop().map(State) else { return Cycle::Idle };
         planner.counters.cycles += 1;
         let cycle = planner.counters.cycles;
         // Predecessors are backed up even if Δ is 0: full backups pick up all other changes among their successors.
-        planner.method.delta[state as usize] = 0.0;
+        planner.method.delta[state.index()] = 0.0;
         let mut changed = false;
-        for before in model.predecessors(State(state)) {
-            let predecessor = model.state_of(before.pair).0;
-            if std::mem::replace(&mut planner.method.stamp[predecessor as usize], cycle) != cycle {
+        model.predecessors(state).for_each(|before| {
+            let predecessor = model.state_of(before.pair);
+            if std::mem::replace(&mut planner.method.stamp[predecessor.index()], cycle) != cycle {
                 changed |= back_up(planner, model, predecessor);
             }
-        }
+        });
         planner.counters.idle_pops += u64::from(!changed);
         Cycle::Done
     }

@@ -1,16 +1,17 @@
 //! What the four baselines share: values, a queue, a copy of every pair's successors, and the methods that
 //! every planner must have. A [`Method`] is what sets one of them apart.
 
-use super::{Counters, Cycle, Planner, PlannerKind};
-use crate::model::SuccessorCache;
-use crate::{
-    ArcId, Change, Model, MovedPairs, Pair, PriorityQueue, Result, Settings, Snapshot, State, Values,
+use crate::successor_cache::SuccessorCache;
+use backsweep_core::planner::{Counters, Cycle, Planner, QueueView, Storable};
+use backsweep_core::{
+    ArcId, Change, Model, MovedPairs, Pair, PlannerKind, PriorityQueue, Result, Settings, Snapshot, State,
+    Values,
 };
 use std::fmt::Debug;
 
 /// A baseline.
 #[derive(Clone, Debug)]
-pub(super) struct Baseline<M> {
+pub(crate) struct Baseline<M> {
     pub settings: Settings,
     pub values: Values,
     pub successors: SuccessorCache,
@@ -21,11 +22,14 @@ pub(super) struct Baseline<M> {
 }
 
 /// What differs between the baselines. All of it may rely on up-to-date scales and copies of successors.
-pub(super) trait Method: Clone + Debug + Default + Send + Sync + 'static {
+pub(crate) trait Method: Clone + Debug + Default + Send + Sync + 'static {
     const KIND: PlannerKind;
-    /// How many keys the queue has; `None` without a queue.
-    fn n_keys(model: &Model) -> Option<usize> {
-        Some(model.n_states())
+    /// Whether there is a queue.
+    const HAS_QUEUE: bool = true;
+
+    /// How many keys the queue has.
+    fn n_keys(model: &Model) -> usize {
+        model.n_states()
     }
 
     /// Makes room for all states and arcs of the model.
@@ -92,8 +96,8 @@ impl<M: Method> Baseline<M> {
         planner.values = Values::restore(&settings, model, snapshot)?;
         planner.successors.grow(model);
         planner.method.grow(model);
-        if let Some(n_keys) = M::n_keys(model) {
-            planner.queue = PriorityQueue::restore(settings.queue, n_keys, snapshot)?;
+        if M::HAS_QUEUE {
+            planner.queue = PriorityQueue::restore(settings.queue, M::n_keys(model), snapshot)?;
         }
         planner.counters = Counters::restore(snapshot)?;
         M::restore(&mut planner, model, snapshot)?;
@@ -103,30 +107,21 @@ impl<M: Method> Baseline<M> {
     /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of V. The scales of its pairs
     /// are up to date.
     #[inline]
-    pub fn back_up(&mut self, model: &Model, state: u32) -> f64 {
-        let values = &mut self.values;
-        let pairs = model.pair_range(state);
-        let mut v = if pairs.is_empty() { 0.0 } else { f64::NEG_INFINITY };
-        for pair in pairs.map(|pair| Pair(pair as u32)) {
-            let record = model.pair_record(pair);
-            let successors = self.successors.of(pair).iter();
-            let q = values
-                .full_backup(record, successors.map(|next| (next.weight, values.v[next.state as usize])));
-            self.counters.full_backups += u64::from(values.trusts(record, record.weight()));
-            values.pairs[pair.slot()].q = q;
-            v = if q > v { q } else { v };
-        }
-        v - std::mem::replace(&mut values.v[state as usize], v)
+    pub fn back_up(&mut self, model: &Model, state: State) -> f64 {
+        let cached = |pair| self.successors.of(pair).iter().map(|next| (next.weight, next.state));
+        let (delta_v, n_backups) = self.values.full_value_backup_from(model, state, cached);
+        self.counters.full_backups += n_backups;
+        delta_v
     }
 
-    /// Takes in what is new in the model, and moves the values of a row that was moved.
+    /// Makes room for what is new in the model, and moves the values of pairs that were moved.
     #[inline]
     fn follow_model(&mut self, model: &Model, moved: Option<&MovedPairs>) {
-        let (known, known_states) = (self.values.n_pairs(), self.values.v.len());
+        let (known, known_states) = (self.values.n_pairs(), self.values.n_states());
         let is_new = self.values.extend(model);
         self.method.grow(model);
-        if let Some(n_keys) = M::n_keys(model) {
-            self.queue.grow(n_keys);
+        if M::HAS_QUEUE {
+            self.queue.grow(M::n_keys(model));
         }
         if !is_new && moved.is_none() {
             return;
@@ -149,20 +144,12 @@ impl<M: Method> Baseline<M> {
 }
 
 impl<M: Method> Planner for Baseline<M> {
-    fn kind(&self) -> Option<PlannerKind> {
-        Some(M::KIND)
-    }
-
-    fn settings(&self) -> Settings {
-        self.settings
-    }
-
     fn values(&self) -> &Values {
         &self.values
     }
 
-    fn counters(&self) -> Counters {
-        self.counters
+    fn counters(&self) -> Option<Counters> {
+        Some(self.counters)
     }
 
     fn grow(&mut self, model: &Model) {
@@ -179,7 +166,7 @@ impl<M: Method> Planner for Baseline<M> {
         self.values.rescale(model, change.pair);
         M::observe(self, model, change);
         if let Some((next, _)) = change.next {
-            self.successors.prefetch(model, next.0);
+            self.successors.prefetch(model, next);
         }
     }
 
@@ -202,6 +189,24 @@ impl<M: Method> Planner for Baseline<M> {
         self.queue.is_empty() && M::top_priority(self).is_none()
     }
 
+    fn queue(&self) -> Option<&dyn QueueView> {
+        M::HAS_QUEUE.then_some(self)
+    }
+
+    fn storable(&self) -> Option<&dyn Storable> {
+        Some(self)
+    }
+
+    fn backed_up_value(&self, state: State, arc: ArcId) -> Option<f64> {
+        M::backed_up_value(self, state, arc)
+    }
+
+    fn bytes(&self) -> Option<usize> {
+        Some(self.values.bytes() + self.successors.bytes() + self.queue.bytes() + self.method.bytes())
+    }
+}
+
+impl<M: Method> QueueView for Baseline<M> {
     fn priority(&self, model: &Model, state: State) -> f64 {
         M::priority(self, model, state)
     }
@@ -210,24 +215,26 @@ impl<M: Method> Planner for Baseline<M> {
         self.queue.first().and_then(|key| M::state_of_key(model, key))
     }
 
-    fn queue_length(&self) -> usize {
+    fn n_queued(&self) -> usize {
         self.queue.len()
     }
+}
 
-    fn backed_up_value(&self, state: State, arc: ArcId) -> Option<f64> {
-        M::backed_up_value(self, state, arc)
+impl<M: Method> Storable for Baseline<M> {
+    fn kind(&self) -> PlannerKind {
+        M::KIND
+    }
+
+    fn settings(&self) -> Settings {
+        self.settings
     }
 
     fn store(&self, snapshot: &mut Snapshot) {
         self.values.store(snapshot);
         self.counters.store(snapshot);
-        if M::n_keys(&Model::new()).is_some() {
+        if M::HAS_QUEUE {
             self.queue.store(snapshot);
         }
         self.method.store(snapshot);
-    }
-
-    fn bytes(&self) -> usize {
-        self.values.bytes() + self.successors.bytes() + self.queue.bytes() + self.method.bytes()
     }
 }

@@ -1,15 +1,14 @@
 //! A contiguous copy of every pair's successors, for the planners that do full backups: they read a list in order
 //! instead of one cache line per arc. An observation changes one entry.
 
-use crate::store::prefetch_row;
-use crate::{Change, Model, MovedPairs, Pair};
+use backsweep_core::{ArcId, Change, Model, MovedPairs, Pair, State, prefetch_run};
 
 /// A successor of a pair.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CachedSuccessor {
     pub weight: f64,
-    pub state: u32,
-    pub arc: u32,
+    pub state: State,
+    pub arc: ArcId,
 }
 
 /// The successors of each pair, in the order of their first observation.
@@ -48,11 +47,12 @@ impl SuccessorCache {
     /// Prefetches the successors of a state's pairs, which need not exist: it is likely to be backed up soon. Without it Moore &
     /// Atkeson took a fifth longer.
     #[inline]
-    pub fn prefetch(&self, model: &Model, state: u32) {
-        if (state as usize) < model.n_states() {
-            for list in self.lists.get(model.pair_range(state)).unwrap_or(&[]) {
-                prefetch_row(&self.items, list.start as usize);
-            }
+    pub fn prefetch(&self, model: &Model, state: State) {
+        let mut pairs = model.pairs(state);
+        let n = pairs.len();
+        let lists = pairs.next().and_then(|first| self.lists.get(first.index()..first.index() + n));
+        for list in lists.unwrap_or(&[]) {
+            prefetch_run(&self.items, list.start as usize);
         }
     }
 
@@ -68,7 +68,7 @@ impl SuccessorCache {
     pub fn copy(&mut self, model: &Model, pair: Pair) {
         self.lists[pair.index()].len = 0;
         for next in model.successors(pair) {
-            self.push(pair, CachedSuccessor { weight: next.weight, state: next.state.0, arc: next.arc.0 });
+            self.push(pair, CachedSuccessor { weight: next.weight, state: next.state, arc: next.arc });
         }
         // The model lists the newest first.
         self.items[self.lists[pair.index()].range()].reverse();
@@ -115,9 +115,9 @@ impl SuccessorCache {
     pub fn observe(&mut self, model: &Model, change: &Change) {
         let Some((state, arc)) = change.next else { return };
         let (list, weight) = (self.lists[change.pair.index()], model.arc_weight(arc));
-        match self.items[list.range()].iter_mut().find(|next| next.arc == arc.0) {
+        match self.items[list.range()].iter_mut().find(|next| next.arc == arc) {
             Some(next) => next.weight = weight,
-            None => self.push(change.pair, CachedSuccessor { weight, state: state.0, arc: arc.0 }),
+            None => self.push(change.pair, CachedSuccessor { weight, state, arc }),
         }
     }
 

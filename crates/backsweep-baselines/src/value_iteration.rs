@@ -1,16 +1,16 @@
 //! Value iteration after every observation: in place, from the current values (warm start), until the largest change of a
-//! value in a sweep is below the tolerance (paper notes, 5.8; Departure 13).
+//! value in a sweep is at most the threshold (paper notes, 5.8; Departure 13).
 //!
 //! An update cycle is one sweep over all states. Invariant after a sweep: V(s) = max Q(s,·). Cost of a cycle: O(arcs).
-//! Sweeps that rounding keeps from making progress are skipped: see [`Cycle::Stalled`].
+//! Where rounding keeps sweeps from making progress, they are skipped: cycles are [`Cycle::Idle`] although the planner is not.
 
-use super::baseline::{Baseline, Method};
-use super::{Cycle, PlannerKind};
-use crate::{Model, Pair, Result, Snapshot};
+use crate::baseline::{Baseline, Method};
+use backsweep_core::planner::Cycle;
+use backsweep_core::{Model, Pair, PlannerKind, Result, Snapshot};
 
-/// Value iteration, until [`crate::Settings::tolerance`].
+/// Sweeps until no value changes by more than the threshold of the settings.
 #[derive(Clone, Debug)]
-pub(super) struct ValueIteration {
+pub(crate) struct ValueIteration {
     /// The largest change of a value in the last sweep; infinite if something was observed since.
     largest_change: f64,
     /// The largest change that later sweeps must halve, and how many have not. Near the fixed point, rounding can keep values
@@ -32,11 +32,8 @@ impl ValueIteration {
 }
 
 impl Method for ValueIteration {
-    const KIND: PlannerKind = PlannerKind::ValueIteration;
-
-    fn n_keys(_: &Model) -> Option<usize> {
-        None
-    }
+    const KIND: PlannerKind = crate::VALUE_ITERATION;
+    const HAS_QUEUE: bool = false;
 
     fn refresh(planner: &mut Baseline<Self>, _: &Model, _: Pair) {
         planner.method.restart();
@@ -50,10 +47,10 @@ impl Method for ValueIteration {
         // prevents it. Without discount the limit is a hundred thousand sweeps.
         let patience = (100.0 + 1.0 / (1.0 - planner.settings.discount)).min(1e5);
         if f64::from(planner.method.to_halve.1) > patience {
-            return Cycle::Stalled;
+            return Cycle::Idle;
         }
         let mut largest_change = 0.0f64;
-        for state in 0..model.n_states() as u32 {
+        for state in model.states() {
             largest_change = largest_change.max(planner.back_up(model, state).abs());
         }
         planner.counters.cycles += 1;
@@ -67,11 +64,11 @@ impl Method for ValueIteration {
         Cycle::Done
     }
 
-    /// The largest change of the last sweep, or infinity if something was observed since; `None` once it is below the
-    /// tolerance.
+    /// The largest change of the last sweep, or infinity if something was observed since; `None` once it is at most the
+    /// threshold.
     fn top_priority(planner: &Baseline<Self>) -> Option<f64> {
         let largest_change = planner.method.largest_change;
-        (largest_change >= planner.settings.tolerance).then_some(largest_change)
+        (largest_change > planner.settings.threshold).then_some(largest_change)
     }
 
     fn store(&self, snapshot: &mut Snapshot) {
@@ -80,12 +77,10 @@ impl Method for ValueIteration {
     }
 
     fn restore(planner: &mut Baseline<Self>, _: &Model, snapshot: &Snapshot) -> Result<()> {
-        let (largest_change, to_halve) = match *snapshot.f64s("iteration.largest_change")? {
-            [largest_change] => (largest_change, (f64::INFINITY, 0)), // version 0.1
-            [largest_change, to_halve, n_sweeps] => (largest_change, (to_halve, n_sweeps as u32)),
-            _ => return Err(Snapshot::problem("iteration.largest_change", "expected 3 items")),
+        let &[largest_change, to_halve, n_sweeps] = snapshot.f64s("iteration.largest_change")? else {
+            return Err(Snapshot::problem("iteration.largest_change", "expected 3 items"));
         };
-        planner.method = Self { largest_change, to_halve };
+        planner.method = ValueIteration { largest_change, to_halve: (to_halve, n_sweeps as u32) };
         Ok(())
     }
 }

@@ -11,13 +11,13 @@
 //!
 //! Cost of a cycle: O(successors + actions + predecessors).
 
-use super::baseline::{Baseline, Method};
-use super::{Cycle, PlannerKind};
-use crate::{ArcId, Change, Model, Pair, Result, Snapshot, State, Values};
+use crate::baseline::{Baseline, Method};
+use backsweep_core::planner::Cycle;
+use backsweep_core::{ArcId, Change, MAX_VALUE, Model, Pair, PlannerKind, Result, Snapshot, State};
 
 /// Peng & Williams' prioritized sweeping.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PengWilliams {
+pub(crate) struct PengWilliams {
     /// U of each arc.
     u: Vec<f64>,
 }
@@ -26,17 +26,18 @@ impl Baseline<PengWilliams> {
     /// The full backup of a pair from U.
     fn back_up_pair(&mut self, model: &Model, pair: Pair) {
         let cached = self.successors.of(pair).iter();
-        let successors = cached.map(|next| (next.weight, self.method.u[next.arc as usize]));
-        self.values.pairs[pair.slot()].q = self.values.full_backup(model.pair_record(pair), successors);
+        let successors = cached.map(|next| (next.weight, self.method.u[next.arc.index()]));
+        let q = self.values.full_backup(model, pair, successors);
+        self.values.set_action_value(pair, q);
     }
 
     /// Sets the priorities of a pair's triples from their residuals.
     fn set_residuals(&mut self, pair: Pair) {
-        let scale = self.values.pairs[pair.slot()].scale;
+        let scale = self.values.scale(pair);
         for next in self.successors.of(pair) {
-            let difference = self.values.v[next.state as usize] - self.method.u[next.arc as usize];
+            let difference = self.values.value(next.state) - self.method.u[next.arc.index()];
             let priority = scale * next.weight * difference.abs();
-            self.queue.set_above(self.settings.threshold, next.arc, priority);
+            self.queue.set_above(self.settings.threshold, next.arc.0, priority);
         }
     }
 
@@ -46,26 +47,22 @@ impl Baseline<PengWilliams> {
         if self.values.update_maximum(model, state) == 0.0 {
             return false;
         }
-        let v = self.values.v[state.index()];
+        let v = self.values.value(state);
         let (values, u, threshold) = (&self.values, &self.method.u, self.settings.threshold);
-        let mut predecessors = model.predecessors_from(state.0, model.first_predecessor(state.0));
-        while let Some(lanes) = predecessors.next() {
-            let u = &u[lanes.first_arc as usize..][..lanes.slots.len()];
-            let residual =
-                |i: usize, slot: usize, weight| values.pairs[slot].scale * weight * (v - u[i]).abs();
-            for (arc, priority) in lanes.arcs().zip(lanes.map(residual)).rev() {
-                self.queue.set_above(threshold, arc, priority);
-            }
-        }
+        let queue = &mut self.queue;
+        model.predecessors(state).for_each(|before| {
+            let residual = values.scale(before.pair) * before.weight * (v - u[before.arc.index()]).abs();
+            queue.set_above(threshold, before.arc.0, residual);
+        });
         true
     }
 }
 
 impl Method for PengWilliams {
-    const KIND: PlannerKind = PlannerKind::PengWilliams;
+    const KIND: PlannerKind = crate::PENG_WILLIAMS;
 
-    fn n_keys(model: &Model) -> Option<usize> {
-        Some(model.arc_bound())
+    fn n_keys(model: &Model) -> usize {
+        model.arc_bound()
     }
 
     fn grow(&mut self, model: &Model) {
@@ -77,22 +74,22 @@ impl Method for PengWilliams {
     /// Sets all U of a pair to the values of their states and recomputes it.
     fn refresh(planner: &mut Baseline<Self>, model: &Model, pair: Pair) {
         for next in planner.successors.of(pair) {
-            planner.method.u[next.arc as usize] = planner.values.v[next.state as usize];
-            planner.queue.remove(next.arc);
+            planner.method.u[next.arc.index()] = planner.values.value(next.state);
+            planner.queue.remove(next.arc.0);
         }
         planner.back_up_pair(model, pair);
         planner.restore_maximum(model, pair);
     }
 
     fn observe(planner: &mut Baseline<Self>, model: &Model, change: &Change) {
-        if !planner.values.trusts(model.pair_record(change.pair), change.weight_before) {
+        if !planner.values.was_known(model, change) {
             return Self::refresh(planner, model, change.pair);
         }
         if let Some((state, arc)) = change.next
             && model.arc_weight(arc) == change.weight
         {
             // The arc is new, or as good as new: its U starts as the value of its state.
-            planner.method.u[arc.index()] = planner.values.v[state.index()];
+            planner.method.u[arc.index()] = planner.values.value(state);
         }
         planner.back_up_pair(model, change.pair);
         // The pair's probabilities changed, and with them the residuals of its triples.
@@ -104,7 +101,7 @@ impl Method for PengWilliams {
         let Some(arc) = planner.queue.pop() else { return Cycle::Idle };
         planner.counters.cycles += 1;
         let Some((pair, state)) = model.ends_of(ArcId(arc)) else { return Cycle::Done };
-        planner.method.u[arc as usize] = planner.values.v[state.index()];
+        planner.method.u[arc as usize] = planner.values.value(state);
         planner.back_up_pair(model, pair);
         planner.counters.full_backups += 1;
         if !planner.restore_maximum(model, pair) {
@@ -112,7 +109,7 @@ impl Method for PengWilliams {
         }
         let likely = planner.queue.likely_next();
         if let Some((pair, _)) = model.ends_of(ArcId(likely)) {
-            let state = model.state_of(pair).0;
+            let state = model.state_of(pair);
             planner.successors.prefetch(model, state);
             model.prefetch_predecessors(state);
         }
@@ -138,7 +135,7 @@ impl Method for PengWilliams {
     }
 
     fn restore(planner: &mut Baseline<Self>, model: &Model, snapshot: &Snapshot) -> Result<()> {
-        planner.method.u = Values::stored(snapshot, "peng.u", model.arc_bound())?;
+        planner.method.u = snapshot.bounded("peng.u", model.arc_bound(), MAX_VALUE)?.to_vec();
         let triples = model.states().flat_map(|state| model.predecessors(state));
         let n_queued = triples.filter(|triple| planner.queue.priority(triple.arc.0).is_some()).count();
         if n_queued < planner.queue.len() {

@@ -8,23 +8,23 @@
 //!
 //! Cost of a cycle: O(actions × successors + predecessors).
 
-use super::baseline::{Baseline, Method};
-use super::{Cycle, PlannerKind};
-use crate::{Model, Pair};
+use crate::baseline::{Baseline, Method};
+use backsweep_core::planner::Cycle;
+use backsweep_core::{Model, Pair, PlannerKind, State};
 
 /// Moore & Atkeson's prioritized sweeping.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MooreAtkeson;
+pub(crate) struct MooreAtkeson;
 
 impl Method for MooreAtkeson {
-    const KIND: PlannerKind = PlannerKind::MooreAtkeson;
+    const KIND: PlannerKind = crate::MOORE_ATKESON;
 
     fn refresh(planner: &mut Baseline<Self>, model: &Model, pair: Pair) {
         planner.queue.set(model.state_of(pair).0, f64::INFINITY);
     }
 
     fn update_cycle(planner: &mut Baseline<Self>, model: &Model) -> Cycle {
-        let Some(state) = planner.queue.pop() else { return Cycle::Idle };
+        let Some(state) = planner.queue.pop().map(State) else { return Cycle::Idle };
         model.prefetch_predecessors(state);
         planner.counters.cycles += 1;
         let delta_v = planner.back_up(model, state);
@@ -36,16 +36,13 @@ impl Method for MooreAtkeson {
         // A pair's scale is γ/W, so this times w is P̂|ΔV|.
         let gamma = values.discount();
         let factor = if gamma > 0.0 { delta_v.abs() / gamma } else { 0.0 };
-        let mut predecessors = model.predecessors_from(state, model.first_predecessor(state));
-        while let Some(lanes) = predecessors.next() {
-            let priorities = lanes.map(|_, slot, weight| values.pairs[slot].scale * weight * factor);
-            for (&slot, &priority) in lanes.slots.iter().zip(&priorities).rev() {
-                if priority > settings.threshold {
-                    queue.promote(model.state_of_slot(slot as usize), priority);
-                }
+        model.predecessors(state).for_each(|before| {
+            let priority = values.scale(before.pair) * before.weight * factor;
+            if priority > settings.threshold {
+                queue.promote(model.state_of(before.pair).0, priority);
             }
-        }
-        successors.prefetch(model, queue.likely_next());
+        });
+        successors.prefetch(model, State(queue.likely_next()));
         Cycle::Done
     }
 }

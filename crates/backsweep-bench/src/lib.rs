@@ -5,6 +5,7 @@
 
 mod clock;
 mod deadline;
+pub mod families;
 mod fixed_point;
 mod options;
 mod planners;

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::{output, progress};
 use backsweep::save::{Name, SavedAgent};
-use backsweep_mdp::{Format, Mdp, ReadMdp, Rewards, read};
+use backsweep_mdp::{Format, Mdp, ReadMdp, read};
 use backsweep_solve::{action_names, learned_mdp};
 use std::path::Path;
 
@@ -33,19 +33,6 @@ fn learned(path: &Path) -> Result<Mdp> {
         mdp.action_names = action_names(model, |state, action| names.action_text(state, action));
     }
     Ok(mdp)
-}
-
-/// The rewards that every model has unless it defines its own under that name: 1 per step.
-const STEPS: &str = "steps";
-
-/// Adds rewards of 1 per step if a question asks for `steps` and the model has no such rewards. Returns whether it did.
-pub fn add_steps(mdp: &mut Mdp, reward: Option<&str>) -> bool {
-    let missing = reward == Some(STEPS) && mdp.rewards.iter().all(|rewards| rewards.name != STEPS);
-    if missing {
-        let choices = vec![1.0; mdp.n_choices()];
-        mdp.rewards.push(Rewards { name: STEPS.to_owned(), choices, ..Rewards::default() });
-    }
-    missing
 }
 
 /// Reports what was left out of a file or added to it.

@@ -8,9 +8,9 @@ mod watch;
 
 use crate::error::{Error, Result};
 use crate::{interrupt, loading, output, process, progress};
-use backsweep_mdp::Mdp;
-use backsweep_solve::{Limits, NO_CHOICE, Query, Repair, Solution};
-use backsweep_verify::{Objective, ResultFile, fingerprint};
+use backsweep_mdp::{Mdp, NO_CHOICE, Question};
+use backsweep_solve::{Limits, Repair, Solution};
+use backsweep_verify::{ResultFile, fingerprint};
 use changes::{Edit, Names, Parser};
 use kept::Kept;
 pub use options::Arguments;
@@ -21,14 +21,10 @@ use std::time::{Duration, Instant};
 
 /// Runs the command.
 pub fn solve(arguments: &Arguments) -> Result<()> {
-    let query = arguments.query()?;
+    let question = arguments.question()?;
     let mut mdp = loading::load(&arguments.model, arguments.format)?;
-    let counts_steps = loading::add_steps(&mut mdp, arguments.reward.as_deref());
+    let counts_steps = mdp.add_steps(arguments.reward.as_deref());
     let mdp = mdp;
-    let at_model = |problem: String| {
-        let problem = problem.strip_prefix("model: ").unwrap_or(&problem);
-        Error::new(format!("{}: {problem}", arguments.model.display()))
-    };
     let names = Names::new(&mdp, counts_steps.then_some(1.0));
     let edits = arguments.changes.as_deref().map(|path| read_changes(path, &names)).transpose()?;
 
@@ -39,23 +35,23 @@ pub fn solve(arguments: &Arguments) -> Result<()> {
     let stop = || interrupted.load(Ordering::Relaxed) || !in_time();
     let limits = Limits { tolerance: arguments.tolerance, stop: &stop, threads: arguments.threads() };
     let spinner = progress::spinner("solving; Ctrl-C ends it with the intervals reached so far");
-    let direction = arguments.direction();
     let keeps = edits.is_some() || arguments.watch.is_some();
     let solved = if keeps {
-        Repair::ask(&query, &mdp, direction, &limits).map(|repair| (repair.solution(), Some(repair)))
+        Repair::new(&mdp, &question, &limits).map(|repair| (repair.solution(), Some(repair)))
     } else {
-        query.solve(&mdp, direction, arguments.method.as_deref(), &limits).map(|solution| (solution, None))
+        let method = arguments.method.as_deref();
+        backsweep_solve::solve(&mdp, &question, method, &limits).map(|solution| (solution, None))
     };
     let seconds = since().as_secs_f64();
     spinner.finish_and_clear();
-    let (solution, repair) = solved.map_err(at_model)?;
+    let (solution, repair) = solved.map_err(|error| Error::at(arguments.model.display(), error))?;
 
     let reason = match (interrupted.load(Ordering::Relaxed), in_time()) {
         (true, _) => "stopped by Ctrl-C",
         (_, false) => "the time limit was reached",
         _ => "rounding or the method does not allow narrower intervals (see --explain)",
     };
-    let answer = Answer { arguments, query: &query, mdp: &mdp, solution: &solution, seconds, reason };
+    let answer = Answer { arguments, question: &question, mdp: &mdp, solution: &solution, seconds, reason };
     let Some(repair) = repair else {
         answer.write(&solution, &[])?;
         return if arguments.json { answer.json() } else { answer.print() };
@@ -111,7 +107,7 @@ fn read_changes(path: &Path, names: &Names) -> Result<Vec<Edit>> {
 /// Reports the first answer.
 struct Answer<'a> {
     arguments: &'a Arguments,
-    query: &'a Query,
+    question: &'a Question,
     mdp: &'a Mdp,
     solution: &'a Solution,
     seconds: f64,
@@ -131,7 +127,7 @@ impl Answer<'_> {
     }
 
     fn json(&self) -> Result<()> {
-        let text = self.result_file().to_json().map_err(Error::new)?;
+        let text = self.result_file().to_json()?;
         let Some(path) = &self.arguments.out else {
             output::result(text);
             if !self.solution.converged {
@@ -146,8 +142,7 @@ impl Answer<'_> {
     }
 
     fn print(&self) -> Result<()> {
-        let Self { arguments, query, mdp, solution, seconds, reason } = self;
-        let question = query.describe(arguments.direction());
+        let Self { arguments, question, mdp, solution, seconds, reason } = self;
         output::result(format_args!("{}: {}", arguments.model.display(), report::size(mdp)));
         let of = |state: usize| {
             let interval = (solution.lower[state], solution.upper[state]);
@@ -164,25 +159,12 @@ impl Answer<'_> {
 
     /// The answer as `backsweep verify` reads it.
     fn result_file(&self) -> ResultFile {
-        let objective = match self.query.clone() {
-            Query::Discounted { reward, discount } => Objective::Discounted { discount, reward },
-            Query::Reach { goal, avoid, steps: None } => Objective::Reach { goal, avoid },
-            Query::Reach { goal, avoid, steps: Some(steps) } => Objective::Within { goal, avoid, steps },
-            Query::Total { reward, until: Some(until) } => Objective::Total { reward, until },
-            Query::Total { reward, until: None } => Objective::Episode { reward },
-            Query::Horizon { reward, steps, discount } => Objective::Horizon { reward, steps, discount },
-            Query::Average { reward } => Objective::Average { reward },
-        };
-        let direction = match self.arguments.direction() {
-            backsweep_solve::Direction::Maximize => backsweep_verify::Direction::Maximize,
-            backsweep_solve::Direction::Minimize => backsweep_verify::Direction::Minimize,
-        };
         let solution = self.solution;
         let choice = |&choice: &u32| (choice != NO_CHOICE).then_some(choice);
         ResultFile {
             model: fingerprint(self.mdp),
-            objective,
-            direction,
+            objective: self.question.objective.clone(),
+            direction: self.question.direction,
             tolerance: self.arguments.tolerance,
             converged: solution.converged,
             lower: solution.lower.clone(),

@@ -32,7 +32,7 @@ pub fn verify(arguments: &Arguments) -> Result<()> {
         .map_err(|error| Error::new(format!("{path}: cannot read the file ({error})")))?;
     let result = ResultFile::from_json(&text).map_err(|problem| Error::new(format!("{path}:{problem}")))?;
     let mut mdp = loading::load(&arguments.model, arguments.from)?;
-    loading::add_steps(&mut mdp, result.objective.reward());
+    mdp.add_steps(result.objective.reward());
     let report = check(&mdp, &result);
     match report.verdict {
         Verdict::Proven => {

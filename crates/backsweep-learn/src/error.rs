@@ -42,7 +42,7 @@ pub enum Error {
     /// No case ended in the log, and the discount is 1.
     AllCut,
     /// The solver refused the fitted model.
-    Solver(String),
+    Solver(backsweep_solve::Error),
     /// An agent cannot hold the counts.
     Agent(backsweep::Error),
     /// The folder for results is a file.
@@ -88,7 +88,7 @@ impl fmt::Display for Error {
             Self::AllCut => f.write_str(
                 "no case ever ends in the fitted model, since all were cut; give a discount below 1",
             ),
-            Self::Solver(problem) => f.write_str(problem),
+            Self::Solver(error) => write!(f, "{error}"),
             Self::Agent(error) => write!(f, "{error}"),
             Self::NotAFolder(path) => {
                 write!(f, "{}: this is a file; expected a folder for policy.csv and report.html", path.display())

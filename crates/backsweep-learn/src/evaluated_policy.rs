@@ -6,28 +6,28 @@
 use crate::error::{Error, Result};
 use crate::fitted_model::FittedModel;
 use crate::settings::LearnSettings;
-use backsweep_mdp::{Mdp, Rewards};
-use backsweep_solve::{Direction, Limits, Objective, Solution, solve_discounted, solve_undiscounted};
+use backsweep_mdp::{Mdp, MdpBuilder, Objective, Rewards};
+use backsweep_solve::{Limits, Solution};
 
 /// The largest change, relative to the number of cases, at which visits count as settled.
 const SETTLED: f64 = 1e-10;
 /// Sweeps after which visits are taken as they are: they only affect the widths of intervals.
 const MAX_SWEEPS: usize = 20_000;
 
-/// A model under construction: choices are mixtures of the rows of pairs.
-pub(crate) struct MixtureModel {
-    pub mdp: Mdp,
-    pub rewards: Vec<f64>,
+/// Builds a model whose choices are mixtures of the rows of pairs.
+pub(crate) struct MixtureBuilder {
+    builder: MdpBuilder,
+    rewards: Vec<f64>,
     reward: f64,
     /// The probability of each state within the choice that is being filled, and which of them are not 0.
     probabilities: Vec<f64>,
     touched: Vec<u32>,
 }
 
-impl MixtureModel {
+impl MixtureBuilder {
     pub fn new(n_states: usize) -> Self {
         Self {
-            mdp: Mdp { choices: vec![0], arcs: vec![0], ..Mdp::default() },
+            builder: MdpBuilder::default(),
             rewards: Vec::new(),
             reward: 0.0,
             probabilities: vec![0.0; n_states],
@@ -57,47 +57,50 @@ impl MixtureModel {
         self.reward += reward;
     }
 
-    pub fn end_choice(&mut self) -> Result<()> {
+    pub fn end_choice(&mut self) {
         self.touched.sort_unstable();
         for &next in &self.touched {
-            let place = &mut self.probabilities[next as usize];
-            self.mdp.targets.push(next);
-            self.mdp.probabilities.push(std::mem::take(place));
+            self.builder.add_arc(next, std::mem::take(&mut self.probabilities[next as usize]));
         }
         self.touched.clear();
         self.rewards.push(std::mem::take(&mut self.reward));
-        self.mdp.arcs.push(offset(self.mdp.targets.len())?);
-        Ok(())
+        self.builder.end_choice();
     }
 
-    pub fn end_state(&mut self) -> Result<()> {
-        self.mdp.choices.push(offset(self.rewards.len())?);
-        Ok(())
+    pub fn end_state(&mut self) {
+        self.builder.end_state();
+    }
+
+    /// The model, with one reward per choice.
+    pub fn finish(self) -> Result<Mdp> {
+        let mut mdp = self.builder.finish().map_err(|error| Error::Solver(error.into()))?;
+        mdp.rewards = vec![Rewards { choices: self.rewards, ..Rewards::default() }];
+        Ok(mdp)
     }
 }
 
-fn offset(n: usize) -> Result<u32> {
-    u32::try_from(n).map_err(|_| Error::Counts("the model has 2³² transitions or more; expected fewer"))
+/// The reward of each choice of a model that a [`MixtureBuilder`] made.
+pub(crate) fn rewards_of(mdp: &Mdp) -> &[f64] {
+    mdp.rewards.first().map_or(&[], |rewards| &rewards.choices)
 }
 
 /// Solves a model; an error names the state whose value has no bound.
 pub(crate) fn solve(
-    rows: &MixtureModel,
+    mdp: &Mdp,
     settings: &LearnSettings,
     names: &[String],
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Solution> {
-    let largest = rows.rewards.iter().fold(0.0_f64, |most, reward| most.max(reward.abs()));
+    let largest = rewards_of(mdp).iter().fold(0.0_f64, |most, reward| most.max(reward.abs()));
     let tolerance = settings.tolerance * if largest > 0.0 { largest } else { 1.0 };
     let limits = Limits { tolerance, stop, threads: settings.threads.max(1) };
-    let direction = Direction::Maximize;
-    let solution = if settings.discount < 1.0 {
-        solve_discounted(&rows.mdp, &rows.rewards, settings.discount, direction, None, &limits)
+    let objective = if settings.discount < 1.0 {
+        Objective::Discounted { reward: None, discount: settings.discount }
     } else {
-        let reward = Rewards { choices: rows.rewards.clone(), ..Rewards::default() };
-        solve_undiscounted(&rows.mdp, Objective::TotalReward { reward: &reward }, direction, &limits)
-    }
-    .map_err(|error| Error::Solver(error.to_string()))?;
+        Objective::Total { reward: None, until: None }
+    };
+    let solution =
+        backsweep_solve::solve(mdp, &objective.maximize(), None, &limits).map_err(Error::Solver)?;
     if stop() {
         return Err(Error::Interrupted);
     }
@@ -115,7 +118,7 @@ pub(crate) fn ends(mdp: &Mdp, policy: impl Fn(usize) -> usize) -> Vec<bool> {
     let n = mdp.n_states();
     let mut before: Vec<u32> = vec![0; n + 1];
     for state in 0..n {
-        mdp.arcs_of(policy(state)).for_each(|arc| before[mdp.targets[arc] as usize + 1] += 1);
+        mdp.arcs_of(policy(state)).for_each(|arc| before[mdp.targets()[arc] as usize + 1] += 1);
     }
     for state in 0..n {
         before[state + 1] += before[state];
@@ -124,7 +127,7 @@ pub(crate) fn ends(mdp: &Mdp, policy: impl Fn(usize) -> usize) -> Vec<bool> {
     let mut sources = vec![0_u32; before[n] as usize];
     for state in 0..n {
         for arc in mdp.arcs_of(policy(state)) {
-            let next = mdp.targets[arc] as usize;
+            let next = mdp.targets()[arc] as usize;
             sources[place[next] as usize] = state as u32;
             place[next] += 1;
         }
@@ -143,7 +146,7 @@ pub(crate) fn ends(mdp: &Mdp, policy: impl Fn(usize) -> usize) -> Vec<bool> {
 
 /// A policy in a fitted model: one choice per state.
 pub struct EvaluatedPolicy {
-    pub(crate) rows: MixtureModel,
+    pub(crate) mdp: Mdp,
     /// The value of each state, within the tolerance.
     pub values: Vec<f64>,
     /// Every value is within this of the policy's exact value in the fitted model.
@@ -152,31 +155,31 @@ pub struct EvaluatedPolicy {
 
 impl EvaluatedPolicy {
     pub(crate) fn solve(
-        rows: MixtureModel,
+        mdp: Mdp,
         settings: &LearnSettings,
         names: &[String],
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self> {
         if settings.discount == 1.0
-            && let Some(state) = ends(&rows.mdp, |state| state).iter().position(|ends| !ends)
+            && let Some(state) = ends(&mdp, |state| state).iter().position(|ends| !ends)
         {
             return Err(Error::Endless { state: names[state].clone() });
         }
-        let solution = solve(&rows, settings, names, stop)?;
+        let solution = solve(&mdp, settings, names, stop)?;
         let values = (0..names.len()).map(|state| solution.value(state)).collect();
         let bound = solution.lower.iter().zip(&solution.upper).fold(0.0_f64, |most, (l, u)| most.max(u - l));
-        Ok(Self { rows, values, bound })
+        Ok(Self { mdp, values, bound })
     }
 
     /// The expected discounted number of visits to each state, for cases that start like those of the model.
     pub fn visits(&self, model: &FittedModel, discount: f64) -> Vec<f64> {
         let starts: Vec<f64> = model.starts.iter().map(|&n| n as f64 / model.n_cases as f64).collect();
         let (mut visits, mut flow, mut next) = (starts.clone(), starts, vec![0.0; model.n_states()]);
-        let mdp = &self.rows.mdp;
+        let mdp = &self.mdp;
         for _ in 0..MAX_SWEEPS {
             for (state, mass) in flow.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
                 for arc in mdp.arcs_of(state) {
-                    next[mdp.targets[arc] as usize] += discount * mass * mdp.probabilities[arc];
+                    next[mdp.targets()[arc] as usize] += discount * mass * mdp.probabilities()[arc];
                 }
             }
             let moved: f64 = next.iter().sum();
@@ -202,18 +205,18 @@ pub struct Logged {
 }
 
 /// The rows of a policy on the model's pairs; states without pairs are worth `unseen`.
-pub(crate) fn rows(model: &FittedModel, policy: &[f64], unseen: f64) -> Result<MixtureModel> {
-    let mut rows = MixtureModel::new(model.n_states());
+pub(crate) fn rows(model: &FittedModel, policy: &[f64], unseen: f64) -> Result<Mdp> {
+    let mut rows = MixtureBuilder::new(model.n_states());
     for state in 0..model.n_states() {
         let pairs = model.pairs_of(state);
         if pairs.is_empty() {
             rows.add_reward(unseen);
         }
         pairs.for_each(|pair| rows.mix(policy[pair], model, pair, 0.0));
-        rows.end_choice()?;
-        rows.end_state()?;
+        rows.end_choice();
+        rows.end_state();
     }
-    Ok(rows)
+    rows.finish()
 }
 
 impl Logged {

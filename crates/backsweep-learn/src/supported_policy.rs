@@ -5,9 +5,10 @@
 //! unchanged. A state without a supported action has one choice, the logged mixture.
 
 use crate::error::Result;
-use crate::evaluated_policy::{self, EvaluatedPolicy, Logged, MixtureModel};
+use crate::evaluated_policy::{self, EvaluatedPolicy, Logged, MixtureBuilder};
 use crate::fitted_model::FittedModel;
 use crate::settings::LearnSettings;
+use backsweep_mdp::Mdp;
 use backsweep_solve::Solution;
 
 /// A policy and its values in the fitted model.
@@ -41,7 +42,7 @@ impl SupportedPolicy {
     ) -> Result<Self> {
         let n_states = model.n_states();
         let penalty = |pair: usize| settings.pessimism / (model.n[pair] as f64).sqrt();
-        let mut rows = MixtureModel::new(n_states);
+        let mut rows = MixtureBuilder::new(n_states);
         // The pair of each choice.
         let mut decided = Vec::new();
         for state in 0..n_states {
@@ -53,8 +54,8 @@ impl SupportedPolicy {
             if !pairs.clone().any(|pair| supported(&pair)) {
                 pairs.for_each(|pair| rows.mix(logged.probabilities[pair], model, pair, penalty(pair)));
                 decided.push(None);
-                rows.end_choice()?;
-                rows.end_state()?;
+                rows.end_choice();
+                rows.end_state();
                 continue;
             }
             let kept = kept(model, logged, settings, state);
@@ -64,22 +65,23 @@ impl SupportedPolicy {
                 }
                 rows.mix(1.0 - kept, model, choice, penalty(choice));
                 decided.push(Some(choice));
-                rows.end_choice()?;
+                rows.end_choice();
             }
-            rows.end_state()?;
+            rows.end_state();
         }
-        let solution = evaluated_policy::solve(&rows, settings, names, stop)?;
+        let mdp = rows.finish()?;
+        let solution = evaluated_policy::solve(&mdp, settings, names, stop)?;
         let bound = solution.lower.iter().zip(&solution.upper).fold(0.0_f64, |most, (l, u)| most.max(u - l));
         let mut choices: Vec<usize> = (0..n_states)
             .map(|state| {
-                let all = rows.mdp.choices_of(state);
+                let all = mdp.choices_of(state);
                 let choice = solution.policy[state] as usize;
                 // Where all choices are equal the solver picks none; the first supported action is as good as any.
                 if all.contains(&choice) { choice } else { all.start }
             })
             .collect();
         if settings.discount == 1.0 {
-            prefer_ends(&rows, &solution, &mut choices);
+            prefer_ends(&mdp, &solution, &mut choices);
         }
         let chosen: Vec<Option<usize>> = choices.iter().map(|&choice| decided[choice]).collect();
         let probabilities = mixture(model, logged, settings, &chosen);
@@ -95,13 +97,13 @@ impl SupportedPolicy {
 
 /// Replaces the choices of states from which the policy never ends by equally good ones from which it does, if there are any:
 /// where all values are equal, the solver may choose a cycle.
-fn prefer_ends(rows: &MixtureModel, solution: &Solution, choices: &mut [usize]) {
-    let mdp = &rows.mdp;
+fn prefer_ends(mdp: &Mdp, solution: &Solution, choices: &mut [usize]) {
     let mut ends = evaluated_policy::ends(mdp, |state| choices[state]);
     let value = |choice: usize| {
-        let next =
-            mdp.arcs_of(choice).map(|arc| mdp.probabilities[arc] * solution.value(mdp.targets[arc] as usize));
-        rows.rewards[choice] + next.sum::<f64>()
+        let next = mdp
+            .arcs_of(choice)
+            .map(|arc| mdp.probabilities()[arc] * solution.value(mdp.targets()[arc] as usize));
+        evaluated_policy::rewards_of(mdp)[choice] + next.sum::<f64>()
     };
     loop {
         let mut changed = false;
@@ -115,7 +117,7 @@ fn prefer_ends(rows: &MixtureModel, solution: &Solution, choices: &mut [usize]) 
                 + 1e-12;
             let leads_out = |choice: &usize| {
                 let out =
-                    mdp.can_end(*choice) || mdp.arcs_of(*choice).any(|arc| ends[mdp.targets[arc] as usize]);
+                    mdp.can_end(*choice) || mdp.arcs_of(*choice).any(|arc| ends[mdp.targets()[arc] as usize]);
                 out && value(*choice) >= solution.value(state) - slack
             };
             if let Some(choice) = mdp.choices_of(state).find(leads_out) {

@@ -1,6 +1,7 @@
 //! Checks that the arrays of a model are consistent. Nothing from a file is used before it has passed.
 
-use super::{Error, Mdp, Result};
+use crate::error::RowProblem;
+use crate::{Error, Mdp, Result, Rewards};
 
 /// How far the probabilities of a choice may sum to more than 1. Sums within this of 1 are taken as 1; what is missing beyond
 /// it ends the episode.
@@ -20,96 +21,76 @@ impl Mdp {
     /// # Errors
     /// The first problem, with its state and choice.
     pub fn check(&self) -> Result<()> {
-        self.check_offsets()?;
-        for state in 0..self.n_states() {
-            let choices = self.choices_of(state);
-            if self.chain && choices.len() > 1 {
-                let problem = format!("has {} choices; expected at most 1 in a Markov chain", choices.len());
-                return Err(Error::new(format!("state {state}"), problem));
-            }
-            for choice in choices {
-                self.check_row(choice).map_err(|problem| self.at_choice(state, choice, problem))?;
-            }
+        if self.n_states() == 0 {
+            return Err(Error::new("model", "it has no states; expected at least one"));
         }
-        self.check_rewards()?;
+        self.check_rows()?;
+        self.rewards.iter().try_for_each(|rewards| self.check_rewards(rewards))?;
         for label in &self.labels {
             self.check_states(&format!("label '{}'", label.name), &label.states)?;
         }
         unique("label", self.labels.iter().map(|label| &label.name))?;
         unique("reward structure", self.rewards.iter().map(|rewards| &rewards.name))?;
         self.check_states("initial states", &self.initial)?;
-        length("state names", self.state_names.len(), self.n_states())?;
-        length("action names", self.action_names.len(), self.n_choices())
+        length(|| "state names", self.state_names.len(), self.n_states())?;
+        length(|| "action names", self.action_names.len(), self.n_choices())
     }
 
-    fn check_offsets(&self) -> Result<()> {
-        if self.choices.is_empty() {
-            return Err(Error::new("model", "it has no states; expected at least one"));
-        }
-        offsets("choices of states", &self.choices, self.n_choices())?;
-        if self.arcs.is_empty() {
-            return Err(Error::new(
-                "arcs of choices",
-                "there are no offsets; expected at least one, which is 0",
-            ));
-        }
+    /// Checks the arrays of a file before they are used as offsets.
+    pub(crate) fn check_offsets(&self) -> Result<()> {
         offsets("arcs of choices", &self.arcs, self.targets.len())?;
-        if self.probabilities.len() != self.targets.len() {
-            let (found, expected) = (self.probabilities.len(), self.targets.len());
-            return Err(Error::new(
-                "probabilities",
-                format!("found {found}; expected one per arc, {expected}"),
-            ));
+        offsets("choices of states", &self.choices, self.n_choices())?;
+        match (self.probabilities.len(), self.targets.len()) {
+            (found, expected) if found == expected => Ok(()),
+            (found, expected) => {
+                Err(Error::new("probabilities", format!("found {found}; expected one per arc, {expected}")))
+            }
+        }
+    }
+
+    /// Checks targets and probabilities; offsets must be right.
+    pub(crate) fn check_rows(&self) -> Result<()> {
+        for choice in 0..self.n_choices() {
+            let (targets, probabilities) = self.row(choice);
+            let checked = check_row(targets, probabilities, self.n_states());
+            checked.map_err(|problem| problem.at(self.place(choice)))?;
+        }
+        if self.chain
+            && let Some(state) = (0..self.n_states()).find(|&state| self.choices_of(state).len() > 1)
+        {
+            return Err(Error::NotAChain { state, found: self.choices_of(state).len() });
         }
         Ok(())
     }
 
-    fn check_row(&self, choice: usize) -> std::result::Result<(), String> {
-        let n_states = self.n_states();
-        let mut sum = 0.0;
-        for arc in self.arcs_of(choice) {
-            let (target, p) = (self.targets[arc], self.probabilities[arc]);
-            if target as usize >= n_states {
-                return Err(format!("leads to state {target}; the model has states 0 to {}", n_states - 1));
-            }
-            if !(p > 0.0 && p <= 1.0 + SUM_SLACK) {
-                return Err(format!(
-                    "the probability of state {target} is {p}; expected one above 0 and at most 1"
-                ));
-            }
-            sum += p;
-        }
-        if sum > 1.0 + SUM_SLACK {
-            return Err(format!("the probabilities sum to {sum}; expected at most 1"));
-        }
-        Ok(())
-    }
-
-    fn check_rewards(&self) -> Result<()> {
-        for rewards in &self.rewards {
-            let parts = [
-                ("state", &rewards.states, self.n_states()),
-                ("choice", &rewards.choices, self.n_choices()),
-                ("arc", &rewards.arcs, self.n_arcs()),
-            ];
-            for (part, values, n) in parts {
-                length(&format!("rewards '{}' per {part}", rewards.name), values.len(), n)?;
-                if let Some(bad) = values.iter().position(|r| r.is_nan() || r.abs() > MAX_REWARD) {
-                    let place = match part {
-                        "state" => format!("state {bad}"),
-                        "choice" => self.place(bad),
-                        _ => self.place(self.arcs.partition_point(|&first| first as usize <= bad) - 1),
-                    };
-                    let problem = format!("the reward '{}' is {:?}", rewards.name, values[bad]);
-                    let expected = format!("expected a number between -{MAX_REWARD:e} and {MAX_REWARD:e}");
-                    return Err(Error::new(place, format!("{problem}; {expected}")));
-                }
+    /// Checks the lengths and numbers of rewards.
+    ///
+    /// # Errors
+    /// As [`Mdp::check`].
+    pub fn check_rewards(&self, rewards: &Rewards) -> Result<()> {
+        let parts = [
+            ("state", &rewards.states, self.n_states()),
+            ("choice", &rewards.choices, self.n_choices()),
+            ("arc", &rewards.arcs, self.n_arcs()),
+        ];
+        for (part, values, n) in parts {
+            length(|| format!("rewards '{}' per {part}", rewards.name), values.len(), n)?;
+            if let Some(bad) = values.iter().position(|r| r.is_nan() || r.abs() > MAX_REWARD) {
+                let place = match part {
+                    "state" => format!("state {bad}"),
+                    "choice" => self.place(bad).to_string(),
+                    _ => {
+                        let after = self.arcs.partition_point(|&first| first as usize <= bad);
+                        self.place(after - 1).to_string()
+                    }
+                };
+                return Err(Error::Reward { place, rewards: rewards.name.clone(), found: values[bad] });
             }
         }
         Ok(())
     }
 
-    fn check_states(&self, what: &str, states: &[u32]) -> Result<()> {
+    pub(crate) fn check_states(&self, what: &str, states: &[u32]) -> Result<()> {
         if let Some(pair) = states.windows(2).find(|pair| pair[0] >= pair[1]) {
             let problem = format!("state {} follows state {}; expected ascending states", pair[1], pair[0]);
             return Err(Error::new(what, problem));
@@ -124,26 +105,36 @@ impl Mdp {
         }
     }
 
-    fn at_choice(&self, state: usize, choice: usize, problem: String) -> Error {
-        let within = choice - self.choices[state] as usize;
-        Error::new(format!("state {}, choice {within}", self.state_name(state)), problem)
-    }
-
-    /// The state and the choice within it, for messages.
-    fn place(&self, choice: usize) -> String {
-        let state = self.choices.partition_point(|&first| first as usize <= choice) - 1;
-        format!("state {}, choice {}", self.state_name(state), choice - self.choices[state] as usize)
-    }
-
     /// Whether a choice can end the episode: its probabilities sum to less than 1, beyond rounding.
     pub fn can_end(&self, choice: usize) -> bool {
         self.arcs_of(choice).map(|arc| self.probabilities[arc]).sum::<f64>() < 1.0 - SUM_SLACK
     }
 }
 
+/// Checks a row.
+pub(crate) fn check_row(
+    targets: &[u32],
+    probabilities: &[f64],
+    n_states: usize,
+) -> std::result::Result<(), RowProblem> {
+    let mut sum = 0.0;
+    for (&target, &p) in targets.iter().zip(probabilities) {
+        if target as usize >= n_states {
+            return Err(RowProblem::Target { found: target, n_states });
+        }
+        if !(p > 0.0 && p <= 1.0 + SUM_SLACK) {
+            return Err(RowProblem::Probability { target, found: p });
+        }
+        sum += p;
+    }
+    if sum > 1.0 + SUM_SLACK { Err(RowProblem::Sum(sum)) } else { Ok(()) }
+}
+
 fn offsets(what: &str, offsets: &[u32], n: usize) -> Result<()> {
-    if offsets[0] != 0 {
-        return Err(Error::new(format!("{what}[0]"), format!("found {}; expected 0", offsets[0])));
+    match offsets.first() {
+        Some(0) => {}
+        Some(found) => return Err(Error::new(format!("{what}[0]"), format!("found {found}; expected 0"))),
+        None => return Err(Error::new(what, "there are no offsets; expected at least one, which is 0")),
     }
     if let Some(at) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
         let problem =
@@ -157,9 +148,9 @@ fn offsets(what: &str, offsets: &[u32], n: usize) -> Result<()> {
     Ok(())
 }
 
-fn length(what: &str, found: usize, expected: usize) -> Result<()> {
+fn length<T: std::fmt::Display>(what: impl Fn() -> T, found: usize, expected: usize) -> Result<()> {
     if found != 0 && found != expected {
-        return Err(Error::new(what, format!("found {found}; expected {expected} or none")));
+        return Err(Error::new(what(), format!("found {found}; expected {expected} or none")));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! A model as other tools expect it: every state has a choice, and the probabilities of every choice sum to 1.
 
-use super::{Label, Mdp, SUM_SLACK};
+use crate::{Label, Mdp, SUM_SLACK};
 use std::borrow::Cow;
 
 impl Mdp {
@@ -29,8 +29,7 @@ impl Mdp {
     fn with_loops(&self, ends: bool) -> Mdp {
         let n_states = self.n_states() + usize::from(ends);
         let end = self.n_states() as u32;
-        let mut whole =
-            Mdp { choices: vec![0], arcs: vec![0], initial: self.initial.clone(), ..Mdp::default() };
+        let mut whole = Mdp { initial: self.initial.clone(), ..Mdp::default() };
         whole.chain = self.chain;
         whole.labels.clone_from(&self.labels);
         whole.rewards = self.rewards.clone();

@@ -1,35 +1,252 @@
-//! What is wrong with a model or its file, and where.
+//! What is wrong with a model, its file, or a question about it, and where.
 
+use crate::MAX_REWARD;
 use std::fmt;
 
-/// A `Result` with this module's [`Error`].
+/// A `Result` with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a model could not be read, written or used.
+/// A choice of a model, for messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The name of its state, or the state's number.
+    pub state: String,
+    /// Its number within the state.
+    pub choice: usize,
+}
+
+/// Why a model could not be read, written, built or used.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Error {
-    /// Where: `model.drn:3:7`, `model.umb: branch-to-target.bin[12]`, `state 4, choice 1`.
-    pub place: String,
-    /// What was found, and what was expected.
-    pub problem: String,
+#[non_exhaustive]
+pub enum Error {
+    /// The system refused to open, read or write a file.
+    System {
+        /// The file.
+        path: String,
+        /// What was attempted: open, read or write.
+        doing: &'static str,
+        /// The number that the system gives to the problem, if there is one.
+        code: Option<i32>,
+        /// The problem in the system's words.
+        problem: String,
+    },
+    /// A file, or the arrays in it, are malformed.
+    Malformed {
+        /// Where: `model.drn:3:7`, `model.umb: branch-to-target.bin[12]`.
+        place: String,
+        /// What was found, and what was expected.
+        problem: String,
+    },
+    /// An arc leads to a state that does not exist.
+    Target {
+        /// The choice.
+        place: Place,
+        /// The target found.
+        found: u32,
+        /// The number of states.
+        n_states: usize,
+    },
+    /// A probability is not above 0 and at most 1.
+    Probability {
+        /// The choice.
+        place: Place,
+        /// The state that the arc leads to.
+        target: u32,
+        /// The probability found.
+        found: f64,
+    },
+    /// The probabilities of a choice sum to more than 1.
+    Sum {
+        /// The choice.
+        place: Place,
+        /// The sum found.
+        found: f64,
+    },
+    /// A state of a Markov chain has several choices.
+    NotAChain {
+        /// The state.
+        state: usize,
+        /// The number of choices found.
+        found: usize,
+    },
+    /// A builder was left with arcs that no choice has, or choices that no state has.
+    Unfinished {
+        /// What was not ended: a choice or a state.
+        what: &'static str,
+    },
+    /// There are more states, choices or arcs than 32 bits can count.
+    TooLarge {
+        /// What there are too many of.
+        what: &'static str,
+        /// How many were found.
+        found: usize,
+    },
+    /// A reward is not a number of a size that can be summed.
+    Reward {
+        /// The state, or the choice.
+        place: String,
+        /// The name of the rewards.
+        rewards: String,
+        /// The reward found.
+        found: f64,
+    },
+    /// No rewards have this name, or a name is needed and none was given.
+    UnknownRewards {
+        /// The name found.
+        found: Option<String>,
+        /// The names of the model's rewards.
+        known: Vec<String>,
+    },
+    /// No states have this label.
+    UnknownLabel {
+        /// The label found.
+        found: String,
+        /// The labels of the model.
+        known: Vec<String>,
+    },
+    /// No state has this name.
+    UnknownState {
+        /// The name found.
+        found: String,
+        /// The number of states.
+        n_states: usize,
+    },
+    /// A state has no action of this name.
+    UnknownAction {
+        /// The name of the state.
+        state: String,
+        /// The name found.
+        found: String,
+        /// The actions of the state.
+        known: Vec<String>,
+    },
+    /// An error within something larger, such as a file.
+    Within {
+        /// The larger thing.
+        outer: String,
+        /// The error.
+        error: Box<Error>,
+    },
 }
 
 impl Error {
-    /// Something is wrong somewhere.
-    pub fn new(place: impl fmt::Display, problem: impl Into<String>) -> Self {
-        Self { place: place.to_string(), problem: problem.into() }
+    /// Something is malformed somewhere.
+    pub(crate) fn new(place: impl fmt::Display, problem: impl Into<String>) -> Self {
+        Self::Malformed { place: place.to_string(), problem: problem.into() }
+    }
+
+    /// The system refused.
+    pub(crate) fn system(path: impl fmt::Display, doing: &'static str, error: &std::io::Error) -> Self {
+        let (code, problem) = (error.raw_os_error(), error.to_string());
+        Self::System { path: path.to_string(), doing, code, problem }
     }
 
     /// The same within something larger, such as a file.
-    pub(crate) fn within(self, outer: impl fmt::Display) -> Self {
-        Self { place: format!("{outer}: {}", self.place), problem: self.problem }
+    pub fn within(self, outer: impl fmt::Display) -> Self {
+        Self::Within { outer: outer.to_string(), error: Box::new(self) }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "state {}, choice {}", self.state, self.choice)
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.problem)
+        match self {
+            Self::System { path, doing, problem, .. } => {
+                write!(f, "{path}: cannot {doing} the file ({problem})")
+            }
+            Self::Malformed { place, problem } => write!(f, "{place}: {problem}"),
+            Self::Target { place, found, n_states } => {
+                write!(
+                    f,
+                    "{place}: leads to state {found}; the model has states 0 to {}",
+                    *n_states as i64 - 1
+                )
+            }
+            Self::Probability { place, target, found } => write!(
+                f,
+                "{place}: the probability of state {target} is {found}; expected one above 0 and at most 1"
+            ),
+            Self::Sum { place, found } => {
+                write!(f, "{place}: the probabilities sum to {found}; expected at most 1")
+            }
+            Self::NotAChain { state, found } => {
+                write!(f, "state {state}: has {found} choices; expected at most 1 in a Markov chain")
+            }
+            Self::Unfinished { what } => {
+                write!(f, "the last {what} was not ended; expected every {what} to be ended")
+            }
+            Self::TooLarge { what, found } => {
+                write!(f, "model: found {found} {what} or more; expected at most {}", u32::MAX - 1)
+            }
+            Self::Reward { place, rewards, found } => {
+                write!(f, "{place}: the reward '{rewards}' is {found:?}; expected a number between ")?;
+                write!(f, "-{MAX_REWARD:e} and {MAX_REWARD:e}")
+            }
+            Self::UnknownRewards { found: None, known } if known.is_empty() => {
+                write!(f, "the model has no rewards; expected a model with a reward structure")
+            }
+            Self::UnknownRewards { found: None, known } => {
+                write!(f, "the model has several rewards; expected the name of one of: {}", list(known))
+            }
+            Self::UnknownRewards { found: Some(name), known } => match &known[..] {
+                [] => write!(f, "no rewards are called '{name}': the model has none"),
+                [only] if only.is_empty() => {
+                    write!(
+                        f,
+                        "no rewards are called '{name}'; the model's only rewards have no name, so omit the name"
+                    )
+                }
+                known => write!(f, "no rewards are called '{name}'; expected one of: {}", list(known)),
+            },
+            Self::UnknownLabel { found, known } if known.is_empty() => {
+                write!(f, "no states are labelled '{found}': the model has no labels")
+            }
+            Self::UnknownLabel { found, known } => {
+                write!(f, "no states are labelled '{found}'; expected one of: {}", list(known))
+            }
+            Self::UnknownState { found, n_states } => {
+                let states = if *n_states == 1 { "state" } else { "states" };
+                write!(f, "state '{found}' is not in the model; expected one of its {n_states} {states}")
+            }
+            Self::UnknownAction { state, found, known } => {
+                let known =
+                    if known.is_empty() { "none, as it has no actions".to_owned() } else { known.join(", ") };
+                write!(f, "state '{state}' has no action '{found}'; expected one of: {known}")
+            }
+            Self::Within { outer, error } => write!(f, "{outer}: {error}"),
+        }
     }
 }
 
 impl std::error::Error for Error {}
+
+/// What is wrong with a row, before its place is known.
+pub(crate) enum RowProblem {
+    Target { found: u32, n_states: usize },
+    Probability { target: u32, found: f64 },
+    Sum(f64),
+}
+
+impl RowProblem {
+    pub fn at(self, place: Place) -> Error {
+        match self {
+            Self::Target { found, n_states } => Error::Target { place, found, n_states },
+            Self::Probability { target, found } => Error::Probability { place, target, found },
+            Self::Sum(found) => Error::Sum { place, found },
+        }
+    }
+}
+
+/// Names for a message; at most twenty of them.
+fn list(names: &[String]) -> String {
+    let mut text = names[..names.len().min(20)].join(", ");
+    if names.len() > 20 {
+        text.push_str(&format!(" and {} more", names.len() - 20));
+    }
+    text
+}

@@ -135,7 +135,7 @@ pub fn write(
 
 /// Opens a regular file, and returns its length.
 pub fn open(path: &Path) -> Result<(File, u64)> {
-    let refused = |error: io::Error| Error::new(path.display(), format!("cannot open the file ({error})"));
+    let refused = |error: io::Error| Error::system(path.display(), "open", &error);
     let file = File::open(path).map_err(refused)?;
     let about = file.metadata().map_err(refused)?;
     if !about.is_file() {
@@ -146,7 +146,7 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
 
 /// Writes a file through a temporary one next to it.
 pub fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let refused = |error: io::Error| Error::new(path.display(), format!("cannot write the file ({error})"));
+    let refused = |error: io::Error| Error::system(path.display(), "write", &error);
     let (temporary, file) = create_temporary(path).map_err(refused)?;
     let mut output = BufWriter::with_capacity(1 << 18, file);
     let written = fill(&mut output).and_then(|()| {

@@ -2,22 +2,20 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the model and its changes | [`model`], [`editing`] |
+//! | the model and its changes | [`named_mdp`], [`editing`] |
 //! | from arrays | [`build`], [`arrays`] |
-//! | answers and repairs, what-if | [`asking`], [`solving`], [`stopping`], [`comparing`] |
+//! | questions and answers | [`asking`], [`stopping`]; the rest is `backsweep_solve::Session` |
 //! | reading both | [`reading`], by the user's names [`named`] |
 //! | files | [`files`] (other tools'), [`storage`] (our own) |
 
 pub mod arrays;
 pub mod asking;
 pub mod build;
-pub mod comparing;
 pub mod editing;
 pub mod files;
-pub mod model;
 pub mod named;
+pub mod named_mdp;
 pub mod reading;
-pub mod solving;
 pub mod stopping;
 pub mod storage;
 
@@ -25,38 +23,37 @@ use crate::errors;
 use crate::exclusive::Exclusive;
 use crate::files::{call, translate};
 use crate::named_agent::NamedAgent;
-use arrays::{RewardArray, Rows};
-use asking::{Objective, checked_discount, comparison, effort, format_of, question, result, stopping};
+use arrays::{ArrayRows, RewardArray};
+use asking::{AskedObjective, checked_discount, comparison, effort, format_of, question, result, stopping};
 use backsweep_mdp::Compression;
 use build::Sums;
-use comparing::GivenChange;
-use model::NamedModel;
+use editing::GivenChange;
+use named_mdp::NamedMdp;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple, PyType};
-use solving::Solved;
 use std::path::PathBuf;
 use std::sync::MutexGuard;
 use storage::Trust;
 
 /// A known model and what is known about it. Users see `backsweep.MDP`.
 #[pyclass(module = "backsweep._backsweep", frozen)]
-pub struct KnownModel(Exclusive<Solved>);
+pub struct KnownModel(Exclusive<NamedMdp>);
 
 /// A matrix in compressed rows.
 type Sparse<'py> = (PyReadonlyArray1<'py, i64>, Bound<'py, PyAny>, PyReadonlyArray1<'py, f64>);
 
 impl KnownModel {
-    fn of(solved: Solved) -> Self {
+    fn of(solved: NamedMdp) -> Self {
         Self(Exclusive::new(solved))
     }
 
-    fn built(model: NamedModel, discount: f64) -> Self {
-        Self::of(Solved::new(model, discount))
+    fn built(model: NamedMdp, discount: f64) -> Self {
+        Self::of(model.with_discount(discount))
     }
 
-    fn lock(&self) -> PyResult<MutexGuard<'_, Solved>> {
+    fn lock(&self) -> PyResult<MutexGuard<'_, NamedMdp>> {
         self.0.lock()
     }
 }
@@ -65,9 +62,7 @@ impl KnownModel {
 impl KnownModel {
     #[new]
     fn new(discount: f64) -> PyResult<Self> {
-        let mut model = NamedModel::default();
-        (model.mdp.choices, model.mdp.arcs) = (vec![0], vec![0]);
-        Ok(Self::built(model, checked_discount(discount)?))
+        Ok(Self::built(NamedMdp::default(), checked_discount(discount)?))
     }
 
     #[staticmethod]
@@ -84,7 +79,7 @@ impl KnownModel {
         eps: f64,
         normalize: bool,
     ) -> PyResult<Self> {
-        let rows = Rows { n_states, n_actions, end, available, sums: Sums { eps, normalize } };
+        let rows = ArrayRows { n_states, n_actions, end, available, sums: Sums { eps, normalize } };
         let rewards = if by_outcome { RewardArray::Outcomes(rewards) } else { RewardArray::Rows(rewards) };
         Ok(Self::built(rows.dense(&transitions, rewards)?, checked_discount(discount)?))
     }
@@ -103,7 +98,7 @@ impl KnownModel {
         eps: f64,
         normalize: bool,
     ) -> PyResult<Self> {
-        let rows = Rows { n_states, n_actions, end, available, sums: Sums { eps, normalize } };
+        let rows = ArrayRows { n_states, n_actions, end, available, sums: Sums { eps, normalize } };
         let rewards = match (rewards, outcome_rewards) {
             (Some(rewards), None) => RewardArray::Rows(rewards),
             (None, Some(rewards)) => RewardArray::Outcomes(rewards),
@@ -199,7 +194,7 @@ impl KnownModel {
     }
 
     fn rewards(&self) -> PyResult<Vec<String>> {
-        Ok(self.lock()?.model.mdp.rewards.iter().map(|rewards| rewards.name.clone()).collect())
+        Ok(self.lock()?.session.model().mdp().rewards.iter().map(|rewards| rewards.name.clone()).collect())
     }
 
     /// Values, bounds, policy (ids of actions), error bound, converged, iterations, seconds, explanation, what stopped it,
@@ -209,7 +204,7 @@ impl KnownModel {
         &self,
         py: Python<'py>,
         tolerance: f64,
-        objective: Option<Objective>,
+        objective: Option<AskedObjective>,
         minimize: bool,
         method: Option<String>,
         time_limit: Option<f64>,
@@ -219,7 +214,10 @@ impl KnownModel {
         let effort = effort(tolerance, method, threads)?;
         let mut solved = self.lock()?;
         let question = question(&solved, objective, minimize)?;
-        let answer = solved.solve(py, &question, &effort, &stopping)?;
+        let session = &mut solved.session;
+        let method = effort.method.as_deref();
+        effort.run(py, &stopping, |limits| session.solve(&question, method, limits).map(|_| ()))?;
+        let Some(answer) = session.answer() else { return Err(errors::value("nothing was solved")) };
         let seconds = stopping.seconds();
         let stopped = stopping.reason(py)?.filter(|_| !answer.converged);
         result(py, answer, seconds, stopped)
@@ -233,7 +231,7 @@ impl KnownModel {
         py: Python<'py>,
         changes: Vec<GivenChange<'py>>,
         tolerance: f64,
-        objective: Option<Objective>,
+        objective: Option<AskedObjective>,
         minimize: bool,
         time_limit: Option<f64>,
         threads: Option<usize>,
@@ -242,7 +240,9 @@ impl KnownModel {
         let effort = effort(tolerance, None, threads)?;
         let mut solved = self.lock()?;
         let question = question(&solved, objective, minimize)?;
-        let compared = solved.what_if(py, &changes, &question, &effort, &stopping)?;
+        let edits = solved.edits(changes)?;
+        let session = &mut solved.session;
+        let compared = effort.run(py, &stopping, |limits| session.what_if(&edits, &question, limits))?;
         let stopped = stopping.reason(py)?.filter(|_| !compared.converged);
         comparison(py, compared, stopping.seconds(), stopped)
     }
@@ -260,12 +260,12 @@ impl KnownModel {
     }
 
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.lock()?.model.states.list(py)
+        self.lock()?.states.list(py)
     }
 
     /// All actions of all states, by id.
     fn action_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.lock()?.model.actions.list(py)
+        self.lock()?.actions.list(py)
     }
 
     fn value(&self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
@@ -289,7 +289,7 @@ impl KnownModel {
     }
 
     fn n_states(&self) -> PyResult<usize> {
-        Ok(self.lock()?.model.states.len())
+        Ok(self.lock()?.states.len())
     }
 
     fn discount(&self) -> PyResult<f64> {
@@ -325,7 +325,7 @@ impl KnownModel {
         let mut decode = call(decode);
         let snapshot =
             py.detach(|| backsweep::save::load(&path)).map_err(|error| errors::from_io(py, error))?;
-        let restored = Solved::restore(py, &snapshot, translate!(decode), Trust::File);
+        let restored = NamedMdp::restore(py, &snapshot, translate!(decode), Trust::File);
         let place = format!("{}: ", path.display());
         restored.map(Self::of).map_err(|error| errors::with_context(py, error, &place, ""))
     }
@@ -346,7 +346,7 @@ impl KnownModel {
     fn from_bytes<'py>(py: Python<'py>, data: &[u8], decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
         let mut decode = call(decode);
         let snapshot = backsweep::save::decode(data).map_err(|error| errors::from_io(py, error))?;
-        Solved::restore(py, &snapshot, translate!(decode), Trust::File).map(Self::of)
+        NamedMdp::restore(py, &snapshot, translate!(decode), Trust::File).map(Self::of)
     }
 
     /// A table for notebooks.
@@ -368,19 +368,18 @@ impl KnownModel {
 
     #[staticmethod]
     fn _restore<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
-        Solved::unreduce(py, data, others).map(Self::of)
+        NamedMdp::unreduce(py, data, others).map(Self::of)
     }
 
     fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {
-        self.0
-            .traverse(|solved| solved.model.tables().into_iter().try_for_each(|names| names.traverse(&visit)))
+        self.0.traverse(|solved| solved.tables().into_iter().try_for_each(|names| names.traverse(&visit)))
     }
 
     /// Called only by the garbage collector.
     fn __clear__(&self) {
         if let Ok(mut solved) = self.lock() {
-            let model = &mut solved.model;
-            (model.states, model.actions, model.ends) = Default::default();
+            let solved = &mut *solved;
+            (solved.states, solved.actions, solved.ends) = Default::default();
         }
     }
 }
@@ -388,6 +387,6 @@ impl KnownModel {
 /// What an agent has seen, as `backsweep.MDP`.
 pub fn mdp_object<'py>(py: Python<'py>, learner: &NamedAgent) -> PyResult<Bound<'py, PyAny>> {
     static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let engine = KnownModel::of(Solved::of_agent(py, learner)?);
+    let engine = KnownModel::of(NamedMdp::of_agent(py, learner)?);
     CELL.import(py, "backsweep._mdp", "MDP")?.call_method1("_of", (engine,))
 }

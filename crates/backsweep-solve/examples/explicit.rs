@@ -5,8 +5,8 @@
 //! `average REWARD`. REWARD names a file `BASE.REWARD.crew` of lines `state choice reward`, or is `1`: one per step.
 //! `scripts/test-storm` compares the answers with Storm's.
 
-use backsweep_mdp::{Label, Mdp, Rewards};
-use backsweep_solve::{Direction, Limits, Objective, solve_undiscounted};
+use backsweep_mdp::{Direction, Objective, Question, Rewards, read};
+use backsweep_solve::{Limits, solve};
 use std::error::Error;
 use std::io::{BufRead, Write};
 use std::time::Instant;
@@ -27,33 +27,30 @@ fn answer(words: &[&str]) -> Result<String, Box<dyn Error>> {
         return Err("expected TOLERANCE max|min BASE KIND ARGUMENTS".into());
     };
     let direction = if *direction == "max" { Direction::Maximize } else { Direction::Minimize };
-    let (mdp, last) = read_model(base)?;
+    let mut mdp = read(format!("{base}.tra"), None, &|_| {})?.mdp;
+    // One reward per step, under the name that questions use.
+    mdp.rewards.push(Rewards {
+        name: "1".to_owned(),
+        choices: vec![1.0; mdp.n_choices()],
+        ..Rewards::default()
+    });
     let argument = |i: usize| rest.get(i).copied().ok_or(format!("{kind} needs {} arguments", i + 1));
-    let label = |name: &str| -> Result<&[u32], String> {
-        let found = mdp.labels.iter().find(|l| l.name == name);
-        Ok(&found.ok_or(format!("there is no label {name}"))?.states)
-    };
-    let avoid = |i: usize| rest.get(i).map_or(Ok(&[][..]), |name| label(name));
-    let reward = match *kind {
-        "until" | "total" | "horizon" | "average" => read_reward(&mdp, base, argument(0)?)?,
-        _ => Rewards::default(),
-    };
+    let label = |i: usize| argument(i).map(str::to_owned);
+    let avoid = |i: usize| rest.get(i).map(|name| (*name).to_owned());
     let objective = match *kind {
-        "reach" => Objective::Reach { goal: label(argument(0)?)?, avoid: avoid(1)? },
-        "within" => Objective::ReachWithin {
-            steps: argument(0)?.parse()?,
-            goal: label(argument(1)?)?,
-            avoid: avoid(2)?,
-        },
-        "until" => Objective::RewardUntil { reward: &reward, goal: label(argument(1)?)? },
-        "total" => Objective::TotalReward { reward: &reward },
-        "horizon" => Objective::Horizon { reward: &reward, steps: argument(1)?.parse()?, discount: 1.0 },
-        "average" => Objective::Average { reward: &reward },
+        "reach" => Objective::Reach { goal: label(0)?, avoid: avoid(1), steps: None },
+        "within" => Objective::Reach { goal: label(1)?, avoid: avoid(2), steps: Some(argument(0)?.parse()?) },
+        "until" => Objective::Total { reward: Some(label(0)?), until: Some(label(1)?) },
+        "total" => Objective::Total { reward: Some(label(0)?), until: None },
+        "horizon" => {
+            Objective::Horizon { reward: Some(label(0)?), steps: argument(1)?.parse()?, discount: 1.0 }
+        }
+        "average" => Objective::Average { reward: Some(label(0)?) },
         other => return Err(format!("unknown kind {other}").into()),
     };
     let start = Instant::now();
-    let limits = Limits { tolerance: tolerance.parse()?, stop: &|| false, threads: 1 };
-    let solution = solve_undiscounted(&mdp, objective, direction, &limits)?;
+    let limits = Limits { tolerance: tolerance.parse()?, ..Limits::default() };
+    let solution = solve(&mdp, &Question { objective, direction }, None, &limits)?;
     let seconds = start.elapsed().as_secs_f64();
     let numbers = |x: &[f64]| {
         let texts: Vec<String> =
@@ -61,75 +58,14 @@ fn answer(words: &[&str]) -> Result<String, Box<dyn Error>> {
         texts.join(",")
     };
     Ok(format!(
-        "{{\"converged\":{},\"seconds\":{seconds:.6},\"iterations\":{},\"states\":{last},\"lower\":[{}],\"upper\":[{}],\
+        "{{\"converged\":{},\"seconds\":{seconds:.6},\"iterations\":{},\"states\":{},\"lower\":[{}],\"upper\":[{}],\
          \"policy\":{:?},\"explanation\":{:?}}}",
         solution.converged,
         solution.iterations,
+        mdp.n_states(),
         numbers(&solution.lower),
         numbers(&solution.upper),
         solution.policy,
         solution.explanation,
     ))
-}
-
-/// Reads `BASE.tra` and `BASE.lab`; also returns the number of states.
-fn read_model(base: &str) -> Result<(Mdp, usize), Box<dyn Error>> {
-    let text = std::fs::read_to_string(format!("{base}.tra"))?;
-    let mut lines = text.lines().filter(|l| !l.is_empty() && !l.starts_with('#'));
-    let n: usize = lines.next().and_then(|l| l.split_whitespace().next()).ok_or("empty model")?.parse()?;
-    let mut mdp = Mdp { choices: vec![0], arcs: vec![], ..Mdp::default() };
-    let mut before = None;
-    for line in lines {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [state, choice, target, p, ..] = words[..] else {
-            return Err(format!("expected four numbers, found {line}").into());
-        };
-        let at = (state.parse::<usize>()?, choice.parse::<usize>()?);
-        if before != Some(at) {
-            while mdp.choices.len() <= at.0 {
-                mdp.choices.push(mdp.arcs.len() as u32);
-            }
-            mdp.arcs.push(mdp.targets.len() as u32);
-            before = Some(at);
-        }
-        mdp.targets.push(target.parse()?);
-        mdp.probabilities.push(p.parse()?);
-    }
-    while mdp.choices.len() <= n {
-        mdp.choices.push(mdp.arcs.len() as u32);
-    }
-    mdp.arcs.push(mdp.targets.len() as u32);
-    let text = std::fs::read_to_string(format!("{base}.lab"))?;
-    let mut lines = text.lines();
-    // The header is NUMBER="NAME" over and over; names contain spaces and parentheses but no quotes.
-    for part in lines.next().unwrap_or("").split('"').skip(1).step_by(2) {
-        mdp.labels.push(Label { name: part.to_string(), states: Vec::new() });
-    }
-    for line in lines {
-        if let Some((state, labels)) = line.split_once(':') {
-            for l in labels.split_whitespace() {
-                mdp.labels.get_mut(l.parse::<usize>()?).ok_or("unknown label")?.states.push(state.parse()?);
-            }
-        }
-    }
-    Ok((mdp, n))
-}
-
-fn read_reward(mdp: &Mdp, base: &str, name: &str) -> Result<Rewards, Box<dyn Error>> {
-    let mut reward =
-        Rewards { name: name.to_string(), choices: vec![0.0; mdp.n_choices()], ..Rewards::default() };
-    if name == "1" {
-        reward.choices.fill(1.0);
-        return Ok(reward);
-    }
-    for line in
-        std::fs::read_to_string(format!("{base}.{name}.crew"))?.lines().filter(|l| !l.starts_with('#'))
-    {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        if let [state, choice, value] = words[..] {
-            let c = mdp.choices[state.parse::<usize>()?] as usize + choice.parse::<usize>()?;
-            reward.choices[c] = value.parse()?;
-        }
-    }
-    Ok(reward)
 }

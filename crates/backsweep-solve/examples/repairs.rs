@@ -5,8 +5,9 @@
 //! than a fresh solve are listed.
 
 use backsweep::Random;
-use backsweep_mdp::{Label, Mdp, Rewards};
-use backsweep_solve::{Change, Direction, Limits, Query, Repair, families};
+use backsweep_bench::families;
+use backsweep_mdp::{Change, Direction, Label, Mdp, Objective, Question, Rewards};
+use backsweep_solve::{Limits, Repair, solve};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -35,16 +36,16 @@ fn main() {
     }
 }
 
-fn questions() -> Vec<(&'static str, Query, Direction, Paid)> {
+fn questions() -> Vec<(&'static str, Objective, Direction, Paid)> {
     use Direction::{Maximize, Minimize};
     let reward = || Some("r".to_owned());
-    let reach = |avoid: bool, steps| Query::Reach {
+    let reach = |avoid: bool, steps| Objective::Reach {
         goal: "goal".to_owned(),
         avoid: avoid.then(|| "trap".to_owned()),
         steps,
     };
-    let until = || Query::Total { reward: reward(), until: Some("goal".to_owned()) };
-    let total = || Query::Total { reward: reward(), until: None };
+    let until = || Objective::Total { reward: reward(), until: Some("goal".to_owned()) };
+    let total = || Objective::Total { reward: reward(), until: None };
     vec![
         ("reach max", reach(true, None), Maximize, Paid::Costs),
         ("reach min", reach(true, None), Minimize, Paid::Costs),
@@ -53,16 +54,16 @@ fn questions() -> Vec<(&'static str, Query, Direction, Paid)> {
         ("both signs until min", until(), Minimize, Paid::Both),
         ("both signs until max", until(), Maximize, Paid::Both),
         ("both signs total max", total(), Maximize, Paid::Both),
-        ("50 steps", Query::Horizon { reward: reward(), steps: 50, discount: 1.0 }, Maximize, Paid::Both),
+        ("50 steps", Objective::Horizon { reward: reward(), steps: 50, discount: 1.0 }, Maximize, Paid::Both),
         ("reach within 50", reach(true, Some(50)), Maximize, Paid::Both),
-        ("average", Query::Average { reward: reward() }, Maximize, Paid::Both),
+        ("average", Objective::Average { reward: reward() }, Maximize, Paid::Both),
     ]
 }
 
 /// Four models, each with a goal, a few states to avoid, and rewards.
 fn models(paid: Paid) -> Vec<(&'static str, Mdp)> {
     let all = [
-        ("maze 60 x 60", families::Maze::new(60, 3).family()),
+        ("maze 60 x 60", families::MazeModel::new(60, 3).family()),
         ("random 2,000", families::garnet(2000, 3, 4, 5)),
         ("corridor 3,000", families::corridor(3000, None)),
         ("layers 20,000", families::layered(200, 100, 7)),
@@ -100,33 +101,34 @@ fn change(random: &mut Random, mdp: &Mdp, has_rewards: bool, paid: Paid) -> Chan
     if kind == 2 {
         return Change::Reward { choice, reward: reward(random, paid) };
     }
-    let mut targets = mdp.targets[row].to_vec();
+    let mut targets = mdp.targets()[row].to_vec();
     if kind == 1 {
         let last = targets.len() - 1;
-        targets[last] = mdp.targets[random.below(mdp.n_arcs() as u32) as usize];
+        targets[last] = mdp.targets()[random.below(mdp.n_arcs() as u32) as usize];
     }
     let weights: Vec<f64> = targets.iter().map(|_| 0.1 + random.unit()).collect();
     let sum: f64 = weights.iter().sum();
     Change::Outcomes { choice, outcomes: targets.iter().zip(&weights).map(|(&t, w)| (t, w / sum)).collect() }
 }
 
-fn measure(name: &str, query: &Query, direction: Direction, paid: Paid, first: &Mdp, runs: usize) {
-    let has_rewards = !matches!(query, Query::Reach { .. });
+fn measure(name: &str, query: &Objective, direction: Direction, paid: Paid, first: &Mdp, runs: usize) {
+    let question = Question { objective: query.clone(), direction };
+    let has_rewards = !matches!(query, Objective::Reach { .. });
     let (mut fresh, mut repaired) = (vec![f64::INFINITY; CHANGES], vec![f64::INFINITY; CHANGES]);
     let (mut again, mut how) = (vec![false; CHANGES], vec![String::new(); CHANGES]);
     for _ in 0..runs {
         let mut random = Random::from_seed(17);
-        let mut repair = Repair::ask(query, first, direction, &LIMITS).expect("a model of ours");
+        let mut repair = Repair::new(first, &question, &LIMITS).expect("a model of ours");
         for i in 0..CHANGES {
             let change = change(&mut random, first, has_rewards, paid);
             let (took, done) = timed(|| repair.apply(std::slice::from_ref(&change), &LIMITS));
             repaired[i] = repaired[i].min(took);
             again[i] = done.expect("a change of ours").solved_afresh;
             how[i] = format!("{change:?}: {}", repair.solution().explanation.join("; "));
-            let (mut mdp, rewards, _) = repair.model();
+            let (mut mdp, rewards, _) = repair.model().expect("a model of ours");
             mdp.labels.clone_from(&first.labels);
             mdp.rewards = vec![Rewards { name: "r".to_owned(), choices: rewards, ..Rewards::default() }];
-            let (took, solved) = timed(|| query.solve(&mdp, direction, None, &LIMITS));
+            let (took, solved) = timed(|| solve(&mdp, &question, None, &LIMITS));
             fresh[i] = fresh[i].min(took);
             let (solved, kept) = (solved.expect("a model of ours"), repair.solution());
             assert_eq!(solved.converged, kept.converged, "{name}, change {i}");

@@ -15,50 +15,34 @@ mod portfolio;
 pub(crate) mod proof;
 mod sweeps;
 
-pub use method::{METHODS, Method};
+pub use method::{DISCOUNTED_METHODS, DiscountedMethod};
 
-use crate::{Direction, Limits, NO_CHOICE, Solution, Start};
-use backsweep_mdp::Mdp;
+use crate::{Limits, Result, Solution, Start};
+use backsweep_mdp::{Direction, Mdp};
 use model::Model;
-use order::Renumbered;
-use portfolio::{FEW, Solver};
+use portfolio::Portfolio;
 use sweeps::{End, Goal, Reached};
 
-/// Solves a model with a discount from 0 to below 1. `rewards` has one expected reward per choice.
+/// Solves a model with a discount from 0 to below 1. `rewards` has one expected reward per choice. Also returns the values
+/// from before intervals were added.
 ///
 /// Intervals are proven whenever this returns, even if `limits.stop` ended the work. Without a `method` the portfolio
 /// chooses; `explanation` says what and why.
-///
-/// # Errors
-/// If the model's arrays are inconsistent, a number is not finite or beyond 1e150, the discount or the tolerance is out of
-/// range, or the model has cycles and `method` is [`Method::Backward`].
-pub fn solve_discounted(
+pub(crate) fn solve(
     mdp: &Mdp,
     rewards: &[f64],
     discount: f64,
     direction: Direction,
-    method: Option<Method>,
+    method: Option<DiscountedMethod>,
     limits: &Limits,
-) -> Result<Solution, String> {
-    Ok(solve_with_start(mdp, rewards, discount, direction, method, limits)?.0)
-}
-
-/// As [`solve_discounted`], but also returns the values from before intervals were added.
-pub(crate) fn solve_with_start(
-    mdp: &Mdp,
-    rewards: &[f64],
-    discount: f64,
-    direction: Direction,
-    method: Option<Method>,
-    limits: &Limits,
-) -> Result<(Solution, Start), String> {
+) -> Result<(Solution, Start)> {
     let (model, solver, reached) = run(mdp, rewards, discount, direction, method, limits)?;
     let start = Start { values: reached.values.clone() };
     Ok((solution(solver, &model, reached, limits.tolerance), start))
 }
 
 /// What a repair starts from.
-pub(crate) struct Solved {
+pub(crate) struct SolvedValues {
     /// The values themselves, multiplied by -1 to minimize. The middle of an interval would not do: moving all values by the
     /// same amount breaks them where the model ends.
     pub values: Vec<f64>,
@@ -74,9 +58,9 @@ pub(crate) fn solve_values(
     discount: f64,
     direction: Direction,
     limits: &Limits,
-) -> Result<Solved, String> {
+) -> Result<SolvedValues> {
     let (_, solver, reached) = run(mdp, rewards, discount, direction, None, limits)?;
-    Ok(Solved {
+    Ok(SolvedValues {
         values: reached.values,
         policy: reached.policy,
         iterations: reached.iterations,
@@ -84,53 +68,17 @@ pub(crate) fn solve_values(
     })
 }
 
-/// Backs up all states `n_sweeps` times, each time from the previous values: plain value iteration, on rows laid out as for
-/// `outward`. For measuring the speed of a sweep; it proves nothing.
-///
-/// # Errors
-/// As [`solve_discounted`], and if `values` does not have one value per state.
-pub fn sweep_values(
-    mdp: &Mdp,
-    rewards: &[f64],
-    discount: f64,
-    direction: Direction,
-    values: &mut Vec<f64>,
-    n_sweeps: usize,
-) -> Result<(), String> {
-    let model = Model::new(mdp, rewards, discount, direction)?;
-    let n = model.n_states();
-    if values.len() != n {
-        return Err(format!("expected {n} values, one per state, found {}", values.len()));
-    }
-    let (mut next, mut policy) = (vec![0.0; n], vec![NO_CHOICE; n]);
-    let filled = if n < FEW { None } else { Renumbered::filled(&model) };
-    let model = filled.as_ref().map_or(model, Renumbered::model);
-    for _ in 0..n_sweeps {
-        sweeps::full_sweep(&model, values, &mut next, &mut policy, 1);
-        std::mem::swap(values, &mut next);
-    }
-    Ok(())
-}
-
-/// Whether a tolerance can be reached at all.
-pub(crate) fn check_tolerance(tolerance: f64) -> Result<(), String> {
-    if tolerance > 0.0 && tolerance.is_finite() {
-        return Ok(());
-    }
-    Err(format!("the tolerance is {tolerance}; expected a finite number above 0"))
-}
-
 fn run<'a>(
     mdp: &'a Mdp,
     rewards: &'a [f64],
     discount: f64,
     direction: Direction,
-    method: Option<Method>,
+    method: Option<DiscountedMethod>,
     limits: &Limits,
-) -> Result<(Model<'a>, Solver, Reached), String> {
-    check_tolerance(limits.tolerance)?;
+) -> Result<(Model<'a>, Portfolio, Reached)> {
+    limits.check()?;
     let model = Model::new(mdp, rewards, discount, direction)?;
-    let mut solver = Solver::default();
+    let mut solver = Portfolio::default();
     let goal = Goal {
         width: 1.99 * limits.tolerance,
         stop: limits.stop,
@@ -145,7 +93,7 @@ fn run<'a>(
 }
 
 /// Turns values that all methods maximized into a solution, with every interval rounded outward.
-fn solution(mut solver: Solver, model: &Model, reached: Reached, tolerance: f64) -> Solution {
+fn solution(mut solver: Portfolio, model: &Model, reached: Reached, tolerance: f64) -> Solution {
     let Reached { mut values, policy, shift, iterations, end } = reached;
     let farthest = model.largest_value();
     // Adding the shift rounds once, by at most half a unit in the last place of the sum.

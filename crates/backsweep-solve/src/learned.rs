@@ -1,8 +1,8 @@
 //! Solves the model that an agent has learned, by the portfolio.
 
-use crate::{Direction, Limits, NO_CHOICE, Query, Solution};
-use backsweep::{Action, Model, State};
-use backsweep_mdp::{Error, Mdp, Result, Rewards};
+use crate::{Limits, Result, Solution, solve};
+use backsweep_core::{Action, Model, State};
+use backsweep_mdp::{Mdp, MdpBuilder, NO_CHOICE, Question, Rewards};
 
 /// The answer to a question about a learned model.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,35 +13,30 @@ pub struct LearnedSolution {
     pub policy: Vec<Option<Action>>,
 }
 
-/// Answers a question about an agent's model by the portfolio. In contrast, `agent.solve` of the core plans with the agent's
-/// own planner and is for small models, or for few changes since the last call.
+/// Answers a question about an agent's model by the portfolio.
 ///
 /// The agent is not changed. Actions that were never tried are left out, and a state without any is worth 0: unlike the agent's
 /// own values, the answer is not optimistic.
 ///
 /// ```
-/// use backsweep::{Action, Agent, Next, PlannerKind, Settings, State, Transition};
-/// use backsweep_solve::{Direction, Limits, Query, solve_learned};
-/// let mut agent = Agent::with_planner(PlannerKind::REVERSED_FULL_BACKUPS, Settings { discount: 0.5, ..Settings::default() })?;
-/// let state = agent.add_state(2)?;
-/// agent.observe_transition(&Transition { state, action: Action(1), reward: 3.0, next: Next::Continue(state) })?;
-/// let query = Query::Discounted { reward: None, discount: 0.5 };
-/// let limits = Limits { tolerance: 1e-9, stop: &|| false, threads: 1 };
-/// let answer = solve_learned(agent.model(), &query, Direction::Maximize, &limits).unwrap();
+/// use backsweep_core::{Action, Model, Next, State, Transition};
+/// use backsweep_mdp::Objective;
+/// use backsweep_solve::{Limits, solve_learned};
+/// let mut model = Model::with_states([2])?;
+/// let state = State(0);
+/// model.record(&Transition { state, action: Action(1), reward: 3.0, next: Next::Continue(state) })?;
+/// let question = Objective::Discounted { reward: None, discount: 0.5 }.maximize();
+/// let limits = Limits { tolerance: 1e-9, ..Limits::default() };
+/// let answer = solve_learned(&model, &question, &limits).unwrap();
 /// assert!((answer.solution.value(0) - 6.0).abs() <= 1e-9 && answer.policy == [Some(Action(1))]);
-/// # Ok::<(), backsweep::Error>(())
+/// # Ok::<(), backsweep_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// As [`Query::solve`], and if the model has more arcs than 32 bits can count.
-pub fn solve_learned(
-    model: &Model,
-    query: &Query,
-    direction: Direction,
-    limits: &Limits,
-) -> std::result::Result<LearnedSolution, String> {
-    let mdp = learned_mdp(model).map_err(|error| error.to_string())?;
-    let solution = query.solve(&mdp, direction, None, limits)?;
+/// As [`solve`], and if the model has more arcs than 32 bits can count.
+pub fn solve_learned(model: &Model, question: &Question, limits: &Limits) -> Result<LearnedSolution> {
+    let mdp = learned_mdp(model)?;
+    let solution = solve(&mdp, question, None, limits)?;
     let tried = model.states().flat_map(|state| model.pairs(state)).filter(|&pair| model.weight(pair) > 0.0);
     let actions: Vec<Action> = tried.map(|pair| model.action_of(pair)).collect();
     let action =
@@ -58,8 +53,8 @@ pub fn solve_learned(
 ///
 /// # Errors
 /// If there are too many arcs, or a number of the model is outside the limits of [`Mdp::check`].
-pub fn learned_mdp(model: &Model) -> Result<Mdp> {
-    let mut mdp = Mdp { choices: vec![0], arcs: vec![0], ..Mdp::default() };
+pub fn learned_mdp(model: &Model) -> backsweep_mdp::Result<Mdp> {
+    let mut builder = MdpBuilder::default();
     let mut rewards = Rewards::default();
     for state in model.states() {
         for pair in model.pairs(state) {
@@ -68,15 +63,15 @@ pub fn learned_mdp(model: &Model) -> Result<Mdp> {
                 continue;
             }
             for successor in model.successors(pair).filter(|successor| successor.weight > 0.0) {
-                mdp.targets.push(successor.state.0);
                 // After weights were taken back, rounding may leave a sum slightly above the whole.
-                mdp.probabilities.push((successor.weight / weight).min(1.0));
+                builder.add_arc(successor.state.0, (successor.weight / weight).min(1.0));
             }
-            mdp.arcs.push(index(mdp.targets.len())?);
+            builder.end_choice();
             rewards.choices.push(model.mean_reward(pair));
         }
-        mdp.choices.push(index(rewards.choices.len())?);
+        builder.end_state();
     }
+    let mut mdp = builder.finish()?;
     if rewards.choices.len() < model.n_pairs() {
         mdp.action_names = action_names(model, |_, action| action.to_string());
     }
@@ -93,9 +88,4 @@ pub fn action_names(model: &Model, name: impl Fn(State, usize) -> String) -> Vec
         model.states().flat_map(|state| model.pairs(state).enumerate().map(move |pair| (state, pair)));
     let tried = pairs.filter(|&(_, (_, pair))| model.weight(pair) > 0.0);
     tried.map(|(state, (action, _))| name(state, action)).collect()
-}
-
-fn index(n: usize) -> Result<u32> {
-    u32::try_from(n)
-        .map_err(|_| Error::new("model", format!("found {n} arcs or more; expected at most {}", u32::MAX)))
 }

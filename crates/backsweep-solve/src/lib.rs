@@ -2,26 +2,28 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | ask a question by name, as the command does | [`Query`] |
-//! | solve with discount | [`solve_discounted`] |
-//! | solve without: reachability, total reward, horizon, average | [`solve_undiscounted`] with an [`Objective`] |
+//! | answer a question | [`solve`], with a [`Question`](backsweep_mdp::Question) |
 //! | get the answer again after a change, or before making one | [`Repair`], [`WhatIf`] |
+//! | keep a model, its answers and edits together | [`Session`] |
 //! | solve what an agent has learned, or have it as an MDP | [`solve_learned`], [`learned_mdp`] |
 //!
 //! [`Limits`] bound the work, and a [`Solution`] says what was proven within them.
 
 mod discounted;
-pub mod families;
+mod entry;
+mod error;
 mod learned;
-mod query;
 mod repair;
 mod scc;
+mod session;
 mod solution;
 mod undiscounted;
 
-pub use discounted::{METHODS, Method, solve_discounted, sweep_values};
+pub use discounted::{DISCOUNTED_METHODS, DiscountedMethod};
+pub(crate) use entry::{reward_error, reward_rounding};
+pub use entry::{solve, solve_for_repair};
+pub use error::{ChangeProblem, Error, Result};
 pub use learned::{LearnedSolution, action_names, learned_mdp, solve_learned};
-pub use query::{Query, reward_error, reward_rounding};
-pub use repair::{Change, Repair, Repaired, Start, WhatIf};
-pub use solution::{Direction, Limits, NO_CHOICE, Solution};
-pub use undiscounted::{Method as UndiscountedMethod, Objective, solve_undiscounted, solve_undiscounted_by};
+pub use repair::{Repair, Repaired, Start, WhatIf};
+pub use session::{ActionRow, Answer, Comparison, Edit, EditableMdp, Session};
+pub use solution::{Limits, Solution};

@@ -20,47 +20,14 @@ mod what_if;
 mod work;
 
 use crate::discounted::model::{Facts, Model, in_range};
-use crate::discounted::{check_tolerance, solve_values};
-use crate::undiscounted::{Asked, Kept, View, Warm};
-use crate::{Direction, Limits, NO_CHOICE, Query, Solution, query};
-use backsweep_mdp::Mdp;
+use crate::discounted::solve_values;
+use crate::undiscounted::{KeptSolver, Resolved, View, Warm};
+use crate::{Error, Limits, Result, Solution, reward_error};
+use backsweep_mdp::{Change, Direction, Mdp, NO_CHOICE, Objective, Question};
 use costs::Costs;
 use queue::Queue;
 use rows::Rows;
 pub use what_if::WhatIf;
-
-/// One change to a model. Choices keep their ids; an added one gets the next free id.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Change {
-    /// Replaces the outcomes of a choice: target states with their probabilities.
-    Outcomes {
-        /// The choice.
-        choice: u32,
-        /// The new outcomes, which sum to at most 1.
-        outcomes: Vec<(u32, f64)>,
-    },
-    /// Replaces the reward of a choice.
-    Reward {
-        /// The choice.
-        choice: u32,
-        /// The new reward.
-        reward: f64,
-    },
-    /// Adds a choice to a state.
-    Add {
-        /// The state.
-        state: u32,
-        /// The reward.
-        reward: f64,
-        /// The outcomes, which sum to at most 1.
-        outcomes: Vec<(u32, f64)>,
-    },
-    /// Removes a choice from its state.
-    Remove {
-        /// The choice.
-        choice: u32,
-    },
-}
 
 /// How a repair went.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,15 +49,15 @@ pub struct Start {
     pub values: Vec<f64>,
 }
 
-/// What is kept up to date.
+/// How an answer is kept up to date.
 #[derive(Clone)]
-enum Question {
+enum Upkeep {
     /// Discounted values, by small backups.
     Discounted(f64),
     /// Total costs until an end, by small backups.
     Costs(Costs),
-    /// Any other question without discount, solved again after each change.
-    Other,
+    /// Any other answer without discount, solved again after each change.
+    Solve,
 }
 
 /// A checked model in flat arrays.
@@ -106,13 +73,13 @@ struct Flat {
 /// A solved model that takes changes.
 pub struct Repair {
     rows: Rows,
-    question: Question,
+    upkeep: Upkeep,
     /// The question without discount; `None` if there is a discount. Its rewards are by the choices of `rows`.
-    asked: Option<Asked>,
-    /// The answer of the latest solve, if small backups do not keep it: [`Question::Other`].
+    resolved: Option<Resolved>,
+    /// The answer of the latest solve, if small backups do not keep it: [`Upkeep::Solve`].
     solved: Option<Solution>,
     /// The solver behind that answer, if it can take changes.
-    kept: Option<Kept>,
+    kept: Option<KeptSolver>,
     /// What helps the next solve besides the values.
     warm: Warm,
     /// The model in flat arrays, while answers are solved again.
@@ -138,104 +105,73 @@ pub struct Repair {
     /// Arcs that small backups may touch in a repair before solving from scratch is cheaper.
     budget: u64,
     /// How the values were obtained: iterations and decisions of the latest solve, or that they were repaired.
-    how: (u64, Vec<String>),
+    effort: (u64, Vec<String>),
 }
 
 impl Repair {
-    /// Solves a model and keeps it ready for changes. [`ask`](Self::ask) does the same for all questions.
-    ///
-    /// # Errors
-    /// As [`solve_discounted`](crate::solve_discounted).
-    pub fn new(
-        mdp: &Mdp,
-        rewards: &[f64],
-        discount: f64,
-        direction: Direction,
-        limits: &Limits,
-    ) -> Result<Self, String> {
-        Self::discounted(mdp, rewards, 0.0, discount, direction, limits)
-    }
-
-    /// Continues from the result of [`Query::solve_for_repair`], even if rows of the model have changed since; the states must
-    /// be those of the solved model. Returns how many states were backed up.
-    ///
-    /// # Errors
-    /// As [`solve_discounted`](crate::solve_discounted), and if the number of states differs.
-    pub fn resume(
-        mdp: &Mdp,
-        rewards: &[f64],
-        discount: f64,
-        direction: Direction,
-        start: Start,
-        limits: &Limits,
-    ) -> Result<(Self, Repaired), String> {
-        Model::new(mdp, rewards, discount, direction)?;
-        let (n, found) = (mdp.n_states(), start.values.len());
-        if found != n {
-            return Err(format!("expected values of {n} states, found {found}"));
-        }
-        if let Some(bad) = start.values.iter().position(|value| !in_range(*value)) {
-            let value = start.values[bad];
-            return Err(format!(
-                "the value of state {bad} is {value}; expected a number from -1e150 to 1e150"
-            ));
-        }
-        let question = Question::Discounted(discount);
-        let mut repair = Self::start(mdp, rewards, 0.0, question, direction, limits);
-        repair.adopt(start.values, vec![NO_CHOICE; n]);
-        for state in 0..n {
-            repair.policy[state] = repair.best(state).1;
-        }
-        let repaired = repair.repair(&[], limits);
-        Ok((repair, repaired))
-    }
-
     /// Answers a question and keeps the answer ready for changes; rewards in changes are those that the question is about.
     ///
     /// Discounted values, and total costs that are all above 0, are repaired by small backups. Other answers are
     /// recomputed after a change, by sweeps that start from the previous values.
     ///
     /// # Errors
-    /// As [`Query::solve`].
-    pub fn ask(query: &Query, mdp: &Mdp, direction: Direction, limits: &Limits) -> Result<Self, String> {
-        if let Query::Discounted { discount, reward } = query {
-            let rewards = query::rewards(mdp, reward)?;
-            let expected =
-                mdp.expected_rewards(Some(rewards.name.as_str())).map_err(|error| error.to_string())?;
-            let error = query::reward_error(mdp, rewards);
-            return Self::discounted(mdp, &expected, error, *discount, direction, limits);
+    /// As [`solve`](crate::solve).
+    pub fn new(mdp: &Mdp, question: &Question, limits: &Limits) -> Result<Self> {
+        let direction = question.direction;
+        if let Objective::Discounted { reward, discount } = &question.objective {
+            let rewards = mdp.expected_rewards(reward.as_deref())?;
+            let error = reward_error(mdp, mdp.rewards(reward.as_deref())?);
+            let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
+            let solved = solve_values(mdp, &rewards, *discount, direction, &half)?;
+            let upkeep = Upkeep::Discounted(*discount);
+            let mut repair = Self::start(mdp, &rewards, error, upkeep, direction, limits);
+            repair.effort = (solved.iterations, solved.explanation);
+            repair.adopt(solved.values, solved.policy);
+            repair.settle(limits, u64::MAX);
+            return Ok(repair);
         }
-        check_tolerance(limits.tolerance)?;
+        limits.check()?;
         let view = View::new(mdp)?;
-        let asked = Asked::new(&view, query.objective(mdp)?)?;
+        let resolved = Resolved::new(&view, &question.objective)?;
         let middle = |r: &[f64; 2]| r[0] + (r[1] - r[0]) / 2.0;
-        let mut rewards: Vec<f64> = asked.rewards.iter().map(middle).collect();
+        let mut rewards: Vec<f64> = resolved.rewards.iter().map(middle).collect();
         rewards.resize(mdp.n_choices(), 0.0);
         let half = |r: &[f64; 2]| if r[0] < r[1] { (0.5 * (r[1] - r[0])).next_up() } else { 0.0 };
-        let error = asked.rewards.iter().map(half).fold(0.0, f64::max);
-        let mut repair = Self::start(mdp, &rewards, error, Question::Other, direction, limits);
-        repair.asked = Some(asked);
+        let error = resolved.rewards.iter().map(half).fold(0.0, f64::max);
+        let mut repair = Self::start(mdp, &rewards, error, Upkeep::Solve, direction, limits);
+        repair.resolved = Some(resolved);
         repair.answer(limits, false)?;
         Ok(repair)
     }
 
-    fn discounted(
-        mdp: &Mdp,
-        rewards: &[f64],
-        reward_error: f64,
-        discount: f64,
-        direction: Direction,
-        limits: &Limits,
-    ) -> Result<Self, String> {
-        let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
-        let solved = solve_values(mdp, rewards, discount, direction, &half)?;
-        let question = Question::Discounted(discount);
-        let mut repair = Self::start(mdp, rewards, reward_error, question, direction, limits);
-        let (values, policy) = (solved.values, solved.policy);
-        repair.how = (solved.iterations, solved.explanation);
-        repair.adopt(values, policy);
-        repair.settle(limits, u64::MAX);
-        Ok(repair)
+    /// Continues with values of a question with a discount, even if rows of the model have changed since; the states must be
+    /// those of the solved model. Also returns how many states were backed up.
+    ///
+    /// # Errors
+    /// As [`solve`](crate::solve), and if the number of states differs.
+    pub fn resume(mdp: &Mdp, question: &Question, start: Start, limits: &Limits) -> Result<(Self, Repaired)> {
+        let Objective::Discounted { reward, discount } = &question.objective else {
+            let repair = Self::new(mdp, question, limits)?;
+            let repaired = Repaired { converged: repair.converged(), backups: 0, solved_afresh: true };
+            return Ok((repair, repaired));
+        };
+        let rewards = mdp.expected_rewards(reward.as_deref())?;
+        Model::new(mdp, &rewards, *discount, question.direction)?;
+        let (expected, found) = (mdp.n_states(), start.values.len());
+        if found != expected {
+            return Err(Error::StartLength { found, expected });
+        }
+        if let Some(state) = start.values.iter().position(|value| !in_range(*value)) {
+            return Err(Error::StartValue { state, found: start.values[state] });
+        }
+        let upkeep = Upkeep::Discounted(*discount);
+        let mut repair = Self::start(mdp, &rewards, 0.0, upkeep, question.direction, limits);
+        repair.adopt(start.values, vec![NO_CHOICE; expected]);
+        for state in 0..expected {
+            repair.policy[state] = repair.best(state).1;
+        }
+        let repaired = repair.repair(&[], limits);
+        Ok((repair, repaired))
     }
 
     /// Takes over a checked model.
@@ -243,19 +179,19 @@ impl Repair {
         mdp: &Mdp,
         rewards: &[f64],
         reward_error: f64,
-        question: Question,
+        upkeep: Upkeep,
         direction: Direction,
         limits: &Limits,
     ) -> Self {
         let mut repair = Self {
             rows: Rows::new(mdp, rewards),
-            question,
-            asked: None,
+            upkeep,
+            resolved: None,
             solved: None,
             kept: None,
             warm: Warm::default(),
             flat: None,
-            sign: if direction == Direction::Maximize { 1.0 } else { -1.0 },
+            sign: direction.sign(),
             tolerance: limits.tolerance,
             facts: Facts { has_terminal: true, ..Facts::NONE },
             reward_error,
@@ -268,7 +204,7 @@ impl Repair {
             promise: f64::INFINITY,
             largest_value: 0.0,
             budget: 4 * mdp.n_arcs() as u64 + 10_000,
-            how: (0, Vec::new()),
+            effort: (0, Vec::new()),
         };
         for choice in 0..repair.rows.n_choices() {
             repair.count(choice);
@@ -286,7 +222,7 @@ impl Repair {
     ///
     /// # Errors
     /// If a change names a state or choice that does not exist, or has numbers out of range. Nothing is changed then.
-    pub fn apply(&mut self, changes: &[Change], limits: &Limits) -> Result<Repaired, String> {
+    pub fn apply(&mut self, changes: &[Change], limits: &Limits) -> Result<Repaired> {
         self.check(changes)?;
         let made: Vec<work::Undo> = changes.iter().map(|change| self.make(change)).collect();
         Ok(self.repair(&made, limits))
@@ -333,8 +269,8 @@ impl Repair {
             upper,
             policy: self.policy.clone(),
             converged: self.converged(),
-            iterations: self.how.0,
-            explanation: self.how.1.clone(),
+            iterations: self.effort.0,
+            explanation: self.effort.1.clone(),
         }
     }
 
@@ -372,7 +308,10 @@ impl Repair {
     }
 
     /// The model as it is now, its rewards, and the id here of each of its choices.
-    pub fn model(&self) -> (Mdp, Vec<f64>, Vec<u32>) {
+    ///
+    /// # Errors
+    /// If changes made it larger than 32 bits can count.
+    pub fn model(&self) -> Result<(Mdp, Vec<f64>, Vec<u32>)> {
         self.rows.flat()
     }
 }

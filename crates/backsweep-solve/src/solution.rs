@@ -1,16 +1,6 @@
 //! What every solver of this crate returns, and its limits.
 
-/// No choice: the policy of a terminal state, or of one where the choice does not matter.
-pub const NO_CHOICE: u32 = u32::MAX;
-
-/// Whether values are the largest or the smallest that a policy attains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// The best policy has the largest value.
-    Maximize,
-    /// The best policy has the smallest value.
-    Minimize,
-}
+use crate::{Error, Result};
 
 /// Values of all states with proven intervals, and a policy.
 ///
@@ -22,7 +12,8 @@ pub struct Solution {
     pub lower: Vec<f64>,
     /// The value of each state is at most this.
     pub upper: Vec<f64>,
-    /// The choice that the policy takes in each state (an index into the model's choices), or [`NO_CHOICE`].
+    /// The choice that the policy takes in each state (an index into the model's choices), or
+    /// [`NO_CHOICE`](backsweep_mdp::NO_CHOICE).
     pub policy: Vec<u32>,
     /// Whether every interval is proven and no wider than twice the tolerance.
     pub converged: bool,
@@ -40,7 +31,8 @@ impl Solution {
     }
 }
 
-/// How far to go.
+/// How far to go: by default to a tolerance of 1e-6, on one thread, without a stop.
+#[derive(Clone, Copy)]
 pub struct Limits<'a> {
     /// The tolerance: every value should be within this of the truth; above 0.
     pub tolerance: f64,
@@ -48,4 +40,20 @@ pub struct Limits<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// The number of threads to use; results are the same bytes for any number.
     pub threads: usize,
+}
+
+impl Default for Limits<'_> {
+    fn default() -> Self {
+        Self { tolerance: 1e-6, stop: &|| false, threads: 1 }
+    }
+}
+
+impl Limits<'_> {
+    /// Whether the tolerance can be reached at all.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.tolerance > 0.0 && self.tolerance.is_finite() {
+            return Ok(());
+        }
+        Err(Error::Tolerance { found: self.tolerance })
+    }
 }

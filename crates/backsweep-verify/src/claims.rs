@@ -3,11 +3,11 @@
 use crate::discounted::Discounted;
 use crate::enclosure::{Enclosure, Guess};
 use crate::graph::Graph;
-use crate::result::{Direction, Objective, ResultFile};
+use crate::result::ResultFile;
 use crate::rows::{Interval, Sum};
 use crate::steps::Steps;
 use crate::{fingerprint, longrun, undiscounted};
-use backsweep_mdp::Mdp;
+use backsweep_mdp::{Direction, Mdp, MdpBuilder, Objective, Rewards};
 
 /// What the check says.
 #[derive(Clone, Debug, PartialEq)]
@@ -121,7 +121,6 @@ fn well_formed(mdp: &Mdp, result: &ResultFile) -> Result<(), String> {
 }
 
 fn enclose(mdp: &Mdp, result: &ResultFile, guess: &Guess) -> Result<Enclosure, String> {
-    let text = |error: backsweep_mdp::Error| error.to_string();
     match &result.objective {
         Objective::Discounted { discount, reward } => {
             if !(0.0..1.0).contains(discount) {
@@ -132,20 +131,17 @@ fn enclose(mdp: &Mdp, result: &ResultFile, guess: &Guess) -> Result<Enclosure, S
                 Discounted { mdp, rewards: &rewards, discount: *discount, direction: result.direction };
             Ok(problem.enclose(guess))
         }
-        Objective::Reach { goal, avoid } => {
-            let avoid = match avoid {
-                Some(avoid) => mdp.label(avoid).map_err(text)?,
-                None => &[],
-            };
+        Objective::Reach { goal, avoid, steps: None } => {
+            let avoid = avoid.as_ref().map_or(Ok(&[][..]), |avoid| mdp.label(avoid)).map_err(text)?;
             let graph = Graph::new(mdp, mdp.label(goal).map_err(text)?, avoid);
             Ok(undiscounted::reach(&graph, result.direction, guess))
         }
-        Objective::Total { reward, until } => {
+        Objective::Total { reward, until: Some(until) } => {
             let rewards = rewards(mdp, reward.as_deref())?;
             let graph = Graph::new(mdp, mdp.label(until).map_err(text)?, &[]);
             Ok(undiscounted::total(&graph, &rewards, result.direction, guess))
         }
-        Objective::Episode { reward } => {
+        Objective::Total { reward, until: None } => {
             let rewards = rewards(mdp, reward.as_deref())?;
             Ok(longrun::episode(&Graph::new(mdp, &[], &[]), &rewards, result.direction, guess))
         }
@@ -153,28 +149,31 @@ fn enclose(mdp: &Mdp, result: &ResultFile, guess: &Guess) -> Result<Enclosure, S
             let rewards = rewards(mdp, reward.as_deref())?;
             Ok(longrun::average(&Graph::new(mdp, &[], &[]), &rewards, result.direction, guess))
         }
-        Objective::Within { .. } | Objective::Horizon { .. } => {
+        Objective::Reach { .. } | Objective::Horizon { .. } => {
             Ok(steps(mdp, result)?.enclose(guess.budget, None))
         }
     }
 }
 
+fn text(error: backsweep_mdp::Error) -> String {
+    error.to_string()
+}
+
 /// The value of the policy alone; for a number of steps, that of its choices as first steps.
 fn own_value(mdp: &Mdp, result: &ResultFile, guess: &Guess) -> Result<Enclosure, String> {
     match &result.objective {
-        Objective::Within { .. } | Objective::Horizon { .. } => {
+        Objective::Reach { steps: Some(_), .. } | Objective::Horizon { .. } => {
             Ok(steps(mdp, result)?.enclose(guess.budget, Some(&result.policy)))
         }
-        _ => enclose(&chain(mdp, &result.policy), result, guess),
+        _ => enclose(&chain(mdp, &result.policy).map_err(text)?, result, guess),
     }
 }
 
 /// A number of steps.
 fn steps<'a>(mdp: &'a Mdp, result: &ResultFile) -> Result<Steps<'a>, String> {
-    let text = |error: backsweep_mdp::Error| error.to_string();
     let nothing = || vec![Interval::point(0.0); mdp.n_choices()];
     let (rewards, fixed, n, discount) = match &result.objective {
-        Objective::Within { goal, avoid, steps } => {
+        Objective::Reach { goal, avoid, steps: Some(steps) } => {
             let mut fixed = vec![None; mdp.n_states()];
             if let Some(avoid) = avoid {
                 mdp.label(avoid).map_err(text)?.iter().for_each(|&state| fixed[state as usize] = Some(0.0));
@@ -211,7 +210,7 @@ fn rewards(mdp: &Mdp, name: Option<&str>) -> Result<Vec<Interval>, String> {
             }
             if on_arcs {
                 let mut mean = Sum::default();
-                arcs.for_each(|arc| mean.add(mdp.probabilities[arc], rewards.arcs[arc]));
+                arcs.for_each(|arc| mean.add(mdp.probabilities()[arc], rewards.arcs[arc]));
                 // The sum of a row may be off by rounding, which dividing by it would correct.
                 sum = sum.plus(mean.interval(8.0 + mdp.arcs_of(choice).len() as f64));
             }
@@ -222,34 +221,27 @@ fn rewards(mdp: &Mdp, name: Option<&str>) -> Result<Vec<Interval>, String> {
 }
 
 /// The model in which the policy's choices are the only ones.
-fn chain(mdp: &Mdp, policy: &[Option<u32>]) -> Mdp {
-    let mut chain = Mdp { choices: vec![0], arcs: vec![0], labels: mdp.labels.clone(), ..Mdp::default() };
-    chain.initial.clone_from(&mdp.initial);
-    chain.rewards = mdp
-        .rewards
-        .iter()
-        .map(|r| backsweep_mdp::Rewards { name: r.name.clone(), ..Default::default() })
-        .collect();
+fn chain(mdp: &Mdp, policy: &[Option<u32>]) -> backsweep_mdp::Result<Mdp> {
+    let mut builder = MdpBuilder::default();
+    let mut all: Vec<Rewards> =
+        mdp.rewards.iter().map(|old| Rewards { name: old.name.clone(), ..Rewards::default() }).collect();
     for (state, choice) in policy.iter().enumerate() {
-        if let Some(choice) = choice {
-            let choice = *choice as usize;
-            let arcs = mdp.arcs_of(choice);
-            chain.targets.extend_from_slice(&mdp.targets[arcs.clone()]);
-            chain.probabilities.extend_from_slice(&mdp.probabilities[arcs.clone()]);
-            chain.arcs.push(chain.targets.len() as u32);
-            for (new, old) in chain.rewards.iter_mut().zip(&mdp.rewards) {
+        if let Some(choice) = choice.map(|choice| choice as usize) {
+            let (targets, probabilities) = mdp.row(choice);
+            builder.add_choice(targets.iter().copied().zip(probabilities.iter().copied()));
+            for (new, old) in all.iter_mut().zip(&mdp.rewards) {
                 new.choices.extend(old.choices.get(choice));
-                if !old.arcs.is_empty() {
-                    new.arcs.extend_from_slice(&old.arcs[arcs.clone()]);
-                }
+                new.arcs.extend(old.arcs.get(mdp.arcs_of(choice)).into_iter().flatten());
             }
         }
-        chain.choices.push(chain.arcs.len() as u32 - 1);
-        for (new, old) in chain.rewards.iter_mut().zip(&mdp.rewards) {
+        builder.end_state();
+        for (new, old) in all.iter_mut().zip(&mdp.rewards) {
             new.states.extend(old.states.get(state));
         }
     }
-    chain
+    let mut chain = builder.finish()?;
+    (chain.rewards, chain.labels, chain.initial) = (all, mdp.labels.clone(), mdp.initial.clone());
+    Ok(chain)
 }
 
 /// Compares the claimed bounds with the check's own.
@@ -296,18 +288,18 @@ fn must_choose(mdp: &Mdp, result: &ResultFile, state: usize) -> bool {
     let (lower, upper) = (result.lower[state], result.upper[state]);
     match (&result.objective, result.direction) {
         (Objective::Discounted { .. }, _) => true,
-        (Objective::Reach { goal, avoid }, direction) => {
+        (Objective::Reach { goal, avoid, steps: None }, direction) => {
             // Where even the best policy never reaches the goal, or even the worst always does, all policies are equal.
             let same = if direction == Direction::Maximize { upper == 0.0 } else { lower == 1.0 };
             !same && !has(goal) && !avoid.as_deref().is_some_and(has)
         }
-        (Objective::Total { until, .. }, _) => lower < f64::INFINITY && !has(until),
+        (Objective::Total { until: Some(until), .. }, _) => lower < f64::INFINITY && !has(until),
         // Where the value is infinite on the bad side, every policy is equally bad.
-        (Objective::Episode { .. }, Direction::Maximize) => upper > f64::NEG_INFINITY,
-        (Objective::Episode { .. }, Direction::Minimize) => lower < f64::INFINITY,
+        (Objective::Total { until: None, .. }, Direction::Maximize) => upper > f64::NEG_INFINITY,
+        (Objective::Total { until: None, .. }, Direction::Minimize) => lower < f64::INFINITY,
         (Objective::Average { .. }, _) => true,
         (Objective::Horizon { steps, .. }, _) => *steps > 0,
-        (Objective::Within { goal, avoid, steps }, direction) => {
+        (Objective::Reach { goal, avoid, steps: Some(steps) }, direction) => {
             let same = if direction == Direction::Maximize { upper == 0.0 } else { lower == 1.0 };
             *steps > 0 && !same && !has(goal) && !avoid.as_deref().is_some_and(has)
         }

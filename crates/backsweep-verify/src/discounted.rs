@@ -1,8 +1,8 @@
 //! Enclosures of discounted values: any guess, one sweep with rounding accounted for, and the contraction.
 
 use crate::enclosure::{Enclosure, Guess};
-use crate::result::Direction;
 use crate::rows::{Interval, Sum};
+use backsweep_mdp::Direction;
 use backsweep_mdp::Mdp;
 
 /// A discounted problem. Probabilities are used as stored.
@@ -54,7 +54,7 @@ impl Discounted<'_> {
         let mut most: f64 = 0.0;
         for choice in 0..self.mdp.n_choices() {
             let mut sum = Sum::default();
-            self.mdp.arcs_of(choice).for_each(|arc| sum.add(self.mdp.probabilities[arc], 1.0));
+            self.mdp.arcs_of(choice).for_each(|arc| sum.add(self.mdp.probabilities()[arc], 1.0));
             most = most.max(sum.interval(0.0).hi);
         }
         let modulus = (self.discount * most).next_up();
@@ -65,7 +65,7 @@ impl Discounted<'_> {
     fn backup(&self, choice: usize, w: &[f64]) -> Interval {
         let mut sum = Sum::default();
         for arc in self.mdp.arcs_of(choice) {
-            sum.add(self.mdp.probabilities[arc], w[self.mdp.targets[arc] as usize]);
+            sum.add(self.mdp.probabilities()[arc], w[self.mdp.targets()[arc] as usize]);
         }
         sum.interval(0.0).times(self.discount).plus(self.rewards[choice])
     }

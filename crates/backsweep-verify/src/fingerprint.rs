@@ -6,10 +6,10 @@ use backsweep_mdp::Mdp;
 /// of states and actions do not count. Not meant to withstand forgery.
 pub fn fingerprint(mdp: &Mdp) -> String {
     let mut hash = Hash { a: 0x243f_6a88_85a3_08d3, b: 0x1319_8a2e_0370_7344 };
-    for ids in [&mdp.choices, &mdp.arcs, &mdp.targets, &mdp.initial] {
+    for ids in [mdp.choice_starts(), mdp.arc_starts(), mdp.targets(), &mdp.initial] {
         hash.ids(ids);
     }
-    hash.numbers(&mdp.probabilities);
+    hash.numbers(mdp.probabilities());
     for rewards in &mdp.rewards {
         hash.text(&rewards.name);
         for values in [&rewards.states, &rewards.choices, &rewards.arcs] {

@@ -36,12 +36,12 @@ impl<'a> Graph<'a> {
                 owner[choice] = state as u32;
             }
         }
-        mdp.targets.iter().for_each(|&target| starts[target as usize + 1] += 1);
+        mdp.targets().iter().for_each(|&target| starts[target as usize + 1] += 1);
         (0..n).for_each(|state| starts[state + 1] += starts[state]);
         let mut at = starts.clone();
         let mut incoming = vec![0; mdp.n_arcs()];
         for choice in 0..mdp.n_choices() {
-            for &target in &mdp.targets[mdp.arcs_of(choice)] {
+            for &target in &mdp.targets()[mdp.arcs_of(choice)] {
                 incoming[at[target as usize] as usize] = choice as u32;
                 at[target as usize] += 1;
             }
@@ -51,7 +51,7 @@ impl<'a> Graph<'a> {
     }
 
     pub fn targets(&self, choice: usize) -> &[u32] {
-        &self.mdp.targets[self.mdp.arcs_of(choice)]
+        &self.mdp.targets()[self.mdp.arcs_of(choice)]
     }
 
     fn into(&self, state: usize) -> &[u32] {
@@ -135,7 +135,7 @@ impl<'a> Graph<'a> {
     pub fn must_maybe_reach(&self) -> Vec<bool> {
         let mut set = self.goal.clone();
         // How many choices of each state do not lead into the set yet.
-        let mut left: Vec<u32> = self.mdp.choices.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let mut left: Vec<u32> = self.mdp.choice_starts().windows(2).map(|pair| pair[1] - pair[0]).collect();
         let mut counted = vec![false; self.mdp.n_choices()];
         let mut stack: Vec<usize> = (0..set.len()).filter(|&state| set[state]).collect();
         while let Some(state) = stack.pop() {

@@ -66,4 +66,4 @@ mod undiscounted;
 
 pub use claims::{Report, Verdict, verify};
 pub use fingerprint::fingerprint;
-pub use result::{Direction, Objective, ResultFile};
+pub use result::{ParseError, ResultFile};

@@ -14,13 +14,13 @@
 use crate::enclosure::{Enclosure, Guess};
 use crate::graph::Graph;
 use crate::problem::{Parts, Problem, Values};
-use crate::result::Direction;
 use crate::rows::Interval;
 use crate::undiscounted::solve;
+use backsweep_mdp::Direction;
 
 /// The reward per step in the long run.
 pub fn average(graph: &Graph, rewards: &[Interval], direction: Direction, guess: &Guess) -> Enclosure {
-    let sign = signed(direction);
+    let sign = direction.sign();
     let n = graph.mdp.n_states();
     let merged = graph.end_components(&vec![true; n], |_| true);
     let rewards = signs_changed(rewards, sign);
@@ -41,7 +41,7 @@ pub fn average(graph: &Graph, rewards: &[Interval], direction: Direction, guess:
 
 /// The total reward until the episode ends.
 pub fn episode(graph: &Graph, rewards: &[Interval], direction: Direction, guess: &Guess) -> Enclosure {
-    let sign = signed(direction);
+    let sign = direction.sign();
     let mdp = graph.mdp;
     let n = mdp.n_states();
     let rewards = signs_changed(rewards, sign);
@@ -172,10 +172,6 @@ fn gains(
             x.large[group] -= *first;
         }
     }
-}
-
-fn signed(direction: Direction) -> f64 {
-    if direction == Direction::Maximize { 1.0 } else { -1.0 }
 }
 
 fn signs_changed(rewards: &[Interval], sign: f64) -> Vec<Interval> {

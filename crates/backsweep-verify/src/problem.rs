@@ -110,15 +110,15 @@ impl Problem {
         let mdp = parts.graph.mdp;
         let arcs = mdp.arcs_of(choice);
         let mut sum = Sum::default();
-        arcs.clone().for_each(|arc| sum.add(mdp.probabilities[arc], 1.0));
+        arcs.clone().for_each(|arc| sum.add(mdp.probabilities()[arc], 1.0));
         let sum = sum.interval(0.0);
         let ends = parts.graph.ends[choice];
         let (scale, off) =
             if ends { (1.0, 0.0) } else { (sum.lo + (sum.hi - sum.lo) / 2.0, divided(arcs.len())) };
         for arc in arcs {
-            let target = mdp.targets[arc] as usize;
+            let target = mdp.targets()[arc] as usize;
             self.targets.push(self.group[target].unwrap_or(n_groups + u32::from(parts.one[target])));
-            self.probabilities.push(mdp.probabilities[arc] / scale);
+            self.probabilities.push(mdp.probabilities()[arc] / scale);
         }
         let missing = Interval { lo: (1.0 - sum.hi).next_down(), hi: (1.0 - sum.lo).next_up() };
         self.missing.push(if ends { missing } else { Interval::point(0.0) });

@@ -1,85 +1,8 @@
 //! `result.json`: an answer and what it claims.
 
+use backsweep_mdp::{Direction, Objective};
 use serde::{Deserialize, Serialize};
-
-/// Whether values are the largest or the smallest that a policy attains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// The best policy has the largest value.
-    Maximize,
-    /// The best policy has the smallest value.
-    Minimize,
-}
-
-/// What was computed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Objective {
-    /// The expected sum of rewards, each worth `discount` as much as the one before.
-    Discounted {
-        /// From 0 to below 1.
-        discount: f64,
-        /// The name of the rewards; `None` for the only ones.
-        reward: Option<String>,
-    },
-    /// The probability of reaching a label.
-    Reach {
-        /// The label of the states to reach.
-        goal: String,
-        /// The label of states that must not be passed through on the way.
-        avoid: Option<String>,
-    },
-    /// The expected sum of rewards until a label is reached.
-    Total {
-        /// The name of the rewards; `None` for the only ones.
-        reward: Option<String>,
-        /// The label.
-        until: String,
-    },
-    /// The probability of reaching a label within a number of steps.
-    Within {
-        /// The label of the states to reach.
-        goal: String,
-        /// The label of states that must not be passed through on the way.
-        avoid: Option<String>,
-        /// How many steps.
-        steps: u64,
-    },
-    /// The expected sum of rewards until the episode ends.
-    Episode {
-        /// The name of the rewards; `None` for the only ones.
-        reward: Option<String>,
-    },
-    /// The expected sum of rewards of a number of steps.
-    Horizon {
-        /// The name of the rewards; `None` for the only ones.
-        reward: Option<String>,
-        /// How many steps.
-        steps: u64,
-        /// From 0 to 1.
-        discount: f64,
-    },
-    /// The expected reward per step in the long run.
-    Average {
-        /// The name of the rewards; `None` for the only ones.
-        reward: Option<String>,
-    },
-}
-
-impl Objective {
-    /// The name of the rewards that it is about, if it names any.
-    pub fn reward(&self) -> Option<&str> {
-        match self {
-            Self::Discounted { reward, .. }
-            | Self::Total { reward, .. }
-            | Self::Episode { reward }
-            | Self::Horizon { reward, .. }
-            | Self::Average { reward } => reward.as_deref(),
-            Self::Reach { .. } | Self::Within { .. } => None,
-        }
-    }
-}
+use std::fmt;
 
 /// A result as stored in a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -88,8 +11,10 @@ pub struct ResultFile {
     /// The model that it is for: [`fingerprint`](crate::fingerprint()).
     pub model: String,
     /// What was computed.
+    #[serde(with = "objective")]
     pub objective: Objective,
     /// Largest or smallest values.
+    #[serde(with = "StoredDirection")]
     pub direction: Direction,
     /// Every value is within this of the middle of its bounds, if `converged`.
     pub tolerance: f64,
@@ -117,17 +42,36 @@ pub struct ResultFile {
     pub peak_memory: Option<u64>,
 }
 
+/// A text is not that of a result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParseError {
+    /// The line, from 1 on.
+    pub line: usize,
+    /// The column, from 1 on.
+    pub column: usize,
+    /// What was found.
+    pub problem: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { line, column, problem } = self;
+        write!(f, "{line}:{column}: {problem}; expected a result of 'backsweep solve --json'")
+    }
+}
+
+impl std::error::Error for ParseError {}
+
 impl ResultFile {
     /// Reads a result.
     ///
     /// # Errors
     /// If the text is not that of a result; says in which line and column.
-    pub fn from_json(text: &str) -> Result<Self, String> {
+    pub fn from_json(text: &str) -> Result<Self, ParseError> {
         serde_json::from_str(text).map_err(|error| {
-            let (line, column) = (error.line(), error.column());
             let problem = error.to_string();
-            let problem = problem.split(" at line ").next().unwrap_or_default();
-            format!("{line}:{column}: {problem}; expected a result of 'backsweep solve --json'")
+            let problem = problem.split(" at line ").next().unwrap_or_default().to_owned();
+            ParseError { line: error.line(), column: error.column(), problem }
         })
     }
 
@@ -135,9 +79,60 @@ impl ResultFile {
     ///
     /// # Errors
     /// If a number cannot be written; this cannot happen for results that pass [`verify`](crate::verify).
-    pub fn to_json(&self) -> Result<String, String> {
-        serde_json::to_string(self).map_err(|error| error.to_string())
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
     }
+}
+
+/// The objective as it is stored: with and without steps, and with and without a label, are of different kinds.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+enum StoredObjective {
+    Discounted { discount: f64, reward: Option<String> },
+    Reach { goal: String, avoid: Option<String> },
+    Total { reward: Option<String>, until: String },
+    Within { goal: String, avoid: Option<String>, steps: u64 },
+    Episode { reward: Option<String> },
+    Horizon { reward: Option<String>, steps: u64, discount: f64 },
+    Average { reward: Option<String> },
+}
+
+mod objective {
+    use super::{Objective, StoredObjective as Stored};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(objective: &Objective, serializer: S) -> Result<S::Ok, S::Error> {
+        match objective.clone() {
+            Objective::Discounted { reward, discount } => Stored::Discounted { discount, reward },
+            Objective::Reach { goal, avoid, steps: None } => Stored::Reach { goal, avoid },
+            Objective::Reach { goal, avoid, steps: Some(steps) } => Stored::Within { goal, avoid, steps },
+            Objective::Total { reward, until: Some(until) } => Stored::Total { reward, until },
+            Objective::Total { reward, until: None } => Stored::Episode { reward },
+            Objective::Horizon { reward, steps, discount } => Stored::Horizon { reward, steps, discount },
+            Objective::Average { reward } => Stored::Average { reward },
+        }
+        .serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Objective, D::Error> {
+        Ok(match Stored::deserialize(deserializer)? {
+            Stored::Discounted { discount, reward } => Objective::Discounted { reward, discount },
+            Stored::Reach { goal, avoid } => Objective::Reach { goal, avoid, steps: None },
+            Stored::Within { goal, avoid, steps } => Objective::Reach { goal, avoid, steps: Some(steps) },
+            Stored::Total { reward, until } => Objective::Total { reward, until: Some(until) },
+            Stored::Episode { reward } => Objective::Total { reward, until: None },
+            Stored::Horizon { reward, steps, discount } => Objective::Horizon { reward, steps, discount },
+            Stored::Average { reward } => Objective::Average { reward },
+        })
+    }
+}
+
+/// A direction as it is stored.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Direction", rename_all = "lowercase")]
+enum StoredDirection {
+    Maximize,
+    Minimize,
 }
 
 /// Numbers, of which infinite ones are text.
@@ -166,8 +161,8 @@ mod infinite {
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
-        struct Numbers;
-        impl<'de> Visitor<'de> for Numbers {
+        struct NumberList;
+        impl<'de> Visitor<'de> for NumberList {
             type Value = Vec<f64>;
 
             fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
@@ -191,6 +186,6 @@ mod infinite {
                 Ok(values)
             }
         }
-        deserializer.deserialize_seq(Numbers)
+        deserializer.deserialize_seq(NumberList)
     }
 }

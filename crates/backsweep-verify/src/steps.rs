@@ -1,8 +1,8 @@
 //! Enclosures of values over a number of steps: backward induction on intervals.
 
 use crate::enclosure::Enclosure;
-use crate::result::Direction;
 use crate::rows::{Interval, Sum, divided};
+use backsweep_mdp::Direction;
 use backsweep_mdp::Mdp;
 
 /// A number of steps to go.
@@ -60,7 +60,7 @@ impl Steps<'_> {
         let (mut low, mut high) = (Sum::default(), Sum::default());
         let arcs = self.mdp.arcs_of(choice);
         for arc in arcs.clone() {
-            let (p, next) = (self.mdp.probabilities[arc], values[self.mdp.targets[arc] as usize]);
+            let (p, next) = (self.mdp.probabilities()[arc], values[self.mdp.targets()[arc] as usize]);
             low.add(p, next.lo);
             high.add(p, next.hi);
         }
@@ -68,7 +68,7 @@ impl Steps<'_> {
         let off = if self.mdp.can_end(choice) {
             0.0
         } else {
-            let missing = 1.0 - self.mdp.probabilities[arcs.clone()].iter().sum::<f64>();
+            let missing = 1.0 - self.mdp.probabilities()[arcs.clone()].iter().sum::<f64>();
             divided(arcs.len()) + 4.0 * missing.abs() / f64::EPSILON
         };
         let mean = Interval { lo: low.interval(off).lo, hi: high.interval(off).hi };

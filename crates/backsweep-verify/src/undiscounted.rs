@@ -4,8 +4,8 @@ use crate::enclosure::{Enclosure, Guess};
 use crate::graph::Graph;
 use crate::linear;
 use crate::problem::{Parts, Problem, Values};
-use crate::result::Direction;
 use crate::rows::Interval;
+use backsweep_mdp::Direction;
 
 /// Rounds of policy iteration, for values and for weights.
 const ROUNDS: usize = 100;

@@ -7,9 +7,10 @@ use super::Arguments;
 use crate::error::{Error, Result};
 use crate::{loading, output};
 use backsweep::Random;
+use backsweep_bench::families::{self, Family, MazeModel};
 use backsweep_bench::{peak_memory, reset_peak_memory, thread_time};
-use backsweep_solve::families::{self, Family, Maze};
-use backsweep_solve::{Change, Direction, Limits, Repair, Solution, solve_discounted, sweep_values};
+use backsweep_mdp::{Change, Direction, Mdp, Objective, Question};
+use backsweep_solve::{Limits, Repair, Solution, solve};
 use serde_json::{Value, json};
 
 const LIMITS: Limits = Limits { tolerance: 1e-4, stop: &|| false, threads: 1 };
@@ -85,18 +86,17 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 fn read(arguments: &Arguments) -> Result<(String, Family, Direction)> {
     let path = arguments.model.clone().unwrap_or_default();
     let mdp = loading::load(&path, arguments.format)?;
-    let at = |problem: String| Error::new(format!("{}: {problem}", path.display()));
-    let rewards = mdp.expected_rewards(None).map_err(|error| at(error.to_string()))?;
+    mdp.rewards(None).map_err(|error| Error::at(path.display(), error))?;
     let name = path.file_stem().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     let direction = if arguments.minimize { Direction::Minimize } else { Direction::Maximize };
-    Ok((name, Family { mdp, rewards, discount: arguments.discount.unwrap_or(0.99) }, direction))
+    Ok((name, Family { mdp, discount: arguments.discount.unwrap_or(0.99) }, direction))
 }
 
 fn make(case: &str) -> Option<Family> {
     Some(match case {
-        "maze50" => Maze::new(50, 0).family(),
-        "maze200" => Maze::new(200, 0).family(),
-        "maze500" => Maze::new(500, 0).family(),
+        "maze50" => MazeModel::new(50, 0).family(),
+        "maze200" => MazeModel::new(200, 0).family(),
+        "maze500" => MazeModel::new(500, 0).family(),
         "garnet2k" => families::garnet(2_000, 5, 10, 0),
         "garnet100k" => families::garnet(100_000, 5, 10, 0),
         "garnet10m" => families::garnet(10_000_000, 2, 5, 0),
@@ -132,7 +132,7 @@ impl Bench {
         let width = |(lower, upper): (&f64, &f64)| 0.5 * (upper - lower);
         let bound = solution.lower.iter().zip(&solution.upper).map(width).fold(0.0, f64::max);
         let mdp = &family.mdp;
-        let sweep = sweep_seconds(case, family, direction)?;
+        let sweep = sweep_seconds(family, direction)?;
         // Targets and probabilities; row starts and rewards; values read and written, and the policy.
         let bytes = 12 * mdp.n_arcs() + 12 * mdp.n_choices() + 24 * mdp.n_states();
         let share = bytes as f64 / sweep / 1e9 / self.streaming;
@@ -150,12 +150,11 @@ impl Bench {
 
     /// The fastest of several solves.
     fn fresh(&self, case: &str, family: &Family, direction: Direction) -> Result<(f64, Solution)> {
-        let Family { mdp, rewards, discount } = family;
+        let question = question(family, direction);
         let mut best: Option<(f64, Solution)> = None;
         for _ in 0..self.runs {
-            let (seconds, solved) =
-                timed(|| solve_discounted(mdp, rewards, *discount, direction, None, &LIMITS));
-            let solution = solved.map_err(|problem| Error::new(format!("{case}: {problem}")))?;
+            let (seconds, solved) = timed(|| solve(&family.mdp, &question, None, &LIMITS));
+            let solution = solved.map_err(|error| Error::at(case, error))?;
             if !solution.converged {
                 let why = solution.explanation.join("; ");
                 return Err(Error::new(format!("{case}: the tolerance was not reached ({why})")));
@@ -169,19 +168,18 @@ impl Bench {
 
     /// One cell of the 500 x 500 maze becomes a wall, and free again: repairs relative to a fresh solve.
     fn walls(&self) -> Result<Value> {
-        let maze = Maze::new(500, 0);
+        let maze = MazeModel::new(500, 0);
         let family = maze.family();
         let (fresh, _) = self.fresh("walls", &family, Direction::Maximize)?;
-        let Family { mdp, rewards, discount } = &family;
-        let mut repair =
-            Repair::new(mdp, rewards, *discount, Direction::Maximize, &LIMITS).map_err(Error::new)?;
+        let mdp = &family.mdp;
+        let mut repair = Repair::new(mdp, &question(&family, Direction::Maximize), &LIMITS)?;
         let mut random = Random::from_seed(7);
         let mut seconds = Vec::new();
         for _ in 0..WALLS {
             let wall = random.below(maze.n_states() as u32 - 1) as usize;
             let rows = maze.changes(wall);
             let change = |s: usize, a: usize, outcomes| Change::Outcomes {
-                choice: mdp.choices[s] + a as u32,
+                choice: mdp.choice_starts()[s] + a as u32,
                 outcomes,
             };
             let close: Vec<_> =
@@ -190,7 +188,7 @@ impl Bench {
                 rows.iter().map(|(s, a, _)| change(*s, *a, maze.outcomes(*s, *a, None))).collect();
             for changes in [close, open] {
                 let (took, repaired) = timed(|| repair.apply(&changes, &LIMITS));
-                if !repaired.map_err(Error::new)?.converged {
+                if !repaired?.converged {
                     return Err(Error::new("walls: a repair did not reach the tolerance"));
                 }
                 seconds.push(took);
@@ -218,22 +216,42 @@ fn timed<T>(call: impl FnOnce() -> T) -> (f64, T) {
     ((thread_time() - start).as_secs_f64(), done)
 }
 
+fn question(family: &Family, direction: Direction) -> Question {
+    Question { objective: Objective::Discounted { reward: None, discount: family.discount }, direction }
+}
+
 /// The CPU time of one sweep over all choices.
-fn sweep_seconds(case: &str, family: &Family, direction: Direction) -> Result<f64> {
-    let Family { mdp, rewards, discount } = family;
+fn sweep_seconds(family: &Family, direction: Direction) -> Result<f64> {
+    let Family { mdp, discount } = family;
+    let sign = direction.sign();
+    let rewards: Vec<f64> = mdp.expected_rewards(None)?.into_iter().map(|reward| sign * reward).collect();
     let n_sweeps = (100_000_000 / mdp.n_arcs().max(1)).clamp(2, 200);
+    let (mut values, mut next) = (vec![0.0; mdp.n_states()], vec![0.0; mdp.n_states()]);
     let mut best = f64::INFINITY;
     for _ in 0..3 {
-        let mut values = vec![0.0; mdp.n_states()];
-        // Both include checking the model.
-        let mut sweeps = |n: usize| -> Result<f64> {
-            let (seconds, swept) = timed(|| sweep_values(mdp, rewards, *discount, direction, &mut values, n));
-            swept.map_err(|problem| Error::new(format!("{case}: {problem}")))?;
-            Ok(seconds)
-        };
-        best = best.min((sweeps(n_sweeps + 1)? - sweeps(1)?).max(1e-9) / n_sweeps as f64);
+        let (seconds, ()) = timed(|| {
+            for _ in 0..n_sweeps {
+                sweep(mdp, &rewards, *discount, &values, &mut next);
+                std::mem::swap(&mut values, &mut next);
+            }
+        });
+        best = best.min(seconds / n_sweeps as f64);
     }
+    std::hint::black_box(values);
     Ok(best)
+}
+
+/// Backs up all states from the previous values: plain value iteration.
+fn sweep(mdp: &Mdp, rewards: &[f64], discount: f64, values: &[f64], next: &mut [f64]) {
+    for (state, next) in next.iter_mut().enumerate() {
+        let mut best = f64::NEG_INFINITY;
+        for choice in mdp.choices_of(state) {
+            let (targets, probabilities) = mdp.row(choice);
+            let terms = targets.iter().zip(probabilities).map(|(&target, p)| p * values[target as usize]);
+            best = best.max(rewards[choice] + discount * terms.sum::<f64>());
+        }
+        *next = if mdp.choices_of(state).is_empty() { 0.0 } else { best };
+    }
 }
 
 /// Gigabytes per second of reading 100 MB in order, the best of five.

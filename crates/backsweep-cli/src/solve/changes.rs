@@ -3,8 +3,7 @@
 //! leaves everything as it was, including the rows gathered so far.
 
 use super::report;
-use backsweep_mdp::{MAX_REWARD, Mdp, SUM_SLACK};
-use backsweep_solve::Change;
+use backsweep_mdp::{Change, MAX_REWARD, Mdp, SUM_SLACK};
 use csv::StringRecord;
 use std::collections::{HashMap, HashSet};
 
@@ -73,9 +72,8 @@ impl<'m> Names<'m> {
         if let Some(&choice) = self.added.get(&(state, action.to_owned())) {
             return Some(choice);
         }
-        let here = |choice: &u32| {
-            !self.removed.contains(choice) && report::action_of(self.mdp, *choice as usize) == action
-        };
+        let here =
+            |choice: &u32| !self.removed.contains(choice) && self.mdp.action_name(*choice as usize) == action;
         self.mdp.choices_of(state as usize).map(|choice| choice as u32).find(here)
     }
 
@@ -89,7 +87,7 @@ impl<'m> Names<'m> {
         let missing = || {
             let mdp = self.mdp;
             let of_model = mdp.choices_of(*state as usize).filter(|&c| !self.removed.contains(&(c as u32)));
-            let mut all: Vec<String> = of_model.map(|choice| report::action_of(mdp, choice)).collect();
+            let mut all: Vec<String> = of_model.map(|choice| mdp.action_name(choice)).collect();
             all.extend(self.added.keys().filter(|(s, _)| s == state).map(|(_, name)| name.clone()));
             all.sort();
             let expected =

@@ -2,7 +2,7 @@
 
 use super::changes::{Edit, Names};
 use super::report;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use backsweep_mdp::Mdp;
 use backsweep_solve::{Limits, Repair, Repaired, Solution};
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ impl<'m> Kept<'m> {
         }
         let began = Instant::now();
         // Every number was checked when it was read, so only rounding at the limits can still cause a refusal.
-        let repaired = self.repair.apply(&changes, limits).map_err(Error::new)?;
+        let repaired = self.repair.apply(&changes, limits)?;
         let seconds = began.elapsed().as_secs_f64();
         let moved =
             (0..self.policy.len()).filter(|&state| self.policy[state] != self.repair.choice(state)).collect();

@@ -2,8 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::loading;
-use backsweep_mdp::Format;
-use backsweep_solve::{Direction, Query};
+use backsweep_mdp::{Direction, Format, Objective, Question};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -125,31 +124,31 @@ pub struct Arguments {
 
 impl Arguments {
     /// The question.
-    pub fn query(&self) -> Result<Query> {
+    pub fn question(&self) -> Result<Question> {
+        let direction = if self.minimize { Direction::Minimize } else { Direction::Maximize };
+        Ok(Question { objective: self.objective()?, direction })
+    }
+
+    fn objective(&self) -> Result<Objective> {
         let reward = self.reward.clone();
         if let Some(goal) = self.reach.clone() {
-            return Ok(Query::Reach { goal, avoid: self.avoid.clone(), steps: self.horizon });
+            return Ok(Objective::Reach { goal, avoid: self.avoid.clone(), steps: self.horizon });
         }
         if let Some(steps) = self.horizon {
-            return Ok(Query::Horizon { reward, steps, discount: self.discount.unwrap_or(1.0) });
+            return Ok(Objective::Horizon { reward, steps, discount: self.discount.unwrap_or(1.0) });
         }
         match self.discount {
-            Some(discount) if discount < 1.0 => Ok(Query::Discounted { reward, discount }),
-            Some(_) => Ok(Query::Total { reward, until: None }),
-            None if self.average => Ok(Query::Average { reward }),
+            Some(discount) if discount < 1.0 => Ok(Objective::Discounted { reward, discount }),
+            Some(_) => Ok(Objective::Total { reward, until: None }),
+            None if self.average => Ok(Objective::Average { reward }),
             None if self.until.is_some() || reward.is_some() => {
-                Ok(Query::Total { reward, until: self.until.clone() })
+                Ok(Objective::Total { reward, until: self.until.clone() })
             }
             None => Err(Error::new(
                 "no objective given; expected --discount G, --reach LABEL, --reward NAME --until LABEL, --horizon N or \
                  --average",
             )),
         }
-    }
-
-    /// Largest or smallest values.
-    pub fn direction(&self) -> Direction {
-        if self.minimize { Direction::Minimize } else { Direction::Maximize }
     }
 
     /// The number of threads.

@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::process::peak_memory_text;
-use backsweep_mdp::Mdp;
-use backsweep_solve::{NO_CHOICE, Solution};
+use backsweep_mdp::{Mdp, NO_CHOICE};
+use backsweep_solve::Solution;
 use std::fs::File;
 use std::path::Path;
 
@@ -131,23 +131,12 @@ pub fn action(mdp: &Mdp, added: &[String], choice: u32) -> Option<String> {
     let choice = (choice != NO_CHOICE).then_some(choice as usize)?;
     match choice.checked_sub(mdp.n_choices()) {
         Some(new) => added.get(new).cloned(),
-        None => Some(action_of(mdp, choice)),
+        None => Some(mdp.action_name(choice)),
     }
 }
 
 /// What is printed where nothing is chosen.
 pub const NOTHING: &str = "-";
-
-/// The name of a choice's action; its number within its state if it has none.
-pub fn action_of(mdp: &Mdp, choice: usize) -> String {
-    match mdp.action_name(choice) {
-        empty if empty.is_empty() => {
-            let after = mdp.choices.partition_point(|&first| first as usize <= choice);
-            (choice - mdp.choices[after.saturating_sub(1)] as usize).to_string()
-        }
-        name => name,
-    }
-}
 
 /// Writes `state,value,lower,upper`, with all digits. A value about which nothing is known is empty.
 pub fn write_values(path: &Path, mdp: &Mdp, solution: &Solution) -> Result<()> {

@@ -2,12 +2,13 @@
 
 use super::by_folds::ByFolds;
 use crate::error::Result;
-use crate::evaluated_policy::{self, EvaluatedPolicy, MixtureModel};
+use crate::evaluated_policy::{self, EvaluatedPolicy, MixtureBuilder};
 use crate::fitted_model::FittedModel;
 use crate::learned::Fit;
 use crate::off_policy::Selected;
 use crate::settings::LearnSettings;
 use backsweep_log::CaseEnd;
+use backsweep_mdp::Mdp;
 
 /// The policy in the model of held-out data; where that has no row, the training row is used.
 pub(super) struct HeldOutModel {
@@ -28,9 +29,9 @@ impl HeldOutModel {
     ) -> Result<Self> {
         // Without discount, held-out rows alone may form a cycle; states from which they never end use their training rows.
         let mut by_training = vec![false; fit.model.n_states()];
-        let (rows, policy, share_covered) = loop {
+        let (mdp, policy, share_covered) = loop {
             let found = Self::rows(other, fit, &by_training)?;
-            let ends = evaluated_policy::ends(&found.0.mdp, |state| state);
+            let ends = evaluated_policy::ends(&found.0, |state| state);
             let mut more = false;
             for (by_training, ends) in by_training.iter_mut().zip(ends) {
                 let add = settings.discount == 1.0 && !ends && !*by_training;
@@ -41,7 +42,7 @@ impl HeldOutModel {
                 break found;
             }
         };
-        let evaluated = EvaluatedPolicy::solve(rows, settings, names, stop)?;
+        let evaluated = EvaluatedPolicy::solve(mdp, settings, names, stop)?;
         let visits = evaluated.visits(other, settings.discount);
         let covered: f64 = visits.iter().zip(&share_covered).map(|(visits, share)| visits * share).sum();
         let covered = covered / visits.iter().sum::<f64>();
@@ -49,13 +50,9 @@ impl HeldOutModel {
     }
 
     /// The policy's rows, its probability for each held-out pair, and the share of each state's decisions that held-out rows cover.
-    fn rows(
-        other: &FittedModel,
-        fit: &Fit,
-        by_training: &[bool],
-    ) -> Result<(MixtureModel, Vec<f64>, Vec<f64>)> {
+    fn rows(other: &FittedModel, fit: &Fit, by_training: &[bool]) -> Result<(Mdp, Vec<f64>, Vec<f64>)> {
         let Fit { model, logged, supported, .. } = fit;
-        let mut rows = MixtureModel::new(model.n_states());
+        let mut rows = MixtureBuilder::new(model.n_states());
         let mut policy = vec![0.0; other.n.len()];
         let mut share_covered = vec![0.0; model.n_states()];
         let own = other.logged_policy();
@@ -84,10 +81,10 @@ impl HeldOutModel {
                     None => rows.mix(share, model, pair, 0.0),
                 }
             }
-            rows.end_choice()?;
-            rows.end_state()?;
+            rows.end_choice();
+            rows.end_state();
         }
-        Ok((rows, policy, share_covered))
+        Ok((rows.finish()?, policy, share_covered))
     }
 
     /// What each case adds to the value in this model, relative to the mean (the infinitesimal jackknife).

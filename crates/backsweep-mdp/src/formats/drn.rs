@@ -20,8 +20,6 @@ pub fn read(path: &Path, input: impl BufRead) -> Result<ReadMdp> {
     let mut lines = Lines::new(path, input);
     let mut model = Reader::default();
     model.header(&mut lines)?;
-    model.mdp.choices.push(0);
-    model.mdp.arcs.push(0);
     loop {
         match lines.read()? {
             None => break,

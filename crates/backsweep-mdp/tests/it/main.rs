@@ -1,7 +1,7 @@
 //! Files of models: round trips, and messages for malformed files.
 
 use backsweep::Random;
-use backsweep_mdp::{Compression, Format, Label, Mdp, ReadMdp, Rewards, read, write};
+use backsweep_mdp::{Compression, Error, Format, Label, Mdp, MdpBuilder, ReadMdp, Rewards, read, write};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -49,7 +49,7 @@ fn below(random: &mut Random, n: usize) -> usize {
 /// A model whose rows sum to 1 and are sorted, with everything that formats can hold.
 fn random_mdp(random: &mut Random, chain: bool) -> Mdp {
     let n = 1 + below(random, 70);
-    let mut mdp = Mdp { choices: vec![0], arcs: vec![0], chain, ..Mdp::default() };
+    let mut builder = MdpBuilder::default();
     for _ in 0..n {
         for _ in 0..if chain { 1 } else { 1 + below(random, 3) } {
             let mut row: Vec<u32> = (0..1 + below(random, 4)).map(|_| below(random, n) as u32).collect();
@@ -57,12 +57,12 @@ fn random_mdp(random: &mut Random, chain: bool) -> Mdp {
             row.dedup();
             let weights: Vec<f64> = row.iter().map(|_| 1.0 + below(random, 1000) as f64).collect();
             let sum: f64 = weights.iter().sum();
-            mdp.targets.extend(&row);
-            mdp.probabilities.extend(weights.iter().map(|weight| weight / sum));
-            mdp.arcs.push(mdp.targets.len() as u32);
+            builder.add_choice(row.into_iter().zip(weights.iter().map(|weight| weight / sum)));
         }
-        mdp.choices.push(mdp.arcs.len() as u32 - 1);
+        builder.end_state();
     }
+    let mut mdp = builder.finish().unwrap();
+    mdp.chain = chain;
     let mut values =
         |n: usize| (0..n).map(|_| below(random, 2000) as f64 / 7.0 - 100.0).collect::<Vec<f64>>();
     let (states, choices) = (values(n), values(mdp.n_choices()));
@@ -145,21 +145,21 @@ fn a_table_of_names() {
     let mdp = read_quietly(&folder.file("t.csv", TABLE)).mdp;
     assert_eq!(mdp.state_names, ["hall", "kitchen", "cellar"]);
     assert_eq!(mdp.action_names, ["go", "stay", "cook"]);
-    assert_eq!((&mdp.choices[..], &mdp.arcs[..]), (&[0, 2, 3, 3][..], &[0, 2, 3, 4][..]));
-    assert_eq!((&mdp.targets[..], &mdp.probabilities[..]), (&[0, 1, 0, 2][..], &[0.5, 0.5, 1.0, 0.875][..]));
+    assert_eq!((mdp.choice_starts(), mdp.arc_starts()), (&[0, 2, 3, 3][..], &[0, 2, 3, 4][..]));
+    assert_eq!((mdp.targets(), mdp.probabilities()), (&[0, 1, 0, 2][..], &[0.5, 0.5, 1.0, 0.875][..]));
     assert_eq!(mdp.expected_rewards(None).unwrap(), [0.5 + 0.5 * 4.0, 0.0, -8.0]);
     assert!(mdp.can_end(2) && !mdp.can_end(0));
     // Written and read again it is the same, and other formats get a state for what ends.
     write(folder.path("u.csv"), &mdp, None, Compression::Gzip).unwrap();
     let again = read_quietly(&folder.path("u.csv")).mdp;
     assert_eq!(again.expected_rewards(None).unwrap(), mdp.expected_rewards(None).unwrap());
-    assert_eq!((&again.targets, &again.probabilities), (&mdp.targets, &mdp.probabilities));
+    assert_eq!((&again.targets(), &again.probabilities()), (&mdp.targets(), &mdp.probabilities()));
     let warnings = write(folder.path("u.umb"), &mdp, None, Compression::Gzip).unwrap();
     assert_eq!(warnings.len(), 3, "{warnings:?}");
     let whole = read_quietly(&folder.path("u.umb")).mdp;
     assert_eq!(whole.n_states(), 4);
     assert_eq!(whole.label("end").unwrap(), [3]);
-    assert_eq!(&whole.targets[whole.arcs_of(2)], [2, 3]);
+    assert_eq!(&whole.targets()[whole.arcs_of(2)], [2, 3]);
     assert_eq!(whole.expected_rewards(None).unwrap(), [2.5, 0.0, -8.0, 0.0, 0.0]);
 }
 
@@ -170,7 +170,7 @@ fn fractions_and_zeros_of_drn() {
         @nr_states\n3\n@nr_choices\n3\n@model\nstate 0 [1/2] init\n\taction walk slowly [2]\n\t\t0 : $third\n\t\t1 : 2/3\n\t\t2 : 0\n\
         state 1 goal \"far away\"\n\taction __NOLABEL__ [0]\n\t\t1 : 1\nstate 2\n\taction x\n\t\t2 : 1\n";
     let ReadMdp { mdp, warnings } = read_quietly(&folder.file("m.drn", text));
-    assert_eq!(mdp.probabilities, [1.0 / 3.0, 2.0 / 3.0, 1.0, 1.0]);
+    assert_eq!(mdp.probabilities(), [1.0 / 3.0, 2.0 / 3.0, 1.0, 1.0]);
     assert_eq!(mdp.action_names, ["walk slowly", "", "x"]);
     assert_eq!(mdp.expected_rewards(Some("cost")).unwrap(), [2.5, 0.0, 0.0]);
     assert_eq!((mdp.label("far away").unwrap(), mdp.label("init").unwrap()), (&[1][..], &[0][..]));
@@ -312,7 +312,7 @@ fn errors_in_archives_name_entry_and_index() {
         archive(&index(2, "discrete", 1), &[("branch-to-target.bin", &t), ("branch-to-probability.bin", &p)])
     };
     let good = folder.file("good.umb", build(&[1, 1], &[1.0, 1.0]));
-    assert_eq!(read_quietly(&good).mdp.targets, [1, 1]);
+    assert_eq!(read_quietly(&good).mdp.targets(), [1, 1]);
     let cases = [
         (build(&[1, 2], &[1.0, 1.0]), "branch-to-target.bin[1]: found state 2; expected one from 0 to 1"),
         (
@@ -424,41 +424,56 @@ fn omissions_are_reported() {
 
 #[test]
 fn checks_name_state_and_choice() {
-    let mdp = Mdp {
-        choices: vec![0, 1, 3],
-        arcs: vec![0, 1, 2, 4],
-        targets: vec![1, 0, 0, 1],
-        probabilities: vec![1.0, 1.0, 0.5, 0.5],
-        labels: vec![Label { name: "goal".to_owned(), states: vec![1] }],
-        rewards: vec![Rewards { name: "r".to_owned(), choices: vec![1.0, 2.0, 3.0], ..Rewards::default() }],
-        ..Mdp::default()
-    };
+    let arrays = || (vec![0, 1, 3], vec![0, 1, 2, 4], vec![1, 0, 0, 1], vec![1.0, 1.0, 0.5, 0.5]);
+    type Arrays = (Vec<u32>, Vec<u32>, Vec<u32>, Vec<f64>);
+    let build = |(choices, arcs, targets, p): Arrays| Mdp::from_arrays(choices, arcs, targets, p);
+    let mut mdp = build(arrays()).unwrap();
+    mdp.labels = vec![Label { name: "goal".to_owned(), states: vec![1] }];
+    mdp.rewards = vec![Rewards { name: "r".to_owned(), choices: vec![1.0, 2.0, 3.0], ..Rewards::default() }];
     mdp.check().unwrap();
+    let refused = |change: &dyn Fn(&mut Arrays)| {
+        let mut other = arrays();
+        change(&mut other);
+        build(other).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(&|m| m.3[2] = 0.75),
+        "state 1, choice 1: the probabilities sum to 1.25; expected at most 1"
+    );
+    assert_eq!(refused(&|m| m.2[3] = 9), "state 1, choice 1: leads to state 9; the model has states 0 to 1");
+    for (bad, found) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (-0.5, "-0.5"), (0.0, "0")] {
+        let expected = format!("state 0, choice 0: the probability of state 1 is {found}; expected");
+        assert!(refused(&|m| m.3[0] = bad).starts_with(&expected));
+    }
+    assert!(refused(&|m| m.1[1] = 3).starts_with("arcs of choices[2]: found 2 after 3"));
+    assert!(refused(&|m| m.1[3] = 9).starts_with("arcs of choices[3]: found 9; expected 4"));
+    assert!(refused(&|m| m.0[2] = 9).starts_with("choices of states[2]: found 9; expected 3"));
+    assert!(refused(&|m| m.0.clear()).starts_with("choices of states: there are no offsets"));
+    assert!(refused(&|m| m.3.truncate(3)).starts_with("probabilities: found 3; expected one per arc, 4"));
     let wrong = |change: &dyn Fn(&mut Mdp)| {
         let mut other = mdp.clone();
         change(&mut other);
         other.check().unwrap_err().to_string()
     };
-    assert_eq!(
-        wrong(&|m| m.probabilities[2] = 0.75),
-        "state 1, choice 1: the probabilities sum to 1.25; expected at most 1"
-    );
-    assert_eq!(
-        wrong(&|m| m.targets[3] = 9),
-        "state 1, choice 1: leads to state 9; the model has states 0 to 1"
-    );
-    assert!(
-        wrong(&|m| m.probabilities[0] = f64::NAN)
-            .starts_with("state 0, choice 0: the probability of state 1 is NaN")
-    );
     assert!(wrong(&|m| m.rewards[0].choices[2] = 1e200).starts_with("state 1, choice 1: the reward 'r' is "));
-    assert!(wrong(&|m| m.arcs[1] = 3).starts_with("arcs of choices[2]: found 2 after 3"));
     assert!(wrong(&|m| m.labels[0].states[0] = 2).starts_with("label 'goal': state 2 does not exist"));
+    assert_eq!(wrong(&|m| *m = Mdp::default()), "model: it has no states; expected at least one");
+    assert_eq!(wrong(&|m| m.chain = true), "state 1: has 2 choices; expected at most 1 in a Markov chain");
+    let mut builder = MdpBuilder::default();
+    builder.add_arc(0, 1.0);
+    assert_eq!(builder.clone().finish().unwrap_err(), Error::Unfinished { what: "choice" });
+    builder.end_choice();
+    assert_eq!(builder.clone().finish().unwrap_err(), Error::Unfinished { what: "state" });
+    builder.end_state();
+    let mut mdp_of_one = builder.finish().unwrap();
+    assert!(mdp_of_one.replace_row(0, &[1], &[1.0]).is_err());
+    mdp_of_one.replace_row(0, &[0, 0], &[0.5, 0.25]).unwrap();
+    assert_eq!(mdp_of_one.row(0), (&[0, 0][..], &[0.5, 0.25][..]));
     let unknown = mdp.label("gaol").unwrap_err().to_string();
-    assert_eq!(unknown, "model: no states are labelled 'gaol'; expected one of: goal");
+    assert_eq!(unknown, "no states are labelled 'gaol'; expected one of: goal");
     assert_eq!(
         mdp.expected_rewards(Some("s")).unwrap_err().to_string(),
-        "model: no rewards are called 's'; expected one of: r"
+        "no rewards are called 's'; expected one of: r"
     );
 }
 

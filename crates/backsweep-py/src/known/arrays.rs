@@ -1,8 +1,8 @@
 //! NumPy and SciPy data, read in place: sparse rows, dense arrays and columns of outcomes.
 
 use crate::errors;
-use crate::known::build::{Builder, Sums};
-use crate::known::model::NamedModel;
+use crate::known::build::{RowBuilder, Sums};
+use crate::known::named_mdp::NamedMdp;
 use crate::names::{self, Names};
 use numpy::{Element, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ pub enum RewardArray<'py, T> {
 }
 
 /// What sparse and dense rows have in common.
-pub struct Rows<'py> {
+pub struct ArrayRows<'py> {
     pub n_states: usize,
     pub n_actions: usize,
     /// The probability of ending, by row; 0 if not given.
@@ -44,19 +44,19 @@ fn sized<T>(items: &[T], n: usize) -> PyResult<&[T]> {
     }
 }
 
-impl Rows<'_> {
+impl ArrayRows<'_> {
     /// Builds a model row by row: `fill` adds the outcomes of a row, by its state and action.
     fn build(
         &self,
         n_arcs: usize,
         rewards: Option<&[f64]>,
-        mut fill: impl FnMut(&mut Builder, usize, usize, f64) -> PyResult<()>,
-    ) -> PyResult<NamedModel> {
+        mut fill: impl FnMut(&mut RowBuilder, usize, usize, f64) -> PyResult<()>,
+    ) -> PyResult<NamedMdp> {
         let n_rows = self.n_states * self.n_actions;
         let end = optional(&self.end, n_rows)?;
         let available = optional(&self.available, n_rows)?;
         let rewards = rewards.map(|rewards| sized(rewards, n_rows)).transpose()?;
-        let mut builder = Builder::new(self.n_states, n_rows, n_arcs, self.sums)?;
+        let mut builder = RowBuilder::new(self.n_states, n_rows, n_arcs, self.sums)?;
         for state in 0..self.n_states {
             for action in 0..self.n_actions {
                 let row = state * self.n_actions + action;
@@ -72,7 +72,7 @@ impl Rows<'_> {
             }
             builder.end_state();
         }
-        Ok(builder.finish(Names::numbers(self.n_actions)))
+        builder.finish(Names::numbers(self.n_actions))
     }
 
     /// Dense rows, concatenated.
@@ -80,7 +80,7 @@ impl Rows<'_> {
         &self,
         transitions: &PyReadonlyArray1<'_, f64>,
         rewards: RewardArray<'_, PyReadonlyArray1<'_, f64>>,
-    ) -> PyResult<NamedModel> {
+    ) -> PyResult<NamedMdp> {
         let (n, n_actions) = (self.n_states, self.n_actions);
         let n_items = n.checked_mul(n_actions).and_then(|n_rows| n_rows.checked_mul(n));
         let p = sized(slice(transitions)?, n_items.unwrap_or(usize::MAX))?;
@@ -107,7 +107,7 @@ impl Rows<'_> {
         &self,
         transitions: &[Sparse<'_>],
         rewards: RewardArray<'_, Vec<Sparse<'_>>>,
-    ) -> PyResult<NamedModel> {
+    ) -> PyResult<NamedMdp> {
         let parts = Parts::new(transitions, self, "transitions")?;
         let mut entries = Vec::new();
         match &rewards {
@@ -138,18 +138,18 @@ impl Rows<'_> {
 
 /// Matrices with their rows in the order of states and actions.
 struct Parts<'a, 'py> {
-    parts: Vec<(&'a [i64], Columns<'py>, &'a [f64])>,
+    parts: Vec<(&'a [i64], TransitionColumns<'py>, &'a [f64])>,
     n_actions: usize,
 }
 
 /// Column indices as SciPy keeps them: 32 bits where these are enough.
-enum Columns<'py> {
+enum TransitionColumns<'py> {
     Short(PyReadonlyArray1<'py, i32>),
     Long(PyReadonlyArray1<'py, i64>),
 }
 
 impl<'a, 'py> Parts<'a, 'py> {
-    fn new(matrices: &'a [Sparse<'py>], rows: &Rows<'_>, name: &str) -> PyResult<Self> {
+    fn new(matrices: &'a [Sparse<'py>], rows: &ArrayRows<'_>, name: &str) -> PyResult<Self> {
         let n_rows = if matrices.len() == 1 { rows.n_states * rows.n_actions } else { rows.n_states };
         if matrices.len() != 1 && matrices.len() != rows.n_actions {
             return Err(errors::value(format!(
@@ -168,8 +168,8 @@ impl<'a, 'py> Parts<'a, 'py> {
                 )));
             }
             let columns = match columns.extract() {
-                Ok(short) => Columns::Short(short),
-                Err(_) => Columns::Long(columns.extract()?),
+                Ok(short) => TransitionColumns::Short(short),
+                Err(_) => TransitionColumns::Long(columns.extract()?),
             };
             let last = rows.n_states as i64 - 1;
             columns.check(data.len(), last).map(|()| (starts, columns, data)).map_err(|found| {
@@ -198,11 +198,11 @@ impl<'a, 'py> Parts<'a, 'py> {
         };
         let entries = starts[row] as usize..starts[row + 1] as usize;
         match columns {
-            Columns::Short(columns) => {
+            TransitionColumns::Short(columns) => {
                 let columns = &slice(columns)?[entries.clone()];
                 columns.iter().zip(&data[entries]).try_for_each(|(&next, &x)| visit(i64::from(next), x))
             }
-            Columns::Long(columns) => {
+            TransitionColumns::Long(columns) => {
                 let columns = &slice(columns)?[entries.clone()];
                 columns.iter().zip(&data[entries]).try_for_each(|(&next, &x)| visit(next, x))
             }
@@ -210,7 +210,7 @@ impl<'a, 'py> Parts<'a, 'py> {
     }
 }
 
-impl Columns<'_> {
+impl TransitionColumns<'_> {
     /// All entries are from 0 to `last`; otherwise the first that is not. A missing column counts as -1.
     fn check(&self, n: usize, last: i64) -> Result<(), i64> {
         let wrong = |column: &i64| !(0..=last).contains(column);
@@ -228,7 +228,7 @@ impl Columns<'_> {
     }
 }
 
-/// Columns of outcomes: row i is action `actions[i]` (an index into `action_names`) of state `states[i]`, with the outcomes from
+/// TransitionColumns of outcomes: row i is action `actions[i]` (an index into `action_names`) of state `states[i]`, with the outcomes from
 /// `starts[i]` to `starts[i + 1]`; a next state of -1 is the end.
 #[allow(clippy::too_many_arguments, reason = "one for each column")]
 pub fn columns(
@@ -241,7 +241,7 @@ pub fn columns(
     probabilities: &PyReadonlyArray1<'_, f64>,
     rewards: &PyReadonlyArray1<'_, f64>,
     sums: Sums,
-) -> PyResult<NamedModel> {
+) -> PyResult<NamedMdp> {
     let py = action_names.py();
     let mut names = Names::default();
     for name in action_names.try_iter()? {
@@ -253,7 +253,7 @@ pub fn columns(
     let next_states = slice(next_states)?;
     let n = next_states.len();
     let (probabilities, rewards) = (sized(slice(probabilities)?, n)?, sized(slice(rewards)?, n)?);
-    let mut builder = Builder::new(n_states, n_rows, n, sums)?;
+    let mut builder = RowBuilder::new(n_states, n_rows, n, sums)?;
     let mut row = 0;
     for state in 0..n_states as i64 {
         while row < n_rows && states[row] == state {
@@ -274,5 +274,5 @@ pub fn columns(
     if row < n_rows {
         return Err(errors::value(format!("state {} is out of order or out of range", states[row])));
     }
-    Ok(builder.finish(names))
+    builder.finish(names)
 }

@@ -1,12 +1,11 @@
 //! Questions from Python, checked, and answers in the form that Python takes.
 
 use crate::errors;
-use crate::known::comparing::Compared;
-use crate::known::solving::{Answer, Effort, Question, Solved};
+use crate::known::named_mdp::{Effort, NamedMdp};
 use crate::known::stopping::Stopping;
 use backsweep::Settings;
-use backsweep_mdp::Format;
-use backsweep_solve::{Direction, NO_CHOICE, Query};
+use backsweep_mdp::{Direction, Format, NO_CHOICE, Objective, Question};
+use backsweep_solve::{Answer, Comparison};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -14,7 +13,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 /// A question as `backsweep._objectives` puts it: kind, reward, label, label to avoid, steps, discount.
-pub type Objective = (String, Option<String>, Option<String>, Option<String>, Option<u64>, Option<f64>);
+pub type AskedObjective = (String, Option<String>, Option<String>, Option<String>, Option<u64>, Option<f64>);
 
 /// The actions of a policy by state, as ids; -1 where there is none.
 pub fn ids(policy: &[u32]) -> Vec<i64> {
@@ -28,22 +27,22 @@ pub fn checked_discount(discount: f64) -> PyResult<f64> {
 }
 
 /// The question; the default one if none is given.
-pub fn question(solved: &Solved, objective: Option<Objective>, minimize: bool) -> PyResult<Question> {
+pub fn question(solved: &NamedMdp, objective: Option<AskedObjective>, minimize: bool) -> PyResult<Question> {
     let direction = if minimize { Direction::Minimize } else { Direction::Maximize };
     let Some((kind, reward, label, avoid, steps, discount)) = objective else {
-        return Ok(Question { query: solved.usual_query(), direction });
+        return Ok(Question { objective: solved.usual_objective(), direction });
     };
     let discount = checked_discount(discount.unwrap_or(solved.discount))?;
-    let query = match (kind.as_str(), label, steps) {
-        ("discounted", ..) if discount < 1.0 => Query::Discounted { reward, discount },
-        ("discounted", ..) => Query::Total { reward, until: None },
-        ("reach", Some(goal), steps) => Query::Reach { goal, avoid, steps },
-        ("total", until, _) => Query::Total { reward, until },
-        ("horizon", _, Some(steps)) => Query::Horizon { reward, steps, discount },
-        ("average", ..) => Query::Average { reward },
+    let objective = match (kind.as_str(), label, steps) {
+        ("discounted", ..) if discount < 1.0 => Objective::Discounted { reward, discount },
+        ("discounted", ..) => Objective::Total { reward, until: None },
+        ("reach", Some(goal), steps) => Objective::Reach { goal, avoid, steps },
+        ("total", until, _) => Objective::Total { reward, until },
+        ("horizon", _, Some(steps)) => Objective::Horizon { reward, steps, discount },
+        ("average", ..) => Objective::Average { reward },
         (kind, ..) => return Err(errors::value(format!("objective {kind:?} is not known"))),
     };
-    Ok(Question { query, direction })
+    Ok(Question { objective, direction })
 }
 
 /// The tolerance and threads.
@@ -87,7 +86,7 @@ pub fn result<'py>(
     let array = |numbers: &[f64]| numbers.to_vec().into_pyarray(py);
     let policy: Bound<'py, PyArray1<i64>> = ids(&answer.policy).into_pyarray(py);
     let numbers = (array(&answer.values), array(&answer.lower), array(&answer.upper), policy);
-    let question = answer.question.query.describe(answer.question.direction);
+    let question = answer.question.to_string();
     let rest = (
         answer.error_bound(),
         answer.converged,
@@ -104,7 +103,7 @@ pub fn result<'py>(
 /// A comparison as `backsweep._mdp` takes it.
 pub fn comparison<'py>(
     py: Python<'py>,
-    compared: Compared,
+    compared: Comparison,
     seconds: f64,
     stopped: Option<&str>,
 ) -> PyResult<Bound<'py, PyTuple>> {

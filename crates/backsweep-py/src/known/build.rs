@@ -2,10 +2,11 @@
 
 use crate::columns::{A_REWARD, is_reward};
 use crate::errors;
-use crate::known::model::{NamedModel, Row};
+use crate::known::named_mdp::NamedMdp;
 use crate::memory;
 use crate::names::Names;
-use backsweep_mdp::{Mdp, Rewards, SUM_SLACK};
+use backsweep_mdp::{MdpBuilder, Rewards, SUM_SLACK};
+use backsweep_solve::{ActionRow, Session};
 use pyo3::prelude::*;
 
 /// How rows must sum to 1.
@@ -29,8 +30,8 @@ pub struct Given {
 pub const END: u32 = u32::MAX;
 
 /// Turns outcomes in any order into a row: checked, in ascending order, those of the same next state added up, and the mean of
-/// the rewards. Also returns how far that mean may be off by rounding. `pair` names the row in messages.
-pub fn row(given: &mut [Given], sums: Sums, pair: impl Fn() -> String) -> PyResult<(Row, f64)> {
+/// the rewards. `pair` names the row in messages.
+pub fn row(given: &mut [Given], sums: Sums, pair: impl Fn() -> String) -> PyResult<ActionRow> {
     let sum = given.iter().fold(0.0, |sum, outcome| sum + outcome.probability);
     let near = (sum - 1.0).abs() <= sums.eps * (given.len().max(2) as f64);
     let divide = if sums.normalize { sum > 0.0 && sum.is_finite() } else { sums.eps > 0.0 && near };
@@ -89,21 +90,21 @@ pub fn row(given: &mut [Given], sums: Sums, pair: impl Fn() -> String) -> PyResu
             _ => outcomes.push((outcome.next, probability.min(1.0))),
         }
     }
-    Ok((Row { outcomes, reward: mean }, reward_error))
+    Ok(ActionRow { outcomes, reward: mean, reward_error })
 }
 
 /// Rows that come in the order of states, with whole numbers as names.
-pub struct Builder {
+pub struct RowBuilder {
     n_states: u32,
     sums: Sums,
-    mdp: Mdp,
+    builder: MdpBuilder,
     action_of: Vec<u32>,
     rewards: Vec<f64>,
     reward_error: f64,
     given: Vec<Given>,
 }
 
-impl Builder {
+impl RowBuilder {
     /// # Errors
     /// If the model would not fit into memory, or has more successors than 32 bits can count.
     pub fn new(n_states: usize, n_rows: usize, n_arcs: usize, sums: Sums) -> PyResult<Self> {
@@ -114,17 +115,12 @@ impl Builder {
                  of each"
             )));
         }
-        let mut mdp = Mdp { choices: vec![0], arcs: vec![0], ..Mdp::default() };
-        mdp.choices.reserve(n_states);
-        mdp.arcs.reserve(n_rows);
-        mdp.targets.reserve(n_arcs);
-        mdp.probabilities.reserve(n_arcs);
         let rewards = Vec::with_capacity(n_rows);
         let action_of = Vec::with_capacity(n_rows);
         Ok(Self {
             n_states: n_states as u32,
             sums,
-            mdp,
+            builder: MdpBuilder::with_capacity(n_states, n_rows, n_arcs),
             action_of,
             rewards,
             reward_error: 0.0,
@@ -151,31 +147,29 @@ impl Builder {
 
     /// Ends the current row, which is an action of the current state.
     pub fn end_row(&mut self, action: u32) -> PyResult<()> {
-        let state = self.mdp.choices.len() - 1;
-        let (row, error) = row(&mut self.given, self.sums, || format!("action {action} in state {state}"))?;
+        let state = self.builder.n_states();
+        let row = row(&mut self.given, self.sums, || format!("action {action} in state {state}"))?;
         self.given.clear();
-        for (next, probability) in row.outcomes {
-            self.mdp.targets.push(next);
-            self.mdp.probabilities.push(probability);
-        }
-        self.mdp.arcs.push(self.mdp.targets.len() as u32);
         self.rewards.push(row.reward);
         self.action_of.push(action);
-        self.reward_error = self.reward_error.max(error);
+        self.reward_error = self.reward_error.max(row.reward_error);
+        self.builder.add_choice(row.outcomes);
         Ok(())
     }
 
     /// Ends the current state.
     pub fn end_state(&mut self) {
-        self.mdp.choices.push(self.action_of.len() as u32);
+        self.builder.end_state();
     }
 
     /// The model; its states have whole numbers as names.
-    pub fn finish(mut self, actions: Names) -> NamedModel {
-        self.mdp.rewards = vec![Rewards { choices: self.rewards, ..Rewards::default() }];
+    ///
+    /// # Errors
+    /// As [`MdpBuilder::finish`].
+    pub fn finish(self, actions: Names) -> PyResult<NamedMdp> {
+        let mut mdp = self.builder.finish().map_err(|error| errors::value(error.to_string()))?;
+        mdp.rewards = vec![Rewards { choices: self.rewards, ..Rewards::default() }];
         let states = Names::numbers(self.n_states as usize);
-        let mut model = NamedModel::new(states, actions, self.mdp, self.action_of);
-        model.reward_error = self.reward_error;
-        model
+        Ok(NamedMdp::new(states, actions, Session::new(mdp, self.action_of, self.reward_error)))
     }
 }

@@ -2,21 +2,16 @@
 
 use crate::errors::{self, show};
 use crate::known::build::{END, Given, Sums, row};
-use crate::known::model::Row;
-use crate::known::solving::Solved;
+use crate::known::named_mdp::{NamedMdp, wrong};
 use crate::names::{self, Key};
-use crate::outcomes::{Outcome, outcomes};
-use backsweep_solve::Change;
+use crate::outcomes::outcomes;
+use backsweep_solve::Edit;
 use pyo3::prelude::*;
 
-/// A change in the user's names.
-pub enum Edit<'py> {
-    Outcomes(Vec<Outcome<'py>>),
-    Reward(f64),
-    Remove,
-}
+/// A change that is asked about: state, action, outcomes, reward. One without outcomes or reward is a removal.
+pub type GivenChange<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<f64>);
 
-impl Solved {
+impl NamedMdp {
     /// Sets the outcomes of an action; new states and actions are added.
     pub fn set_outcomes<'py>(
         &mut self,
@@ -30,14 +25,14 @@ impl Solved {
         let given = outcomes(given, &pair)?;
         let state_key = names::key(state, "state")?;
         let action_key = names::key(action, "action")?;
-        self.model.states.id(py, &state_key, "state")?;
-        self.model.actions.id(py, &action_key, "action")?;
+        self.states.id(py, &state_key, "state")?;
+        self.actions.id(py, &action_key, "action")?;
         // The row is checked with placeholders for new states, before any of them is added.
-        let n_states = self.model.states.len();
+        let n_states = self.states.len();
         let (mut rows, mut unknown): (Vec<Given>, Vec<Key<'py>>) = (Vec::new(), Vec::new());
         for (probability, next, reward, terminated) in given {
             let key = names::key(&next, "next_state")?;
-            let known = self.model.states.id(py, &key, "next_state")?;
+            let known = self.states.id(py, &key, "next_state")?;
             let next = match (terminated, known) {
                 (true, _) => END,
                 (false, Some(id)) => id,
@@ -49,35 +44,34 @@ impl Solved {
             rows.push(Given { next, probability, reward });
         }
         row(&mut rows.clone(), Sums { eps: 0.0, normalize }, pair)?;
-        self.model.prepare()?;
-        let action = self.model.actions.id_or_insert(py, action_key, "action")?.0;
-        let (state, _) = self.model.states.id_or_insert(py, state_key, "state")?;
+        self.session.check_editable().map_err(wrong)?;
+        let action = self.actions.id_or_insert(py, action_key, "action")?.0;
+        let (state, _) = self.states.id_or_insert(py, state_key, "state")?;
         let mut ids = Vec::with_capacity(unknown.len());
         for key in unknown {
-            ids.push(self.model.states.id_or_insert(py, key, "next_state")?.0);
+            ids.push(self.states.id_or_insert(py, key, "next_state")?.0);
         }
         for outcome in
             rows.iter_mut().filter(|outcome| outcome.next != END && outcome.next as usize > n_states)
         {
             outcome.next = ids[outcome.next as usize - n_states - 1];
         }
-        let (row, error) = row(&mut rows, Sums { eps: 0.0, normalize }, pair)?;
-        self.model.reward_error = self.model.reward_error.max(error);
-        let changes = self.model.set(state, action, row);
-        self.note(changes);
-        Ok(())
+        let row = row(&mut rows, Sums { eps: 0.0, normalize }, pair)?;
+        self.session.grow(self.states.len());
+        self.session.edit(state, action, Edit::Set(row)).map_err(wrong)
     }
 
-    /// The choice of an action that is known.
-    fn choice(&mut self, state: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<u32> {
+    /// The ids of a state and an action that it has.
+    fn pair(&mut self, state: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<(u32, u32)> {
         let py = state.py();
         let state_id = self.state_id(state)?;
         let key = names::key(action, "action")?;
-        let action_id = self.model.actions.id(py, &key, "action")?;
-        action_id.and_then(|action| self.model.find(state_id, action)).ok_or_else(|| {
-            let known = self.model.choices_of(state_id).take(20);
-            let known =
-                known.map(|choice| self.model.actions.show(py, self.model.action_of[choice as usize]));
+        let model = self.session.model();
+        let action_id = self.actions.id(py, &key, "action")?;
+        let known = action_id.filter(|&action| model.find(state_id, action).is_some());
+        known.map(|action| (state_id, action)).ok_or_else(|| {
+            let known = model.choices_of(state_id).take(20);
+            let known = known.map(|choice| self.actions.show(py, model.action_of()[choice as usize]));
             let known: Vec<String> = known.collect();
             let message = format!(
                 "action {} in state {} is not known; expected one of [{}]",
@@ -93,8 +87,8 @@ impl Solved {
     pub fn state_id(&mut self, state: &Bound<'_, PyAny>) -> PyResult<u32> {
         let py = state.py();
         let key = names::key(state, "state")?;
-        self.model.states.id(py, &key, "state")?.ok_or_else(|| {
-            let n = self.model.states.len();
+        self.states.id(py, &key, "state")?.ok_or_else(|| {
+            let n = self.states.len();
             errors::unknown(py, format!("state {} is not known; {n} states are known", key.show()))
         })
     }
@@ -106,62 +100,45 @@ impl Solved {
         reward: f64,
     ) -> PyResult<()> {
         check_reward(state, action, reward)?;
-        let choice = self.choice(state, action)?;
-        self.model.prepare()?;
-        let change = self.model.set_reward(choice, reward);
-        self.note(vec![change]);
-        Ok(())
+        let (state, action) = self.pair(state, action)?;
+        self.session.edit(state, action, Edit::Reward(reward)).map_err(wrong)
     }
 
     pub fn remove(&mut self, state: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<()> {
-        let choice = self.choice(state, action)?;
-        self.model.prepare()?;
-        let change = self.model.remove(choice);
-        self.note(vec![change]);
-        Ok(())
+        let (state, action) = self.pair(state, action)?;
+        self.session.edit(state, action, Edit::Remove).map_err(wrong)
     }
 
-    /// Changes of known states as the solver takes them, and the actions of the choices that they add. Nothing is changed.
-    pub fn changes<'py>(
-        &mut self,
-        edits: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>, Edit<'py>)>,
-    ) -> PyResult<(Vec<Change>, Vec<u32>)> {
-        self.model.prepare()?;
-        let (mut changes, mut added) = (Vec::new(), Vec::new());
-        for (state, action, edit) in edits {
-            let py = state.py();
-            match edit {
-                Edit::Reward(reward) => {
+    /// Changes of known states, by ids. The model stays as it is.
+    pub fn edits(&mut self, changes: Vec<GivenChange<'_>>) -> PyResult<Vec<(u32, u32, Edit)>> {
+        let mut edits = Vec::with_capacity(changes.len());
+        for (state, action, given, reward) in changes {
+            edits.push(match (given, reward) {
+                (None, Some(reward)) => {
                     check_reward(&state, &action, reward)?;
-                    changes.push(Change::Reward { choice: self.choice(&state, &action)?, reward });
+                    let (state, action) = self.pair(&state, &action)?;
+                    (state, action, Edit::Reward(reward))
                 }
-                Edit::Remove => changes.push(Change::Remove { choice: self.choice(&state, &action)? }),
-                Edit::Outcomes(outcomes) => {
-                    let mut given = Vec::with_capacity(outcomes.len());
-                    for (probability, next, reward, terminated) in outcomes {
-                        let next = if terminated { END } else { self.state_id(&next)? };
-                        given.push(Given { next, probability, reward });
-                    }
+                (None, None) => {
+                    let (state, action) = self.pair(&state, &action)?;
+                    (state, action, Edit::Remove)
+                }
+                (Some(given), _) => {
                     let pair = || format!("action {} in state {}", show(&action), show(&state));
-                    let (Row { outcomes, reward }, _) =
-                        row(&mut given, Sums { eps: 0.0, normalize: false }, pair)?;
-                    let state = self.state_id(&state)?;
-                    let key = names::key(&action, "action")?;
-                    let action = self.model.actions.id_or_insert(py, key, "action")?.0;
-                    match self.model.find(state, action) {
-                        Some(choice) => changes.extend([
-                            Change::Outcomes { choice, outcomes },
-                            Change::Reward { choice, reward },
-                        ]),
-                        None => {
-                            changes.push(Change::Add { state, reward, outcomes });
-                            added.push(action);
-                        }
+                    let mut rows = Vec::new();
+                    for (probability, next, reward, terminated) in outcomes(&given, &pair)? {
+                        let next = if terminated { END } else { self.state_id(&next)? };
+                        rows.push(Given { next, probability, reward });
                     }
+                    let row = row(&mut rows, Sums { eps: 0.0, normalize: false }, pair)?;
+                    let id = self.state_id(&state)?;
+                    let key = names::key(&action, "action")?;
+                    let action = self.actions.id_or_insert(state.py(), key, "action")?.0;
+                    (id, action, Edit::Set(row))
                 }
-            }
+            });
         }
-        Ok((changes, added))
+        Ok(edits)
     }
 }
 

@@ -1,12 +1,11 @@
 //! Models in files of other tools, with names.
 
 use crate::errors;
-use crate::known::model::NamedModel;
-use crate::known::solving::Solved;
+use crate::known::named_mdp::NamedMdp;
 use crate::names::{self, Key, Names};
 use backsweep::save::{Name, SavedAgent};
 use backsweep_mdp::{self as mdp, Compression, Format, Mdp, ReadMdp};
-use backsweep_solve::{action_names, learned_mdp};
+use backsweep_solve::{Session, action_names, learned_mdp};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -21,7 +20,7 @@ pub fn read(
     path: &Path,
     format: Option<Format>,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<(NamedModel, Vec<String>)> {
+) -> PyResult<(NamedMdp, Vec<String>)> {
     let fraction = Arc::new(AtomicU32::new(0));
     let (sender, receiver) = mpsc::channel();
     let (shared, file) = (Arc::clone(&fraction), path.to_owned());
@@ -29,8 +28,8 @@ pub fn read(
         let report = |fraction: f64| shared.store((fraction * 1000.0) as u32, Ordering::Relaxed);
         // After Ctrl-C nobody receives it.
         let _ = sender.send(match format.map_or_else(|| Format::of(&file), Ok) {
-            Ok(Format::Learner) => learned(&file).map(|mdp| ReadMdp { mdp, warnings: Vec::new() }),
-            _ => mdp::read(file, format, &report),
+            Ok(Format::Learner) => learned(&file),
+            _ => mdp::read(file, format, &report).map_err(Unreadable::Model),
         });
     });
     let receiver = std::sync::Mutex::new(receiver);
@@ -40,7 +39,9 @@ pub fn read(
             Err(_) => Err(mpsc::RecvTimeoutError::Disconnected),
         });
         match received {
-            Ok(read) => break read.map_err(|error| from_mdp(py, path, &error))?,
+            Ok(Err(Unreadable::Learner(error))) => return Err(errors::from_io(py, error)),
+            Ok(Err(Unreadable::Model(error))) => return Err(from_mdp(py, path, &error)),
+            Ok(Ok(read)) => break read,
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 return Err(errors::file(py, format!("{}: cannot read the file", path.display())));
             }
@@ -55,64 +56,66 @@ pub fn read(
     Ok((named(py, mdp, &mut warnings)?, warnings))
 }
 
+/// Why a model could not be read.
+enum Unreadable {
+    Model(mdp::Error),
+    Learner(backsweep::save::Error),
+}
+
 /// The model that a saved agent has learned, with its names as text.
-fn learned(path: &Path) -> mdp::Result<Mdp> {
-    let place = format!("{}: ", path.display());
-    let learner = SavedAgent::load_among(path, &backsweep_baselines::PLANNERS).map_err(|error| {
-        let text = error.to_string();
-        mdp::Error::new(path.display(), text.strip_prefix(&place).unwrap_or(&text))
-    })?;
+fn learned(path: &Path) -> Result<ReadMdp, Unreadable> {
+    let learner =
+        SavedAgent::load_among(path, &backsweep_baselines::PLANNERS).map_err(Unreadable::Learner)?;
     let model = learner.agent.model();
-    let mut mdp = learned_mdp(model).map_err(|error| mdp::Error::new(path.display(), error.to_string()))?;
+    let mut mdp = learned_mdp(model).map_err(|error| Unreadable::Model(error.within(path.display())))?;
     if let Some(names) = &learner.names {
         mdp.state_names = names.states.iter().map(Name::text).collect();
         mdp.action_names = action_names(model, |state, action| names.action_text(state, action));
     }
-    Ok(mdp)
+    Ok(ReadMdp { mdp, warnings: Vec::new() })
 }
 
 /// Writes a model in a format of other tools; returns notes on what it cannot hold.
 pub fn write(
     py: Python<'_>,
-    solved: &mut Solved,
+    solved: &mut NamedMdp,
     path: &Path,
     format: Option<Format>,
     compression: Compression,
 ) -> PyResult<Vec<String>> {
     solved.flatten()?;
-    let model = &mut solved.model;
-    let state_names = texts(py, &model.states, "state")?;
-    let action_names = texts(py, &model.actions, "action")?;
-    let mdp = &mut model.mdp;
-    mdp.state_names = state_names.unwrap_or_default();
+    let state_names = texts(py, &solved.states, "state")?;
+    let action_names = texts(py, &solved.actions, "action")?;
+    let (mdp, action_of) = (solved.session.model().mdp(), solved.session.model().action_of());
     let in_order = |state| {
-        let first = mdp.choices[state];
-        mdp.choices_of(state).all(|choice| model.action_of[choice] == choice as u32 - first)
+        let mut choices = mdp.choices_of(state).enumerate();
+        choices.all(|(place, choice)| action_of[choice] == place as u32)
     };
+    let mut of_choices = Vec::new();
     if action_names.is_some() || !(0..mdp.n_states()).all(in_order) {
         let text = |&id: &u32| match &action_names {
             Some(names) => names[id as usize].clone(),
             None => id.to_string(),
         };
-        mdp.action_names = model.action_of.iter().map(text).collect();
+        of_choices = action_of.iter().map(text).collect();
     }
-    let mdp = &*mdp;
-    let written = py.detach(|| mdp::write(path, mdp, format, compression));
-    model.mdp.state_names.clear();
-    model.mdp.action_names.clear();
+    let session = &mut solved.session;
+    let written = py.detach(|| {
+        let write = |mdp: &Mdp| mdp::write(path, mdp, format, compression);
+        session.with_names(state_names.unwrap_or_default(), of_choices, write)
+    });
     written.map_err(|error| from_mdp(py, path, &error))
 }
 
 /// An error of reading or writing: what the system says as `OSError`, anything else as `FileError`.
 fn from_mdp(py: Python<'_>, path: &Path, error: &mdp::Error) -> PyErr {
-    let code = error.problem.split("(os error ").nth(1).and_then(|rest| rest.split(')').next());
-    match code.and_then(|code| code.parse::<i32>().ok()) {
-        Some(code) => {
-            let text = std::io::Error::from_raw_os_error(code).to_string();
+    match error {
+        mdp::Error::System { code: Some(code), .. } => {
+            let text = std::io::Error::from_raw_os_error(*code).to_string();
             let text = text.split(" (os error").next().unwrap_or_default().to_owned();
-            PyOSError::new_err((code, text, path.display().to_string()))
+            PyOSError::new_err((*code, text, path.display().to_string()))
         }
-        None => errors::file(py, error.to_string()),
+        _ => errors::file(py, error.to_string()),
     }
 }
 
@@ -138,7 +141,7 @@ fn texts(py: Python<'_>, names: &Names, role: names::Role) -> PyResult<Option<Ve
 }
 
 /// A model from a file with Python's names: whole numbers where all names are, text otherwise.
-fn named(py: Python<'_>, mut mdp: Mdp, warnings: &mut Vec<String>) -> PyResult<NamedModel> {
+fn named(py: Python<'_>, mut mdp: Mdp, warnings: &mut Vec<String>) -> PyResult<NamedMdp> {
     let state_names = std::mem::take(&mut mdp.state_names);
     let action_names = std::mem::take(&mut mdp.action_names);
     let mut states = Names::default();
@@ -171,7 +174,7 @@ fn named(py: Python<'_>, mut mdp: Mdp, warnings: &mut Vec<String>) -> PyResult<N
             action_of.push(id);
         }
     }
-    Ok(NamedModel::new(states, actions, mdp, action_of))
+    Ok(NamedMdp::new(states, actions, Session::new(mdp, action_of, 0.0)))
 }
 
 fn all_whole(names: &[String]) -> bool {

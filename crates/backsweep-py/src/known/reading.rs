@@ -1,74 +1,51 @@
 //! Reading a known model and its values.
 
 use crate::errors;
-use crate::known::solving::{Answer, Question, Solved};
+use crate::known::named_mdp::NamedMdp;
 use crate::names;
-use backsweep_solve::{Direction, NO_CHOICE, Query};
+use backsweep_solve::Answer;
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-impl Solved {
-    pub fn copied(&self, py: Python<'_>) -> PyResult<Self> {
-        let mut copy = Self::new(self.model.copied(py)?, self.discount);
-        (copy.answer, copy.iterations) = (self.answer.clone(), self.iterations);
-        Ok(copy)
-    }
-
+impl NamedMdp {
     /// A copy whose names are copied as copy.deepcopy copies them.
     pub fn deep_copied(&self, py: Python<'_>, memo: &Bound<'_, PyAny>) -> PyResult<Self> {
         let mut copy = self.copied(py)?;
-        copy.model.states = self.model.states.deep_copied(py, memo, "state")?;
-        copy.model.actions = self.model.actions.deep_copied(py, memo, "action")?;
-        copy.model.ends = self.model.ends.deep_copied(py, memo, "end")?;
+        copy.states = self.states.deep_copied(py, memo, "state")?;
+        copy.actions = self.actions.deep_copied(py, memo, "action")?;
+        copy.ends = self.ends.deep_copied(py, memo, "end")?;
         Ok(copy)
     }
 
     /// The value of each state by the latest answer; 0 before there is one.
     pub fn values(&self) -> Vec<f64> {
-        (0..self.model.states.len() as u32).map(|state| self.value(state)).collect()
-    }
-
-    pub fn value(&self, state: u32) -> f64 {
-        self.answer.as_ref().and_then(|answer| answer.values.get(state as usize)).copied().unwrap_or(0.0)
+        (0..self.states.len() as u32).map(|state| self.session.value(state)).collect()
     }
 
     /// The id of a known state; `None` for one seen only as the end of an episode.
     pub fn find_state(&mut self, state: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
         let py = state.py();
         let key = names::key(state, "state")?;
-        if self.model.states.id(py, &key, "state")?.is_none()
-            && self.model.ends.id(py, &key, "state")?.is_some()
-        {
+        if self.states.id(py, &key, "state")?.is_none() && self.ends.id(py, &key, "state")?.is_some() {
             return Ok(None);
         }
         self.state_id(state).map(Some)
     }
 
-    /// The action that the policy takes in a state: that of the latest answer, or the best by its values if the state has
-    /// lost that action or is new.
+    /// The action that the policy takes in a state, or the best by the values there are.
     pub fn best(&self, state: u32) -> Option<u32> {
-        let action = self.answer.as_ref().and_then(|answer| answer.policy.get(state as usize)).copied();
-        if let Some(action) =
-            action.filter(|&action| action != NO_CHOICE && self.model.find(state, action).is_some())
-        {
-            return Some(action);
-        }
         let none = self.unsolved();
-        let answer = self.answer.as_ref().unwrap_or(&none);
-        let sign = if answer.question.direction == Direction::Maximize { 1.0 } else { -1.0 };
-        let value = |choice| sign * self.lookahead(answer, state, choice).unwrap_or(0.0);
-        let best = self.model.choices_of(state).reduce(|a, b| if value(b) > value(a) { b } else { a });
-        best.map(|choice| self.model.action_of[choice as usize])
+        self.session.best_action(self.session.answer().unwrap_or(&none), state)
     }
 
     /// The value of a choice, given the current values.
     pub fn action_value(&self, state: u32, choice: u32) -> PyResult<f64> {
         let none = self.unsolved();
-        let answer = self.answer.as_ref().unwrap_or(&none);
-        self.lookahead(answer, state, choice).ok_or_else(|| {
-            let question = answer.question.query.describe(answer.question.direction);
+        let answer = self.session.answer().unwrap_or(&none);
+        self.session.lookahead(answer, state, choice).ok_or_else(|| {
+            let question = &answer.question;
             errors::value(format!(
                 "actions have no separate values for the {question}; solve for another objective first"
             ))
@@ -77,7 +54,7 @@ impl Solved {
 
     /// Stands for an answer before there is one: all values 0.
     fn unsolved(&self) -> Answer {
-        let question = Question { query: self.usual_query(), direction: Direction::Maximize };
+        let question = self.usual_objective().maximize();
         Answer::new(question, f64::INFINITY, Vec::new(), Vec::new(), Vec::new(), Vec::new())
     }
 
@@ -86,7 +63,7 @@ impl Solved {
         static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         self.flatten()?;
         let values = self.values();
-        let mdp = &self.model.mdp;
+        let mdp = &self.session.model().mdp();
         let n = mdp.n_choices();
         if i32::try_from(mdp.n_arcs()).is_err() {
             return Err(errors::value(format!(
@@ -101,22 +78,28 @@ impl Solved {
         for state in 0..mdp.n_states() {
             for choice in mdp.choices_of(state) {
                 owners.push(state as i32);
-                rewards.push(self.model.reward(choice as u32, state as u32, name));
+                rewards.push(self.session.model().reward(choice as u32, state as u32, name));
                 row.clear();
-                row.extend(self.model.outcomes(choice as u32));
+                row.extend(self.session.model().outcomes(choice as u32));
                 row.sort_by_key(|arc| arc.0);
                 columns.extend(row.iter().map(|arc| arc.0 as i32));
                 data.extend(row.iter().map(|arc| arc.1));
             }
         }
         let arguments = (
-            self.model.states.list(py)?,
-            self.model.actions.list(py)?,
+            self.states.list(py)?,
+            self.actions.list(py)?,
             owners.into_pyarray(py),
-            self.model.action_of.iter().map(|&action| action as i32).collect::<Vec<_>>().into_pyarray(py),
+            self.session
+                .model()
+                .action_of()
+                .iter()
+                .map(|&action| action as i32)
+                .collect::<Vec<_>>()
+                .into_pyarray(py),
             vec![1.0; n].into_pyarray(py),
             rewards.into_pyarray(py),
-            mdp.arcs.iter().map(|&start| start as i32).collect::<Vec<_>>().into_pyarray(py),
+            mdp.arc_starts().iter().map(|&start| start as i32).collect::<Vec<_>>().into_pyarray(py),
             columns.into_pyarray(py),
             data.clone().into_pyarray(py),
             data.into_pyarray(py),
@@ -128,9 +111,9 @@ impl Solved {
     /// `backsweep.Stats`: sweeps and backups count as cycles.
     pub fn stats_object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-        let n = self.iterations;
-        let (n_states, n_pairs) = (self.model.states.len(), self.model.n_choices());
-        let n_arcs = self.model.n_arcs();
+        let n = self.session.iterations();
+        let (n_states, n_pairs) = (self.states.len(), self.session.model().n_choices());
+        let n_arcs = self.session.model().n_arcs();
         CELL.import(py, "backsweep._types", "Stats")?.call1((n, n, 0, n, 0, 0, 0, n_states, n_pairs, n_arcs))
     }
 
@@ -138,19 +121,19 @@ impl Solved {
     pub fn audit_object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         let none = self.unsolved();
-        let answer = self.answer.as_ref().unwrap_or(&none);
-        let sign = if answer.question.direction == Direction::Maximize { 1.0 } else { -1.0 };
+        let answer = self.session.answer().unwrap_or(&none);
+        let sign = answer.question.direction.sign();
         let mut residual: f64 = 0.0;
         let mut largest: f64 = 0.0;
         let mut longest = 0;
-        for state in 0..self.model.states.len() as u32 {
-            let value = self.value(state);
+        for state in 0..self.states.len() as u32 {
+            let value = self.session.value(state);
             largest = largest.max(value.abs());
             let mut best: Option<f64> = None;
-            for choice in self.model.choices_of(state) {
+            for choice in self.session.model().choices_of(state) {
                 let q = sign * self.action_value(state, choice)?;
                 best = Some(best.map_or(q, |best| best.max(q)));
-                longest = longest.max(self.model.outcomes(choice).count());
+                longest = longest.max(self.session.model().outcomes(choice).count());
             }
             let backed_up = sign * best.unwrap_or(0.0);
             if backed_up != value {
@@ -158,23 +141,30 @@ impl Solved {
             }
         }
         let rounding = (longest as f64 + 8.0) * f64::EPSILON * largest;
-        let discounted = matches!(answer.question.query, Query::Discounted { .. });
+        let discounted = answer.question.objective.discount().is_some();
         let bound = answer.error_bound().filter(|_| discounted && answer.current);
         CELL.import(py, "backsweep._types", "Audit")?.call1((0.0, 0.0, residual, residual, rounding, bound))
     }
 
     /// A table for notebooks.
     pub fn html(&self) -> String {
-        let answer = self.answer.as_ref();
+        let answer = self.session.answer();
         let rows = [
             ("discount", self.discount.to_string()),
-            ("states", self.model.states.len().to_string()),
-            ("actions of states", self.model.n_choices().to_string()),
-            ("labels", self.model.mdp.labels.iter().map(|l| escaped(&l.name)).collect::<Vec<_>>().join(", ")),
+            ("states", self.states.len().to_string()),
+            ("actions of states", self.session.model().n_choices().to_string()),
             (
-                "solved",
-                answer.map_or("no".to_owned(), |a| escaped(&a.question.query.describe(a.question.direction))),
+                "labels",
+                self.session
+                    .model()
+                    .mdp()
+                    .labels
+                    .iter()
+                    .map(|l| escaped(&l.name))
+                    .collect::<Vec<_>>()
+                    .join(", "),
             ),
+            ("solved", answer.map_or("no".to_owned(), |a| escaped(&a.question.to_string()))),
         ];
         let rows = rows.map(|(name, value)| format!("<tr><th>{name}</th><td>{value}</td></tr>"));
         format!("<table><caption>backsweep.MDP</caption>{}</table>", rows.concat())

@@ -3,8 +3,7 @@
 
 use crate::action_row::ActionRow;
 use crate::errors;
-use crate::known::model::NamedModel;
-use crate::known::solving::{Answer, Question, Solved};
+use crate::known::named_mdp::NamedMdp;
 use crate::memory;
 use crate::name_codec::Translate;
 use crate::named_agent::NamedAgent;
@@ -12,8 +11,8 @@ use crate::pickle;
 use crate::settings::{build, planner_settings};
 use backsweep::save::{Name, SavedAgent, decode_names, encode_names};
 use backsweep::{Action, Model, Next, Outcome, Random, Snapshot, State};
-use backsweep_mdp::{Label, Mdp, Rewards, SUM_SLACK};
-use backsweep_solve::{Direction, NO_CHOICE, learned_mdp};
+use backsweep_mdp::{Label, Mdp, NO_CHOICE, Rewards, SUM_SLACK};
+use backsweep_solve::{Answer, Session, learned_mdp};
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -25,7 +24,7 @@ pub enum Trust {
     Pickle,
 }
 
-impl Solved {
+impl NamedMdp {
     /// The arrays to save.
     ///
     /// # Errors
@@ -34,7 +33,7 @@ impl Solved {
         let io = |error| errors::from_io(py, error);
         let learner = self.named_agent(py, None)?.to_learner(py, encode)?;
         let mut snapshot = learner.store().map_err(io)?;
-        let mdp = &self.model.mdp;
+        let mdp = self.session.model().mdp();
         let texts = |names: Vec<&str>| {
             encode_names(&names.into_iter().map(|n| Name::Text(n.to_owned())).collect::<Vec<_>>())
         };
@@ -55,9 +54,9 @@ impl Solved {
             }
             snapshot.put("mdp.reward_values", all);
         }
-        snapshot.put("mdp.reward_error", vec![self.model.reward_error]);
-        let usual = Question { query: self.usual_query(), direction: Direction::Maximize };
-        if let Some(answer) = self.answer.as_ref().filter(|answer| answer.question == usual) {
+        snapshot.put("mdp.reward_error", vec![self.session.model().reward_error()]);
+        let usual = self.usual_objective().maximize();
+        if let Some(answer) = self.session.answer().filter(|answer| answer.question == usual) {
             snapshot.put("solution.lower", answer.lower.clone());
             snapshot.put("solution.upper", answer.upper.clone());
             snapshot.put("solution.policy", answer.policy.clone());
@@ -82,8 +81,8 @@ impl Solved {
         let damaged = |problem: String| errors::file(py, problem);
         let core = |error: backsweep::Error| damaged(error.to_string());
         let learner = SavedAgent::restore_among(snapshot, &backsweep_baselines::PLANNERS).map_err(io)?;
-        let mut solved = Self::of_agent(py, &NamedAgent::from_learner(py, learner, decode)?)?;
-        let mdp = &mut solved.model.mdp;
+        let learner = NamedAgent::from_learner(py, learner, decode)?;
+        let (mut mdp, action_of) = flat(&learner).map_err(damaged)?;
         if snapshot.get("mdp.labels").is_some() {
             let names = decode_names("section 'mdp.labels'", snapshot.bytes("mdp.labels").map_err(core)?)
                 .map_err(io)?;
@@ -127,15 +126,17 @@ impl Solved {
             });
             mdp.rewards = rewards.collect();
         }
-        mdp.check().map_err(|error| damaged(error.to_string()))?;
-        if let Ok(&[error]) = snapshot.f64s("mdp.reward_error")
-            && error >= 0.0
-            && error.is_finite()
-        {
-            solved.model.reward_error = error;
+        if mdp.n_states() > 0 {
+            mdp.check().map_err(|error| damaged(error.to_string()))?;
         }
+        let error = match snapshot.f64s("mdp.reward_error") {
+            Ok(&[error]) if error >= 0.0 && error.is_finite() => error,
+            _ => 0.0,
+        };
+        let mut solved = Self::of_model(py, &learner, Session::new(mdp, action_of, error))?;
         if snapshot.get("solution.lower").is_some() {
-            solved.answer = Some(solved.restore_answer(snapshot, trust).map_err(core)?);
+            let answer = solved.restore_answer(snapshot, trust).map_err(core)?;
+            solved.session.set_answer(answer);
         }
         Ok(solved)
     }
@@ -154,7 +155,7 @@ impl Solved {
     fn restore_answer(&self, snapshot: &Snapshot, trust: Trust) -> backsweep::Result<Answer> {
         let numbers = |name: &str| {
             let numbers = snapshot.f64s(name)?.to_vec();
-            let right = numbers.len() <= self.model.states.len() && !numbers.iter().any(|x| x.is_nan());
+            let right = numbers.len() <= self.states.len() && !numbers.iter().any(|x| x.is_nan());
             if right { Ok(numbers) } else { Err(wrong(name)) }
         };
         let (lower, upper, start) =
@@ -163,8 +164,9 @@ impl Solved {
         if [upper.len(), start.len(), policy.len()] != [lower.len(); 3] {
             return Err(wrong("solution.policy"));
         }
-        let has =
-            |(state, &action): (u32, &u32)| action == NO_CHOICE || self.model.find(state, action).is_some();
+        let has = |(state, &action): (u32, &u32)| {
+            action == NO_CHOICE || self.session.model().find(state, action).is_some()
+        };
         if !(0..).zip(&policy).all(has) || lower.iter().zip(&upper).any(|(l, u)| l > u) {
             return Err(wrong("solution.policy"));
         }
@@ -172,7 +174,7 @@ impl Solved {
             return Err(wrong("solution.proof"));
         };
         let trusted = trust == Trust::Pickle;
-        let question = Question { query: self.usual_query(), direction: Direction::Maximize };
+        let question = self.usual_objective().maximize();
         let mut answer = Answer::new(question, tolerance, lower, upper, policy, start);
         (answer.converged, answer.current) = (trusted && converged == 1.0, trusted && current == 1.0);
         Ok(answer)
@@ -185,7 +187,8 @@ impl Solved {
         planner: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<NamedAgent> {
         self.flatten()?;
-        let NamedModel { states, actions, mdp, action_of, .. } = &self.model;
+        let Self { states, actions, session, .. } = &*self;
+        let (mdp, action_of) = (session.model().mdp(), session.model().action_of());
         memory::check(
             "the model for a planner or file",
             mdp.n_states() as u64,
@@ -196,7 +199,7 @@ impl Solved {
         let empty = build(Model::new(), kind, settings, 0.0)?;
         let mut learner = NamedAgent::new(empty, Random::from_seed(0));
         learner.actions = actions.copied(py)?;
-        learner.ends = self.model.ends.copied(py)?;
+        learner.ends = self.ends.copied(py)?;
         for state in 0..mdp.n_states() {
             let row = ActionRow::new(mdp.choices_of(state).map(|choice| action_of[choice]));
             learner.add_known(py, states.key(py, state, "state")?, row)?;
@@ -205,11 +208,14 @@ impl Solved {
         let mut outcomes = Vec::new();
         for state in 0..mdp.n_states() as u32 {
             for (place, choice) in (0..).zip(mdp.choices_of(state as usize)) {
-                let reward =
-                    self.model.reward(choice as u32, state, mdp.rewards.first().map(|r| r.name.as_str()));
+                let reward = self.session.model().reward(
+                    choice as u32,
+                    state,
+                    mdp.rewards.first().map(|r| r.name.as_str()),
+                );
                 outcomes.clear();
                 let mut left = 1.0;
-                for (next, probability) in self.model.outcomes(choice as u32) {
+                for (next, probability) in self.session.model().outcomes(choice as u32) {
                     outcomes.push(Outcome { probability, reward, next: Next::Continue(State(next)) });
                     left -= probability;
                 }
@@ -227,10 +233,14 @@ impl Solved {
     /// The model of an agent. Actions that were never tried are not in it.
     pub fn of_agent(py: Python<'_>, learner: &NamedAgent) -> PyResult<Self> {
         let (mdp, action_of) = flat(learner).map_err(|problem| errors::file(py, problem))?;
+        Self::of_model(py, learner, Session::new(mdp, action_of, 0.0))
+    }
+
+    /// A session with the names and the discount of an agent.
+    fn of_model(py: Python<'_>, learner: &NamedAgent, session: Session) -> PyResult<Self> {
         let (states, actions) = (learner.states.copied(py)?, learner.actions.copied(py)?);
-        let mut model = NamedModel::new(states, actions, mdp, action_of);
-        model.ends = learner.ends.copied(py)?;
-        Ok(Self::new(model, learner.discount()))
+        let named = Self::new(states, actions, session);
+        Ok(Self { ends: learner.ends.copied(py)?, ..named.with_discount(learner.discount()) })
     }
 }
 

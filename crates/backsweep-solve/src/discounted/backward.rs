@@ -6,7 +6,7 @@
 
 use super::model::Model;
 use super::proof::{self, Shift};
-use crate::NO_CHOICE;
+use backsweep_mdp::NO_CHOICE;
 
 /// Values and policy of a model without cycles other than self loops.
 pub(crate) struct Pass {

@@ -4,8 +4,8 @@ use super::backward::{self, Order};
 use super::model::Model;
 use super::proof::Shift;
 use super::sweeps::{End, Goal, Reached, full_sweep};
-use crate::NO_CHOICE;
 use crate::scc::Components;
+use backsweep_mdp::NO_CHOICE;
 
 /// The components of all choices' arcs together.
 pub(crate) fn find(model: &Model) -> Components {

@@ -9,7 +9,7 @@
 use super::model::Model;
 use super::proof::Shift;
 use super::sweeps::{End, Goal, Progress, Reached, full_sweep};
-use crate::NO_CHOICE;
+use backsweep_mdp::NO_CHOICE;
 
 /// For each state, the lowest number that elimination couples it with; itself if none.
 pub(crate) struct Envelope {

@@ -9,7 +9,7 @@
 use super::model::Model;
 use super::proof::{self, Change, Shift};
 use super::sweeps::{End, Goal, PolicyRows, Progress, Reached};
-use crate::NO_CHOICE;
+use backsweep_mdp::NO_CHOICE;
 use std::ops::Range;
 
 /// At most this many sweeps over the policy's rows per sweep over all choices.

@@ -9,7 +9,7 @@ use super::elimination::down_and_up;
 use super::model::Model;
 use super::proof::Shift;
 use super::sweeps::{Goal, PolicyRows, Progress, Reached, full_sweep, policy_sweep};
-use crate::NO_CHOICE;
+use backsweep_mdp::NO_CHOICE;
 
 /// Initial iterations of BiCGSTAB per round; doubled whenever they were too few.
 const ITERATIONS: usize = 200;

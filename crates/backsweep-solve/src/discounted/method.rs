@@ -1,11 +1,11 @@
 //! The methods by name.
 
+use crate::{Error, Result};
 use std::fmt;
-use std::str::FromStr;
 
-/// A method for discounted values. Without one, [`solve_discounted`](crate::solve_discounted) chooses.
+/// A method for discounted values. Without one, the portfolio chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum DiscountedMethod {
     /// One pass, successors first; only for models without cycles other than self loops.
     Backward,
     /// Policy iteration, each policy evaluated by elimination without subtractions; for narrow models.
@@ -23,17 +23,17 @@ pub enum Method {
 }
 
 /// All methods, in the order in which the portfolio considers them.
-pub const METHODS: [Method; 7] = [
-    Method::Backward,
-    Method::Elimination,
-    Method::Outward,
-    Method::Simultaneous,
-    Method::InPlace,
-    Method::Krylov,
-    Method::Components,
+pub const DISCOUNTED_METHODS: [DiscountedMethod; 7] = [
+    DiscountedMethod::Backward,
+    DiscountedMethod::Elimination,
+    DiscountedMethod::Outward,
+    DiscountedMethod::Simultaneous,
+    DiscountedMethod::InPlace,
+    DiscountedMethod::Krylov,
+    DiscountedMethod::Components,
 ];
 
-impl Method {
+impl DiscountedMethod {
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -46,21 +46,19 @@ impl Method {
             Self::Components => "components",
         }
     }
-}
 
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+    /// The method with this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn named(name: &str) -> Result<Self> {
+        let unknown = || Error::UnknownMethod { found: name.to_owned(), discounted: true };
+        DISCOUNTED_METHODS.into_iter().find(|method| method.name() == name).ok_or_else(unknown)
     }
 }
 
-impl FromStr for Method {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        METHODS.into_iter().find(|method| method.name() == name).ok_or_else(|| {
-            let known = METHODS.map(Method::name).join(", ");
-            format!("unknown method {name:?}; expected one of {known}")
-        })
+impl fmt::Display for DiscountedMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }

@@ -3,21 +3,15 @@
 //! A probability in a file is a rounded number. Intervals hold for every model whose probabilities are within a relative
 //! `slack` of those stored: the stored ones, the rationals that they were rounded from, and rows divided by their sums.
 
-use crate::{Direction, NO_CHOICE};
-use backsweep_mdp::{Mdp, SUM_SLACK};
+use crate::{Error, Result};
+use backsweep_mdp::{Direction, MAX_REWARD, Mdp, NO_CHOICE, SUM_SLACK};
 
 /// Half a unit in the last place of 1: the relative error of one rounding.
 pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
 
-/// A row that exceeds 1 by more than this is an error.
-pub(crate) const EXCESS: f64 = 1e-6;
-
-/// Rewards beyond this are refused, so that no sum overflows.
-const LARGEST: f64 = 1e150;
-
 /// Whether a reward is small enough that no sum overflows.
 pub(crate) fn in_range(reward: f64) -> bool {
-    reward.abs() <= LARGEST
+    reward.abs() <= MAX_REWARD
 }
 
 /// Rows longer than this are summed in blocks of this length, so that rounding grows with the square root of the length.
@@ -70,6 +64,21 @@ impl Facts {
         roundings: 8.0,
         has_terminal: false,
     };
+
+    /// The bounds over all rows of a model.
+    fn of(mdp: &Mdp, rewards: &[f64]) -> Self {
+        // No branch per arc, so that the loops process several arcs at a time: on a model that one pass solves, this is half
+        // of the work.
+        let mut seen = Seen::default();
+        for (row, &reward) in mdp.arc_starts().windows(2).zip(rewards) {
+            let probabilities = &mdp.probabilities()[row[0] as usize..row[1] as usize];
+            seen.add(probabilities.iter().sum(), probabilities.len(), reward);
+        }
+        let has_terminal = mdp.choice_starts().windows(2).any(|w| w[0] == w[1]);
+        let mut facts = Self { has_terminal, ..Self::NONE };
+        facts.take(&seen);
+        facts
+    }
 
     /// Takes a row into account: its sum (not checked here), its length and its reward.
     pub fn add(&mut self, sum: f64, length: usize, reward: f64) {
@@ -146,37 +155,26 @@ fn roundings(length: usize) -> f64 {
 }
 
 impl<'a> Model<'a> {
-    /// Checks all arrays and numbers; one pass over the model.
-    pub fn new(
-        mdp: &'a Mdp,
-        rewards: &'a [f64],
-        discount: f64,
-        direction: Direction,
-    ) -> Result<Self, String> {
+    /// Views a model with `rewards` that were checked; one pass over the model.
+    pub fn new(mdp: &'a Mdp, rewards: &'a [f64], discount: f64, direction: Direction) -> Result<Self> {
         if !(0.0..1.0).contains(&discount) {
-            return Err(format!(
-                "the discount is {discount}; expected a number from 0 to below 1; for 1 use an objective without discount"
-            ));
+            let expected = "a number from 0 to below 1; for 1 use an objective without discount";
+            return Err(Error::Discount { found: discount, expected });
         }
-        check_shape(mdp, rewards)?;
-        let facts = check_rows(mdp, rewards)?;
+        let facts = Facts::of(mdp, rewards);
         let model = Self {
-            choices: if mdp.choices.is_empty() { &[0] } else { &mdp.choices },
-            arcs: if mdp.arcs.is_empty() { &[0] } else { &mdp.arcs },
-            targets: &mdp.targets,
-            probabilities: &mdp.probabilities,
+            choices: mdp.choice_starts(),
+            arcs: mdp.arc_starts(),
+            targets: mdp.targets(),
+            probabilities: mdp.probabilities(),
             rewards,
-            sign: if direction == Direction::Maximize { 1.0 } else { -1.0 },
+            sign: direction.sign(),
             discount,
             facts,
             filled: false,
         };
         if facts.most_factor(discount) >= 1.0 {
-            return Err(format!(
-                "the discount {discount} times the largest sum of probabilities, {}, is not below 1; scale the probabilities \
-                 so that each choice sums to at most 1, or use a smaller discount",
-                facts.most_mass
-            ));
+            return Err(Error::NoContraction { discount, most_mass: facts.most_mass });
         }
         Ok(model)
     }
@@ -278,109 +276,4 @@ fn mean_of_filled_row(targets: &[u32], probabilities: &[f64], values: &[f64]) ->
 fn mean_of_long_row(targets: &[u32], probabilities: &[f64], values: &[f64]) -> f64 {
     let blocks = targets.chunks(BLOCK).zip(probabilities.chunks(BLOCK));
     blocks.map(|(t, p)| t.iter().zip(p).map(|(&t, &p)| p * values[t as usize]).sum::<f64>()).sum()
-}
-
-fn check_shape(mdp: &Mdp, rewards: &[f64]) -> Result<(), String> {
-    let (n_choices, n_arcs) = (mdp.n_choices(), mdp.n_arcs());
-    check_starts(&mdp.choices, n_choices, "choices", "state")?;
-    check_starts(&mdp.arcs, n_arcs, "arcs", "choice")?;
-    if mdp.probabilities.len() != n_arcs {
-        return Err(format!(
-            "expected {n_arcs} probabilities, one per arc, found {}",
-            mdp.probabilities.len()
-        ));
-    }
-    if rewards.len() != n_choices {
-        return Err(format!("expected {n_choices} rewards, one per choice, found {}", rewards.len()));
-    }
-    Ok(())
-}
-
-fn check_starts(starts: &[u32], end: usize, what: &str, of: &str) -> Result<(), String> {
-    let (Some(&first), Some(&last)) = (starts.first(), starts.last()) else {
-        return if end == 0 {
-            Ok(())
-        } else {
-            Err(format!("there are {end} {what} but no {of} that has them"))
-        };
-    };
-    if first != 0 || last as usize != end {
-        return Err(format!("{what} of the {of}s range from {first} to {last}; expected 0 to {end}"));
-    }
-    if starts.windows(2).fold(true, |right, w| right & (w[0] <= w[1])) {
-        return Ok(());
-    }
-    match starts.windows(2).position(|w| w[0] > w[1]) {
-        Some(i) => Err(format!(
-            "{what} of {of} {i} begin at {} and end at {}; expected ascending numbers",
-            starts[i],
-            starts[i + 1]
-        )),
-        None => Ok(()),
-    }
-}
-
-fn check_rows(mdp: &Mdp, rewards: &[f64]) -> Result<Facts, String> {
-    let n = mdp.n_states() as u32;
-    // No branch per arc, so that the loops process several arcs at a time: on a model that one pass solves, the check is
-    // half of the work.
-    let mut right = mdp.targets.iter().fold(true, |right, &target| right & (target < n));
-    let mut seen = Seen::default();
-    let mut lowest = 1.0;
-    for (row, &reward) in mdp.arcs.windows(2).zip(rewards) {
-        let probabilities = &mdp.probabilities[row[0] as usize..row[1] as usize];
-        let mut sum = 0.0;
-        for &p in probabilities {
-            sum += p;
-            lowest = if p < lowest { p } else { lowest };
-        }
-        // Comparisons with NaN are false.
-        right &= (sum <= 1.0 + EXCESS) & in_range(reward);
-        seen.add(sum, probabilities.len(), reward);
-    }
-    if !right || lowest <= 0.0 {
-        return Err(complaint(mdp, rewards));
-    }
-    let mut facts = Facts { has_terminal: mdp.choices.windows(2).any(|w| w[0] == w[1]), ..Facts::NONE };
-    facts.take(&seen);
-    Ok(facts)
-}
-
-/// What is wrong with the first faulty choice.
-#[cold]
-fn complaint(mdp: &Mdp, rewards: &[f64]) -> String {
-    let n = mdp.n_states();
-    let right = |choice: usize| {
-        let row = mdp.arcs[choice] as usize..mdp.arcs[choice + 1] as usize;
-        let sum: f64 = mdp.probabilities[row.clone()].iter().sum();
-        let arc = |a: usize| mdp.probabilities[a] > 0.0 && (mdp.targets[a] as usize) < n;
-        in_range(rewards[choice]) && sum <= 1.0 + EXCESS && row.into_iter().all(arc)
-    };
-    let choice = (0..rewards.len()).find(|&choice| !right(choice)).unwrap_or(0);
-    complaint_about(mdp, choice, rewards[choice])
-}
-
-/// What is wrong with a choice that failed the check.
-fn complaint_about(mdp: &Mdp, choice: usize, reward: f64) -> String {
-    let state = mdp.choices.partition_point(|&start| start as usize <= choice) - 1;
-    let place = format!("state {state}, choice {}", choice - mdp.choices[state] as usize);
-    if !in_range(reward) {
-        return format!(
-            "{place}: the reward is {reward}; expected a number from -1e150 to 1e150; scale the rewards down"
-        );
-    }
-    let row = mdp.arcs[choice] as usize..mdp.arcs[choice + 1] as usize;
-    for arc in row.clone() {
-        let (p, target) = (mdp.probabilities[arc], mdp.targets[arc]);
-        if !(p > 0.0 && p <= 1.0 + EXCESS) || target as usize >= mdp.n_states() {
-            return format!(
-                "{place}, arc {}: found probability {p} to state {target}; expected a probability above 0 and at most 1, and \
-                 a state below {}; correct or remove the arc",
-                arc - row.start,
-                mdp.n_states()
-            );
-        }
-    }
-    let sum: f64 = mdp.probabilities[row].iter().sum();
-    format!("{place}: the probabilities sum to {sum}; expected at most 1; scale them down")
 }

@@ -2,7 +2,7 @@
 //! elimination, rows padded to multiples of four arcs.
 
 use super::model::{LANES, Model};
-use crate::NO_CHOICE;
+use backsweep_mdp::NO_CHOICE;
 
 const UNSEEN: u32 = u32::MAX;
 
@@ -25,12 +25,6 @@ impl<'a> Renumbered<'a> {
     /// Copies the model for sweeps in place: rows are padded if that pays.
     pub fn for_sweeps(old: &Model<'a>, order: Vec<u32>) -> Self {
         Self::copy(old, order, filled_length(old))
-    }
-
-    /// The model in its own order with rows padded, if that pays.
-    pub fn filled(old: &Model<'a>) -> Option<Self> {
-        let length = filled_length(old)?;
-        Some(Self::copy(old, (0..old.n_states() as u32).collect(), Some(length)))
     }
 
     /// Copies the model; `order` lists every state once.
@@ -271,19 +265,20 @@ fn search(model: &Model, root: usize, width: f64) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Direction;
-    use crate::families::{self, Family, Maze};
+    use backsweep_bench::families::{self, Family, MazeModel};
+    use backsweep_mdp::Direction;
 
     fn filled(family: &Family, check: impl Fn(&Model, Option<&Model>)) {
-        let Family { mdp, rewards, discount } = family;
-        let model = Model::new(mdp, rewards, *discount, Direction::Minimize).unwrap();
-        let copy = Renumbered::filled(&model);
-        check(&model, copy.as_ref().map(Renumbered::model).as_ref());
+        let Family { mdp, discount } = family;
+        let rewards = mdp.expected_rewards(None).unwrap();
+        let model = Model::new(mdp, &rewards, *discount, Direction::Minimize).unwrap();
+        let copy = Renumbered::for_sweeps(&model, (0..model.n_states() as u32).collect());
+        check(&model, copy.filled.then(|| copy.model()).as_ref());
     }
 
     #[test]
     fn rows_that_are_filled_up_have_the_same_values() {
-        filled(&Maze::new(20, 1).family(), |model, copy| {
+        filled(&MazeModel::new(20, 1).family(), |model, copy| {
             let copy = copy.unwrap();
             assert!(copy.arcs.iter().all(|&end| (end as usize).is_multiple_of(LANES)));
             let values: Vec<f64> = (0..model.n_states()).map(|s| (s as f64 * 0.7).sin() * 100.0).collect();

@@ -2,11 +2,12 @@
 
 use super::backward::{self, Order};
 use super::elimination::{self, Envelope};
-use super::method::Method;
+use super::method::DiscountedMethod;
 use super::model::Model;
 use super::order::{self, Renumbered};
 use super::sweeps::{self, End, Goal, Reached};
 use super::{components, in_place, krylov};
+use crate::{Error, Result};
 
 /// The widest envelope, as root mean square, for which elimination is chosen.
 const NARROW: f64 = 64.0;
@@ -19,11 +20,11 @@ pub(super) const FEW: usize = 4096;
 
 /// The portfolio, and the explanation of its choices so far.
 #[derive(Default)]
-pub(super) struct Solver {
+pub(super) struct Portfolio {
     pub explanation: Vec<String>,
 }
 
-impl Solver {
+impl Portfolio {
     pub fn explain(&mut self, line: impl Into<String>) {
         self.explanation.push(line.into());
     }
@@ -169,7 +170,7 @@ impl Solver {
             found.len()
         ));
         components::iterate(model, found, goal, &mut |part, goal| {
-            let mut inner = Solver::default();
+            let mut inner = Portfolio::default();
             if let Some(reached) = inner.narrow(part, goal) {
                 return reached;
             }
@@ -179,11 +180,11 @@ impl Solver {
     }
 
     /// The method that the caller wants.
-    pub fn forced(&mut self, model: &Model, method: Method, goal: &Goal) -> Result<Reached, String> {
+    pub fn forced(&mut self, model: &Model, method: DiscountedMethod, goal: &Goal) -> Result<Reached> {
         let n = model.n_states();
         self.explain(format!("{method}: chosen by the caller"));
         Ok(match method {
-            Method::Backward => {
+            DiscountedMethod::Backward => {
                 if let Some(reached) = self.backward(model, goal) {
                     return Ok(reached);
                 }
@@ -192,24 +193,22 @@ impl Solver {
                     Some(reached) => reached,
                     None if (goal.stop)() => sweeps::modified_policy_iteration(model, vec![0.0; n], goal),
                     None => {
-                        return Err("the method backward needs a model without cycles other than self loops, but this one \
-                                    has others; choose another method or none"
-                            .to_owned());
+                        return Err(Error::Cycles);
                     }
                 }
             }
-            Method::Elimination => {
+            DiscountedMethod::Elimination => {
                 elimination::policy_iteration(model, vec![0.0; n], &Envelope::new(model), goal)
             }
-            Method::Outward => {
+            DiscountedMethod::Outward => {
                 let order = order::outward(model).unwrap_or_else(|| (0..n as u32).collect());
                 let renumbered = Renumbered::for_sweeps(model, order);
                 outward(&renumbered, window(&renumbered), goal)
             }
-            Method::Simultaneous => sweeps::modified_policy_iteration(model, vec![0.0; n], goal),
-            Method::Krylov => krylov::iterate(model, vec![0.0; n], goal),
-            Method::InPlace => self.in_place(model, vec![0.0; n], goal),
-            Method::Components => {
+            DiscountedMethod::Simultaneous => sweeps::modified_policy_iteration(model, vec![0.0; n], goal),
+            DiscountedMethod::Krylov => krylov::iterate(model, vec![0.0; n], goal),
+            DiscountedMethod::InPlace => self.in_place(model, vec![0.0; n], goal),
+            DiscountedMethod::Components => {
                 let found = components::find(model);
                 let reached = self.by_component(model, &found, goal);
                 if reached.end == End::Slow { self.in_place(model, reached.values, goal) } else { reached }

@@ -7,7 +7,7 @@
 
 use super::model::{Model, mean};
 use super::proof::{Change, Shift};
-use crate::NO_CHOICE;
+use backsweep_mdp::NO_CHOICE;
 
 /// Below this many arcs per sweep a second thread costs more than it saves (measured: about 30 microseconds to start one).
 const ARCS_PER_THREAD: usize = 500_000;

@@ -13,9 +13,10 @@
 //! States of infinite cost stay infinite while no choice of *theirs* changes: if one could reach the end with certainty after
 //! changes elsewhere, it could have reached the states of finite cost before, and the end from there.
 
-use super::{Flat, Margin, Question, Repair};
-use crate::undiscounted::{Asked, Kind, Method, Task, UNIT, View};
-use crate::{Direction, Limits, NO_CHOICE, Solution};
+use super::{Flat, Margin, Repair, Upkeep};
+use crate::undiscounted::{ComponentMethod, Kind, Resolved, Task, UNIT, View};
+use crate::{Limits, Result, Solution};
+use backsweep_mdp::NO_CHOICE;
 use backsweep_mdp::SUM_SLACK;
 
 /// What costs need besides values.
@@ -57,25 +58,25 @@ impl Costs {
 impl Repair {
     /// Whether a choice takes part: not removed, not dead.
     pub(super) fn counts(&self, choice: usize) -> bool {
-        let dead = matches!(&self.question, Question::Costs(costs) if costs.dead[choice]);
+        let dead = matches!(&self.upkeep, Upkeep::Costs(costs) if costs.dead[choice]);
         !dead && !self.rows.removed[choice]
     }
 
     /// Whether a state without relevant choices is an end, worth 0, and not one from which the goal is missed.
     pub(super) fn ends(&self, state: usize) -> bool {
-        match (&self.question, &self.asked) {
-            (Question::Costs(_), Some(Asked { kind: Kind::Until, goal, .. })) => goal[state],
-            (Question::Costs(_), _) => self.rows.choices_of(state).next().is_none(),
+        match (&self.upkeep, &self.resolved) {
+            (Upkeep::Costs(_), Some(Resolved { kind: Kind::Until, goal, .. })) => goal[state],
+            (Upkeep::Costs(_), _) => self.rows.choices_of(state).next().is_none(),
             _ => true,
         }
     }
 
     /// Takes a changed or new choice into account.
     pub(super) fn count_cost(&mut self, choice: usize) {
-        let Some(asked) = &self.asked else { return };
-        let (dead, cost) = (self.is_dead(asked, choice), self.cost(asked, choice));
+        let Some(resolved) = &self.resolved else { return };
+        let (dead, cost) = (self.is_dead(resolved, choice), self.cost(resolved, choice));
         let infinite = self.values.get(self.rows.owner[choice] as usize) == Some(&f64::NEG_INFINITY);
-        if let Question::Costs(costs) = &mut self.question {
+        if let Upkeep::Costs(costs) = &mut self.upkeep {
             costs.dead.resize(choice.max(costs.dead.len().saturating_sub(1)) + 1, false);
             costs.dead[choice] = dead;
             costs.stale |= infinite;
@@ -87,19 +88,20 @@ impl Repair {
     }
 
     /// What a choice costs at least.
-    fn cost(&self, asked: &Asked, choice: usize) -> f64 {
-        let [low, high] = asked.rewards.get(choice).copied().unwrap_or_default();
+    fn cost(&self, resolved: &Resolved, choice: usize) -> f64 {
+        let [low, high] = resolved.rewards.get(choice).copied().unwrap_or_default();
         if self.sign > 0.0 { -high } else { low }
     }
 
-    fn is_dead(&self, asked: &Asked, choice: usize) -> bool {
+    fn is_dead(&self, resolved: &Resolved, choice: usize) -> bool {
         let sum = || self.rows.row(choice).1.iter().sum::<f64>();
-        asked.kind == Kind::Until && (asked.goal[self.rows.owner[choice] as usize] || 1.0 - sum() > SUM_SLACK)
+        resolved.kind == Kind::Until
+            && (resolved.goal[self.rows.owner[choice] as usize] || 1.0 - sum() > SUM_SLACK)
     }
 
     /// What small backups of costs need, if every choice that counts costs something.
-    fn as_costs(&self, asked: &Asked) -> Option<Costs> {
-        let fits = match asked.kind {
+    fn as_costs(&self, resolved: &Resolved) -> Option<Costs> {
+        let fits = match resolved.kind {
             Kind::Until => self.sign < 0.0,
             Kind::Total => true,
             _ => false,
@@ -107,53 +109,53 @@ impl Repair {
         if !fits {
             return None;
         }
-        let dead: Vec<bool> = (0..self.rows.n_choices()).map(|c| self.is_dead(asked, c)).collect();
+        let dead: Vec<bool> = (0..self.rows.n_choices()).map(|c| self.is_dead(resolved, c)).collect();
         let counts = |&c: &usize| !dead[c] && !self.rows.removed[c];
-        let all = (0..dead.len()).filter(counts).map(|c| self.cost(asked, c));
+        let all = (0..dead.len()).filter(counts).map(|c| self.cost(resolved, c));
         let least = all.fold(f64::INFINITY, f64::min);
         (least > 0.0).then_some(Costs { least, dead, stale: false })
     }
 
     /// Solves the current model without discount. If `warm`, sweeps start from the current values. Then small backups take
     /// over where possible.
-    pub(super) fn answer(&mut self, limits: &Limits, warm: bool) -> Result<u64, String> {
-        let Some(asked) = &self.asked else { return Ok(0) };
-        let costs = self.as_costs(asked);
+    pub(super) fn answer(&mut self, limits: &Limits, warm: bool) -> Result<u64> {
+        let Some(resolved) = &self.resolved else { return Ok(0) };
+        let costs = self.as_costs(resolved);
         let (mdp, ids, view);
         match self.flat.take() {
             Some(Flat { mdp: kept, ids: kept_ids, ends, slack }) => {
                 (mdp, ids) = (kept, kept_ids);
-                view = View::of_checked(&mdp, ends, slack);
+                view = View::with_ends(&mdp, ends, slack);
             }
             None => {
-                (mdp, _, ids) = self.rows.flat();
+                (mdp, _, ids) = self.rows.flat()?;
                 let mut checked = View::new(&mdp)?;
                 // Room for later rows whose sums are rounded a little more.
                 checked.slack = checked.slack.max(4.0 * UNIT);
                 view = checked;
             }
         }
-        let rewards: Vec<[f64; 2]> = if asked.rewards.is_empty() {
+        let rewards: Vec<[f64; 2]> = if resolved.rewards.is_empty() {
             Vec::new()
         } else {
-            ids.iter().map(|&id| asked.rewards[id as usize]).collect()
+            ids.iter().map(|&id| resolved.rewards[id as usize]).collect()
         };
-        let direction = if self.sign > 0.0 { Direction::Maximize } else { Direction::Minimize };
+        let direction = self.direction();
         let share = if costs.is_some() { 0.5 } else { 1.0 };
         let mut start = std::mem::take(&mut self.warm);
         // Sweeps for the long run do not start from its values.
-        let is_warm = warm && asked.kind != Kind::Average && !self.values.is_empty();
+        let is_warm = warm && resolved.kind != Kind::Average && !self.values.is_empty();
         if is_warm {
             start.values.clone_from(&self.values);
         }
         let task = Task {
             tolerance: share * limits.tolerance,
             stop: &|| (limits.stop)(),
-            method: Method::Automatic,
+            method: ComponentMethod::Automatic,
             warm: is_warm.then_some(&start),
-            keep: matches!(asked.kind, Kind::Reach | Kind::Until | Kind::Total),
+            keep: matches!(resolved.kind, Kind::Reach | Kind::Until | Kind::Total),
         };
-        let (mut solution, mut kept, next) = asked.answer(&view, &rewards, direction, &task);
+        let (mut solution, mut kept, next) = resolved.answer(&view, &rewards, direction, &task);
         if let Some(kept) = &mut kept {
             kept.renumber(&ids);
         }
@@ -164,9 +166,9 @@ impl Repair {
         let n_infinite = || (0..mdp.n_states()).filter(|&s| solution.value(s).is_infinite()).count();
         let costs = costs.filter(|_| 2 * n_infinite() <= mdp.n_states());
         (self.solved, self.kept, self.warm) = (None, None, next);
-        self.how = (solution.iterations, solution.explanation.clone());
+        self.effort = (solution.iterations, solution.explanation.clone());
         if let (Some(costs), true) = (costs, solution.converged) {
-            self.question = Question::Costs(costs);
+            self.upkeep = Upkeep::Costs(costs);
             self.adopt(self.signed_values(&solution), solution.policy.clone());
             let (backups, settled) = self.settle(limits, self.budget);
             if settled == super::work::Settled::Done && self.converged() {
@@ -187,7 +189,7 @@ impl Repair {
 
     /// Keeps an answer as it is.
     fn keep(&mut self, solution: Solution) {
-        self.question = Question::Other;
+        self.upkeep = Upkeep::Solve;
         self.values = self.signed_values(&solution);
         self.policy.clone_from(&solution.policy);
         self.queue.clear();

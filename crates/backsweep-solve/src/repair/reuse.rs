@@ -1,10 +1,12 @@
 //! Changes that leave the graph analysis valid, where small backups do not keep the answer: the components with a changed
-//! row are solved again, and those before them if bounds move. See [`Kept`] for which changes these are.
+//! row are solved again, and those before them if bounds move. See [`KeptSolver`] for which changes these are.
 
 use super::Repair;
 use super::work::Undo;
 use crate::Limits;
-use crate::undiscounted::{Asked, Kept, Method, NewRow, Row, Task, ends_and_slack, missing_mass};
+use crate::undiscounted::{
+    ComponentMethod, KeptSolver, NewRow, ReducedRow, Resolved, Task, ends_and_slack, missing_mass,
+};
 
 /// The property of a reward that graph analysis uses.
 fn class([low, high]: [f64; 2]) -> (bool, bool, bool) {
@@ -13,48 +15,48 @@ fn class([low, high]: [f64; 2]) -> (bool, bool, bool) {
 
 impl Repair {
     /// Whether the solver can be kept through the changes made, given how to undo them.
-    pub(super) fn all_fit(&self, kept: &Kept, made: &[Undo]) -> bool {
-        let Some(asked) = &self.asked else { return false };
+    pub(super) fn all_fit(&self, kept: &KeptSolver, made: &[Undo]) -> bool {
+        let Some(resolved) = &self.resolved else { return false };
         made.iter().all(|change| match change {
-            Undo::Reward(..) if !asked.kind.has_rewards() => true,
+            Undo::Reward(..) if !resolved.kind.has_rewards() => true,
             Undo::Reward(choice, _, before) => {
                 let (targets, probabilities) = self.rows.row(*choice);
-                self.never_asked(asked, *choice)
-                    || (class(before.unwrap_or_default()) == class(self.bounds_of(asked, *choice))
-                        && self.fits(asked, kept, *choice, (targets, probabilities)))
+                self.never_asked(resolved, *choice)
+                    || (class(before.unwrap_or_default()) == class(self.bounds_of(resolved, *choice))
+                        && self.fits(resolved, kept, *choice, (targets, probabilities)))
             }
             Undo::Outcomes(choice, before) => {
                 let (targets, probabilities): (Vec<u32>, Vec<f64>) = before.iter().copied().unzip();
-                self.never_asked(asked, *choice)
-                    || self.fits(asked, kept, *choice, (&targets, &probabilities))
+                self.never_asked(resolved, *choice)
+                    || self.fits(resolved, kept, *choice, (&targets, &probabilities))
             }
             Undo::Added(_) | Undo::Removed(_) => false,
         })
     }
 
-    fn bounds_of(&self, asked: &Asked, choice: usize) -> [f64; 2] {
-        asked.rewards.get(choice).copied().unwrap_or_default()
+    fn bounds_of(&self, resolved: &Resolved, choice: usize) -> [f64; 2] {
+        resolved.rewards.get(choice).copied().unwrap_or_default()
     }
 
-    fn fits(&self, asked: &Asked, kept: &Kept, choice: usize, before: (&[u32], &[f64])) -> bool {
+    fn fits(&self, resolved: &Resolved, kept: &KeptSolver, choice: usize, before: (&[u32], &[f64])) -> bool {
         let known = |state: usize| {
             let (low, high) = self.interval(state);
             low == high && low.is_finite()
         };
-        kept.fits(asked.kind, self.sign < 0.0, &self.new_row(asked, choice, before), known)
+        kept.fits(resolved.kind, self.sign < 0.0, &self.new_row(resolved, choice, before), known)
     }
 
     fn new_row<'r>(
         &'r self,
-        asked: &Asked,
+        resolved: &Resolved,
         choice: usize,
         (targets_before, probabilities_before): (&'r [u32], &[f64]),
     ) -> NewRow<'r> {
         let (targets, probabilities) = self.rows.row(choice);
-        let [low, high] = self.bounds_of(asked, choice);
+        let [low, high] = self.bounds_of(resolved, choice);
         let reward = if self.sign > 0.0 { [low, high] } else { [0.0 - high, 0.0 - low] };
         let (ends, slack) = ends_and_slack(missing_mass(probabilities));
-        let row = Row { targets, probabilities, ends, reward };
+        let row = ReducedRow { targets, probabilities, ends, reward };
         let ended_before = ends_and_slack(missing_mass(probabilities_before)).0 > 0.0;
         NewRow {
             state: self.rows.owner[choice],
@@ -67,23 +69,23 @@ impl Repair {
     }
 
     /// Passes the rows of changes, or of undone ones, to the solver.
-    pub(super) fn replace_rows(&self, kept: &mut Kept, choices: impl Iterator<Item = usize>) {
-        if let Some(asked) = &self.asked {
-            let asked_of = |&choice: &usize| !self.never_asked(asked, choice);
+    pub(super) fn replace_rows(&self, kept: &mut KeptSolver, choices: impl Iterator<Item = usize>) {
+        if let Some(resolved) = &self.resolved {
+            let asked_of = |&choice: &usize| !self.never_asked(resolved, choice);
             choices
                 .filter(asked_of)
-                .for_each(|choice| kept.replace(&self.new_row(asked, choice, (&[], &[]))));
+                .for_each(|choice| kept.replace(&self.new_row(resolved, choice, (&[], &[]))));
         }
     }
 
     /// Re-solves what depends on the changes passed to the solver. Returns the number of states visited; `None` if the model
     /// has to be solved from scratch.
-    pub(super) fn reuse(&mut self, kept: &mut Kept, made: &[Undo], limits: &Limits) -> Option<u64> {
+    pub(super) fn reuse(&mut self, kept: &mut KeptSolver, made: &[Undo], limits: &Limits) -> Option<u64> {
         let solved = self.solved.as_mut()?;
         let task = Task {
             tolerance: limits.tolerance,
             stop: &|| (limits.stop)(),
-            method: Method::Automatic,
+            method: ComponentMethod::Automatic,
             warm: None,
             keep: true,
         };
@@ -113,8 +115,8 @@ impl Repair {
         if !done {
             return None;
         }
-        self.how = kept.how();
-        (solved.iterations, solved.explanation) = self.how.clone();
+        self.effort = kept.how();
+        (solved.iterations, solved.explanation) = self.effort.clone();
         Some(n_states)
     }
 }

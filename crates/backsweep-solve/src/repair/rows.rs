@@ -1,7 +1,8 @@
 //! A model whose rows can change: successors and predecessors of every choice, both up to date.
 
-use crate::NO_CHOICE;
-use backsweep_mdp::Mdp;
+use crate::Result;
+use backsweep_mdp::NO_CHOICE;
+use backsweep_mdp::{Mdp, MdpBuilder};
 
 /// One arc seen from its target.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,18 +52,18 @@ impl Rows {
             removed: vec![false; n_choices],
             rewards: rewards.to_vec(),
             place: mdp
-                .arcs
+                .arc_starts()
                 .windows(2)
                 .map(|w| Place { start: w[0], length: w[1] - w[0], room: w[1] - w[0] })
                 .collect(),
-            targets: mdp.targets.clone(),
-            probabilities: mdp.probabilities.clone(),
+            targets: mdp.targets().to_vec(),
+            probabilities: mdp.probabilities().to_vec(),
             starts: vec![0; n + 2],
             incoming: vec![Incoming { choice: 0, probability: 0.0 }; mdp.n_arcs()],
             later: vec![Vec::new(); n],
         };
         for state in 0..n {
-            let choices = mdp.choices[state]..mdp.choices[state + 1];
+            let choices = mdp.choice_starts()[state]..mdp.choice_starts()[state + 1];
             if !choices.is_empty() {
                 rows.first[state] = choices.start;
             }
@@ -73,15 +74,15 @@ impl Rows {
                 }
             }
         }
-        mdp.targets.iter().for_each(|&t| rows.starts[t as usize + 2] += 1);
+        mdp.targets().iter().for_each(|&t| rows.starts[t as usize + 2] += 1);
         for i in 2..rows.starts.len() {
             rows.starts[i] += rows.starts[i - 1];
         }
         for choice in 0..n_choices {
-            for arc in mdp.arcs[choice] as usize..mdp.arcs[choice + 1] as usize {
-                let place = &mut rows.starts[mdp.targets[arc] as usize + 1];
+            for arc in mdp.arcs_of(choice) {
+                let place = &mut rows.starts[mdp.targets()[arc] as usize + 1];
                 rows.incoming[*place as usize] =
-                    Incoming { choice: choice as u32, probability: mdp.probabilities[arc] };
+                    Incoming { choice: choice as u32, probability: mdp.probabilities()[arc] };
                 *place += 1;
             }
         }
@@ -199,20 +200,18 @@ impl Rows {
     }
 
     /// The model as flat arrays, with its rewards and the id here of each choice there.
-    pub fn flat(&self) -> (Mdp, Vec<f64>, Vec<u32>) {
-        let mut mdp = Mdp { choices: vec![0], arcs: vec![0], ..Mdp::default() };
+    pub fn flat(&self) -> Result<(Mdp, Vec<f64>, Vec<u32>)> {
+        let mut builder = MdpBuilder::default();
         let (mut rewards, mut ids) = (Vec::new(), Vec::new());
         for state in 0..self.n_states() {
             for choice in self.choices_of(state) {
                 let (targets, probabilities) = self.row(choice);
-                mdp.targets.extend_from_slice(targets);
-                mdp.probabilities.extend_from_slice(probabilities);
-                mdp.arcs.push(mdp.targets.len() as u32);
+                builder.add_choice(targets.iter().copied().zip(probabilities.iter().copied()));
                 rewards.push(self.rewards[choice]);
                 ids.push(choice as u32);
             }
-            mdp.choices.push(ids.len() as u32);
+            builder.end_state();
         }
-        (mdp, rewards, ids)
+        Ok((builder.finish()?, rewards, ids))
     }
 }

@@ -12,63 +12,64 @@
 
 use super::Repair;
 use super::work::Undo;
-use crate::NO_CHOICE;
-use crate::undiscounted::{Asked, Kind};
+use crate::undiscounted::{Kind, Resolved};
+use backsweep_mdp::NO_CHOICE;
 use backsweep_mdp::SUM_SLACK;
 
 impl Repair {
     /// Whether the answer holds after the changes made, given how to undo them.
     pub(super) fn unaffected(&self, made: &[Undo]) -> bool {
-        let Some(asked) = &self.asked else { return false };
+        let Some(resolved) = &self.resolved else { return false };
         made.iter().all(|change| match *change {
-            Undo::Reward(..) if !asked.kind.has_rewards() => true,
-            Undo::Reward(choice, ..) => self.stays_worse(asked, choice),
+            Undo::Reward(..) if !resolved.kind.has_rewards() => true,
+            Undo::Reward(choice, ..) => self.stays_worse(resolved, choice),
             Undo::Outcomes(choice, _) | Undo::Added(choice) => {
-                self.never_asked(asked, choice)
-                    || ((asked.kind != Kind::Until || self.sign < 0.0) && self.stays_worse(asked, choice))
+                self.never_asked(resolved, choice)
+                    || ((resolved.kind != Kind::Until || self.sign < 0.0)
+                        && self.stays_worse(resolved, choice))
             }
-            Undo::Removed(choice) => self.never_asked(asked, choice) || self.is_spare(asked, choice),
+            Undo::Removed(choice) => self.never_asked(resolved, choice) || self.is_spare(resolved, choice),
         })
     }
 
     /// Whether a choice belongs to a state at which the question ends.
-    pub(super) fn never_asked(&self, asked: &Asked, choice: usize) -> bool {
+    pub(super) fn never_asked(&self, resolved: &Resolved, choice: usize) -> bool {
         let state = self.rows.owner[choice] as usize;
         let within = |set: &[bool]| set.get(state) == Some(&true);
-        matches!(asked.kind, Kind::Reach | Kind::ReachWithin(_) | Kind::Until)
-            && (within(&asked.goal) || within(&asked.avoid))
+        matches!(resolved.kind, Kind::Reach | Kind::ReachWithin(_) | Kind::Until)
+            && (within(&resolved.goal) || within(&resolved.avoid))
     }
 
     /// Whether the policy does not use a choice, in a state of finite value.
-    fn is_spare(&self, asked: &Asked, choice: usize) -> bool {
+    fn is_spare(&self, resolved: &Resolved, choice: usize) -> bool {
         let state = self.rows.owner[choice] as usize;
-        matches!(asked.kind, Kind::Reach | Kind::Until | Kind::Total)
+        matches!(resolved.kind, Kind::Reach | Kind::Until | Kind::Total)
             && ![NO_CHOICE, choice as u32].contains(&self.policy[state])
             && self.signed(state).0.is_finite()
             && self.signed(state).1.is_finite()
     }
 
     /// Whether the policy does not use a choice and the choice is worse than the one it uses.
-    fn stays_worse(&self, asked: &Asked, choice: usize) -> bool {
-        if self.never_asked(asked, choice) {
+    fn stays_worse(&self, resolved: &Resolved, choice: usize) -> bool {
+        if self.never_asked(resolved, choice) {
             return true;
         }
-        if !self.is_spare(asked, choice) {
+        if !self.is_spare(resolved, choice) {
             return false;
         }
         let (low, _) = self.signed(self.rows.owner[choice] as usize);
         let best_of_all = if self.sign > 0.0 { 1.0 } else { 0.0 };
-        (asked.kind == Kind::Reach && low >= best_of_all)
-            || self.at_most(asked, choice).is_some_and(|most| most < low)
+        (resolved.kind == Kind::Reach && low >= best_of_all)
+            || self.at_most(resolved, choice).is_some_and(|most| most < low)
     }
 
     /// An upper bound on the value of a choice, everything maximized.
-    fn at_most(&self, asked: &Asked, choice: usize) -> Option<f64> {
-        let [least, most] = asked.rewards.get(choice).copied().unwrap_or_default();
+    fn at_most(&self, resolved: &Resolved, choice: usize) -> Option<f64> {
+        let [least, most] = resolved.rewards.get(choice).copied().unwrap_or_default();
         let reward = if self.sign > 0.0 { most } else { -least };
         let (targets, probabilities) = self.rows.row(choice);
         let mass: f64 = probabilities.iter().sum();
-        if asked.kind == Kind::Until && mass < 1.0 - SUM_SLACK {
+        if resolved.kind == Kind::Until && mass < 1.0 - SUM_SLACK {
             return None;
         }
         let (mut sum, mut size, mut largest) = (reward, reward.abs(), 0.0_f64);

@@ -1,8 +1,8 @@
 //! What changes would do, without keeping them.
 
 use super::{Change, Repair, Repaired, work};
-use crate::Limits;
-use crate::undiscounted::Kept;
+use crate::undiscounted::KeptSolver;
+use crate::{Limits, Result};
 
 /// What a change would do.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub struct WhatIf {
     pub bound: f64,
     /// The states where the policy takes a different choice.
     pub policy_changes: Vec<u32>,
-    /// The choice that the policy takes with the change in each of these states, or [`crate::NO_CHOICE`].
+    /// The choice that the policy takes with the change in each of these states, or [`backsweep_mdp::NO_CHOICE`].
     pub choices_after: Vec<u32>,
     /// How the repair went.
     pub repaired: Repaired,
@@ -26,17 +26,17 @@ impl Repair {
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
-    pub fn what_if(&mut self, changes: &[Change], limits: &Limits) -> Result<WhatIf, String> {
+    pub fn what_if(&mut self, changes: &[Change], limits: &Limits) -> Result<WhatIf> {
         self.check(changes)?;
         let (values, policy) = (self.values.clone(), self.policy.clone());
         let (q, n_small) = (self.q.clone(), self.n_small.clone());
-        let (question, solved, how) = (self.question.clone(), self.solved.clone(), self.how.clone());
+        let (question, solved, how) = (self.upkeep.clone(), self.solved.clone(), self.effort.clone());
         let numbers = (self.facts, self.largest_value, self.promise, self.tolerance);
         let (bound_before, unfinished) = (self.bound(), !self.queue.is_empty());
         let n_choices = self.rows.n_choices();
         let undo: Vec<work::Undo> = changes.iter().map(|change| self.make(change)).collect();
         // A solver that accepts the changes can undo them; one that does not is set aside.
-        let snapshot = self.kept.as_ref().filter(|kept| self.all_fit(kept, &undo)).map(Kept::snapshot);
+        let snapshot = self.kept.as_ref().filter(|kept| self.all_fit(kept, &undo)).map(KeptSolver::snapshot);
         let aside = if snapshot.is_none() { self.kept.take() } else { None };
         let repaired = self.repair(&undo, limits);
         let signed = |values: &[f64]| values.iter().map(|v| self.sign * v).collect::<Vec<f64>>();
@@ -64,7 +64,7 @@ impl Repair {
         };
         self.forget_choices(n_choices);
         (self.values, self.policy, self.q, self.n_small) = (values, policy, q, n_small);
-        (self.question, self.solved, self.how) = (question, solved, how);
+        (self.upkeep, self.solved, self.effort) = (question, solved, how);
         (self.facts, self.largest_value, self.promise, self.tolerance) = numbers;
         self.queue.clear();
         if unfinished {

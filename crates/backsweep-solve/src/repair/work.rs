@@ -1,11 +1,12 @@
 //! The internals of a repair: making changes, small backups until the queue is empty, and solving from scratch.
 
 use super::queue::Queue;
-use super::{Change, Flat, Margin, Question, Repair, Repaired};
+use super::{Change, Flat, Margin, Repair, Repaired, Upkeep};
+use crate::Limits;
 use crate::discounted::model::mean;
 use crate::discounted::solve_values;
 use crate::undiscounted::{ends_and_slack, missing_mass};
-use crate::{Direction, Limits, NO_CHOICE};
+use backsweep_mdp::{Direction, NO_CHOICE};
 
 /// After this many small backups Q is recomputed from its row, so that rounding stays accounted for and small.
 const REFRESH: u32 = 64;
@@ -79,26 +80,32 @@ impl Repair {
 
     /// Sets the reward that a question without discount is about; returns the previous one.
     fn set_bounds(&mut self, choice: usize, reward: f64) -> Option<[f64; 2]> {
-        let asked =
-            self.asked.as_mut().filter(|asked| !asked.rewards.is_empty() || asked.kind.has_rewards())?;
-        asked.rewards.resize(asked.rewards.len().max(choice + 1), [0.0; 2]);
+        let resolved = self
+            .resolved
+            .as_mut()
+            .filter(|resolved| !resolved.rewards.is_empty() || resolved.kind.has_rewards())?;
+        resolved.rewards.resize(resolved.rewards.len().max(choice + 1), [0.0; 2]);
         let error = self.change_error;
         let bounds = if error > 0.0 { [reward - error, reward + error] } else { [reward; 2] };
-        Some(std::mem::replace(&mut asked.rewards[choice], bounds))
+        Some(std::mem::replace(&mut resolved.rewards[choice], bounds))
     }
 
     /// Drops choices that were added and removed again.
     pub(super) fn forget_choices(&mut self, n_choices: usize) {
         self.rows.forget_choices(n_choices);
-        if let Some(asked) = &mut self.asked {
-            asked.rewards.truncate(n_choices);
+        if let Some(resolved) = &mut self.resolved {
+            resolved.rewards.truncate(n_choices);
         }
+    }
+
+    pub(super) fn direction(&self) -> Direction {
+        if self.sign > 0.0 { Direction::Maximize } else { Direction::Minimize }
     }
 
     /// The value of a reward one step later, relative to now.
     pub(super) fn discount(&self) -> f64 {
-        match self.question {
-            Question::Discounted(discount) => discount,
+        match self.upkeep {
+            Upkeep::Discounted(discount) => discount,
             _ => 1.0,
         }
     }
@@ -115,13 +122,10 @@ impl Repair {
         let (end, off) = ends_and_slack(missing_mass(probabilities));
         ends[place] = end;
         *slack = slack.max(off);
-        let old = mdp.arcs_of(place);
-        if old.len() != targets.len() {
-            let later = &mut mdp.arcs[place + 1..];
-            later.iter_mut().for_each(|end| *end = *end - old.len() as u32 + targets.len() as u32);
+        // The change was checked. If its row were refused, the arrays would be built again.
+        if mdp.replace_row(place, targets, probabilities).is_err() {
+            self.flat = None;
         }
-        mdp.targets.splice(old.clone(), targets.iter().copied());
-        mdp.probabilities.splice(old, probabilities.iter().copied());
     }
 
     /// Undoes a change; the caller restores the values.
@@ -133,8 +137,8 @@ impl Repair {
             }
             Undo::Reward(choice, reward, bounds) => {
                 self.rows.rewards[choice] = reward;
-                if let (Some(asked), Some(bounds)) = (&mut self.asked, bounds) {
-                    asked.rewards[choice] = bounds;
+                if let (Some(resolved), Some(bounds)) = (&mut self.resolved, bounds) {
+                    resolved.rewards[choice] = bounds;
                 }
             }
             Undo::Added(choice) => {
@@ -197,13 +201,13 @@ impl Repair {
     pub(super) fn margin(&self) -> Margin {
         let residual =
             if self.queue.is_empty() { self.promise } else { self.largest_residual() } + self.rounding();
-        match &self.question {
-            Question::Costs(costs) => costs.margin(residual),
-            Question::Discounted(discount) => {
+        match &self.upkeep {
+            Upkeep::Costs(costs) => costs.margin(residual),
+            Upkeep::Discounted(discount) => {
                 let left = (1.0 - self.facts.most_factor(*discount)).next_down();
                 Margin { absolute: residual / left * (1.0 + 8.0 * f64::EPSILON), relative: 0.0 }
             }
-            Question::Other => Margin { absolute: f64::INFINITY, relative: 0.0 },
+            Upkeep::Solve => Margin { absolute: f64::INFINITY, relative: 0.0 },
         }
     }
 
@@ -217,7 +221,7 @@ impl Repair {
         }
         if done && self.unaffected(made) {
             let why = "every choice that was changed is worse than what the policy takes".to_owned();
-            (self.how, self.kept) = ((0, vec![why]), kept);
+            (self.effort, self.kept) = ((0, vec![why]), kept);
             return Repaired { converged: true, backups: 0, solved_afresh: false };
         }
         if let Some(mut kept) = kept
@@ -227,10 +231,10 @@ impl Repair {
             return Repaired { converged: true, backups, solved_afresh: false };
         }
         self.tolerance = limits.tolerance;
-        let hopeless = match &self.question {
-            Question::Discounted(_) => false,
-            Question::Costs(costs) => costs.is_stale(),
-            Question::Other => true,
+        let hopeless = match &self.upkeep {
+            Upkeep::Discounted(_) => false,
+            Upkeep::Costs(costs) => costs.is_stale(),
+            Upkeep::Solve => true,
         };
         let (mut backups, mut settled) = (0, Settled::TooMuch);
         // Larger costs need a smaller residual; a second round then starts close to it.
@@ -238,10 +242,7 @@ impl Repair {
             self.tighten();
             let (more, end) = self.settle(limits, self.budget);
             (backups, settled) = (backups + more, end);
-            if settled != Settled::Done
-                || self.converged()
-                || matches!(self.question, Question::Discounted(_))
-            {
+            if settled != Settled::Done || self.converged() || matches!(self.upkeep, Upkeep::Discounted(_)) {
                 break;
             }
             settled = Settled::TooMuch;
@@ -250,27 +251,28 @@ impl Repair {
         if solved_afresh {
             backups += self.solve_again(limits);
         } else {
-            self.how = (0, vec!["repaired by small backups".to_owned()]);
+            self.effort = (0, vec!["repaired by small backups".to_owned()]);
         }
         Repaired { converged: self.converged(), backups, solved_afresh }
     }
 
     /// Solves the current model. Returns the number of small backups that followed.
     fn solve_again(&mut self, limits: &Limits) -> u64 {
-        let Question::Discounted(discount) = self.question else {
+        let Upkeep::Discounted(discount) = self.upkeep else {
             // The changes were checked, so the model is accepted; if it were not, nothing would be known.
             return self.answer(limits, true).unwrap_or_else(|_| {
                 self.forget();
                 0
             });
         };
-        let (mdp, rewards, ids) = self.rows.flat();
-        let direction = if self.sign > 0.0 { Direction::Maximize } else { Direction::Minimize };
+        let direction = self.direction();
         let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
         // As above; if the model were refused, small backups would continue instead.
-        if let Ok(mut solved) = solve_values(&mdp, &rewards, discount, direction, &half) {
+        if let Ok((mdp, rewards, ids)) = self.rows.flat()
+            && let Ok(mut solved) = solve_values(&mdp, &rewards, discount, direction, &half)
+        {
             solved.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
-            self.how = (solved.iterations, solved.explanation);
+            self.effort = (solved.iterations, solved.explanation);
             self.adopt(solved.values, solved.policy);
         }
         self.settle(limits, u64::MAX).0
@@ -279,8 +281,8 @@ impl Repair {
     /// Lowers the goal if the tolerance or the model requires it, and queues the states that exceed it.
     fn tighten(&mut self) {
         let tolerance = 0.99 * self.tolerance;
-        let residual = match &self.question {
-            Question::Costs(costs) => costs.residual_for(tolerance, self.largest_value),
+        let residual = match &self.upkeep {
+            Upkeep::Costs(costs) => costs.residual_for(tolerance, self.largest_value),
             _ => tolerance * (1.0 - self.facts.most_factor(self.discount())),
         };
         let needed = (residual - self.rounding()).max(self.rounding());

@@ -1,6 +1,6 @@
 //! One pass over the components of a reduced problem, successors first, each by the method that suits it.
 
-use super::Method;
+use super::ComponentMethod;
 use super::local::Local;
 use super::objective::Task;
 use super::proof::{Bounds, by_elimination, is_lower, is_upper};
@@ -197,7 +197,7 @@ impl<'a> Attempt<'a> {
         // A component about as large as one for which sweeps were too slow is probably the same one.
         let like = self.memory.eliminated.filter(|&(size, _)| large && 2 * n >= size && n <= 2 * size);
         let slow = before == Some(TOO_MANY) || (before.is_none() && like.is_some());
-        if method == Method::Sweeps || (method == Method::Automatic && large && !slow) {
+        if method == ComponentMethod::Sweeps || (method == ComponentMethod::Automatic && large && !slow) {
             // An eighth of what a fresh solve took.
             let few = |before: u64| (before / 8).clamp(20, SWEEPS);
             let sweeps = before.filter(|_| hasty).map_or(SWEEPS, few);
@@ -215,11 +215,11 @@ impl<'a> Attempt<'a> {
             }
             swept = Some(bounds);
         }
-        if method == Method::Sweeps {
+        if method == ComponentMethod::Sweeps {
             return Some(self.sweep_on(local, policy, x, weights, swept));
         }
         let granted = match like.filter(|_| swept.is_none()) {
-            _ if method != Method::Automatic => u64::MAX,
+            _ if method != ComponentMethod::Automatic => u64::MAX,
             Some((_, work)) => work.saturating_mul(8).min(WORK),
             None => WORK,
         };

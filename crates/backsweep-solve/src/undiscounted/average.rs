@@ -5,12 +5,12 @@
 
 use super::gain::Part;
 use super::mec::EndComponents;
-use super::objective::{Draft, Question, Task, sign, signed};
+use super::objective::{Draft, Question, Task, signed};
 use super::view::View;
-use crate::Direction;
+use backsweep_mdp::Direction;
 
 pub(crate) fn average(view: &View, rewards: &[[f64; 2]], direction: Direction, task: &Task) -> Draft {
-    let rewards: Vec<[f64; 2]> = rewards.iter().map(|&r| signed(r, sign(direction))).collect();
+    let rewards: Vec<[f64; 2]> = rewards.iter().map(|&r| signed(r, direction.sign())).collect();
     let least = rewards.iter().fold(0.0_f64, |m, r| m.min(r[0]));
     let most = rewards.iter().fold(0.0_f64, |m, r| m.max(r[1]));
     let mut draft = largest(view, &rewards, [least, most], task)

@@ -188,7 +188,7 @@ impl Part<'_> {
     /// The arcs of a choice, if it is one, as places among the members.
     fn arcs(&self, c: u32) -> impl Iterator<Item = (usize, f64)> {
         let range = if c == NONE { 0..0 } else { self.view.arcs(c as usize) };
-        range.map(|a| (self.position(self.view.mdp.targets[a]), self.view.mdp.probabilities[a]))
+        range.map(|a| (self.position(self.view.mdp.targets()[a]), self.view.mdp.probabilities()[a]))
     }
 
     /// The mean reward and the relative values of a policy that is led to `home` from everywhere. States from which it does
@@ -266,7 +266,7 @@ impl Part<'_> {
         let [low, high] = (self.reward)(c);
         let (mut sum, mut size, mut terms) = (0.0, 0.0, 6.0);
         for a in self.view.arcs(c) {
-            let term = self.view.mdp.probabilities[a] * v[(self.head)(self.view.mdp.targets[a] as usize)];
+            let term = self.view.mdp.probabilities()[a] * v[(self.head)(self.view.mdp.targets()[a] as usize)];
             sum += term;
             size += term.abs();
             terms += 1.0;

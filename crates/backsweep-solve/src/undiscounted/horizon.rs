@@ -3,10 +3,10 @@
 //! Exact except for rounding, and a bound at every moment: after k of N steps the rest is worth at most N − k times the
 //! largest reward. The policy is the first step's; later ones may differ.
 
-use super::objective::{Draft, Task, sign, signed};
+use super::objective::{Draft, Task, signed};
 use super::reduced::{down, up};
 use super::view::{UNIT, View};
-use crate::{Direction, NO_CHOICE};
+use backsweep_mdp::{Direction, NO_CHOICE};
 
 /// Total reward of `steps` steps, each worth `discount` times the one before. A run stops at states where `absorbing` holds,
 /// which are worth `value` of them.
@@ -20,7 +20,7 @@ pub(crate) fn horizon(
     task: &Task,
 ) -> Draft {
     let n = view.n();
-    let sign = sign(direction);
+    let sign = direction.sign();
     let start = |s: usize| absorbing(s).map_or(0.0, |value| sign * value);
     let mut draft = Draft::unknown(n, [0.0, 0.0]);
     draft.lower = (0..n).map(start).collect();
@@ -71,7 +71,7 @@ pub(crate) fn horizon(
 fn backup(view: &View, c: usize, reward: f64, discount: f64, x: &[f64], side: f64) -> f64 {
     let (mut sum, mut size, mut terms) = (0.0, 0.0, 6.0);
     for a in view.arcs(c) {
-        let term = view.mdp.probabilities[a] * x[view.mdp.targets[a] as usize];
+        let term = view.mdp.probabilities()[a] * x[view.mdp.targets()[a] as usize];
         sum += term;
         size += term.abs();
         terms += 1.0;

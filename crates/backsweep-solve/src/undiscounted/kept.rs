@@ -18,12 +18,12 @@
 
 use super::Kind;
 use super::objective::Task;
-use super::reduced::Row;
+use super::reduced::ReducedRow;
 use super::solver::{Snapshot, Solver};
 use crate::scc::NONE;
 
 /// A solver with its mapping from and to the states of the model.
-pub(crate) struct Kept {
+pub(crate) struct KeptSolver {
     solver: Solver,
     /// The reduced state of each state, or [`NONE`] where the graph decided the value.
     place: Vec<u32>,
@@ -42,7 +42,7 @@ pub(crate) struct NewRow<'r> {
     /// The choice.
     pub choice: u32,
     /// What it is to be.
-    pub row: Row<'r>,
+    pub row: ReducedRow<'r>,
     /// The relative error of its probabilities.
     pub slack: f64,
     /// The targets before.
@@ -51,7 +51,7 @@ pub(crate) struct NewRow<'r> {
     pub ended_before: bool,
 }
 
-impl Kept {
+impl KeptSolver {
     pub fn new(solver: Solver, place: Vec<u32>, fixed: Vec<f64>, stay: Vec<u32>) -> Self {
         let mut states = vec![NONE; solver.n()];
         let undecided = place.iter().enumerate().filter(|(_, place)| **place != NONE);

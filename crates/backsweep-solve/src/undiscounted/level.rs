@@ -41,7 +41,7 @@ pub(crate) fn moved(view: &View, c: usize, [low, high]: [f64; 2], v: &[f64]) -> 
     }
     let (mut sum, mut size, mut terms) = (-before, before.abs(), 4.0);
     for a in view.arcs(c) {
-        let term = view.mdp.probabilities[a] * v[view.mdp.targets[a] as usize];
+        let term = view.mdp.probabilities()[a] * v[view.mdp.targets()[a] as usize];
         sum += term;
         size += term.abs();
         terms += 1.0;

@@ -41,12 +41,12 @@ impl EndComponents {
             if stop() {
                 return None;
             }
-            let first = |s: usize| view.mdp.arcs[view.mdp.choices[s] as usize] as usize;
+            let first = |s: usize| view.mdp.arc_starts()[view.mdp.choice_starts()[s] as usize] as usize;
             let found = Components::find(
                 n,
                 |s| remaining[s] > 0,
                 |s| first(s)..first(s + 1),
-                |a| if inside[choice_of[a] as usize] { view.mdp.targets[a] } else { NONE },
+                |a| if inside[choice_of[a] as usize] { view.mdp.targets()[a] } else { NONE },
             );
             let mut changed = false;
             for c in 0..inside.len() {

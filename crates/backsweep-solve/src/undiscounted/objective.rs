@@ -1,13 +1,13 @@
 //! Objectives without discount, and how they map to a reduced problem and back.
 
-use super::Method;
-use super::kept::Kept;
+use super::ComponentMethod;
+use super::kept::KeptSolver;
 use super::mec::EndComponents;
 use super::reduced::{Plan, Reduced};
 use super::solver::Solver;
 use super::view::View;
 use crate::scc::NONE;
-use crate::{Direction, NO_CHOICE};
+use backsweep_mdp::NO_CHOICE;
 
 /// The goal and the method of a solve.
 #[derive(Clone, Copy)]
@@ -17,7 +17,7 @@ pub(crate) struct Task<'a> {
     /// Ends the work.
     pub stop: &'a dyn Fn() -> bool,
     /// How components are solved.
-    pub method: Method,
+    pub method: ComponentMethod,
     /// Help from an earlier answer.
     pub warm: Option<&'a Warm>,
     /// Whether the solver is kept, for changes.
@@ -48,7 +48,7 @@ pub(crate) struct Draft {
     /// What was done.
     pub explanation: Vec<String>,
     /// The solver behind the bounds, if it is to be kept and can be.
-    pub kept: Option<Kept>,
+    pub kept: Option<KeptSolver>,
     /// What helps the next answer, apart from values, if the solver is to be kept.
     pub warm: Warm,
 }
@@ -86,14 +86,6 @@ impl Draft {
             // Plus 0 makes −0 into 0.
             *x = 0.0 - *x;
         }
-    }
-}
-
-/// `1` to maximise, `-1` to minimise: what rewards are multiplied by.
-pub(crate) fn sign(direction: Direction) -> f64 {
-    match direction {
-        Direction::Maximize => 1.0,
-        Direction::Minimize => -1.0,
     }
 }
 
@@ -190,7 +182,7 @@ impl Question<'_> {
         draft.iterations += solver.iterations;
         draft.explanation.append(&mut solver.explanation);
         if keep {
-            draft.kept = Some(Kept::new(solver, place, self.fixed.to_vec(), before));
+            draft.kept = Some(KeptSolver::new(solver, place, self.fixed.to_vec(), before));
         }
     }
 }

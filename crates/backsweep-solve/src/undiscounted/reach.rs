@@ -8,7 +8,7 @@ use super::graph::{can_reach, certain, inevitable, must_reach};
 use super::mec::EndComponents;
 use super::objective::{Draft, Question, Task};
 use super::view::View;
-use crate::{Direction, NO_CHOICE};
+use backsweep_mdp::{Direction, NO_CHOICE};
 
 pub(crate) fn reach(view: &View, goal: &[bool], avoid: &[bool], direction: Direction, task: &Task) -> Draft {
     let through = |s: usize| !goal[s] && !avoid[s];

@@ -52,7 +52,7 @@ pub(crate) struct Plan<'p> {
 }
 
 /// A choice of the model.
-pub(crate) struct Row<'r> {
+pub(crate) struct ReducedRow<'r> {
     /// The states that it leads to.
     pub targets: &'r [u32],
     /// Their probabilities.
@@ -63,7 +63,7 @@ pub(crate) struct Row<'r> {
     pub reward: [f64; 2],
 }
 
-impl Row<'_> {
+impl ReducedRow<'_> {
     /// The arcs to states of the reduced problem.
     fn arcs(&self, place: &[u32]) -> impl Iterator<Item = (u32, f64)> {
         let all = self.targets.iter().zip(self.probabilities);
@@ -119,9 +119,9 @@ impl Reduced {
     }
 
     fn add(&mut self, view: &View, plan: &Plan, c: usize) {
-        let row = Row {
+        let row = ReducedRow {
             targets: view.targets(c),
-            probabilities: &view.mdp.probabilities[view.arcs(c)],
+            probabilities: &view.mdp.probabilities()[view.arcs(c)],
             ends: view.ends[c],
             reward: (plan.reward)(c),
         };
@@ -138,7 +138,7 @@ impl Reduced {
     }
 
     /// Replaces the row of a choice. The states stay, and the slack must cover the row.
-    pub fn replace(&mut self, choice: usize, row: &Row, place: &[u32], fixed: &[f64]) {
+    pub fn replace(&mut self, choice: usize, row: &ReducedRow, place: &[u32], fixed: &[f64]) {
         let old = self.shape.arcs_of(choice);
         let (targets, probabilities): (Vec<u32>, Vec<f64>) = row.arcs(place).unzip();
         self.shape.resize_choice(choice, targets.len());

@@ -3,7 +3,7 @@
 use super::attempt::{Again, Attempt};
 use super::local::Local;
 use super::objective::Task;
-use super::reduced::{Reduced, Row};
+use super::reduced::{Reduced, ReducedRow};
 use super::sweeps::widest;
 use crate::scc::{Components, NONE};
 use std::collections::{BTreeMap, BTreeSet};
@@ -157,7 +157,7 @@ impl Solver {
     }
 
     /// Replaces a row; [`again`](Self::again) then updates the bounds.
-    pub fn replace(&mut self, choice: usize, row: &Row, place: &[u32], fixed: &[f64]) {
+    pub fn replace(&mut self, choice: usize, row: &ReducedRow, place: &[u32], fixed: &[f64]) {
         self.problem.reduced.replace(choice, row, place, fixed);
     }
 

@@ -13,11 +13,11 @@ use super::gain::Part;
 use super::graph::{can_reach, certain, inevitable, must_reach};
 use super::level;
 use super::mec::EndComponents;
-use super::objective::{Draft, Question, Task, lead_to, sign, signed};
+use super::objective::{Draft, Question, Task, lead_to, signed};
 use super::reduced::{down, up};
 use super::view::View;
 use crate::scc::NONE;
-use crate::{Direction, NO_CHOICE};
+use backsweep_mdp::{Direction, NO_CHOICE};
 
 /// Expected reward until `goal`.
 pub(crate) fn until(
@@ -145,7 +145,7 @@ fn smallest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Task)
 
 /// Expected reward until the episode ends.
 pub(crate) fn total(view: &View, rewards: &[[f64; 2]], direction: Direction, task: &Task) -> Draft {
-    let signed: Vec<[f64; 2]> = rewards.iter().map(|&r| signed(r, sign(direction))).collect();
+    let signed: Vec<[f64; 2]> = rewards.iter().map(|&r| signed(r, direction.sign())).collect();
     let bounds = [least_total(&signed), most_total(&signed)];
     let mut draft =
         largest_total(view, &signed, bounds, task).unwrap_or_else(|| Draft::stopped(view.n(), bounds));

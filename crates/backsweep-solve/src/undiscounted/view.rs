@@ -1,4 +1,4 @@
-//! The model as the methods without discount see it: checked, with predecessors, and with the mass that ends each choice.
+//! The model as the methods without discount see it: with predecessors, and with the mass that ends each choice.
 //!
 //! A probability in a file is a rounded number. The intervals of this module hold for every model whose probabilities are
 //! within a relative `slack` of those stored: the stored ones, the rationals that they were rounded from, and the rows
@@ -6,12 +6,12 @@
 //! 0.7 would leave 1e-16 of every step unaccounted for, no goal would be certain and every cost infinite.
 
 use super::level::is_short;
-use crate::discounted::model::EXCESS;
 pub(crate) use crate::discounted::model::UNIT;
+use crate::{Error, Result};
 use backsweep_mdp::{Mdp, Rewards, SUM_SLACK};
 use std::ops::Range;
 
-/// A checked model with what graph analysis needs besides.
+/// A model with what graph analysis needs besides.
 pub(crate) struct View<'a> {
     /// The model itself.
     pub mdp: &'a Mdp,
@@ -28,58 +28,37 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Checks the arrays and prepares the view; linear in the model.
-    pub fn new(mdp: &'a Mdp) -> Result<Self, String> {
-        check_shape(mdp)?;
-        let n = mdp.n_states();
-        let place = |c: usize| {
-            let state = mdp.choices.partition_point(|&start| start as usize <= c) - 1;
-            format!("state {state}, choice {}", c as u32 - mdp.choices[state])
-        };
-        let mut ends = Vec::with_capacity(mdp.n_choices());
-        let mut slack = UNIT;
-        for c in 0..mdp.n_choices() {
-            for a in mdp.arcs_of(c) {
-                let (p, target) = (mdp.probabilities[a], mdp.targets[a] as usize);
-                if !(p > 0.0 && p <= 1.0 + EXCESS) || target >= n {
-                    return Err(format!(
-                        "{}, arc {a}: found probability {p} to state {target}; expected a probability above 0 and at most 1, \
-                         and a state below {n}; correct or remove the arc",
-                        place(c),
-                    ));
-                }
-            }
-            let missing = missing_mass(&mdp.probabilities[mdp.arcs_of(c)]);
-            if missing < -EXCESS {
-                return Err(format!(
-                    "{}: the probabilities sum to {}; expected at most 1; scale them down",
-                    place(c),
-                    1.0 - missing,
-                ));
-            }
-            let (end, off) = ends_and_slack(missing);
-            ends.push(end);
-            slack = slack.max(off);
+    /// Prepares the view; linear in the model.
+    pub fn new(mdp: &'a Mdp) -> Result<Self> {
+        if mdp.n_states() == 0 {
+            return Err(Error::Empty);
         }
-        Ok(Self::of_checked(mdp, ends, slack))
+        let mut slack = UNIT;
+        let row = |c: usize| {
+            let (end, off) = ends_and_slack(missing_mass(mdp.row(c).1));
+            slack = slack.max(off);
+            end
+        };
+        let ends = (0..mdp.n_choices()).map(row).collect();
+        Ok(Self::with_ends(mdp, ends, slack))
     }
 
-    /// The view of a model that was checked, for which `ends` and `slack` are known.
-    pub fn of_checked(mdp: &'a Mdp, ends: Vec<f64>, slack: f64) -> Self {
+    /// The view of a model for which `ends` and `slack` are known.
+    pub fn with_ends(mdp: &'a Mdp, ends: Vec<f64>, slack: f64) -> Self {
         let (n, n_choices) = (mdp.n_states(), mdp.n_choices());
         let mut owner = vec![0; n_choices];
         for s in 0..n {
             owner[mdp.choices_of(s)].fill(s as u32);
         }
         let mut starts = vec![0_u32; n + 1];
-        mdp.targets.iter().for_each(|&target| starts[target as usize + 1] += 1);
+        mdp.targets().iter().for_each(|&target| starts[target as usize + 1] += 1);
         for s in 0..n {
             starts[s + 1] += starts[s];
         }
         let mut next = starts.clone();
         let mut predecessors = vec![0; mdp.n_arcs()];
         for c in 0..n_choices {
-            for &target in &mdp.targets[mdp.arcs_of(c)] {
+            for &target in &mdp.targets()[mdp.arcs_of(c)] {
                 let place = &mut next[target as usize];
                 predecessors[*place as usize] = c as u32;
                 *place += 1;
@@ -95,17 +74,17 @@ impl<'a> View<'a> {
 
     /// The choices of a state.
     pub fn choices(&self, state: usize) -> Range<usize> {
-        self.mdp.choices[state] as usize..self.mdp.choices[state + 1] as usize
+        self.mdp.choices_of(state)
     }
 
     /// The arcs of a choice.
     pub fn arcs(&self, choice: usize) -> Range<usize> {
-        self.mdp.arcs[choice] as usize..self.mdp.arcs[choice + 1] as usize
+        self.mdp.arcs_of(choice)
     }
 
     /// The states that a choice may lead to.
     pub fn targets(&self, choice: usize) -> &'a [u32] {
-        &self.mdp.targets[self.arcs(choice)]
+        &self.mdp.targets()[self.arcs(choice)]
     }
 
     /// The choices with an arc into a state; a choice with two arcs comes twice.
@@ -114,35 +93,16 @@ impl<'a> View<'a> {
     }
 
     /// Membership by state of a list of states.
-    pub fn set(&self, states: &[u32], what: &str) -> Result<Vec<bool>, String> {
+    pub fn set(&self, states: &[u32]) -> Vec<bool> {
         let mut set = vec![false; self.n()];
-        for &s in states {
-            *set.get_mut(s as usize).ok_or_else(|| {
-                format!("the {what} contains state {s}; expected states below {}; check the label", self.n())
-            })? = true;
-        }
-        Ok(set)
+        states.iter().for_each(|&s| set[s as usize] = true);
+        set
     }
 
     /// The expected reward of every choice as an interval, rounding accounted for.
-    pub fn rewards(&self, rewards: &Rewards) -> Result<Vec<[f64; 2]>, String> {
+    pub fn rewards(&self, rewards: &Rewards) -> Result<Vec<[f64; 2]>> {
         let mdp = self.mdp;
-        for (name, found, expected) in [
-            ("states", rewards.states.len(), mdp.n_states()),
-            ("choices", rewards.choices.len(), mdp.n_choices()),
-            ("arcs", rewards.arcs.len(), mdp.n_arcs()),
-        ] {
-            if found != 0 && found != expected {
-                return Err(format!(
-                    "reward \"{}\" has {found} entries for {name}; expected {expected} or none",
-                    rewards.name
-                ));
-            }
-        }
-        let all = || rewards.states.iter().chain(&rewards.choices).chain(&rewards.arcs);
-        if let Some(bad) = all().find(|r| !r.is_finite()) {
-            return Err(format!("reward \"{}\" contains {bad}; expected finite numbers", rewards.name));
-        }
+        mdp.check_rewards(rewards)?;
         let mut expected = Vec::with_capacity(mdp.n_choices());
         for c in 0..mdp.n_choices() {
             let mut sum = rewards.states.get(self.owner[c] as usize).copied().unwrap_or(0.0);
@@ -152,14 +112,11 @@ impl<'a> View<'a> {
             let mut terms = 2.0;
             if !rewards.arcs.is_empty() {
                 for a in self.arcs(c) {
-                    let term = mdp.probabilities[a] * rewards.arcs[a];
+                    let term = mdp.probabilities()[a] * rewards.arcs[a];
                     sum += term;
                     size += term.abs();
                     terms += 1.0;
                 }
-            }
-            if !size.is_finite() {
-                return Err(format!("reward \"{}\" of choice {c} is too large for a double", rewards.name));
             }
             // Parts that cancel exactly give a reward of 0. A number with few binary places is exact; one with many may
             // have been rounded from a fraction.
@@ -192,30 +149,4 @@ pub(crate) fn missing_mass(probabilities: &[f64]) -> f64 {
 /// probabilities.
 pub(crate) fn ends_and_slack(missing: f64) -> (f64, f64) {
     if missing > SUM_SLACK { (missing, UNIT) } else { (0.0, UNIT + 2.0 * missing.abs()) }
-}
-
-/// Lengths and order of the arrays.
-fn check_shape(mdp: &Mdp) -> Result<(), String> {
-    let ascending = |starts: &[u32], last: usize| {
-        starts.first() == Some(&0)
-            && starts.last().is_some_and(|&l| l as usize == last)
-            && starts.windows(2).all(|w| w[0] <= w[1])
-    };
-    if mdp.choices.is_empty() && mdp.arcs.is_empty() {
-        return Err("the model is empty; expected at least one state".to_string());
-    }
-    if mdp.choices.len() < 2 || !ascending(&mdp.choices, mdp.n_choices()) {
-        return Err(format!(
-            "the table of choices is inconsistent; expected ascending starts from 0 to {} for at least one state",
-            mdp.n_choices()
-        ));
-    }
-    if !ascending(&mdp.arcs, mdp.n_arcs()) || mdp.probabilities.len() != mdp.n_arcs() {
-        return Err(format!(
-            "the table of arcs is inconsistent; expected ascending starts from 0 to {} and as many probabilities, found {}",
-            mdp.n_arcs(),
-            mdp.probabilities.len()
-        ));
-    }
-    Ok(())
 }

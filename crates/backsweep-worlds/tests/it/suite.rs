@@ -2,8 +2,8 @@
 //! solver with guarantees.
 
 use backsweep::{Action, Environment, Next, Outcome, Random, State};
-use backsweep_mdp::{Mdp, Rewards};
-use backsweep_solve::{Direction, Limits, Query};
+use backsweep_mdp::{Mdp, MdpBuilder, Objective, Rewards};
+use backsweep_solve::Limits;
 use backsweep_worlds::{Horizon, Score, Table, World, names, world};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,41 +19,37 @@ fn outcomes(table: &Table, state: u32, action: u32) -> Vec<(f64, f64, Option<u32
 }
 
 fn mdp(table: &Table) -> Mdp {
-    let mut mdp = Mdp { choices: vec![0], arcs: vec![0], ..Mdp::default() };
+    let mut builder = MdpBuilder::default();
     let mut rewards = Rewards::default();
     for state in (0..table.n_states() as u32).map(State) {
         for action in (0..table.n_actions(state) as u32).map(Action) {
             let outcomes = table.outcomes(state, action);
-            for outcome in outcomes {
-                if let Some(next) = outcome.next.state() {
-                    mdp.targets.push(next.0);
-                    mdp.probabilities.push(outcome.probability);
-                }
-            }
+            let next = |o: &Outcome| o.next.state().map(|next| (next.0, o.probability));
+            builder.add_choice(outcomes.iter().filter_map(next));
             rewards.choices.push(outcomes.iter().map(|o| o.probability * o.reward).sum());
-            mdp.arcs.push(mdp.targets.len() as u32);
         }
-        mdp.choices.push(mdp.arcs.len() as u32 - 1);
+        builder.end_state();
     }
+    let mut mdp = builder.finish().unwrap();
     mdp.rewards.push(rewards);
     mdp
 }
 
 /// The middle of the proven interval of the first start's value.
-fn solve(table: &Table, query: &Query) -> f64 {
+fn solve(table: &Table, query: &Objective) -> f64 {
     let (low, high) = table.reward_range();
     let limits = Limits { tolerance: 1e-7 * (high - low), stop: &|| false, threads: 1 };
-    let solution = query.solve(&mdp(table), Direction::Maximize, None, &limits).unwrap();
+    let solution = backsweep_solve::solve(&mdp(table), &query.clone().maximize(), None, &limits).unwrap();
     assert!(solution.converged);
     solution.value(table.starts()[0].index())
 }
 
 fn best_gain(table: &Table) -> f64 {
-    solve(table, &Query::Average { reward: None })
+    solve(table, &Objective::Average { reward: None })
 }
 
 fn best_total(table: &Table, steps: u64) -> f64 {
-    solve(table, &Query::Horizon { reward: None, steps, discount: 1.0 })
+    solve(table, &Objective::Horizon { reward: None, steps, discount: 1.0 })
 }
 
 /// The lowest and the highest reward that an agent can meet.
@@ -190,12 +186,12 @@ fn the_mazes_change_when_and_where_they_should() {
         for (step, length) in [(0, first), (change - 1, first), (change, second)] {
             let table = &world.phase(step).table;
             let start = table.starts()[0];
-            let query = Query::Horizon { reward: None, steps: length, discount: 1.0 };
+            let query = Objective::Horizon { reward: None, steps: length, discount: 1.0 };
             assert!(
                 (solve(table, &query) - 1.0).abs() < 1e-6,
                 "{name}, step {step}: the goal is {length} steps away"
             );
-            let query = Query::Horizon { reward: None, steps: length - 1, discount: 1.0 };
+            let query = Objective::Horizon { reward: None, steps: length - 1, discount: 1.0 };
             assert!(
                 solve(table, &query).abs() < 1e-6,
                 "{name}, step {step}: the goal is {length} steps away"

@@ -28,7 +28,8 @@ pub fn read(mut lines: Lines, warnings: &mut Vec<String>) -> Result<Mdp> {
             n_expected = Some(numbers);
         }
     }
-    rows.mdp.choices.push(0);
+    // A choice is entered when it begins, and its number of arcs is known only at the next one.
+    rows.mdp.arcs.clear();
     while let Some(line) = lines.read_data()? {
         let mut words = line.words();
         let limit = rows.n_states.unwrap_or(u32::MAX as usize - 1);

@@ -102,7 +102,7 @@ impl Table {
         }
         // Stable, so that sums are taken in the order of the file.
         self.rows.sort_by_key(|row| (row.0, row.1, row.2));
-        let mut mdp = Mdp { arcs: vec![0], ..Mdp::default() };
+        let mut mdp = Mdp::default();
         let mut rewards = Rewards::default();
         for rows in self.rows.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let (state, action) = (rows[0].0 as usize, rows[0].1 as usize);

@@ -1,12 +1,13 @@
 //! An objective as arrays: sets by state and rewards by choice. What a repair keeps and changes between two answers.
 
-use super::kept::Kept;
+use super::kept::KeptSolver;
 use super::objective::{Task, Warm};
 use super::view::View;
-use super::{Objective, average, horizon, reach, total};
-use crate::{Direction, Solution};
+use super::{average, horizon, reach, total};
+use crate::{Error, Result, Solution};
+use backsweep_mdp::{Direction, Objective};
 
-/// Which objective; see [`Objective`].
+/// Which objective; see [`backsweep_mdp::Objective`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     Reach,
@@ -26,7 +27,7 @@ impl Kind {
 
 /// An objective of a checked model.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct Resolved {
     pub kind: Kind,
     /// Whether each state is in the goal; empty if there is none.
     pub goal: Vec<bool>,
@@ -36,31 +37,37 @@ pub(crate) struct Asked {
     pub rewards: Vec<[f64; 2]>,
 }
 
-impl Asked {
-    /// Checks labels and rewards.
-    pub fn new(view: &View, objective: Objective) -> Result<Self, String> {
-        let only = |kind| Self { kind, goal: Vec::new(), avoid: Vec::new(), rewards: Vec::new() };
-        let reach = |kind, goal, avoid| -> Result<Self, String> {
-            let goal = view.set(goal, "goal")?;
-            let mut avoid = view.set(avoid, "set to avoid")?;
-            avoid.iter_mut().zip(&goal).for_each(|(a, &g)| *a &= !g);
-            Ok(Self { goal, avoid, ..only(kind) })
-        };
+impl Resolved {
+    /// Looks labels and rewards up, and checks them.
+    pub fn new(view: &View, objective: &Objective) -> Result<Self> {
+        let mdp = view.mdp;
+        let empty = |kind| Self { kind, goal: Vec::new(), avoid: Vec::new(), rewards: Vec::new() };
+        let set = |label: &str| mdp.label(label).map(|states| view.set(states));
+        let rewards = |name: &Option<String>| -> Result<_> { view.rewards(mdp.rewards(name.as_deref())?) };
         Ok(match objective {
-            Objective::Reach { goal, avoid } => reach(Kind::Reach, goal, avoid)?,
-            Objective::ReachWithin { goal, avoid, steps } => reach(Kind::ReachWithin(steps), goal, avoid)?,
-            Objective::RewardUntil { reward, goal } => {
-                let goal = view.set(goal, "goal")?;
-                Self { goal, rewards: view.rewards(reward)?, ..only(Kind::Until) }
+            Objective::Discounted { discount, .. } => {
+                return Err(Error::Discount { found: *discount, expected: "a question without one" });
             }
-            Objective::TotalReward { reward } => Self { rewards: view.rewards(reward)?, ..only(Kind::Total) },
+            Objective::Reach { goal, avoid, steps } => {
+                let goal = set(goal)?;
+                let mut avoid = avoid.as_ref().map_or(Ok(view.set(&[])), |avoid| set(avoid))?;
+                avoid.iter_mut().zip(&goal).for_each(|(a, &g)| *a &= !g);
+                Self { goal, avoid, ..empty(steps.map_or(Kind::Reach, Kind::ReachWithin)) }
+            }
+            Objective::Total { reward, until: Some(until) } => {
+                Self { rewards: rewards(reward)?, goal: set(until)?, ..empty(Kind::Until) }
+            }
+            Objective::Total { reward, until: None } => {
+                Self { rewards: rewards(reward)?, ..empty(Kind::Total) }
+            }
             Objective::Horizon { reward, steps, discount } => {
-                if !(0.0..=1.0).contains(&discount) {
-                    return Err(format!("the discount is {discount}; expected a number from 0 to 1"));
+                if !(0.0..=1.0).contains(discount) {
+                    return Err(Error::Discount { found: *discount, expected: "a number from 0 to 1" });
                 }
-                Self { rewards: view.rewards(reward)?, ..only(Kind::Horizon { steps, discount }) }
+                let kind = Kind::Horizon { steps: *steps, discount: *discount };
+                Self { rewards: rewards(reward)?, ..empty(kind) }
             }
-            Objective::Average { reward } => Self { rewards: view.rewards(reward)?, ..only(Kind::Average) },
+            Objective::Average { reward } => Self { rewards: rewards(reward)?, ..empty(Kind::Average) },
         })
     }
 
@@ -72,7 +79,7 @@ impl Asked {
         rewards: &[[f64; 2]],
         direction: Direction,
         task: &Task,
-    ) -> (Solution, Option<Kept>, Warm) {
+    ) -> (Solution, Option<KeptSolver>, Warm) {
         let Self { kind, goal, avoid, .. } = self;
         let draft = match *kind {
             Kind::Reach => reach::reach(view, goal, avoid, direction, task),

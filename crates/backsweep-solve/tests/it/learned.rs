@@ -12,8 +12,8 @@ fn a_learned_model_is_a_model() {
     ];
     model.set_outcomes(State(0), Action(1), &outcomes).unwrap();
     let mdp = learned_mdp(&model).unwrap();
-    assert_eq!((&mdp.choices[..], &mdp.arcs[..]), (&[0, 1, 1][..], &[0, 1][..]));
-    assert_eq!((&mdp.targets[..], &mdp.probabilities[..]), (&[1][..], &[0.75][..]));
+    assert_eq!((mdp.choice_starts(), mdp.arc_starts()), (&[0, 1, 1][..], &[0, 1][..]));
+    assert_eq!((mdp.targets(), mdp.probabilities()), (&[1][..], &[0.75][..]));
     assert_eq!(mdp.expected_rewards(None).unwrap(), [3.0]);
     // The first action of state 0 was never tried.
     assert_eq!(mdp.action_name(0), "1");

@@ -2,10 +2,8 @@
 
 #![allow(dead_code)]
 
-pub mod exact;
-
-use backsweep_mdp::{Mdp, Rewards};
-use exact::{Choice, Model, Number};
+use crate::exact::{Choice, Model, Number};
+use backsweep_mdp::{Mdp, MdpBuilder, Rewards};
 use num_traits::ToPrimitive;
 
 /// A small generator, the same on every machine.
@@ -82,18 +80,17 @@ pub fn random_set(random: &mut Random, n: usize) -> Vec<u32> {
 
 /// The model as the solver takes it, every number rounded to a double.
 pub fn rounded(model: &Model) -> (Mdp, Rewards) {
-    let mut mdp = Mdp { choices: vec![0], arcs: vec![0], ..Mdp::default() };
+    let mut builder = MdpBuilder::default();
     let mut reward = Rewards::default();
     for choices in &model.states {
         for choice in choices {
             for (t, p) in &choice.arcs {
-                mdp.targets.push(*t as u32);
-                mdp.probabilities.push(p.to_f64().expect("in range"));
+                builder.add_arc(*t as u32, p.to_f64().expect("in range"));
             }
-            mdp.arcs.push(mdp.targets.len() as u32);
+            builder.end_choice();
             reward.choices.push(choice.reward.to_f64().expect("in range"));
         }
-        mdp.choices.push(mdp.arcs.len() as u32 - 1);
+        builder.end_state();
     }
-    (mdp, reward)
+    (builder.finish().unwrap(), reward)
 }

@@ -2,8 +2,9 @@
 #![allow(dead_code)]
 
 use backsweep::Random;
-use backsweep_mdp::Mdp;
-use backsweep_solve::{Direction, Solution};
+use backsweep_mdp::Direction;
+use backsweep_mdp::{Mdp, MdpBuilder};
+use backsweep_solve::Solution;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
@@ -19,7 +20,7 @@ pub const DISCOUNTS: [f64; 8] = [0.0, 0.3, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.
 /// Uneven choices, ends, unreachable parts, self loops, rows without arcs, repeated targets.
 pub fn random_model(random: &mut Random, most_states: u32) -> Small {
     let n = 1 + random.below(most_states);
-    let mut mdp = Mdp { choices: vec![0], arcs: vec![0], ..Mdp::default() };
+    let mut builder = MdpBuilder::default();
     let mut rewards = Vec::new();
     let acyclic = random.chance(0.15);
     let ends = random.chance(0.7);
@@ -27,16 +28,15 @@ pub fn random_model(random: &mut Random, most_states: u32) -> Small {
         let n_choices = if ends && random.chance(0.15) { 0 } else { 1 + random.below(4) };
         for _ in 0..n_choices {
             for (target, p) in random_row(random, state, n, acyclic, ends) {
-                mdp.targets.push(target);
-                mdp.probabilities.push(p);
+                builder.add_arc(target, p);
             }
-            mdp.arcs.push(mdp.targets.len() as u32);
+            builder.end_choice();
             rewards.push(random_reward(random));
         }
-        mdp.choices.push(rewards.len() as u32);
+        builder.end_state();
     }
     let discount = DISCOUNTS[random.below(DISCOUNTS.len() as u32) as usize];
-    Small { mdp, rewards, discount }
+    Small { mdp: builder.finish().unwrap(), rewards, discount }
 }
 
 pub fn random_reward(random: &mut Random) -> f64 {
@@ -69,16 +69,16 @@ pub fn rational(x: f64) -> BigRational {
 pub fn exact_values(small: &Small, direction: Direction) -> Vec<BigRational> {
     let Small { mdp, rewards, discount } = small;
     let n = mdp.n_states();
-    let mut policy: Vec<usize> = (0..n).map(|s| mdp.choices[s] as usize).collect();
+    let mut policy: Vec<usize> = (0..n).map(|s| mdp.choice_starts()[s] as usize).collect();
     loop {
         let values = evaluate(small, &policy);
         let mut stable = true;
         for s in 0..n {
-            let choices = mdp.choices[s] as usize..mdp.choices[s + 1] as usize;
+            let choices = mdp.choice_starts()[s] as usize..mdp.choice_starts()[s + 1] as usize;
             for (c, &reward) in choices.clone().zip(&rewards[choices]) {
                 let mut q = BigRational::zero();
-                for a in mdp.arcs[c] as usize..mdp.arcs[c + 1] as usize {
-                    q += rational(mdp.probabilities[a]) * &values[mdp.targets[a] as usize];
+                for a in mdp.arc_starts()[c] as usize..mdp.arc_starts()[c + 1] as usize {
+                    q += rational(mdp.probabilities()[a]) * &values[mdp.targets()[a] as usize];
                 }
                 let q = rational(reward) + rational(*discount) * q;
                 let better = if direction == Direction::Maximize { q > values[s] } else { q < values[s] };
@@ -103,13 +103,13 @@ fn evaluate(small: &Small, policy: &[usize]) -> Vec<BigRational> {
     let mut rows: Vec<Vec<BigRational>> = vec![vec![BigRational::zero(); n + 1]; n];
     for s in 0..n {
         rows[s][s] = BigRational::one();
-        if mdp.choices[s] == mdp.choices[s + 1] {
+        if mdp.choice_starts()[s] == mdp.choice_starts()[s + 1] {
             continue;
         }
         let c = policy[s];
         rows[s][n] = rational(rewards[c]);
-        for a in mdp.arcs[c] as usize..mdp.arcs[c + 1] as usize {
-            rows[s][mdp.targets[a] as usize] -= rational(*discount) * rational(mdp.probabilities[a]);
+        for a in mdp.arc_starts()[c] as usize..mdp.arc_starts()[c + 1] as usize {
+            rows[s][mdp.targets()[a] as usize] -= rational(*discount) * rational(mdp.probabilities()[a]);
         }
     }
     for k in 0..n {

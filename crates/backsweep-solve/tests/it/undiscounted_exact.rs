@@ -1,17 +1,14 @@
 //! A thousand random models against every policy in rational numbers: the exact value is inside every interval, and the
 //! policy returned is worth a value inside it, too.
 
-mod undiscounted_support;
-
+use crate::ask::{About, solve_undiscounted, solve_undiscounted_by};
+use crate::exact::{Chain, Model, Number, Value};
+use crate::exact_models::{Random, Signs, random_model, random_model_with, random_set, rounded};
 use backsweep_mdp::Mdp;
-use backsweep_solve::{
-    Direction, Limits, NO_CHOICE, Objective, Solution, UndiscountedMethod, solve_undiscounted,
-    solve_undiscounted_by,
-};
+use backsweep_mdp::{Direction, NO_CHOICE};
+use backsweep_solve::{Limits, Solution};
 use std::cmp::Ordering;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use undiscounted_support::exact::{Chain, Model, Number, Value};
-use undiscounted_support::{Random, Signs, random_model, random_model_with, random_set, rounded};
 
 const MODELS: u64 = 1000;
 
@@ -22,14 +19,14 @@ fn limits(tolerance: f64) -> Limits<'static> {
 }
 
 /// Elimination and sweeps in turn, regardless of what would be chosen.
-fn method(seed: u64) -> UndiscountedMethod {
-    [UndiscountedMethod::Automatic, UndiscountedMethod::Sweeps][(seed / 7 % 2) as usize]
+fn method(seed: u64) -> Option<&'static str> {
+    [None, Some("sweeps")][(seed / 7 % 2) as usize]
 }
 
 /// Solves again, stopped after a few checks: whatever was reached must hold.
 fn check_stopped(
     mdp: &Mdp,
-    objective: Objective,
+    objective: About,
     direction: Direction,
     exact: &[Value],
     seed: u64,
@@ -110,7 +107,7 @@ fn reachability() {
         let worth = |chain: Chain| finite(chain.reach(&in_goal, &in_avoid));
         for direction in BOTH {
             let exact = best(model.policies().iter().map(|p| worth(model.chain(p))), direction);
-            let objective = Objective::Reach { goal: &goal, avoid: &avoid };
+            let objective = About::Reach { goal: &goal, avoid: &avoid };
             let solution =
                 solve_undiscounted_by(method(seed), &mdp, objective, direction, &limits(1e-9)).unwrap();
             let what = format!("seed {seed}, reach {goal:?} avoiding {avoid:?}, {direction:?}");
@@ -118,7 +115,7 @@ fn reachability() {
             check(&exact, &solution, &what, &model);
             check_stopped(&mdp, objective, direction, &exact, seed, &what, &model);
             check(
-                &worth(chain_of(&model, &solution, &mdp.choices)),
+                &worth(chain_of(&model, &solution, mdp.choice_starts())),
                 &solution,
                 &format!("{what}, policy"),
                 &model,
@@ -146,14 +143,14 @@ fn reward_until_a_goal() {
                 continue;
             }
             let exact = best(model.policies().iter().map(|p| model.chain(p).until(&in_goal)), direction);
-            let objective = Objective::RewardUntil { reward: &reward, goal: &goal };
+            let objective = About::RewardUntil { reward: &reward, goal: &goal };
             let solution =
                 solve_undiscounted_by(method(seed), &mdp, objective, direction, &limits(1e-7)).unwrap();
             let what = format!("seed {seed}, until {goal:?}, {direction:?}");
             assert!(solution.converged, "{what}: {solution:?}");
             check(&exact, &solution, &what, &model);
             check_stopped(&mdp, objective, direction, &exact, seed, &what, &model);
-            let attained = chain_of(&model, &solution, &mdp.choices).until(&in_goal);
+            let attained = chain_of(&model, &solution, mdp.choice_starts()).until(&in_goal);
             check(&attained, &solution, &format!("{what}, policy"), &model);
             n_undecided += undecided(&exact, model.n());
         }
@@ -192,7 +189,7 @@ fn smallest_reward_of_both_signs_until_a_goal() {
                 }
             }
         }
-        let objective = Objective::RewardUntil { reward: &reward, goal: &goal };
+        let objective = About::RewardUntil { reward: &reward, goal: &goal };
         let solution =
             solve_undiscounted_by(method(seed), &mdp, objective, Direction::Minimize, &limits(1e-7)).unwrap();
         check(&exact, &solution, &format!("seed {seed}, until {goal:?}"), &model);
@@ -216,7 +213,7 @@ fn total_reward() {
         let model = random_model(&mut random, signs);
         let (mdp, reward) = rounded(&model);
         for direction in BOTH {
-            let objective = Objective::TotalReward { reward: &reward };
+            let objective = About::TotalReward { reward: &reward };
             let solution =
                 solve_undiscounted_by(method(seed), &mdp, objective, direction, &limits(1e-7)).unwrap();
             let what = format!("seed {seed}, total, {direction:?}");
@@ -239,8 +236,11 @@ fn total_reward() {
             assert!(solution.converged, "{what}: {solution:?} {model:?}");
             check(&exact, &solution, &what, &model);
             check_stopped(&mdp, objective, direction, &exact, seed, &what, &model);
-            let attained: Vec<Value> =
-                chain_of(&model, &solution, &mdp.choices).total().into_iter().map(|v| v.unwrap()).collect();
+            let attained: Vec<Value> = chain_of(&model, &solution, mdp.choice_starts())
+                .total()
+                .into_iter()
+                .map(|v| v.unwrap())
+                .collect();
             check(&attained, &solution, &format!("{what}, policy"), &model);
             n_undecided += undecided(&exact, model.n());
         }
@@ -258,13 +258,13 @@ fn long_run_average() {
         let (mdp, reward) = rounded(&model);
         for direction in BOTH {
             let exact = best(model.policies().iter().map(|p| finite(model.chain(p).average())), direction);
-            let objective = Objective::Average { reward: &reward };
+            let objective = About::Average { reward: &reward };
             let solution = solve_undiscounted(&mdp, objective, direction, &limits(1e-7)).unwrap();
             let what = format!("seed {seed}, average, {direction:?}");
             assert!(solution.converged, "{what}: {solution:?}");
             check(&exact, &solution, &what, &model);
             check_stopped(&mdp, objective, direction, &exact, seed, &what, &model);
-            let attained = finite(chain_of(&model, &solution, &mdp.choices).average());
+            let attained = finite(chain_of(&model, &solution, mdp.choice_starts()).average());
             check(&attained, &solution, &format!("{what}, policy"), &model);
             n_undecided += undecided(&exact, model.n());
         }
@@ -296,13 +296,13 @@ fn a_number_of_steps() {
                     (0..n).map(|s| if fixed(s) { v[s].clone() } else { worth(s) }).collect()
                 })
             };
-            let objective = Objective::Horizon { reward: &reward, steps, discount: 1.0 };
+            let objective = About::Horizon { reward: &reward, steps, discount: 1.0 };
             let solution = solve_undiscounted(&mdp, objective, direction, &limits(1e-9)).unwrap();
             let what = format!("seed {seed}, {steps} steps, {direction:?}");
             assert!(solution.converged, "{what}");
             check(&finite(induct(vec![zero(); n], &|_| false, true)), &solution, &what, &model);
 
-            let objective = Objective::ReachWithin { goal: &goal, avoid: &[], steps };
+            let objective = About::ReachWithin { goal: &goal, avoid: &[], steps };
             let solution = solve_undiscounted(&mdp, objective, direction, &limits(1e-9)).unwrap();
             let in_goal = member(&goal, n);
             let start = in_goal.iter().map(|&g| Number::from_integer(i64::from(g).into())).collect();

@@ -1,16 +1,17 @@
 //! Repairs after changes against fresh solves, and what-if questions that leave no trace.
 
-mod common;
-
+use crate::ask::{self, discounted, solve_discounted};
+use crate::common::{Small, assert_inside, exact_values, random_model, random_reward, random_row};
 use backsweep::Random;
+use backsweep_bench::families;
+use backsweep_mdp::{Change, Direction};
 use backsweep_mdp::{Mdp, Rewards};
-use backsweep_solve::{Change, Direction, Limits, Query, Repair, families, solve_discounted};
-use common::{Small, assert_inside, exact_values, random_model, random_reward, random_row};
+use backsweep_solve::{Limits, Repair, solve, solve_for_repair};
 
 const LIMITS: Limits = Limits { tolerance: 1e-6, stop: &|| false, threads: 1 };
 
 fn random_change(random: &mut Random, repair: &Repair, n_states: u32) -> Option<Change> {
-    let (_, _, ids) = repair.model();
+    let (_, _, ids) = repair.model().unwrap();
     let state = random.below(n_states);
     let outcomes = random_row(random, state, n_states, false, true);
     if ids.is_empty() || random.chance(0.1) {
@@ -32,12 +33,12 @@ fn chains_of_changes_agree_with_fresh_solves() {
         let small = random_model(&mut random, 40);
         let n = small.mdp.n_states() as u32;
         let discount = [0.9, 0.99, 0.999][seed as usize % 3];
-        let mut repair = Repair::new(&small.mdp, &small.rewards, discount, direction, &LIMITS).unwrap();
+        let mut repair = ask::repair(&small.mdp, &small.rewards, discount, direction, &LIMITS).unwrap();
         for i in 0..1000 {
             let Some(change) = random_change(&mut random, &repair, n) else { continue };
             let repaired = repair.apply(std::slice::from_ref(&change), &LIMITS).unwrap();
             assert!(repaired.converged, "chain {seed}, change {i}: {change:?}");
-            let (mdp, rewards, ids) = repair.model();
+            let (mdp, rewards, ids) = repair.model().unwrap();
             let solution = repair.solution();
             assert!(solution.converged);
             let fresh = solve_discounted(&mdp, &rewards, discount, direction, None, &LIMITS).unwrap();
@@ -45,7 +46,7 @@ fn chains_of_changes_agree_with_fresh_solves() {
             for s in 0..n as usize {
                 let apart = solution.lower[s] > fresh.upper[s] || solution.upper[s] < fresh.lower[s];
                 assert!(!apart, "chain {seed}, change {i}, state {s}: {change:?}");
-                let choices = mdp.choices[s] as usize..mdp.choices[s + 1] as usize;
+                let choices = mdp.choice_starts()[s] as usize..mdp.choice_starts()[s + 1] as usize;
                 assert!(choices.is_empty() || ids[choices].contains(&solution.policy[s]), "state {s}");
             }
         }
@@ -60,12 +61,12 @@ fn repaired_values_are_exact_to_the_bound() {
         small.discount = [0.5, 0.9, 0.99][i % 3];
         let n = small.mdp.n_states() as u32;
         let mut repair =
-            Repair::new(&small.mdp, &small.rewards, small.discount, Direction::Minimize, &LIMITS).unwrap();
+            ask::repair(&small.mdp, &small.rewards, small.discount, Direction::Minimize, &LIMITS).unwrap();
         for _ in 0..10 {
             let Some(change) = random_change(&mut random, &repair, n) else { continue };
             repair.apply(&[change], &LIMITS).unwrap();
         }
-        let (mdp, rewards, _) = repair.model();
+        let (mdp, rewards, _) = repair.model().unwrap();
         let exact = exact_values(&Small { mdp, rewards, discount: small.discount }, Direction::Minimize);
         assert_inside(&exact, &repair.solution(), &format!("model {i}"));
     }
@@ -78,15 +79,15 @@ fn what_if_leaves_no_trace() {
     for round in 0..20 {
         let small = random_model(&mut random, 30);
         let n = small.mdp.n_states() as u32;
-        let make = || Repair::new(&small.mdp, &small.rewards, 0.95, Direction::Maximize, &LIMITS).unwrap();
+        let make = || ask::repair(&small.mdp, &small.rewards, 0.95, Direction::Maximize, &LIMITS).unwrap();
         let (mut asked, mut made) = (make(), make());
         for _ in 0..20 {
             let changes: Vec<Change> = (0..3).filter_map(|_| random_change(&mut random, &asked, n)).collect();
-            let (before, model) = (asked.solution(), asked.model());
+            let (before, model) = (asked.solution(), asked.model().unwrap());
             let Ok(answer) = asked.what_if(&changes, &LIMITS) else { continue };
             assert_eq!(asked.solution(), before, "round {round}");
             // Restored choices may have another place in their state.
-            assert_eq!(asked.model().0.n_choices(), model.0.n_choices());
+            assert_eq!(asked.model().unwrap().0.n_choices(), model.0.n_choices());
             made.apply(&changes, &LIMITS).unwrap();
             for s in 0..n as usize {
                 assert!((answer.before[s] - before.value(s)).abs() <= 1e-12);
@@ -98,10 +99,22 @@ fn what_if_leaves_no_trace() {
             // The next question starts from another model.
             if let Some(change) = random_change(&mut random, &asked, n) {
                 asked.apply(std::slice::from_ref(&change), &LIMITS).unwrap();
-                made = Repair::new(&asked.model().0, &asked.model().1, 0.95, Direction::Maximize, &LIMITS)
-                    .unwrap();
-                asked = Repair::new(&asked.model().0, &asked.model().1, 0.95, Direction::Maximize, &LIMITS)
-                    .unwrap();
+                made = ask::repair(
+                    &asked.model().unwrap().0,
+                    &asked.model().unwrap().1,
+                    0.95,
+                    Direction::Maximize,
+                    &LIMITS,
+                )
+                .unwrap();
+                asked = ask::repair(
+                    &asked.model().unwrap().0,
+                    &asked.model().unwrap().1,
+                    0.95,
+                    Direction::Maximize,
+                    &LIMITS,
+                )
+                .unwrap();
             }
         }
     }
@@ -110,10 +123,16 @@ fn what_if_leaves_no_trace() {
 /// One wall of a maze: few backups, no fresh solve, and the values of a fresh solve.
 #[test]
 fn a_wall_of_a_maze_is_repaired_locally() {
-    let maze = families::Maze::new(60, 3);
+    let maze = families::MazeModel::new(60, 3);
     let family = maze.family();
-    let mut repair =
-        Repair::new(&family.mdp, &family.rewards, family.discount, Direction::Maximize, &LIMITS).unwrap();
+    let mut repair = ask::repair(
+        &family.mdp,
+        &family.mdp.rewards[0].choices,
+        family.discount,
+        Direction::Maximize,
+        &LIMITS,
+    )
+    .unwrap();
     let mut random = Random::from_seed(7);
     let mut local = 0;
     for _ in 0..20 {
@@ -121,12 +140,15 @@ fn a_wall_of_a_maze_is_repaired_locally() {
         let rows: Vec<Change> = maze
             .changes(wall)
             .into_iter()
-            .map(|(s, a, outcomes)| Change::Outcomes { choice: family.mdp.choices[s] + a as u32, outcomes })
+            .map(|(s, a, outcomes)| Change::Outcomes {
+                choice: family.mdp.choice_starts()[s] + a as u32,
+                outcomes,
+            })
             .collect();
         let repaired = repair.apply(&rows, &LIMITS).unwrap();
         assert!(repaired.converged);
         local += usize::from(repaired.backups < 20_000);
-        let (mdp, rewards, _) = repair.model();
+        let (mdp, rewards, _) = repair.model().unwrap();
         let fresh =
             solve_discounted(&mdp, &rewards, family.discount, Direction::Maximize, None, &LIMITS).unwrap();
         let solution = repair.solution();
@@ -140,10 +162,16 @@ fn a_wall_of_a_maze_is_repaired_locally() {
 /// Stopped at once, the interval is wider and still holds; the next repair finishes the work.
 #[test]
 fn a_stopped_repair_is_proven_and_can_continue() {
-    let maze = families::Maze::new(80, 3);
+    let maze = families::MazeModel::new(80, 3);
     let family = maze.family();
-    let mut repair =
-        Repair::new(&family.mdp, &family.rewards, family.discount, Direction::Maximize, &LIMITS).unwrap();
+    let mut repair = ask::repair(
+        &family.mdp,
+        &family.mdp.rewards[0].choices,
+        family.discount,
+        Direction::Maximize,
+        &LIMITS,
+    )
+    .unwrap();
     let changes: Vec<Change> = (0..2000).map(|choice| Change::Reward { choice, reward: -3.0 }).collect();
     let stop = Limits { stop: &|| true, ..LIMITS };
     let repaired = repair.apply(&changes, &stop).unwrap();
@@ -163,9 +191,15 @@ fn a_stopped_repair_is_proven_and_can_continue() {
 #[test]
 fn wrong_changes_are_refused_and_change_nothing() {
     let family = families::corridor(10, None);
-    let mut repair =
-        Repair::new(&family.mdp, &family.rewards, family.discount, Direction::Maximize, &LIMITS).unwrap();
-    let before = (repair.solution(), repair.model());
+    let mut repair = ask::repair(
+        &family.mdp,
+        &family.mdp.rewards[0].choices,
+        family.discount,
+        Direction::Maximize,
+        &LIMITS,
+    )
+    .unwrap();
+    let before = (repair.solution(), repair.model().unwrap());
     let good = Change::Reward { choice: 3, reward: 5.0 };
     for (bad, expected) in [
         (Change::Reward { choice: 99, reward: 0.0 }, "choice 99"),
@@ -176,9 +210,9 @@ fn wrong_changes_are_refused_and_change_nothing() {
         (Change::Add { state: 10, reward: 0.0, outcomes: vec![] }, "state 10"),
         (Change::Remove { choice: 20 }, "choice 20"),
     ] {
-        let error = repair.apply(&[good.clone(), bad], &LIMITS).unwrap_err();
+        let error = repair.apply(&[good.clone(), bad], &LIMITS).unwrap_err().to_string();
         assert!(error.contains(expected) && error.contains("change 1"), "{error}");
-        assert_eq!((repair.solution(), repair.model()), before);
+        assert_eq!((repair.solution(), repair.model().unwrap()), before);
     }
     let twice = [Change::Remove { choice: 2 }, Change::Remove { choice: 2 }];
     assert!(repair.apply(&twice, &LIMITS).is_err());
@@ -195,26 +229,26 @@ fn a_solve_is_resumed_after_a_change() {
         let discount = [0.5, 0.9, 0.99][i % 3];
         let mut mdp = small.mdp.clone();
         mdp.rewards = vec![Rewards { choices: small.rewards.clone(), ..Rewards::default() }];
-        let query = Query::Discounted { reward: None, discount };
+        let question = discounted(discount, direction);
         let tight = Limits { tolerance: 1e-8, ..LIMITS };
-        let (solution, start) = query.solve_for_repair(&mdp, direction, None, &tight).unwrap();
-        assert_eq!(solution, query.solve(&mdp, direction, None, &tight).unwrap());
+        let (solution, start) = solve_for_repair(&mdp, &question, None, &tight).unwrap();
+        assert_eq!(solution, solve(&mdp, &question, None, &tight).unwrap());
         let start = start.unwrap();
         let resume = |mdp: &Mdp, rewards: &[f64], start| {
-            Repair::resume(mdp, rewards, discount, direction, start, &LIMITS).unwrap()
+            ask::resume(mdp, rewards, discount, direction, start, &LIMITS).unwrap()
         };
         let (unchanged, repaired) = resume(&small.mdp, &small.rewards, start.clone());
         assert!(repaired.converged && repaired.backups == 0, "model {i}: {repaired:?}");
-        let (same, rewards, _) = unchanged.model();
+        let (same, rewards, _) = unchanged.model().unwrap();
         assert_inside(
             &exact_values(&Small { mdp: same, rewards, discount }, direction),
             &unchanged.solution(),
             "unchanged",
         );
-        let mut changed = Repair::new(&small.mdp, &small.rewards, discount, direction, &LIMITS).unwrap();
+        let mut changed = ask::repair(&small.mdp, &small.rewards, discount, direction, &LIMITS).unwrap();
         let change = random_change(&mut random, &changed, n).unwrap();
         changed.apply(&[change], &LIMITS).unwrap();
-        let (mdp, rewards, _) = changed.model();
+        let (mdp, rewards, _) = changed.model().unwrap();
         let (resumed, repaired) = resume(&mdp, &rewards, start);
         assert!(repaired.converged);
         let exact = exact_values(&Small { mdp, rewards, discount }, direction);
@@ -225,11 +259,8 @@ fn a_solve_is_resumed_after_a_change() {
 #[test]
 fn a_solve_of_another_size_is_not_resumed() {
     let (small, large) = (families::garnet(5, 2, 2, 1), families::garnet(6, 2, 2, 1));
-    let mut mdp = small.mdp.clone();
-    mdp.rewards = vec![Rewards { choices: small.rewards.clone(), ..Rewards::default() }];
-    let query = Query::Discounted { reward: None, discount: 0.9 };
-    let (_, start) = query.solve_for_repair(&mdp, Direction::Maximize, None, &LIMITS).unwrap();
-    let resumed =
-        Repair::resume(&large.mdp, &large.rewards, 0.9, Direction::Maximize, start.unwrap(), &LIMITS);
-    assert_eq!(resumed.err().unwrap(), "expected values of 6 states, found 5");
+    let question = discounted(0.9, Direction::Maximize);
+    let (_, start) = solve_for_repair(&small.mdp, &question, None, &LIMITS).unwrap();
+    let resumed = Repair::resume(&large.mdp, &question, start.unwrap(), &LIMITS);
+    assert_eq!(resumed.err().unwrap().to_string(), "expected values of 6 states, found 5");
 }

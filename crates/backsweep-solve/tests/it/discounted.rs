@@ -1,10 +1,11 @@
 //! Discounted values against exact rationals: never outside, by any method, stopped at any moment, with any number of threads.
 
-mod common;
-
+use crate::ask::{discounted, solve_discounted};
+use crate::common::{DISCOUNTS, Small, assert_inside, exact_values, random_model, rational};
 use backsweep::Random;
-use backsweep_solve::{Direction, Limits, METHODS, Method, NO_CHOICE, Solution, families, solve_discounted};
-use common::{DISCOUNTS, Small, assert_inside, exact_values, random_model, rational};
+use backsweep_bench::families;
+use backsweep_mdp::{Direction, Mdp, MdpBuilder, NO_CHOICE};
+use backsweep_solve::{DISCOUNTED_METHODS, DiscountedMethod, Error, Limits, Result, Solution};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const DIRECTIONS: [Direction; 2] = [Direction::Maximize, Direction::Minimize];
@@ -12,9 +13,9 @@ const DIRECTIONS: [Direction; 2] = [Direction::Maximize, Direction::Minimize];
 fn solve(
     small: &Small,
     direction: Direction,
-    method: Option<Method>,
+    method: Option<DiscountedMethod>,
     tolerance: f64,
-) -> Result<Solution, String> {
+) -> Result<Solution> {
     let limits = Limits { tolerance, stop: &|| false, threads: 1 };
     solve_discounted(&small.mdp, &small.rewards, small.discount, direction, method, &limits)
 }
@@ -29,7 +30,7 @@ fn exact_values_are_inside_every_interval() {
         small.discount = DISCOUNTS[i % DISCOUNTS.len()];
         let direction = DIRECTIONS[i / 8 % 2];
         let exact = exact_values(&small, direction);
-        for method in std::iter::once(None).chain(METHODS.map(Some)) {
+        for method in std::iter::once(None).chain(DISCOUNTED_METHODS.map(Some)) {
             let what = format!("model {i}, discount {}, {direction:?}, {method:?}", small.discount);
             // Values of a million are exact to about 1e-9; a residual of that is worth 1e-3.
             let tolerance = if small.discount < 0.9999 { 1e-7 } else { 0.1 };
@@ -38,16 +39,21 @@ fn exact_values_are_inside_every_interval() {
                     assert_inside(&exact, &solution, &what);
                     // Methods that iterate, when the caller insists on them, may give up where a million sweeps would be
                     // needed; the portfolio may not.
-                    let sweeps =
-                        [Method::Outward, Method::Simultaneous, Method::InPlace, Method::Krylov].map(Some);
+                    let sweeps = [
+                        DiscountedMethod::Outward,
+                        DiscountedMethod::Simultaneous,
+                        DiscountedMethod::InPlace,
+                        DiscountedMethod::Krylov,
+                    ]
+                    .map(Some);
                     let may_give_up = small.discount > 0.99 && sweeps.contains(&method);
                     assert!(solution.converged || may_give_up, "{what}: {:?}", solution.explanation);
                     check_policy(&small, &solution, &what);
                     solved += 1;
                 }
                 Err(error) => {
-                    assert_eq!(method, Some(Method::Backward), "{what}: {error}");
-                    assert!(error.contains("cycles"), "{error}");
+                    assert_eq!(method, Some(DiscountedMethod::Backward), "{what}: {error}");
+                    assert_eq!(error, Error::Cycles);
                     refused += 1;
                 }
             }
@@ -58,7 +64,7 @@ fn exact_values_are_inside_every_interval() {
 
 fn check_policy(small: &Small, solution: &Solution, what: &str) {
     for (s, &choice) in solution.policy.iter().enumerate() {
-        let choices = small.mdp.choices[s]..small.mdp.choices[s + 1];
+        let choices = small.mdp.choice_starts()[s]..small.mdp.choice_starts()[s + 1];
         assert!(
             choices.contains(&choice) || (choices.is_empty() && choice == NO_CHOICE),
             "{what}: state {s}"
@@ -73,7 +79,7 @@ fn impossible_tolerances_end() {
     for i in 0..150 {
         let small = random_model(&mut random, 6);
         let exact = exact_values(&small, Direction::Maximize);
-        for method in std::iter::once(None).chain(METHODS.map(Some)) {
+        for method in std::iter::once(None).chain(DISCOUNTED_METHODS.map(Some)) {
             let what = format!("model {i}, discount {}, {method:?}", small.discount);
             let Ok(solution) = solve(&small, Direction::Maximize, method, 1e-300) else { continue };
             assert_inside(&exact, &solution, &what);
@@ -92,7 +98,7 @@ fn intervals_hold_whenever_the_work_is_stopped() {
         let mut small = random_model(&mut random, 6);
         small.discount = DISCOUNTS[1 + i % 5];
         let exact = exact_values(&small, Direction::Minimize);
-        for method in std::iter::once(None).chain(METHODS.map(Some)) {
+        for method in std::iter::once(None).chain(DISCOUNTED_METHODS.map(Some)) {
             for last in 0..200 {
                 let asked = AtomicUsize::new(0);
                 let stop = || asked.fetch_add(1, Ordering::Relaxed) >= last;
@@ -123,12 +129,12 @@ fn intervals_hold_whenever_the_work_is_stopped() {
 fn threads_do_not_change_a_byte() {
     let garnet = families::garnet(30_000, 4, 10, 5);
     let layered = families::layered(100, 1000, 5);
-    let maze = families::Maze::new(120, 5).family();
+    let maze = families::MazeModel::new(120, 5).family();
     for (family, name) in [(garnet, "garnet"), (layered, "layered"), (maze, "maze")] {
-        for method in [None, Some(Method::Simultaneous)] {
+        for method in [None, Some(DiscountedMethod::Simultaneous)] {
             let solve = |threads| {
                 let limits = Limits { tolerance: 1e-5, stop: &|| false, threads };
-                let (mdp, rewards) = (&family.mdp, &family.rewards);
+                let (mdp, rewards) = (&family.mdp, &family.mdp.rewards[0].choices);
                 solve_discounted(mdp, rewards, family.discount, Direction::Maximize, method, &limits).unwrap()
             };
             let one = solve(1);
@@ -143,20 +149,24 @@ fn threads_do_not_change_a_byte() {
 #[test]
 fn methods_agree_on_families() {
     let families = [
-        ("maze", families::Maze::new(40, 1).family()),
+        ("maze", families::MazeModel::new(40, 1).family()),
         ("garnet", families::garnet(300, 3, 5, 1)),
         ("layered", families::layered(30, 20, 1)),
         ("corridor", families::corridor(400, None)),
         ("shuffled corridor", families::corridor(400, Some(1))),
     ];
     for (name, family) in families {
-        let small = Small { mdp: family.mdp, rewards: family.rewards, discount: family.discount };
+        let small = Small {
+            rewards: family.mdp.rewards[0].choices.clone(),
+            mdp: family.mdp,
+            discount: family.discount,
+        };
         for direction in DIRECTIONS {
             let reference = solve(&small, direction, None, 1e-6).unwrap();
             assert!(reference.converged, "{name}: {:?}", reference.explanation);
-            for method in METHODS {
+            for method in DISCOUNTED_METHODS {
                 let Ok(solution) = solve(&small, direction, Some(method), 1e-6) else {
-                    assert!(method == Method::Backward && name != "layered", "{name}, {method}");
+                    assert!(method == DiscountedMethod::Backward && name != "layered", "{name}, {method}");
                     continue;
                 };
                 assert!(solution.converged, "{name}, {method}: {:?}", solution.explanation);
@@ -177,11 +187,15 @@ fn the_portfolio_chooses() {
         ("backward", families::layered(30, 20, 1)),
         ("elimination: the envelope", families::corridor(2000, None)),
         ("elimination: renumbered", families::corridor(2000, Some(1))),
-        ("outward", families::Maze::new(100, 1).family()),
+        ("outward", families::MazeModel::new(100, 1).family()),
         ("simultaneous", families::garnet(2000, 3, 5, 1)),
     ];
     for (start, family) in expected {
-        let small = Small { mdp: family.mdp, rewards: family.rewards, discount: family.discount };
+        let small = Small {
+            rewards: family.mdp.rewards[0].choices.clone(),
+            mdp: family.mdp,
+            discount: family.discount,
+        };
         let solution = solve(&small, Direction::Maximize, None, 1e-4).unwrap();
         assert!(solution.explanation[0].starts_with(start), "{start}: {:?}", solution.explanation);
     }
@@ -196,7 +210,7 @@ fn extreme_numbers_stay_finite() {
             let mut small = random_model(&mut random, 5);
             small.rewards.iter_mut().for_each(|r| *r *= scale);
             let exact = exact_values(&small, Direction::Maximize);
-            for method in std::iter::once(None).chain(METHODS.map(Some)) {
+            for method in std::iter::once(None).chain(DISCOUNTED_METHODS.map(Some)) {
                 let Ok(solution) = solve(&small, Direction::Maximize, method, 1e-6 * scale) else { continue };
                 assert_inside(&exact, &solution, &format!("scale {scale}, {method:?}"));
             }
@@ -208,15 +222,14 @@ fn extreme_numbers_stay_finite() {
 #[test]
 fn a_hub_does_not_spoil_the_bound() {
     let n = 200_000;
-    let mut mdp = backsweep_mdp::Mdp { choices: vec![0, 1], arcs: vec![0, n], ..Default::default() };
-    mdp.targets = (0..n).collect();
-    mdp.probabilities = vec![1.0 / f64::from(n); n as usize];
-    for state in 1..n {
-        mdp.targets.push(0);
-        mdp.probabilities.push(1.0);
-        mdp.arcs.push(mdp.targets.len() as u32);
-        mdp.choices.push(state + 1);
+    let mut builder = MdpBuilder::default();
+    builder.add_choice((0..n).map(|target| (target, 1.0 / f64::from(n))));
+    builder.end_state();
+    for _ in 1..n {
+        builder.add_choice([(0, 1.0)]);
+        builder.end_state();
     }
+    let mdp = builder.finish().unwrap();
     let small = Small { rewards: vec![1.0; n as usize], mdp, discount: 0.9 };
     let solution = solve(&small, Direction::Maximize, None, 1e-8).unwrap();
     assert!(solution.converged, "{:?}", solution.explanation);
@@ -230,47 +243,38 @@ fn wrong_input_is_refused() {
     let good = || families::corridor(5, None);
     let solve = |family: &families::Family, tolerance: f64| {
         let limits = Limits { tolerance, stop: &|| false, threads: 1 };
-        solve_discounted(&family.mdp, &family.rewards, family.discount, Direction::Maximize, None, &limits)
+        let question = discounted(family.discount, Direction::Maximize);
+        backsweep_solve::solve(&family.mdp, &question, None, &limits)
     };
     assert!(solve(&good(), 1e-6).is_ok());
     type Spoil = fn(&mut families::Family);
-    let spoils: [(Spoil, &str); 14] = [
+    let spoils: [(Spoil, &str); 6] = [
         (|f| f.discount = 1.0, "the discount is 1"),
         (|f| f.discount = f64::NAN, "the discount is NaN"),
         (|f| f.discount = -0.1, "the discount is -0.1"),
-        (|f| f.rewards[3] = f64::NAN, "state 1, choice 1: the reward is NaN"),
-        (|f| f.rewards[3] = 1e151, "state 1, choice 1: the reward is"),
-        (|f| f.rewards.truncate(3), "expected 10 rewards"),
-        (|f| f.mdp.probabilities[2] = f64::INFINITY, "state 0, choice 1, arc 0"),
-        (|f| f.mdp.probabilities[2] = f64::NAN, "state 0, choice 1, arc 0"),
-        (|f| f.mdp.probabilities[2] = 0.0, "state 0, choice 1, arc 0"),
-        (|f| f.mdp.probabilities[2] = 0.6, "state 0, choice 1: the probabilities sum to 1.1"),
-        (|f| f.mdp.targets[2] = 5, "to state 5"),
-        (|f| f.mdp.choices[2] = 9, "expected ascending"),
-        (|f| f.mdp.arcs[10] = 1, "range from 0 to 1"),
-        (|f| f.mdp.choices.clear(), "no state that has them"),
+        (|f| f.mdp.rewards[0].choices[3] = f64::NAN, "state 1, choice 1: the reward '' is NaN"),
+        (|f| f.mdp.rewards[0].choices[3] = 1e151, "state 1, choice 1: the reward '' is"),
+        (|f| f.mdp.rewards[0].choices.truncate(3), "found 3; expected 10"),
     ];
     for (spoil, expected) in spoils {
         let mut family = good();
         spoil(&mut family);
-        let error = solve(&family, 1e-6).unwrap_err();
+        let error = solve(&family, 1e-6).unwrap_err().to_string();
         assert!(error.contains(expected), "expected {expected:?}, found {error:?}");
     }
     for tolerance in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(solve(&good(), tolerance).unwrap_err().contains("tolerance"));
+        assert!(solve(&good(), tolerance).unwrap_err().to_string().contains("tolerance"));
     }
 }
 
 #[test]
 fn empty_models_are_solved() {
-    for mdp in [
-        backsweep_mdp::Mdp::default(),
-        backsweep_mdp::Mdp { choices: vec![0], arcs: vec![0], ..Default::default() },
-        backsweep_mdp::Mdp { choices: vec![0, 0, 0], arcs: vec![0], ..Default::default() },
-    ] {
+    let mut builder = MdpBuilder::default();
+    (0..2).for_each(|_| builder.end_state());
+    for mdp in [Mdp::default(), builder.finish().unwrap()] {
         let n = mdp.n_states();
         let small = Small { mdp, rewards: vec![], discount: 0.9 };
-        for method in std::iter::once(None).chain(METHODS.map(Some)) {
+        for method in std::iter::once(None).chain(DISCOUNTED_METHODS.map(Some)) {
             let solution = solve(&small, Direction::Maximize, method, 1e-6).unwrap();
             assert!(solution.converged, "{method:?}");
             assert_eq!(solution.lower, vec![0.0; n]);
@@ -281,9 +285,9 @@ fn empty_models_are_solved() {
 
 #[test]
 fn methods_have_names() {
-    for method in METHODS {
-        assert_eq!(method.to_string().parse::<Method>().unwrap(), method);
+    for method in DISCOUNTED_METHODS {
+        assert_eq!(DiscountedMethod::named(&method.to_string()).unwrap(), method);
     }
-    let error = "magic".parse::<Method>().unwrap_err();
+    let error = DiscountedMethod::named("magic").unwrap_err().to_string();
     assert!(error.contains("magic") && error.contains("outward"), "{error}");
 }

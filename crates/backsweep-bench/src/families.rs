@@ -4,40 +4,31 @@
 //! generator, so walls and probabilities differ in detail while sizes and shapes agree.
 
 use backsweep::Random;
-use backsweep_mdp::Mdp;
+use backsweep_mdp::{Mdp, MdpBuilder, Rewards};
 
-/// A model with its expected rewards per choice and its discount; values are maximized.
+/// A model with its discount; values are maximized.
 pub struct Family {
-    /// The model.
+    /// The model, with one reward per choice.
     pub mdp: Mdp,
-    /// One reward per choice.
-    pub rewards: Vec<f64>,
     /// The discount.
     pub discount: f64,
 }
 
 /// Appends states.
-struct Builder {
-    family: Family,
+#[derive(Default)]
+struct FamilyBuilder {
+    builder: MdpBuilder,
+    rewards: Vec<f64>,
 }
 
-impl Builder {
-    fn new(discount: f64) -> Self {
-        let mdp = Mdp { choices: vec![0], arcs: vec![0], ..Mdp::default() };
-        Self { family: Family { mdp, rewards: Vec::new(), discount } }
-    }
-
+impl FamilyBuilder {
     fn choice(&mut self, reward: f64, outcomes: impl IntoIterator<Item = (u32, f64)>) {
-        for (target, p) in outcomes {
-            self.family.mdp.targets.push(target);
-            self.family.mdp.probabilities.push(p);
-        }
-        self.family.mdp.arcs.push(self.family.mdp.targets.len() as u32);
-        self.family.rewards.push(reward);
+        self.builder.add_choice(outcomes);
+        self.rewards.push(reward);
     }
 
     fn end_state(&mut self) {
-        self.family.mdp.choices.push(self.family.rewards.len() as u32);
+        self.builder.end_state();
     }
 
     /// A state that every choice stays in, without reward.
@@ -46,6 +37,12 @@ impl Builder {
             self.choice(0.0, [(state, 1.0)]);
         }
         self.end_state();
+    }
+
+    fn finish(self, discount: f64) -> Family {
+        let mut mdp = self.builder.finish().expect("every row was built from states and a normalized sum");
+        mdp.rewards = vec![Rewards { choices: self.rewards, ..Rewards::default() }];
+        Family { mdp, discount }
     }
 }
 
@@ -59,7 +56,7 @@ fn probabilities(rng: &mut Random, n: usize) -> Vec<f64> {
 /// A random model that never ends: `n_actions` choices per state, `n_successors` random successors each, discount 0.99.
 pub fn garnet(n_states: usize, n_actions: usize, n_successors: usize, seed: u64) -> Family {
     let mut rng = Random::from_seed(seed);
-    let mut builder = Builder::new(0.99);
+    let mut builder = FamilyBuilder::default();
     for _ in 0..n_states {
         for _ in 0..n_actions {
             let p = probabilities(&mut rng, n_successors);
@@ -69,14 +66,14 @@ pub fn garnet(n_states: usize, n_actions: usize, n_successors: usize, seed: u64)
         }
         builder.end_state();
     }
-    builder.family
+    builder.finish(0.99)
 }
 
 /// Layers of states, each state with three choices that lead to four random states of the next layer, the last layer to
 /// an end; discount 0.999.
 pub fn layered(n_layers: usize, width: usize, seed: u64) -> Family {
     let mut rng = Random::from_seed(seed);
-    let mut builder = Builder::new(0.999);
+    let mut builder = FamilyBuilder::default();
     let end = n_layers * width;
     for state in 0..end {
         let next = (state / width + 1) * width;
@@ -90,7 +87,7 @@ pub fn layered(n_layers: usize, width: usize, seed: u64) -> Family {
         builder.end_state();
     }
     builder.absorbing(end as u32, 3);
-    builder.family
+    builder.finish(0.999)
 }
 
 /// A corridor with the end at its last state; one choice mostly steps forward, the other jumps two forward or one
@@ -106,7 +103,7 @@ pub fn corridor(n_states: usize, shuffled_by: Option<u64>) -> Family {
     let mut place = vec![0; n_states];
     name.iter().enumerate().for_each(|(place_of, &name)| place[name as usize] = place_of);
     let last = n_states - 1;
-    let mut builder = Builder::new(0.999);
+    let mut builder = FamilyBuilder::default();
     for (state, &i) in place.iter().enumerate() {
         if i == last {
             builder.absorbing(state as u32, 2);
@@ -117,14 +114,14 @@ pub fn corridor(n_states: usize, shuffled_by: Option<u64>) -> Family {
         builder.choice(reward, [(name[(i + 2).min(last)], 0.5), (name[i.saturating_sub(1)], 0.5)]);
         builder.end_state();
     }
-    builder.family
+    builder.finish(0.999)
 }
 
 /// A row of a maze: state, direction, outcomes.
-pub type Row = (usize, usize, Vec<(u32, f64)>);
+pub type MazeRow = (usize, usize, Vec<(u32, f64)>);
 
 /// A grid with walls.
-pub struct Maze {
+pub struct MazeModel {
     size: i32,
     free: Vec<bool>,
     /// The state of each cell; `u32::MAX` for walls and for cells that the goal cannot be reached from.
@@ -132,7 +129,7 @@ pub struct Maze {
     cells: Vec<(i32, i32)>,
 }
 
-impl Maze {
+impl MazeModel {
     /// A square grid, a fifth of it walls; the goal is the last cell.
     pub fn new(size: usize, seed: u64) -> Self {
         let mut rng = Random::from_seed(seed);
@@ -172,7 +169,7 @@ impl Maze {
 
     /// The model: four directions, each with up to 15 cells in sight, equally likely; -1 per step, discount 0.99.
     pub fn family(&self) -> Family {
-        let mut builder = Builder::new(0.99);
+        let mut builder = FamilyBuilder::default();
         for state in 0..self.n_states() - 1 {
             for direction in 0..4 {
                 builder.choice(-1.0, self.outcomes(state, direction, None));
@@ -180,7 +177,7 @@ impl Maze {
             builder.end_state();
         }
         builder.absorbing(self.n_states() as u32 - 1, 4);
-        builder.family
+        builder.finish(0.99)
     }
 
     /// The outcomes of a direction in a state, if the cell of the state `wall` were a wall.
@@ -218,7 +215,7 @@ impl Maze {
     }
 
     /// The rows (state, direction, outcomes) that change when the cell of a state becomes a wall.
-    pub fn changes(&self, wall: usize) -> Vec<Row> {
+    pub fn changes(&self, wall: usize) -> Vec<MazeRow> {
         let (row, column) = self.cells[wall];
         let mut changed = Vec::new();
         for (r, c) in (row - 3..=row + 3).flat_map(|r| (column - 3..=column + 3).map(move |c| (r, c))) {

@@ -1,11 +1,15 @@
 //! Repairs without discount: chains of changes against fresh solves, and walls of a maze without a fresh solve.
 
-mod common;
-
+use crate::common::{random_model, random_reward, random_row};
 use backsweep::Random;
+use backsweep_bench::families;
+use backsweep_mdp::{Change, Direction, Objective, Question};
 use backsweep_mdp::{Label, Mdp, Rewards};
-use backsweep_solve::{Change, Direction, Limits, Query, Repair, Solution, families};
-use common::{random_model, random_reward, random_row};
+use backsweep_solve::{Limits, Repair, Solution, solve};
+
+fn asked(objective: &Objective, direction: Direction) -> Question {
+    Question { objective: objective.clone(), direction }
+}
 
 const LIMITS: Limits = Limits { tolerance: 1e-6, stop: &|| false, threads: 1 };
 
@@ -44,7 +48,7 @@ fn model(random: &mut Random, paid: Paid) -> Mdp {
 }
 
 fn change(random: &mut Random, repair: &Repair, n: u32, paid: Paid) -> Change {
-    let (_, _, ids) = repair.model();
+    let (_, _, ids) = repair.model().unwrap();
     let state = random.below(n);
     // Mostly rows that lose nothing, so that goals can be certain.
     let ends = random.chance(0.2);
@@ -72,21 +76,21 @@ fn assert_same(kept: &Solution, fresh: &Solution, what: &str) {
 
 /// A chain of changes; after each, a fresh solve of the model as it is then must agree. Returns how many were repaired
 /// without one.
-fn chain(query: &Query, direction: Direction, paid: Paid, n_changes: usize, seed: u64) -> usize {
+fn chain(query: &Objective, direction: Direction, paid: Paid, n_changes: usize, seed: u64) -> usize {
     let mut random = Random::from_seed(seed);
     let first = model(&mut random, paid);
     let n = first.n_states() as u32;
     let (goal, avoid) = (first.labels[0].states.clone(), first.labels[1].states.clone());
-    let mut repair = Repair::ask(query, &first, direction, &LIMITS).unwrap();
+    let mut repair = Repair::new(&first, &asked(query, direction), &LIMITS).unwrap();
     let mut local = 0;
     for i in 0..n_changes {
         let change = change(&mut random, &repair, n, paid);
         let what = format!("{query}, {direction:?}, chain {seed}, change {i}: {change:?}");
         let repaired = repair.apply(std::slice::from_ref(&change), &LIMITS).unwrap();
         local += usize::from(!repaired.solved_afresh);
-        let (mdp, rewards, ids) = repair.model();
+        let (mdp, rewards, ids) = repair.model().unwrap();
         let mdp = labelled(mdp, rewards, &goal, &avoid);
-        let fresh = query.solve(&mdp, direction, None, &LIMITS).unwrap();
+        let fresh = solve(&mdp, &asked(query, direction), None, &LIMITS).unwrap();
         let kept = repair.solution();
         assert_same(&kept, &fresh, &what);
         assert_eq!(repaired.converged, kept.converged, "{what}");
@@ -100,16 +104,16 @@ fn chain(query: &Query, direction: Direction, paid: Paid, n_changes: usize, seed
     local
 }
 
-fn until() -> Query {
-    Query::Total { reward: Some("r".to_owned()), until: Some("goal".to_owned()) }
+fn until() -> Objective {
+    Objective::Total { reward: Some("r".to_owned()), until: Some("goal".to_owned()) }
 }
 
-fn total() -> Query {
-    Query::Total { reward: Some("r".to_owned()), until: None }
+fn total() -> Objective {
+    Objective::Total { reward: Some("r".to_owned()), until: None }
 }
 
-fn reach(avoid: bool) -> Query {
-    Query::Reach { goal: "goal".to_owned(), avoid: avoid.then(|| "avoid".to_owned()), steps: None }
+fn reach(avoid: bool) -> Objective {
+    Objective::Reach { goal: "goal".to_owned(), avoid: avoid.then(|| "avoid".to_owned()), steps: None }
 }
 
 #[test]
@@ -134,9 +138,10 @@ fn chains_of_probabilities_agree_with_fresh_solves() {
 
 #[test]
 fn chains_of_other_questions_agree_with_fresh_solves() {
-    let steps = Query::Horizon { reward: Some("r".to_owned()), steps: 7, discount: 1.0 };
-    let within = Query::Reach { goal: "goal".to_owned(), avoid: Some("avoid".to_owned()), steps: Some(5) };
-    let average = Query::Average { reward: Some("r".to_owned()) };
+    let steps = Objective::Horizon { reward: Some("r".to_owned()), steps: 7, discount: 1.0 };
+    let within =
+        Objective::Reach { goal: "goal".to_owned(), avoid: Some("avoid".to_owned()), steps: Some(5) };
+    let average = Objective::Average { reward: Some("r".to_owned()) };
     for (i, query) in [until(), total(), steps, within, average].iter().enumerate() {
         for direction in [Direction::Maximize, Direction::Minimize] {
             chain(query, direction, Paid::Any, 1000, 30 + i as u64);
@@ -153,7 +158,7 @@ fn changes_that_cannot_matter_are_not_solved_again() {
         for direction in [Direction::Maximize, Direction::Minimize] {
             let here: usize =
                 (50..54).map(|seed| chain(query, direction, Paid::Any, 1000, seed + i as u64)).sum();
-            let asked = !matches!(query, Query::Total { .. });
+            let asked = !matches!(query, Objective::Total { .. });
             assert!(!asked || here >= 400, "{query}, {direction:?}: {here} of 4,000");
             local += here;
         }
@@ -168,13 +173,13 @@ fn what_if_leaves_no_trace() {
         let mut random = Random::from_seed(60 + seed as u64);
         let first = model(&mut random, Paid::Costs);
         let n = first.n_states() as u32;
-        let mut repair = Repair::ask(query, &first, Direction::Minimize, &LIMITS).unwrap();
+        let mut repair = Repair::new(&first, &asked(query, Direction::Minimize), &LIMITS).unwrap();
         for i in 0..200 {
             let changes: Vec<Change> = (0..3).map(|_| change(&mut random, &repair, n, Paid::Costs)).collect();
-            let (before, model) = (repair.solution(), repair.model().0.n_choices());
+            let (before, model) = (repair.solution(), repair.model().unwrap().0.n_choices());
             let Ok(answer) = repair.what_if(&changes, &LIMITS) else { continue };
             assert_eq!(repair.solution(), before, "{query}, round {i}");
-            assert_eq!(repair.model().0.n_choices(), model);
+            assert_eq!(repair.model().unwrap().0.n_choices(), model);
             repair.apply(&changes, &LIMITS).unwrap();
             for s in 0..n as usize {
                 let (after, made) = (answer.after[s], repair.value(s));
@@ -187,12 +192,12 @@ fn what_if_leaves_no_trace() {
 /// One wall of a maze: few backups, no fresh solve, and the values of a fresh solve.
 #[test]
 fn a_wall_of_a_maze_without_discount_is_repaired_locally() {
-    let maze = families::Maze::new(40, 3);
+    let maze = families::MazeModel::new(40, 3);
     let family = maze.family();
     let goal = maze.n_states() as u32 - 1;
-    let costs: Vec<f64> = family.rewards.iter().map(|r| -r).collect();
+    let costs: Vec<f64> = family.mdp.rewards[0].choices.iter().map(|r| -r).collect();
     let first = labelled(family.mdp.clone(), costs, &[goal], &[]);
-    let mut repair = Repair::ask(&until(), &first, Direction::Minimize, &LIMITS).unwrap();
+    let mut repair = Repair::new(&first, &asked(&until(), Direction::Minimize), &LIMITS).unwrap();
     assert!(repair.solution().converged);
     let mut random = Random::from_seed(7);
     let mut local = 0;
@@ -201,14 +206,17 @@ fn a_wall_of_a_maze_without_discount_is_repaired_locally() {
         let rows: Vec<Change> = maze
             .changes(wall)
             .into_iter()
-            .map(|(s, a, outcomes)| Change::Outcomes { choice: first.choices[s] + a as u32, outcomes })
+            .map(|(s, a, outcomes)| Change::Outcomes {
+                choice: first.choice_starts()[s] + a as u32,
+                outcomes,
+            })
             .collect();
         let repaired = repair.apply(&rows, &LIMITS).unwrap();
         assert!(repaired.converged);
         local += usize::from(!repaired.solved_afresh);
-        let (mdp, rewards, _) = repair.model();
+        let (mdp, rewards, _) = repair.model().unwrap();
         let mdp = labelled(mdp, rewards, &[goal], &[]);
-        let fresh = until().solve(&mdp, Direction::Minimize, None, &LIMITS).unwrap();
+        let fresh = solve(&mdp, &asked(&until(), Direction::Minimize), None, &LIMITS).unwrap();
         assert_same(&repair.solution(), &fresh, &format!("wall {wall}"));
     }
     assert!(local >= 10, "{local} of 20 walls were repaired without a fresh solve");
@@ -217,13 +225,13 @@ fn a_wall_of_a_maze_without_discount_is_repaired_locally() {
 /// Stopped at once, intervals are wider and still hold; the next repair finishes the work.
 #[test]
 fn a_stopped_repair_is_proven_and_can_continue() {
-    let maze = families::Maze::new(30, 3);
+    let maze = families::MazeModel::new(30, 3);
     let family = maze.family();
     let goal = maze.n_states() as u32 - 1;
-    let costs: Vec<f64> = family.rewards.iter().map(|r| -r).collect();
+    let costs: Vec<f64> = family.mdp.rewards[0].choices.iter().map(|r| -r).collect();
     let first = labelled(family.mdp, costs, &[goal], &[]);
     for query in [until(), reach(false)] {
-        let mut repair = Repair::ask(&query, &first, Direction::Minimize, &LIMITS).unwrap();
+        let mut repair = Repair::new(&first, &asked(&query, Direction::Minimize), &LIMITS).unwrap();
         let changes: Vec<Change> = (0..500).map(|choice| Change::Reward { choice, reward: 3.0 }).collect();
         repair.apply(&changes, &Limits { stop: &|| true, ..LIMITS }).unwrap();
         let stopped = repair.solution();
@@ -240,7 +248,7 @@ fn a_stopped_repair_is_proven_and_can_continue() {
 #[test]
 fn changes_that_leave_the_graph_are_solved_again_in_part() {
     let models = [
-        families::Maze::new(22, 3).family().mdp,
+        families::MazeModel::new(22, 3).family().mdp,
         families::corridor(500, None).mdp,
         families::layered(30, 20, 7).mdp,
         families::garnet(400, 3, 4, 5).mdp,
@@ -260,17 +268,17 @@ fn changes_that_leave_the_graph_are_solved_again_in_part() {
             let rewards = (0..mdp.n_choices()).map(|_| paid(&mut random)).collect();
             let traps: Vec<u32> = (1..n - 1).filter(|_| random.chance(0.03)).collect();
             let first = labelled(mdp.clone(), rewards, &[n - 1], &traps);
-            let mut repair = Repair::ask(&query, &first, direction, &LIMITS).unwrap();
+            let mut repair = Repair::new(&first, &asked(&query, direction), &LIMITS).unwrap();
             let (mut local, mut in_part) = (0, 0);
             for step in 0..60 {
                 let choice = random.below(mdp.n_choices() as u32 - 4);
                 let row = mdp.arcs_of(choice as usize);
                 let mut outcomes: Vec<(u32, f64)> =
-                    row.clone().map(|a| (mdp.targets[a], 0.1 + random.unit())).collect();
+                    row.clone().map(|a| (mdp.targets()[a], 0.1 + random.unit())).collect();
                 let sum: f64 = outcomes.iter().map(|(_, p)| p).sum();
                 outcomes.iter_mut().for_each(|(_, p)| *p /= sum);
                 if random.chance(0.2) {
-                    outcomes[0].0 = mdp.targets[random.below(mdp.n_arcs() as u32) as usize];
+                    outcomes[0].0 = mdp.targets()[random.below(mdp.n_arcs() as u32) as usize];
                 }
                 let change = match random.below(3) {
                     0 => Change::Reward { choice, reward: paid(&mut random) },
@@ -284,9 +292,9 @@ fn changes_that_leave_the_graph_are_solved_again_in_part() {
                 local += usize::from(!repaired.solved_afresh);
                 let kept = repair.solution();
                 in_part += usize::from(kept.explanation.iter().any(|line| line.contains("solved again")));
-                let (changed, rewards, _) = repair.model();
+                let (changed, rewards, _) = repair.model().unwrap();
                 let changed = labelled(changed, rewards, &[n - 1], &traps);
-                let fresh = query.solve(&changed, direction, None, &LIMITS).unwrap();
+                let fresh = solve(&changed, &asked(&query, direction), None, &LIMITS).unwrap();
                 assert_same(&kept, &fresh, &what);
             }
             // Smallest totals are infinite: the loop pays.

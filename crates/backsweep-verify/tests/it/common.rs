@@ -1,8 +1,7 @@
 //! An oracle that is slow and plain: every policy there is, each by Gaussian elimination.
 
 use backsweep::Random;
-use backsweep_mdp::{Label, Mdp, Rewards};
-use backsweep_verify::{Direction, Objective};
+use backsweep_mdp::{Direction, Label, Mdp, MdpBuilder, Objective, Rewards};
 
 /// A number below `n`.
 pub fn below(random: &mut Random, n: usize) -> usize {
@@ -13,7 +12,7 @@ pub fn below(random: &mut Random, n: usize) -> usize {
 /// Probabilities are eighths, so that rows sum to 1 exactly.
 pub fn random_mdp(random: &mut Random) -> Mdp {
     let n = 2 + below(random, 5);
-    let mut mdp = Mdp { choices: vec![0], arcs: vec![0], ..Mdp::default() };
+    let mut builder = MdpBuilder::default();
     let mut rewards = Rewards { name: "cost".to_owned(), ..Rewards::default() };
     let ending = below(random, 3) == 0;
     // Some models have costs, or rewards of both signs. Uneven numbers, so that loops do not cancel by chance.
@@ -28,14 +27,14 @@ pub fn random_mdp(random: &mut Random) -> Mdp {
                 row[if local < n { local } else { below(random, 2).min(n - 1) }] += 1;
             });
             for (target, weight) in row.iter().enumerate().filter(|(_, weight)| **weight > 0) {
-                mdp.targets.push(target as u32);
-                mdp.probabilities.push(f64::from(*weight) / 8.0);
+                builder.add_arc(target as u32, f64::from(*weight) / 8.0);
             }
-            mdp.arcs.push(mdp.targets.len() as u32);
+            builder.end_choice();
             rewards.choices.push(below(random, 3) as f64 - least);
         }
-        mdp.choices.push(mdp.arcs.len() as u32 - 1);
+        builder.end_state();
     }
+    let mut mdp = builder.finish().unwrap();
     mdp.rewards.push(rewards);
     mdp.labels.push(Label { name: "goal".to_owned(), states: vec![below(random, n) as u32] });
     let bad = below(random, n) as u32;
@@ -50,7 +49,7 @@ pub fn random_objective(random: &mut Random, mdp: &Mdp) -> (Objective, Direction
     let direction = if below(random, 2) == 0 { Direction::Maximize } else { Direction::Minimize };
     let reward = Some("cost".to_owned());
     let objective = match below(random, 9) {
-        4 | 5 => Objective::Episode { reward },
+        4 | 5 => Objective::Total { reward, until: None },
         6 => Objective::Average { reward },
         7 => {
             let discount = [0.5, 1.0][below(random, 2)];
@@ -58,16 +57,20 @@ pub fn random_objective(random: &mut Random, mdp: &Mdp) -> (Objective, Direction
         }
         8 => {
             let avoid = (below(random, 2) == 0).then(|| "bad".to_owned());
-            Objective::Within { goal: "goal".to_owned(), avoid, steps: below(random, 6) as u64 }
+            Objective::Reach { goal: "goal".to_owned(), avoid, steps: Some(below(random, 6) as u64) }
         }
         0 => {
             let discount = [0.0, 0.5, 0.9, 0.99, 0.999][below(random, 5)];
             Objective::Discounted { discount, reward: None }
         }
         1 if mdp.rewards[0].choices.iter().all(|reward| *reward >= 0.0) => {
-            Objective::Total { reward, until: "goal".to_owned() }
+            Objective::Total { reward, until: Some("goal".to_owned()) }
         }
-        kind => Objective::Reach { goal: "goal".to_owned(), avoid: (kind == 2).then(|| "bad".to_owned()) },
+        kind => Objective::Reach {
+            goal: "goal".to_owned(),
+            avoid: (kind == 2).then(|| "bad".to_owned()),
+            steps: None,
+        },
     };
     (objective, direction)
 }
@@ -77,8 +80,8 @@ pub fn evaluate(mdp: &Mdp, objective: &Objective, direction: Direction, policy: 
     let n = mdp.n_states();
     match objective {
         Objective::Average { .. } => return long_run(mdp, policy).1,
-        Objective::Episode { .. } => return episode(mdp, policy),
-        Objective::Horizon { .. } | Objective::Within { .. } => {
+        Objective::Total { until: None, .. } => return episode(mdp, policy),
+        Objective::Horizon { .. } | Objective::Reach { steps: Some(_), .. } => {
             return steps(mdp, objective, direction, Some(policy)).0;
         }
         _ => {}
@@ -95,7 +98,7 @@ pub fn evaluate(mdp: &Mdp, objective: &Objective, direction: Direction, policy: 
         Objective::Discounted { discount, .. } => {
             (vec![true; n], *discount, vec![0.0; n], (0..n).map(reward).collect())
         }
-        Objective::Reach { goal, avoid } => {
+        Objective::Reach { goal, avoid, .. } => {
             let goal = has(goal);
             let avoid = avoid.as_ref().map_or(vec![false; n], |avoid| has(avoid));
             let moves = |state: usize| !goal[state] && !avoid[state];
@@ -103,12 +106,12 @@ pub fn evaluate(mdp: &Mdp, objective: &Objective, direction: Direction, policy: 
             let open = (0..n).map(|state| can[state] && !goal[state]).collect();
             (open, 1.0, goal.iter().map(|goal| f64::from(u8::from(*goal))).collect(), vec![0.0; n])
         }
-        Objective::Total { until, .. } => {
+        Objective::Total { until: Some(until), .. } => {
             let goal = has(until);
             let can = reaches(mdp, &goal, &row, &|state| !goal[state]);
             let mut misses: Vec<bool> = can.iter().map(|can| !can).collect();
             for state in (0..n).filter(|&state| !goal[state]) {
-                misses[state] |= mdp.probabilities[row(state)].iter().sum::<f64>() < 1.0;
+                misses[state] |= mdp.probabilities()[row(state)].iter().sum::<f64>() < 1.0;
             }
             let infinite = reaches(mdp, &misses, &row, &|state| !goal[state] && !misses[state]);
             let open = (0..n).map(|state| !infinite[state] && !goal[state]).collect();
@@ -125,7 +128,7 @@ pub fn evaluate(mdp: &Mdp, objective: &Objective, direction: Direction, policy: 
         equation[i] = 1.0;
         equation[unknown.len()] = constant[state];
         for arc in row(state) {
-            let (target, p) = (mdp.targets[arc] as usize, discount * mdp.probabilities[arc]);
+            let (target, p) = (mdp.targets()[arc] as usize, discount * mdp.probabilities()[arc]);
             match place(target) {
                 Some(j) => equation[j] -= p,
                 None => equation[unknown.len()] += p * known[target],
@@ -147,7 +150,7 @@ fn reaches(
     let mut found = set.to_vec();
     for _ in 0..found.len() {
         for state in (0..found.len()).filter(|&state| moves(state)) {
-            found[state] |= row(state).any(|arc| found[mdp.targets[arc] as usize]);
+            found[state] |= row(state).any(|arc| found[mdp.targets()[arc] as usize]);
         }
     }
     found
@@ -178,7 +181,7 @@ fn long_run(mdp: &Mdp, policy: &[Option<u32>]) -> (Vec<Vec<f64>>, Vec<f64>) {
         row[state] = 0.5;
         let choice = policy.get(state).copied().flatten();
         for arc in choice.map_or(0..0, |choice| mdp.arcs_of(choice as usize)) {
-            row[mdp.targets[arc] as usize] += 0.5 * mdp.probabilities[arc];
+            row[mdp.targets()[arc] as usize] += 0.5 * mdp.probabilities()[arc];
         }
         row[n] += 1.0 - row.iter().sum::<f64>();
     }
@@ -224,8 +227,8 @@ fn episode(mdp: &Mdp, policy: &[Option<u32>]) -> Vec<f64> {
         equation[transient.len()] = reward(state);
         let arcs = policy[state].map(|choice| mdp.arcs_of(choice as usize)).unwrap_or(0..0);
         for arc in arcs {
-            if let Some(j) = place(mdp.targets[arc] as usize) {
-                equation[j] -= mdp.probabilities[arc];
+            if let Some(j) = place(mdp.targets()[arc] as usize) {
+                equation[j] -= mdp.probabilities()[arc];
             }
         }
         system.push(equation);
@@ -252,12 +255,12 @@ fn steps(
     let has = |label: &str, state: usize| mdp.label(label).unwrap().contains(&(state as u32));
     let (n_steps, discount, paid) = match objective {
         Objective::Horizon { steps, discount, .. } => (*steps, *discount, true),
-        Objective::Within { steps, .. } => (*steps, 1.0, false),
+        Objective::Reach { steps: Some(steps), .. } => (*steps, 1.0, false),
         other => panic!("{other:?} has no number of steps"),
     };
     let fixed = |state: usize| match objective {
-        Objective::Within { goal, .. } if has(goal, state) => Some(1.0),
-        Objective::Within { avoid: Some(avoid), .. } if has(avoid, state) => Some(0.0),
+        Objective::Reach { goal, .. } if has(goal, state) => Some(1.0),
+        Objective::Reach { avoid: Some(avoid), .. } if has(avoid, state) => Some(0.0),
         _ => None,
     };
     let rewards = mdp.expected_rewards(None).unwrap();
@@ -268,8 +271,10 @@ fn steps(
         let before = values.clone();
         for state in (0..n).filter(|&state| fixed(state).is_none()) {
             let q = |choice: usize| {
-                let mean: f64 =
-                    mdp.arcs_of(choice).map(|a| mdp.probabilities[a] * before[mdp.targets[a] as usize]).sum();
+                let mean: f64 = mdp
+                    .arcs_of(choice)
+                    .map(|a| mdp.probabilities()[a] * before[mdp.targets()[a] as usize])
+                    .sum();
                 discount * mean + if paid { rewards[choice] } else { 0.0 }
             };
             let only = first.filter(|_| step == n_steps).and_then(|first| first[state]);
@@ -285,7 +290,7 @@ fn steps(
 /// The best values, and a policy that has them in every state; `None` if a policy's value is undefined.
 pub fn solve(mdp: &Mdp, objective: &Objective, direction: Direction) -> Option<(Vec<f64>, Vec<Option<u32>>)> {
     let n = mdp.n_states();
-    if matches!(objective, Objective::Horizon { .. } | Objective::Within { .. }) {
+    if matches!(objective, Objective::Horizon { .. } | Objective::Reach { steps: Some(_), .. }) {
         return Some(steps(mdp, objective, direction, None));
     }
     let first: Vec<Option<u32>> =

@@ -1,0 +1,265 @@
+//! A known Markov decision process as flat arrays.
+
+use crate::check::check_row;
+use crate::{Error, Place, Result};
+
+/// A known MDP in compressed rows.
+///
+/// The probabilities of a choice sum to at most 1; the mass that no arc carries ends the episode, which is worth 0. A state
+/// without choices is terminal, worth 0.
+///
+/// The rows are private, so that they are always consistent (see [`Mdp::check`]). What is said about them (rewards, labels,
+/// names) is checked where it is used and before it is written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mdp {
+    /// The choices of state `s` are `choices[s]..choices[s + 1]`.
+    pub(crate) choices: Vec<u32>,
+    /// The arcs of choice `c` are `arcs[c]..arcs[c + 1]`.
+    pub(crate) arcs: Vec<u32>,
+    /// The state that each arc leads to.
+    pub(crate) targets: Vec<u32>,
+    /// The probability of each arc, above 0.
+    pub(crate) probabilities: Vec<f64>,
+    /// Rewards by name; a file without a name for its rewards uses the empty string.
+    pub rewards: Vec<Rewards>,
+    /// Sets of states by name, for instance `goal`; the states of each in ascending order.
+    pub labels: Vec<Label>,
+    /// The states in which episodes begin, in ascending order; may be empty.
+    pub initial: Vec<u32>,
+    /// The name of each state; empty if states have only numbers.
+    pub state_names: Vec<String>,
+    /// The name of each choice's action; empty if actions have only numbers.
+    pub action_names: Vec<String>,
+    /// Whether the model is a Markov chain, without decisions: every state has at most one choice. Only writers use it, so
+    /// that a chain stays a chain for other tools.
+    pub chain: bool,
+}
+
+/// One reward structure. The reward of a choice is its state's reward plus its own plus the mean of its arcs'.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rewards {
+    /// Its name.
+    pub name: String,
+    /// A reward per state, received whenever a choice of the state is taken; empty if there is none.
+    pub states: Vec<f64>,
+    /// A reward per choice; empty if there is none.
+    pub choices: Vec<f64>,
+    /// A reward per arc; empty if there is none.
+    pub arcs: Vec<f64>,
+}
+
+/// A named set of states.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Label {
+    /// Its name.
+    pub name: String,
+    /// Its states, in ascending order.
+    pub states: Vec<u32>,
+}
+
+impl Default for Mdp {
+    /// A model without states.
+    fn default() -> Self {
+        Self {
+            choices: vec![0],
+            arcs: vec![0],
+            targets: Vec::new(),
+            probabilities: Vec::new(),
+            rewards: Vec::new(),
+            labels: Vec::new(),
+            initial: Vec::new(),
+            state_names: Vec::new(),
+            action_names: Vec::new(),
+            chain: false,
+        }
+    }
+}
+
+impl Mdp {
+    /// A model from arrays as [`choice_starts`](Self::choice_starts) and the other three return them.
+    ///
+    /// # Errors
+    /// If offsets do not begin at 0, decrease, or do not end at the number of choices and arcs, or as
+    /// [`MdpBuilder::finish`](crate::MdpBuilder::finish).
+    pub fn from_arrays(
+        choices: Vec<u32>,
+        arcs: Vec<u32>,
+        targets: Vec<u32>,
+        probabilities: Vec<f64>,
+    ) -> Result<Self> {
+        let mdp = Self { choices, arcs, targets, probabilities, ..Self::default() };
+        mdp.check_offsets()?;
+        mdp.check_rows()?;
+        Ok(mdp)
+    }
+
+    /// How many states there are.
+    pub fn n_states(&self) -> usize {
+        self.choices.len() - 1
+    }
+
+    /// How many choices there are.
+    pub fn n_choices(&self) -> usize {
+        self.arcs.len() - 1
+    }
+
+    /// How many arcs there are.
+    pub fn n_arcs(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Where the choices of each state begin; one more entry than there are states, the last of which is their number.
+    pub fn choice_starts(&self) -> &[u32] {
+        &self.choices
+    }
+
+    /// Where the arcs of each choice begin; one more entry than there are choices, the last of which is their number.
+    pub fn arc_starts(&self) -> &[u32] {
+        &self.arcs
+    }
+
+    /// The state that each arc leads to.
+    pub fn targets(&self) -> &[u32] {
+        &self.targets
+    }
+
+    /// The probability of each arc, above 0.
+    pub fn probabilities(&self) -> &[f64] {
+        &self.probabilities
+    }
+
+    /// The targets and probabilities of a choice.
+    pub fn row(&self, choice: usize) -> (&[u32], &[f64]) {
+        let arcs = self.arcs_of(choice);
+        (&self.targets[arcs.clone()], &self.probabilities[arcs])
+    }
+
+    /// Replaces the row of a choice; new arcs have no reward of their own. Linear in the rows after it if the number of arcs
+    /// changes.
+    ///
+    /// # Errors
+    /// As [`Mdp::check`]. The model is unchanged then.
+    pub fn replace_row(&mut self, choice: usize, targets: &[u32], probabilities: &[f64]) -> Result<()> {
+        check_row(targets, probabilities, self.n_states())
+            .map_err(|problem| problem.at(self.place(choice)))?;
+        let old = self.arcs_of(choice);
+        if old.len() != targets.len() {
+            let ends = &mut self.arcs[choice + 1..];
+            ends.iter_mut().for_each(|end| *end = *end - old.len() as u32 + targets.len() as u32);
+        }
+        self.targets.splice(old.clone(), targets.iter().copied());
+        self.probabilities.splice(old.clone(), probabilities.iter().copied());
+        for rewards in self.rewards.iter_mut().filter(|rewards| !rewards.arcs.is_empty()) {
+            rewards.arcs.splice(old.clone(), std::iter::repeat_n(0.0, targets.len()));
+        }
+        Ok(())
+    }
+
+    /// The choices of a state.
+    pub fn choices_of(&self, state: usize) -> std::ops::Range<usize> {
+        self.choices[state] as usize..self.choices[state + 1] as usize
+    }
+
+    /// The arcs of a choice.
+    pub fn arcs_of(&self, choice: usize) -> std::ops::Range<usize> {
+        self.arcs[choice] as usize..self.arcs[choice + 1] as usize
+    }
+
+    /// The rewards with this name. `None` stands for the only reward structure.
+    ///
+    /// # Errors
+    /// If none has this name, or there are several and no name is given; the message lists the names.
+    pub fn rewards(&self, name: Option<&str>) -> Result<&Rewards> {
+        match (name, &self.rewards[..]) {
+            (None, [only]) => Some(only),
+            (None, _) => None,
+            (Some(name), rewards) => rewards.iter().find(|rewards| rewards.name == name),
+        }
+        .ok_or_else(|| Error::UnknownRewards {
+            found: name.map(str::to_owned),
+            known: self.rewards.iter().map(|rewards| rewards.name.clone()).collect(),
+        })
+    }
+
+    /// Adds rewards of 1 per choice under the name [`STEPS`], if a question names those and the model has none of that name.
+    /// Returns whether it did.
+    pub fn add_steps(&mut self, reward: Option<&str>) -> bool {
+        let missing = reward == Some(STEPS) && self.rewards.iter().all(|rewards| rewards.name != STEPS);
+        if missing {
+            let choices = vec![1.0; self.n_choices()];
+            self.rewards.push(Rewards { name: STEPS.to_owned(), choices, ..Rewards::default() });
+        }
+        missing
+    }
+
+    /// The expected reward of every choice: its state's reward plus its own plus the mean of its arcs'.
+    ///
+    /// The sum over arcs is rounded once per arc; a choice whose arcs carry no reward is exact up to one addition.
+    ///
+    /// # Errors
+    /// As [`Mdp::rewards`] and [`Mdp::check_rewards`].
+    pub fn expected_rewards(&self, name: Option<&str>) -> Result<Vec<f64>> {
+        let rewards = self.rewards(name)?;
+        self.check_rewards(rewards)?;
+        let mut expected = rewards.choices.clone();
+        expected.resize(self.n_choices(), 0.0);
+        for (state, reward) in rewards.states.iter().enumerate() {
+            self.choices_of(state).for_each(|choice| expected[choice] += reward);
+        }
+        if !rewards.arcs.is_empty() {
+            for (choice, sum) in expected.iter_mut().enumerate() {
+                *sum +=
+                    self.arcs_of(choice).map(|arc| self.probabilities[arc] * rewards.arcs[arc]).sum::<f64>();
+            }
+        }
+        Ok(expected)
+    }
+
+    /// The states with a label, in ascending order. `init` stands for the initial states unless a label has that name.
+    ///
+    /// # Errors
+    /// If there is no such label (the message lists the labels), or its states do not ascend or exist.
+    pub fn label(&self, name: &str) -> Result<&[u32]> {
+        let labelled = self.labels.iter().find(|label| label.name == name).map(|label| &label.states);
+        if let Some(states) = labelled.or((name == INIT && !self.initial.is_empty()).then_some(&self.initial))
+        {
+            self.check_states(&format!("label '{name}'"), states)?;
+            return Ok(states);
+        }
+        let initial = (!self.initial.is_empty()).then(|| INIT.to_owned());
+        let known = self.labels.iter().map(|label| label.name.clone()).chain(initial).collect();
+        Err(Error::UnknownLabel { found: name.to_owned(), known })
+    }
+
+    /// The name of a state for people: its name, or its number.
+    pub fn state_name(&self, state: usize) -> String {
+        self.state_names.get(state).cloned().unwrap_or_else(|| state.to_string())
+    }
+
+    /// The name of a choice's action for people: its name, or its number within its state.
+    pub fn action_name(&self, choice: usize) -> String {
+        let name = self.action_names.get(choice).filter(|name| !name.is_empty());
+        name.cloned().unwrap_or_else(|| self.within_state(choice).1.to_string())
+    }
+
+    /// The state of a choice, and the choice's number within it.
+    pub(crate) fn within_state(&self, choice: usize) -> (usize, usize) {
+        let state = self.choices.partition_point(|&first| first as usize <= choice).saturating_sub(1);
+        (state, choice - self.choices[state] as usize)
+    }
+
+    /// A choice, for messages.
+    pub(crate) fn place(&self, choice: usize) -> Place {
+        let (state, choice) = self.within_state(choice);
+        Place { state: self.state_name(state), choice }
+    }
+}
+
+/// No choice: the policy of a terminal state, or of one where the choice does not matter.
+pub const NO_CHOICE: u32 = u32::MAX;
+
+/// The name of rewards of 1 per step, which every model has; see [`Mdp::add_steps`].
+pub const STEPS: &str = "steps";
+
+/// The label that other tools give to initial states.
+pub(crate) const INIT: &str = "init";

@@ -1,0 +1,108 @@
+//! The one way in: a question by names of labels and rewards becomes numbers, and goes to the solver for it.
+
+use crate::discounted::{self, DiscountedMethod};
+use crate::undiscounted::{ComponentMethod, Resolved, Task, View};
+use crate::{Limits, Result, Solution, Start};
+use backsweep_mdp::{Mdp, Objective, Question, Rewards};
+
+/// Answers a question. Without the name of a method, the portfolio chooses.
+///
+/// Intervals are proven whenever this returns, even if `limits.stop` ended the work.
+///
+/// ```
+/// use backsweep_mdp::{MdpBuilder, Objective, Rewards};
+/// use backsweep_solve::{Limits, solve};
+/// let mut builder = MdpBuilder::default();
+/// builder.add_choice([(0, 1.0)]);
+/// builder.end_state();
+/// let mut mdp = builder.finish()?;
+/// mdp.rewards.push(Rewards { choices: vec![3.0], ..Rewards::default() });
+/// let question = Objective::Discounted { reward: None, discount: 0.5 }.maximize();
+/// let solution = solve(&mdp, &question, None, &Limits::default())?;
+/// assert!(solution.converged && (solution.value(0) - 6.0).abs() <= 1e-6);
+/// # Ok::<(), backsweep_solve::Error>(())
+/// ```
+///
+/// # Errors
+/// If a label, the rewards or the method does not exist (the message lists those that do), or a number is out of range.
+pub fn solve(mdp: &Mdp, question: &Question, method: Option<&str>, limits: &Limits) -> Result<Solution> {
+    Ok(solve_for_repair(mdp, question, method, limits)?.0)
+}
+
+/// As [`solve`], and also returns what [`Repair::resume`](crate::Repair::resume) needs after a change; `None` for questions
+/// without a discount, which are for [`Repair::new`](crate::Repair::new).
+///
+/// # Errors
+/// As [`solve`].
+pub fn solve_for_repair(
+    mdp: &Mdp,
+    question: &Question,
+    method: Option<&str>,
+    limits: &Limits,
+) -> Result<(Solution, Option<Start>)> {
+    if let Objective::Discounted { reward, discount } = &question.objective {
+        let method = method.map(DiscountedMethod::named).transpose()?;
+        let rewards = mdp.rewards(reward.as_deref())?;
+        let expected = mdp.expected_rewards(reward.as_deref())?;
+        let (mut solution, start) =
+            discounted::solve(mdp, &expected, *discount, question.direction, method, limits)?;
+        widen(mdp, rewards, *discount, limits, &mut solution);
+        return Ok((solution, Some(start)));
+    }
+    let method = method.map_or(Ok(ComponentMethod::Automatic), ComponentMethod::named)?;
+    limits.check()?;
+    let view = View::new(mdp)?;
+    let task =
+        Task { tolerance: limits.tolerance, stop: &|| (limits.stop)(), method, warm: None, keep: false };
+    let resolved = Resolved::new(&view, &question.objective)?;
+    Ok((resolved.answer(&view, &resolved.rewards, question.direction, &task).0, None))
+}
+
+/// The discounted solver takes one reward per choice as exact; where that is itself a rounded sum, intervals are widened by
+/// the largest effect of the rounding over a whole run.
+fn widen(mdp: &Mdp, rewards: &Rewards, discount: f64, limits: &Limits, solution: &mut Solution) {
+    let rounding = reward_rounding(mdp, rewards, discount);
+    if rounding <= 0.0 {
+        return;
+    }
+    for state in (0..mdp.n_states()).filter(|&state| !mdp.choices_of(state).is_empty()) {
+        solution.lower[state] = (solution.lower[state] - rounding).next_down();
+        solution.upper[state] = (solution.upper[state] + rounding).next_up();
+    }
+    let narrow = |(l, u): (&f64, &f64)| u - l <= 2.0 * limits.tolerance;
+    let converged = solution.lower.iter().zip(&solution.upper).all(narrow);
+    if solution.converged && !converged {
+        solution.explanation.push("rewards of arcs are rounded by more than the tolerance allows".to_owned());
+    }
+    solution.converged &= converged;
+}
+
+/// How far rounded sums in [`Mdp::expected_rewards`] can move a discounted value; 0 if no sum was rounded.
+pub(crate) fn reward_rounding(mdp: &Mdp, rewards: &Rewards, discount: f64) -> f64 {
+    reward_error(mdp, rewards) / (1.0 - discount).next_down() * (1.0 + 4.0 * f64::EPSILON)
+}
+
+/// How far an expected reward may be from the exact sum; 0 if no sum was rounded.
+pub(crate) fn reward_error(mdp: &Mdp, rewards: &Rewards) -> f64 {
+    let value = |values: &[f64], i: usize| values.get(i).map_or(0.0, |value| value.abs());
+    let mut most: f64 = 0.0;
+    if rewards.arcs.is_empty() && (rewards.states.is_empty() || rewards.choices.is_empty()) {
+        return most;
+    }
+    for state in 0..mdp.n_states() {
+        let of_state = value(&rewards.states, state);
+        for choice in mdp.choices_of(state) {
+            let own = value(&rewards.choices, choice);
+            let arcs = mdp.arcs_of(choice);
+            let on_arcs: f64 =
+                arcs.clone().map(|arc| mdp.probabilities()[arc] * value(&rewards.arcs, arc)).sum();
+            if u32::from(of_state > 0.0) + u32::from(own > 0.0) + 2 * u32::from(on_arcs > 0.0) > 1 {
+                // Each term is rounded at most once per addition and once for its product, and each probability may
+                // itself be a rounded fraction.
+                let n_roundings = arcs.len() as f64 + 4.0;
+                most = most.max(n_roundings * f64::EPSILON * (of_state + own + on_arcs) + f64::MIN_POSITIVE);
+            }
+        }
+    }
+    most
+}

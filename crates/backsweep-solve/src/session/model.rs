@@ -1,0 +1,220 @@
+//! A model that takes edits: flat arrays, and the rows that have changed since these were built.
+//!
+//! Choices keep their numbers while rows change; one that is added gets the next free number, as in
+//! [`Repair`](crate::Repair), so that a repair understands every change. [`EditableMdp::flatten`] numbers them in the order of
+//! states again.
+
+use crate::{Error, Result, reward_rounding};
+use backsweep_mdp::{Change, Mdp, MdpBuilder, Rewards};
+use std::collections::{HashMap, HashSet};
+
+/// One action of a state, as it was set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActionRow {
+    /// Next states with their probabilities, in ascending order; the probability missing from 1 ends the episode.
+    pub outcomes: Vec<(u32, f64)>,
+    /// The expected reward.
+    pub reward: f64,
+    /// The reward is within this of the one that it stands for.
+    pub reward_error: f64,
+}
+
+/// A model whose choices are actions by number, and which takes edits.
+#[derive(Clone, Default)]
+pub struct EditableMdp {
+    /// States that were added later have no choices here.
+    pub(super) mdp: Mdp,
+    n_states: usize,
+    /// The action of each choice, added ones included.
+    action_of: Vec<u32>,
+    /// How far an expected reward may be from the mean of the rewards that were given.
+    pub(super) reward_error: f64,
+    /// Rows that differ from the flat arrays, and those added later.
+    changed: HashMap<u32, ActionRow>,
+    /// The choices added after the flat arrays were built, by state.
+    added: HashMap<u32, Vec<u32>>,
+    removed: HashSet<u32>,
+}
+
+impl EditableMdp {
+    pub(super) fn new(mdp: Mdp, action_of: Vec<u32>, reward_error: f64) -> Self {
+        Self { n_states: mdp.n_states(), mdp, action_of, reward_error, ..Self::default() }
+    }
+
+    /// The flat arrays. They lack what has changed since they were built.
+    pub fn mdp(&self) -> &Mdp {
+        &self.mdp
+    }
+
+    /// The action of each choice, added ones included.
+    pub fn action_of(&self) -> &[u32] {
+        &self.action_of
+    }
+
+    /// How far an expected reward may be from the mean of the rewards that were given.
+    pub fn reward_error(&self) -> f64 {
+        self.reward_error
+    }
+
+    /// How many states there are.
+    pub fn n_states(&self) -> usize {
+        self.n_states
+    }
+
+    pub(super) fn grow(&mut self, n_states: usize) {
+        self.n_states = self.n_states.max(n_states);
+    }
+
+    /// Whether the flat arrays are the model.
+    pub fn is_flat(&self) -> bool {
+        self.changed.is_empty() && self.removed.is_empty() && self.mdp.n_states() == self.n_states
+    }
+
+    /// How many choices there are.
+    pub fn n_choices(&self) -> usize {
+        self.action_of.len() - self.removed.len()
+    }
+
+    /// The number of successors of all choices.
+    pub fn n_arcs(&self) -> usize {
+        if self.is_flat() {
+            return self.mdp.n_arcs();
+        }
+        let choices = (0..self.n_states as u32).flat_map(|state| self.choices_of(state));
+        choices.map(|choice| self.outcomes(choice).count()).sum()
+    }
+
+    /// The choices of a state, oldest first.
+    pub fn choices_of(&self, state: u32) -> impl Iterator<Item = u32> {
+        let is_flat = (state as usize) < self.mdp.n_states();
+        let flat = if is_flat { self.mdp.choices_of(state as usize) } else { 0..0 };
+        let later = self.added.get(&state).map_or(&[][..], Vec::as_slice).iter().copied();
+        let all = flat.map(|choice| choice as u32).chain(later);
+        all.filter(|choice| self.removed.is_empty() || !self.removed.contains(choice))
+    }
+
+    /// The choice that stands for an action in a state.
+    pub fn find(&self, state: u32, action: u32) -> Option<u32> {
+        self.choices_of(state).find(|&choice| self.action_of[choice as usize] == action)
+    }
+
+    /// The next states of a choice with their probabilities.
+    pub fn outcomes(&self, choice: u32) -> impl Iterator<Item = (u32, f64)> {
+        let changed = self.changed.get(&choice);
+        let flat = if changed.is_none() { self.mdp.arcs_of(choice as usize) } else { 0..0 };
+        let later = changed.map_or(&[][..], |row| &row.outcomes).iter().copied();
+        flat.map(|arc| (self.mdp.targets()[arc], self.mdp.probabilities()[arc])).chain(later)
+    }
+
+    /// The expected reward of a choice, by the rewards of this name; 0 if the model has no rewards.
+    pub fn reward(&self, choice: u32, state: u32, name: Option<&str>) -> f64 {
+        if let Some(row) = self.changed.get(&choice) {
+            return row.reward;
+        }
+        let Ok(rewards) = self.mdp.rewards(name) else { return 0.0 };
+        let value = |values: &[f64], i: usize| values.get(i).copied().unwrap_or(0.0);
+        let arcs = self.mdp.arcs_of(choice as usize);
+        let on_arcs = |arc: usize| self.mdp.probabilities()[arc] * value(&rewards.arcs, arc);
+        value(&rewards.states, state as usize)
+            + value(&rewards.choices, choice as usize)
+            + if rewards.arcs.is_empty() { 0.0 } else { arcs.map(on_arcs).sum() }
+    }
+
+    /// Makes the rewards ready for edits: one reward per choice.
+    ///
+    /// # Errors
+    /// If the model has several reward structures: an edit would have to give a reward for each.
+    pub(super) fn prepare(&mut self) -> Result<()> {
+        let [rewards] = &self.mdp.rewards[..] else {
+            if self.mdp.rewards.is_empty() {
+                let choices = vec![0.0; self.mdp.n_choices()];
+                self.mdp.rewards.push(Rewards { choices, ..Rewards::default() });
+                return Ok(());
+            }
+            let names = self.mdp.rewards.iter().map(|rewards| rewards.name.clone()).collect();
+            return Err(Error::SeveralRewards { names });
+        };
+        let per_choice = rewards.states.is_empty() && rewards.arcs.is_empty();
+        if per_choice && rewards.choices.len() == self.mdp.n_choices() {
+            return Ok(());
+        }
+        let rounding = reward_rounding(&self.mdp, rewards, 0.0);
+        self.reward_error = self.reward_error.max(rounding);
+        let name = rewards.name.clone();
+        let choices = self.mdp.expected_rewards(None)?;
+        self.mdp.rewards = vec![Rewards { name, choices, ..Rewards::default() }];
+        Ok(())
+    }
+
+    /// Sets a row, adding the action if the state does not have it. The model must be prepared.
+    pub(super) fn set(&mut self, state: u32, action: u32, row: ActionRow) -> Vec<Change> {
+        let known = self.find(state, action);
+        let changes = changes_to(known, state, &row);
+        self.reward_error = self.reward_error.max(row.reward_error);
+        let choice = known.unwrap_or_else(|| {
+            let choice = self.action_of.len() as u32;
+            self.action_of.push(action);
+            self.added.entry(state).or_default().push(choice);
+            choice
+        });
+        self.changed.insert(choice, row);
+        changes
+    }
+
+    /// Sets the reward of a choice. The model must be prepared.
+    pub(super) fn set_reward(&mut self, choice: u32, reward: f64) -> Change {
+        if let Some(row) = self.changed.get_mut(&choice) {
+            row.reward = reward;
+        } else {
+            let outcomes = self.outcomes(choice).collect();
+            self.changed.insert(choice, ActionRow { outcomes, reward, reward_error: 0.0 });
+        }
+        Change::Reward { choice, reward }
+    }
+
+    /// Removes a choice.
+    pub(super) fn remove(&mut self, choice: u32) -> Change {
+        self.changed.remove(&choice);
+        self.removed.insert(choice);
+        Change::Remove { choice }
+    }
+
+    /// Builds the flat arrays again if rows have changed.
+    ///
+    /// # Errors
+    /// If there are too many arcs for numbers of 32 bits. The model is unchanged then.
+    pub(super) fn flatten(&mut self) -> Result<&Mdp> {
+        if self.is_flat() {
+            return Ok(&self.mdp);
+        }
+        let mut builder = MdpBuilder::default();
+        let (mut rewards, mut action_of) = (Vec::new(), Vec::new());
+        for state in 0..self.n_states as u32 {
+            for choice in self.choices_of(state) {
+                builder.add_choice(self.outcomes(choice));
+                rewards.push(self.reward(choice, state, None));
+                action_of.push(self.action_of[choice as usize]);
+            }
+            builder.end_state();
+        }
+        let mut flat = builder.finish()?;
+        let name = self.mdp.rewards.first().map_or(String::new(), |rewards| rewards.name.clone());
+        flat.rewards = vec![Rewards { name, choices: rewards, ..Rewards::default() }];
+        flat.labels = std::mem::take(&mut self.mdp.labels);
+        flat.initial = std::mem::take(&mut self.mdp.initial);
+        (self.mdp, self.action_of) = (flat, action_of);
+        self.changed.clear();
+        self.added.clear();
+        self.removed.clear();
+        Ok(&self.mdp)
+    }
+}
+
+/// A row as changes to a known choice, or as a new one.
+pub(super) fn changes_to(known: Option<u32>, state: u32, row: &ActionRow) -> Vec<Change> {
+    let ActionRow { outcomes, reward, .. } = row.clone();
+    match known {
+        Some(choice) => vec![Change::Outcomes { choice, outcomes }, Change::Reward { choice, reward }],
+        None => vec![Change::Add { state, reward, outcomes }],
+    }
+}

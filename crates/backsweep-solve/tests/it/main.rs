@@ -1,0 +1,12 @@
+//! The tests of `backsweep-solve`, one module per subject.
+
+mod ask;
+mod common;
+mod discounted;
+mod exact;
+mod exact_models;
+mod learned;
+mod repair;
+mod repair_undiscounted;
+mod undiscounted;
+mod undiscounted_exact;

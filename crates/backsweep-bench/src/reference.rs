@@ -1,8 +1,8 @@
-//! The algorithms in their simplest form: the place to start reading, and what the engine must agree with and beat.
+//! The plain algorithm with a binary heap, which the engine must agree with and beat.
 //!
-//! Both versions of the paper's Algorithm 2 with a binary heap, a vector of predecessors per state and counts as integers. Line
-//! numbers are those of Algorithm 2. On the same observations, any other plain program with a binary heap does the same cycles
-//! and backups.
+//! To learn the algorithm, read `crates/backsweep-core/examples/plain.rs` instead. Here a vector of predecessors per state,
+//! counts as integers and a heap do the same cycles and backups as any other plain program on the same observations. Line
+//! numbers are those of Algorithm 2.
 
 use crate::clock::{peak_memory, reset_peak_memory, thread_time};
 use crate::fixed_point::rmse;

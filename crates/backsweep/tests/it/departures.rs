@@ -83,7 +83,7 @@ fn lines_tagged(line: &str) -> Vec<u32> {
 
 #[test]
 fn the_document_and_the_sources_place_the_same_lines() {
-    // The tables name files of the core, the agent and prediction, and the plain reference of the benchmarks.
+    // The tables name files of the core, the agent and prediction, and the plain form.
     let mut files: BTreeMap<String, PathBuf> = BTreeMap::new();
     for (folder, named_from) in [
         ("backsweep-core/src", "backsweep-core/src"),
@@ -96,7 +96,7 @@ fn the_document_and_the_sources_place_the_same_lines() {
             files.insert(name.replace('\\', "/"), path);
         }
     }
-    files.insert("reference.rs".into(), root().join("crates/backsweep-bench/src/reference.rs"));
+    files.insert("plain.rs".into(), root().join("crates/backsweep-core/examples/plain.rs"));
 
     let mut named = BTreeSet::new();
     // The other lines of each algorithm only end a loop.

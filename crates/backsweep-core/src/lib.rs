@@ -28,6 +28,5 @@ pub use queue::{PriorityQueue, QueueKind};
 pub use random::Random;
 pub use settings::{Optimism, Settings};
 pub use snapshot::{Array, Snapshot};
-pub use store::prefetch_run;
 pub use transition::{Next, Outcome, Transition};
-pub use values::{MAX_VALUE, PairValue, Values};
+pub use values::{PairValue, Values};

@@ -3,15 +3,15 @@
 
 use crate::common;
 use crate::common::Book;
-use backsweep::planner::{Counters, Cycle, Planner};
+use backsweep::planner::{Counters, Cycle, MAX_VALUE, Planner, Storable};
 use backsweep::{
-    Agent, Budget, Change, EpsilonGreedy, Model, Pair, PriorityQueue, QueueKind, Random, Result, Settings,
-    State, Values,
+    Action, Agent, Budget, Change, EpsilonGreedy, Exploration, Explore, Model, Pair, PlannerKind,
+    PriorityQueue, QueueKind, Random, Result, Settings, Snapshot, State, Values,
 };
 
 #[derive(Clone, Debug)]
 struct Plain {
-    threshold: f64,
+    settings: Settings,
     values: Values,
     /// Q of each pair when its state was last popped.
     q_prev: Vec<f64>,
@@ -20,23 +20,28 @@ struct Plain {
 }
 
 impl Plain {
+    const KIND: PlannerKind =
+        PlannerKind::new("plain", "plain small backups", |settings| Ok(Box::new(Self::new(settings)?)))
+            .restored_by(|settings, model, snapshot| {
+                let mut planner = Self::new(settings)?;
+                planner.values = Values::restore(&settings, model, snapshot)?;
+                planner.queue = PriorityQueue::restore(QueueKind::Exact, model.n_states(), snapshot)?;
+                planner.counters = Counters::restore(snapshot)?;
+                planner.q_prev = snapshot.bounded("plain.q_prev", model.n_pairs(), MAX_VALUE)?.to_vec();
+                Ok(Box::new(planner))
+            });
+
     fn new(settings: Settings) -> Result<Self> {
         let settings = settings.check()?;
         let queue = PriorityQueue::new(QueueKind::Exact);
         let values = Values::new(&settings);
-        Ok(Self {
-            threshold: settings.threshold,
-            values,
-            q_prev: Vec::new(),
-            queue,
-            counters: Counters::default(),
-        })
+        Ok(Self { settings, values, q_prev: Vec::new(), queue, counters: Counters::default() })
     }
 
     /// Lines 11, 12, 21 and 22.
     fn promote(&mut self, model: &Model, pair: Pair) {
         let priority = (self.values.action_value(pair) - self.q_prev[pair.index()]).abs();
-        if priority > self.threshold {
+        if priority > self.settings.threshold {
             self.queue.promote(model.state_of(pair).0, priority);
         }
     }
@@ -49,6 +54,10 @@ impl Planner for Plain {
 
     fn counters(&self) -> Option<Counters> {
         Some(self.counters)
+    }
+
+    fn storable(&self) -> Option<&dyn Storable> {
+        Some(self)
     }
 
     fn top_priority(&self) -> Option<f64> {
@@ -94,6 +103,79 @@ impl Planner for Plain {
         }
         Cycle::Done
     }
+}
+
+impl Storable for Plain {
+    fn kind(&self) -> PlannerKind {
+        Self::KIND
+    }
+
+    fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    fn store(&self, snapshot: &mut Snapshot) {
+        self.values.store(snapshot);
+        self.queue.store(snapshot);
+        self.counters.store(snapshot);
+        snapshot.put("plain.q_prev", self.q_prev.clone());
+    }
+}
+
+/// Learns from some random steps on six states with three actions each.
+fn learn(agent: &mut Agent, random: &mut Random) {
+    for _ in 0..100 {
+        let (state, action) = (State(random.below(6)), Action(random.below(3)));
+        agent.observe(state, action, f64::from(random.below(9)), State(random.below(6))).unwrap();
+        agent.plan(Budget::Cycles(1));
+    }
+}
+
+#[test]
+fn a_planner_of_ones_own_is_stored_by_name_and_restored() {
+    let mut agent =
+        Agent::with_planner(Plain::KIND, Settings { discount: 0.9, ..Settings::default() }).unwrap();
+    agent.add_states([3; 6]).unwrap();
+    let mut random = Random::from_seed(1);
+    learn(&mut agent, &mut random);
+    let stored = agent.store().unwrap();
+    let mut restored = Agent::restore_among(&stored, &[Plain::KIND, PlannerKind::SMALL_BACKUPS]).unwrap();
+    assert_eq!(restored.store().unwrap(), stored);
+    let mut same = random.clone();
+    learn(&mut agent, &mut random);
+    learn(&mut restored, &mut same);
+    assert_eq!(restored.store().unwrap(), agent.store().unwrap(), "it continues bit for bit");
+
+    let refusal = Agent::restore(&stored).unwrap_err().to_string();
+    assert!(refusal.contains("'plain'") && refusal.contains("reversed_full_backups"), "{refusal}");
+}
+
+#[test]
+fn what_a_planner_does_not_offer_is_refused() {
+    let agent = || Agent::with_planner(Plain::KIND, Settings::default()).unwrap();
+    let explore = Explore::CountBonus { beta: 1.0 };
+    let exploration = Exploration { explore, reward_range: Some((0.0, 1.0)), ..Exploration::default() };
+    let refusal = agent().with_exploration(exploration).unwrap_err().to_string();
+    assert!(refusal.contains("plain keeps no bonuses"), "{refusal}");
+
+    let unstored = Box::new(Unstored(Plain::new(Settings::default()).unwrap()));
+    let agent = Agent::from_parts(Model::new(), unstored, EpsilonGreedy::GREEDY);
+    let refusal = agent.store().unwrap_err().to_string();
+    assert!(refusal.contains("cannot be stored") && refusal.contains("Planner::storable"), "{refusal}");
+}
+
+/// The six methods that a planner must have, and nothing else.
+#[derive(Clone, Debug)]
+struct Unstored(Plain);
+
+#[rustfmt::skip] // one line for what takes one line
+impl Planner for Unstored {
+    fn values(&self) -> &Values { self.0.values() }
+    fn grow(&mut self, model: &Model) { self.0.grow(model) }
+    fn observe(&mut self, model: &Model, change: &Change) { self.0.observe(model, change) }
+    fn refresh(&mut self, model: &Model, pair: Pair) { self.0.refresh(model, pair) }
+    fn update_cycle(&mut self, model: &Model, limit: usize) -> Cycle { self.0.update_cycle(model, limit) }
+    fn top_priority(&self) -> Option<f64> { self.0.top_priority() }
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What the four baselines share: values, a queue, a copy of every pair's successors, and the methods that
-//! every planner must have. A [`Method`] is what sets one of them apart.
+//! What the four baselines share: values, a queue, a copy of every pair's successors, and the
+//! methods that every planner must have. A [`Method`] is what sets one of them apart.
 
 use crate::successor_cache::SuccessorCache;
 use backsweep_core::planner::{Counters, Cycle, Planner, QueueView, Storable};
@@ -21,7 +21,8 @@ pub(crate) struct Baseline<M> {
     pub method: M,
 }
 
-/// What differs between the baselines. All of it may rely on up-to-date scales and copies of successors.
+/// What differs between the baselines. All of it may rely on up-to-date scales and copies of
+/// successors.
 pub(crate) trait Method: Clone + Debug + Default + Send + Sync + 'static {
     const KIND: PlannerKind;
     /// Whether there is a queue.
@@ -104,8 +105,8 @@ impl<M: Method> Baseline<M> {
         Ok(planner)
     }
 
-    /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of V. The scales of its pairs
-    /// are up to date.
+    /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of
+    /// V. The scales of its pairs are up to date.
     #[inline]
     pub fn back_up(&mut self, model: &Model, state: State) -> f64 {
         let cached = |pair| self.successors.of(pair).iter().map(|next| (next.weight, next.state));
@@ -135,7 +136,8 @@ impl<M: Method> Baseline<M> {
         }
         for pair in (known as u32..model.n_pairs() as u32).map(Pair) {
             self.values.rescale(model, pair);
-            // A new action of a state that was there before changes its maximum even if nothing is known about it.
+            // A new action of a state that was there before changes its maximum even if nothing is
+            // known about it.
             if self.values.is_known(model, pair) || model.state_of(pair).index() < known_states {
                 M::refresh(self, model, pair);
             }

@@ -1,7 +1,7 @@
 //! The planners that Backsweep is compared with, each in the reading of `docs/PAPER.md`.
 //!
-//! They stand on the public trait [`Planner`](backsweep_core::planner::Planner) alone, like a planner of your own; what the
-//! four share is one file, `baseline.rs`.
+//! They stand on the public trait [`Planner`](backsweep_core::planner::Planner) alone, like a
+//! planner of your own; what the four share is one file, `baseline.rs`.
 //!
 //! ```
 //! use backsweep_baselines::{MOORE_ATKESON, named};
@@ -39,7 +39,8 @@ pub const PENG_WILLIAMS: PlannerKind = kind!("peng_williams", "Peng & Williams",
 /// Wiering & Schmidhuber (1998): full backups of all predecessor states.
 pub const WIERING_SCHMIDHUBER: PlannerKind =
     kind!("wiering_schmidhuber", "Wiering & Schmidhuber", wiering_schmidhuber::WieringSchmidhuber);
-/// Value iteration after every observation, until no value changes by more than the threshold of the settings.
+/// Value iteration after every observation, until no value changes by more than the threshold of
+/// the settings.
 pub const VALUE_ITERATION: PlannerKind =
     kind!("value_iteration", "value iteration", value_iteration::ValueIteration);
 

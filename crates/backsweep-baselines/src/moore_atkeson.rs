@@ -1,10 +1,13 @@
-//! Prioritized sweeping as Moore & Atkeson (1993) do it, in the reading of section 4.1 and of the paper notes, 5.6.
+//! Prioritized sweeping as Moore & Atkeson (1993) do it, in the reading of section 4.1 and of the
+//! paper notes, 5.6.
 //!
-//! The queue holds states; a cycle gives the top state a full backup of all its actions, then promotes each predecessor state
-//! to P̂|ΔV|. After every observation its state goes to the top, which uses up one of the cycles. Priorities are only
-//! promoted. Invariant: V(s) = max Q(s,·), where Q(s,·) is from the last backup of s.
+//! The queue holds states; a cycle gives the top state a full backup of all its actions, then
+//! promotes each predecessor state to P̂|ΔV|. After every observation its state goes to the top,
+//! which uses up one of the cycles. Priorities are only promoted. Invariant: V(s) = max Q(s,·),
+//! where Q(s,·) is from the last backup of s.
 //!
-//! Departure 10: pairs that have not been seen often enough are not promoted; a backup could not change them.
+//! Departure 10: pairs that have not been seen often enough are not promoted; a backup could not
+//! change them.
 //!
 //! Cost of a cycle: O(actions × successors + predecessors).
 

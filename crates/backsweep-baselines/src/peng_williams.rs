@@ -1,13 +1,16 @@
-//! Prioritized sweeping as Peng & Williams (1993, queue-Dyna for stochastic worlds) do it, in the reading of section 4.1 and
-//! of the paper notes, 5.7.
+//! Prioritized sweeping as Peng & Williams (1993, queue-Dyna for stochastic worlds) do it, in the
+//! reading of section 4.1 and of the paper notes, 5.7.
 //!
-//! The queue holds triples (s,a,s'), each with the value U of s' on which Q(s,a) is built; their priority is the residual
-//! γP̂|V(s') − U|. A cycle pops a triple, sets its U to V(s') and recomputes Q(s,a) from all its successors: the effect of one
-//! small backup at the cost of a full one. If V(s) changed, the residuals of all triples that lead to s are set again.
-//! Invariants: Q(s,a) = R̂ + γ Σ P̂ U for every pair seen often enough; V(s) = max Q(s,·); a triple is queued with its residual
-//! if and only if that is above the threshold and its pair has been seen often enough.
+//! The queue holds triples (s,a,s'), each with the value U of s' on which Q(s,a) is built; their
+//! priority is the residual γP̂|V(s') − U|. A cycle pops a triple, sets its U to V(s') and
+//! recomputes Q(s,a) from all its successors: the effect of one small backup at the cost of a full
+//! one. If V(s) changed, the residuals of all triples that lead to s are set again. Invariants:
+//! Q(s,a) = R̂ + γ Σ P̂ U for every pair seen often enough; V(s) = max Q(s,·); a triple is queued
+//! with its residual if and only if that is above the threshold and its pair has been seen often
+//! enough.
 //!
-//! Departure 11: the correction of Q after an observation is free, and residuals are set, not promoted.
+//! Departure 11: the correction of Q after an observation is free, and residuals are set, not
+//! promoted.
 //!
 //! Cost of a cycle: O(successors + actions + predecessors).
 

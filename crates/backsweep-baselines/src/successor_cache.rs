@@ -1,5 +1,5 @@
-//! A contiguous copy of every pair's successors, for the planners that do full backups: they read a list in order
-//! instead of one cache line per arc. An observation changes one entry.
+//! A contiguous copy of every pair's successors, for the planners that do full backups: they read a
+//! list in order instead of one cache line per arc. An observation changes one entry.
 
 use backsweep_core::planner::prefetch_run;
 use backsweep_core::{ArcId, Change, Model, MovedPairs, Pair, State};
@@ -16,8 +16,8 @@ pub(crate) struct CachedSuccessor {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SuccessorCache {
     lists: Vec<List>,
-    /// The items of all lists, each contiguous. A list that outgrows its place moves to the end, twice as large. With a vector
-    /// per list Moore & Atkeson took a fifth longer at side 200.
+    /// The items of all lists, each contiguous. A list that outgrows its place moves to the end,
+    /// twice as large. With a vector per list Moore & Atkeson took a fifth longer at side 200.
     items: Vec<CachedSuccessor>,
     /// How many of the items belong to no list: an eighth at most.
     n_unused: usize,
@@ -45,8 +45,8 @@ impl SuccessorCache {
         &self.items[self.lists[pair.index()].range()]
     }
 
-    /// Prefetches the successors of a state's pairs, which need not exist: it is likely to be backed up soon. Without it Moore &
-    /// Atkeson took a fifth longer.
+    /// Prefetches the successors of a state's pairs, which need not exist: it is likely to be
+    /// backed up soon. Without it Moore & Atkeson took a fifth longer.
     #[inline]
     pub fn prefetch(&self, model: &Model, state: State) {
         let mut pairs = model.pairs(state);

@@ -1,8 +1,10 @@
-//! Value iteration after every observation: in place, from the current values (warm start), until the largest change of a
-//! value in a sweep is at most the threshold (paper notes, 5.8; Departure 13).
+//! Value iteration after every observation: in place, from the current values (warm start), until
+//! the largest change of a value in a sweep is at most the threshold (paper notes, 5.8; Departure
+//! 13).
 //!
-//! An update cycle is one sweep over all states. Invariant after a sweep: V(s) = max Q(s,·). Cost of a cycle: O(arcs).
-//! Where rounding keeps sweeps from making progress, they are skipped: cycles are [`Cycle::Idle`] although the planner is not.
+//! An update cycle is one sweep over all states. Invariant after a sweep: V(s) = max Q(s,·). Cost
+//! of a cycle: O(arcs). Where rounding keeps sweeps from making progress, they are skipped: cycles
+//! are [`Cycle::Idle`] although the planner is not.
 
 use crate::baseline::{Baseline, Method};
 use backsweep_core::planner::Cycle;
@@ -13,8 +15,8 @@ use backsweep_core::{Model, Pair, PlannerKind, Result, Snapshot};
 pub(crate) struct ValueIteration {
     /// The largest change of a value in the last sweep; infinite if something was observed since.
     largest_change: f64,
-    /// The largest change that later sweeps must halve, and how many have not. Near the fixed point, rounding can keep values
-    /// in motion forever.
+    /// The largest change that later sweeps must halve, and how many have not. Near the fixed
+    /// point, rounding can keep values in motion forever.
     to_halve: (f64, u32),
 }
 
@@ -43,8 +45,9 @@ impl Method for ValueIteration {
         if Self::top_priority(planner).is_none() {
             return Cycle::Idle;
         }
-        // A sweep multiplies the largest change by at most γ, so it is halved every 0.7 / (1 − γ) sweeps until rounding
-        // prevents it. Without discount the limit is a hundred thousand sweeps.
+        // A sweep multiplies the largest change by at most γ, so it is halved every 0.7 / (1 − γ)
+        // sweeps until rounding prevents it. Without discount the limit is a hundred thousand
+        // sweeps.
         let patience = (100.0 + 1.0 / (1.0 - planner.settings.discount)).min(1e5);
         if f64::from(planner.method.to_halve.1) > patience {
             return Cycle::Idle;
@@ -64,8 +67,8 @@ impl Method for ValueIteration {
         Cycle::Done
     }
 
-    /// The largest change of the last sweep, or infinity if something was observed since; `None` once it is at most the
-    /// threshold.
+    /// The largest change of the last sweep, or infinity if something was observed since; `None`
+    /// once it is at most the threshold.
     fn top_priority(planner: &Baseline<Self>) -> Option<f64> {
         let largest_change = planner.method.largest_change;
         (largest_change > planner.settings.threshold).then_some(largest_change)

@@ -1,8 +1,10 @@
-//! Prioritized sweeping as Wiering & Schmidhuber (1998) do it, in the reading of the paper notes, section 1.
+//! Prioritized sweeping as Wiering & Schmidhuber (1998) do it, in the reading of the paper notes,
+//! section 1.
 //!
-//! On an observation all actions of its state are backed up, the change of V is added to the state's Δ, the queue is emptied
-//! (all Δ are kept) and the state is put on top. A cycle pops a state, sets its Δ to 0, and gives every *predecessor state* a
-//! full backup of all its actions; the change of V is added to its Δ and it is promoted to |Δ|. So Δ(s) is how much V(s) has
+//! On an observation all actions of its state are backed up, the change of V is added to the
+//! state's Δ, the queue is emptied (all Δ are kept) and the state is put on top. A cycle pops a
+//! state, sets its Δ to 0, and gives every *predecessor state* a full backup of all its actions;
+//! the change of V is added to its Δ and it is promoted to |Δ|. So Δ(s) is how much V(s) has
 //! changed since its predecessors were last backed up. Invariant: V(s) = max Q(s,·).
 //!
 //! Departure 12: a predecessor state is backed up once per cycle.
@@ -18,12 +20,13 @@ use backsweep_core::{Change, Model, Pair, PlannerKind, Result, Snapshot, State};
 pub(crate) struct WieringSchmidhuber {
     /// Δ(s).
     delta: Vec<f64>,
-    /// The cycle in which a state was last backed up, so that one with several actions that lead to the popped state is backed
-    /// up once.
+    /// The cycle in which a state was last backed up, so that one with several actions that lead to
+    /// the popped state is backed up once.
     stamp: Vec<u64>,
 }
 
-/// Backs up all actions of a state and queues it by its Δ if that is above the threshold. Returns whether its value changed.
+/// Backs up all actions of a state and queues it by its Δ if that is above the threshold. Returns
+/// whether its value changed.
 fn back_up(planner: &mut Baseline<WieringSchmidhuber>, model: &Model, state: State) -> bool {
     let delta_v = planner.back_up(model, state);
     let delta = &mut planner.method.delta[state.index()];
@@ -56,7 +59,8 @@ impl Method for WieringSchmidhuber {
         let Some(state) = planner.queue.pop().map(State) else { return Cycle::Idle };
         planner.counters.cycles += 1;
         let cycle = planner.counters.cycles;
-        // Predecessors are backed up even if Δ is 0: full backups pick up all other changes among their successors.
+        // Predecessors are backed up even if Δ is 0: full backups pick up all other changes among
+        // their successors.
         planner.method.delta[state.index()] = 0.0;
         let mut changed = false;
         model.predecessors(state).for_each(|before| {

@@ -1,7 +1,9 @@
-//! The paper's algorithm in plain form: Algorithm 2, prioritized sweeping with small backups, in both of its versions.
+//! The paper's algorithm in plain form: Algorithm 2, prioritized sweeping with small backups, in
+//! both of its versions.
 //!
-//! Nothing is optimized: the queue is an array that is searched for its highest priority, and the successors of a state
-//! are found by comparing. Line numbers are those of Algorithm 2. The library does the same work; docs/PAPER.md says where.
+//! Nothing is optimized: the queue is an array that is searched for its highest priority, and the
+//! successors of a state are found by comparing. Line numbers are those of Algorithm 2. The library
+//! does the same work; docs/PAPER.md says where.
 //!
 //! `cargo run -p backsweep-core --example plain`
 
@@ -16,7 +18,8 @@ const THRESHOLD: f64 = 1e-9;
 enum Version {
     /// arXiv: V changes when its state is popped; priorities are |Q − Q_prev| and only rise.
     Small,
-    /// ICML: V = max Q at all times, and U is the value that predecessors use; priorities are |V − U|.
+    /// ICML: V = max Q at all times, and U is the value that predecessors use; priorities are |V −
+    /// U|.
     Reversed,
 }
 

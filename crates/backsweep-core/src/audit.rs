@@ -2,22 +2,26 @@
 
 use crate::{ArcId, Model, Planner};
 
-/// The result of [`audit`]. All numbers are recomputed from the model; none comes from the planner's own bookkeeping.
+/// The result of [`audit`]. All numbers are recomputed from the model; none comes from the
+/// planner's own bookkeeping.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Audit {
-    /// The largest |Q − (R̂ + bonus + γ Σ P̂ U)| over the pairs whose model is trusted; 0 for planners that keep no U.
+    /// The largest |Q − (R̂ + bonus + γ Σ P̂ U)| over the pairs whose model is trusted; 0 for
+    /// planners that keep no U.
     pub relation: f64,
     /// The same relative to the largest |Q| or |U| (or 1, if that is larger).
     pub relative_relation: f64,
     /// The largest |V(s) − max Q(s,·)|. Zero at all times for planners that keep V up to date; for
-    /// [`crate::planner::SmallBackups`], whose V changes only when a state is popped, it measures the work still queued.
+    /// [`crate::planner::SmallBackups`], whose V changes only when a state is popped, it measures
+    /// the work still queued.
     pub maximum: f64,
     /// The Bellman residual: the largest |V(s) − max (R̂ + γ Σ P̂ V)|, optimism taken into account.
     pub residual: f64,
     /// The largest possible effect of rounding on the computed residual.
     pub rounding: f64,
-    /// No value is further from the optimum of the model (with its optimism) than this: residual / (1 − γ), plus what
-    /// rounding may add; infinite if a value is not finite. `None` if the discount is 1.
+    /// No value is further from the optimum of the model (with its optimism) than this: residual /
+    /// (1 − γ), plus what rounding may add; infinite if a value is not finite. `None` if the
+    /// discount is 1.
     pub error_bound: Option<f64>,
 }
 
@@ -68,7 +72,8 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
                 found.relation = worst(found.relation, (q - full(by_u)).abs());
             }
             highest = highest.max(full(by_value));
-            // Every sum of n numbers is off by at most n units in the last place of the sum of their magnitudes.
+            // Every sum of n numbers is off by at most n units in the last place of the sum of
+            // their magnitudes.
             let n_roundings = (model.n_successors(pair) + 8) as f64;
             let magnitude = (model.reward_sum(pair).abs() + gamma * size) / weight + bonus.abs();
             found.rounding =
@@ -82,7 +87,8 @@ pub fn audit(model: &Model, planner: &dyn Planner) -> Audit {
         }
     }
     found.relative_relation = found.relation / scale;
-    // The weights of a row may sum to slightly more than the row's weight; then the contraction factor is slightly above γ.
+    // The weights of a row may sum to slightly more than the row's weight; then the contraction
+    // factor is slightly above γ.
     let factor = gamma * heaviest;
     if gamma < 1.0 {
         let bound = (found.residual + found.rounding) / (1.0 - factor) * (1.0 + 4.0 * f64::EPSILON);

@@ -1,4 +1,5 @@
-//! The only error type of the core. It is raised where data enters; the loops inside need no checks.
+//! The only error type of the core. It is raised where data enters; the loops inside need no
+//! checks.
 
 use crate::{Action, State};
 use std::fmt;
@@ -123,7 +124,8 @@ errors! {
         recorded: f64,
     } => "cannot take back reward {taken} of {action} in {state}: it was never recorded (the mean of what was recorded \
           is {recorded})";
-    /// A pair has more weight than `f64` can count exactly, or there are more ids than fit in 32 bits.
+    /// A pair has more weight than `f64` can count exactly, or there are more ids than fit in 32
+    /// bits.
     Full {
         /// What there is too much of.
         what: &'static str,

@@ -37,7 +37,8 @@ id!(
     "state"
 );
 id!(
-    /// An action of one state: `0 .. model.n_actions(state)`. The same number may mean different things in different states.
+    /// An action of one state: `0 .. model.n_actions(state)`. The same number may mean different
+    /// things in different states.
     Action,
     "action"
 );
@@ -47,7 +48,8 @@ id!(
     "pair"
 );
 id!(
-    /// A successor of a pair that has been seen (or is known): the triple (state, action, next state).
+    /// A successor of a pair that has been seen (or is known): the triple (state, action, next
+    /// state).
     ArcId,
     "arc"
 );

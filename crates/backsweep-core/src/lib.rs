@@ -1,9 +1,10 @@
-//! The kernel of **Backsweep**: a [`Model`] of what was observed, [`Values`], a [`PriorityQueue`], and the planners that keep
-//! the values near the optimum of the model with small backups.
+//! The kernel of **Backsweep**: a [`Model`] of what was observed, [`Values`], a [`PriorityQueue`],
+//! and the planners that keep the values near the optimum of the model with small backups.
 //!
-//! It knows nothing of agents, exploration, policies, episodes or files: those are in the crate `backsweep`, which most users
-//! need. It does no input or output, reads no clock and owns no global random generator. Each mutable thing has one writer: the
-//! model is written by [`Model::record`], values and queue by their planner.
+//! It knows nothing of agents, exploration, policies, episodes or files: those are in the crate
+//! `backsweep`, which most users need. It does no input or output, reads no clock and owns no
+//! global random generator. Each mutable thing has one writer: the model is written by
+//! [`Model::record`], values and queue by their planner.
 
 mod audit;
 mod error;

@@ -1,15 +1,15 @@
 //! The model: what was observed of an environment, or is known about it.
 //!
-//! Every pair (s,a) has a weight W(s,a) and a sum of rewards; every arc (s,a,s') a weight w. The estimates of the paper's
-//! equations (model1, model2) are P̂ = w/W and R̂ = reward sum / W. In a learned model each sample adds 1 to W and w, so
-//! that the weights are the paper's counts, exact up to 2⁵³. In a known model W = 1 and the w are probabilities. Planners
-//! see no difference.
+//! Every pair (s,a) has a weight W(s,a) and a sum of rewards; every arc (s,a,s') a weight w. The
+//! estimates of the paper's equations (model1, model2) are P̂ = w/W and R̂ = reward sum / W. In a
+//! learned model each sample adds 1 to W and w, so that the weights are the paper's counts, exact
+//! up to 2⁵³. In a known model W = 1 and the w are probabilities. Planners see no difference.
 //!
-//! A step that terminated adds to W and to no arc: the part of W that no arc carries leads to the end, whose value is 0.
-//! (Departure 7.)
+//! A step that terminated adds to W and to no arc: the part of W that no arc carries leads to the
+//! end, whose value is 0. (Departure 7.)
 //!
-//! Only this module and those below it write a model: `record.rs` what is observed, `rescale.rs` what is
-//! scaled or drawn, `snapshot.rs` what is restored. `reads.rs` has what planners read.
+//! Only this module and those below it write a model: `record.rs` what is observed, `rescale.rs`
+//! what is scaled or drawn, `snapshot.rs` what is restored. `reads.rs` has what planners read.
 
 mod reads;
 mod record;
@@ -41,8 +41,9 @@ pub(crate) struct PairRecord {
     reward_sum: f64,
     /// The head of the list of arcs out of the pair.
     head: u32,
-    /// Twice the number of arcs out of the pair, plus 1 if the probabilities are known: the flag is kept here
-    /// because a separate byte would cost eight. No pair has 2³¹ arcs: each would need a block of its own.
+    /// Twice the number of arcs out of the pair, plus 1 if the probabilities are known: the flag is
+    /// kept here because a separate byte would cost eight. No pair has 2³¹ arcs: each would need a
+    /// block of its own.
     len_and_given: u32,
 }
 
@@ -170,8 +171,8 @@ impl Model {
         Ok(model)
     }
 
-    /// Freezes every pair from its `visits`-th visit on: later transitions of it are not recorded. With an optimism of
-    /// the same number of visits this is R-max. Departure 14.
+    /// Freezes every pair from its `visits`-th visit on: later transitions of it are not recorded.
+    /// With an optimism of the same number of visits this is R-max. Departure 14.
     pub fn with_freeze_at(mut self, visits: u32) -> Self {
         self.freeze_at = Some(visits);
         self
@@ -214,8 +215,8 @@ impl Model {
         Ok(())
     }
 
-    /// Adds an action to a state and returns the pairs that had to move for it, if any: planners must be
-    /// notified ([`crate::Planner::pairs_moved`]) before they are used again.
+    /// Adds an action to a state and returns the pairs that had to move for it, if any: planners
+    /// must be notified ([`crate::Planner::pairs_moved`]) before they are used again.
     ///
     /// # Complexity
     /// O(arcs of the state's pairs). The ids left behind are not reused.
@@ -319,7 +320,8 @@ impl Model {
         self.pairs.get(pair.index()).map_or(0.0, |record| record.weight)
     }
 
-    /// The part of the pair's weight that ended: how often a step terminated, or the probability that it does.
+    /// The part of the pair's weight that ended: how often a step terminated, or the probability
+    /// that it does.
     pub fn ended_weight(&self, pair: Pair) -> f64 {
         self.ended(pair).high
     }
@@ -342,7 +344,8 @@ impl Model {
         self.pairs.get(pair.index()).map_or(0.0, |record| record.reward_sum)
     }
 
-    /// The successors of a pair. Its probability is its weight divided by the pair's [`weight`](Self::weight).
+    /// The successors of a pair. Its probability is its weight divided by the pair's
+    /// [`weight`](Self::weight).
     ///
     /// Successors whose weight has been taken back to 0 are still listed.
     ///

@@ -25,11 +25,13 @@ use std::fmt;
 /// How an update cycle ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cycle {
-    /// Nothing was done: the queue is empty, or rounding keeps what is left from ever being finished.
+    /// Nothing was done: the queue is empty, or rounding keeps what is left from ever being
+    /// finished.
     Idle,
     /// One cycle was completed.
     Done,
-    /// The limit was reached; the next call resumes where this one stopped. Values are consistent in between.
+    /// The limit was reached; the next call resumes where this one stopped. Values are consistent
+    /// in between.
     Cut,
 }
 
@@ -80,9 +82,9 @@ impl Counters {
 ///
 /// The model changes first, then the planner follows: call [`observe`](Self::observe) after
 /// [`Model::record`], [`refresh`](Self::refresh) after [`Model::set_outcomes`] and whatever else
-/// replaces the outcomes of a pair, and [`pairs_moved`](Self::pairs_moved) after [`Model::add_action`].
-/// Each of these also makes room for new states, as [`grow`](Self::grow) does. Always pass the same
-/// model. An agent takes care of all this.
+/// replaces the outcomes of a pair, and [`pairs_moved`](Self::pairs_moved) after
+/// [`Model::add_action`]. Each of these also makes room for new states, as [`grow`](Self::grow)
+/// does. Always pass the same model. An agent takes care of all this.
 ///
 /// | methods | a planner of your own |
 /// |---|---|
@@ -102,8 +104,8 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
     /// Restores the values after the outcomes of a pair were set.
     fn refresh(&mut self, model: &Model, pair: Pair);
 
-    /// Runs one update cycle, or resumes the one that was cut. Planners whose cycles can be cut return
-    /// after about `limit` backups; the others finish the cycle.
+    /// Runs one update cycle, or resumes the one that was cut. Planners whose cycles can be cut
+    /// return after about `limit` backups; the others finish the cycle.
     fn update_cycle(&mut self, model: &Model, limit: usize) -> Cycle;
 
     /// The highest priority on the queue; `None` if there is nothing to do. A planner without
@@ -144,14 +146,15 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
         None
     }
 
-    /// The most that a policy greedy in the action values can lose compared with the best one, in the
-    /// model with its optimism: 2γp / (1 − γ), where p, the highest priority or the threshold, bounds
-    /// the error of every next state's value that a pair uses. Up to rounding, which [`crate::audit`]
-    /// includes. O(1). `None` without discount, and for planners whose priorities prove nothing.
+    /// The most that a policy greedy in the action values can lose compared with the best one, in
+    /// the model with its optimism: 2γp / (1 − γ), where p, the highest priority or the threshold,
+    /// bounds the error of every next state's value that a pair uses. Up to rounding, which
+    /// [`crate::audit`] includes. O(1). `None` without discount, and for planners whose priorities
+    /// prove nothing.
     ///
-    /// Why: V = max Q is the full backup of values U with |V − U| ≤ p. So the Bellman residual of V is
-    /// at most γp, for the best policy and for the greedy one alike, and V is within γp / (1 − γ) of
-    /// the value of either.
+    /// Why: V = max Q is the full backup of values U with |V − U| ≤ p. So the Bellman residual of V
+    /// is at most γp, for the best policy and for the greedy one alike, and V is within γp / (1 −
+    /// γ) of the value of either.
     fn loss_bound(&self) -> Option<f64> {
         None
     }
@@ -197,8 +200,8 @@ pub trait Storable {
     /// The settings that it was built with.
     fn settings(&self) -> Settings;
 
-    /// Stores everything that [`PlannerKind::restore`] needs besides the model and the settings, which
-    /// are stored separately.
+    /// Stores everything that [`PlannerKind::restore`] needs besides the model and the settings,
+    /// which are stored separately.
     fn store(&self, snapshot: &mut Snapshot);
 }
 
@@ -244,8 +247,9 @@ pub enum Budget<'a> {
         /// The cap.
         max_cycles: u64,
     },
-    /// Until the callback returns `true`. It is called before every cycle and, in planners whose cycles can be cut, about every
-    /// 8 backups within one. The core reads no clock; the callback may.
+    /// Until the callback returns `true`. It is called before every cycle and, in planners whose
+    /// cycles can be cut, about every 8 backups within one. The core reads no clock; the callback
+    /// may.
     UntilStopped(&'a dyn Fn() -> bool),
 }
 
@@ -269,15 +273,16 @@ impl fmt::Debug for Budget<'_> {
 pub struct Planned {
     /// Update cycles that were finished.
     pub cycles: u64,
-    /// Whether planning stopped because nothing was left to do (within the budget's tolerance). False also where rounding
-    /// keeps the rest from ever being finished.
+    /// Whether planning stopped because nothing was left to do (within the budget's tolerance).
+    /// False also where rounding keeps the rest from ever being finished.
     pub converged: bool,
 }
 
 /// Backups between two calls of the callback of [`Budget::UntilStopped`].
 const BACKUPS_BETWEEN_CHECKS: usize = 8;
 
-/// The one planning loop: runs update cycles within a budget. A cycle that an earlier call had to cut is finished first.
+/// The one planning loop: runs update cycles within a budget. A cycle that an earlier call had to
+/// cut is finished first.
 pub fn plan(planner: &mut dyn Planner, model: &Model, budget: Budget<'_>) -> Planned {
     let mut cycles = 0; // l.13, by three kinds of budget
     let converged = loop {

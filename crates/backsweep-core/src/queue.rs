@@ -1,16 +1,19 @@
-//! The priority queue of a planner: indexed, so that it never holds more entries than there are keys.
+//! The priority queue of a planner: indexed, so that it never holds more entries than there are
+//! keys.
 //!
-//! Keys are kept in buckets of nearly equal priority: those that agree in the exponent and the first bits of the mantissa. The
-//! two outermost buckets take in everything lower or higher. The bucket queue has 8 buckets per octave and pops the key that
-//! entered the highest bucket last. The exact queue has 128 per octave and scans the highest one, which holds one or two keys
-//! most of the time, because it is the one being emptied. So the order within a bucket, which a heap restores at every change,
-//! need not be known until a few keys are left to compare, and a change of priority within a bucket is a single store. Where
-//! priorities crowd (in a known model all rewards may be equal), `queue/splits.rs` divides the highest bucket. For a comparison
-//! with heaps, see docs/PERFORMANCE.md.
+//! Keys are kept in buckets of nearly equal priority: those that agree in the exponent and the
+//! first bits of the mantissa. The two outermost buckets take in everything lower or higher. The
+//! bucket queue has 8 buckets per octave and pops the key that entered the highest bucket last. The
+//! exact queue has 128 per octave and scans the highest one, which holds one or two keys most of
+//! the time, because it is the one being emptied. So the order within a bucket, which a heap
+//! restores at every change, need not be known until a few keys are left to compare, and a change
+//! of priority within a bucket is a single store. Where priorities crowd (in a known model all
+//! rewards may be equal), `queue/splits.rs` divides the highest bucket. For a comparison with
+//! heaps, see docs/PERFORMANCE.md.
 //!
-//! The keys of a bucket form a ring that includes a link of the bucket itself, its head, and a key that is not queued is a ring
-//! of one, so a key moves without a single condition. With lists that ended in NONE a cycle took 15 % longer, because of
-//! branches that no processor can predict.
+//! The keys of a bucket form a ring that includes a link of the bucket itself, its head, and a key
+//! that is not queued is a ring of one, so a key moves without a single condition. With lists that
+//! ended in NONE a cycle took 15 % longer, because of branches that no processor can predict.
 
 mod snapshot;
 mod splits;
@@ -40,8 +43,8 @@ impl QueueKind {
 
     /// Buckets per octave and octaves, as powers of two, and the exponent of the lowest octave.
     ///
-    /// With 64 per octave instead of 128, Peng & Williams, who queue every arc, took a quarter longer on large models; with 256
-    /// they took as long, on twice the memory.
+    /// With 64 per octave instead of 128, Peng & Williams, who queue every arc, took a quarter
+    /// longer on large models; with 256 they took as long, on twice the memory.
     const fn buckets(self) -> (u32, u32, i32) {
         match self {
             Self::Exact => (7, 6, -40),
@@ -65,7 +68,8 @@ impl FromStr for QueueKind {
 
 /// The bucket of the keys that are not queued. It has no ring.
 const NOT_QUEUED: u32 = 0;
-/// The priority of a key that is not queued. The sign sets it apart from every priority, however small.
+/// The priority of a key that is not queued. The sign sets it apart from every priority, however
+/// small.
 const NO_PRIORITY: f64 = -1.0;
 
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +77,8 @@ struct Link {
     /// Places in `links`.
     previous: u32,
     next: u32,
-    /// NO_PRIORITY if and only if the key is not queued. In a head this field holds the index of its split plus one, or
-    /// NO_PRIORITY.
+    /// NO_PRIORITY if and only if the key is not queued. In a head this field holds the index of
+    /// its split plus one, or NO_PRIORITY.
     priority: f64,
 }
 
@@ -85,7 +89,8 @@ impl Link {
     }
 }
 
-/// A priority queue of dense keys, of either kind. Priorities are above 0, [`f64::INFINITY`] included.
+/// A priority queue of dense keys, of either kind. Priorities are above 0, [`f64::INFINITY`]
+/// included.
 ///
 /// ```
 /// use backsweep_core::{PriorityQueue, QueueKind};
@@ -107,11 +112,11 @@ pub struct PriorityQueue {
     shift: u32,
     /// The high bits of a (hypothetical) priority in bucket 0.
     offset: u64,
-    /// First a head for each bucket and each ring of a split, then a link for each key: in the ring of its head, or in a ring of
-    /// its own if it is not queued.
+    /// First a head for each bucket and each ring of a split, then a link for each key: in the ring
+    /// of its head, or in a ring of its own if it is not queued.
     links: Vec<Link>,
-    /// Bit `b` is set if bucket `b` has a key, and no bit above `top`. A bucket that has become empty is noticed when it is
-    /// next looked at.
+    /// Bit `b` is set if bucket `b` has a key, and no bit above `top`. A bucket that has become
+    /// empty is noticed when it is next looked at.
     filled: Vec<u64>,
     /// No bucket above this one has a key.
     top: u32,
@@ -223,8 +228,9 @@ impl PriorityQueue {
         Some(key)
     }
 
-    /// Does up to `limit` pieces of the work needed before the next key can be popped; returns whether it is finished. For
-    /// callers with a deadline: [`pop`](Self::pop) does whatever is left.
+    /// Does up to `limit` pieces of the work needed before the next key can be popped; returns
+    /// whether it is finished. For callers with a deadline: [`pop`](Self::pop) does whatever is
+    /// left.
     pub fn prepare(&mut self, limit: usize) -> bool {
         self.best(limit).is_some()
     }
@@ -286,8 +292,8 @@ impl PriorityQueue {
         f64::from_bits((u64::from(bucket) + self.offset) << self.shift)
     }
 
-    /// The place of the key to be popped, or of a head if no key is queued. Moves up to `limit` keys of a crowd to find it;
-    /// `None` if more must be moved.
+    /// The place of the key to be popped, or of a head if no key is queued. Moves up to `limit`
+    /// keys of a crowd to find it; `None` if more must be moved.
     fn best(&mut self, limit: usize) -> Option<u32> {
         let bucket = self.settle();
         if self.kind == QueueKind::Bucket {
@@ -298,7 +304,8 @@ impl PriorityQueue {
         best.or_else(|| self.best_of_crowd(limit))
     }
 
-    /// The place of the highest key of a ring if it has no more than `most`; that of the head if it is empty.
+    /// The place of the highest key of a ring if it has no more than `most`; that of the head if it
+    /// is empty.
     #[inline]
     fn scan(&self, head: u32, most: u32) -> Option<u32> {
         let (mut best, mut highest, mut left) = (head, 0.0, most);
@@ -320,7 +327,8 @@ impl PriorityQueue {
         self.links[link.next as usize].previous = link.previous;
     }
 
-    /// Moves the key at a place, with this link, to the front of a head's ring. Returns whether the ring was empty.
+    /// Moves the key at a place, with this link, to the front of a head's ring. Returns whether the
+    /// ring was empty.
     #[inline(always)]
     fn relink(&mut self, place: u32, link: Link, head: u32, priority: f64) -> bool {
         self.unlink(link);
@@ -336,7 +344,8 @@ impl PriorityQueue {
         self.links[head as usize].next == head && self.split_of(head).is_none()
     }
 
-    /// The highest bucket that is not empty, NOT_QUEUED if there is none. Clears the bits of those above.
+    /// The highest bucket that is not empty, NOT_QUEUED if there is none. Clears the bits of those
+    /// above.
     #[inline(always)]
     fn settle(&mut self) -> u32 {
         while self.top != NOT_QUEUED && self.is_empty_ring(self.top) {
@@ -346,7 +355,8 @@ impl PriorityQueue {
         self.top
     }
 
-    /// The highest bucket below this one whose bit is set, although it may be empty by now; NOT_QUEUED if there is none.
+    /// The highest bucket below this one whose bit is set, although it may be empty by now;
+    /// NOT_QUEUED if there is none.
     #[inline]
     fn noted_below(&self, bucket: u32) -> u32 {
         let mut word = bucket as usize / 64;

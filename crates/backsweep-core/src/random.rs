@@ -1,7 +1,9 @@
-//! The named, portable random generator: xoshiro256++ (Blackman & Vigna 2019), seeded through SplitMix64.
+//! The named, portable random generator: xoshiro256++ (Blackman & Vigna 2019), seeded through
+//! SplitMix64.
 //!
-//! Implemented here because its state is part of a saved agent and its numbers are part of every result: they
-//! must not change with the version of a dependency. The tests compare it with the crate `rand_xoshiro`.
+//! Implemented here because its state is part of a saved agent and its numbers are part of every
+//! result: they must not change with the version of a dependency. The tests compare it with the
+//! crate `rand_xoshiro`.
 
 /// A stream of random numbers that is the same on every machine.
 ///
@@ -32,8 +34,8 @@ impl Random {
         Self { state: [(); 4].map(|()| split_mix(&mut x)) }
     }
 
-    /// The stream of a seed and a path, such as (seed, setting, run): streams of different paths are independent, and
-    /// none depends on the thread that draws from it.
+    /// The stream of a seed and a path, such as (seed, setting, run): streams of different paths
+    /// are independent, and none depends on the thread that draws from it.
     pub fn stream(seed: u64, path: &[u64]) -> Self {
         let mut x = seed;
         for &step in path {
@@ -42,8 +44,8 @@ impl Random {
         Self::from_seed(split_mix(&mut x))
     }
 
-    /// The stream that continues from this [`state`](Self::state); `None` if all four words are zero,
-    /// which no stream ever reaches.
+    /// The stream that continues from this [`state`](Self::state); `None` if all four words are
+    /// zero, which no stream ever reaches.
     pub fn from_state(state: [u64; 4]) -> Option<Self> {
         (state != [0; 4]).then_some(Self { state })
     }
@@ -74,7 +76,8 @@ impl Random {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// A number below `n`, each equally likely (Lemire's method with rejection, so without bias). 0 if `n` is 0.
+    /// A number below `n`, each equally likely (Lemire's method with rejection, so without bias). 0
+    /// if `n` is 0.
     #[inline]
     pub fn below(&mut self, n: u32) -> u32 {
         let mut product = (self.next_u64() >> 32) * u64::from(n);

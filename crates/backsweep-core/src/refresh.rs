@@ -1,11 +1,15 @@
-//! The schedule by which pairs are recomputed exactly, so that rounding errors of running sums never add up (Departure 3).
+//! The schedule by which pairs are recomputed exactly, so that rounding errors of running sums
+//! never add up (Departure 3).
 //!
 //! A pair is recomputed in full, O(successors),
-//!   * when its weight passes 8, 16, 32 …: amortized O(1), since it has no more successors than observations;
-//!   * when its value, or the value of one of its successors, has fallen to a thousandth of its *peak*, the largest one since
-//!     it was last recomputed: rounding errors of the size of the peak would become visible. Paid for by a credit of 64
-//!     successors per observation and one per small backup, so that a value that keeps returning to 0 still costs O(1);
-//!   * when a change is so small that the rounding of running sums would keep values changing forever;
+//!   * when its weight passes 8, 16, 32 …: amortized O(1), since it has no more successors than
+//!     observations;
+//!   * when its value, or the value of one of its successors, has fallen to a thousandth of its
+//!     *peak*, the largest one since it was last recomputed: rounding errors of the size of the
+//!     peak would become visible. Paid for by a credit of 64 successors per observation and one per
+//!     small backup, so that a value that keeps returning to 0 still costs O(1);
+//!   * when a change is so small that the rounding of running sums would keep values changing
+//!     forever;
 //!   * in turn, one pair forevery thousand small backups per successor.
 
 use crate::model::Change;
@@ -17,17 +21,18 @@ const COLLAPSE_FACTOR: f64 = 1000.0;
 /// Small backups that pay for one successor in the round of exact refreshes.
 const BACKUPS_PER_SUCCESSOR: u64 = 1000;
 
-/// Successors that an observation pays for when values collapse; the initial credit; the maximum credit.
+/// Successors that an observation pays for when values collapse; the initial credit; the maximum
+/// credit.
 const CREDIT_PER_OBSERVATION: u64 = 64;
 const INITIAL_CREDIT: u64 = 1 << 20;
 const MAX_CREDIT: u64 = 1 << 24;
 
-/// A change of a value by no more than this fraction of it is of the size of rounding errors, at any discount: it may come
-/// from rounded sums of much larger values.
+/// A change of a value by no more than this fraction of it is of the size of rounding errors, at
+/// any discount: it may come from rounded sums of much larger values.
 const ROUNDING_LEVEL: f64 = 1.0 / (1u64 << 36) as f64;
 
-/// Pairs with more successors than this, or than a caller's limit, are not recomputed for a caller who may have to stop: up to
-/// seven pairs, a block, are recomputed between two checks.
+/// Pairs with more successors than this, or than a caller's limit, are not recomputed for a caller
+/// who may have to stop: up to seven pairs, a block, are recomputed between two checks.
 const MAX_UNINTERRUPTED_SUCCESSORS: usize = 64;
 
 /// A magnitude in 16 bits: exponent and four bits of the mantissa.
@@ -73,8 +78,8 @@ impl RefreshSchedule {
         Self { state_peaks, pair_peaks, next: 0, backups: 0, credit: INITIAL_CREDIT }
     }
 
-    /// Adds new states and pairs. Their start value counts as a peak, since other values may be built on it before it is ever
-    /// computed.
+    /// Adds new states and pairs. Their start value counts as a peak, since other values may be
+    /// built on it before it is ever computed.
     pub fn grow(&mut self, model: &Model, start_value: f64) {
         self.state_peaks.resize(model.n_states(), Peak::of(start_value));
         self.pair_peaks.resize(model.n_pairs(), Peak::of(start_value));
@@ -92,7 +97,8 @@ impl RefreshSchedule {
         *peak = Peak::of(q_old).max(*peak);
     }
 
-    /// Whether a pair must be recomputed after an observation whose value correction gives `q`, in place of `q_old`.
+    /// Whether a pair must be recomputed after an observation whose value correction gives `q`, in
+    /// place of `q_old`.
     #[inline]
     pub fn is_due(&mut self, model: &Model, change: &Change, q_old: f64, q: f64) -> bool {
         self.credit = (self.credit + CREDIT_PER_OBSERVATION).min(MAX_CREDIT);
@@ -100,8 +106,9 @@ impl RefreshSchedule {
         *peak = Peak::of(q_old).max(*peak);
         let exponent = |weight: f64| weight.to_bits() >> 52;
         let doubles = exponent(change.weight_after) > exponent(change.weight_before);
-        // Below 8 there have been too few corrections for errors to add up, and in a large world most observations are
-        // of such pairs. Taking back most of a weight multiplies the rounding error of the rest.
+        // Below 8 there have been too few corrections for errors to add up, and in a large world
+        // most observations are of such pairs. Taking back most of a weight multiplies the rounding
+        // error of the rest.
         let is_due = doubles && (change.weight_after >= 8.0 || change.weight != 1.0)
             || change.weight_before > COLLAPSE_FACTOR * change.weight_after
             || peak.is_far_above(q) && self.pay(model.pair_record(change.pair).n_successors());
@@ -111,8 +118,9 @@ impl RefreshSchedule {
         is_due
     }
 
-    /// Whether the predecessors of a state whose value became `new` must be recomputed: because it collapsed, or because the
-    /// change is so small that rounding would keep values changing forever.
+    /// Whether the predecessors of a state whose value became `new` must be recomputed: because it
+    /// collapsed, or because the change is so small that rounding would keep values changing
+    /// forever.
     #[inline]
     pub fn must_be_exact(&mut self, model: &Model, state: u32, old: f64, new: f64) -> bool {
         let peak = &mut self.state_peaks[state as usize];
@@ -139,8 +147,8 @@ impl RefreshSchedule {
 
     /// The pair that is due to be recomputed in turn, if one is.
     ///
-    /// A pair that is [too long](Self::is_too_long) is skipped; it has its turn when there is no deadline, and is
-    /// recomputed at visits 8, 16, 32 … in any case.
+    /// A pair that is [too long](Self::is_too_long) is skipped; it has its turn when there is no
+    /// deadline, and is recomputed at visits 8, 16, 32 … in any case.
     #[inline]
     pub fn in_turn(&mut self, model: &Model, limit: usize) -> Option<Pair> {
         if self.backups < BACKUPS_PER_SUCCESSOR || model.n_pairs() == 0 {
@@ -159,8 +167,8 @@ impl RefreshSchedule {
         model.is_in_use(pair).then_some(pair)
     }
 
-    /// Whether a pair has too many successors to be recomputed by a caller who wants to stop after about `limit` backups:
-    /// recomputing cannot be interrupted.
+    /// Whether a pair has too many successors to be recomputed by a caller who wants to stop after
+    /// about `limit` backups: recomputing cannot be interrupted.
     #[inline]
     pub fn is_too_long(model: &Model, pair: Pair, limit: usize) -> bool {
         model.pair_record(pair).n_successors() > limit.max(MAX_UNINTERRUPTED_SUCCESSORS)
@@ -190,7 +198,8 @@ impl RefreshSchedule {
             }
             _ => return Err(Snapshot::problem("upkeep.numbers", "expected 3 items")),
         };
-        // They are used up within a cycle or two; a damaged count would keep the next cycle busy for hours.
+        // They are used up within a cycle or two; a damaged count would keep the next cycle busy
+        // for hours.
         if backups > u64::from(u32::MAX) {
             return Err(Snapshot::problem("upkeep.numbers", "it counts above 2^32 small backups"));
         }

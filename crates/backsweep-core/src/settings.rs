@@ -3,16 +3,19 @@
 use crate::queue::QueueKind;
 use crate::{Error, Result};
 
-/// Optimism in the face of uncertainty: a pair is treated as worth `value` until it has been seen `min_visits` times.
+/// Optimism in the face of uncertainty: a pair is treated as worth `value` until it has been seen
+/// `min_visits` times.
 ///
-/// This is the one place that defines which value of a pair counts (Qeff of the paper notes, reading 5.1): planners keep
-/// `value` as the pair's Q until then, so every maximum, every priority and every choice of an action sees the same number.
-/// (Departure 1.) The value is not a pseudo-count: it is dropped without a trace when the pair has been seen often enough.
+/// This is the one place that defines which value of a pair counts (Qeff of the paper notes,
+/// reading 5.1): planners keep `value` as the pair's Q until then, so every maximum, every priority
+/// and every choice of an action sees the same number. (Departure 1.) The value is not a
+/// pseudo-count: it is dropped without a trace when the pair has been seen often enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Optimism {
     /// The value of a pair until then; finite. It is also what values start from.
     pub value: f64,
-    /// The visit from which the model is trusted. 0 and 1 mean the same for counts: an unseen pair has no model.
+    /// The visit from which the model is trusted. 0 and 1 mean the same for counts: an unseen pair
+    /// has no model.
     pub min_visits: u32,
 }
 
@@ -33,8 +36,8 @@ impl Default for Optimism {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// γ, from 0 to 1. With 1, values are defined only where every policy ends, or where rewards have one sign and values
-    /// start at 0; planners leave it to the user to check that.
+    /// γ, from 0 to 1. With 1, values are defined only where every policy ends, or where rewards
+    /// have one sign and values start at 0; planners leave it to the user to check that.
     pub discount: f64,
     /// The value of pairs that were hardly seen.
     pub optimism: Optimism,
@@ -52,8 +55,9 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// These settings with a threshold so low that the values of a sweeping planner with nothing left to do are within
-    /// `tolerance` of the optimum, up to rounding: no value is further from it than γp / (1 − γ), with p the threshold.
+    /// These settings with a threshold so low that the values of a sweeping planner with nothing
+    /// left to do are within `tolerance` of the optimum, up to rounding: no value is further from
+    /// it than γp / (1 − γ), with p the threshold.
     ///
     /// ```
     /// use backsweep_core::planner::ReversedFullBackups;

@@ -1,4 +1,5 @@
-//! The whole state of a model or planner as named arrays: what is written to a file and read back, bit for bit.
+//! The whole state of a model or planner as named arrays: what is written to a file and read back,
+//! bit for bit.
 //!
 //! The kernel does no input or output; `backsweep::save` writes snapshots to files.
 
@@ -96,9 +97,11 @@ impl Snapshot {
         if self.arrays.contains_key(name) { self.f64s(name) } else { Ok(&[]) }
     }
 
-    /// The items, if there are as many as expected; otherwise the error that says how many there are in the part `name`.
+    /// The items, if there are as many as expected; otherwise the error that says how many there
+    /// are in the part `name`.
     ///
-    /// For whoever restores something of their own: `Snapshot::sized("mine.ids", snapshot.u32s("mine.ids")?, n)?`.
+    /// For whoever restores something of their own: `Snapshot::sized("mine.ids",
+    /// snapshot.u32s("mine.ids")?, n)?`.
     pub fn sized<'a, T>(name: &str, items: &'a [T], length: usize) -> Result<&'a [T]> {
         if items.len() != length {
             return Err(Self::problem(name, &format!("expected {length} items, found {}", items.len())));

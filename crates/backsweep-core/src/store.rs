@@ -1,7 +1,8 @@
 //! Memory layout and nothing else: where arcs, weights and the states of pairs are kept.
 //!
-//! A pair's *slot* is its id plus 1. Slot 0 belongs to no pair: unfilled lanes of a predecessor list point at it, so that
-//! loops over lanes need no test. Any table by slot gives slot 0 a value that never changes.
+//! A pair's *slot* is its id plus 1. Slot 0 belongs to no pair: unfilled lanes of a predecessor
+//! list point at it, so that loops over lanes need no test. Any table by slot gives slot 0 a value
+//! that never changes.
 
 mod arcs;
 mod block;

@@ -4,14 +4,15 @@ use crate::{Action, State};
 
 /// Where a step led, and whether the episode continues.
 ///
-/// Terminated and truncated are two different things: nothing follows a step that *terminated*, whatever state was
-/// observed with it; a step that was *truncated* by a time limit leads to an ordinary state whose value counts.
+/// Terminated and truncated are two different things: nothing follows a step that *terminated*,
+/// whatever state was observed with it; a step that was *truncated* by a time limit leads to an
+/// ordinary state whose value counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Next {
     /// The episode continues in this state.
     Continue(State),
-    /// The episode was truncated in this state, for instance by a time limit. To the model this is the
-    /// same as [`Next::Continue`].
+    /// The episode was truncated in this state, for instance by a time limit. To the model this is
+    /// the same as [`Next::Continue`].
     Truncated(State),
     /// The episode ended: nothing follows, the value is 0.
     Terminated,

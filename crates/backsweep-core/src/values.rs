@@ -1,7 +1,9 @@
-//! The values that planners compute: V of every state and Q of every pair. Only their planner writes them.
+//! The values that planners compute: V of every state and Q of every pair. Only their planner
+//! writes them.
 //!
-//! The arithmetic that all planners share is here, once: which value of a pair counts while it has hardly been seen,
-//! the full backup, the value correction after a model update (Theorem 3.4) and the small backup (Theorem 3.3).
+//! The arithmetic that all planners share is here, once: which value of a pair counts while it has
+//! hardly been seen, the full backup, the value correction after a model update (Theorem 3.4) and
+//! the small backup (Theorem 3.3).
 
 use crate::model::{Change, Model, MovedPairs, PairRecord};
 use crate::store::prefetch_run;
@@ -11,22 +13,27 @@ use crate::{Pair, Settings, Snapshot, State};
 /// A bound on the magnitude of values: rewards are at most 1e150, and 1 / (1 − γ) at most 2⁵³.
 pub const MAX_VALUE: f64 = 1e170;
 
-/// The value of a pair and the weight of its small backups, side by side because a small backup needs both.
+/// The value of a pair and the weight of its small backups, side by side because a small backup
+/// needs both.
 #[derive(Clone, Copy, Debug)]
 pub struct PairValue {
-    /// Q(s,a), or the optimistic value while the pair has not been seen often enough.
+    /// Its magnitude is γ/W(s,a), or 0 while `q` is the optimistic value, which small backups then
+    /// leave alone without a test. In the one planner that remembers the greedy pair of a state,
+    /// the sign is negative for exactly that pair.Q(s,a), or the optimistic value while the pair has not been seen often enough.
     pub(crate) q: f64,
     /// |scale| is γ/W(s,a), or 0 while `q` is the optimistic value, which small backups then leave alone without a test.
-    /// In the one planner that remembers the greedy pair of a state, the sign is negative for exactly that pair.
+    /// In the one planner that remembers the greedy pair of a state, the sign is negative for
+    /// exactly that pair.
     pub(crate) scale: f64,
 }
 
 impl PairValue {
-    /// The entry of slot 0, which belongs to no pair (see [`crate::store`]): no small backup changes it, and it is
-    /// never the best.
+    /// The entry of slot 0, which belongs to no pair (see [`crate::store`]): no small backup
+    /// changes it, and it is never the best.
     const NO_PAIR: Self = Self { q: f64::NEG_INFINITY, scale: 0.0 };
 
-    /// Corrects Q for a change of the value of one successor, whose arc has this weight (Theorem 3.3).
+    /// Corrects Q for a change of the value of one successor, whose arc has this weight (Theorem
+    /// 3.3).
     #[inline(always)]
     pub(crate) fn small_backup(&mut self, weight: f64, delta: f64) {
         self.q += self.scale.abs() * (weight * delta); // l.20
@@ -71,7 +78,8 @@ impl Values {
         self.pairs.get(pair.slot()).map_or(self.optimism.value, |pair| pair.q)
     }
 
-    /// The values of a state's pairs, in the order of its actions; empty if the planner has not seen the state.
+    /// The values of a state's pairs, in the order of its actions; empty if the planner has not
+    /// seen the state.
     #[inline]
     pub fn pair_values(&self, model: &Model, state: State) -> &[PairValue] {
         if state.index() >= model.n_states() {
@@ -80,7 +88,8 @@ impl Values {
         self.pairs.get(model.slots(state.0)).unwrap_or(&[])
     }
 
-    /// Whether the pair's model is trusted: it has been seen often enough, or its probabilities are known.
+    /// Whether the pair's model is trusted: it has been seen often enough, or its probabilities are
+    /// known.
     #[inline]
     pub fn is_known(&self, model: &Model, pair: Pair) -> bool {
         model.pair_records().get(pair.index()).is_some_and(|record| self.trusts(record, record.weight()))
@@ -124,8 +133,8 @@ impl Values {
         PairValue { q: self.optimism.value, scale: 0.0 }
     }
 
-    /// Adds states and pairs that the model has and the values lack, at the optimistic value. Returns whether there were
-    /// any.
+    /// Adds states and pairs that the model has and the values lack, at the optimistic value.
+    /// Returns whether there were any.
     #[inline]
     pub fn extend(&mut self, model: &Model) -> bool {
         if self.n_pairs() == model.n_pairs() && self.v.len() == model.n_states() {
@@ -158,8 +167,9 @@ impl Values {
         self.pairs[from..from + moved.n_pairs as usize].fill(unknown);
     }
 
-    /// The full backup of a pair, R̂ + γ Σ P̂ U, from the weight and the value of each of its successors; the optimistic
-    /// value while it has not been seen often enough. All planners use this full backup.
+    /// The full backup of a pair, R̂ + γ Σ P̂ U, from the weight and the value of each of its
+    /// successors; the optimistic value while it has not been seen often enough. All planners use
+    /// this full backup.
     ///
     /// # Panics
     /// If the model does not have the pair.
@@ -203,7 +213,8 @@ impl Values {
         self.bonuses.get(pair.index()).copied().unwrap_or(0.0)
     }
 
-    /// Replaces the bonus of a pair, and corrects its Q for that, if it `was_known`. Returns the previous Q.
+    /// Replaces the bonus of a pair, and corrects its Q for that, if it `was_known`. Returns the
+    /// previous Q.
     #[inline]
     pub(crate) fn set_bonus(&mut self, pair: Pair, bonus: f64, was_known: bool) -> f64 {
         let q_old = self.pairs[pair.slot()].q;
@@ -222,8 +233,9 @@ impl Values {
         self.bonuses[pair.index()] = bonus;
     }
 
-    /// Restores Q of a pair that an observation changed, from the values that `u` gives for its successors: by the value correction
-    /// if its model was trusted before and is now, in O(1), and by a full backup if not.
+    /// Restores Q of a pair that an observation changed, from the values that `u` gives for its
+    /// successors: by the value correction if its model was trusted before and is now, in O(1), and
+    /// by a full backup if not.
     ///
     /// # Panics
     /// If the pair is new to the values: [`extend`](Self::extend) comes first.
@@ -236,16 +248,17 @@ impl Values {
         self.put(model, change.pair, self.value_correction(model, change, next));
     }
 
-    /// The value correction of a pair after a model update (Theorem 3.4), given U of the state that the step led to, 0 for an
-    /// end: the Q after the update, if the pair's Q was right before it and the model was trusted. O(1). Departure 2.
+    /// The value correction of a pair after a model update (Theorem 3.4), given U of the state that
+    /// the step led to, 0 for an end: the Q after the update, if the pair's Q was right before it
+    /// and the model was trusted. O(1). Departure 2.
     #[inline]
     pub(crate) fn value_correction(&self, model: &Model, change: &Change, u: f64) -> f64 {
         let (q, weight) = (self.pairs[change.pair.slot()].q, model.pair_record(change.pair).weight());
         q + (change.reward + change.weight * (self.discount * u - q)) / weight // l.10
     }
 
-    /// The small backup of a pair (Theorem 3.3): corrects its Q for a change of the value of one successor, whose arc has this
-    /// weight. O(1).
+    /// The small backup of a pair (Theorem 3.3): corrects its Q for a change of the value of one
+    /// successor, whose arc has this weight. O(1).
     #[inline]
     pub fn small_backup(&mut self, pair: Pair, weight: f64, delta: f64) {
         self.pairs[pair.slot()].small_backup(weight, delta);
@@ -290,8 +303,9 @@ impl Values {
         self.pairs[pair.slot()].scale.abs()
     }
 
-    /// Sets the scale of a pair from its current weight, after the model changed. All methods here that recompute or correct
-    /// a pair do that too, except [`set_action_value`](Self::set_action_value).
+    /// Sets the scale of a pair from its current weight, after the model changed. All methods here
+    /// that recompute or correct a pair do that too, except
+    /// [`set_action_value`](Self::set_action_value).
     #[inline]
     pub fn rescale(&mut self, model: &Model, pair: Pair) {
         self.put(model, pair, self.pairs[pair.slot()].q);
@@ -302,8 +316,8 @@ impl Values {
         if self.trusts(record, record.weight()) { self.discount / record.weight() } else { 0.0 }
     }
 
-    /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of V and how many full
-    /// backups of pairs it took.
+    /// The full value backup of a state from V: Q of all its actions, then V. Returns the change of
+    /// V and how many full backups of pairs it took.
     pub fn full_value_backup(&mut self, model: &Model, state: State) -> (f64, u64) {
         let mut n_backups = 0;
         for pair in model.pairs(state) {
@@ -315,8 +329,9 @@ impl Values {
         (self.update_maximum(model, state), n_backups)
     }
 
-    /// As [`full_value_backup`](Self::full_value_backup), for planners that keep a copy of the successors (weight and next
-    /// state) of each pair. Scales stay: see [`rescale`](Self::rescale).
+    /// As [`full_value_backup`](Self::full_value_backup), for planners that keep a copy of the
+    /// successors (weight and next state) of each pair. Scales stay: see
+    /// [`rescale`](Self::rescale).
     #[inline]
     pub fn full_value_backup_from<I: Iterator<Item = (f64, State)>>(
         &mut self,

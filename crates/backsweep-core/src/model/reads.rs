@@ -5,7 +5,8 @@ use crate::store::{Cursor, NONE, Predecessors, Sparse};
 use crate::{ArcId, Pair, State};
 
 impl Model {
-    /// The records of all pair ids, including those left behind by [`add_action`](Self::add_action).
+    /// The records of all pair ids, including those left behind by
+    /// [`add_action`](Self::add_action).
     pub(crate) fn pair_records(&self) -> &[PairRecord] {
         &self.pairs
     }
@@ -36,7 +37,8 @@ impl Model {
         pairs.start + 1..pairs.end + 1
     }
 
-    /// Whether the id is a live pair: in range and not left behind by [`add_action`](Self::add_action).
+    /// Whether the id is a live pair: in range and not left behind by
+    /// [`add_action`](Self::add_action).
     #[inline]
     pub fn is_in_use(&self, pair: Pair) -> bool {
         pair.index() < self.n_pairs() && self.state_of_slot(pair.slot()) != NONE
@@ -73,8 +75,8 @@ impl Model {
 
     /// The pair that an arc leaves and the state that it leads to; `None` if there is no such arc.
     ///
-    /// For methods that queue or number arcs: every id is below [`arc_bound`](Self::arc_bound), and not every one below it is
-    /// in use.
+    /// For methods that queue or number arcs: every id is below [`arc_bound`](Self::arc_bound), and
+    /// not every one below it is in use.
     #[inline]
     pub fn ends_of(&self, arc: ArcId) -> Option<(Pair, State)> {
         Some((self.arcs.pair(arc)?, self.arcs.target(arc)))
@@ -89,7 +91,8 @@ impl Model {
         self.arcs.weight(arc)
     }
 
-    /// Prefetches the predecessors of a state that is likely to get an update cycle. It need not exist.
+    /// Prefetches the predecessors of a state that is likely to get an update cycle. It need not
+    /// exist.
     #[inline(always)]
     pub fn prefetch_predecessors(&self, state: State) {
         if let Some(record) = self.states.get(state.index()) {

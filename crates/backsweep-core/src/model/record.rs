@@ -4,14 +4,16 @@ use super::Model;
 use crate::store::{Sum, prefetch_run};
 use crate::{Action, ArcId, Error, Next, Outcome, Pair, Result, State, Transition};
 
-/// The largest magnitude of a reward. Values then stay below 1e170, and no sum or product in a planner overflows.
+/// The largest magnitude of a reward. Values then stay below 1e170, and no sum or product in a
+/// planner overflows.
 pub const MAX_REWARD: f64 = 1e150;
 /// The smallest magnitude of a weight. The largest is 2⁵³, up to which `f64` counts exactly.
 pub const MIN_WEIGHT: f64 = 1e-100;
 pub(super) const MAX_WEIGHT: f64 = (1u64 << 53) as f64;
 /// How far the probabilities of a pair may sum from 1 before they are refused.
 const SUM_TOLERANCE: f64 = 1e-9;
-/// A remainder smaller than this fraction of what was taken back is rounding of a [`Sum`] and becomes 0.
+/// A remainder smaller than this fraction of what was taken back is rounding of a [`Sum`] and
+/// becomes 0.
 const ROUNDING_FLOOR: f64 = 1.0 / (1u128 << 80) as f64;
 
 /// What [`Model::record`] did: everything a planner needs to restore its values in constant time.
@@ -23,7 +25,8 @@ pub struct Change {
     pub state: State,
     /// The arc that changed and the state it leads to; `None` for a step that terminated.
     pub next: Option<(State, ArcId)>,
-    /// What was added to the weight of the pair (and of the arc); negative when a transition was taken back.
+    /// What was added to the weight of the pair (and of the arc); negative when a transition was
+    /// taken back.
     pub weight: f64,
     /// What was added to the pair's sum of rewards.
     pub reward: f64,
@@ -41,14 +44,15 @@ fn snap_to_zero(sum: Sum, added: f64) -> Sum {
 }
 
 impl Model {
-    /// Adds one observed transition (Algorithm 2, line 9). `None` if the pair is frozen and nothing changed.
+    /// Adds one observed transition (Algorithm 2, line 9). `None` if the pair is frozen and nothing
+    /// changed.
     ///
     /// # Complexity
     /// O(1).
     ///
     /// # Errors
-    /// A state or action that does not exist, a step out of a terminal state, a reward that is not finite or above
-    /// [`MAX_REWARD`]. The model is then unchanged.
+    /// A state or action that does not exist, a step out of a terminal state, a reward that is not
+    /// finite or above [`MAX_REWARD`]. The model is then unchanged.
     #[inline]
     pub fn record(&mut self, transition: &Transition) -> Result<Option<Change>> {
         self.change(transition, 1.0, None)
@@ -60,26 +64,29 @@ impl Model {
     /// O(1).
     ///
     /// # Errors
-    /// As for `record`, and if no such transition was recorded. Rewards are kept as a sum, so a reward that was never recorded
-    /// is detected only when the last observation of its pair is taken back.
+    /// As for `record`, and if no such transition was recorded. Rewards are kept as a sum, so a
+    /// reward that was never recorded is detected only when the last observation of its pair is
+    /// taken back.
     pub fn forget(&mut self, transition: &Transition) -> Result<Option<Change>> {
         self.change(transition, -1.0, None)
     }
 
-    /// Adds a transition that counts as `weight` observations, or takes it back if the weight is negative.
+    /// Adds a transition that counts as `weight` observations, or takes it back if the weight is
+    /// negative.
     ///
     /// # Complexity
     /// O(1).
     ///
     /// # Errors
-    /// As for [`record`](Self::record) and [`forget`](Self::forget), and if the magnitude of the weight is below
-    /// [`MIN_WEIGHT`], or not finite.
+    /// As for [`record`](Self::record) and [`forget`](Self::forget), and if the magnitude of the
+    /// weight is below [`MIN_WEIGHT`], or not finite.
     pub fn record_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
         self.change(transition, weight, None)
     }
 
-    /// Adds `n` transitions to one next state at once, or takes them back if `n` is negative; `reward_sum` is the sum of their
-    /// rewards, with the sign of `n`. Whole rewards add up exactly, so counts in any order give the same bits.
+    /// Adds `n` transitions to one next state at once, or takes them back if `n` is negative;
+    /// `reward_sum` is the sum of their rewards, with the sign of `n`. Whole rewards add up
+    /// exactly, so counts in any order give the same bits.
     ///
     /// # Complexity
     /// O(1).
@@ -117,8 +124,8 @@ impl Model {
         Ok(pair)
     }
 
-    /// `reward_sum` is added in place of weight times reward, if there is one. Inlined, so that the constants of `record` remove
-    /// the checks.
+    /// `reward_sum` is added in place of weight times reward, if there is one. Inlined, so that the
+    /// constants of `record` remove the checks.
     #[inline(always)]
     fn change(
         &mut self,
@@ -172,7 +179,8 @@ impl Model {
         Ok(Some(Change { pair, state, next, weight, reward, weight_before, weight_after }))
     }
 
-    /// W(s,a) and the sum of rewards after the change, if the transition can be added or taken back.
+    /// W(s,a) and the sum of rewards after the change, if the transition can be added or taken
+    /// back.
     #[inline(always)]
     fn checked_sums(
         &self,
@@ -229,9 +237,9 @@ impl Model {
         self.ended[1].set(pair.index(), ended.low);
     }
 
-    /// Sets the outcomes of a pair from known probabilities, replacing everything the model held for it. Outcomes with the
-    /// same next state are added up; probabilities that sum to 1 within 1e-9 are normalized. Planners must be notified
-    /// ([`crate::Planner::refresh`]).
+    /// Sets the outcomes of a pair from known probabilities, replacing everything the model held
+    /// for it. Outcomes with the same next state are added up; probabilities that sum to 1 within
+    /// 1e-9 are normalized. Planners must be notified ([`crate::Planner::refresh`]).
     ///
     /// ```
     /// use backsweep_core::{Action, Model, Next, Outcome, State};
@@ -247,8 +255,8 @@ impl Model {
     /// O(old and new successors of the pair).
     ///
     /// # Errors
-    /// A state or action that does not exist, a reward that is not finite or above [`MAX_REWARD`], a probability outside
-    /// `[0, 1]`, a sum other than 1. The model is then unchanged.
+    /// A state or action that does not exist, a reward that is not finite or above [`MAX_REWARD`],
+    /// a probability outside `[0, 1]`, a sum other than 1. The model is then unchanged.
     pub fn set_outcomes(&mut self, state: State, action: Action, outcomes: &[Outcome]) -> Result<Pair> {
         let pair = self.pair(state, action)?;
         let mut sum = 0.0;

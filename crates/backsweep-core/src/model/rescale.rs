@@ -11,9 +11,9 @@ fn drop_tiny(weight: Sum) -> Sum {
 }
 
 impl Model {
-    /// Multiplies all weights of a pair, and its rewards, by a factor from 0 to 1. A power of two changes no
-    /// ratio, except that weights below [`MIN_WEIGHT`] become 0. Planners must be notified
-    /// ([`crate::Planner::refresh`]).
+    /// Multiplies all weights of a pair, and its rewards, by a factor from 0 to 1. A power of two
+    /// changes no ratio, except that weights below [`MIN_WEIGHT`] become 0. Planners must be
+    /// notified ([`crate::Planner::refresh`]).
     ///
     /// # Complexity
     /// O(successors of the pair).
@@ -47,16 +47,17 @@ impl Model {
         Ok(())
     }
 
-    /// Sets the weights of a pair's successors, of what ended, and the sum of rewards, replacing everything: the pair no
-    /// longer has known probabilities. The weights of a state that is listed twice add up; those below the smallest
-    /// allowed one count as 0. Planners must be notified ([`crate::Planner::refresh`]).
+    /// Sets the weights of a pair's successors, of what ended, and the sum of rewards, replacing
+    /// everything: the pair no longer has known probabilities. The weights of a state that is
+    /// listed twice add up; those below the smallest allowed one count as 0. Planners must be
+    /// notified ([`crate::Planner::refresh`]).
     ///
     /// # Complexity
     /// O(old and new successors of the pair).
     ///
     /// # Errors
-    /// If there is no such pair or next state, a weight is negative or not finite, their sum is 2⁵³ or more, or the mean
-    /// reward is out of range. The model is then unchanged.
+    /// If there is no such pair or next state, a weight is negative or not finite, their sum is 2⁵³
+    /// or more, or the mean reward is out of range. The model is then unchanged.
     pub fn set_weights(
         &mut self,
         pair: Pair,
@@ -109,7 +110,8 @@ impl Model {
         self.successors(pair).map(|next| next.arc).collect()
     }
 
-    /// Sets W(s,a) and the sum of rewards; both to 0 if the weight is below the smallest allowed one.
+    /// Sets W(s,a) and the sum of rewards; both to 0 if the weight is below the smallest allowed
+    /// one.
     fn set_sums(&mut self, pair: Pair, weight: Sum, reward_sum: Sum) {
         let weight = drop_tiny(weight);
         let reward_sum = if weight.high == 0.0 { Sum::default() } else { reward_sum };

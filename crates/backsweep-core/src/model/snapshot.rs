@@ -1,5 +1,5 @@
-//! The model as named arrays, and back. Nothing that is read is trusted: a snapshot that does not describe a model is an
-//! error, never a panic later.
+//! The model as named arrays, and back. Nothing that is read is trusted: a snapshot that does not
+//! describe a model is an error, never a panic later.
 
 use super::record::{MAX_REWARD, MAX_WEIGHT};
 use super::{MAX_STATES, Model, PairRecord, StateRecord};
@@ -10,7 +10,8 @@ use crate::{ArcId, Error, Pair, Result, Snapshot, State};
 const SUM_TOLERANCE: f64 = 1e-9;
 
 impl Model {
-    /// Stores the model. Arcs are stored in the order of their ids, so that every list comes back in the same order.
+    /// Stores the model. Arcs are stored in the order of their ids, so that every list comes back
+    /// in the same order.
     pub fn store(&self, snapshot: &mut Snapshot) {
         let states = || self.states.iter();
         snapshot.put("model.first_pair", states().map(|s| s.first_pair).collect::<Vec<u32>>());
@@ -25,7 +26,8 @@ impl Model {
         snapshot.put("model.reward_low", self.reward_low.to_vec(n));
         snapshot.put("model.ended", self.ended[0].to_vec(n));
         snapshot.put("model.ended_low", self.ended[1].to_vec(n));
-        // Predecessor lists, lane by lane; the order of each pair's successors is stored separately.
+        // Predecessor lists, lane by lane; the order of each pair's successors is stored
+        // separately.
         let n_lanes = self.arc_bound();
         let [mut target, mut pair, mut rank] = [NONE; 3].map(|none| vec![none; n_lanes]);
         let [mut weight, mut low] = [0.0; 2].map(|zero| vec![zero; n_lanes]);
@@ -119,7 +121,8 @@ impl Model {
         let rank = Snapshot::sized("arcs.rank", snapshot.u32s("arcs.rank")?, n)?;
         lows(snapshot, "arcs.weight_low", weight)?; // only checked: they are stored with their arcs
         let weight_low = snapshot.f64s_or_empty("arcs.weight_low")?;
-        // Arc ids are places in blocks. A version with another block size has to translate the ids of this one.
+        // Arc ids are places in blocks. A version with another block size has to translate the ids
+        // of this one.
         if snapshot.u32s("arcs.block")? != [LANES] {
             return Err(Snapshot::problem("arcs.block", &format!("expected {LANES}, the arcs of a block")));
         }

@@ -5,10 +5,12 @@ use crate::{Error, Model, Result, Settings, Snapshot};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// A kind of planner: its name, and how it is built and restored. Two kinds are equal if their names are.
+/// A kind of planner: its name, and how it is built and restored. Two kinds are equal if their
+/// names are.
 ///
-/// The core has the two versions of the paper; `backsweep-baselines` has four others, and a planner of
-/// your own gets one with [`new`](Self::new), by which agents are built, stored and restored with it.
+/// The core has the two versions of the paper; `backsweep-baselines` has four others, and a planner
+/// of your own gets one with [`new`](Self::new), by which agents are built, stored and restored
+/// with it.
 ///
 /// ```
 /// use backsweep_core::PlannerKind;
@@ -45,8 +47,8 @@ impl PlannerKind {
     /// The planners of the core: both versions of Algorithm 2.
     pub const SWEEPING: [Self; 2] = [Self::REVERSED_FULL_BACKUPS, Self::SMALL_BACKUPS];
 
-    /// A kind of planner: the name in files and commands, the title in texts and figures, and how to
-    /// build one without states. It cannot be restored.
+    /// A kind of planner: the name in files and commands, the title in texts and figures, and how
+    /// to build one without states. It cannot be restored.
     pub const fn new(name: &'static str, title: &'static str, build: BuildPlanner) -> Self {
         let restore: RestorePlanner =
             |_, _, _| Err(Snapshot::problem("agent.planner", "planners of this kind are not restored"));

@@ -1,9 +1,10 @@
-//! Prioritized sweeping with small backups: the paper's Algorithm 2, in both of its versions. Line numbers are those of
-//! Algorithm 2.
+//! Prioritized sweeping with small backups: the paper's Algorithm 2, in both of its versions. Line
+//! numbers are those of Algorithm 2.
 //!
-//! This file is what both versions share. [`SmallBackups`] (`sweeping/small.rs`) is the arXiv version,
-//! [`ReversedFullBackups`] (`sweeping/reversed.rs`) the ICML version and the default planner: each file has the invariants
-//! of its version, the data it keeps, and the functions of [`Variant`] in which it differs.
+//! This file is what both versions share. [`SmallBackups`] (`sweeping/small.rs`) is the arXiv
+//! version, [`ReversedFullBackups`] (`sweeping/reversed.rs`) the ICML version and the default
+//! planner: each file has the invariants of its version, the data it keeps, and the functions of
+//! [`Variant`] in which it differs.
 //!
 //! A cycle can be cut after every seven predecessors: see `partial_cycle.rs`.
 
@@ -26,7 +27,8 @@ use partial_cycle::PartialCycle;
 use std::fmt::Debug;
 use touched::Touched;
 
-/// Reversed full backups, as in the paper's ICML version: the planner to use unless you have a reason to choose another.
+/// Reversed full backups, as in the paper's ICML version: the planner to use unless you have a
+/// reason to choose another.
 ///
 /// ```
 /// use backsweep_core::planner::{Planner, ReversedFullBackups, plan};
@@ -63,19 +65,23 @@ pub struct Sweeping<V> {
     variant: V,
 }
 
-/// One version of Algorithm 2: what it keeps besides values, and the functions in which it differs from the other.
+/// One version of Algorithm 2: what it keeps besides values, and the functions in which it differs
+/// from the other.
 pub trait Variant: Clone + Debug + Default + Send + Sync + 'static {
     /// Which planner it is.
     const KIND: PlannerKind;
 
-    /// The value that all predecessors of a state use, except those that a cycle under way has yet to reach: U, or V.
+    /// The value that all predecessors of a state use, except those that a cycle under way has yet
+    /// to reach: U, or V.
     fn published_value(planner: &Sweeping<Self>, state: u32) -> f64;
 
-    /// Publishes the value of a state that was popped; returns the one that its predecessors still use.
+    /// Publishes the value of a state that was popped; returns the one that its predecessors still
+    /// use.
     fn publish(planner: &mut Sweeping<Self>, model: &Model, state: u32) -> f64;
 
-    /// Whether a changed Q may change its state's priority. `RISES`: Q went up. It must not branch, as no processor
-    /// could predict the outcome. It is only a filter: [`requeue`](Self::requeue) decides.
+    /// Whether a changed Q may change its state's priority. `RISES`: Q went up. It must not branch,
+    /// as no processor could predict the outcome. It is only a filter: [`requeue`](Self::requeue)
+    /// decides.
     fn is_touched<const RISES: bool>(&self, model: &Model, slot: usize, pair: PairValue) -> bool;
 
     /// Restores the priority of a pair's state, and everything else that depends on Q of the pair.
@@ -205,7 +211,8 @@ impl<V: Variant> Sweeping<V> {
         (self.touched.n, self.touched.n_blocks) = (0, 0);
     }
 
-    /// Recomputes the predecessors one by one instead; returns how many. The cost of a pair is its number of successors.
+    /// Recomputes the predecessors one by one instead; returns how many. The cost of a pair is its
+    /// number of successors.
     #[cold]
     #[inline(never)]
     fn refresh_predecessors(

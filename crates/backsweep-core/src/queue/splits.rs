@@ -1,16 +1,18 @@
-//! Crowds in the exact queue: where many priorities are equal or nearly so, the highest bucket is *split*.
+//! Crowds in the exact queue: where many priorities are equal or nearly so, the highest bucket is
+//! *split*.
 //!
-//! In a known model all rewards may be equal. Then the ring of the highest bucket is divided by the next six bits in which its
-//! keys differ, again and again until few are left to scan. Every key has its place in a total order (priority, then lowest
-//! key) whose bits never run out, so what is popped does not depend on how keys are kept. A split moves each key of the ring
-//! once, in pieces if the caller may have to stop.
+//! In a known model all rewards may be equal. Then the ring of the highest bucket is divided by the
+//! next six bits in which its keys differ, again and again until few are left to scan. Every key
+//! has its place in a total order (priority, then lowest key) whose bits never run out, so what is
+//! popped does not depend on how keys are kept. A split moves each key of the ring once, in pieces
+//! if the caller may have to stop.
 
 use super::{NO_PRIORITY, PriorityQueue};
 
 /// Rings that one ring is split into: one for each value of six bits.
 const RINGS_PER_SPLIT: u32 = 64;
-/// The most splits at any one time. Only the highest ring is ever split, so each lies within the one before or above it,
-/// and few are in use. With none left, a ring of any length is scanned.
+/// The most splits at any one time. Only the highest ring is ever split, so each lies within the
+/// one before or above it, and few are in use. With none left, a ring of any length is scanned.
 const MAX_SPLITS: u32 = 16;
 
 /// A key's place in the total order: by priority, then the lowest first.
@@ -18,17 +20,18 @@ fn rank(place: u32, priority: f64) -> u128 {
     u128::from(priority.to_bits()) << 32 | u128::from(!place)
 }
 
-/// A ring that was split. Its keys are in 64 rings by the six bits of their rank from `shift` on; those still in it are
-/// yet to be moved.
+/// A ring that was split. Its keys are in 64 rings by the six bits of their rank from `shift` on;
+/// those still in it are yet to be moved.
 #[derive(Clone, Debug)]
 pub(super) struct Split {
     shift: u32,
-    /// What is above those six bits in the keys that were there. Keys that come later and differ there go to the first or the
-    /// last ring.
+    /// What is above those six bits in the keys that were there. Keys that come later and differ
+    /// there go to the first or the last ring.
     prefix: u128,
     /// Bit `i` is set if ring `i` has had a key since it was last found empty.
     filled: u64,
-    /// The bits that are set in the rank of any key that was put in each ring, and those that are set in all of them.
+    /// The bits that are set in the rank of any key that was put in each ring, and those that are
+    /// set in all of them.
     masks: Box<[(u128, u128); RINGS_PER_SPLIT as usize]>,
 }
 
@@ -90,7 +93,8 @@ impl PriorityQueue {
         self.rings(split).find(|&head| !self.is_empty_ring(head))
     }
 
-    /// The place of the highest key. Moves up to `limit` keys to find it; `None` if more must be moved.
+    /// The place of the highest key. Moves up to `limit` keys to find it; `None` if more must be
+    /// moved.
     #[cold]
     #[inline(never)]
     pub(super) fn best_of_crowd(&mut self, mut limit: usize) -> Option<u32> {
@@ -130,7 +134,8 @@ impl PriorityQueue {
     fn split(&mut self, head: u32) {
         let (any, all) = match head.checked_sub(self.n_buckets) {
             Some(i) => self.splits[(i / RINGS_PER_SPLIT) as usize].masks[(i % RINGS_PER_SPLIT) as usize],
-            // Of the keys of a bucket it is known that they agree in what makes it one; those of the outermost need not.
+            // Of the keys of a bucket it is known that they agree in what makes it one; those of
+            // the outermost need not.
             None if head == 1 || head == self.n_buckets - 1 => (u128::MAX >> 33, 0),
             None => (u128::MAX >> (128 - 32 - self.shift), 0),
         };
@@ -143,7 +148,8 @@ impl PriorityQueue {
         self.links[head as usize].priority = self.splits.len() as f64;
     }
 
-    /// Index of the highest key in the ring or any of its splits; the head's own index if both are empty.
+    /// Index of the highest key in the ring or any of its splits; the head's own index if both are
+    /// empty.
     pub(super) fn best_below(&self, head: u32) -> u32 {
         let own = self.scan(head, u32::MAX);
         let below = self.split_of(head).and_then(|split| {

@@ -1,15 +1,18 @@
 //! Storage of arcs (pair → next state), readable in both directions without scanning.
 //!
-//! The list of arcs *into* a state is a chain of blocks of one cache line each, seven lanes per block: small backups read
-//! nothing else of the model. Blocks are never moved, freed or reordered, so that adding an arc costs constant time in the
-//! worst case (a hub with a million predecessors included), an arc's id is its place, and an update cycle can stop between
-//! two blocks and resume later. The arcs *out of* a pair are chained by their ids; everything else is stored once, where
+//! The list of arcs *into* a state is a chain of blocks of one cache line each, seven lanes per
+//! block: small backups read nothing else of the model. Blocks are never moved, freed or reordered,
+//! so that adding an arc costs constant time in the worst case (a hub with a million predecessors
+//! included), an arc's id is its place, and an update cycle can stop between two blocks and resume
+//! later. The arcs *out of* a pair are chained by their ids; everything else is stored once, where
 //! the small backup reads it.
 //!
-//! A weight that is a whole number below 2³¹, such as a count, takes 4 bytes; any other is in a side table. With 8 bytes
-//! for every weight a block held five arcs, and cycles on models larger than the cache took up to a fifth longer.
+//! A weight that is a whole number below 2³¹, such as a count, takes 4 bytes; any other is in a
+//! side table. With 8 bytes for every weight a block held five arcs, and cycles on models larger
+//! than the cache took up to a fifth longer.
 //!
-//! Memory: 92/7 bytes per arc, plus the unfilled part of each list's first block, plus 16 for a weight that is not a count.
+//! Memory: 92/7 bytes per arc, plus the unfilled part of each list's first block, plus 16 for a
+//! weight that is not a count.
 
 use super::block::{Block, LANES, Lanes, NO_BLOCK, WIDE};
 use super::chunks::Chunks;
@@ -22,7 +25,8 @@ use rustc_hash::FxHashMap;
 const MAX_SCANNED_SUCCESSORS: u32 = 48;
 /// Predecessor lists up to this length are scanned for an arc: eight blocks.
 const MAX_SCANNED_PREDECESSORS: u32 = 56;
-/// The largest number of blocks for which every arc id fits in 32 bits, with room for the links of a queue.
+/// The largest number of blocks for which every arc id fits in 32 bits, with room for the links of
+/// a queue.
 const MAX_BLOCKS: usize = (u32::MAX / LANES) as usize - 4096;
 /// The largest bound on arc ids.
 pub(crate) const MAX_ARCS: u64 = MAX_BLOCKS as u64 * LANES as u64;
@@ -42,8 +46,9 @@ const N_NEWEST_BLOCKS: usize = 4;
 /// The arcs into a state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InList {
-    /// The newest blocks, the newest first, then NO_BLOCK. They are known at once, so that the processor can fetch them
-    /// from memory in parallel; along the chain alone it would fetch one at a time.
+    /// The newest blocks, the newest first, then NO_BLOCK. They are known at once, so that the
+    /// processor can fetch them from memory in parallel; along the chain alone it would fetch one
+    /// at a time.
     heads: [u32; N_NEWEST_BLOCKS],
     /// The number of arcs in the list.
     pub len: u32,
@@ -65,8 +70,8 @@ impl InList {
     }
 }
 
-/// A place in a predecessor list: the block that comes next. Blocks filled earlier have smaller numbers and new
-/// blocks get larger ones, so "has it been passed?" is one comparison.
+/// A place in a predecessor list: the block that comes next. Blocks filled earlier have smaller
+/// numbers and new blocks get larger ones, so "has it been passed?" is one comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor(u32);
 
@@ -178,9 +183,11 @@ pub(crate) struct Arcs {
     blocks: Chunks<Block>,
     /// For each arc of each block, the next older arc of the same pair, or NONE.
     older: Chunks<[u32; LANES as usize]>,
-    /// Weights that are not whole numbers below 2³¹, in the order in which they became so. A place is used for one arc only.
+    /// Weights that are not whole numbers below 2³¹, in the order in which they became so. A place
+    /// is used for one arc only.
     wide: Chunks<Sum>,
-    /// (pair, next state) → arc, for exactly the pairs with more than `MAX_SCANNED_SUCCESSORS` successors.
+    /// (pair, next state) → arc, for exactly the pairs with more than `MAX_SCANNED_SUCCESSORS`
+    /// successors.
     long_lists: FxHashMap<(u32, u32), u32>,
     n_arcs: usize,
 }
@@ -240,8 +247,8 @@ impl Arcs {
         Incoming { walk: self.predecessors(list, list.start()), lanes: None, n_left: 0 }
     }
 
-    /// Prefetches the newest blocks of a list, up to the four that it names: in a model too large for the
-    /// cache most lists have no more.
+    /// Prefetches the newest blocks of a list, up to the four that it names: in a model too large
+    /// for the cache most lists have no more.
     #[inline(always)]
     pub fn prefetch(&self, list: &InList) {
         for &head in &list.heads {
@@ -274,7 +281,8 @@ impl Arcs {
         if block.next_and_wide & 1 == 1 {
             return block.codes.map(|code| self.decode(code).high);
         }
-        // Below 2³¹ the signed conversion is the same, and it is one instruction where the unsigned one is two.
+        // Below 2³¹ the signed conversion is the same, and it is one instruction where the unsigned
+        // one is two.
         block.codes.map(|code| f64::from(code as i32))
     }
 
@@ -289,7 +297,8 @@ impl Arcs {
         self.decode(self.block(arc).codes[(arc.0 % LANES) as usize])
     }
 
-    /// Sets the weight of an arc. The caller has made sure that there is [room](Self::check_room) for one more wide weight.
+    /// Sets the weight of an arc. The caller has made sure that there is [room](Self::check_room)
+    /// for one more wide weight.
     pub fn set_weight(&mut self, arc: ArcId, weight: Sum) {
         let block = &mut self.blocks[(arc.0 / LANES) as usize];
         let code = &mut block.codes[(arc.0 % LANES) as usize];
@@ -314,8 +323,9 @@ impl Arcs {
         is_count
     }
 
-    /// The arc of a pair to a state. O(1): at most `MAX_SCANNED_PREDECESSORS` predecessors or `MAX_SCANNED_SUCCESSORS` successors are scanned.
-    /// Predecessors first: their blocks are known at once, and the block with the arc is the one that will be changed.
+    /// The arc of a pair to a state. O(1): at most `MAX_SCANNED_PREDECESSORS` predecessors or
+    /// `MAX_SCANNED_SUCCESSORS` successors are scanned. Predecessors first: their blocks are known
+    /// at once, and the block with the arc is the one that will be changed.
     #[inline]
     pub fn find(&self, pair: Pair, out: OutList, next: State, into: &InList) -> Option<ArcId> {
         if into.len <= MAX_SCANNED_PREDECESSORS {
@@ -336,7 +346,8 @@ impl Arcs {
         self.out(out).find(|&(state, _)| state == next).map(|(_, arc)| arc)
     }
 
-    /// Adds an arc that does not exist yet to its predecessor list, if there is [room](Self::check_room).
+    /// Adds an arc that does not exist yet to its predecessor list, if there is
+    /// [room](Self::check_room).
     pub fn add_in(&mut self, pair: Pair, next: State, into: &mut InList) -> ArcId {
         let i = into.len % LANES;
         if i == 0 {
@@ -377,7 +388,8 @@ impl Arcs {
         }
     }
 
-    /// Checks that this many more arcs, and weights that are not counts, can be stored, wherever they go.
+    /// Checks that this many more arcs, and weights that are not counts, can be stored, wherever
+    /// they go.
     #[inline]
     pub fn check_room(&self, more: usize) -> Result<()> {
         let (what, limit) = if self.blocks.len() + more > MAX_BLOCKS {

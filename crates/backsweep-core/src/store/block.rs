@@ -12,11 +12,14 @@ pub(super) const WIDE: u32 = 1 << 31;
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Block {
-    /// `slots[i]` is the slot of the pair that arc `block * LANES + i` leaves; 0 where the block is not filled.
+    /// `slots[i]` is the slot of the pair that arc `block * LANES + i` leaves; 0 where the block is
+    /// not filled.
     pub slots: [u32; LANES as usize],
-    /// The arc's weight as a whole number, or WIDE and an index into `Arcs::wide`; 0 where the block is not filled.
+    /// The arc's weight as a whole number, or WIDE and an index into `Arcs::wide`; 0 where the
+    /// block is not filled.
     pub codes: [u32; LANES as usize],
-    /// Twice the number of the block filled before this one, or of NO_BLOCK, plus 1 if some code has WIDE set.
+    /// Twice the number of the block filled before this one, or of NO_BLOCK, plus 1 if some code
+    /// has WIDE set.
     pub next_and_wide: u32,
     /// The state that the arcs lead to.
     pub target: u32,
@@ -33,8 +36,8 @@ impl Block {
     }
 }
 
-/// Seven predecessors of a state: the slots of their pairs and the weights of their arcs. An unfilled lane has slot 0 and
-/// weight 0.
+/// Seven predecessors of a state: the slots of their pairs and the weights of their arcs. An
+/// unfilled lane has slot 0 and weight 0.
 #[derive(Clone, Copy)]
 pub(crate) struct Lanes<'m> {
     /// The id of the arc in the first lane; those of the others follow.

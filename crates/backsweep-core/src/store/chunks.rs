@@ -4,8 +4,8 @@ use std::ops::{Index, IndexMut};
 
 const ITEMS_PER_CHUNK: usize = 512;
 
-/// Items in chunks of 512. A `Vec` that doubled copied everything at once: 310 ms at two million blocks. Chunks of a fixed size
-/// need one check per access, that the chunk exists.
+/// Items in chunks of 512. A `Vec` that doubled copied everything at once: 310 ms at two million
+/// blocks. Chunks of a fixed size need one check per access, that the chunk exists.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunks<T> {
     /// Every chunk but the last is full; the unused tail of the last holds defaults.

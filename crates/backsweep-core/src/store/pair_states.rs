@@ -1,8 +1,9 @@
-//! Which state a pair belongs to: looked up once for every small backup that changes a state's value.
+//! Which state a pair belongs to: looked up once for every small backup that changes a state's
+//! value.
 //!
-//! While all states have equally many actions and are in order, the answer is one multiplication and nothing is stored;
-//! after that, a table of 4 bytes per pair is built. Reading the state from the pair's row would cost a line of cold
-//! memory.
+//! While all states have equally many actions and are in order, the answer is one multiplication
+//! and nothing is stored; after that, a table of 4 bytes per pair is built. Reading the state from
+//! the pair's row would cost a line of cold memory.
 
 use super::NONE;
 
@@ -11,7 +12,8 @@ use super::NONE;
 pub(crate) struct PairStates {
     /// ⌊(2⁶⁴ − 1) / n⌋ while every state has n > 0 actions and pair p belongs to state ⌊p / n⌋.
     reciprocal: u64,
-    /// The state of each slot, NONE for the old ids of moved pairs; empty while `reciprocal` is in use.
+    /// The state of each slot, NONE for the old ids of moved pairs; empty while `reciprocal` is in
+    /// use.
     table: Vec<u32>,
 }
 
@@ -22,8 +24,9 @@ fn reciprocal(n_actions: usize) -> u64 {
 impl PairStates {
     /// The state of a slot that exists; NONE for the old id of a moved pair.
     ///
-    /// Exact: with r = reciprocal and slot = p + 1, slot · r / 2⁶⁴ falls short of (p + 1) / n by less than 2⁻³², and
-    /// (p + 1) / n rounded up less 1 is ⌊p / n⌋; no multiple of 1 / n lies that close below.
+    /// Exact: with r = reciprocal and slot = p + 1, slot · r / 2⁶⁴ falls short of (p + 1) / n by
+    /// less than 2⁻³², and (p + 1) / n rounded up less 1 is ⌊p / n⌋; no multiple of 1 / n lies that
+    /// close below.
     #[inline(always)]
     pub fn of_slot(&self, slot: usize) -> u32 {
         if self.table.is_empty() {
@@ -54,7 +57,8 @@ impl PairStates {
         }
     }
 
-    /// Marks the pairs `from..from + n` as unowned and appends `n + 1` pairs, or one if `n` is 0, that belong to `state`.
+    /// Marks the pairs `from..from + n` as unowned and appends `n + 1` pairs, or one if `n` is 0,
+    /// that belong to `state`.
     pub fn move_pairs(&mut self, state: u32, from: usize, n: usize, n_pairs: usize) {
         self.make_table(n_pairs);
         self.table[1 + from..1 + from + n].fill(NONE);

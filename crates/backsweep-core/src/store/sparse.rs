@@ -1,6 +1,7 @@
 //! A column of numbers that are nearly all 0.
 
-/// Numbers by index, 0 unless set. A range of indices takes memory once it has a number other than 0.
+/// Numbers by index, 0 unless set. A range of indices takes memory once it has a number other than
+/// 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sparse {
     stretches: Vec<Option<Box<[f64; ITEMS_PER_STRETCH]>>>,

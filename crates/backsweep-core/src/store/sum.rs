@@ -1,6 +1,7 @@
 //! Sums that can be undone: adding a number and taking it back leaves no trace.
 
-/// A sum in two numbers, the second being what the first rounded away (double-double). Relative error of an addition: 2⁻¹⁰⁴.
+/// A sum in two numbers, the second being what the first rounded away (double-double). Relative
+/// error of an addition: 2⁻¹⁰⁴.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sum {
     /// The sum, rounded.

@@ -503,7 +503,7 @@ fn the_invariants_of_peng_and_williams_hold_after_every_step() {
         let mut random = Random::from_seed(seed);
         let queue = if seed % 2 == 0 { QueueKind::Exact } else { QueueKind::Bucket };
         let optimism = Optimism { value: f64::from(random.below(3)), min_visits: random.below(3) };
-        let settings = Settings { discount: 0.9, threshold: 1e-3, queue, optimism, ..Settings::default() };
+        let settings = Settings { discount: 0.9, threshold: 1e-3, queue, optimism };
         let mut agent = Agent::with_planner(backsweep_baselines::PENG_WILLIAMS, settings).unwrap();
         for _ in 0..6 {
             agent.add_state(random.below(4) as usize).unwrap();

@@ -1,12 +1,13 @@
-//! An update cycle that was cut, so that a planner can stop after every seven predecessors (Departure 5).
+//! An update cycle that was cut, so that a planner can stop after every seven predecessors
+//! (Departure 5).
 
 use crate::store::Cursor;
 use crate::{ArcId, Model, Result, Snapshot, State};
 
 /// An update cycle under way: the predecessors of one state are being backed up.
 ///
-/// A pair that the cycle has not reached still uses the old value. Arcs that are added meanwhile stand in front of the
-/// cursor, so they count as backed up.
+/// A pair that the cycle has not reached still uses the old value. Arcs that are added meanwhile
+/// stand in front of the cursor, so they count as backed up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PartialCycle {
     pub state: u32,

@@ -89,7 +89,8 @@ impl<V: Variant> Planner for Sweeping<V> {
     }
 
     fn loss_bound(&self) -> Option<f64> {
-        // Every published value that a pair uses is within this of V. In a cycle that was cut some pairs use an older one.
+        // Every published value that a pair uses is within this of V. In a cycle that was cut some
+        // pairs use an older one.
         let queued = self.queue.top().unwrap_or(0.0).max(self.settings.threshold);
         let stale = self.partial.map_or(0.0, |c| (V::published_value(self, c.state) - c.v_old).abs());
         let gamma = self.settings.discount;
@@ -180,8 +181,9 @@ impl<V: Variant> Bonuses for Sweeping<V> {
         V::requeue(self, model, pair.slot());
     }
 
-    /// A bonus is a reward that every observation of the pair has received: W times the bonus is in the sum of rewards. So
-    /// Q is corrected for the new bonus first, and the observation then adds its share of it.
+    /// A bonus is a reward that every observation of the pair has received: W times the bonus is in
+    /// the sum of rewards. So Q is corrected for the new bonus first, and the observation then adds
+    /// its share of it.
     fn observe_with_bonus(&mut self, model: &Model, change: &Change, bonus: f64) {
         self.grow(model);
         let was_known = self.values.trusts(model.pair_record(change.pair), change.weight_before);

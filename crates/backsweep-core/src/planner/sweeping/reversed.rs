@@ -1,10 +1,13 @@
-//! Reversed full backups, the paper's ICML version of Algorithm 2 and the default planner. U(s) is the value of s that its
-//! predecessors use. Invariants, after every call:
-//!   * Q(s,a) = R̂ + γ Σ P̂ U(s') for every pair seen often enough, up to rounding (see `refresh.rs`);
+//! Reversed full backups, the paper's ICML version of Algorithm 2 and the default planner. U(s) is
+//! the value of s that its predecessors use. Invariants, after every call:
+//!   * Q(s,a) = R̂ + γ Σ P̂ U(s') for every pair seen often enough, up to rounding (see
+//!     `refresh.rs`);
 //!   * V(s) = max Q(s,·), exactly;
-//!   * s is queued with priority |V(s) − U(s)| if and only if that is above the threshold: no pop is ever wasted.
+//!   * s is queued with priority |V(s) − U(s)| if and only if that is above the threshold: no pop
+//!     is ever wasted.
 //!
-//! Cost of a cycle: O(predecessors), plus O(actions) for each predecessor whose greedy action got worse.
+//! Cost of a cycle: O(predecessors), plus O(actions) for each predecessor whose greedy action got
+//! worse.
 
 use super::{Sweeping, Variant};
 use crate::values::MAX_VALUE;
@@ -24,8 +27,8 @@ pub struct Reversed {
 struct ReversedState {
     /// U(s): the value of the state that its predecessors use.
     pub u: f64,
-    /// No pair of the state but the greedy one is worth more than this: while the greedy pair is worth as much, it is still
-    /// the best, and the others need not be checked.
+    /// No pair of the state but the greedy one is worth more than this: while the greedy pair is
+    /// worth as much, it is still the best, and the others need not be checked.
     pub second: f64,
 }
 
@@ -45,9 +48,9 @@ impl Variant for Reversed {
 
     #[inline(always)]
     fn is_touched<const RISES: bool>(&self, model: &Model, slot: usize, pair: PairValue) -> bool {
-        // The greedy pair is remembered as the sign of its scale (Departure 9): a small backup that lowers another pair touches
-        // one cache line. The bound is only read here; updated in this loop, it made the loop wait for its own stores, a tenth
-        // of the time.
+        // The greedy pair is remembered as the sign of its scale (Departure 9): a small backup that
+        // lowers another pair touches one cache line. The bound is only read here; updated in this
+        // loop, it made the loop wait for its own stores, a tenth of the time.
         let is_greedy = pair.scale.is_sign_negative();
         is_greedy | (RISES && pair.q > self.states[model.state_of_slot(slot) as usize].second)
     }
@@ -118,8 +121,8 @@ impl Sweeping<Reversed> {
         self.queue.set_above(self.settings.threshold, state, (v - u).abs()); // l.11, 12, 21, 22
     }
 
-    /// Finds the best pair of a state and the second; among equally good ones `favoured` comes first, then the order of
-    /// actions decides.
+    /// Finds the best pair of a state and the second; among equally good ones `favoured` comes
+    /// first, then the order of actions decides.
     #[cold]
     #[inline(never)]
     fn find_greedy(&mut self, model: &Model, state: u32, favoured: usize) {

@@ -1,8 +1,11 @@
-//! Small backups, the paper's arXiv version of Algorithm 2. V(s) changes only when s is popped, and all predecessors are
-//! backed up at once, so that the U of the small backups equals V and is not stored. Invariants, after every call:
-//!   * Q(s,a) = R̂ + γ Σ P̂ V(s') for every pair seen often enough, up to rounding (see `refresh.rs`);
+//! Small backups, the paper's arXiv version of Algorithm 2. V(s) changes only when s is popped, and
+//! all predecessors are backed up at once, so that the U of the small backups equals V and is not
+//! stored. Invariants, after every call:
+//!   * Q(s,a) = R̂ + γ Σ P̂ V(s') for every pair seen often enough, up to rounding (see
+//!     `refresh.rs`);
 //!   * V(s) = max Q_prev(s,·), where Q_prev(s,·) is Q(s,·) at the last pop of s;
-//!   * if |Q(s,a) − Q_prev(s,a)| is above the threshold for some a, s is queued. Priorities are only ever promoted.
+//!   * if |Q(s,a) − Q_prev(s,a)| is above the threshold for some a, s is queued. Priorities are
+//!     only ever promoted.
 //!
 //! Cost of a cycle: O(predecessors), plus O(actions) for the popped state.
 
@@ -15,14 +18,15 @@ use crate::{Model, MovedPairs, Pair, PairValue, PlannerKind, Result, Snapshot, S
 pub struct Small {
     /// Q of each pair when its state was last popped, by slot.
     q_prev: Vec<f64>,
-    /// A new priority of a state matters only above this: the larger of the threshold and the queued priority. May be
-    /// too low after `restore`, which only costs time.
+    /// A new priority of a state matters only above this: the larger of the threshold and the
+    /// queued priority. May be too low after `restore`, which only costs time.
     floor: Vec<f64>,
 }
 
 impl Default for Small {
     fn default() -> Self {
-        // Slot 0 is not a pair: its Q never changes, and this difference is NaN, which is above nothing.
+        // Slot 0 is not a pair: its Q never changes, and this difference is NaN, which is above
+        // nothing.
         Self { q_prev: vec![f64::NEG_INFINITY], floor: Vec::new() }
     }
 }

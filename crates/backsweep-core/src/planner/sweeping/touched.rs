@@ -2,8 +2,8 @@
 
 use crate::store::LANES;
 
-/// Pairs whose state needs attention, gathered so that the loop over lanes has no branch: which ones do is a coin toss to
-/// the processor.
+/// Pairs whose state needs attention, gathered so that the loop over lanes has no branch: which
+/// ones do is a coin toss to the processor.
 #[derive(Clone, Debug)]
 pub(super) struct Touched {
     pub slots: [u32; Self::CAPACITY],
@@ -14,8 +14,8 @@ pub(super) struct Touched {
 
 impl Touched {
     const CAPACITY: usize = 64;
-    /// How many sevens fit, whatever is gathered. States are requeued after that many, so that the order of work does not
-    /// depend on how many pairs were gathered.
+    /// How many sevens fit, whatever is gathered. States are requeued after that many, so that the
+    /// order of work does not depend on how many pairs were gathered.
     const MAX_BLOCKS: usize = Self::CAPACITY / LANES as usize;
 
     #[inline(always)]

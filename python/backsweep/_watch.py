@@ -175,7 +175,7 @@ class Watch:
             q = self._agent.action_values(state) if state in self._agent else {}
             value = self._agent.value(state) if state in self._agent else 0.0
             states = self._agent.states
-            made = self._agent._made(states.index(state)) if state in self._agent else None
+            explained = self._agent._explain(states.index(state)) if state in self._agent else None
         except RuntimeError:
             return None
         names = [f"{SIGNS.get(self._bit(action), '')} {action}".strip() for action in q]
@@ -183,12 +183,17 @@ class Watch:
             "value": value, "relied_on": None, "q": list(q.values()), "names": names, "visits": None, "known": bool(q),
             "priority": None, "discount": self._agent.discount, "min_visits": 1, "made": None,
         }  # fmt: skip
-        if made:
-            # The page knows cells by their place, and states that have none by their name.
-            parts = json.loads(made)
-            for part in parts["made"]:
-                part["terms"] = [[self._indices.get(states[next], str(states[next])), *rest] for next, *rest in part["terms"]]
-            agent.update({name: parts[name] for name in ("relied_on", "visits", "known", "priority", "min_visits", "made")})
+        if explained:
+            relied_on, priority, actions = explained
+            made = []
+            for visits, known, reward, bonus, ended, terms in actions:
+                # The page knows cells by their place, and states that have none by their name.
+                named = [[self._indices.get(states[next], str(states[next])), *rest] for next, *rest in terms]
+                made.append({"visits": visits, "known": known, "reward": reward, "bonus": bonus, "ended": ended, "terms": named})
+            agent |= {
+                "relied_on": relied_on, "visits": [one["visits"] for one in made], "known": all(one["known"] for one in made),
+                "priority": _number(priority), "min_visits": self._agent.optimism.min_visits, "made": made,
+            }  # fmt: skip
         return {"number": self._number, "life": 1, "cell": index, "agents": [agent]}
 
 

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p backsweep-bench --example scale_figure -- docs/images/scale FILE...`
 
-use backsweep_lab::figures::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
+use backsweep_lab::figures::chart::{Axis, Chart, LineStyle, Mark, Paint, Panel, Point, Series};
 use backsweep_lab::figures::{draw, raster};
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let curve = |label: &str, queue: &str, paint, mark, y: &dyn Fn(&Value) -> f64| {
         let rows = rows.iter().filter(|row| row["queue"] == queue);
         let points = rows.map(|row| Point::new(states(row), y(row))).collect();
-        Series::curve(label, paint, Line::Solid, points).marked(mark)
+        Series::curve(label, paint, LineStyle::Solid, points).marked(mark)
     };
     let (blue, orange) = (Paint::Hex("#0072b2"), Paint::Hex("#d55e00"));
     let time = |row: &Value| number(row, "ns_per_backup");

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 /// An agent in a world.
 #[derive(Clone, Debug)]
-pub struct Exploration {
+pub struct WorldRun {
     /// The name of the world, such as `deep_sea_20`.
     pub world: String,
     /// The agent.
@@ -18,7 +18,7 @@ pub struct Exploration {
     pub stream: u64,
 }
 
-impl Exploration {
+impl WorldRun {
     /// The world of a run, and its random numbers.
     ///
     /// # Errors
@@ -30,7 +30,7 @@ impl Exploration {
     }
 }
 
-impl Work for Exploration {
+impl Work for WorldRun {
     fn run(&self, seed: u64, run: u32) -> Result<RunResult> {
         let (world, mut random) = self.world(seed, run)?;
         let begin = Instant::now();

@@ -15,11 +15,17 @@ use crate::policy;
 use crate::results::{audit_object, optimism_object, stats_object};
 use crate::settings::{build, declare, planner_settings, seed_or_fresh};
 use backsweep::planner::QueueView;
-use backsweep::{Agent as CoreAgent, EpsilonGreedy, Model, Random};
+use backsweep::{ActionExplanation, Agent as CoreAgent, EpsilonGreedy, Model, Random};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::path::PathBuf;
 use std::sync::MutexGuard;
+
+/// How an action's value comes about: visits, whether known, reward, bonus, share of ends, terms (next state, probability,
+/// value).
+type ActionTerms = (u64, bool, f64, f64, f64, Vec<(u32, f64, f64)>);
+/// How a state's values come about: the value that predecessors use, the priority, each action.
+type StateTerms = (Option<f64>, f64, Vec<ActionTerms>);
 
 /// Sweeps over a model with more arcs than this take a long time.
 const LONG_SWEEP: usize = 20_000;
@@ -551,16 +557,19 @@ impl Agent {
             .collect())
     }
 
-    /// How each Q of the state with this number is computed, as JSON; None for an agent that acts by other values
-    /// than it recommends by, since the terms would not add up to the recommended ones. For ``watch``.
-    fn _made(&self, state: u32) -> PyResult<Option<String>> {
-        let learner = self.lock()?;
-        let is_shown =
-            (state as usize) < learner.agent.model().n_states() && !learner.agent.has_two_planners();
-        let made = || {
-            backsweep_watch::engine::report::cell_json(&learner.agent, backsweep::State(state)).to_string()
-        };
-        Ok(is_shown.then(made))
+    /// How the values of the state with this number come about; None for an agent that acts by other values than it
+    /// recommends by, since the terms would not add up to the recommended ones. For ``watch``.
+    fn _explain(&self, state: u32) -> PyResult<Option<StateTerms>> {
+        let agent = &self.lock()?.agent;
+        let found = agent.explain(backsweep::State(state)).filter(|_| !agent.has_two_planners());
+        Ok(found.map(|found| {
+            let action = |one: ActionExplanation| {
+                let terms =
+                    one.terms.into_iter().map(|(next, probability, value)| (next.0, probability, value));
+                (one.weight as u64, one.is_known, one.reward, one.bonus, one.ended, terms.collect())
+            };
+            (found.backed_up_value, found.priority, found.actions.into_iter().map(action).collect())
+        }))
     }
 
     /// An agent is true even if it knows no state.

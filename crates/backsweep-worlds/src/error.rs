@@ -11,7 +11,7 @@ pub enum Error {
     /// The text of a maze is wrong in a place.
     Text {
         /// The place: lines and columns, counted from 1.
-        place: Place,
+        place: TextPlace,
         /// What was found there and what is expected.
         problem: String,
     },
@@ -48,7 +48,7 @@ pub enum Error {
 
 /// A place in a text, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TextPlace {
     /// A whole line.
     Line(usize),
     /// A line and a column.
@@ -58,12 +58,12 @@ pub enum Place {
 }
 
 impl Error {
-    pub(crate) fn text(place: Place, problem: impl Into<String>) -> Self {
+    pub(crate) fn text(place: TextPlace, problem: impl Into<String>) -> Self {
         Self::Text { place, problem: problem.into() }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TextPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(line) => write!(f, "line {line}"),

@@ -8,7 +8,7 @@ mod suite;
 pub use rules::{EIGHT_DIRECTIONS, Rules, Truth};
 pub use suite::{drawable_world, drawable_worlds};
 
-use crate::{Cell, Error, Kind, Law, Maze, Result, evaluate_policy};
+use crate::{Cell, CellKind, Error, Law, Maze, Result, evaluate_policy};
 use backsweep::{
     Action, Environment, EpsilonGreedy, Model, Pair, PlannerKind, Random, Settings, State, Step, Values,
 };
@@ -123,7 +123,7 @@ impl GridWorld {
     }
 
     /// What a cell is.
-    pub fn kind(&self, state: State) -> Kind {
+    pub fn kind(&self, state: State) -> CellKind {
         self.maze.kind(self.cell(state))
     }
 

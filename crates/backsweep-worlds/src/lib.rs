@@ -8,7 +8,7 @@
 //! | draw, paint and break a world while an agent learns in it | [`grid_world`] |
 //! | run an agent in it, to a score | [`AgentSettings`], [`Run`] |
 //!
-//! A [`World`] is a [`Table`] of outcomes (or several in sequence, if it changes), with its discount, horizon, range of
+//! A [`World`] is a [`TabularWorld`] of outcomes (or several in sequence, if it changes), with its discount, horizon, range of
 //! rewards and score, and its [`Grid`] if it can be drawn as one. Worlds keep no state: a task or a table is an
 //! [`Environment`](backsweep::Environment), and the random generator is passed in. [`AgentSettings`] are agents as data, for
 //! any world.
@@ -27,13 +27,13 @@ mod world;
 mod worlds;
 
 pub use agent::AgentSettings;
-pub use error::{Error, Place, Result};
+pub use error::{Error, Result, TextPlace};
 pub use grid::{COMPASS, Grid};
 pub use law::Law;
-pub use maze::{Cell, Kind, Maze};
+pub use maze::{Cell, CellKind, Maze};
 pub use maze_task::{ACTION_NAMES, MazeTask, evaluate_policy};
 pub use run::{Run, RunScore};
-pub use table::Table;
+pub use table::TabularWorld;
 pub use world::{Horizon, Phase, Score, World};
 pub use worlds::{names, world};
 

@@ -13,12 +13,12 @@
 //! starts their own rewards; a goal ends the episode anyway, a start cannot. Every character with a reward must occur in the
 //! maze. A line that begins with `;` is a comment. All rows have the same length; the edges of the grid are walls.
 
-use crate::error::Place;
+use crate::error::TextPlace;
 use crate::{Error, Result};
 
 /// What a cell is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CellKind {
     /// Nothing enters it.
     Wall,
     /// An ordinary cell.
@@ -43,9 +43,9 @@ pub struct Cell {
 /// A grid of cells.
 ///
 /// ```
-/// use backsweep_worlds::{Cell, Kind, Maze};
+/// use backsweep_worlds::{Cell, CellKind, Maze};
 /// let maze = Maze::parse("S.#\n.~G\n~ = -5").unwrap();
-/// assert_eq!(maze.kind(Cell { row: 1, column: 2 }), Kind::Goal);
+/// assert_eq!(maze.kind(Cell { row: 1, column: 2 }), CellKind::Goal);
 /// assert_eq!(maze.reward(Cell { row: 1, column: 1 }), Some(-5.0));
 /// assert!(Maze::parse("S..").unwrap_err().to_string().contains("no goal"));
 /// ```
@@ -53,7 +53,7 @@ pub struct Cell {
 pub struct Maze {
     n_rows: usize,
     n_columns: usize,
-    kinds: Vec<Kind>,
+    kinds: Vec<CellKind>,
     /// The reward of landing on each cell, if it has its own.
     rewards: Vec<Option<f64>>,
     /// The line of the text that holds each row, counted from 1, for messages.
@@ -86,7 +86,7 @@ impl Maze {
             if let Some(entry) = legend_line(line, number)? {
                 if let Some(earlier) = legend.iter().find(|e| e.character == entry.character) {
                     return Err(Error::text(
-                        Place::Line(number),
+                        TextPlace::Line(number),
                         format!(
                             "'{}' already has a reward in line {}; keep one of the two lines",
                             entry.character, earlier.line
@@ -98,7 +98,7 @@ impl Maze {
                 gap = gap.or((!rows.is_empty()).then_some(number));
             } else if !legend.is_empty() {
                 return Err(Error::text(
-                    Place::Line(number),
+                    TextPlace::Line(number),
                     format!(
                         "found a row of the maze below '{} = …'; put all rewards below the maze",
                         legend[0].character
@@ -106,13 +106,13 @@ impl Maze {
                 ));
             } else if let Some(gap) = gap {
                 return Err(Error::text(
-                    Place::Line(gap),
+                    TextPlace::Line(gap),
                     "empty line inside the maze; remove it, or write free cells as dots",
                 ));
             } else if line.ends_with(char::is_whitespace) {
                 // It would be an invisible free cell.
                 return Err(Error::text(
-                    Place::Column(number, line.trim_end().chars().count() + 1),
+                    TextPlace::Column(number, line.trim_end().chars().count() + 1),
                     "the row ends in blanks; remove them, or write free cells as dots",
                 ));
             } else {
@@ -124,7 +124,10 @@ impl Maze {
 
     fn from_rows(rows: &[(usize, Vec<char>)], legend: &[LegendLine]) -> Result<Self> {
         let Some((first_line, first)) = rows.first() else {
-            return Err(Error::text(Place::Line(1), "found no maze; expected rows of '#', '.', 'S' and 'G'"));
+            return Err(Error::text(
+                TextPlace::Line(1),
+                "found no maze; expected rows of '#', '.', 'S' and 'G'",
+            ));
         };
         let n_columns = first.len();
         let (mut kinds, mut rewards) = (Vec::new(), Vec::new());
@@ -132,7 +135,7 @@ impl Maze {
             if row.len() != n_columns {
                 let column = row.len().min(n_columns) + 1;
                 return Err(Error::text(
-                    Place::Column(*line, column),
+                    TextPlace::Column(*line, column),
                     format!(
                         "the row has {} columns; expected {n_columns}, as in line {first_line}",
                         row.len()
@@ -142,15 +145,15 @@ impl Maze {
             for (i, &character) in row.iter().enumerate() {
                 let own = legend.iter().find(|entry| entry.character == character);
                 kinds.push(match (character, own) {
-                    ('#', _) => Kind::Wall,
-                    ('.' | ' ', _) => Kind::Free,
-                    ('S', _) => Kind::Start,
-                    ('G', _) => Kind::Goal,
-                    (_, Some(entry)) if entry.ends => Kind::Trap,
-                    (_, Some(_)) => Kind::Free,
+                    ('#', _) => CellKind::Wall,
+                    ('.' | ' ', _) => CellKind::Free,
+                    ('S', _) => CellKind::Start,
+                    ('G', _) => CellKind::Goal,
+                    (_, Some(entry)) if entry.ends => CellKind::Trap,
+                    (_, Some(_)) => CellKind::Free,
                     (_, None) => {
                         return Err(Error::text(
-                            Place::Column(*line, i + 1),
+                            TextPlace::Column(*line, i + 1),
                             format!(
                                 "found '{}'; expected '#', '.', 'S', 'G', or a character whose \
                              reward is given below the maze, as in '{} = -5'",
@@ -167,7 +170,7 @@ impl Maze {
             legend.iter().find(|entry| !rows.iter().any(|(_, row)| row.contains(&entry.character)))
         {
             return Err(Error::text(
-                Place::Column(unused.line, 1),
+                TextPlace::Column(unused.line, 1),
                 format!(
                     "'{}' has a reward but does not occur in the maze; remove the line, or use the character in the maze",
                     unused.character
@@ -181,10 +184,10 @@ impl Maze {
             rewards,
             lines: rows.iter().map(|(line, _)| *line).collect(),
         };
-        for (kind, name) in [(Kind::Start, "start ('S')"), (Kind::Goal, "goal ('G')")] {
+        for (kind, name) in [(CellKind::Start, "start ('S')"), (CellKind::Goal, "goal ('G')")] {
             if !maze.kinds.contains(&kind) {
                 return Err(Error::text(
-                    Place::Lines(*first_line, maze.lines[maze.n_rows - 1]),
+                    TextPlace::Lines(*first_line, maze.lines[maze.n_rows - 1]),
                     format!("the maze has no {name}; expected at least one"),
                 ));
             }
@@ -209,18 +212,18 @@ impl Maze {
     }
 
     /// All cells of a kind, row by row.
-    pub fn cells_of(&self, kind: Kind) -> impl Iterator<Item = Cell> + '_ {
+    pub fn cells_of(&self, kind: CellKind) -> impl Iterator<Item = Cell> + '_ {
         self.cells().filter(move |&cell| self.kind(cell) == kind)
     }
 
     /// What a cell is. Everything outside the grid is wall.
-    pub fn kind(&self, cell: Cell) -> Kind {
-        self.contains(cell).map_or(Kind::Wall, |i| self.kinds[i])
+    pub fn kind(&self, cell: Cell) -> CellKind {
+        self.contains(cell).map_or(CellKind::Wall, |i| self.kinds[i])
     }
 
     /// Whether landing on the cell ends the episode.
     pub fn ends(&self, cell: Cell) -> bool {
-        matches!(self.kind(cell), Kind::Goal | Kind::Trap)
+        matches!(self.kind(cell), CellKind::Goal | CellKind::Trap)
     }
 
     /// The reward of landing on the cell, if it has its own.
@@ -232,12 +235,12 @@ impl Maze {
     pub fn neighbour(&self, cell: Cell, (down, right): (isize, isize)) -> Option<Cell> {
         let row = cell.row.checked_add_signed(down)?;
         let next = Cell { row, column: cell.column.checked_add_signed(right)? };
-        (self.kind(next) != Kind::Wall).then_some(next)
+        (self.kind(next) != CellKind::Wall).then_some(next)
     }
 
     /// The cell's place in the text, for messages: line and column counted from 1.
-    pub fn place(&self, cell: Cell) -> Place {
-        Place::Column(self.lines.get(cell.row).copied().unwrap_or(cell.row + 1), cell.column + 1)
+    pub fn place(&self, cell: Cell) -> TextPlace {
+        TextPlace::Column(self.lines.get(cell.row).copied().unwrap_or(cell.row + 1), cell.column + 1)
     }
 
     /// The cell's number, row by row; `None` outside the grid.
@@ -253,13 +256,13 @@ fn legend_line(line: &str, number: usize) -> Result<Option<LegendLine>> {
     let mut characters = left.trim().chars();
     let (Some(character), None) = (characters.next(), characters.next()) else {
         return Err(Error::text(
-            Place::Column(number, 1),
+            TextPlace::Column(number, 1),
             format!("found '{}' before '='; expected one character, as in '~ = -5'", left.trim()),
         ));
     };
     if matches!(character, '#' | '.' | ';') {
         return Err(Error::text(
-            Place::Column(number, 1),
+            TextPlace::Column(number, 1),
             format!("'{character}' cannot have a reward of its own; choose another character"),
         ));
     }
@@ -269,7 +272,7 @@ fn legend_line(line: &str, number: usize) -> Result<Option<LegendLine>> {
     let (Some(reward), end, None) = (reward, words.next(), words.next()) else {
         let column = line.chars().take_while(|&c| c != '=').count() + 2;
         return Err(Error::text(
-            Place::Column(number, column),
+            TextPlace::Column(number, column),
             format!("found '{}'; expected a finite reward, optionally followed by 'end'", right.trim()),
         ));
     };
@@ -277,13 +280,13 @@ fn legend_line(line: &str, number: usize) -> Result<Option<LegendLine>> {
         let column = line.trim_end().chars().count() - word.chars().count() + 1;
         if word != "end" {
             return Err(Error::text(
-                Place::Column(number, column),
+                TextPlace::Column(number, column),
                 format!("found '{word}' after the reward; expected 'end' or nothing"),
             ));
         }
         if character == 'S' {
             return Err(Error::text(
-                Place::Column(number, column),
+                TextPlace::Column(number, column),
                 "a start ('S') cannot end the episode; remove 'end', or choose another character",
             ));
         }

@@ -1,6 +1,6 @@
 //! A maze with an outcome law: an environment, and the known model of it.
 
-use crate::{Cell, Error, Kind, Law, Maze, Result};
+use crate::{Cell, CellKind, Error, Law, Maze, Result};
 use backsweep::{Action, Environment, Model, Next, Outcome, Pair, Random, State, Step};
 
 /// The names of actions 0 to 3.
@@ -107,7 +107,7 @@ impl MazeTask {
         for cell in task.maze.cells() {
             let reward = task.maze.reward(cell).unwrap_or(step_reward);
             let state = task.cells.len() as u32;
-            if task.maze.kind(cell) == Kind::Wall || task.maze.ends(cell) {
+            if task.maze.kind(cell) == CellKind::Wall || task.maze.ends(cell) {
                 task.states.push(NONE);
                 task.landing.push(Step { reward, next: Next::Terminated });
             } else {
@@ -116,7 +116,7 @@ impl MazeTask {
                 task.cells.push(cell);
             }
         }
-        task.starts = task.maze.cells_of(Kind::Start).filter_map(|cell| task.state(cell)).collect();
+        task.starts = task.maze.cells_of(CellKind::Start).filter_map(|cell| task.state(cell)).collect();
         let unchanged = earlier.map(|earlier| (earlier, far_from_changes(&earlier.maze, &task.maze)));
         for state in 0..task.cells.len() as u32 {
             let cell = task.cells[state as usize];
@@ -214,7 +214,7 @@ impl MazeTask {
             let cell = self.cells[start.index()];
             if !self
                 .maze
-                .cells_of(Kind::Goal)
+                .cells_of(CellKind::Goal)
                 .any(|goal| self.maze.contains(goal).is_some_and(|i| reached[i]))
             {
                 return Err(Error::text(
@@ -226,7 +226,7 @@ impl MazeTask {
         }
         match self
             .maze
-            .cells_of(Kind::Goal)
+            .cells_of(CellKind::Goal)
             .find(|&goal| self.maze.contains(goal).is_some_and(|i| !landed_on[i]))
         {
             Some(goal) => Err(Error::text(

@@ -1,6 +1,6 @@
 //! One run of an agent in a world: where it is, when it is over, and its score.
 
-use crate::{Grid, Horizon, Phase, Score, Table, World};
+use crate::{Grid, Horizon, Phase, Score, TabularWorld, World};
 use backsweep::{Action, Environment, Next, Random, Result, State, Transition};
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ impl Run {
     }
 
     /// The current table.
-    pub fn table(&self) -> &Table {
+    pub fn table(&self) -> &TabularWorld {
         &self.phase().table
     }
 

@@ -8,7 +8,7 @@ use backsweep::{
 ///
 /// Equal outcomes are merged, so the outcomes of a pair differ in their reward or next state.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct TabularWorld {
     /// The pairs of state s are `rows[s]..rows[s + 1]`.
     rows: Vec<usize>,
     /// The outcomes of pair p are `outcomes[pairs[p]..pairs[p + 1]]`.
@@ -19,7 +19,7 @@ pub struct Table {
     starts: Vec<State>,
 }
 
-impl Table {
+impl TabularWorld {
     /// The table of `n_states` states; `outcomes` gives the outcomes of each action of a state.
     pub(crate) fn new(n_states: usize, mut outcomes: impl FnMut(usize) -> Vec<Vec<Outcome>>) -> Self {
         let mut table = Self {
@@ -129,7 +129,7 @@ impl Table {
     }
 }
 
-impl Environment for Table {
+impl Environment for TabularWorld {
     fn n_actions(&self, state: State) -> usize {
         let row = |i: usize| self.rows.get(i).copied().unwrap_or(0);
         row(state.index() + 1).saturating_sub(row(state.index()))

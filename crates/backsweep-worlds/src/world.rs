@@ -1,6 +1,6 @@
 //! A world with everything that a run in it needs.
 
-use crate::{Grid, Table};
+use crate::{Grid, TabularWorld};
 
 /// A world for measuring exploration.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,7 @@ pub struct Phase {
     /// The first step to which the table applies.
     pub from: u64,
     /// The table.
-    pub table: Table,
+    pub table: TabularWorld,
     /// How it is drawn, if it is a grid.
     pub grid: Option<Grid>,
 }
@@ -92,7 +92,7 @@ impl Score {
 
 impl World {
     /// A world that does not change, scored by its total reward over a number of steps.
-    pub(crate) fn lasting(name: &str, title: &str, table: Table, steps: u64) -> Self {
+    pub(crate) fn lasting(name: &str, title: &str, table: TabularWorld, steps: u64) -> Self {
         Self {
             name: name.to_owned(),
             title: title.to_owned(),
@@ -117,7 +117,7 @@ impl World {
     }
 
     /// The table at the beginning.
-    pub fn table(&self) -> &Table {
+    pub fn table(&self) -> &TabularWorld {
         &self.phases[0].table
     }
 

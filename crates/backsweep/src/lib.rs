@@ -38,6 +38,7 @@
 mod agent;
 mod environment;
 mod episode;
+mod explanation;
 mod explore;
 mod forget;
 mod policy;
@@ -51,6 +52,7 @@ pub use backsweep_core::{
 };
 pub use environment::{Environment, Step};
 pub use episode::{Episode, EpisodeEnd, run_episode};
+pub use explanation::{ActionExplanation, Explanation};
 pub use explore::{Exploration, Explore};
 pub use forget::Forgetting;
 pub use policy::EpsilonGreedy;

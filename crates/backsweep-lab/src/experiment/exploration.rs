@@ -2,7 +2,7 @@
 
 use super::file::{AgentTable, File, WorldTable};
 use super::{Changes, Experiment, check_name, read_text};
-use crate::exploration::Exploration;
+use crate::exploration::WorldRun;
 use crate::result::{Unit, WorldInfo};
 use crate::{Error, Result, fnv1a};
 use backsweep::{Explore, Forgetting};
@@ -84,8 +84,7 @@ impl Experiment {
                     }
                     check_name("agents.name", agent.name())?;
                     let at = |error: Error| error.at(format!("agent {}", agent.name()));
-                    let work =
-                        Exploration { world: name.clone(), agent: settings(agent).map_err(at)?, stream };
+                    let work = WorldRun { world: name.clone(), agent: settings(agent).map_err(at)?, stream };
                     let (world, _) = work.world(self.seed, 0)?;
                     work.agent.build(&world, 0).map_err(|error| at(error.into()))?;
                     let seconds = expected_seconds(&world, &work.agent);
@@ -119,7 +118,7 @@ fn described(table: &WorldTable, world: &World, is_family: bool) -> WorldInfo {
     }
 }
 
-/// The agent of a table. Numbers are checked where the agent is built.
+/// The agent of a table. NumberList are checked where the agent is built.
 fn settings(table: &AgentTable) -> Result<AgentSettings> {
     let default = AgentSettings::default();
     let explore = explore(table, default.explore)?;

@@ -58,7 +58,7 @@ pub struct Series {
     /// Its colour.
     pub paint: Paint,
     /// How the points are joined, if they are.
-    pub line: Option<Line>,
+    pub line: Option<LineStyle>,
     /// The marker drawn at each point, if any.
     pub mark: Option<Mark>,
     /// Whether the marker is hollow: used for published numbers.
@@ -66,7 +66,7 @@ pub struct Series {
     /// What tooltips call it; the label if it is empty.
     pub name: String,
     /// What the points are.
-    pub shape: Shape,
+    pub shape: SeriesShape,
     /// A short text next to the last point, outside the axes.
     pub end: Option<String>,
     /// The points, all finite.
@@ -75,7 +75,7 @@ pub struct Series {
 
 /// How the points of a series are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum SeriesShape {
     /// Points with error bars, joined by a line.
     Curve,
     /// The area between the low and the high ends.
@@ -108,7 +108,7 @@ pub enum Paint {
 
 /// How a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum LineStyle {
     /// Solid.
     Solid,
     /// Dashed.
@@ -194,30 +194,30 @@ impl Axis {
 }
 
 impl Series {
-    fn new(label: impl Into<String>, paint: Paint, shape: Shape, points: Vec<Point>) -> Self {
+    fn new(label: impl Into<String>, paint: Paint, shape: SeriesShape, points: Vec<Point>) -> Self {
         let points = points.into_iter().filter(Point::is_finite).collect();
         let (label, name) = (label.into(), String::new());
         Series { label, paint, line: None, mark: None, hollow: false, name, shape, end: None, points }
     }
 
     /// Points joined by a line.
-    pub fn curve(label: impl Into<String>, paint: Paint, line: Line, points: Vec<Point>) -> Self {
-        Series { line: Some(line), ..Series::new(label, paint, Shape::Curve, points) }
+    pub fn curve(label: impl Into<String>, paint: Paint, line: LineStyle, points: Vec<Point>) -> Self {
+        Series { line: Some(line), ..Series::new(label, paint, SeriesShape::Curve, points) }
     }
 
     /// Points alone.
     pub fn marks(label: impl Into<String>, paint: Paint, mark: Mark, points: Vec<Point>) -> Self {
-        Series { mark: Some(mark), ..Series::new(label, paint, Shape::Curve, points) }
+        Series { mark: Some(mark), ..Series::new(label, paint, SeriesShape::Curve, points) }
     }
 
     /// The area between the low and high ends of the points.
     pub fn band(label: impl Into<String>, paint: Paint, points: Vec<Point>) -> Self {
-        Series::new(label, paint, Shape::Band, points)
+        Series::new(label, paint, SeriesShape::Band, points)
     }
 
     /// A line through the whole panel at `point.y`; its error is a faint band around it.
-    pub fn level(label: impl Into<String>, paint: Paint, line: Line, point: Point) -> Self {
-        Series { line: Some(line), ..Series::new(label, paint, Shape::Level, vec![point]) }
+    pub fn level(label: impl Into<String>, paint: Paint, line: LineStyle, point: Point) -> Self {
+        Series { line: Some(line), ..Series::new(label, paint, SeriesShape::Level, vec![point]) }
     }
 
     /// The same series with a marker at each point.

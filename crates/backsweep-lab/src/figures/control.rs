@@ -1,6 +1,6 @@
 //! Figure 3: score against update cycles and against time; and the choice of M.
 
-use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
+use super::chart::{Axis, Chart, LineStyle, Mark, Paint, Panel, Point, Series};
 use super::palette::look;
 use crate::method::Method;
 use crate::result::Results;
@@ -76,7 +76,8 @@ pub fn choice_of_m(results: &Results) -> Option<Chart> {
             ticks.extend(points.iter().map(|point| point.x));
             let best = points.iter().copied().max_by(|one, other| one.y.total_cmp(&other.y));
             let look = look(&method);
-            series.push(Series::curve(method.title(), look.paint, Line::Solid, points).marked(look.mark));
+            series
+                .push(Series::curve(method.title(), look.paint, LineStyle::Solid, points).marked(look.mark));
             let best = best.map(|best| Point::new(best.x, best.y)).into_iter().collect();
             series.push(Series::marks("Best M measured", Paint::Hex("#0072b2"), Mark::Circle, best).hollow());
         }
@@ -86,7 +87,7 @@ pub fn choice_of_m(results: &Results) -> Option<Chart> {
         let chosen = vec![Point::new(4.0, low), Point::new(4.0, high)];
         series.insert(
             0,
-            Series::curve("The paper's choice, M = 4", Paint::Hex("#d55e00"), Line::Dashed, chosen),
+            Series::curve("The paper's choice, M = 4", Paint::Hex("#d55e00"), LineStyle::Dashed, chosen),
         );
         panels.push(Panel {
             title: query::task_title(results, "choice_of_m", &task),
@@ -142,7 +143,7 @@ pub(super) fn published_name(method: &Method) -> String {
 fn method_series(method: &Method, ours: Vec<Point>, theirs: Vec<Point>) -> [Series; 2] {
     let look = look(method);
     [
-        Series::curve(method.title(), look.paint, Line::Solid, ours).marked(look.mark),
+        Series::curve(method.title(), look.paint, LineStyle::Solid, ours).marked(look.mark),
         Series::marks("", look.paint, look.mark, theirs).hollow().named(published_name(method)),
     ]
 }
@@ -156,7 +157,7 @@ fn levels(results: &Results, experiment: &str, task: &str, number: u32, sign_x: 
             series.push(Series::level(
                 method.title(),
                 look.paint,
-                Line::Dashed,
+                LineStyle::Dashed,
                 Point::of_summary(1.0, summary),
             ));
         }

@@ -1,6 +1,6 @@
 //! Table 1, measured: the time of one update cycle as the task grows, with the fitted exponent.
 
-use super::chart::{Axis, Chart, Line, Panel, Point, Series};
+use super::chart::{Axis, Chart, LineStyle, Panel, Point, Series};
 use super::palette::look;
 use crate::growth::{SIZES, exponent};
 use crate::number::number;
@@ -17,7 +17,7 @@ pub fn table_1(results: &Results) -> Option<Chart> {
             let sweep = timings.iter().any(|timing| timing.unit == Unit::Sweep);
             let look = look(&method);
             let name = if sweep { format!("{}, one sweep", method.title()) } else { method.title() };
-            let line = if sweep { Line::Dashed } else { Line::Solid };
+            let line = if sweep { LineStyle::Dashed } else { LineStyle::Solid };
             let points: Vec<Point> = timings.iter().filter_map(|timing| point(timing)).collect();
             let mut curve = Series::curve(name, look.paint, line, points).marked(look.mark);
             if let Some(exponent) = exponent(&timings) {

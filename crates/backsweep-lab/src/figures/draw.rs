@@ -1,7 +1,7 @@
 //! A [`Chart`] as SVG. Colours that depend on the paper carry a class (`ink`, `soft`, `grid`, `paper`), so that a
 //! page can restyle them for dark mode; on its own, the file is drawn on white.
 
-use super::chart::{Chart, Line, Mark, Paint, Panel, Point, Series, Shape};
+use super::chart::{Chart, LineStyle, Mark, Paint, Panel, Point, Series, SeriesShape};
 use super::scale::{Scale, breadths, heights};
 use super::text::{FAMILY, escape, width};
 use crate::number::number;
@@ -168,7 +168,7 @@ fn draw_series(
     let (class, color) = paint(series.paint);
     let points = series.points();
     match series.shape {
-        Shape::Band => {
+        SeriesShape::Band => {
             let above = points.iter().map(|point| (xs.pixel(point.x), ys.pixel(point.high)));
             let below = points.iter().rev().map(|point| (xs.pixel(point.x), ys.pixel(point.low)));
             let corners: Vec<String> = above.chain(below).map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
@@ -178,7 +178,7 @@ fn draw_series(
                 corners.join(" ")
             );
         }
-        Shape::Level => {
+        SeriesShape::Level => {
             let Some(point) = points.first() else { return };
             let (y, high, low) = (ys.pixel(point.y), ys.pixel(point.high), ys.pixel(point.low));
             let (span, depth) = (x1 - x0, (low - high).abs());
@@ -188,7 +188,7 @@ fn draw_series(
             );
             line(out, series, &[(x0, y), (x1, y)]);
         }
-        Shape::Curve => {
+        SeriesShape::Curve => {
             let places: Vec<(f64, f64)> =
                 points.iter().map(|point| (xs.pixel(point.x), ys.pixel(point.y))).collect();
             line(out, series, &places);
@@ -222,9 +222,9 @@ fn line(out: &mut String, series: &Series, places: &[(f64, f64)]) {
     }
     let (class, color) = stroke_paint(series.paint);
     let dash = match kind {
-        Line::Solid => "",
-        Line::Dashed => " stroke-dasharray=\"6 4\"",
-        Line::Dotted => " stroke-dasharray=\"1.5 3.5\" stroke-linecap=\"round\"",
+        LineStyle::Solid => "",
+        LineStyle::Dashed => " stroke-dasharray=\"6 4\"",
+        LineStyle::Dotted => " stroke-dasharray=\"1.5 3.5\" stroke-linecap=\"round\"",
     };
     let path: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
     let _ = writeln!(
@@ -329,7 +329,7 @@ fn entry_width(series: &Series) -> f64 {
 
 fn draw_entry(out: &mut String, series: &Series, x: f64, y: f64) {
     let (from, to) = (x, x + LEGEND_SIGN - 8.0);
-    if series.shape == Shape::Band {
+    if series.shape == SeriesShape::Band {
         let (class, color) = paint(series.paint);
         let (top, span) = (y - 6.0, to - from);
         let _ = writeln!(

@@ -2,7 +2,7 @@
 
 use super::draw::{document, text};
 use backsweep::Action;
-use backsweep_worlds::{Cell, Kind, Law, Maze};
+use backsweep_worlds::{Cell, CellKind, Law, Maze};
 use std::fmt::Write;
 
 const WALL: &str = "#3d444d";
@@ -20,12 +20,12 @@ const PANELS: [(&str, &str); 4] = [
 
 /// The values of cells and the directions that are best in them.
 #[derive(Clone, Debug, Default)]
-pub struct Solved {
+pub struct MazeOverlay {
     /// Cells, their values, and whether each of north, east, south and west is among the best actions.
     pub cells: Vec<(Cell, f64, [bool; 4])>,
 }
 
-impl Solved {
+impl MazeOverlay {
     /// The lowest and the highest value.
     pub fn span(&self) -> (f64, f64) {
         let values = || self.cells.iter().map(|(_, value, _)| *value);
@@ -34,7 +34,7 @@ impl Solved {
 }
 
 /// The picture of `maze` alone, with values as colours and the best actions as arrows, where known.
-pub fn maze_svg(id: &str, title: &str, maze: &Maze, solved: &Solved) -> String {
+pub fn maze_svg(id: &str, title: &str, maze: &Maze, solved: &MazeOverlay) -> String {
     let cell = (780.0 / maze.n_columns() as f64).min(620.0 / maze.n_rows() as f64).clamp(4.0, 26.0);
     let mut body = String::new();
     let full_width = (maze.n_columns() as f64 * cell + 32.0).max(320.0);
@@ -53,7 +53,7 @@ fn shade(share: f64) -> String {
     format!("#{:02x}{:02x}{:02x}", mix(243.0, 86.0), mix(247.0, 190.0), mix(250.0, 150.0))
 }
 
-fn values(out: &mut String, solved: &Solved, size: f64, (left, top): (f64, f64)) {
+fn values(out: &mut String, solved: &MazeOverlay, size: f64, (left, top): (f64, f64)) {
     let (low, high) = solved.span();
     for (cell, value, _) in &solved.cells {
         let share = if high > low { (value - low) / (high - low) } else { 1.0 };
@@ -66,12 +66,12 @@ fn values(out: &mut String, solved: &Solved, size: f64, (left, top): (f64, f64))
     }
 }
 
-fn arrows(out: &mut String, maze: &Maze, solved: &Solved, size: f64, (left, top): (f64, f64)) {
+fn arrows(out: &mut String, maze: &Maze, solved: &MazeOverlay, size: f64, (left, top): (f64, f64)) {
     if size < 8.0 {
         return; // too small to be seen
     }
     let mut lines = String::new();
-    for (cell, _, best) in solved.cells.iter().filter(|(cell, ..)| maze.kind(*cell) != Kind::Start) {
+    for (cell, _, best) in solved.cells.iter().filter(|(cell, ..)| maze.kind(*cell) != CellKind::Start) {
         let (x, y) = (left + (cell.column as f64 + 0.5) * size, top + (cell.row as f64 + 0.5) * size);
         let (long, wing) = (size * 0.32, size * 0.14);
         let ways = [(0.0, -1.0), (1.0, 0.0), (0.0, 1.0), (-1.0, 0.0)];
@@ -104,7 +104,7 @@ pub fn paper_svg(maze: &Maze) -> Option<String> {
     let maze_height = maze.n_rows() as f64 * cell;
     let full_width = maze_width + 16.0 * 2.0 + 330.0;
     text(&mut body, (full_width / 2.0, 26.0), "middle", 16.0, "ink", title);
-    grid(&mut body, maze, &Solved::default(), cell, (16.0, 48.0));
+    grid(&mut body, maze, &MazeOverlay::default(), cell, (16.0, 48.0));
     key(&mut body, (16.0 + maze_width / 2.0, 48.0 + maze_height + 26.0));
     for (index, (name, surroundings)) in PANELS.iter().enumerate() {
         let around = Maze::parse(surroundings).ok()?;
@@ -115,7 +115,7 @@ pub fn paper_svg(maze: &Maze) -> Option<String> {
     Some(document(id, title, (full_width, 48.0 + maze_height + 44.0), &body))
 }
 
-fn grid(out: &mut String, maze: &Maze, solved: &Solved, size: f64, (left, top): (f64, f64)) {
+fn grid(out: &mut String, maze: &Maze, solved: &MazeOverlay, size: f64, (left, top): (f64, f64)) {
     let (full_width, full_height) = (maze.n_columns() as f64 * size, maze.n_rows() as f64 * size);
     let _ = writeln!(
         out,
@@ -125,12 +125,12 @@ fn grid(out: &mut String, maze: &Maze, solved: &Solved, size: f64, (left, top): 
     for at in maze.cells() {
         let (x, y) = (left + at.column as f64 * size, top + at.row as f64 * size);
         let fill = match maze.kind(at) {
-            Kind::Wall => Some(("wall", WALL)),
-            Kind::Start => Some(("start", START)),
-            Kind::Goal => Some(("goal", GOAL)),
-            Kind::Trap => Some(("trap", "#cc79a7")),
-            Kind::Free if maze.reward(at).is_some() => Some(("reward", "#f0e442")),
-            Kind::Free => None,
+            CellKind::Wall => Some(("wall", WALL)),
+            CellKind::Start => Some(("start", START)),
+            CellKind::Goal => Some(("goal", GOAL)),
+            CellKind::Trap => Some(("trap", "#cc79a7")),
+            CellKind::Free if maze.reward(at).is_some() => Some(("reward", "#f0e442")),
+            CellKind::Free => None,
         };
         if let Some((class, color)) = fill {
             let _ = writeln!(
@@ -156,8 +156,8 @@ fn grid(out: &mut String, maze: &Maze, solved: &Solved, size: f64, (left, top): 
     );
     for at in maze.cells() {
         let letter = match maze.kind(at) {
-            Kind::Start => "S",
-            Kind::Goal => "G",
+            CellKind::Start => "S",
+            CellKind::Goal => "G",
             _ => continue,
         };
         let (x, y) = (left + (at.column as f64 + 0.5) * size, top + (at.row as f64 + 0.5) * size);
@@ -191,13 +191,13 @@ fn key(out: &mut String, (middle, y): (f64, f64)) {
 /// The probabilities of 'north', in fifteenths, around the agent.
 fn outcomes(out: &mut String, around: &Maze, name: &str, (left, top): (f64, f64)) {
     const SIZE: f64 = 36.0;
-    let Some(agent) = around.cells_of(Kind::Start).next() else { return };
+    let Some(agent) = around.cells_of(CellKind::Start).next() else { return };
     let law = Law::Fifteen.outcomes(around, agent, Action(0));
     text(out, (left + 1.5 * SIZE, top + 12.0), "middle", 13.0, "ink", name);
     for (row, column) in (1..6).flat_map(|row| (1..4).map(move |column| (row, column))) {
         let at = Cell { row, column };
         let (x, y) = (left + (column - 1) as f64 * SIZE, top + 20.0 + (row - 1) as f64 * SIZE);
-        let wall = around.kind(at) == Kind::Wall;
+        let wall = around.kind(at) == CellKind::Wall;
         let (class, color) = if wall { ("wall", WALL) } else { ("cell", "#f6f8fa") };
         let _ = writeln!(
             out,

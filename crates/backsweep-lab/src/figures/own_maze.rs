@@ -1,13 +1,13 @@
 //! The maze of a user's own experiment, with the best that an agent can learn in it.
 
 use super::Figure;
-use super::maze_picture::{Solved, maze_svg};
+use super::maze_picture::{MazeOverlay, maze_svg};
 use super::user::file_name;
 use crate::number::number;
 use crate::query;
 use crate::result::{MazeInfo, Results};
 use backsweep::{Action, Budget, Model, Planner, Settings, State, audit, plan, planner::ReversedFullBackups};
-use backsweep_worlds::{Kind, Maze, MazeTask};
+use backsweep_worlds::{CellKind, Maze, MazeTask};
 use std::fmt::Write;
 
 /// Larger mazes would make files that viewers cannot open.
@@ -39,7 +39,7 @@ pub fn figure(results: &Results, experiment: &str, info: &MazeInfo) -> Option<Fi
 }
 
 /// The optimal values and actions; `None` if they are not defined or take too long.
-fn solved(task: &MazeTask, discount: f64) -> Option<Solved> {
+fn solved(task: &MazeTask, discount: f64) -> Option<MazeOverlay> {
     let model = task.model().ok()?;
     let settings = Settings { discount, ..Settings::default() }.accurate_to(TOLERANCE);
     let mut planner = ReversedFullBackups::new(settings).ok()?;
@@ -59,7 +59,7 @@ fn solved(task: &MazeTask, discount: f64) -> Option<Solved> {
         let is_best = [0, 1, 2, 3].map(|a| q(a).is_ok_and(|q| q >= values.value(state) - 2.0 * TOLERANCE));
         Some((task.cell(state)?, values.value(state), is_best))
     });
-    Some(Solved { cells: cells.collect() })
+    Some(MazeOverlay { cells: cells.collect() })
 }
 
 fn rewards_have_one_sign(model: &Model) -> bool {
@@ -69,7 +69,7 @@ fn rewards_have_one_sign(model: &Model) -> bool {
 
 /// What each kind of cell gives.
 fn rewards(maze: &Maze, step_reward: f64) -> String {
-    let of = |wanted: fn(Kind) -> bool| {
+    let of = |wanted: fn(CellKind) -> bool| {
         let cells = maze.cells().filter(|&cell| wanted(maze.kind(cell)));
         let mut rewards: Vec<f64> = cells.filter_map(|cell| maze.reward(cell)).collect();
         rewards.sort_by(f64::total_cmp);
@@ -78,10 +78,10 @@ fn rewards(maze: &Maze, step_reward: f64) -> String {
     };
     let mut text = format!("A step gives {step_reward}");
     for (rewards, what) in [
-        (of(|kind| kind == Kind::Goal), "a goal"),
-        (of(|kind| kind == Kind::Start), "a start"),
-        (of(|kind| kind == Kind::Free), "a yellow cell"),
-        (of(|kind| kind == Kind::Trap), "a pink cell, which ends the episode,"),
+        (of(|kind| kind == CellKind::Goal), "a goal"),
+        (of(|kind| kind == CellKind::Start), "a start"),
+        (of(|kind| kind == CellKind::Free), "a yellow cell"),
+        (of(|kind| kind == CellKind::Trap), "a pink cell, which ends the episode,"),
     ] {
         if !rewards.is_empty() {
             let _ = write!(text, "; {what} {rewards}");

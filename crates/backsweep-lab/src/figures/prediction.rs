@@ -1,6 +1,6 @@
 //! Figure 1: TD(0) against one small backup per step, on the fixed instance and over many random ones.
 
-use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
+use super::chart::{Axis, Chart, LineStyle, Mark, Paint, Panel, Point, Series};
 use super::control::published_name;
 use super::palette::look;
 use crate::method::Method;
@@ -53,7 +53,7 @@ pub fn band(results: &Results) -> Chart {
             series.push(Series::band("", paint, range.collect()));
             series.push(Series::band("", paint, points.clone()));
             let middle = points.iter().map(|point| Point::new(point.x, point.y)).collect();
-            series.push(Series::curve(name, paint, Line::Solid, middle));
+            series.push(Series::curve(name, paint, LineStyle::Solid, middle));
             series.extend(published_curve(number, method, published));
             series.extend(published_level(number));
             panels.push(Panel {
@@ -84,7 +84,7 @@ fn curves(results: &Results, number: u32, task: &str, relative: bool) -> Vec<Ser
         let ours = query::curve(results, "fig1", task, method);
         let points =
             ours.iter().filter_map(|s| Some(Point::new(query::place(&s.key)?, s.mean / unit))).collect();
-        series.push(Series::curve(method.title(), look.paint, Line::Solid, points));
+        series.push(Series::curve(method.title(), look.paint, LineStyle::Solid, points));
         let divisor = move |point: &PublishedError| if relative { point.small_backups } else { 1.0 };
         series.extend(published_curve(number, method, move |p| published(p) / divisor(p)));
     }
@@ -93,7 +93,7 @@ fn curves(results: &Results, number: u32, task: &str, relative: bool) -> Vec<Ser
         series.push(Series::level(
             Method::SmallBackup.title(),
             paint,
-            Line::Solid,
+            LineStyle::Solid,
             Point::new(0.0, small.mean / unit),
         ));
         if !relative {
@@ -113,7 +113,7 @@ fn published_curve(number: u32, method: &Method, value: impl Fn(&PublishedError)
     let some = points.iter().step_by(5).copied().collect();
     let (look, name) = (look(method), published_name(method));
     [
-        Series::curve("", look.paint, Line::Dashed, points),
+        Series::curve("", look.paint, LineStyle::Dashed, points),
         Series::marks("", look.paint, look.mark, some).hollow().named(name),
     ]
 }
@@ -129,11 +129,11 @@ fn small_backup_band(results: &Results, task: &str) -> Series {
         Point::new(0.0, f64::NAN),
         |s| Point { x: 0.0, y: s.iqm, low: s.quantile_10, high: s.quantile_90 },
     );
-    Series::level(Method::SmallBackup.title(), paint, Line::Solid, point)
+    Series::level(Method::SmallBackup.title(), paint, LineStyle::Solid, point)
 }
 
 fn published_key() -> Series {
-    Series::curve("Published (dashed, hollow)", Paint::Ink, Line::Dashed, Vec::new())
+    Series::curve("Published (dashed, hollow)", Paint::Ink, LineStyle::Dashed, Vec::new())
         .marked(Mark::Circle)
         .hollow()
 }

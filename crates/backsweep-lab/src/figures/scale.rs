@@ -1,6 +1,6 @@
 //! From values to places on an axis: ranges that fit the data, round ticks, and their labels.
 
-use super::chart::{Axis, Panel, Point, Shape};
+use super::chart::{Axis, Panel, Point, SeriesShape};
 use crate::number::number;
 
 /// The visible part of an axis, laid over pixels.
@@ -81,7 +81,7 @@ pub fn heights(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
 
 /// The values of `panel` that its horizontal axis must cover.
 pub fn breadths(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
-    let fixed = panel.series.iter().filter(|series| series.shape != Shape::Level);
+    let fixed = panel.series.iter().filter(|series| series.shape != SeriesShape::Level);
     fixed.flat_map(|series| series.points()).map(|point| point.x)
 }
 

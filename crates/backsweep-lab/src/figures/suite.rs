@@ -1,7 +1,7 @@
 //! Pictures of a suite of worlds: scores of all agents with ceilings, targets and published numbers; and, for families, the
 //! curve over their sizes.
 
-use super::chart::{Axis, Chart, Line, Mark, Paint, Panel, Point, Series};
+use super::chart::{Axis, Chart, LineStyle, Mark, Paint, Panel, Point, Series};
 use super::palette::look;
 use super::user::file_name;
 use crate::method::Method;
@@ -18,7 +18,7 @@ pub fn scores(results: &Results, experiment: &str) -> Option<Chart> {
             return None;
         }
         let mut series = Vec::new();
-        let lines = [("ceiling", world.ceiling, Line::Dashed), ("mark", world.mark, Line::Dotted)];
+        let lines = [("ceiling", world.ceiling, LineStyle::Dashed), ("mark", world.mark, LineStyle::Dotted)];
         for (label, score, line) in lines {
             series.extend(score.map(|score| Series::level(label, Paint::Ink, line, Point::new(0.0, score))));
         }
@@ -45,7 +45,7 @@ pub fn sizes(results: &Results, experiment: &str) -> Option<Chart> {
             let summaries = query::curve(results, experiment, &world.task, agent);
             let points = summaries.iter().filter_map(|s| Some(Point::of_summary(query::place(&s.key)?, s)));
             let look = look(agent);
-            Series::curve(agent.title(), look.paint, Line::Solid, points.collect()).marked(look.mark)
+            Series::curve(agent.title(), look.paint, LineStyle::Solid, points.collect()).marked(look.mark)
         };
         let series: Vec<Series> =
             agents.iter().map(curve).filter(|series| !series.points().is_empty()).collect();

@@ -196,7 +196,7 @@ fn files_are_written_and_a_missing_folder_is_named() {
 #[test]
 fn the_picture_of_a_maze_shows_its_cells() {
     let maze = Maze::parse("S.#\n.~G\n~ = -5").unwrap();
-    let svg = maze_svg("m", "a < b", &maze, &Solved::default());
+    let svg = maze_svg("m", "a < b", &maze, &MazeOverlay::default());
     let document = Document::parse(&svg).unwrap();
     let count =
         |class: &str| document.descendants().filter(|node| node.attribute("class") == Some(class)).count();

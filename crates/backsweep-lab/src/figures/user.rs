@@ -1,7 +1,7 @@
 //! Pictures for any experiment: score against cycles, or against the number in which its settings differ; and
 //! against time.
 
-use super::chart::{Axis, Chart, Line, Panel, Point, Series, Shape};
+use super::chart::{Axis, Chart, LineStyle, Panel, Point, Series, SeriesShape};
 use super::palette::look;
 use crate::query;
 use crate::result::{Results, Summary, Unit};
@@ -75,15 +75,15 @@ fn curves(
             series.push(Series::level(
                 method.title(),
                 look.paint,
-                Line::Dashed,
+                LineStyle::Dashed,
                 Point::of_summary(1.0, summary),
             ));
         }
         let summaries = query::curve(results, experiment, task, method);
         let points = summaries.iter().filter_map(|s| Some(Point::of_summary(place(s, index)?, s))).collect();
-        series.push(Series::curve(method.title(), look.paint, Line::Solid, points).marked(look.mark));
+        series.push(Series::curve(method.title(), look.paint, LineStyle::Solid, points).marked(look.mark));
     }
-    series.sort_by_key(|series| series.shape != Shape::Level);
+    series.sort_by_key(|series| series.shape != SeriesShape::Level);
     series
 }
 

@@ -1,7 +1,7 @@
 //! What one update cycle did, what is on the queue, and how a Q is computed: for drawing and for text.
 
 use backsweep::Explore;
-use backsweep::{Action, Agent, Model, Pair, Planner, PlannerKind, State};
+use backsweep::{Action, ActionExplanation, Agent, Model, Pair, Planner, PlannerKind, State};
 use backsweep_worlds::grid_world::MAX_ACTIONS;
 use serde_json::{Value, json};
 
@@ -31,8 +31,7 @@ pub struct Queued {
 impl Queued {
     /// As it is sent.
     pub fn json(&self) -> Value {
-        // JSON has no infinity.
-        json!([self.cell, if self.priority.is_finite() { json!(self.priority) } else { json!("first") }])
+        json!([self.cell, priority_json(self.priority)])
     }
 }
 
@@ -126,19 +125,14 @@ fn outcomes_backed_up(agent: &Agent, kind: PlannerKind, popped: Option<State>) -
 
 /// The value of a state that its predecessors rely on: U in the paper. It lags behind V while the state is queued.
 pub fn relied_on(agent: &Agent, state: Option<State>) -> f64 {
-    state.map_or(0.0, |state| backed_up_value(agent, state).unwrap_or(agent.acting_values().value(state)))
-}
-
-/// The value of a state that its predecessors use, if the planner keeps one. A world drawn from the posterior has its own
-/// arcs, which are not accessible.
-fn backed_up_value(agent: &Agent, state: State) -> Option<f64> {
-    let arc = agent.model().predecessors(state).next()?.arc;
-    if is_drawn(agent) { None } else { agent.acting_planner().backed_up_value(state, arc) }
-}
-
-/// Whether an agent acts by a world drawn from the posterior.
-fn is_drawn(agent: &Agent) -> bool {
-    agent.exploration().is_some_and(|e| matches!(e.explore, Explore::PosteriorSampling { .. }))
+    // A world drawn from the posterior has its own arcs, which are not accessible.
+    let is_drawn =
+        agent.exploration().is_some_and(|e| matches!(e.explore, Explore::PosteriorSampling { .. }));
+    let backed_up = |state: State| {
+        let arc = agent.model().predecessors(state).next().filter(|_| !is_drawn)?.arc;
+        agent.acting_planner().backed_up_value(state, arc)
+    };
+    state.map_or(0.0, |state| backed_up(state).unwrap_or(agent.acting_values().value(state)))
 }
 
 /// A number of every pair, [`MAX_ACTIONS`] per cell; 0 for actions that a cell does not have.
@@ -194,45 +188,36 @@ pub fn most_urgent(priorities: impl Iterator<Item = f64>) -> Vec<Queued> {
     queue
 }
 
-/// Everything about one cell, with how each Q is computed: Q = R̂ + γ Σ P̂ U, term by term.
-pub fn cell_json(agent: &Agent, state: State) -> Value {
-    let (model, planner) = (agent.model(), agent.acting_planner());
-    let values = planner.values();
-    let is_drawn = is_drawn(agent);
-    let number = |x: f64| if x.is_finite() { json!(x) } else { json!("first") };
-    let made = |pair: Pair| {
-        let weight = model.weight(pair);
-        let terms: Vec<_> = model
-            .successors(pair)
-            .filter(|successor| successor.weight > 0.0)
-            .map(|successor| {
-                let relied_on = || planner.backed_up_value(successor.state, successor.arc);
-                let value = if is_drawn { None } else { relied_on() };
-                let value = value.unwrap_or_else(|| values.value(successor.state));
-                json!([successor.state.0, successor.weight / weight, value])
-            })
-            .collect();
+/// Everything about one cell, with how each Q is computed: Q = R̂ + γ Σ P̂ U, term by term. `None` if there is no such cell.
+pub fn cell_json(agent: &Agent, cell: u32) -> Option<Value> {
+    let found = agent.explain(State(cell))?;
+    let values = agent.acting_values();
+    let made = |action: &ActionExplanation| {
+        let terms: Vec<_> = action.terms.iter().map(|&(next, p, value)| json!([next.0, p, value])).collect();
         json!({
-            "visits": weight as u64, "known": values.is_known(model, pair),
-            "reward": if weight > 0.0 { model.mean_reward(pair) } else { 0.0 }, "bonus": values.bonus(pair),
-            "ended": if weight > 0.0 { model.ended_weight(pair) / weight } else { 0.0 }, "terms": terms,
+            "visits": action.weight as u64, "known": action.is_known, "reward": action.reward, "bonus": action.bonus,
+            "ended": action.ended, "terms": terms,
         })
     };
-    let pairs: Vec<Pair> = model.pairs(state).collect();
-    json!({
-        "value": values.value(state),
+    Some(json!({
+        "value": found.value,
         // Planners on full backups keep no such value.
-        "relied_on": backed_up_value(agent, state),
-        "q": pairs.iter().map(|&pair| values.action_value(pair)).collect::<Vec<_>>(),
-        "visits": pairs.iter().map(|&pair| model.weight(pair) as u64).collect::<Vec<_>>(),
-        "known": pairs.iter().all(|&pair| values.is_known(model, pair)),
-        "priority": number(priority(planner, model, state)),
+        "relied_on": found.backed_up_value,
+        "q": found.actions.iter().map(|action| action.value).collect::<Vec<_>>(),
+        "visits": found.actions.iter().map(|action| action.weight as u64).collect::<Vec<_>>(),
+        "known": found.actions.iter().all(|action| action.is_known),
+        "priority": priority_json(found.priority),
         "discount": values.discount(),
         "min_visits": values.optimism().min_visits,
         // In a world drawn from the posterior, P̂ and R̂ are not the counts.
-        "made": (!is_drawn).then(|| pairs.iter().map(|&pair| made(pair)).collect::<Vec<_>>()),
-        "is_drawn": is_drawn,
-    })
+        "made": (!found.is_drawn).then(|| found.actions.iter().map(made).collect::<Vec<_>>()),
+        "is_drawn": found.is_drawn,
+    }))
+}
+
+/// A priority as it is sent: JSON has no infinity.
+fn priority_json(priority: f64) -> Value {
+    if priority.is_finite() { json!(priority) } else { json!("first") }
 }
 
 #[cfg(test)]

@@ -336,7 +336,7 @@ impl WatchedAgent {
 
     /// Everything about one cell; `None` if there is no such cell.
     pub fn cell(&self, cell: u32) -> Option<serde_json::Value> {
-        ((cell as usize) < self.agent.model().n_states()).then(|| cell_json(&self.agent, State(cell)))
+        cell_json(&self.agent, cell)
     }
 
     /// What is visible of it now.

@@ -3,7 +3,7 @@
 use super::Theme;
 use crate::engine::frame::Frame;
 use crate::engine::history::History;
-use backsweep_lab::figures::chart::{Axis, Chart, Line, Paint, Panel, Point, Series};
+use backsweep_lab::figures::chart::{Axis, Chart, LineStyle, Paint, Panel, Point, Series};
 use backsweep_lab::figures::draw;
 
 /// The room above a chart's panels, for a title that the panel carries here.
@@ -21,7 +21,7 @@ pub fn returns(frame: &Frame, theme: &Theme) -> Chart {
     if let Some(optimum) = frame.optimum {
         (low, high) = (low.min(optimum - 2.0), high.max(optimum + 2.0));
         let label = format!("optimum on the true model {optimum:.1}").replace('-', "−");
-        series.push(Series::level(label, Paint::Ink, Line::Dashed, Point::new(0.0, optimum)));
+        series.push(Series::level(label, Paint::Ink, LineStyle::Dashed, Point::new(0.0, optimum)));
     }
     let room = ((high - low) * 0.06).max(0.1);
     let y = Axis::linear("discounted return").between(low - room, high + room);
@@ -58,7 +58,7 @@ fn series(curves: &[&History], theme: &Theme) -> Vec<Series> {
         let stride = curve.stride() as f64;
         let place = |(i, mean): (usize, &f32)| Point::new((i as f64 + 0.5) * stride, f64::from(*mean));
         let points = curve.means().iter().enumerate().map(place).collect();
-        Series::curve("", Paint::Hex(theme.agents[k]), Line::Solid, points)
+        Series::curve("", Paint::Hex(theme.agents[k]), LineStyle::Solid, points)
     };
     curves.iter().enumerate().map(one).collect()
 }

@@ -4,7 +4,7 @@ use super::{Theme, hex, rect};
 use crate::engine::frame::AgentFrame;
 use crate::palette::{colour, is_dark, mix, rgb};
 use backsweep::State;
-use backsweep_worlds::Kind;
+use backsweep_worlds::CellKind;
 use backsweep_worlds::grid_world::{EIGHT_DIRECTIONS, GridWorld, MAX_ACTIONS};
 use std::fmt::Write as _;
 
@@ -74,7 +74,7 @@ fn draw_cell(
 ) {
     let ((x, y), side) = (grid.corner(cell), grid.side);
     let kind = world.kind(State(cell as u32));
-    if kind == Kind::Wall {
+    if kind == CellKind::Wall {
         return rect(out, (x - 0.2, y - 0.2, side + 0.4, side + 0.4), 0.0, theme.wall);
     }
     let is_known = agent.known[cell];
@@ -89,7 +89,7 @@ fn draw_cell(
     let gap = side * 0.035;
     rect(out, (x + gap, y + gap, side - 2.0 * gap, side - 2.0 * gap), side * 0.14, &hex(lit));
     let best = agent.best[cell];
-    if kind == Kind::Goal || !(is_known || best.count_ones() == 1) {
+    if kind == CellKind::Goal || !(is_known || best.count_ones() == 1) {
         return;
     }
     let (ink, opacity) = if is_dark(back) { ("#ffffff", 0.78) } else { ("#080c14", 0.72) };
@@ -136,7 +136,7 @@ fn glow(out: &mut String, theme: &Theme, (x, y): (f64, f64), side: f64, opacity:
 }
 
 /// What is special about a cell: a start, a goal, or a cell that ends the episode.
-fn mark(out: &mut String, theme: &Theme, kind: Kind, (x, y): (f64, f64), side: f64) {
+fn mark(out: &mut String, theme: &Theme, kind: CellKind, (x, y): (f64, f64), side: f64) {
     let mut ring = |radius: f64, width: f64, colour: &str| {
         let _ = writeln!(
             out,
@@ -146,10 +146,10 @@ fn mark(out: &mut String, theme: &Theme, kind: Kind, (x, y): (f64, f64), side: f
         );
     };
     match kind {
-        Kind::Start => ring(0.3, 0.1, theme.text),
-        Kind::Trap => ring(0.2, 0.2, theme.agents[1]),
-        Kind::Goal => star(out, (x, y), side * 0.46),
-        Kind::Wall | Kind::Free => {}
+        CellKind::Start => ring(0.3, 0.1, theme.text),
+        CellKind::Trap => ring(0.2, 0.2, theme.agents[1]),
+        CellKind::Goal => star(out, (x, y), side * 0.46),
+        CellKind::Wall | CellKind::Free => {}
     }
 }
 

@@ -4,7 +4,7 @@ use super::Colours;
 use crate::engine::frame::AgentFrame;
 use crate::palette::{Colour, colour, is_dark, rgb};
 use backsweep::State;
-use backsweep_worlds::Kind;
+use backsweep_worlds::CellKind;
 use backsweep_worlds::grid_world::GridWorld;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -82,18 +82,18 @@ struct CellLook {
     back: Colour,
 }
 
-fn look(agent: &AgentFrame, cell: usize, kind: Kind, span: (f64, f64)) -> CellLook {
-    if kind == Kind::Wall {
+fn look(agent: &AgentFrame, cell: usize, kind: CellKind, span: (f64, f64)) -> CellLook {
+    if kind == CellKind::Wall {
         return CellLook { sign: '█', back: rgb(0x3a465c) };
     }
     let back = if agent.known[cell] { colour(agent.share(cell, span)) } else { rgb(0x161c29) };
     let best = agent.best[cell];
     let sign = match kind {
         _ if agent.position as usize == cell => '●',
-        Kind::Goal => '★',
-        Kind::Trap => '✗',
+        CellKind::Goal => '★',
+        CellKind::Trap => '✗',
         _ if best.count_ones() == 1 => ARROWS[best.trailing_zeros() as usize],
-        Kind::Start => 'S',
+        CellKind::Start => 'S',
         _ => '·',
     };
     CellLook { sign, back }

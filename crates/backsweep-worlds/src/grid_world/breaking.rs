@@ -1,7 +1,7 @@
 //! Breaking the world on purpose: a wall across the path that an agent takes, or a shortcut that it does not know.
 
 use super::{EIGHT_DIRECTIONS, GridWorld};
-use crate::{Error, Kind, Result};
+use crate::{CellKind, Error, Result};
 use backsweep::State;
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ impl GridWorld {
     /// Whether no path would remain if these cells were walls too.
     fn is_closed_by(&self, walls: &[usize]) -> bool {
         let distances = self.distances_to_goal(walls);
-        !self.cells_of(Kind::Start).any(|cell| distances[cell] != FAR)
+        !self.cells_of(CellKind::Start).any(|cell| distances[cell] != FAR)
     }
 
     /// The world with a wall on the path that a policy takes from the start, closing the whole passage if there is another
@@ -37,7 +37,7 @@ impl GridWorld {
         for is_whole in [true, false] {
             for &k in &places {
                 let cells = if is_whole { self.passage(path[k], path[k + 1]) } else { vec![path[k]] };
-                if cells.iter().any(|&cell| self.kind(State(cell as u32)) != Kind::Free) {
+                if cells.iter().any(|&cell| self.kind(State(cell as u32)) != CellKind::Free) {
                     continue;
                 }
                 if !self.is_closed_by(&cells) {
@@ -57,13 +57,13 @@ impl GridWorld {
     /// If no single wall does.
     pub fn with_shortcut(&self) -> Result<Self> {
         let (from, to) = (self.distances_from_start(), self.distances_to_goal(&[]));
-        let now = self.cells_of(Kind::Start).map(|cell| to[cell]).min().unwrap_or(FAR);
+        let now = self.cells_of(CellKind::Start).map(|cell| to[cell]).min().unwrap_or(FAR);
         let through = |cell: usize| {
             let into = self.before(cell).map(|before| from[before]).min().unwrap_or(FAR);
             let out = self.neighbours(cell).map(|next| to[next]).min().unwrap_or(FAR);
             into.saturating_add(out).saturating_add(2)
         };
-        let walls = self.cells_of(Kind::Wall).map(|cell| (through(cell), cell));
+        let walls = self.cells_of(CellKind::Wall).map(|cell| (through(cell), cell));
         match walls.min() {
             Some((length, cell)) if length < now => self.with_cells(&[cell], '.'),
             _ => Err(Error::Painting(
@@ -73,7 +73,7 @@ impl GridWorld {
         }
     }
 
-    fn cells_of(&self, kind: Kind) -> impl Iterator<Item = usize> {
+    fn cells_of(&self, kind: CellKind) -> impl Iterator<Item = usize> {
         (0..self.n_states()).filter(move |&cell| self.kind(State(cell as u32)) == kind)
     }
 
@@ -87,7 +87,7 @@ impl GridWorld {
     }
 
     fn is_wall(&self, cell: usize) -> bool {
-        self.kind(State(cell as u32)) == Kind::Wall
+        self.kind(State(cell as u32)) == CellKind::Wall
     }
 
     /// The cells with an action that points to a given cell.
@@ -100,17 +100,17 @@ impl GridWorld {
 
     /// Steps from every cell to the nearest goal, with some cells as additional walls; FAR if there is no path.
     fn distances_to_goal(&self, walls: &[usize]) -> Vec<usize> {
-        self.distances(Kind::Goal, walls, |cell| self.before(cell))
+        self.distances(CellKind::Goal, walls, |cell| self.before(cell))
     }
 
     /// Steps from the nearest start to every cell; FAR if there is no path.
     fn distances_from_start(&self) -> Vec<usize> {
-        self.distances(Kind::Start, &[], |cell| self.neighbours(cell))
+        self.distances(CellKind::Start, &[], |cell| self.neighbours(cell))
     }
 
     fn distances<I: Iterator<Item = usize>>(
         &self,
-        kind: Kind,
+        kind: CellKind,
         walls: &[usize],
         beside: impl Fn(usize) -> I,
     ) -> Vec<usize> {
@@ -133,9 +133,9 @@ impl GridWorld {
     /// The cells from a start to a goal by the best actions; where they lead nowhere, by the shortest way.
     fn path(&self, best: impl Fn(usize) -> u8) -> Vec<usize> {
         let to_goal = self.distances_to_goal(&[]);
-        let Some(mut cell) = self.cells_of(Kind::Start).next() else { return Vec::new() };
+        let Some(mut cell) = self.cells_of(CellKind::Start).next() else { return Vec::new() };
         let (mut path, mut is_seen) = (vec![cell], vec![false; self.n_states()]);
-        while self.kind(State(cell as u32)) != Kind::Goal {
+        while self.kind(State(cell as u32)) != CellKind::Goal {
             is_seen[cell] = true;
             let is_free = |next: &usize| !self.is_wall(*next) && !is_seen[*next];
             let bits = best(cell);

@@ -2,7 +2,7 @@
 
 use super::mazes::corners;
 use crate::grid::Grid;
-use crate::table::{Table, end, to};
+use crate::table::{TabularWorld, end, to};
 use crate::world::{Horizon, Score, World};
 use backsweep::{Outcome, Random};
 
@@ -13,7 +13,7 @@ use backsweep::{Outcome, Random};
 pub fn deep_sea(n: usize, stochastic: bool, random: &mut Random) -> World {
     let right_is: Vec<u32> = (0..n * n).map(|_| random.below(2)).collect();
     let slip = if stochastic { 1.0 / n as f64 } else { 0.0 };
-    let mut table = Table::new(n * n, |s| {
+    let mut table = TabularWorld::new(n * n, |s| {
         let (row, column) = (s / n, s % n);
         let land = |p: f64, column: usize, reward: f64| -> Outcome {
             if row + 1 == n { end(p, reward) } else { to(p, (row + 1) * n + column, reward) }

@@ -1,11 +1,11 @@
 //! Worlds in which states form a line, a star or two loops.
 
-use crate::table::{Table, to};
+use crate::table::{TabularWorld, to};
 use crate::world::{Score, World};
 
 /// RiverSwim as Osband defines it, with any number of states (2 or more).
 pub fn river_swim(n: usize) -> World {
-    let table = Table::new(n, |s| {
+    let table = TabularWorld::new(n, |s| {
         let left = vec![to(1.0, s.saturating_sub(1), if s == 0 { 0.005 } else { 0.0 })];
         let right = match s {
             0 => vec![to(0.6, 1, 0.0), to(0.4, 0, 0.0)],
@@ -33,7 +33,7 @@ fn gain_of_right(n: usize) -> f64 {
 
 /// RiverSwim as Strehl & Littman define it, with any number of states (2 or more); theirs has 6.
 pub fn strong_river(n: usize) -> World {
-    let table = Table::new(n, |s| {
+    let table = TabularWorld::new(n, |s| {
         let left = vec![to(1.0, s.saturating_sub(1), if s == 0 { 5.0 } else { 0.0 })];
         let right = match s {
             0 => vec![to(0.3, 1, 0.0), to(0.7, 0, 0.0)],
@@ -54,7 +54,7 @@ pub fn strong_river(n: usize) -> World {
 pub fn arms(n: usize) -> World {
     const ENTER: [f64; 6] = [1.0, 0.15, 0.1, 0.05, 0.03, 0.01];
     const STAY: [f64; 6] = [50.0, 133.0, 300.0, 800.0, 1660.0, 6000.0];
-    let table = Table::new(n + 1, |s| {
+    let table = TabularWorld::new(n + 1, |s| {
         let action = |a: usize| match s {
             0 => vec![to(ENTER[a], a + 1, 0.0), to(1.0 - ENTER[a], 0, 0.0)],
             1 if a + 2 != n => vec![to(1.0, 1, STAY[0])],
@@ -69,7 +69,7 @@ pub fn arms(n: usize) -> World {
 /// Strens' Chain with any number of states (2 or more; his has 5): forward to a reward of 10, or back to 2 at once; one action in
 /// five slips into the other.
 pub fn chain(n: usize) -> World {
-    let table = Table::new(n, |s| {
+    let table = TabularWorld::new(n, |s| {
         let forward = |p| to(p, (s + 1).min(n - 1), if s + 1 == n { 10.0 } else { 0.0 });
         let back = |p| to(p, 0, 2.0);
         vec![vec![forward(0.8), back(0.2)], vec![forward(0.2), back(0.8)]]
@@ -80,7 +80,7 @@ pub fn chain(n: usize) -> World {
 /// DoubleLoop: two loops of `n` steps (2 or more; the published ones have 5); a wrong action anywhere leaves the better one.
 pub fn double_loop(n: usize) -> World {
     let (poor_end, rich_end) = (n - 1, 2 * n - 2);
-    let table = Table::new(2 * n - 1, |s| {
+    let table = TabularWorld::new(2 * n - 1, |s| {
         let [a, b] = match s {
             0 => [to(1.0, 1, 0.0), to(1.0, n, 0.0)],
             s if s == poor_end => [to(1.0, 0, 1.0); 2],

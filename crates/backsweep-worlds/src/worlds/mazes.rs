@@ -1,7 +1,7 @@
 //! Grids: slippery squares, Dearden's maze with flags, and Sutton & Barto's two mazes that change.
 
 use crate::grid::{COMPASS, Grid, stepped};
-use crate::table::{Table, end, to};
+use crate::table::{TabularWorld, end, to};
 use crate::world::{Horizon, Phase, World};
 use backsweep::{Outcome, State};
 
@@ -9,7 +9,7 @@ use backsweep::{Outcome, State};
 /// corner every action gives 1 and leads back to the start.
 pub fn square(side: usize, steps: u64) -> World {
     let n = side * side;
-    let table = Table::new(n, |s| {
+    let table = TabularWorld::new(n, |s| {
         let turned = |a: usize, p: f64| to(p, stepped((side, side), s, COMPASS[a % 4]), 0.0);
         let moves = |a: usize| vec![turned(a, 0.8), turned(a + 1, 0.1), turned(a + 3, 0.1)];
         if s == n - 1 { vec![vec![to(1.0, 0, 1.0)]; 4] } else { (0..4).map(moves).collect() }
@@ -40,7 +40,7 @@ pub fn dearden() -> World {
         .filter(|&(row, column)| kind(row, column) != b'#')
         .collect();
     let number = |cell: (usize, usize)| free.iter().position(|&other| other == cell);
-    let table = Table::new(8 * free.len(), |s| {
+    let table = TabularWorld::new(8 * free.len(), |s| {
         let (from, flags) = (free[s / 8], s % 8);
         if kind(from.0, from.1) == b'G' {
             return vec![vec![to(1.0, 0, f64::from((flags as u8).count_ones()))]; 4];
@@ -89,7 +89,7 @@ fn changing(
     let phase = |wall: &std::ops::RangeInclusive<usize>, from: u64| {
         let is_wall = |cell: usize| cell / 9 == 3 && wall.contains(&(cell % 9));
         // Every cell is a state in both phases, so that ids stay; nothing leads into a wall or out of the goal.
-        let table = Table::new(SIZE.0 * SIZE.1, |s| {
+        let table = TabularWorld::new(SIZE.0 * SIZE.1, |s| {
             let moved = |direction: (isize, isize)| match stepped(SIZE, s, direction) {
                 GOAL => vec![end(1.0, 1.0)],
                 next if is_wall(next) => vec![to(1.0, s, 0.0)],

@@ -1,7 +1,7 @@
 //! Worlds that differ from run to run: the default setting was chosen on these and on other sizes of the suite's families.
 
 use super::toy_text::frozen_lake;
-use crate::table::{Table, to};
+use crate::table::{TabularWorld, to};
 use crate::world::World;
 use backsweep::Random;
 
@@ -38,7 +38,7 @@ fn is_open(cells: &[u8], side: usize) -> bool {
 /// A random MDP (GARNET; Bhatnagar et al. 2009) of `n` states with 4 actions, each with 3 successors drawn with their
 /// probabilities. One pair in ten gives a reward, drawn from 0 to 1.
 pub fn garnet(n: usize, random: &mut Random) -> World {
-    let table = Table::new(n, |_| {
+    let table = TabularWorld::new(n, |_| {
         let mut action = || {
             let reward = if random.chance(0.1) { random.unit() } else { 0.0 };
             let weights = [(); 3].map(|()| -(1.0 - random.unit()).ln());

@@ -1,7 +1,7 @@
 //! Gymnasium's small text worlds, from their rules; the tests compare them with the package's own tables.
 
 use crate::grid::{Grid, stepped};
-use crate::table::{Table, end, to};
+use crate::table::{TabularWorld, end, to};
 use crate::world::{Score, World};
 use backsweep::State;
 
@@ -27,7 +27,7 @@ pub fn frozen_lake_8() -> World {
 pub(super) fn frozen_lake<R: AsRef<str>>(name: &str, title: &str, map: &[R], limit: u64) -> World {
     let side = map.len();
     let kind = |cell: usize| map[cell / side].as_ref().as_bytes()[cell % side];
-    let table = Table::new(side * side, |s| {
+    let table = TabularWorld::new(side * side, |s| {
         if matches!(kind(s), b'H' | b'G') {
             return Vec::new();
         }
@@ -57,7 +57,7 @@ pub(super) fn frozen_lake<R: AsRef<str>>(name: &str, title: &str, map: &[R], lim
 pub fn cliff_walking() -> World {
     const DIRECTIONS: [(isize, isize); 4] = crate::grid::COMPASS;
     const START: usize = 36;
-    let table = Table::new(48, |s| {
+    let table = TabularWorld::new(48, |s| {
         let moved = |direction| match stepped((4, 12), s, direction) {
             37..=46 => vec![to(1.0, START, -100.0)],
             47 => vec![end(1.0, -1.0)],
@@ -84,7 +84,7 @@ const IN_TAXI: usize = 4;
 pub fn taxi() -> World {
     const DIRECTIONS: [(isize, isize); 4] = [(1, 0), (-1, 0), (0, 1), (0, -1)];
     let encode = |cell: usize, passenger: usize, destination: usize| (cell * 5 + passenger) * 4 + destination;
-    let table = Table::new(500, |s| {
+    let table = TabularWorld::new(500, |s| {
         let (cell, passenger, destination) = (s / 20, s / 4 % 5, s % 4);
         let here = (cell / 5, cell % 5);
         let moved = |(down, right): (isize, isize)| {

@@ -4,7 +4,7 @@
 use backsweep::{Action, Environment, Next, Outcome, Random, State};
 use backsweep_mdp::{Mdp, MdpBuilder, Objective, Rewards};
 use backsweep_solve::Limits;
-use backsweep_worlds::{Horizon, Score, Table, World, names, world};
+use backsweep_worlds::{Horizon, Score, TabularWorld, World, names, world};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -13,12 +13,12 @@ fn build(name: &str) -> World {
 }
 
 /// Outcomes as (probability, reward, next state), `None` for an end.
-fn outcomes(table: &Table, state: u32, action: u32) -> Vec<(f64, f64, Option<u32>)> {
+fn outcomes(table: &TabularWorld, state: u32, action: u32) -> Vec<(f64, f64, Option<u32>)> {
     let row = |o: &Outcome| (o.probability, o.reward, o.next.state().map(|s| s.0));
     table.outcomes(State(state), Action(action)).iter().map(row).collect()
 }
 
-fn mdp(table: &Table) -> Mdp {
+fn mdp(table: &TabularWorld) -> Mdp {
     let mut builder = MdpBuilder::default();
     let mut rewards = Rewards::default();
     for state in (0..table.n_states() as u32).map(State) {
@@ -36,7 +36,7 @@ fn mdp(table: &Table) -> Mdp {
 }
 
 /// The middle of the proven interval of the first start's value.
-fn solve(table: &Table, query: &Objective) -> f64 {
+fn solve(table: &TabularWorld, query: &Objective) -> f64 {
     let (low, high) = table.reward_range();
     let limits = Limits { tolerance: 1e-7 * (high - low), stop: &|| false, threads: 1 };
     let solution = backsweep_solve::solve(&mdp(table), &query.clone().maximize(), None, &limits).unwrap();
@@ -44,16 +44,16 @@ fn solve(table: &Table, query: &Objective) -> f64 {
     solution.value(table.starts()[0].index())
 }
 
-fn best_gain(table: &Table) -> f64 {
+fn best_gain(table: &TabularWorld) -> f64 {
     solve(table, &Objective::Average { reward: None })
 }
 
-fn best_total(table: &Table, steps: u64) -> f64 {
+fn best_total(table: &TabularWorld, steps: u64) -> f64 {
     solve(table, &Objective::Horizon { reward: None, steps, discount: 1.0 })
 }
 
 /// The lowest and the highest reward that an agent can meet.
-fn reachable_rewards(table: &Table) -> (f64, f64) {
+fn reachable_rewards(table: &TabularWorld) -> (f64, f64) {
     let mut reached = vec![false; table.n_states()];
     let mut open = table.starts().to_vec();
     let mut range = (f64::INFINITY, f64::NEG_INFINITY);

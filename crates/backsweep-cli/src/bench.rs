@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// Measure the speed of the update cycle against a plain reference and a floor; with --solve, of the solver
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct BenchArguments {
     #[command(flatten)]
     options: backsweep_bench::BenchOptions,
 
@@ -49,7 +49,7 @@ pub struct Arguments {
 }
 
 /// Runs the command.
-pub fn bench(arguments: &Arguments) -> Result<()> {
+pub fn bench(arguments: &BenchArguments) -> Result<()> {
     if arguments.solve {
         return solving::run(arguments);
     }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// to it (PRISM), .csv (state,action,next_state,probability,reward,terminated); .backsweep (a saved learner) can only be
 /// read.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct ConvertArguments {
     /// The model to read
     #[arg(value_name = "FROM")]
     input: PathBuf,
@@ -34,7 +34,7 @@ pub struct Arguments {
 }
 
 /// Runs the command.
-pub fn convert(arguments: &Arguments) -> Result<()> {
+pub fn convert(arguments: &ConvertArguments) -> Result<()> {
     let mdp = loading::load(&arguments.input, arguments.from)?;
     let compression = if arguments.uncompressed { Compression::None } else { Compression::Gzip };
     let warnings = write(&arguments.output, &mdp, arguments.to, compression);

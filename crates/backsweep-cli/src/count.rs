@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// A row of a log is one step of a case: case, order, state, action and reward. Columns that you do not name are guessed from
 /// their usual names, and the guess is printed. Counts are whole numbers and add up: see `backsweep counts` and docs/COUNTS.md.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct CountArguments {
     #[command(flatten)]
     log: LogArguments,
 
@@ -25,7 +25,7 @@ pub struct Arguments {
 }
 
 /// Runs the command.
-pub fn count(arguments: &Arguments) -> Result<()> {
+pub fn count(arguments: &CountArguments) -> Result<()> {
     let (spec, inputs) = arguments.log.open()?;
     let Some(out) = arguments.out.as_ref().filter(|_| !arguments.log.is_dry_run()) else {
         return logs::show_reading(&spec, &inputs);

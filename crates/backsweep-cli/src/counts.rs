@@ -9,9 +9,9 @@ use std::path::PathBuf;
 
 /// Merge, subtract or show files of counts
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct CountsArguments {
     #[command(subcommand)]
-    command: Command,
+    command: CountsCommand,
 
     /// What a reward_sum of 1 is worth, for files that do not say so
     #[arg(long, value_name = "NUMBER", value_parser = decimal, global = true)]
@@ -19,7 +19,7 @@ pub struct Arguments {
 }
 
 #[derive(clap::Subcommand)]
-enum Command {
+enum CountsCommand {
     /// Merge the counts of several logs: the same bits as if they had been one log
     Merge {
         /// Files of counts, or patterns
@@ -53,17 +53,17 @@ enum Command {
 }
 
 /// Runs the command.
-pub fn counts(arguments: &Arguments) -> Result<()> {
+pub fn counts(arguments: &CountsArguments) -> Result<()> {
     let load = |input: &Input| Counts::load(input, arguments.reward_unit).map_err(log_error);
     match &arguments.command {
-        Command::Merge { files, out } => {
+        CountsCommand::Merge { files, out } => {
             let mut sum = Counts::default();
             for input in Input::expand(files).map_err(log_error)? {
                 sum = sum.merge(&load(&input)?).map_err(log_error)?;
             }
             save(out, &sum)
         }
-        Command::Subtract { whole, parts, out } => {
+        CountsCommand::Subtract { whole, parts, out } => {
             let whole = Input::expand(std::slice::from_ref(whole)).map_err(log_error)?;
             let mut rest = load(&whole[0])?;
             for input in Input::expand(parts).map_err(log_error)? {
@@ -71,7 +71,7 @@ pub fn counts(arguments: &Arguments) -> Result<()> {
             }
             save(out, &rest)
         }
-        Command::Show { files, rows } => {
+        CountsCommand::Show { files, rows } => {
             for input in Input::expand(files).map_err(log_error)? {
                 show(&input, &load(&input)?, *rows);
             }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Worlds are RiverSwim, SixArms, Chain, DoubleLoop, slippery grids, Dearden's maze, DeepSea, FrozenLake, Taxi, CliffWalking and two
 /// mazes that change (docs/EXPLORING.md). Results go to out/explore: rows.csv, timing.csv, summary.csv, figures, report.html.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct ExploreArguments {
     /// An experiment file with [[worlds]] and [[agents]], instead of the built-in suite
     #[arg(conflicts_with = "suite")]
     file: Option<PathBuf>,
@@ -32,8 +32,8 @@ pub struct Arguments {
 }
 
 /// Runs the command.
-pub fn explore(arguments: &Arguments) -> Result<()> {
-    let Arguments { file, suite, worlds, agents, options } = arguments;
+pub fn explore(arguments: &ExploreArguments) -> Result<()> {
+    let ExploreArguments { file, suite, worlds, agents, options } = arguments;
     let experiment = Experiment::explore(suite, file.as_deref(), &options.changes(), worlds, agents)?;
     // A part of the suite is a different experiment, so it gets its own folder.
     let parts = [&[experiment.name.clone()][..], worlds, agents].concat();

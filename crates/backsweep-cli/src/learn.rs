@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 /// decisions. Held-out cases show what the policy is worth. Writes report.html and policy.csv. docs/LOGS.md explains every
 /// number.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct LearnArguments {
     #[command(flatten)]
     log: LogArguments,
 
@@ -69,7 +69,7 @@ struct LogInput {
 }
 
 /// Runs the command.
-pub fn learn(arguments: &Arguments) -> Result<()> {
+pub fn learn(arguments: &LearnArguments) -> Result<()> {
     let settings = LearnSettings {
         discount: arguments.discount,
         min_count: arguments.min_count,

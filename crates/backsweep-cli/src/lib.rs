@@ -34,18 +34,18 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    Reproduce(reproduce::Arguments),
-    Run(run::Arguments),
-    Merge(merge::Arguments),
-    Explore(explore::Arguments),
+    Reproduce(reproduce::ReproduceArguments),
+    Run(run::RunArguments),
+    Merge(merge::MergeArguments),
+    Explore(explore::ExploreArguments),
     Watch(backsweep_watch::command::WatchArgs),
-    Bench(bench::Arguments),
-    Solve(solve::Arguments),
-    Convert(convert::Arguments),
-    Verify(verify::Arguments),
-    Learn(learn::Arguments),
-    Count(count::Arguments),
-    Counts(counts::Arguments),
+    Bench(bench::BenchArguments),
+    Solve(solve::SolveArguments),
+    Convert(convert::ConvertArguments),
+    Verify(verify::VerifyArguments),
+    Learn(learn::LearnArguments),
+    Count(count::CountArguments),
+    Counts(counts::CountsArguments),
 }
 
 /// Runs a command line, whose first argument is the program's name, and returns the exit code.

@@ -150,7 +150,7 @@ impl LogArguments {
 
 /// Reads a log, with a progress bar that shows rows per second; Ctrl-C stops it.
 pub fn read(spec: &Spec, inputs: &[Input], keep: Folds) -> Result<Log> {
-    let progress = Progress::new();
+    let progress = LogProgress::new();
     let log = backsweep_log::read(spec, inputs, keep, &progress);
     progress.bar.finish_and_clear();
     let log = log.map_err(log_error)?;
@@ -174,18 +174,18 @@ fn print_notes(report: &ReadReport) {
     note(report.breaks, "rows lead to a different state than the next row of their case");
 }
 
-struct Progress {
+struct LogProgress {
     bar: ProgressBar,
     stop: Arc<AtomicBool>,
 }
 
-impl Progress {
+impl LogProgress {
     fn new() -> Self {
         Self { bar: progress::bar(1), stop: interrupt::on_ctrl_c() }
     }
 }
 
-impl ReadObserver for Progress {
+impl ReadObserver for LogProgress {
     fn progress(&self, done: u64, total: u64, rows: u64) -> bool {
         if !self.bar.is_hidden() {
             self.bar.set_length(total.max(1));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// Join the folders of shards: the same bytes as from one machine
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct MergeArguments {
     /// Folders of the shards
     #[arg(required = true, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
@@ -22,7 +22,7 @@ pub struct Arguments {
 }
 
 /// Runs the command.
-pub fn merge(arguments: &Arguments) -> Result<()> {
+pub fn merge(arguments: &MergeArguments) -> Result<()> {
     let manifests: Vec<_> =
         arguments.folders.iter().map(|folder| expect_manifest(folder)).collect::<Result<_, _>>()?;
     let mut merged = Store::examine(&arguments.out, manifests[0].clone())?;

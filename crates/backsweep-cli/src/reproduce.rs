@@ -9,13 +9,13 @@ use std::path::Path;
 ///
 /// Results go to out/reproduce (out/reproduce-quick with --quick): rows.csv, timing.csv, summary.csv, figures, report.html.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct ReproduceArguments {
     #[command(flatten)]
     options: Options,
 }
 
 /// Runs the command.
-pub fn reproduce(arguments: &Arguments) -> Result<()> {
+pub fn reproduce(arguments: &ReproduceArguments) -> Result<()> {
     let changes = arguments.options.changes();
     let experiments = Experiment::all_built_in(&changes)?;
     let out = if changes.quick { "out/reproduce-quick" } else { "out/reproduce" };

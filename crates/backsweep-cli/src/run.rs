@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Without an experiment, --list prints all built-in settings, and --only runs the built-in ones with that name. Results go to
 /// out/NAME.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct RunArguments {
     /// An experiment file (my.toml), or the name of a built-in experiment (fig3)
     experiment: Option<String>,
 
@@ -19,14 +19,14 @@ pub struct Arguments {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &RunArguments) -> Result<()> {
     let experiments = experiments(arguments)?;
     let named = if let [only] = &experiments[..] { &only.name } else { "run" };
     let out = PathBuf::from("out").join(named);
     carry_out(&experiments, &arguments.options, &out)
 }
 
-fn experiments(arguments: &Arguments) -> Result<Vec<Experiment>> {
+fn experiments(arguments: &RunArguments) -> Result<Vec<Experiment>> {
     let options = &arguments.options;
     let changes = options.changes();
     let built_in = |name: &str| BUILT_IN.iter().any(|(known, _)| *known == name);

@@ -13,14 +13,14 @@ use backsweep_solve::{Limits, Repair, Solution};
 use backsweep_verify::{ResultFile, fingerprint};
 use changes::{Edit, Names, Parser};
 use kept::Kept;
-pub use options::Arguments;
+pub use options::SolveArguments;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Runs the command.
-pub fn solve(arguments: &Arguments) -> Result<()> {
+pub fn solve(arguments: &SolveArguments) -> Result<()> {
     let question = arguments.question()?;
     let mut mdp = loading::load(&arguments.model, arguments.format)?;
     let counts_steps = mdp.add_steps(arguments.reward.as_deref());
@@ -106,7 +106,7 @@ fn read_changes(path: &Path, names: &Names) -> Result<Vec<Edit>> {
 
 /// Reports the first answer.
 struct Answer<'a> {
-    arguments: &'a Arguments,
+    arguments: &'a SolveArguments,
     question: &'a Question,
     mdp: &'a Mdp,
     solution: &'a Solution,

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Shares no code with the solver and accounts for every rounding error. Prints 'proven' if every claim is true; fails with
 /// exit code 2 if a claim is wrong or, with a different message, if a claim could be neither proven nor refuted.
 #[derive(clap::Args)]
-pub struct Arguments {
+pub struct VerifyArguments {
     /// The model
     #[arg(value_name = "MODEL")]
     model: PathBuf,
@@ -26,7 +26,7 @@ pub struct Arguments {
 }
 
 /// Runs the command.
-pub fn verify(arguments: &Arguments) -> Result<()> {
+pub fn verify(arguments: &VerifyArguments) -> Result<()> {
     let path = arguments.result.display();
     let text = std::fs::read_to_string(&arguments.result)
         .map_err(|error| Error::new(format!("{path}: cannot read the file ({error})")))?;

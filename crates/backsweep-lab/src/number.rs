@@ -1,4 +1,4 @@
-//! NumberList as figures, report and verdict print them.
+//! FileNumbers as figures, report and verdict print them.
 
 /// A number with a true minus sign and no `-0`.
 pub fn number(value: f64, digits: usize) -> String {

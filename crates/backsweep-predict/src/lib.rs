@@ -67,4 +67,4 @@ fn check_fraction(name: &'static str, found: f64) -> backsweep_core::Result<()> 
 /// The example of the crate's README runs too.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct CratePage;
+struct PredictReadme;

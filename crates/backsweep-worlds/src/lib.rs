@@ -43,4 +43,4 @@ pub const PAPER_MAZE: &str = include_str!("../data/maze.txt");
 /// The example of the README runs too.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct CratePage;
+struct WorldsReadme;

@@ -65,4 +65,4 @@ struct FirstPage;
 /// So does the one of the crate's README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct CratePage;
+struct CrateReadme;

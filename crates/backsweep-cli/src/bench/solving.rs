@@ -3,7 +3,7 @@
 //! All figures are CPU seconds of the single working thread. Making or reading a model is not counted. Each row is printed
 //! as soon as it is measured; with `--json` all are printed at the end.
 
-use super::Arguments;
+use super::BenchArguments;
 use crate::error::{Error, Result};
 use crate::{loading, output};
 use backsweep::Random;
@@ -35,7 +35,7 @@ const CASES: [&str; 10] = [
 const LARGE: [&str; 2] = ["garnet10m", "layered10m"];
 
 /// Measures the cases that the arguments select.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(arguments: &BenchArguments) -> Result<()> {
     let cases: Vec<&str> = match &arguments.cases[..] {
         [] if arguments.model.is_some() => Vec::new(),
         [] => CASES.iter().chain(LARGE.iter().filter(|_| arguments.large)).copied().collect(),
@@ -83,7 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// The model that the caller names.
-fn read(arguments: &Arguments) -> Result<(String, Family, Direction)> {
+fn read(arguments: &BenchArguments) -> Result<(String, Family, Direction)> {
     let path = arguments.model.clone().unwrap_or_default();
     let mdp = loading::load(&path, arguments.format)?;
     mdp.rewards(None).map_err(|error| Error::at(path.display(), error))?;

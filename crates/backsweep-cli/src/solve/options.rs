@@ -24,7 +24,7 @@ use std::time::Duration;
   backsweep solve model.umb --reach goal --json --out result.json && backsweep verify model.umb result.json
   backsweep solve table.csv --discount 0.99 --changes changes.csv
   backsweep solve table.csv --discount 0.99 --watch=changes.csv")]
-pub struct Arguments {
+pub struct SolveArguments {
     /// The model
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
@@ -122,7 +122,7 @@ pub struct Arguments {
     pub format: Option<Format>,
 }
 
-impl Arguments {
+impl SolveArguments {
     /// The question.
     pub fn question(&self) -> Result<Question> {
         let direction = if self.minimize { Direction::Minimize } else { Direction::Maximize };

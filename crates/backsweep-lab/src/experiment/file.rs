@@ -138,9 +138,9 @@ impl OneOrMany {
 // Written by hand, because a derived error would not say what was found.
 impl<'de> Deserialize<'de> for OneOrMany {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NumberList;
+        struct FileNumbers;
 
-        impl<'de> Visitor<'de> for NumberList {
+        impl<'de> Visitor<'de> for FileNumbers {
             type Value = OneOrMany;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -161,7 +161,7 @@ impl<'de> Deserialize<'de> for OneOrMany {
             }
         }
 
-        deserializer.deserialize_any(NumberList)
+        deserializer.deserialize_any(FileNumbers)
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) struct SubmittedPolicy {
 }
 
 /// A finding of the evaluator.
-pub(super) enum PolicyEvaluation {
+pub(super) enum EvaluatorReport {
     /// The value of the best policy; `None` if it could not be computed.
     Optimum { problem: u64, optimum: Option<f64> },
     /// The first policy of an agent within 1 % of the optimum.
@@ -61,7 +61,7 @@ type Gaps = Arc<Mutex<[Option<(u64, u64, f64)>; 2]>>;
 
 impl PolicyEvaluator {
     /// Starts the thread, which ends when `report` says that nobody listens. If it cannot be started, the optimum and the finish line are missing, but everything else works.
-    pub fn start(report: impl Fn(PolicyEvaluation) -> bool + Send + 'static) -> Self {
+    pub fn start(report: impl Fn(EvaluatorReport) -> bool + Send + 'static) -> Self {
         let (tasks, received) = channel();
         let gaps = Gaps::default();
         let noted = gaps.clone();
@@ -99,7 +99,7 @@ struct OpenProblem {
     has_reached: Vec<(u64, usize)>,
 }
 
-fn evaluate(tasks: &Receiver<EvaluatorTask>, report: &impl Fn(PolicyEvaluation) -> bool, gaps: &Gaps) {
+fn evaluate(tasks: &Receiver<EvaluatorTask>, report: &impl Fn(EvaluatorReport) -> bool, gaps: &Gaps) {
     let mut case: Option<OpenProblem> = None;
     let mut waiting = VecDeque::new();
     loop {
@@ -117,7 +117,7 @@ fn evaluate(tasks: &Receiver<EvaluatorTask>, report: &impl Fn(PolicyEvaluation) 
                 let opened = open(problem).ok();
                 let optimum = opened.as_ref().map(|(optimum, _)| *optimum);
                 case = opened.map(|(_, case)| case);
-                Some(PolicyEvaluation::Optimum { problem: number, optimum })
+                Some(EvaluatorReport::Optimum { problem: number, optimum })
             }
             Some(EvaluatorTask::Policy(entry)) => case.as_mut().and_then(|case| case.evaluate(entry, gaps)),
             None => None,
@@ -140,7 +140,7 @@ fn open(problem: EvaluationProblem) -> Result<(f64, OpenProblem)> {
 }
 
 impl OpenProblem {
-    fn evaluate(&mut self, entry: SubmittedPolicy, gaps: &Gaps) -> Option<PolicyEvaluation> {
+    fn evaluate(&mut self, entry: SubmittedPolicy, gaps: &Gaps) -> Option<EvaluatorReport> {
         let SubmittedPolicy { problem, life, agent, stamp, policy } = entry;
         if problem != self.problem.number || self.has_reached.contains(&(life, agent)) {
             return None;
@@ -155,7 +155,7 @@ impl OpenProblem {
             return None;
         }
         self.has_reached.push((life, agent));
-        Some(PolicyEvaluation::Reached { problem, life, agent, stamp })
+        Some(EvaluatorReport::Reached { problem, life, agent, stamp })
     }
 
     /// The value of a policy from the start, in the true world.

@@ -1,6 +1,6 @@
 //! What the engine thread is told: commands of viewers, queries, and what the evaluator found.
 
-use super::evaluator::PolicyEvaluation;
+use super::evaluator::EvaluatorReport;
 use crate::error::Result;
 use crate::scene::Scene;
 use backsweep_worlds::grid_world::Brush;
@@ -90,7 +90,7 @@ pub(super) type CellReport = (u64, u64, Option<Vec<serde_json::Value>>);
 pub(super) enum Message {
     Command(ViewerCommand, ReceiptSender),
     /// What the evaluator found.
-    PolicyEvaluation(PolicyEvaluation),
+    EvaluatorReport(EvaluatorReport),
     /// A query about a cell.
     Look(u32, oneshot::Sender<CellReport>),
     End,

@@ -119,7 +119,7 @@ impl EngineState {
             reports: Vec::new(),
             optimum: None,
             evaluator: PolicyEvaluator::start(move |evaluation| {
-                messages.send(Message::PolicyEvaluation(evaluation)).is_ok()
+                messages.send(Message::EvaluatorReport(evaluation)).is_ok()
             }),
             problem_number: 0,
             pace: Pace::from(Instant::now()),
@@ -170,7 +170,7 @@ impl EngineState {
                     self.carry_out(command, answer, publish);
                     published = Instant::now();
                 }
-                Ok(Message::PolicyEvaluation(evaluation)) => {
+                Ok(Message::EvaluatorReport(evaluation)) => {
                     self.take_evaluation(evaluation);
                     publish.send_replace(self.frame());
                 }

@@ -31,7 +31,7 @@ use crate::{
 const CREDIT: u64 = 4;
 
 #[derive(Clone, Debug)]
-pub(super) struct World {
+pub(super) struct DrawnWorld {
     pub model: Model,
     pub planner: Box<dyn Planner>,
 }
@@ -45,7 +45,7 @@ pub(super) struct MeanReward {
 
 #[derive(Clone, Debug)]
 pub(super) struct Posterior {
-    worlds: Vec<World>,
+    worlds: Vec<DrawnWorld>,
     /// The world to act by.
     active: usize,
     random: Random,
@@ -68,7 +68,7 @@ impl Posterior {
         settings: Settings,
         exploration: &Exploration,
     ) -> Result<Self> {
-        let world = || Ok(World { model: Model::new(), planner: kind.build(settings)? });
+        let world = || Ok(DrawnWorld { model: Model::new(), planner: kind.build(settings)? });
         Ok(Self {
             worlds: (0..n_worlds).map(|_| world()).collect::<Result<_>>()?,
             active: 0,
@@ -82,19 +82,19 @@ impl Posterior {
         })
     }
 
-    pub fn active(&self) -> &World {
+    pub fn active(&self) -> &DrawnWorld {
         &self.worlds[self.active]
     }
 
     pub fn plan(&mut self, budget: Budget<'_>) -> crate::Planned {
-        let World { model, planner } = &mut self.worlds[self.active];
+        let DrawnWorld { model, planner } = &mut self.worlds[self.active];
         plan(&mut **planner, model, budget)
     }
 
     /// Adds a state that the model has and the worlds lack.
     pub fn add_state(&mut self, n_actions: usize) -> Result<()> {
         for i in 0..self.worlds.len() {
-            let World { model, planner } = &mut self.worlds[i];
+            let DrawnWorld { model, planner } = &mut self.worlds[i];
             let state = model.add_state(n_actions)?;
             planner.grow(model);
             for pair in model.pairs(state) {
@@ -107,7 +107,7 @@ impl Posterior {
     /// Adds an action that the model has and the worlds lack.
     pub fn add_action(&mut self, state: State) -> Result<()> {
         for i in 0..self.worlds.len() {
-            let World { model, planner } = &mut self.worlds[i];
+            let DrawnWorld { model, planner } = &mut self.worlds[i];
             match model.add_action(state)? {
                 Some(moved) => planner.pairs_moved(model, &moved),
                 None => planner.grow(model),
@@ -127,7 +127,7 @@ impl Posterior {
     }
 
     pub fn set_outcomes(&mut self, state: State, action: Action, outcomes: &[Outcome]) -> Result<()> {
-        for World { model, planner } in &mut self.worlds {
+        for DrawnWorld { model, planner } in &mut self.worlds {
             let pair = model.set_outcomes(state, action, outcomes)?;
             if let Some(bonuses) = planner.bonuses() {
                 bonuses.set_bonus(model, pair, 0.0);
@@ -138,7 +138,7 @@ impl Posterior {
     }
 
     pub fn set_bonus(&mut self, pair: Pair, bonus: f64) {
-        for World { model, planner } in &mut self.worlds {
+        for DrawnWorld { model, planner } in &mut self.worlds {
             if let Some(bonuses) = planner.bonuses() {
                 bonuses.set_bonus(model, pair, bonus);
             }
@@ -147,7 +147,7 @@ impl Posterior {
 
     /// Records one observation; `unit` is its weight in the model.
     pub fn observe(&mut self, transition: &Transition, unit: f64, bonus: Option<f64>) {
-        for World { model, planner } in &mut self.worlds {
+        for DrawnWorld { model, planner } in &mut self.worlds {
             let weight = unit * exponential(&mut self.random);
             // What the model has accepted fits the worlds too.
             let Ok(Some(change)) = model.record_weighted(transition, weight) else { continue };
@@ -190,7 +190,7 @@ impl Posterior {
         mut reward_sum: f64,
         unit: f64,
     ) {
-        let World { model, planner } = &mut self.worlds[world];
+        let DrawnWorld { model, planner } = &mut self.worlds[world];
         let (imagined, discount) = (unit * gamma(&mut self.random, self.prior), planner.values().discount());
         let state = model.state_of(pair);
         if discount == 1.0 {
@@ -251,7 +251,7 @@ impl Posterior {
         snapshot.put("explore.random", self.random.state().to_vec());
         let flags = [self.active as u64, self.steps, self.last_steps, self.is_episodic.into(), self.credit];
         snapshot.put("explore.epoch", flags.to_vec());
-        for (i, World { model, planner }) in self.worlds.iter().enumerate() {
+        for (i, DrawnWorld { model, planner }) in self.worlds.iter().enumerate() {
             let mut world = Snapshot::new();
             model.store(&mut world);
             if let Some(planner) = planner.storable() {

@@ -1,7 +1,7 @@
 //! Steps of one agent or two, whose turn it is, and how far each is from the finish line.
 
 use super::{Cause, EngineState};
-use crate::engine::evaluator::{EvaluationProblem, PolicyEvaluation, SubmittedPolicy};
+use crate::engine::evaluator::{EvaluationProblem, EvaluatorReport, SubmittedPolicy};
 use crate::engine::frame::RunResults;
 use crate::engine::time_to_optimum::Figure3Run;
 use crate::engine::watched_agent::WatchedAgent;
@@ -88,12 +88,12 @@ impl EngineState {
         self.revision += 1; // RunResults are sent with the scene.
     }
 
-    pub(super) fn take_evaluation(&mut self, evaluation: PolicyEvaluation) {
+    pub(super) fn take_evaluation(&mut self, evaluation: EvaluatorReport) {
         match evaluation {
-            PolicyEvaluation::Optimum { problem, optimum } if problem == self.problem_number => {
+            EvaluatorReport::Optimum { problem, optimum } if problem == self.problem_number => {
                 self.optimum = optimum
             }
-            PolicyEvaluation::Reached { problem, life, agent, stamp }
+            EvaluatorReport::Reached { problem, life, agent, stamp }
                 if (problem, life) == (self.problem_number, self.life) =>
             {
                 if let (Some(to_optimum), Some(agent)) =

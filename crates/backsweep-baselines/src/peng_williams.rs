@@ -134,11 +134,11 @@ impl Method for PengWilliams {
     }
 
     fn store(&self, snapshot: &mut Snapshot) {
-        snapshot.put("peng.u", self.u.clone());
+        snapshot.put("peng_williams.u", self.u.clone());
     }
 
     fn restore(planner: &mut Baseline<Self>, model: &Model, snapshot: &Snapshot) -> Result<()> {
-        planner.method.u = snapshot.bounded("peng.u", model.arc_bound(), MAX_VALUE)?.to_vec();
+        planner.method.u = snapshot.bounded("peng_williams.u", model.arc_bound(), MAX_VALUE)?.to_vec();
         let triples = model.states().flat_map(|state| model.predecessors(state));
         let n_queued = triples.filter(|triple| planner.queue.priority(triple.arc.0).is_some()).count();
         if n_queued < planner.queue.len() {

@@ -76,12 +76,12 @@ impl Method for ValueIteration {
 
     fn store(&self, snapshot: &mut Snapshot) {
         let numbers = [self.largest_change, self.to_halve.0, f64::from(self.to_halve.1)];
-        snapshot.put("iteration.largest_change", numbers.to_vec());
+        snapshot.put("value_iteration.numbers", numbers.to_vec());
     }
 
     fn restore(planner: &mut Baseline<Self>, _: &Model, snapshot: &Snapshot) -> Result<()> {
-        let &[largest_change, to_halve, n_sweeps] = snapshot.f64s("iteration.largest_change")? else {
-            return Err(Snapshot::problem("iteration.largest_change", "expected 3 items"));
+        let &[largest_change, to_halve, n_sweeps] = snapshot.f64s("value_iteration.numbers")? else {
+            return Err(Snapshot::problem("value_iteration.numbers", "expected 3 items"));
         };
         planner.method = ValueIteration { largest_change, to_halve: (to_halve, n_sweeps as u32) };
         Ok(())

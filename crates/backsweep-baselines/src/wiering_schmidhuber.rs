@@ -74,11 +74,11 @@ impl Method for WieringSchmidhuber {
     }
 
     fn store(&self, snapshot: &mut Snapshot) {
-        snapshot.put("wiering.delta", self.delta.clone());
+        snapshot.put("wiering_schmidhuber.delta", self.delta.clone());
     }
 
     fn restore(planner: &mut Baseline<Self>, model: &Model, snapshot: &Snapshot) -> Result<()> {
-        planner.method.delta = snapshot.finite("wiering.delta", model.n_states())?.to_vec();
+        planner.method.delta = snapshot.finite("wiering_schmidhuber.delta", model.n_states())?.to_vec();
         Ok(())
     }
 

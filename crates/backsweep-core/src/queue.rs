@@ -58,8 +58,7 @@ impl FromStr for QueueKind {
 
     fn from_str(name: &str) -> Result<Self> {
         match name {
-            // Files and commands of version 0.1 say "heap".
-            "exact" | "heap" => Ok(Self::Exact),
+            "exact" => Ok(Self::Exact),
             "bucket" => Ok(Self::Bucket),
             _ => Err(Error::Unknown { what: "queue", found: name.into(), known: "exact, bucket".into() }),
         }

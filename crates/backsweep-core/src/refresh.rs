@@ -13,7 +13,7 @@
 //!   * in turn, one pair forevery thousand small backups per successor.
 
 use crate::model::Change;
-use crate::{Model, Pair, Result, Snapshot, State, Values};
+use crate::{Model, Pair, Result, Snapshot, State};
 
 /// A value that has fallen by this factor leaves rounding errors that are worth removing.
 const COLLAPSE_FACTOR: f64 = 1000.0;
@@ -180,28 +180,25 @@ impl RefreshSchedule {
 
     pub fn store(&self, snapshot: &mut Snapshot) {
         let values = |peaks: &[Peak]| peaks.iter().map(|peak| peak.value()).collect::<Vec<f64>>();
-        snapshot.put("upkeep.peaks", values(&self.state_peaks));
-        snapshot.put("upkeep.pair_peaks", values(&self.pair_peaks));
-        snapshot.put("upkeep.numbers", vec![u64::from(self.next), self.backups, self.credit]);
+        snapshot.put("refresh.state_peaks", values(&self.state_peaks));
+        snapshot.put("refresh.pair_peaks", values(&self.pair_peaks));
+        snapshot.put("refresh.numbers", vec![u64::from(self.next), self.backups, self.credit]);
     }
 
-    pub fn restore(model: &Model, values: &Values, snapshot: &Snapshot) -> Result<Self> {
-        let peaks = |found: &[f64]| found.iter().map(|&peak| Peak::of(peak)).collect::<Vec<Peak>>();
-        let state_peaks = peaks(snapshot.finite("upkeep.peaks", model.n_states())?);
-        let (next, backups, credit, pair_peaks) = match *snapshot.u64s("upkeep.numbers")? {
-            // Version 0.1 kept no peaks of pairs.
-            [next, backups] => {
-                (next, backups, INITIAL_CREDIT, values.pairs[1..].iter().map(|p| Peak::of(p.q)).collect())
-            }
-            [next, backups, credit] => {
-                (next, backups, credit, peaks(snapshot.finite("upkeep.pair_peaks", model.n_pairs())?))
-            }
-            _ => return Err(Snapshot::problem("upkeep.numbers", "expected 3 items")),
+    pub fn restore(model: &Model, snapshot: &Snapshot) -> Result<Self> {
+        let peaks = |name, length| {
+            let found = snapshot.finite(name, length)?;
+            Ok(found.iter().map(|&peak| Peak::of(peak)).collect::<Vec<Peak>>())
+        };
+        let state_peaks = peaks("refresh.state_peaks", model.n_states())?;
+        let pair_peaks = peaks("refresh.pair_peaks", model.n_pairs())?;
+        let &[next, backups, credit] = snapshot.u64s("refresh.numbers")? else {
+            return Err(Snapshot::problem("refresh.numbers", "expected 3 items"));
         };
         // They are used up within a cycle or two; a damaged count would keep the next cycle busy
         // for hours.
         if backups > u64::from(u32::MAX) {
-            return Err(Snapshot::problem("upkeep.numbers", "it counts above 2^32 small backups"));
+            return Err(Snapshot::problem("refresh.numbers", "it counts above 2^32 small backups"));
         }
         let next = next.min(u64::from(u32::MAX) - 1) as u32;
         Ok(Self { state_peaks, pair_peaks, next, backups, credit: credit.min(MAX_CREDIT) })

@@ -92,11 +92,6 @@ impl Snapshot {
     typed!(u64s, U64, u64);
     typed!(bytes, Bytes, u8);
 
-    /// The array of this name; an empty one if there is none.
-    pub(crate) fn f64s_or_empty(&self, name: &str) -> Result<&[f64]> {
-        if self.arrays.contains_key(name) { self.f64s(name) } else { Ok(&[]) }
-    }
-
     /// The items, if there are as many as expected; otherwise the error that says how many there
     /// are in the part `name`.
     ///

@@ -90,7 +90,7 @@ fn every_format_gives_the_same_values() {
 #[test]
 fn a_saved_learner_is_a_model() {
     let folder = Folder::new("learner");
-    let saved = Path::new(env!("CARGO_MANIFEST_DIR")).join("../backsweep/tests/golden/version-1.backsweep");
+    let saved = Path::new(env!("CARGO_MANIFEST_DIR")).join("../backsweep/tests/golden/version-3.backsweep");
     std::fs::copy(saved, folder.0.join("agent.backsweep")).unwrap();
     let table = folder.solve("agent.backsweep --discount 0.95 --json --out r.json");
     assert!(table.contains("\nproven: ") && table.contains("\nZustand ü1 "), "{table}");

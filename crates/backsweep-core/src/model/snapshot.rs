@@ -120,7 +120,7 @@ impl Model {
         let weight = snapshot.finite("arcs.weight", n)?;
         let rank = Snapshot::sized("arcs.rank", snapshot.u32s("arcs.rank")?, n)?;
         lows(snapshot, "arcs.weight_low", weight)?; // only checked: they are stored with their arcs
-        let weight_low = snapshot.f64s_or_empty("arcs.weight_low")?;
+        let weight_low = snapshot.f64s("arcs.weight_low")?;
         // Arc ids are places in blocks. A version with another block size has to translate the ids
         // of this one.
         if snapshot.u32s("arcs.block")? != [LANES] {
@@ -172,18 +172,17 @@ impl Model {
         Ok(())
     }
 
-    /// The weights that ended. Files of version 0.1 lack them: there they are what no arc carries.
+    /// The weights that ended.
     fn restore_ended(&mut self, snapshot: &Snapshot, carried: &[f64]) -> Result<()> {
-        let is_old = snapshot.get("model.ended").is_none();
-        let ended = snapshot.f64s_or_empty("model.ended")?;
+        let ended = snapshot.f64s("model.ended")?;
         if !ended.is_empty() {
-            let ended = snapshot.finite("model.ended", carried.len())?;
-            self.ended[1] = lows(snapshot, "model.ended_low", ended)?;
+            snapshot.finite("model.ended", carried.len())?;
         }
+        self.ended[1] = lows(snapshot, "model.ended_low", ended)?;
         for (i, &carried) in carried.iter().enumerate() {
             let weight = self.pairs[i].weight;
             let rest = (weight - carried).max(0.0);
-            let found = ended.get(i).copied().unwrap_or(if is_old { rest } else { 0.0 });
+            let found = ended.get(i).copied().unwrap_or(0.0);
             if found < 0.0 || (found - rest).abs() > SUM_TOLERANCE * weight {
                 return Err(out_of_range("model.ended", i, found, "the weight that no arc carries"));
             }
@@ -197,10 +196,10 @@ fn out_of_range(part: &str, i: usize, found: f64, expected: &str) -> Error {
     Snapshot::problem(part, &format!("item {i} is {found}; expected {expected}"))
 }
 
-/// A column of what numbers rounded away; an empty or missing array means zeros.
+/// A column of what numbers rounded away; an empty array means zeros.
 fn lows(snapshot: &Snapshot, name: &str, highs: &[f64]) -> Result<Sparse> {
     let mut column = Sparse::default();
-    if snapshot.f64s_or_empty(name)?.is_empty() {
+    if snapshot.f64s(name)?.is_empty() {
         return Ok(column);
     }
     for (i, (&low, &high)) in snapshot.finite(name, highs.len())?.iter().zip(highs).enumerate() {

@@ -35,57 +35,22 @@ impl PriorityQueue {
     pub fn restore(kind: QueueKind, n_keys: usize, snapshot: &Snapshot) -> Result<Self> {
         let mut queue = Self::new(kind);
         queue.grow(n_keys);
-        if kind == QueueKind::Bucket && snapshot.get("queue.buckets").is_some() {
-            // Older files hold the numbers of buckets, counted from 0.
-            let buckets = snapshot.u32s("queue.buckets")?;
-            if buckets.iter().any(|&bucket| bucket >= queue.n_buckets - 1) {
-                return Err(Snapshot::problem("queue.buckets", "a bucket is out of range"));
-            }
-            let priorities: Vec<f64> = buckets.iter().map(|&bucket| queue.lowest_of(bucket + 1)).collect();
-            queue.queue_all(n_keys, snapshot, "queue.keys", "queue.buckets", &priorities)?;
-            return Ok(queue);
-        }
-        queue.queue_all(
-            n_keys,
-            snapshot,
-            "queue.keys",
-            "queue.priorities",
-            snapshot.f64s("queue.priorities")?,
-        )?;
-        if kind == QueueKind::Exact {
-            // Version 0.1 stored crowds in two parts of their own.
-            for [keys, priorities] in
-                [["queue.crowd.keys", "queue.crowd.priorities"], ["queue.line.keys", "queue.line.priorities"]]
-            {
-                if snapshot.get(keys).is_some() || snapshot.get(priorities).is_some() {
-                    queue.queue_all(n_keys, snapshot, keys, priorities, snapshot.f64s(priorities)?)?;
-                }
-            }
-        }
-        Ok(queue)
-    }
-
-    /// Queues the keys of a part. The priorities come from another part.
-    fn queue_all(
-        &mut self,
-        n_keys: usize,
-        snapshot: &Snapshot,
-        part: &str,
-        priority_part: &str,
-        priorities: &[f64],
-    ) -> Result<()> {
-        let keys = snapshot.u32s(part)?;
-        let priorities = Snapshot::sized(priority_part, priorities, keys.len())?;
+        let keys = snapshot.u32s("queue.keys")?;
+        let priorities = snapshot.f64s("queue.priorities")?;
+        let priorities = Snapshot::sized("queue.priorities", priorities, keys.len())?;
         for (&key, &priority) in keys.iter().zip(priorities).rev() {
-            if key as usize >= n_keys || self.priority(key).is_some() {
-                return Err(Snapshot::problem(part, &format!("key {key} is out of range or queued twice")));
+            if key as usize >= n_keys || queue.priority(key).is_some() {
+                return Err(Snapshot::problem(
+                    "queue.keys",
+                    &format!("key {key} is out of range or queued twice"),
+                ));
             }
             if priority.is_nan() || priority <= 0.0 {
                 let problem = format!("the priority of key {key} is {priority}; expected one above 0");
-                return Err(Snapshot::problem(part, &problem));
+                return Err(Snapshot::problem("queue.priorities", &problem));
             }
-            self.set(key, priority);
+            queue.set(key, priority);
         }
-        Ok(())
+        Ok(queue)
     }
 }

@@ -49,10 +49,7 @@ impl Agent {
         let text = |name: &str| Ok(String::from_utf8_lossy(snapshot.bytes(name)?).into_owned());
         let kind = PlannerKind::named(&text("agent.planner")?, planners)?;
         let queue: QueueKind = text("agent.queue")?.parse()?;
-        // Files of versions 1 and 2 hold a tolerance too.
-        let (&[discount, value, min_visits, threshold, epsilon]
-        | &[discount, value, min_visits, threshold, _, epsilon]) = snapshot.f64s("agent.settings")?
-        else {
+        let &[discount, value, min_visits, threshold, epsilon] = snapshot.f64s("agent.settings")? else {
             return Err(Snapshot::problem("agent.settings", "expected 5 items"));
         };
         let optimism = Optimism { value, min_visits: min_visits as u32 };

@@ -21,12 +21,12 @@ pub enum Error {
     },
     /// The bytes do not start like a Backsweep file.
     NotBacksweep,
-    /// The file was written by a later version.
-    Newer {
+    /// The file has another version of the format.
+    Version {
         /// The version found.
         found: u32,
-        /// The newest version that this program reads.
-        known: u32,
+        /// The version that this program reads.
+        expected: u32,
     },
     /// The bytes are not those that were written.
     Damaged {
@@ -35,7 +35,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// The parts are intact but do not describe a learner.
+    /// The parts are intact but do not describe an agent.
     Core(crate::Error),
     /// Any of the above, in a file.
     InFile {
@@ -63,15 +63,21 @@ impl fmt::Display for Error {
             Self::NotBacksweep => {
                 write!(f, "this is not a Backsweep file; expected one that save wrote")
             }
-            Self::Newer { found, known } => write!(
-                f,
-                "the file has format version {found}, but this program reads versions up to {known}; \
-                 upgrade backsweep to read it"
-            ),
+            Self::Version { found, expected } => {
+                let remedy = if found > expected {
+                    "upgrade backsweep to read it"
+                } else {
+                    "save it again with this version"
+                };
+                write!(
+                    f,
+                    "the file has format version {found}, but this program reads version {expected}; {remedy}"
+                )
+            }
             Self::Damaged { part, problem } => {
                 write!(f, "the file is damaged: {part}: {problem}; use another copy of it")
             }
-            Self::Core(error) => write!(f, "the file does not describe a learner: {error}"),
+            Self::Core(error) => write!(f, "the file does not describe an agent: {error}"),
             Self::InFile { path, problem } => write!(f, "{}: {problem}", path.display()),
         }
     }

@@ -11,8 +11,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The suffix of temporary files.
 const SUFFIX: &str = ".backsweep-tmp";
-/// Their suffix in version 0.1.
-const OLD_SUFFIX: &str = ".tmp";
 
 /// Writes a snapshot to a file. A crash at any point leaves the old file or the new one, never a mixture: the bytes go to a
 /// temporary file in the same directory, which is synced and then renamed; then the directory is synced. The permissions of a
@@ -121,9 +119,8 @@ fn write_synced(mut file: &File, bytes: &[u8], permissions: Option<Permissions>)
 /// Removes the temporary files that killed processes left in the directory of `path`. Failures are ignored: files that
 /// cannot be removed stay.
 fn remove_orphans(path: &Path) {
-    let name = path.file_name().unwrap_or_default();
     for entry in fs::read_dir(directory_of(path)).into_iter().flatten().flatten() {
-        if !is_temporary(&entry.file_name(), name) || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+        if !is_temporary(&entry.file_name()) || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;
         }
         let Ok(file) = File::open(entry.path()) else { continue };
@@ -134,22 +131,12 @@ fn remove_orphans(path: &Path) {
     }
 }
 
-/// Whether a name is one that [`create_temporary`] gives: `.NAME.PID-COUNT.backsweep-tmp`. Version 0.1 only appended `.tmp`,
-/// so those are recognised by the name of the saved file as well.
-fn is_temporary(found: &OsStr, saved: &OsStr) -> bool {
-    let Some(found) = found.to_str() else { return false };
-    if let Some(stem) = found.strip_suffix(SUFFIX) {
-        return saved_name(stem).is_some();
-    }
-    found.strip_suffix(OLD_SUFFIX).and_then(saved_name).is_some_and(|name| saved == name)
-}
-
-/// NAME of `.NAME.PID-COUNT`.
-fn saved_name(stem: &str) -> Option<&str> {
-    let (name, numbers) = stem.strip_prefix('.')?.rsplit_once('.')?;
-    let (process, count) = numbers.split_once('-')?;
+/// Whether a name is one that [`create_temporary`] gives: `.NAME.PID-COUNT.backsweep-tmp`.
+fn is_temporary(name: &OsStr) -> bool {
+    let stem = name.to_str().and_then(|name| name.strip_suffix(SUFFIX)?.strip_prefix('.'));
+    let numbers = stem.and_then(|stem| stem.rsplit_once('.')?.1.split_once('-'));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (is_number(process) && is_number(count)).then_some(name)
+    numbers.is_some_and(|(process, count)| is_number(process) && is_number(count))
 }
 
 fn directory_of(path: &Path) -> &Path {

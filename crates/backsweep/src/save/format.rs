@@ -1,4 +1,4 @@
-//! The bytes of a file, version 2 (docs/FORMAT.md): a header with a table of sections, then the sections' arrays.
+//! The bytes of a file, version 3 (docs/FORMAT.md): a header with a table of sections, then the sections' arrays.
 //!
 //! Invariant: every byte of a file is covered by a checksum or compared with the one value it may have, so that every
 //! single-bit change is detected.
@@ -9,8 +9,8 @@ use crate::{Array, Snapshot};
 /// The first eight bytes of every file. The first is not text, and changed line endings break the rest, so that damage by text
 /// tools is visible.
 pub const MAGIC: [u8; 8] = *b"\x89BSW\r\n\x1a\n";
-/// The version that is written, and the newest that is read.
-pub const VERSION: u32 = 2;
+/// The version that is written, and the only one that is read.
+pub const VERSION: u32 = 3;
 
 /// Magic, version, number of sections, bytes of the table, bytes of the file.
 pub(crate) const HEADER: usize = 8 + 4 + 4 + 8 + 8;
@@ -118,11 +118,8 @@ fn header(reader: &mut Reader<'_>, length: u64) -> Result<Header> {
         return Err(Error::NotBacksweep);
     }
     let version = reader.u32().ok_or_else(cut)?;
-    if version > VERSION {
-        return Err(Error::Newer { found: version, known: VERSION });
-    }
-    if version == 0 {
-        return Err(Error::damaged("header", "it has version 0, which no program wrote"));
+    if version != VERSION {
+        return Err(Error::Version { found: version, expected: VERSION });
     }
     let n_sections = reader.u32().ok_or_else(cut)?;
     let table_bytes = reader.u64().ok_or_else(cut)?;

@@ -69,13 +69,13 @@ fn leftovers_of_killed_processes_are_removed_by_the_next_save() {
 fn only_our_own_orphans_are_removed() {
     let directory = scratch("others");
     let kept = [
-        ".file.12-3.tmp",
+        ".mine.12-3.tmp",
         ".mine.a-3.backsweep-tmp",
         ".mine.backsweep-tmp",
         "mine.12-3.backsweep-tmp",
         ".mine.12-3.backsweep-tmp.txt",
     ];
-    let gone = [".mine.12-3.tmp", ".mine.12-3.backsweep-tmp", ".a.b.999-0.backsweep-tmp"];
+    let gone = [".mine.12-3.backsweep-tmp", ".a.b.999-0.backsweep-tmp"];
     for name in kept.iter().chain(&gone) {
         fs::write(directory.join(name), "x").unwrap();
     }

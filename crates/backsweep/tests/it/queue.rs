@@ -303,37 +303,12 @@ fn a_restored_queue_pops_the_same_keys() {
     }
 }
 
-/// Older files hold the buckets of a bucket queue, counted from 0, the lowest first, and in each the last key to enter
-/// first.
-#[test]
-fn buckets_of_older_files_are_read() {
-    let restored = |buckets: [u32; 3]| {
-        let mut snapshot = Snapshot::new();
-        snapshot.put("queue.keys", vec![7u32, 4, 2]);
-        snapshot.put("queue.buckets", buckets.to_vec());
-        PriorityQueue::restore(QueueKind::Bucket, 8, &snapshot)
-    };
-    let mut queue = restored([0, 1022, 1022]).unwrap();
-    let (lowest, highest) = (2f64.powi(-64), 1.75 * 2f64.powi(63));
-    assert_eq!([7, 4, 2].map(|key| queue.priority(key)), [Some(lowest), Some(highest), Some(highest)]);
-    assert_eq!(std::iter::from_fn(|| queue.pop()).collect::<Vec<_>>(), [4, 2, 7]);
-    assert!(restored([0, 1, 1023]).is_err());
-}
-
 #[test]
 fn a_part_that_is_missing_is_refused() {
-    let parts = ["queue.keys", "queue.priorities", "queue.crowd.keys", "queue.crowd.priorities"];
-    for missing in parts {
-        let mut snapshot = Snapshot::new();
-        for part in parts.into_iter().filter(|&part| part != missing) {
-            match part.ends_with("keys") {
-                true => snapshot.put(part, vec![u32::from(part != "queue.keys")]),
-                false => snapshot.put(part, vec![1.0]),
-            }
-        }
-        let error = PriorityQueue::restore(QueueKind::Exact, 3, &snapshot).unwrap_err();
-        assert!(error.to_string().contains(missing), "{error}");
-    }
+    let mut snapshot = Snapshot::new();
+    snapshot.put("queue.keys", vec![0u32]);
+    let error = PriorityQueue::restore(QueueKind::Exact, 3, &snapshot).unwrap_err();
+    assert!(error.to_string().contains("queue.priorities"), "{error}");
 }
 
 #[test]

@@ -34,7 +34,8 @@ fn stop_within_a_cycle(agent: &mut Agent) {
         let asked = Cell::new(0);
         let stop = || asked.replace(asked.get() + 1) == 1;
         agent.plan(Budget::UntilStopped(&stop));
-        if matches!(agent.store().unwrap().get("pass.numbers"), Some(Array::U64(pass)) if !pass.is_empty()) {
+        if matches!(agent.store().unwrap().get("partial_cycle.numbers"), Some(Array::U64(pass)) if !pass.is_empty())
+        {
             return;
         }
     }
@@ -66,7 +67,7 @@ fn a_restored_agent_continues_bit_for_bit() {
                         stop_within_a_cycle(&mut agent);
                     }
                     let stored = agent.store().unwrap();
-                    if let Some(Array::U64(pass)) = stored.get("pass.numbers") {
+                    if let Some(Array::U64(pass)) = stored.get("partial_cycle.numbers") {
                         n_cut += usize::from(!pass.is_empty());
                     }
                     let mut again = Agent::restore_among(&stored, &backsweep_baselines::PLANNERS)
@@ -270,9 +271,7 @@ fn a_damaged_snapshot_never_panics() {
 #[test]
 fn refusals_name_the_part() {
     let stored = start(PlannerKind::REVERSED_FULL_BACKUPS, QueueKind::Exact).store().unwrap();
-    // Files of version 0.1 do not have these.
-    let new = ["model.weight_low", "model.reward_low", "model.ended", "model.ended_low", "arcs.weight_low"];
-    for (name, _) in stored.iter().filter(|(name, _)| !new.contains(name)) {
+    for (name, _) in stored.iter() {
         let mut damaged = Snapshot::new();
         for (other, array) in stored.iter().filter(|(other, _)| *other != name) {
             damaged.put(other, array.clone());

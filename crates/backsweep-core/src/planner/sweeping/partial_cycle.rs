@@ -38,13 +38,13 @@ impl PartialCycle {
 
     pub fn store(cycle: Option<&Self>, snapshot: &mut Snapshot) {
         let numbers = |c: &Self| [c.state, c.cursor.number(), u32::from(c.is_exact)].map(u64::from).to_vec();
-        snapshot.put("pass.numbers", cycle.map(numbers).unwrap_or_default());
-        snapshot.put("pass.old", cycle.map_or(vec![], |cycle| vec![cycle.v_old]));
+        snapshot.put("partial_cycle.numbers", cycle.map(numbers).unwrap_or_default());
+        snapshot.put("partial_cycle.v_old", cycle.map_or(vec![], |cycle| vec![cycle.v_old]));
     }
 
     pub fn restore(model: &Model, snapshot: &Snapshot) -> Result<Option<Self>> {
-        let problem = |problem| Err(Snapshot::problem("pass.numbers", problem));
-        match (snapshot.u64s("pass.numbers")?, snapshot.f64s("pass.old")?) {
+        let problem = |problem| Err(Snapshot::problem("partial_cycle.numbers", problem));
+        match (snapshot.u64s("partial_cycle.numbers")?, snapshot.f64s("partial_cycle.v_old")?) {
             ([], []) => Ok(None),
             (&[state, cursor, exact], &[v_old])
                 if state < model.n_states() as u64 && v_old.abs() <= f64::MAX =>

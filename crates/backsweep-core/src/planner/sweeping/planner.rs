@@ -35,7 +35,7 @@ impl<V: Variant> Sweeping<V> {
     pub fn restore(settings: Settings, model: &Model, snapshot: &Snapshot) -> Result<Self> {
         let mut planner = Self::new(settings)?;
         planner.values = Values::restore(&settings, model, snapshot)?;
-        planner.schedule = RefreshSchedule::restore(model, &planner.values, snapshot)?;
+        planner.schedule = RefreshSchedule::restore(model, snapshot)?;
         planner.counters = Counters::restore(snapshot)?;
         planner.queue = PriorityQueue::restore(settings.queue, model.n_states(), snapshot)?;
         planner.partial = PartialCycle::restore(model, snapshot)?;

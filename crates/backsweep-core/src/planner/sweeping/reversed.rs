@@ -85,11 +85,11 @@ impl Variant for Reversed {
     }
 
     fn store(&self, snapshot: &mut Snapshot) {
-        snapshot.put("values.u", self.states.iter().map(|state| state.u).collect::<Vec<f64>>());
+        snapshot.put("reversed.u", self.states.iter().map(|state| state.u).collect::<Vec<f64>>());
     }
 
     fn restore(planner: &mut Sweeping<Self>, model: &Model, snapshot: &Snapshot) -> Result<()> {
-        let u = snapshot.bounded("values.u", model.n_states(), MAX_VALUE)?;
+        let u = snapshot.bounded("reversed.u", model.n_states(), MAX_VALUE)?;
         let states = u.iter().zip(&planner.values.v);
         planner.variant.states = states.map(|(&u, &v)| ReversedState { u, second: v }).collect();
         for (i, &v) in planner.values.v.iter().enumerate() {

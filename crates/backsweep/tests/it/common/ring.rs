@@ -75,8 +75,6 @@ pub fn all_planners() -> impl Iterator<Item = (PlannerKind, QueueKind)> {
 pub fn describe(learner: &SavedAgent) -> String {
     let agent = &learner.agent;
     let mut text = format!("{} {:?}\n", agent.planner().kind().unwrap(), agent.planner().settings().unwrap());
-    // The exact queue was called a heap when the text of the golden file was written.
-    text = text.replace("queue: Exact", "queue: Heap");
     text += &format!(
         "{:?} {:x?} {:?}\n",
         agent.policy(),

@@ -119,7 +119,7 @@ impl SmallBackupPredictor {
         (self.model.reward_sum(pair) + self.discount * sum) / self.model.weight(pair)
     }
 
-    fn meet(&mut self, state: State) -> backsweep_core::Result<()> {
+    fn ensure_state(&mut self, state: State) -> backsweep_core::Result<()> {
         while self.v.len() <= state.index() {
             self.model.add_state(1)?; // l.3
             self.v.push(self.initial_value); // l.1
@@ -129,7 +129,7 @@ impl SmallBackupPredictor {
     }
 
     /// Adds a new arc: its U starts as V(s') (line 2).
-    fn meet_arc(&mut self, arc: ArcId, next: State) {
+    fn add_arc(&mut self, arc: ArcId, next: State) {
         self.u.resize(self.model.arc_bound(), 0.0);
         self.u[arc.index()] = self.v[next.index()]; // l.2
         self.arcs.push(arc);
@@ -203,9 +203,9 @@ impl SmallBackupPredictor {
 impl Predictor for SmallBackupPredictor {
     fn observe(&mut self, state: State, reward: f64, next: Next) -> Result<(), StepError> {
         check_step(state, reward, next)?; // l.4, 5: the loop over steps is the caller's
-        self.meet(state)?;
+        self.ensure_state(state)?;
         if let Some(next) = next.state() {
-            self.meet(next)?;
+            self.ensure_state(next)?;
         }
         let n_arcs = self.model.n_arcs();
         let transition = Transition { state, action: Action(0), reward, next };
@@ -213,7 +213,7 @@ impl Predictor for SmallBackupPredictor {
         if let Some((next, arc)) = change.next
             && self.model.n_arcs() > n_arcs
         {
-            self.meet_arc(arc, next);
+            self.add_arc(arc, next);
         }
         let most_recent = change.next.map(|(_, arc)| arc);
         let u = most_recent.map_or(0.0, |arc| self.u[arc.index()]);

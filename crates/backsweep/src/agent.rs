@@ -353,10 +353,10 @@ impl Agent {
     }
 
     /// How much memory the agent takes.
-    pub fn memory(&self) -> Memory {
+    pub fn memory(&self) -> MemoryUse {
         let acting = self.acting.as_ref().map_or(0, |acting| acting.bytes());
         let planner = self.planner.bytes().unwrap_or_else(|| self.planner.values().bytes()) + acting;
-        Memory { arcs: self.model.arc_bytes(), rows: self.model.row_bytes(), planner }
+        MemoryUse { arcs: self.model.arc_bytes(), rows: self.model.row_bytes(), planner }
     }
 
     /// One interaction with the world: acts in a state, learns from what follows and plans. States are added as they are
@@ -396,7 +396,7 @@ impl Agent {
 
 /// Bytes in use, not merely reserved; the unfilled part of lists of arcs counts as used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Memory {
+pub struct MemoryUse {
     /// The model's lists of arcs, in both directions.
     pub arcs: usize,
     /// The model's states and pairs.
@@ -405,7 +405,7 @@ pub struct Memory {
     pub planner: usize,
 }
 
-impl Memory {
+impl MemoryUse {
     /// Everything except the arcs.
     pub fn others(&self) -> usize {
         self.rows + self.planner

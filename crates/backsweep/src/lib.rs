@@ -44,7 +44,7 @@ mod forget;
 mod policy;
 pub mod save;
 
-pub use agent::{Agent, Memory};
+pub use agent::{Agent, MemoryUse};
 pub use backsweep_core::{
     Action, ArcId, Array, Audit, Budget, Change, Error, MAX_REWARD, MIN_WEIGHT, Model, MovedPairs, Next,
     Optimism, Outcome, Pair, PairValue, Planned, Planner, PlannerKind, Predecessor, PriorityQueue, QueueKind,

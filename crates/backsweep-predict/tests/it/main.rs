@@ -1,0 +1,4 @@
+//! Predictors: their theorems and their errors.
+
+mod errors;
+mod predict;

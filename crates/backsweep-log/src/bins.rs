@@ -135,7 +135,7 @@ impl BinnedColumn {
     }
 
     fn problem(&self, problem: String) -> Error {
-        Error::Bins { column: self.name.clone(), problem }
+        Error::column("", &self.name, problem)
     }
 }
 

@@ -3,12 +3,13 @@
 use crate::counts::builder::{CountLine, CountsBuilder};
 use crate::counts::{Case, CaseEnd, CaseStep, Counts};
 use crate::decimal::power;
-use crate::error::{Expected, Result, RowProblem};
+use crate::error::{Result, RowProblem};
 use crate::fold::{CaseKey, FOLDS, fold};
 use crate::names::{END, NameTable};
 use crate::rows::counter::{
     BadLine, Counter, EncodedRow, FoldBuffer, FoldCounts, Fragment, Mode, SHOWN_BAD, Stop, TransitionCount,
 };
+use crate::words::{SpecField, Words};
 use std::collections::BTreeMap;
 
 /// The counts of all threads and passes.
@@ -42,6 +43,10 @@ pub(crate) struct JoinRule<'a> {
     /// Whether bad rows are skipped rather than only counted.
     pub skips: bool,
 }
+
+const SAME_ORDER: &str =
+    "two rows of this case have the same order; expected each order once per case (remove duplicates)";
+const AFTER_END: &str = "the case continues after this row, which says that it ended or was cut";
 
 /// Fragments of a case overlap: the log must be read again, with every row as a fragment of its own.
 pub(crate) struct Overlap;
@@ -176,17 +181,19 @@ impl MergedCounts {
         for pair in case.windows(2).filter(|_| !has_bad) {
             let (before, after) = (&pair[0], &pair[1]);
             if after.first <= before.last.order {
-                problems.push((after, RowProblem::SameOrder));
+                problems.push((after, RowProblem::whole(SAME_ORDER)));
             } else if before.last.stop != Stop::None {
-                problems.push((before, RowProblem::AfterEnd));
+                problems.push((before, RowProblem::whole(AFTER_END)));
             }
         }
         if let (Some(last), Some((column, values)), false) = (case.last(), &rule.outcomes, has_bad)
             && rule.ends(&last.last)
             && last.last.outcome == 0
         {
-            let known = values.iter().map(|(value, _)| value.clone()).collect();
-            problems.push((last, *RowProblem::value(column, b"", Expected::Outcome(known))));
+            let known: Vec<&str> = values.iter().map(|(value, _)| value.as_str()).collect();
+            let known = format!("column '{column}' of a last row is not one of: {}", known.join(", "));
+            let problem = Words::from(known).offer(" (see ", SpecField::FinalRewards, ")");
+            problems.push((last, RowProblem::whole(problem)));
         }
         if !has_bad && problems.is_empty() {
             return Ok(true);
@@ -199,7 +206,7 @@ impl MergedCounts {
         }
         self.n_bad += problems.len() as u64;
         for (fragment, problem) in problems.into_iter().take(SHOWN_BAD) {
-            self.bad.push(BadLine { block: fragment.block, line: fragment.line, problem });
+            self.bad.push(BadLine { block: fragment.block, line: fragment.line, problem: *problem });
         }
         Ok(false)
     }

@@ -24,7 +24,7 @@
 //! | counts: canonical form, sums and differences, files | `counts` |
 //! | the whole pipeline; passes over logs that do not fit in memory | `log` |
 //! | quantiles, the first rows | `quantiles`, `preview` |
-//! | messages, and how they name settings | [`Error`], [`SpecField`] (`error`) |
+//! | messages, and how they name settings | [`Error`] (`error`), [`Words`] (`words`) |
 #![forbid(unsafe_code)]
 
 pub mod bins;
@@ -41,12 +41,11 @@ mod quantiles;
 mod read;
 mod rows;
 mod spec;
+mod words;
 
 pub use bins::BinnedColumn;
 pub use counts::{COLUMNS, Case, CaseEnd, CaseStart, CaseStep, CountRow, Counts};
-pub use error::{
-    BadRow, Error, Expected, FileProblem, PathProblem, Result, RowProblem, SpecField, SpecNames, SpecProblem,
-};
+pub use error::{BadRow, Error, Result, RowProblem};
 pub use fold::{FOLDS, Folds};
 pub use log::{Log, ReadReport, read};
 pub use preview::{Preview, preview};
@@ -55,4 +54,5 @@ pub use read::frame::DataFrame;
 pub use read::input::Input;
 pub use read::parallel::ReadObserver;
 pub use read::typed::{ColumnChunk, ColumnValues, Dictionary};
-pub use spec::{ColumnGuess, EndRule, FinalRewards, Spec};
+pub use spec::{EndRule, FinalRewards, Spec};
+pub use words::{SpecField, SpecNames, Words};

@@ -13,6 +13,7 @@ use crate::read::parallel::{ReadObserver, read_blocks};
 use crate::rows::counter::{BadLine, Counter, Mode};
 use crate::rows::{ColumnLayout, Encoder};
 use crate::spec::{EndRule, Spec};
+use crate::words::{SpecField, Words};
 
 /// What a log holds.
 #[derive(Clone, Debug)]
@@ -110,7 +111,8 @@ pub(crate) fn read_within(
             }
             let has_seen = |kind| encoders.iter().any(|encoder| encoder.has_seen(kind));
             if has_seen(OrderKind::Number) && has_seen(OrderKind::Date) {
-                return Err(Error::MixedOrder { column: spec.order.unwrap_or_default() });
+                let problem = "(the order) has both numbers and dates; expected one kind";
+                return Err(Error::column("", &spec.order.unwrap_or_default(), problem));
             }
             let mut counters: Vec<Counter> = encoders.into_iter().map(|encoder| encoder.counter).collect();
             align(&mut counters, &mut merged);
@@ -166,7 +168,11 @@ fn finish(spec: Spec, blocks: &BlockReader<'_>, merged: MergedCounts, mode: Mode
     let case_decimals = merged.decimals;
     let Some((mut counts, cases)) = merged.finish()? else {
         let largest = largest.min(i64::MAX as u64);
-        return Err(Error::LargeRewards { decimals: case_decimals, largest, n_rows: rows });
+        let problem = Words::from(format!(
+            "rewards have {case_decimals} decimals and are up to {largest} units of the last one; {rows} of them may not fit in 64 \
+             bits"
+        ));
+        return Err(Error::Overflow(problem.offer("; ", SpecField::RoundToCents, " rounds to cents")));
     };
     counts.how = spec.describe();
     Ok(Log { counts, cases, case_decimals, spec, report })

@@ -2,7 +2,8 @@
 
 use crate::bins::BinnedColumn;
 use crate::decimal::Decimal;
-use crate::error::{Error, Result, SpecField, SpecNames, SpecProblem, fields};
+use crate::error::{Error, Result};
+use crate::words::{SpecField, Words};
 use std::collections::BTreeMap;
 
 /// How a log is read.
@@ -97,41 +98,6 @@ impl FinalRewards {
     }
 }
 
-/// What was guessed about a setting that was not given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ColumnGuess {
-    /// A column with a usual name.
-    Column {
-        /// What it is taken for.
-        role: &'static str,
-        /// The column.
-        column: String,
-    },
-    /// There is no column of rewards, so all rewards are 0.
-    NoReward,
-}
-
-impl ColumnGuess {
-    /// The guess in one line, with settings as a front end calls them.
-    pub fn message(&self, names: SpecNames) -> String {
-        match self {
-            Self::Column { role, column } => format!("{role} = column '{column}' (guessed)"),
-            Self::NoReward => {
-                let see: Vec<String> =
-                    [SpecField::Reward, SpecField::FinalRewards].into_iter().filter_map(names).collect();
-                let see = if see.is_empty() { String::new() } else { format!("; see {}", see.join(" and ")) };
-                format!("reward = 0 in every row (no column was given or found{see})")
-            }
-        }
-    }
-}
-
-impl std::fmt::Display for ColumnGuess {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message(fields))
-    }
-}
-
 /// Usual names of columns, tried in this order if none is given.
 const CASES: &[&str] = &[
     "case",
@@ -159,19 +125,24 @@ impl Spec {
     ///
     /// # Errors
     /// If state, action or case are neither given nor found.
-    pub fn fill_in(&mut self, columns: &[String]) -> Result<Vec<ColumnGuess>> {
+    pub fn fill_in(&mut self, columns: &[String]) -> Result<Vec<Words>> {
         let find = |names: &[&str]| {
             let mut found =
                 names.iter().flat_map(|name| columns.iter().filter(move |c| c.eq_ignore_ascii_case(name)));
             found.next().cloned()
         };
-        let mut guessed = Vec::new();
-        let mut guess = |role: &'static str, names: &[&str]| {
+        let mut guessed: Vec<Words> = Vec::new();
+        let mut guess = |role: &str, names: &[&str]| {
             let column = find(names);
-            guessed.extend(column.iter().map(|column| ColumnGuess::Column { role, column: column.clone() }));
+            guessed
+                .extend(column.iter().map(|column| format!("{role} = column '{column}' (guessed)").into()));
             column
         };
-        let unknown = |setting: SpecField| Err(Error::NoRole { setting, known: columns.to_vec() });
+        let unknown = |role: &str, setting: SpecField| {
+            let problem = Words::from(format!("no column for the {role} was given or found"));
+            let known = format!(" (columns: {})", columns.join(", "));
+            Err(Error::Spec(problem.offer("; name it with ", setting, "").and(known)))
+        };
         if self.state.is_empty() {
             self.state.extend(guess("state", STATES).map(BinnedColumn::plain));
         }
@@ -200,16 +171,19 @@ impl Spec {
             self.truncated = guess("cut", TRUNCATED);
         }
         if self.state.is_empty() {
-            return unknown(SpecField::State);
+            return unknown("state", SpecField::State);
         }
         if self.action.is_empty() {
-            return unknown(SpecField::Action);
+            return unknown("action", SpecField::Action);
         }
         if self.case.is_none() && self.next.is_empty() {
-            return unknown(SpecField::Case);
+            return unknown("case", SpecField::Case);
         }
         if self.reward.is_none() && self.final_rewards.is_none() {
-            guessed.push(ColumnGuess::NoReward);
+            let guess = Words::from("reward = 0 in every row (no column was given or found");
+            let guess =
+                guess.offer("; see ", SpecField::Reward, "").offer(" and ", SpecField::FinalRewards, "");
+            guessed.push(guess.and(")"));
         }
         self.check()?;
         Ok(guessed)
@@ -220,19 +194,26 @@ impl Spec {
     /// # Errors
     /// Settings that contradict each other.
     pub fn check(&self) -> Result<()> {
-        let has_next = !self.next.is_empty();
-        let problem = if !(0.0..=1.0).contains(&self.skip_bad) {
-            SpecProblem::SkipBad(self.skip_bad)
+        let (n_state, n_next) = (self.state.len(), self.next.len());
+        let problem: Words = if !(0.0..=1.0).contains(&self.skip_bad) {
+            let found = format!(" is {}; expected a share from 0 to 1", self.skip_bad);
+            Words::from(SpecField::SkipBad).and(found)
         } else if self.reward_unit.is_some_and(|unit| unit.mantissa <= 0) {
-            SpecProblem::RewardUnit
+            "the reward unit is not above 0; expected a number such as 0.01".into()
         } else if self.round_rewards && self.reward_unit.is_none() {
-            SpecProblem::RoundRewards
-        } else if has_next && self.next.len() != self.state.len() {
-            SpecProblem::NextState { state: self.state.len(), next: self.next.len() }
-        } else if has_next && self.end == EndRule::LastRow && self.case.is_none() {
-            SpecProblem::NoEnd
+            let needs = Words::from(SpecField::RoundRewards).and(" needs ");
+            needs.and(SpecField::RewardUnit).and(", such as 0.01, to round to")
+        } else if n_next > 0 && n_next != n_state {
+            format!("the state has {n_state} columns and the next state {n_next}; expected the same number")
+                .into()
+        } else if n_next > 0 && self.end == EndRule::LastRow && self.case.is_none() {
+            Words::from("rows without a case do not say which of them ended; name the column that does with ")
+                .and(SpecField::EndColumn)
+                .and(", or pass ")
+                .and(SpecField::Cut)
+                .and(" if none did")
         } else if self.missing.as_deref() == Some("") {
-            SpecProblem::Missing
+            Words::from(SpecField::Missing).and(" is empty; expected a name such as unknown")
         } else {
             return Ok(());
         };

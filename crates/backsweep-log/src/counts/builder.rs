@@ -101,9 +101,13 @@ impl CountsBuilder {
         });
         lines.retain(|line| line.n != 0 || line.sum != 0);
         if let Some(line) = lines.iter().find(|line| line.n <= 0 || line.action == 0 && line.sum != 0) {
-            let action = line.action.checked_sub(1).map(|action| action_names[action as usize].clone());
-            let state = state_names[line.state as usize].clone();
-            return Err(Error::NotPart { state, action, n: line.n, sum: line.sum });
+            let action = line.action.checked_sub(1).map(|action| &action_names[action as usize]);
+            let action = action.map_or("starts".to_owned(), |action| format!("action '{action}'"));
+            let (state, n, sum) = (&state_names[line.state as usize], line.n, line.sum);
+            return Err(Error::NotPart(format!(
+                "state '{state}', {action}: {n} steps with a reward sum of {sum} units would remain; the subtracted counts are \
+                 not part of these"
+            )));
         }
         while decimals > 0 && lines.iter().all(|line| line.sum % 10 == 0) {
             lines.iter_mut().for_each(|line| line.sum /= 10);
@@ -126,7 +130,8 @@ impl CountsBuilder {
                 continue;
             };
             let next = next.checked_sub(1).map(|next| new_states[next as usize]);
-            let reward_sum = sum.try_into().map_err(|_| Error::LargeSum)?;
+            let large = "a sum of rewards does not fit in 64 bits; use a coarser reward unit";
+            let reward_sum = sum.try_into().map_err(|_| Error::Overflow(large.into()))?;
             counts.rows.push(CountRow {
                 state,
                 action: new_actions[action as usize],

@@ -4,7 +4,7 @@ use crate::counts::Counts;
 use crate::counts::builder::CountsBuilder;
 use crate::counts::table::{COLUMNS, UNIT, add_line, agreed_unit, finish};
 use crate::decimal::Decimal;
-use crate::error::{Error, FileProblem, Result, RowProblem};
+use crate::error::{Error, Result};
 use crate::read::csv::{self, FieldLayout, RecordEnd, RecordFields, UNUSED};
 use crate::read::input::Input;
 use std::fs::File;
@@ -26,7 +26,7 @@ impl Counts {
             #[cfg(feature = "parquet")]
             return crate::counts::parquet::load_counts(input, unit);
             #[cfg(not(feature = "parquet"))]
-            return Err(Error::file(input, FileProblem::NoParquet));
+            return Err(Error::file(input, crate::error::NO_PARQUET));
         }
         let mut text = Vec::new();
         input.open(&Arc::default())?.read_to_end(&mut text).map_err(|error| input.unreadable(&error))?;
@@ -49,7 +49,7 @@ impl Counts {
         let is_parquet = path.extension().is_some_and(|extension| extension == "parquet");
         #[cfg(not(feature = "parquet"))]
         if is_parquet {
-            return Err(Error::file(path.display(), FileProblem::NoParquet));
+            return Err(Error::file(path.display(), crate::error::NO_PARQUET));
         }
         let written = File::create(&unfinished).map_err(failed).and_then(|file| {
             #[cfg(feature = "parquet")]
@@ -130,7 +130,7 @@ fn load_csv(input: &Input, text: &[u8], unit: Option<Decimal>) -> Result<Counts>
     let text = &text[at..];
     let unit = agreed_unit(input, stated.as_deref(), unit)?;
     let Some((names, mut at)) = csv::header(text, b',') else {
-        return Err(Error::file(input, FileProblem::NoCountsHeader(COLUMNS.join(","))));
+        return Err(Error::file(input, format!("it has no line with the columns {}", COLUMNS.join(","))));
     };
     let names: Vec<String> = names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     let mut layout = FieldLayout { delimiter: b',', slots: vec![UNUSED; names.len()] };
@@ -148,8 +148,9 @@ fn load_csv(input: &Input, text: &[u8], unit: Option<Decimal>) -> Result<Counts>
                 continue;
             }
             _ => {
-                let problem = RowProblem::Incomplete { expected: names.len() };
-                return Err(Error::row(format_args!("{input}:{line}"), problem));
+                let n = names.len();
+                let problem = format!("the row is incomplete; expected {n} columns and a line break");
+                return Err(Error::file(format_args!("{input}:{line}"), problem));
             }
         };
         let mut cells = fields.cells(text);

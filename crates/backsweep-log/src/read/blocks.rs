@@ -1,10 +1,11 @@
 //! The files of a log, or its tables, as blocks of whole records, in order. Threads take turns: one reads, the others count.
 
-use crate::error::{Error, FileProblem, Result, shown};
+use crate::error::{Error, Result, shown};
 use crate::read::csv::{self, FieldLayout, UNUSED};
 use crate::read::frame::{self, FramePart};
 use crate::read::input::Input;
 use crate::read::json;
+use crate::words::{SpecField, Words};
 use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::Arc;
@@ -120,7 +121,7 @@ impl<'a> BlockReader<'a> {
                     }));
                 }
                 #[cfg(not(feature = "parquet"))]
-                return Err(Error::file(input, FileProblem::NoParquet));
+                return Err(Error::file(input, crate::error::NO_PARQUET));
             } else {
                 self.open = Some(OpenText::open(input, self.columns, &self.n_read)?);
             }
@@ -129,7 +130,8 @@ impl<'a> BlockReader<'a> {
 
     fn block(&mut self, content: BlockContent, place: BlockPlace) -> Result<RowBlock> {
         let number = u32::try_from(self.places.len());
-        let number = number.map_err(|_| Error::file(&self.inputs[place.file], FileProblem::TooManyBlocks))?;
+        let number =
+            number.map_err(|_| Error::file(&self.inputs[place.file], "the log has more than 2³² blocks"))?;
         self.places.push(place);
         Ok(RowBlock { number, content })
     }
@@ -163,7 +165,8 @@ impl<'a> BlockReader<'a> {
             }
             if target >= MAX_RECORD_BYTES {
                 let start = shown(&buffer[..buffer.len().min(60)]);
-                return Err(Error::file(input, FileProblem::LongRecord(start)));
+                let problem = "does not end within 64 MB; it may contain an unclosed quote";
+                return Err(Error::file(input, format!("the record that begins with {start} {problem}")));
             }
             target *= 4;
         }
@@ -174,12 +177,20 @@ impl<'a> BlockReader<'a> {
         if line.first() == Some(&b'"') && memchr::memchr_iter(b'"', line).count() % 2 == 1
             || line.contains(&b'\n')
         {
-            return Err(Error::file(input, FileProblem::OpenQuote(shown(line))));
+            let problem = "it was truncated, or a quote is not closed";
+            let start = shown(line);
+            let place = format!("the file ends within quotes, in the record that begins with {start}");
+            return Err(Error::file(input, format!("{place}; {problem}")));
         }
         if self.accepts_unterminated {
             return Ok(());
         }
-        Err(Error::file(input, FileProblem::OpenLine(shown(line))))
+        let line = shown(line);
+        let problem = format!(
+            "the last line, {line}, does not end with a line break: the file may have been truncated"
+        );
+        let problem = Words::from(problem);
+        Err(Error::file(input, problem.offer(". If it is complete, pass ", SpecField::Unterminated, "")))
     }
 
     /// The place of a row: its file, and its line or row from 1. `lengths` has the number of lines of every block read.
@@ -245,25 +256,37 @@ impl TextHeader {
     fn find(text: &[u8], input: &Input) -> Result<Self> {
         let first = text.iter().position(|byte| !byte.is_ascii_whitespace());
         let Some(first) = first else {
-            return Err(Error::file(input, FileProblem::Empty));
+            return Err(Error::file(
+                input,
+                "the file is empty; expected a line with the names of the columns",
+            ));
         };
         if text[first] == b'{' {
             let line = text[first..].split(|&byte| byte == b'\n').next().unwrap_or_default();
-            let names = json::keys(line).ok_or_else(|| Error::file(input, FileProblem::JsonHeader))?;
+            let names = json::keys(line).ok_or_else(|| {
+                Error::file(
+                    input,
+                    "the first line is not a complete JSON object; expected one object per line",
+                )
+            })?;
             return Ok(Self { names, length: 0, delimiter: None });
         }
         if text[first] == b'[' {
-            return Err(Error::file(input, FileProblem::JsonArray));
+            let problem =
+                "the file is a JSON array; expected one object per line (jq -c '.[]' makes such lines)";
+            return Err(Error::file(input, problem));
         }
         let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
         let count = |delimiter: u8| line.iter().filter(|&&byte| byte == delimiter).count();
         let delimiter =
             [b'|', b'\t', b';', b','].into_iter().max_by_key(|&delimiter| count(delimiter)).unwrap_or(b',');
         let Some((names, length)) = csv::header(text, delimiter) else {
-            return Err(Error::file(input, FileProblem::OpenHeader));
+            let problem = "the line with the names of the columns has no line break; the file was truncated";
+            return Err(Error::file(input, problem));
         };
         let names: std::result::Result<Vec<String>, _> = names.into_iter().map(String::from_utf8).collect();
-        let names = names.map_err(|_| Error::file(input, FileProblem::HeaderText))?;
+        let problem = "the names of the columns are not UTF-8; save the file as UTF-8";
+        let names = names.map_err(|_| Error::file(input, problem))?;
         Ok(Self { names, length, delimiter: Some(delimiter) })
     }
 }
@@ -284,9 +307,11 @@ fn layout(names: &[String], columns: &[String], delimiter: u8, input: &Input) ->
 
 fn check_text(text: &[u8], input: &Input) -> Result<()> {
     let problem = match text {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => FileProblem::Utf16,
-        [b'P', b'K', 3, 4, ..] => FileProblem::Archive,
-        _ if text.contains(&0) => FileProblem::Binary,
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "the file is UTF-16; save it as UTF-8",
+        [b'P', b'K', 3, 4, ..] => "the file is a zip archive or a spreadsheet; export it as CSV",
+        _ if text.contains(&0) => {
+            "the file is not text; expected CSV, TSV, lines of JSON (each may be compressed by gzip or zstd) or Parquet"
+        }
         _ => return Ok(()),
     };
     Err(Error::file(input, problem))
@@ -304,7 +329,7 @@ pub fn columns(input: &Input) -> Result<Vec<String>> {
         #[cfg(feature = "parquet")]
         return crate::read::parquet::columns(input);
         #[cfg(not(feature = "parquet"))]
-        return Err(Error::file(input, FileProblem::NoParquet));
+        return Err(Error::file(input, crate::error::NO_PARQUET));
     }
     Ok(OpenText::with_header(input, &Arc::default())?.1.names)
 }

@@ -1,6 +1,6 @@
 //! Tables in memory, read in chunks: columns held by another program are copied a chunk at a time, never as a whole.
 
-use crate::error::{Error, FileProblem, Result};
+use crate::error::{Error, Result};
 use crate::read::cells::RowSink;
 use crate::read::input::Input;
 use crate::read::typed::{ColumnChunk, TypedCells};
@@ -69,19 +69,14 @@ impl FramePart {
     /// Hands all rows to a sink; returns how many there are.
     pub fn read<S: RowSink>(&self, block: u32, sink: &mut S) -> Result<u32> {
         let Self { input, frame, columns, rows } = self;
-        let chunks = frame
-            .part(columns, rows.clone())
-            .map_err(|problem| Error::file(input, FileProblem::Frame(problem.to_string())))?;
+        let chunks =
+            frame.part(columns, rows.clone()).map_err(|problem| Error::file(input, problem.to_string()))?;
         if chunks.len() != columns.len() {
             let (found, expected) = (chunks.len(), columns.len());
-            return Err(Error::file(input, FileProblem::WrongColumns { found, expected }));
+            return Err(Error::file(input, format!("returned {found} columns; expected {expected}")));
         }
         for (name, chunk) in columns.iter().zip(&chunks) {
-            chunk.check(rows.len()).map_err(|problem| Error::ColumnData {
-                place: input.to_string(),
-                column: name.clone(),
-                problem,
-            })?;
+            chunk.check(rows.len()).map_err(|problem| Error::column(input, name, problem))?;
         }
         let mut cells = TypedCells::new(&chunks);
         for row in 0..rows.len() {

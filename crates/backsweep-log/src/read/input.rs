@@ -1,7 +1,8 @@
 //! Where a log comes from: files, patterns, standard input; compressed or not.
 
-use crate::error::{Error, FileProblem, PathProblem, Result};
+use crate::error::{Error, Result};
 use crate::read::frame::DataFrame;
+use crate::words::Words;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -53,15 +54,20 @@ impl Input {
         for input in &inputs {
             let Self::File(path) = input else { continue };
             if path.is_dir() {
-                return Err(path_error(path.display(), PathProblem::Folder));
+                return Err(path_error(
+                    path.display(),
+                    format!("is a folder; expected a file or a pattern such as '{}/*.csv'", path.display()),
+                ));
             }
             let same = path.canonicalize().unwrap_or_else(|_| path.clone());
             if !seen.insert(same) {
-                return Err(path_error(path.display(), PathProblem::Twice));
+                return Err(path_error(path.display(), "is named twice; its rows would be counted twice"));
             }
         }
         if inputs.is_empty() {
-            return Err(Error::NoInput);
+            return Err(Error::Spec(
+                "no log was named; expected files, patterns, or - for standard input".into(),
+            ));
         }
         Ok(inputs)
     }
@@ -109,7 +115,10 @@ impl Input {
 
     pub(crate) fn unreadable(&self, error: &io::Error) -> Error {
         match error.kind() {
-            io::ErrorKind::UnexpectedEof => Error::file(self, FileProblem::Truncated),
+            io::ErrorKind::UnexpectedEof => Error::file(
+                self,
+                "the compressed data ends too early: the file was truncated, so none of it is used",
+            ),
             _ => Error::io(self, error),
         }
     }
@@ -126,22 +135,22 @@ impl Input {
 
     /// The error for two columns with one name.
     pub(crate) fn two_columns(&self, column: &str) -> Error {
-        Error::TwoColumns { place: self.to_string(), column: column.to_owned() }
+        Error::file(self, format!("there are two columns '{column}'; expected each name once"))
     }
 }
 
-fn path_error(path: impl fmt::Display, problem: PathProblem) -> Error {
-    Error::Path { path: path.to_string(), problem }
+fn path_error(path: impl fmt::Display, problem: impl Into<Words>) -> Error {
+    Error::Path { path: path.to_string(), problem: problem.into() }
 }
 
 /// The files that match a pattern, sorted.
 fn matches(pattern: &str) -> Result<Vec<Input>> {
     let is_pattern = pattern.contains(['*', '?', '[']);
     if !is_pattern {
-        return Err(path_error(pattern, PathProblem::Missing));
+        return Err(path_error(pattern, "there is no such file"));
     }
-    let paths =
-        glob::glob(pattern).map_err(|error| path_error(pattern, PathProblem::Pattern(error.to_string())))?;
+    let paths = glob::glob(pattern)
+        .map_err(|error| path_error(pattern, format!("is not a valid pattern ({error})")))?;
     let mut found = Vec::new();
     for path in paths {
         let path = path.map_err(|error| Error::io(error.path().display(), error.error()))?;
@@ -150,7 +159,7 @@ fn matches(pattern: &str) -> Result<Vec<Input>> {
         }
     }
     if found.is_empty() {
-        return Err(path_error(pattern, PathProblem::NoMatch));
+        return Err(path_error(pattern, "no file matches this pattern"));
     }
     found.sort();
     Ok(found.into_iter().map(Input::File).collect())

@@ -124,18 +124,19 @@ fn read_csv<S: RowSink>(
                 if n_fields == n_columns && (n_columns > 1 || !is_blank(&text[at..next])) {
                     sink.row(&mut fields.cells(text), block, line);
                 } else if !is_blank(&text[at..next]) {
-                    let problem = RowProblem::Width { found: n_fields, expected: n_columns };
-                    sink.bad_row(block, line, Box::new(problem));
+                    let columns = if n_fields == 1 { "column" } else { "columns" };
+                    let problem = format!("the row has {n_fields} {columns}; expected {n_columns}");
+                    sink.bad_row(block, line, RowProblem::whole(problem));
                 }
                 next
             }
             RecordEnd::StrayQuote { next } => {
-                sink.bad_row(block, line, Box::new(RowProblem::StrayQuote));
+                sink.bad_row(block, line, RowProblem::whole(STRAY_QUOTE));
                 next
             }
             // A block ends with a whole record.
             RecordEnd::Unterminated { .. } | RecordEnd::OpenQuote => {
-                sink.bad_row(block, line, Box::new(RowProblem::OpenQuote));
+                sink.bad_row(block, line, RowProblem::whole("a quote is not closed"));
                 text.len()
             }
         };
@@ -144,6 +145,9 @@ fn read_csv<S: RowSink>(
     }
     line
 }
+
+const STRAY_QUOTE: &str =
+    "a closing quote is followed by text; expected quotes within a quoted field to be doubled";
 
 fn is_blank(record: &[u8]) -> bool {
     matches!(record, b"\n" | b"\r\n")
@@ -155,7 +159,10 @@ fn read_json<S: RowSink>(block: u32, text: &[u8], object: &mut JsonObject<'_>, s
         if !record.trim_ascii().is_empty() {
             match object.read(record) {
                 Ok(()) => sink.row(object, block, line),
-                Err(problem) => sink.bad_row(block, line, Box::new(RowProblem::Json(problem))),
+                Err(problem) => {
+                    let problem = format!("{problem}; expected one JSON object per line");
+                    sink.bad_row(block, line, RowProblem::whole(problem));
+                }
             }
         }
         line += 1;

@@ -1,7 +1,7 @@
 //! Parquet files, read by row group. Text stays in dictionaries, so that a name is looked up once per group,
 //! not per row.
 
-use crate::error::{Error, FileProblem, Result};
+use crate::error::{Error, Result};
 use crate::read::arrow::{LastDictionary, chunk};
 use crate::read::cells::RowSink;
 use crate::read::input::Input;
@@ -29,7 +29,8 @@ pub(crate) struct RowGroup {
 const BATCH_ROWS: usize = 1 << 14;
 
 fn failed(input: &Input, error: impl std::fmt::Display) -> Error {
-    Error::file(input, FileProblem::Parquet(error.to_string()))
+    let problem = "it may have been truncated, so none of it is used";
+    Error::file(input, format!("the Parquet file cannot be read ({error}); {problem}"))
 }
 
 /// The metadata at the end of a file; text is read as dictionaries.
@@ -137,7 +138,7 @@ impl RowGroup {
                 let before = known.as_ref().map(|(array, _)| Arc::as_ptr(array));
                 let chunk = chunk(batch.column(place), known).map_err(|problem| {
                     let name = &names(&self.metadata)[self.columns[slot]];
-                    Error::ColumnData { place: self.input.to_string(), column: name.clone(), problem }
+                    Error::column(&self.input, name, problem)
                 })?;
                 Ok((chunk, before == known.as_ref().map(|(array, _)| Arc::as_ptr(array))))
             };

@@ -1,6 +1,6 @@
 //! Turns values of columns into rows of numbers.
 
-use crate::error::{Expected, RowProblem};
+use crate::error::RowProblem;
 use crate::moment::OrderKind;
 use crate::names::END;
 use crate::read::cells::{RowCells, RowSink};
@@ -55,7 +55,11 @@ impl<'a> Encoder<'a> {
         let order = match layout.order {
             Some(slot) => {
                 let Some((moment, kind)) = cells.moment(slot) else {
-                    return Err(layout.wrong(cells, slot, Expected::Order));
+                    return Err(layout.wrong(
+                        cells,
+                        slot,
+                        "a number of up to 18 digits, or a date such as 2024-05-01 13:45:00",
+                    ));
                 };
                 self.kinds[kind as usize] = true;
                 moment
@@ -113,8 +117,9 @@ impl RowSink for Encoder<'_> {
                 let name = cells.text(slot);
                 if name.is_empty() {
                     let column = &self.layout.columns[slot];
-                    let problem = RowProblem::value(column, name, Expected::Case);
-                    return self.counter.push_bad(block, line, *problem, false);
+                    let problem =
+                        format!("column '{column}' (the case) is empty; expected the name of a case");
+                    return self.bad_row(block, line, RowProblem::whole(problem));
                 }
                 self.case.clear();
                 self.case.extend_from_slice(name);

@@ -2,10 +2,11 @@
 
 use crate::bins::{BinnedColumn, Bins, labels};
 use crate::decimal::{Decimal, NotDecimal};
-use crate::error::{Expected, RowProblem};
+use crate::error::{RowProblem, UTF8};
 use crate::names::NameTable;
 use crate::read::cells::RowCells;
 use crate::spec::{EndRule, Spec};
+use crate::words::{SpecField, Words};
 
 /// A code whose name was not looked up yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -130,7 +131,7 @@ impl ColumnLayout {
         };
         let id = match names.id(text) {
             Some(id) => id,
-            None => return Err(self.wrong(cells, part.slot, Expected::Utf8)),
+            None => return Err(self.wrong(cells, part.slot, UTF8)),
         };
         if let Some(code) = code {
             if memo.len() <= code as usize {
@@ -152,12 +153,16 @@ impl ColumnLayout {
         for (i, part) in parts.iter().enumerate() {
             self.spell(cells, part, name)?;
             if name.contains(&b'|') {
-                return Err(self.wrong(cells, part.slot, Expected::NoBar));
+                return Err(self.wrong(
+                    cells,
+                    part.slot,
+                    "a value without '|', which joins the columns of a state",
+                ));
             }
             whole.extend((i > 0).then_some(b'|'));
             whole.extend_from_slice(name);
         }
-        names.id(&whole).ok_or_else(|| self.wrong(cells, parts[0].slot, Expected::Utf8))
+        names.id(&whole).ok_or_else(|| self.wrong(cells, parts[0].slot, UTF8))
     }
 
     /// The value of a column as part of a name: as it is, or the bin it falls into.
@@ -171,12 +176,14 @@ impl ColumnLayout {
         name.extend_from_slice(cells.text(part.slot));
         if name.is_empty() {
             let Some(missing) = &self.missing else {
-                return Err(self.wrong(cells, part.slot, Expected::Name));
+                let expected = Words::from("a value");
+                let expected = expected.offer(" (", SpecField::Missing, " gives a name to empty values)");
+                return Err(self.wrong(cells, part.slot, expected));
             };
             name.extend_from_slice(missing.as_bytes());
         } else if !part.edges.is_empty() {
             let Some(number) = cells.number(part.slot) else {
-                return Err(self.wrong(cells, part.slot, Expected::BinNumber));
+                return Err(self.wrong(cells, part.slot, "a number, since the column is cut into bins"));
             };
             let bin = part
                 .edges
@@ -200,12 +207,18 @@ impl ColumnLayout {
         match cells.decimal(slot) {
             Ok(reward) => match self.reward_unit {
                 Some(unit) if !reward.is_multiple_of(unit) => {
-                    Err(self.wrong(cells, slot, Expected::Multiple(unit)))
+                    let expected = Words::from(format!("a multiple of the reward unit {unit}"));
+                    let expected = expected.offer(" (", SpecField::RoundRewards, " rounds to it)");
+                    Err(self.wrong(cells, slot, expected))
                 }
                 _ => Ok(reward),
             },
-            Err(NotDecimal::Number) => Err(self.wrong(cells, slot, Expected::Reward)),
-            Err(NotDecimal::Digits) => Err(self.wrong(cells, slot, Expected::ShortReward)),
+            Err(NotDecimal::Number) => Err(self.wrong(cells, slot, "a number, since it is the reward")),
+            Err(NotDecimal::Digits) => {
+                let expected = Words::from("a reward of up to 18 digits");
+                let expected = expected.offer(" (", SpecField::RoundToCents, " rounds to cents)");
+                Err(self.wrong(cells, slot, expected))
+            }
         }
     }
 
@@ -223,7 +236,11 @@ impl ColumnLayout {
         match cells.text(slot).to_ascii_lowercase().as_slice() {
             b"0" | b"" | b"false" | b"f" | b"no" | b"n" | b"0.0" => Ok(false),
             b"1" | b"true" | b"t" | b"yes" | b"y" | b"1.0" => Ok(true),
-            _ => Err(self.wrong(cells, slot, Expected::Flag)),
+            _ => {
+                let expected = Words::from("1 or 0, true or false, yes or no");
+                let expected = expected.offer(" (", SpecField::EndValue, " names another value)");
+                Err(self.wrong(cells, slot, expected))
+            }
         }
     }
 
@@ -233,7 +250,7 @@ impl ColumnLayout {
         &self,
         cells: &mut impl RowCells,
         slot: usize,
-        expected: Expected,
+        expected: impl Into<Words>,
     ) -> Box<RowProblem> {
         RowProblem::value(&self.columns[slot], cells.text(slot), expected)
     }

@@ -2,7 +2,7 @@
 
 use crate::common::{gzip, named, spec, zstd};
 use backsweep_log::{
-    BinnedColumn, EndRule, Error, Expected, FinalRewards, Input, RowProblem, Spec, SpecField, columns, read,
+    BinnedColumn, EndRule, Error, FinalRewards, Input, RowProblem, Spec, SpecField, columns, read,
 };
 
 const GOOD: &str = "case,t,state,action,reward\na,1,x,go,1\na,2,y,go,0.5\nb,1,x,go,2\n";
@@ -309,9 +309,8 @@ fn front_ends_name_settings_in_their_own_words() {
     let log = named("log.csv", GOOD.replace("a,2,y,go", "a,2,,go"));
     let error = read(&spec(), &[log], 0, &()).unwrap_err();
     let Error::BadRows { first: Some(first), n_bad: 1, n_rows: 3 } = &error else { panic!("{error:?}") };
-    let RowProblem::Value { column, found, expected: Expected::Name } = &first.problem else {
-        panic!("{first:?}")
-    };
+    let RowProblem::Value { column, found, expected } = &first.problem else { panic!("{first:?}") };
+    assert_eq!(expected.settings().collect::<Vec<_>>(), [SpecField::Missing]);
     assert_eq!((first.place.as_str(), column.as_str(), found.as_slice()), ("log.csv:3", "state", &b""[..]));
     let shouted = error.message(|field| match field {
         SpecField::Missing => Some("MISSING".to_owned()),

@@ -1,0 +1,130 @@
+//! Texts that mention settings of [`Spec`](crate::Spec), which every front end names in its own way: the command says
+//! `--skip-bad`, Python `skip_bad=`, Rust `Spec::skip_bad`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A setting that an error mentions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpecField {
+    /// [`Spec::state`](crate::Spec::state).
+    State,
+    /// [`Spec::action`](crate::Spec::action).
+    Action,
+    /// [`Spec::case`](crate::Spec::case).
+    Case,
+    /// [`Spec::reward`](crate::Spec::reward).
+    Reward,
+    /// [`Spec::end`](crate::Spec::end): a column that says which row ended its case.
+    EndColumn,
+    /// [`Spec::end`](crate::Spec::end): the value of a column that says so.
+    EndValue,
+    /// [`Spec::end`](crate::Spec::end): no case ended.
+    Cut,
+    /// [`Spec::final_rewards`](crate::Spec::final_rewards).
+    FinalRewards,
+    /// [`Spec::missing`](crate::Spec::missing).
+    Missing,
+    /// [`Spec::skip_bad`](crate::Spec::skip_bad).
+    SkipBad,
+    /// [`Spec::skip_bad`](crate::Spec::skip_bad), at least this many percent.
+    SkipPercent(u64),
+    /// [`Spec::unterminated`](crate::Spec::unterminated).
+    Unterminated,
+    /// [`Spec::reward_unit`](crate::Spec::reward_unit).
+    RewardUnit,
+    /// [`Spec::round_rewards`](crate::Spec::round_rewards).
+    RoundRewards,
+    /// Both, so that rewards are rounded to hundredths.
+    RoundToCents,
+    /// The settings of an earlier log: [`Spec::reuse`](crate::Spec::reuse).
+    Reuse,
+}
+
+/// How a front end calls a setting; `None` if it has no such setting, and a message must not offer it.
+pub type SpecNames = fn(SpecField) -> Option<String>;
+
+/// The fields of [`Spec`](crate::Spec).
+pub(crate) fn fields(setting: SpecField) -> Option<String> {
+    let name = match setting {
+        SpecField::State => "`state`",
+        SpecField::Action => "`action`",
+        SpecField::Case => "`case`",
+        SpecField::Reward => "`reward`",
+        SpecField::EndColumn => "`end: EndRule::Column`",
+        SpecField::EndValue => "`end: EndRule::Column` with a value",
+        SpecField::Cut => "`end: EndRule::Cut`",
+        SpecField::FinalRewards => "`final_rewards`",
+        SpecField::Missing => "`missing`",
+        SpecField::SkipBad => "`skip_bad`",
+        SpecField::SkipPercent(percent) => return Some(format!("`skip_bad: {}`", percent as f64 / 100.0)),
+        SpecField::Unterminated => "`unterminated`",
+        SpecField::RewardUnit => "`reward_unit`",
+        SpecField::RoundRewards => "`round_rewards`",
+        SpecField::RoundToCents => "`reward_unit` 0.01 with `round_rewards`",
+        SpecField::Reuse => "`reuse`",
+    };
+    Some(name.to_owned())
+}
+
+/// A text that mentions settings, to be named by whoever shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words(Vec<Part>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Text(Cow<'static, str>),
+    Name(SpecField),
+    /// What a setting could do, between two texts; left out for front ends without the setting.
+    Offer(&'static str, SpecField, &'static str),
+}
+
+impl<T: Into<Cow<'static, str>>> From<T> for Words {
+    fn from(text: T) -> Self {
+        Self(vec![Part::Text(text.into())])
+    }
+}
+
+impl From<SpecField> for Words {
+    fn from(setting: SpecField) -> Self {
+        Self(vec![Part::Name(setting)])
+    }
+}
+
+impl Words {
+    pub(crate) fn and(mut self, more: impl Into<Self>) -> Self {
+        self.0.append(&mut more.into().0);
+        self
+    }
+
+    pub(crate) fn offer(mut self, before: &'static str, setting: SpecField, after: &'static str) -> Self {
+        self.0.push(Part::Offer(before, setting, after));
+        self
+    }
+
+    /// The settings that are mentioned.
+    pub fn settings(&self) -> impl Iterator<Item = SpecField> {
+        self.0.iter().filter_map(|part| match part {
+            Part::Text(_) => None,
+            Part::Name(setting) | Part::Offer(_, setting, _) => Some(*setting),
+        })
+    }
+
+    /// The text, with settings as a front end calls them.
+    pub fn message(&self, names: SpecNames) -> String {
+        let part = |part: &Part| match part {
+            Part::Text(text) => Some(text.clone().into_owned()),
+            Part::Name(setting) => names(*setting).or_else(|| fields(*setting)),
+            Part::Offer(before, setting, after) => {
+                names(*setting).map(|name| format!("{before}{name}{after}"))
+            }
+        };
+        self.0.iter().filter_map(part).collect()
+    }
+}
+
+impl fmt::Display for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message(fields))
+    }
+}

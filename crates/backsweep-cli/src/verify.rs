@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::{loading, output};
 use backsweep_mdp::Format;
-use backsweep_verify::{ResultFile, Verdict, verify as check};
+use backsweep_verify::{ResultFile, Verification, verify as check};
 use std::path::PathBuf;
 
 /// Check a result of 'solve' against its model: bounds, tolerance and policy
@@ -35,13 +35,13 @@ pub fn verify(arguments: &VerifyArguments) -> Result<()> {
     mdp.add_steps(result.objective.reward());
     let report = check(&mdp, &result);
     match report.verdict {
-        Verdict::Proven => {
+        Verification::Proven => {
             let states = mdp.n_states();
             let policy = if result.converged { " and the policy" } else { "" };
             output::result(format_args!("{path}: proven: the bounds of {states} states{policy}"));
             Ok(())
         }
-        Verdict::Wrong(problem) => Err(Error::new(format!("{path}: wrong: {problem}"))),
-        Verdict::NotProven(problem) => Err(Error::new(format!("{path}: not proven: {problem}"))),
+        Verification::Wrong(problem) => Err(Error::new(format!("{path}: wrong: {problem}"))),
+        Verification::NotProven(problem) => Err(Error::new(format!("{path}: not proven: {problem}"))),
     }
 }

@@ -1,6 +1,6 @@
 //! Checks that the arrays of a model are consistent. Nothing from a file is used before it has passed.
 
-use crate::error::RowProblem;
+use crate::error::RowError;
 use crate::{Error, Mdp, Result, Rewards};
 
 /// How far the probabilities of a choice may sum to more than 1. Sums within this of 1 are taken as 1; what is missing beyond
@@ -116,18 +116,18 @@ pub(crate) fn check_row(
     targets: &[u32],
     probabilities: &[f64],
     n_states: usize,
-) -> std::result::Result<(), RowProblem> {
+) -> std::result::Result<(), RowError> {
     let mut sum = 0.0;
     for (&target, &p) in targets.iter().zip(probabilities) {
         if target as usize >= n_states {
-            return Err(RowProblem::Target { found: target, n_states });
+            return Err(RowError::Target { found: target, n_states });
         }
         if !(p > 0.0 && p <= 1.0 + SUM_SLACK) {
-            return Err(RowProblem::Probability { target, found: p });
+            return Err(RowError::Probability { target, found: p });
         }
         sum += p;
     }
-    if sum > 1.0 + SUM_SLACK { Err(RowProblem::Sum(sum)) } else { Ok(()) }
+    if sum > 1.0 + SUM_SLACK { Err(RowError::Sum(sum)) } else { Ok(()) }
 }
 
 fn offsets(what: &str, offsets: &[u32], n: usize) -> Result<()> {

@@ -8,7 +8,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// A choice of a model, for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ChoicePlace {
     /// The name of its state, or the state's number.
     pub state: String,
     /// Its number within the state.
@@ -40,7 +40,7 @@ pub enum Error {
     /// An arc leads to a state that does not exist.
     Target {
         /// The choice.
-        place: Place,
+        place: ChoicePlace,
         /// The target found.
         found: u32,
         /// The number of states.
@@ -49,7 +49,7 @@ pub enum Error {
     /// A probability is not above 0 and at most 1.
     Probability {
         /// The choice.
-        place: Place,
+        place: ChoicePlace,
         /// The state that the arc leads to.
         target: u32,
         /// The probability found.
@@ -58,7 +58,7 @@ pub enum Error {
     /// The probabilities of a choice sum to more than 1.
     Sum {
         /// The choice.
-        place: Place,
+        place: ChoicePlace,
         /// The sum found.
         found: f64,
     },
@@ -147,7 +147,7 @@ impl Error {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ChoicePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "state {}, choice {}", self.state, self.choice)
     }
@@ -226,14 +226,14 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// What is wrong with a row, before its place is known.
-pub(crate) enum RowProblem {
+pub(crate) enum RowError {
     Target { found: u32, n_states: usize },
     Probability { target: u32, found: f64 },
     Sum(f64),
 }
 
-impl RowProblem {
-    pub fn at(self, place: Place) -> Error {
+impl RowError {
+    pub fn at(self, place: ChoicePlace) -> Error {
         match self {
             Self::Target { found, n_states } => Error::Target { place, found, n_states },
             Self::Probability { target, found } => Error::Probability { place, target, found },

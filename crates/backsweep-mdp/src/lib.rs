@@ -24,7 +24,7 @@ mod question;
 pub use builder::MdpBuilder;
 pub use change::Change;
 pub use check::{MAX_REWARD, SUM_SLACK};
-pub use error::{Error, Place, Result};
+pub use error::{ChoicePlace, Error, Result};
 pub use formats::{Compression, Format, ReadMdp, read, write};
 pub use mdp::{Label, Mdp, NO_CHOICE, Rewards, STEPS};
 pub use names::Names;

@@ -1,7 +1,7 @@
 //! A known Markov decision process as flat arrays.
 
 use crate::check::check_row;
-use crate::{Error, Place, Result};
+use crate::{ChoicePlace, Error, Result};
 
 /// A known MDP in compressed rows.
 ///
@@ -249,9 +249,9 @@ impl Mdp {
     }
 
     /// A choice, for messages.
-    pub(crate) fn place(&self, choice: usize) -> Place {
+    pub(crate) fn place(&self, choice: usize) -> ChoicePlace {
         let (state, choice) = self.within_state(choice);
-        Place { state: self.state_name(state), choice }
+        ChoicePlace { state: self.state_name(state), choice }
     }
 }
 

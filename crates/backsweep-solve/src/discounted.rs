@@ -19,9 +19,9 @@ pub use method::{DISCOUNTED_METHODS, DiscountedMethod};
 
 use crate::{Limits, Result, Solution, Start};
 use backsweep_mdp::{Direction, Mdp};
-use model::Model;
+use model::FlatModel;
 use portfolio::Portfolio;
-use sweeps::{End, Goal, Reached};
+use sweeps::{Goal, Reached, SweepEnd};
 
 /// Solves a model with a discount from 0 to below 1. `rewards` has one expected reward per choice. Also returns the values
 /// from before intervals were added.
@@ -75,9 +75,9 @@ fn run<'a>(
     direction: Direction,
     method: Option<DiscountedMethod>,
     limits: &Limits,
-) -> Result<(Model<'a>, Portfolio, Reached)> {
+) -> Result<(FlatModel<'a>, Portfolio, Reached)> {
     limits.check()?;
-    let model = Model::new(mdp, rewards, discount, direction)?;
+    let model = FlatModel::new(mdp, rewards, discount, direction)?;
     let mut solver = Portfolio::default();
     let goal = Goal {
         width: 1.99 * limits.tolerance,
@@ -93,7 +93,7 @@ fn run<'a>(
 }
 
 /// Turns values that all methods maximized into a solution, with every interval rounded outward.
-fn solution(mut solver: Portfolio, model: &Model, reached: Reached, tolerance: f64) -> Solution {
+fn solution(mut solver: Portfolio, model: &FlatModel, reached: Reached, tolerance: f64) -> Solution {
     let Reached { mut values, policy, shift, iterations, end } = reached;
     let farthest = model.largest_value();
     // Adding the shift rounds once, by at most half a unit in the last place of the sum.
@@ -115,8 +115,8 @@ fn solution(mut solver: Portfolio, model: &Model, reached: Reached, tolerance: f
     if !converged {
         let width = proof::largest(&[shift.width()]);
         solver.explain(match end {
-            End::Stopped => format!("stopped before the goal: intervals are {width:e} wide"),
-            End::Slow => format!("no further progress by this method: intervals are {width:e} wide"),
+            SweepEnd::Stopped => format!("stopped before the goal: intervals are {width:e} wide"),
+            SweepEnd::Slow => format!("no further progress by this method: intervals are {width:e} wide"),
             _ => format!("rounding keeps intervals from getting narrower than {width:e}"),
         });
     }

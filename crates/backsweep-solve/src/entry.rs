@@ -1,7 +1,7 @@
 //! The one way in: a question by names of labels and rewards becomes numbers, and goes to the solver for it.
 
 use crate::discounted::{self, DiscountedMethod};
-use crate::undiscounted::{ComponentMethod, Resolved, Task, View};
+use crate::undiscounted::{ComponentMethod, Resolved, SolveTask, View};
 use crate::{Limits, Result, Solution, Start};
 use backsweep_mdp::{Mdp, Objective, Question, Rewards};
 
@@ -53,7 +53,7 @@ pub fn solve_for_repair(
     limits.check()?;
     let view = View::new(mdp)?;
     let task =
-        Task { tolerance: limits.tolerance, stop: &|| (limits.stop)(), method, warm: None, keep: false };
+        SolveTask { tolerance: limits.tolerance, stop: &|| (limits.stop)(), method, warm: None, keep: false };
     let resolved = Resolved::new(&view, &question.objective)?;
     Ok((resolved.answer(&view, &resolved.rewards, question.direction, &task).0, None))
 }

@@ -19,14 +19,14 @@ mod unaffected;
 mod what_if;
 mod work;
 
-use crate::discounted::model::{Facts, Model, in_range};
+use crate::discounted::model::{Facts, FlatModel, in_range};
 use crate::discounted::solve_values;
-use crate::undiscounted::{KeptSolver, Resolved, View, Warm};
+use crate::undiscounted::{KeptSolver, Resolved, View, WarmStart};
 use crate::{Error, Limits, Result, Solution, reward_error};
 use backsweep_mdp::{Change, Direction, Mdp, NO_CHOICE, Objective, Question};
 use costs::Costs;
 use queue::Queue;
-use rows::Rows;
+use rows::LiveRows;
 pub use what_if::WhatIf;
 
 /// How a repair went.
@@ -72,7 +72,7 @@ struct Flat {
 
 /// A solved model that takes changes.
 pub struct Repair {
-    rows: Rows,
+    rows: LiveRows,
     upkeep: Upkeep,
     /// The question without discount; `None` if there is a discount. Its rewards are by the choices of `rows`.
     resolved: Option<Resolved>,
@@ -81,7 +81,7 @@ pub struct Repair {
     /// The solver behind that answer, if it can take changes.
     kept: Option<KeptSolver>,
     /// What helps the next solve besides the values.
-    warm: Warm,
+    warm: WarmStart,
     /// The model in flat arrays, while answers are solved again.
     flat: Option<Flat>,
     /// 1 to maximize, -1 to minimize; `values` and `q` are multiplied by it.
@@ -156,7 +156,7 @@ impl Repair {
             return Ok((repair, repaired));
         };
         let rewards = mdp.expected_rewards(reward.as_deref())?;
-        Model::new(mdp, &rewards, *discount, question.direction)?;
+        FlatModel::new(mdp, &rewards, *discount, question.direction)?;
         let (expected, found) = (mdp.n_states(), start.values.len());
         if found != expected {
             return Err(Error::StartLength { found, expected });
@@ -184,12 +184,12 @@ impl Repair {
         limits: &Limits,
     ) -> Self {
         let mut repair = Self {
-            rows: Rows::new(mdp, rewards),
+            rows: LiveRows::new(mdp, rewards),
             upkeep,
             resolved: None,
             solved: None,
             kept: None,
-            warm: Warm::default(),
+            warm: WarmStart::default(),
             flat: None,
             sign: direction.sign(),
             tolerance: limits.tolerance,

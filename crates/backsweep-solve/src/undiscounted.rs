@@ -4,9 +4,26 @@
 //! solved one strongly connected component at a time, successors first, by policy iteration with an elimination that never
 //! subtracts, or by sweeps; every bound is proven by a final check with all rounding accounted for. `docs/SOLVING.md` has
 //! the arguments.
+//!
+//! # Words
+//!
+//! | word | meaning |
+//! |---|---|
+//! | component | a strongly connected component: states that reach each other. Solved as a whole, after those it leads to ([`component`], [`pass`]) |
+//! | end component | states with choices that can keep a run inside for ever ([`mec`] finds the maximal ones); where that is free, it counts as one state |
+//! | undecided state | a state whose value the graph does not decide |
+//! | reduced problem | the undecided states, end components merged, decided successors folded into constants ([`reduced`], [`objective`]) |
+//! | proper policy | one that leaves the reduced problem with probability 1 from everywhere |
+//! | constant, gain | what a choice is worth besides its arcs, between bounds; the gain of an end component is its mean reward per step ([`gain`]) |
+//! | weight | numbers by state that fall along choices: they show that a run ends, and carry proofs over sweeps ([`proof`]) |
+//! | sweep | one Gauss–Seidel backup of every state of a component ([`sweeps`]) |
+//! | elimination | a policy's linear equations, solved exactly but for rounding, without subtractions ([`elimination`]); with policy improvement: [`howard`] |
+//! | warm start | values, weights and sizes from an earlier answer; never trusted, only begun with |
+//! | resolve | to solve a component again after a change, close to its previous solution ([`solver`], [`kept`]) |
+//! | slack | the largest relative distance between a stored probability and the one it stands for ([`view`]) |
 
-mod attempt;
 mod average;
+mod component;
 mod elimination;
 mod gain;
 mod graph;
@@ -14,14 +31,14 @@ mod horizon;
 mod howard;
 mod kept;
 mod level;
-mod local;
 mod mec;
 mod objective;
+mod pass;
 mod proof;
 mod reach;
 mod reduced;
 mod resolved;
-mod shape;
+mod row_shape;
 mod solver;
 mod sweeps;
 mod total;
@@ -29,9 +46,9 @@ mod view;
 
 use crate::{Error, Result};
 pub(crate) use kept::{KeptSolver, NewRow};
-pub(crate) use objective::{Task, Warm};
+pub(crate) use objective::{SolveTask, WarmStart};
 pub(crate) use reduced::ReducedRow;
-pub(crate) use resolved::{Kind, Resolved};
+pub(crate) use resolved::{ObjectiveKind, Resolved};
 pub(crate) use view::{UNIT, View, ends_and_slack, missing_mass};
 
 /// How strongly connected components of several states are solved.

@@ -4,14 +4,14 @@ use crate::discounted::Discounted;
 use crate::enclosure::{Enclosure, Guess};
 use crate::graph::Graph;
 use crate::result::ResultFile;
-use crate::rows::{Interval, Sum};
+use crate::rows::{Interval, RowSum};
 use crate::steps::Steps;
 use crate::{fingerprint, longrun, undiscounted};
 use backsweep_mdp::{Direction, Mdp, MdpBuilder, Objective, Rewards};
 
 /// What the check says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum Verification {
     /// Every claim is true.
     Proven,
     /// A claim is false; says which.
@@ -24,7 +24,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: Verification,
     /// The widest of the check's own enclosures of finite values.
     pub width: f64,
 }
@@ -37,7 +37,7 @@ const BUDGET: u64 = 10_000_000_000;
 
 /// Checks a result against its model.
 pub fn verify(mdp: &Mdp, result: &ResultFile) -> Report {
-    let wrong = |problem: String| Report { verdict: Verdict::Wrong(problem), width: f64::NAN };
+    let wrong = |problem: String| Report { verdict: Verification::Wrong(problem), width: f64::NAN };
     if let Err(error) = mdp.check() {
         return wrong(format!("the model: {error}"));
     }
@@ -56,7 +56,7 @@ pub fn verify(mdp: &Mdp, result: &ResultFile) -> Report {
     let gaps = truth.lo.iter().zip(&truth.hi).filter(|(lo, hi)| lo < hi).map(|(lo, hi)| hi - lo);
     let width = gaps.fold(0.0, f64::max);
     let mut verdict = bounds(mdp, result, &truth, slack);
-    if result.converged && !matches!(verdict, Verdict::Wrong(_)) {
+    if result.converged && !matches!(verdict, Verification::Wrong(_)) {
         if let Some(state) = (0..mdp.n_states())
             .find(|&state| result.policy[state].is_none() && must_choose(mdp, result, state))
         {
@@ -70,7 +70,7 @@ pub fn verify(mdp: &Mdp, result: &ResultFile) -> Report {
             Err(problem) => return wrong(problem),
         };
         let attained = attains(mdp, result, &own);
-        if verdict == Verdict::Proven || matches!(attained, Verdict::Wrong(_)) {
+        if verdict == Verification::Proven || matches!(attained, Verification::Wrong(_)) {
             verdict = attained;
         }
     }
@@ -209,7 +209,7 @@ fn rewards(mdp: &Mdp, name: Option<&str>) -> Result<Vec<Interval>, String> {
                     if own == 0.0 { Interval::point(of_state) } else { sum.plus(Interval::point(of_state)) };
             }
             if on_arcs {
-                let mut mean = Sum::default();
+                let mut mean = RowSum::default();
                 arcs.for_each(|arc| mean.add(mdp.probabilities()[arc], rewards.arcs[arc]));
                 // The sum of a row may be off by rounding, which dividing by it would correct.
                 sum = sum.plus(mean.interval(8.0 + mdp.arcs_of(choice).len() as f64));
@@ -245,20 +245,20 @@ fn chain(mdp: &Mdp, policy: &[Option<u32>]) -> backsweep_mdp::Result<Mdp> {
 }
 
 /// Compares the claimed bounds with the check's own.
-fn bounds(mdp: &Mdp, result: &ResultFile, truth: &Enclosure, slack: f64) -> Verdict {
+fn bounds(mdp: &Mdp, result: &ResultFile, truth: &Enclosure, slack: f64) -> Verification {
     let mut doubt = None;
     for state in 0..mdp.n_states() {
         let (lower, upper) = (result.lower[state], result.upper[state]);
         let (lo, hi) = (truth.lo[state], truth.hi[state]);
         let name = || mdp.state_name(state);
         if lower > hi + slack {
-            return Verdict::Wrong(format!(
+            return Verification::Wrong(format!(
                 "state {}: the lower bound {lower} is above the value, which is at most {hi}",
                 name()
             ));
         }
         if upper < lo - slack {
-            return Verdict::Wrong(format!(
+            return Verification::Wrong(format!(
                 "state {}: the upper bound {upper} is below the value, which is at least {lo}",
                 name()
             ));
@@ -271,11 +271,13 @@ fn bounds(mdp: &Mdp, result: &ResultFile, truth: &Enclosure, slack: f64) -> Verd
             ));
         }
     }
-    doubt.map_or(Verdict::Proven, |doubt| undecided(doubt, truth))
+    doubt.map_or(Verification::Proven, |doubt| undecided(doubt, truth))
 }
 
-fn undecided(doubt: String, enclosure: &Enclosure) -> Verdict {
-    Verdict::NotProven(enclosure.remark.iter().fold(doubt, |doubt, remark| format!("{doubt} ({remark})")))
+fn undecided(doubt: String, enclosure: &Enclosure) -> Verification {
+    Verification::NotProven(
+        enclosure.remark.iter().fold(doubt, |doubt, remark| format!("{doubt} ({remark})")),
+    )
 }
 
 /// Whether a policy has to say what it does in a state: there is something to choose, and it matters.
@@ -307,7 +309,7 @@ fn must_choose(mdp: &Mdp, result: &ResultFile, state: usize) -> bool {
 }
 
 /// Compares the value of the policy with the bound that it has to attain.
-fn attains(mdp: &Mdp, result: &ResultFile, own: &Enclosure) -> Verdict {
+fn attains(mdp: &Mdp, result: &ResultFile, own: &Enclosure) -> Verification {
     let mut doubt = None;
     for state in 0..mdp.n_states() {
         let (lo, hi) = (own.lo[state], own.hi[state]);
@@ -324,7 +326,7 @@ fn attains(mdp: &Mdp, result: &ResultFile, own: &Enclosure) -> Verdict {
         let name = || mdp.state_name(state);
         if missed {
             let value = format!("the policy's value is between {lo} and {hi}");
-            return Verdict::Wrong(format!(
+            return Verification::Wrong(format!(
                 "state {}: {value}; expected {goal} within {:e}",
                 name(),
                 result.tolerance
@@ -337,5 +339,5 @@ fn attains(mdp: &Mdp, result: &ResultFile, own: &Enclosure) -> Verdict {
             ));
         }
     }
-    doubt.map_or(Verdict::Proven, |doubt| undecided(doubt, own))
+    doubt.map_or(Verification::Proven, |doubt| undecided(doubt, own))
 }

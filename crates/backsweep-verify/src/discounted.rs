@@ -1,7 +1,7 @@
 //! Enclosures of discounted values: any guess, one sweep with rounding accounted for, and the contraction.
 
 use crate::enclosure::{Enclosure, Guess};
-use crate::rows::{Interval, Sum};
+use crate::rows::{Interval, RowSum};
 use backsweep_mdp::Direction;
 use backsweep_mdp::Mdp;
 
@@ -53,7 +53,7 @@ impl Discounted<'_> {
     fn modulus(&self) -> Option<f64> {
         let mut most: f64 = 0.0;
         for choice in 0..self.mdp.n_choices() {
-            let mut sum = Sum::default();
+            let mut sum = RowSum::default();
             self.mdp.arcs_of(choice).for_each(|arc| sum.add(self.mdp.probabilities()[arc], 1.0));
             most = most.max(sum.interval(0.0).hi);
         }
@@ -63,7 +63,7 @@ impl Discounted<'_> {
 
     /// The value of a choice under `w`.
     fn backup(&self, choice: usize, w: &[f64]) -> Interval {
-        let mut sum = Sum::default();
+        let mut sum = RowSum::default();
         for arc in self.mdp.arcs_of(choice) {
             sum.add(self.mdp.probabilities()[arc], w[self.mdp.targets()[arc] as usize]);
         }

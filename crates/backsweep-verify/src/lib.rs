@@ -1,7 +1,8 @@
 //! An independent check of a result against its model: are the bounds true, are they as tight as they claim, and does the
 //! policy attain them? It shares no code with the solver.
 //!
-//! [`verify`] says yes, no, or that it could not decide: [`Verdict::Proven`], [`Verdict::Wrong`] and [`Verdict::NotProven`] are
+//! [`verify`] says yes, no, or that it could not decide: [`Proven`](Verification::Proven), [`Wrong`](Verification::Wrong) and
+//! [`NotProven`](Verification::NotProven) are
 //! three different things.
 //!
 //! # What is checked
@@ -64,6 +65,6 @@ mod rows;
 mod steps;
 mod undiscounted;
 
-pub use claims::{Report, Verdict, verify};
+pub use claims::{Report, Verification, verify};
 pub use fingerprint::fingerprint;
 pub use result::{ParseError, ResultFile};

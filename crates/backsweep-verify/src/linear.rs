@@ -2,7 +2,7 @@
 //! Nothing here has to be right: the result is checked.
 
 use crate::graph::components;
-use crate::problem::Problem;
+use crate::problem::Remainder;
 
 /// Components up to this size are solved densely: a million entries, and some 10⁸ operations.
 const DENSE: usize = 400;
@@ -11,7 +11,7 @@ const DENSE: usize = 400;
 /// known values. Large components are swept until no value changes by more than `precision` or by more than rounding. `budget`
 /// counts arcs down.
 pub fn solve(
-    problem: &Problem,
+    problem: &Remainder,
     policy: &[u32],
     constants: &[f64],
     x: &mut [f64],
@@ -50,7 +50,7 @@ pub fn solve(
 
 /// The equations of a policy.
 struct System<'a> {
-    problem: &'a Problem,
+    problem: &'a Remainder,
     policy: &'a [u32],
     constants: &'a [f64],
 }
@@ -58,7 +58,7 @@ struct System<'a> {
 /// Elimination without subtraction of probabilities (Grassmann, Taksar and Heyman): what leaves a state is a sum, and therefore
 /// accurate however rarely it happens.
 fn dense(
-    problem: &Problem,
+    problem: &Remainder,
     policy: &[u32],
     constants: &[f64],
     x: &mut [f64],

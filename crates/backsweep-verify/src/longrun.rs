@@ -13,7 +13,7 @@
 
 use crate::enclosure::{Enclosure, Guess};
 use crate::graph::Graph;
-use crate::problem::{Parts, Problem, Values};
+use crate::problem::{Remainder, RemainderParts, SplitValues};
 use crate::rows::Interval;
 use crate::undiscounted::solve;
 use backsweep_mdp::Direction;
@@ -31,10 +31,11 @@ pub fn average(graph: &Graph, rewards: &[Interval], direction: Direction, guess:
     let open: Vec<bool> = (0..n).map(|state| !graph.mdp.choices_of(state).is_empty()).collect();
     let nothing = vec![Interval::point(0.0); graph.mdp.n_choices()];
     let one = vec![false; n];
-    let parts = Parts { graph, open: &open, merged: &merged, one: &one, rewards: &nothing, stay: &stay };
+    let parts =
+        RemainderParts { graph, open: &open, merged: &merged, one: &one, rewards: &nothing, stay: &stay };
     let values: Vec<f64> = guess.values.iter().map(|value| sign * value).collect();
     let guess = Guess { values: &values, ..*guess };
-    let mut enclosure = solve(&Problem::new(&parts, |_| true), true, &guess);
+    let mut enclosure = solve(&Remainder::new(&parts, |_| true), true, &guess);
     (0..n).filter(|&state| !open[state]).for_each(|state| enclosure.fix(state, 0.0));
     with_signs(enclosure, sign)
 }
@@ -59,11 +60,12 @@ pub fn episode(graph: &Graph, rewards: &[Interval], direction: Direction, guess:
     let n_components = free.iter().flatten().max().map_or(0, |most| *most as usize + 1);
     let stay = vec![Some(Interval::point(0.0)); n_components];
     let one = vec![false; n];
-    let parts = Parts { graph, open: &open, merged: &free, one: &one, rewards: &rewards, stay: &stay };
+    let parts =
+        RemainderParts { graph, open: &open, merged: &free, one: &one, rewards: &rewards, stay: &stay };
     let stays = |choice: usize| graph.targets(choice).iter().all(|&target| finite[target as usize]);
     let values: Vec<f64> = guess.values.iter().map(|value| sign * value).collect();
     let guess = Guess { values: &values, ..*guess };
-    let mut enclosure = solve(&Problem::new(&parts, stays), true, &guess);
+    let mut enclosure = solve(&Remainder::new(&parts, stays), true, &guess);
     for state in (0..n).filter(|&state| !open[state]) {
         match () {
             () if rich[state] => enclosure.fix(state, f64::INFINITY),
@@ -131,8 +133,8 @@ fn gains(
     let mut found = vec![Interval { lo: f64::NEG_INFINITY, hi: f64::INFINITY }; n_components];
     let open: Vec<bool> = component.iter().map(Option::is_some).collect();
     let one = vec![false; component.len()];
-    let parts = Parts { graph, open: &open, merged, one: &one, rewards, stay: &[] };
-    let problem = Problem::new(&parts, |choice| graph.stays_in(component, choice));
+    let parts = RemainderParts { graph, open: &open, merged, one: &one, rewards, stay: &[] };
+    let problem = Remainder::new(&parts, |choice| graph.stays_in(component, choice));
     let n = problem.n_groups();
     let mut home = vec![0; n];
     for (state, group) in problem.group.iter().enumerate() {
@@ -140,7 +142,7 @@ fn gains(
             home[*group as usize] = component as usize;
         }
     }
-    let mut x = Values { large: vec![0.0; n + 2], small: vec![0.0; n + 2] };
+    let mut x = SplitValues { large: vec![0.0; n + 2], small: vec![0.0; n + 2] };
     let (mut best, mut first) = (vec![0.0; n], vec![f64::NAN; n_components]);
     let cost = (problem.targets.len() + problem.original.len()) as u64 + 1;
     loop {

@@ -2,10 +2,10 @@
 //! extra states, worth 0 and 1.
 
 use crate::graph::Graph;
-use crate::rows::{Interval, Sum, divided};
+use crate::rows::{Interval, RowSum, divided};
 
 /// The rest of a problem: groups of states and their choices.
-pub struct Problem {
+pub struct Remainder {
     /// The group of each state, if it is undecided.
     pub group: Vec<Option<u32>>,
     /// Where the choices of each group begin.
@@ -22,19 +22,19 @@ pub struct Problem {
     pub rewards: Vec<Interval>,
     /// The probability with which each choice ends the episode.
     pub missing: Vec<Interval>,
-    /// How far the probabilities of a choice may be off, for [`Sum::interval`].
+    /// How far the probabilities of a choice may be off, for [`RowSum::interval`].
     off: Vec<f64>,
 }
 
 /// Values as sums of a large and a small part: differences between nearly equal values keep their digits.
 #[derive(Clone)]
-pub struct Values {
+pub struct SplitValues {
     pub large: Vec<f64>,
     pub small: Vec<f64>,
 }
 
 /// The problem to solve.
-pub struct Parts<'a> {
+pub struct RemainderParts<'a> {
     pub graph: &'a Graph<'a>,
     /// The undecided states.
     pub open: &'a [bool],
@@ -48,9 +48,9 @@ pub struct Parts<'a> {
     pub stay: &'a [Option<Interval>],
 }
 
-impl Problem {
+impl Remainder {
     /// Adds the allowed choices, except those that stay in their group, where nothing happens.
-    pub fn new(parts: &Parts, allowed: impl Fn(usize) -> bool) -> Self {
+    pub fn new(parts: &RemainderParts, allowed: impl Fn(usize) -> bool) -> Self {
         let (graph, mdp) = (parts.graph, parts.graph.mdp);
         let n = mdp.n_states();
         let mut group = vec![None; n];
@@ -106,10 +106,10 @@ impl Problem {
         problem
     }
 
-    fn add(&mut self, parts: &Parts, choice: usize, n_groups: u32) {
+    fn add(&mut self, parts: &RemainderParts, choice: usize, n_groups: u32) {
         let mdp = parts.graph.mdp;
         let arcs = mdp.arcs_of(choice);
-        let mut sum = Sum::default();
+        let mut sum = RowSum::default();
         arcs.clone().for_each(|arc| sum.add(mdp.probabilities()[arc], 1.0));
         let sum = sum.interval(0.0);
         let ends = parts.graph.ends[choice];
@@ -147,13 +147,13 @@ impl Problem {
     }
 
     /// What a choice of a group is worth beyond the value of the group, with rounding counted.
-    pub fn gain(&self, group: usize, choice: usize, x: &Values) -> Interval {
+    pub fn gain(&self, group: usize, choice: usize, x: &SplitValues) -> Interval {
         self.drift(group, choice, x).plus(self.rewards[choice])
     }
 
     /// The same without the choice's reward.
-    pub fn drift(&self, group: usize, choice: usize, x: &Values) -> Interval {
-        let (mut large, mut small) = (Sum::default(), Sum::default());
+    pub fn drift(&self, group: usize, choice: usize, x: &SplitValues) -> Interval {
+        let (mut large, mut small) = (RowSum::default(), RowSum::default());
         let own = (x.large[group], x.small[group]);
         for arc in self.arcs_of(choice) {
             let (target, p) = (self.targets[arc] as usize, self.probabilities[arc]);

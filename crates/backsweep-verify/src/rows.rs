@@ -43,13 +43,13 @@ impl std::ops::Neg for Interval {
 /// A sum of products under construction. The exact sum of n products is within `(n + k) EPS Σ|p v|` of the computed one,
 /// where each factor p may itself be off by a relative `k EPS / 2`; underflow adds less than 1e-300.
 #[derive(Clone, Copy, Default)]
-pub struct Sum {
+pub struct RowSum {
     sum: f64,
     size: f64,
     n: f64,
 }
 
-impl Sum {
+impl RowSum {
     pub fn add(&mut self, p: f64, v: f64) {
         let product = p * v;
         self.sum += product;

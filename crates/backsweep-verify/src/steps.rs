@@ -1,7 +1,7 @@
 //! Enclosures of values over a number of steps: backward induction on intervals.
 
 use crate::enclosure::Enclosure;
-use crate::rows::{Interval, Sum, divided};
+use crate::rows::{Interval, RowSum, divided};
 use backsweep_mdp::Direction;
 use backsweep_mdp::Mdp;
 
@@ -57,7 +57,7 @@ impl Steps<'_> {
     }
 
     fn backup(&self, choice: usize, values: &[Interval]) -> Interval {
-        let (mut low, mut high) = (Sum::default(), Sum::default());
+        let (mut low, mut high) = (RowSum::default(), RowSum::default());
         let arcs = self.mdp.arcs_of(choice);
         for arc in arcs.clone() {
             let (p, next) = (self.mdp.probabilities()[arc], values[self.mdp.targets()[arc] as usize]);

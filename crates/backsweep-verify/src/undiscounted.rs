@@ -3,7 +3,7 @@
 use crate::enclosure::{Enclosure, Guess};
 use crate::graph::Graph;
 use crate::linear;
-use crate::problem::{Parts, Problem, Values};
+use crate::problem::{Remainder, RemainderParts, SplitValues};
 use crate::rows::Interval;
 use backsweep_mdp::Direction;
 
@@ -22,8 +22,9 @@ pub fn reach(graph: &Graph, direction: Direction, guess: &Guess) -> Enclosure {
     // For a minimum, the undecided part has no end component: a policy could stay in it and miss the goal for certain.
     let merged = if maximize { graph.end_components(&open, |_| true) } else { vec![None; open.len()] };
     let rewards = vec![Interval::point(0.0); graph.mdp.n_choices()];
-    let parts = Parts { graph, open: &open, merged: &merged, one: &certain, rewards: &rewards, stay: &[] };
-    let problem = Problem::new(&parts, |_| true);
+    let parts =
+        RemainderParts { graph, open: &open, merged: &merged, one: &certain, rewards: &rewards, stay: &[] };
+    let problem = Remainder::new(&parts, |_| true);
     let mut enclosure = solve(&problem, maximize, guess);
     for state in (0..open.len()).filter(|&state| !open[state]) {
         enclosure.fix(state, f64::from(u8::from(certain[state])));
@@ -46,8 +47,9 @@ pub fn total(graph: &Graph, rewards: &[Interval], direction: Direction, guess: &
     // For a maximum nothing leaves, and there is no end component: every policy reaches the goal.
     let free = |choice: usize| stays(choice) && rewards[choice].is_zero();
     let merged = if maximize { vec![None; n] } else { graph.end_components(&open, free) };
-    let parts = Parts { graph, open: &open, merged: &merged, one: &vec![false; n], rewards, stay: &[] };
-    let problem = Problem::new(&parts, stays);
+    let parts =
+        RemainderParts { graph, open: &open, merged: &merged, one: &vec![false; n], rewards, stay: &[] };
+    let problem = Remainder::new(&parts, stays);
     let mut enclosure = solve(&problem, maximize, guess);
     for state in (0..n).filter(|&state| !open[state]) {
         enclosure.fix(state, if graph.goal[state] { 0.0 } else { f64::INFINITY });
@@ -56,7 +58,7 @@ pub fn total(graph: &Graph, rewards: &[Interval], direction: Direction, guess: &
 }
 
 /// Encloses the values of a problem.
-pub fn solve(problem: &Problem, maximize: bool, guess: &Guess) -> Enclosure {
+pub fn solve(problem: &Remainder, maximize: bool, guess: &Guess) -> Enclosure {
     let n = problem.n_groups();
     let mut search =
         Search { problem, sign: if maximize { 1.0 } else { -1.0 }, budget: guess.budget, width: guess.width };
@@ -73,7 +75,7 @@ pub fn solve(problem: &Problem, maximize: bool, guess: &Guess) -> Enclosure {
         enclosure.remark = Some("found no policy that leaves the undecided states".to_owned());
         return enclosure;
     };
-    match search.enclose(&mut policy, Values { large, small: vec![0.0; n + 2] }) {
+    match search.enclose(&mut policy, SplitValues { large, small: vec![0.0; n + 2] }) {
         Ok((x, off)) => {
             for (state, group) in problem.group.iter().enumerate() {
                 if let Some(group) = group.map(|group| group as usize) {
@@ -88,7 +90,7 @@ pub fn solve(problem: &Problem, maximize: bool, guess: &Guess) -> Enclosure {
 }
 
 struct Search<'a> {
-    problem: &'a Problem,
+    problem: &'a Remainder,
     /// 1 for a maximum, −1 for a minimum.
     sign: f64,
     budget: u64,
@@ -150,9 +152,9 @@ impl Search<'_> {
     }
 
     /// Policy iteration, then a weight, then the proof: values, and how far they may be off.
-    fn enclose(&mut self, policy: &mut [u32], mut x: Values) -> Result<(Values, Vec<f64>), String> {
+    fn enclose(&mut self, policy: &mut [u32], mut x: SplitValues) -> Result<(SplitValues, Vec<f64>), String> {
         let mut precision = self.width / 100.0;
-        let mut best: Result<(Values, Vec<f64>), String> = Err("the budget is spent".to_owned());
+        let mut best: Result<(SplitValues, Vec<f64>), String> = Err("the budget is spent".to_owned());
         let mut narrowest = f64::INFINITY;
         for _ in 0..4 {
             self.improve(policy, &mut x, precision);
@@ -180,7 +182,7 @@ impl Search<'_> {
     }
 
     /// Policy iteration in ordinary arithmetic.
-    fn improve(&mut self, policy: &mut [u32], x: &mut Values, precision: f64) {
+    fn improve(&mut self, policy: &mut [u32], x: &mut SplitValues, precision: f64) {
         for _ in 0..ROUNDS {
             x.small.fill(0.0);
             let constants: Vec<f64> =
@@ -211,7 +213,7 @@ impl Search<'_> {
     }
 
     /// Finds the small parts: what the policy gains over the large ones, added up along its way.
-    fn refine(&mut self, policy: &[u32], x: &mut Values, precision: f64) {
+    fn refine(&mut self, policy: &[u32], x: &mut SplitValues, precision: f64) {
         x.small.fill(0.0);
         let gains: Vec<f64> =
             (0..policy.len()).map(|g| middle(self.problem.gain(g, policy[g] as usize, x))).collect();
@@ -223,7 +225,7 @@ impl Search<'_> {
     }
 
     /// How far values may be off: errors per step added up along the way of the slowest policy that is nearly best.
-    fn off(&mut self, policy: &[u32], x: &Values) -> Result<Vec<f64>, String> {
+    fn off(&mut self, policy: &[u32], x: &SplitValues) -> Result<Vec<f64>, String> {
         let n = policy.len();
         let size = |gain: Interval| gain.hi.abs().max(gain.lo.abs());
         let mut errors: Vec<f64> =
@@ -239,7 +241,7 @@ impl Search<'_> {
             if off.iter().any(|off| !(off.is_finite() && *off >= 0.0)) {
                 return Err("nearly best choices never leave the undecided states".to_owned());
             }
-            let lifted = Values { large: off.clone(), small: vec![0.0; n + 2] };
+            let lifted = SplitValues { large: off.clone(), small: vec![0.0; n + 2] };
             let mut changed = false;
             for (group, taken) in slow.iter_mut().enumerate() {
                 let mut most = self.problem.drift(group, *taken as usize, &lifted).hi;
@@ -262,13 +264,13 @@ impl Search<'_> {
     }
 
     /// Whether a choice is so nearly best that errors have to be counted along it.
-    fn is_near(&self, group: usize, choice: usize, x: &Values, off: f64) -> bool {
+    fn is_near(&self, group: usize, choice: usize, x: &SplitValues, off: f64) -> bool {
         let gain = self.problem.gain(group, choice, x);
         self.best_case(gain) >= -(4.0 * off).max(self.width / 4.0)
     }
 
     /// Makes x ± off satisfy every inequality that it needs; returns what is added and subtracted.
-    fn prove(&self, policy: &[u32], x: &Values, mut off: Vec<f64>) -> Result<Vec<f64>, String> {
+    fn prove(&self, policy: &[u32], x: &SplitValues, mut off: Vec<f64>) -> Result<Vec<f64>, String> {
         let n = policy.len();
         let lifted = |off: &[f64], sign: f64| {
             let mut lifted = x.clone();
@@ -277,8 +279,8 @@ impl Search<'_> {
         };
         for _ in 0..8 {
             let (lo, hi) = (lifted(&off, -1.0), lifted(&off, 1.0));
-            let own = |x: &Values, side: f64| (0..n).all(|g| self.holds(g, policy[g] as usize, x, side));
-            let all = |x: &Values, side: f64| {
+            let own = |x: &SplitValues, side: f64| (0..n).all(|g| self.holds(g, policy[g] as usize, x, side));
+            let all = |x: &SplitValues, side: f64| {
                 (0..n).all(|group| {
                     self.problem.choices_of(group).all(|choice| self.holds(group, choice, x, side))
                 })
@@ -300,7 +302,7 @@ impl Search<'_> {
     }
 
     /// `side` 1: x is at least the value of the choice; −1: at most.
-    fn holds(&self, group: usize, choice: usize, x: &Values, side: f64) -> bool {
+    fn holds(&self, group: usize, choice: usize, x: &SplitValues, side: f64) -> bool {
         let gain = self.problem.gain(group, choice, x);
         if side > 0.0 { gain.hi <= 0.0 } else { gain.lo >= 0.0 }
     }

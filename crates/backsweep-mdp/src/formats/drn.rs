@@ -5,7 +5,7 @@ mod write;
 pub use write::write;
 
 use super::number;
-use super::text::{Line, Lines, Words, count};
+use super::text::{TextLine, TextLines, Words, count};
 use crate::formats::Dropped;
 use crate::{Error, INIT, Label, Mdp, ReadMdp, Result, Rewards};
 use std::collections::HashMap;
@@ -17,8 +17,8 @@ const NO_LABEL: &str = "__NOLABEL__";
 
 /// Reads a model.
 pub fn read(path: &Path, input: impl BufRead) -> Result<ReadMdp> {
-    let mut lines = Lines::new(path, input);
-    let mut model = Reader::default();
+    let mut lines = TextLines::new(path, input);
+    let mut model = DrnReader::default();
     model.header(&mut lines)?;
     loop {
         match lines.read()? {
@@ -31,7 +31,7 @@ pub fn read(path: &Path, input: impl BufRead) -> Result<ReadMdp> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct DrnReader {
     mdp: Mdp,
     n_states: usize,
     n_choices: Option<u64>,
@@ -44,8 +44,8 @@ struct Reader {
     warnings: Vec<String>,
 }
 
-impl Reader {
-    fn header(&mut self, lines: &mut Lines) -> Result<()> {
+impl DrnReader {
+    fn header(&mut self, lines: &mut TextLines) -> Result<()> {
         let (mut has_type, mut has_states) = (false, false);
         loop {
             let Some(line) = lines.read()? else { return Err(lines.ended("a section @model")) };
@@ -98,7 +98,7 @@ impl Reader {
     }
 
     /// Lines such as `$0 : 1/3`, as long as they begin with `$`.
-    fn placeholders(&mut self, lines: &mut Lines) -> Result<()> {
+    fn placeholders(&mut self, lines: &mut TextLines) -> Result<()> {
         while lines.peek()? == Some(b'$') {
             let Some(line) = lines.read()? else { break };
             let (name, value) =
@@ -110,7 +110,7 @@ impl Reader {
         Ok(())
     }
 
-    fn line(&mut self, line: &Line) -> Result<()> {
+    fn line(&mut self, line: &TextLine) -> Result<()> {
         let mut words = line.words();
         match words.clone().word() {
             "" => Ok(()),
@@ -141,7 +141,7 @@ impl Reader {
         }
     }
 
-    fn state(&mut self, line: &Line, mut words: Words) -> Result<()> {
+    fn state(&mut self, line: &TextLine, mut words: Words) -> Result<()> {
         self.end_state();
         self.in_state = true;
         let state = self.mdp.choices.len() - 1;
@@ -173,7 +173,7 @@ impl Reader {
         self.labels(line, rest, state as u32)
     }
 
-    fn labels(&mut self, line: &Line, mut rest: &str, state: u32) -> Result<()> {
+    fn labels(&mut self, line: &TextLine, mut rest: &str, state: u32) -> Result<()> {
         loop {
             rest = rest.trim_start();
             if rest.is_empty() {
@@ -205,7 +205,7 @@ impl Reader {
         }
     }
 
-    fn action(&mut self, line: &Line, words: Words) -> Result<()> {
+    fn action(&mut self, line: &TextLine, words: Words) -> Result<()> {
         if !self.in_state {
             return Err(line.error(line.text, "found an action before the first state"));
         }
@@ -230,7 +230,7 @@ impl Reader {
         Ok(())
     }
 
-    fn begin_choice(&mut self, line: &Line, name: &str) -> Result<()> {
+    fn begin_choice(&mut self, line: &TextLine, name: &str) -> Result<()> {
         self.end_choice();
         let within = self.mdp.arcs.len() as u32 - 1 - self.mdp.choices[self.mdp.choices.len() - 1];
         if self.mdp.chain && within > 0 {
@@ -241,7 +241,7 @@ impl Reader {
         Ok(())
     }
 
-    fn transition(&mut self, line: &Line, mut words: Words) -> Result<()> {
+    fn transition(&mut self, line: &TextLine, mut words: Words) -> Result<()> {
         if !self.in_state {
             return Err(line.unexpected(line.text.trim(), "'state 0'"));
         }
@@ -269,7 +269,7 @@ impl Reader {
         Ok(())
     }
 
-    fn value(&self, line: &Line, text: &str, expected: &str) -> Result<f64> {
+    fn value(&self, line: &TextLine, text: &str, expected: &str) -> Result<f64> {
         if text.starts_with('$') {
             return self
                 .placeholders
@@ -281,7 +281,7 @@ impl Reader {
     }
 
     /// The values within brackets, and what follows.
-    fn rewards<'a>(&self, line: &Line, text: &'a str) -> Result<(Vec<f64>, &'a str)> {
+    fn rewards<'a>(&self, line: &TextLine, text: &'a str) -> Result<(Vec<f64>, &'a str)> {
         let (within, after) =
             text[1..].split_once(']').ok_or_else(|| line.unexpected(text, "rewards up to ']'"))?;
         let values = within.split(',').map(|value| self.value(line, value.trim(), "a reward"));
@@ -296,7 +296,7 @@ impl Reader {
         &mut self.mdp.rewards[i]
     }
 
-    fn finish(mut self, lines: &Lines) -> Result<ReadMdp> {
+    fn finish(mut self, lines: &TextLines) -> Result<ReadMdp> {
         let (n_states, n_choices) = (self.mdp.n_states(), self.mdp.n_choices());
         if n_states != self.n_states {
             return Err(
@@ -329,7 +329,7 @@ impl Reader {
 }
 
 /// Whether the type is a Markov chain.
-fn kind(line: &Line, name: &str) -> Result<bool> {
+fn kind(line: &TextLine, name: &str) -> Result<bool> {
     match name {
         "DTMC" => Ok(true),
         "MDP" => Ok(false),
@@ -338,7 +338,7 @@ fn kind(line: &Line, name: &str) -> Result<bool> {
 }
 
 /// The number in the next line, and the error if it is too large.
-fn number_below(lines: &mut Lines, what: &str) -> Result<(u64, Error)> {
+fn number_below(lines: &mut TextLines, what: &str) -> Result<(u64, Error)> {
     let Some(line) = lines.read()? else { return Err(lines.ended(what)) };
     let mut words = line.words();
     let n = words.whole(what)?;

@@ -9,7 +9,7 @@ mod write;
 
 pub use write::write;
 
-use super::text::Lines;
+use super::text::TextLines;
 use crate::formats::open;
 use crate::{Mdp, ReadMdp, Result};
 use std::ffi::OsStr;
@@ -19,18 +19,18 @@ use std::path::{Path, PathBuf};
 /// Reads a model and the files next to it.
 pub fn read(path: &Path, input: impl BufRead) -> Result<ReadMdp> {
     let mut warnings = Vec::new();
-    let mut mdp = transitions::read(Lines::new(path, input), &mut warnings)?;
+    let mut mdp = transitions::read(TextLines::new(path, input), &mut warnings)?;
     // What follows looks up states and choices, which is safe only in consistent arrays.
     mdp.check().map_err(|error| error.within(path.display()))?;
     let beside = |extension: &str| Some(path.with_extension(extension)).filter(|path| path.is_file());
     if let Some(path) = beside("lab") {
-        labels::read(Lines::new(&path, buffered(&path)?), &mut mdp)?;
+        labels::read(TextLines::new(&path, buffered(&path)?), &mut mdp)?;
     }
     if let Some(path) = beside("sta") {
-        mdp.state_names = labels::read_states(Lines::new(&path, buffered(&path)?), mdp.n_states())?;
+        mdp.state_names = labels::read_states(TextLines::new(&path, buffered(&path)?), mdp.n_states())?;
     }
     for (name, path) in reward_files(path) {
-        rewards::read(&name, Lines::new(&path, buffered(&path)?), &path, &mut mdp)?;
+        rewards::read(&name, TextLines::new(&path, buffered(&path)?), &path, &mut mdp)?;
     }
     Ok(ReadMdp { mdp, warnings })
 }

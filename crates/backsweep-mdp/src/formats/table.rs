@@ -9,7 +9,7 @@ mod build;
 use super::number;
 use crate::formats::replace;
 use crate::{Error, Mdp, ReadMdp, Result};
-use build::{Row, Table};
+use build::{CsvModel, TransitionRow};
 use csv::StringRecord;
 use std::io::BufRead;
 use std::path::Path;
@@ -18,8 +18,8 @@ use std::path::Path;
 pub fn read(path: &Path, input: impl BufRead) -> Result<ReadMdp> {
     let mut reader =
         csv::ReaderBuilder::new().trim(csv::Trim::Headers).buffer_capacity(1 << 16).from_reader(input);
-    let columns = Columns::new(path, reader.headers().map_err(|error| refused(path, &error))?)?;
-    let mut table = Table::default();
+    let columns = TransitionFields::new(path, reader.headers().map_err(|error| refused(path, &error))?)?;
+    let mut table = CsvModel::default();
     let mut record = StringRecord::new();
     let mut n_zero = 0u64;
     while reader.read_record(&mut record).map_err(|error| refused(path, &error))? {
@@ -58,7 +58,7 @@ pub fn read(path: &Path, input: impl BufRead) -> Result<ReadMdp> {
             return Err(found(columns.next_state, "a name: the row is not terminated"));
         }
         n_zero += u64::from(probability == 0.0);
-        let row = Row {
+        let row = TransitionRow {
             state: record[columns.state].trim(),
             action: record[columns.action].trim(),
             next: (!terminated).then(|| record[columns.next_state].trim()),
@@ -88,7 +88,7 @@ fn refused(path: &Path, error: &csv::Error) -> Error {
 }
 
 /// Where the columns are.
-struct Columns {
+struct TransitionFields {
     state: usize,
     action: usize,
     next_state: usize,
@@ -97,7 +97,7 @@ struct Columns {
     terminated: Option<usize>,
 }
 
-impl Columns {
+impl TransitionFields {
     fn new(path: &Path, header: &StringRecord) -> Result<Self> {
         let find = |names: &[&str]| {
             header.iter().position(|column| names.iter().any(|name| column.eq_ignore_ascii_case(name)))

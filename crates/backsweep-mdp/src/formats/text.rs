@@ -9,25 +9,25 @@ use std::path::Path;
 const MAX_LINE: u64 = 1 << 24;
 
 /// The lines of a file.
-pub struct Lines<'a> {
+pub struct TextLines<'a> {
     path: &'a Path,
     input: Box<dyn BufRead + 'a>,
     bytes: Vec<u8>,
     number: usize,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> TextLines<'a> {
     pub fn new(path: &'a Path, input: impl BufRead + 'a) -> Self {
         Self { path, input: Box::new(input), bytes: Vec::new(), number: 0 }
     }
 
     /// The next line, without its end; `None` at the end of the file.
-    pub fn read(&mut self) -> Result<Option<Line<'_>>> {
+    pub fn read(&mut self) -> Result<Option<TextLine<'_>>> {
         if self.fill()? { self.line().map(Some) } else { Ok(None) }
     }
 
     /// The next line that is neither empty nor a comment, which begins with `#`.
-    pub fn read_data(&mut self) -> Result<Option<Line<'_>>> {
+    pub fn read_data(&mut self) -> Result<Option<TextLine<'_>>> {
         while self.fill()? {
             match self.bytes.trim_ascii_end().first() {
                 None | Some(b'#') => {}
@@ -52,12 +52,12 @@ impl<'a> Lines<'a> {
         Ok(n > 0)
     }
 
-    fn line(&self) -> Result<Line<'_>> {
+    fn line(&self) -> Result<TextLine<'_>> {
         let text = std::str::from_utf8(&self.bytes).map_err(|error| {
             let place = format!("{}:{}:{}", self.path.display(), self.number, error.valid_up_to() + 1);
             Error::new(place, "the text is not UTF-8")
         })?;
-        Ok(Line { path: self.path, number: self.number, text: text.trim_end() })
+        Ok(TextLine { path: self.path, number: self.number, text: text.trim_end() })
     }
 
     /// The first byte of the next line.
@@ -77,13 +77,13 @@ impl<'a> Lines<'a> {
 
 /// One line.
 #[derive(Clone, Copy)]
-pub struct Line<'a> {
+pub struct TextLine<'a> {
     path: &'a Path,
     pub number: usize,
     pub text: &'a str,
 }
 
-impl<'a> Line<'a> {
+impl<'a> TextLine<'a> {
     /// An error at a part of this line.
     pub fn error(&self, part: &str, problem: impl Into<String>) -> Error {
         let column =
@@ -110,7 +110,7 @@ impl<'a> Line<'a> {
 /// Iterates over the words of a line.
 #[derive(Clone)]
 pub struct Words<'a> {
-    line: Line<'a>,
+    line: TextLine<'a>,
     rest: &'a str,
 }
 

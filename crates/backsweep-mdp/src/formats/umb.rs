@@ -11,7 +11,7 @@ pub use write::write;
 
 use crate::{Error, Label, Mdp, ReadMdp, Result, Rewards};
 use arrays::{bits, ids, names, numbers};
-use index::{Annotation, Index, Item, Numbers};
+use index::{Annotation, Index, Item, NumberType};
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::path::Path;

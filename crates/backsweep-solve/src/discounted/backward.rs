@@ -4,7 +4,7 @@
 //! its own backup up to rounding, so one pass is enough: the residual is the rounding itself. It reads every arc once and
 //! aborts at the first arc to a state not yet known; on models with cycles, trying costs next to nothing.
 
-use super::model::Model;
+use super::model::FlatModel;
 use super::proof::{self, Shift};
 use backsweep_mdp::NO_CHOICE;
 
@@ -17,7 +17,7 @@ pub(crate) struct Pass {
 impl Pass {
     /// Bounds on the true values. The four extra roundings of the division are those of the numerator, of the denominator
     /// (two, relative to 1) and of the quotient.
-    pub fn shift(&self, model: &Model) -> Shift {
+    pub fn shift(&self, model: &FlatModel) -> Shift {
         let rounding = 2.0 * model.rounding(proof::largest(&self.values));
         Shift::from_residual(model, -rounding, rounding)
     }
@@ -25,7 +25,7 @@ impl Pass {
 
 /// The orders in which a pass is tried.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Order<'a> {
+pub(crate) enum TopologicalOrder<'a> {
     /// From the last state to the first.
     Down,
     /// From the first state to the last.
@@ -35,15 +35,15 @@ pub(crate) enum Order<'a> {
 }
 
 /// Solves the model in one pass, or gives up at the first state with a successor that comes later.
-pub(crate) fn pass(model: &Model, order: Order, stop: &dyn Fn() -> bool) -> Option<Pass> {
+pub(crate) fn pass(model: &FlatModel, order: TopologicalOrder, stop: &dyn Fn() -> bool) -> Option<Pass> {
     let n = model.n_states();
     // An unknown value is NaN and makes every sum that uses it NaN: no test per arc.
     let mut pass = Pass { values: vec![f64::NAN; n], policy: vec![NO_CHOICE; n] };
     for i in 0..n {
         let state = match order {
-            Order::Down => n - 1 - i,
-            Order::Up => i,
-            Order::Given(order) => order[i] as usize,
+            TopologicalOrder::Down => n - 1 - i,
+            TopologicalOrder::Up => i,
+            TopologicalOrder::Given(order) => order[i] as usize,
         };
         let (value, choice) = match backup(model, state, &pass.values) {
             Some(best) => best,
@@ -60,7 +60,7 @@ pub(crate) fn pass(model: &Model, order: Order, stop: &dyn Fn() -> bool) -> Opti
 
 /// The best choice, or nothing if a successor is unknown.
 #[inline(always)]
-fn backup(model: &Model, state: usize, values: &[f64]) -> Option<(f64, u32)> {
+fn backup(model: &FlatModel, state: usize, values: &[f64]) -> Option<(f64, u32)> {
     let choices = model.choices_of(state);
     if choices.is_empty() {
         return Some((0.0, NO_CHOICE));
@@ -78,7 +78,7 @@ fn backup(model: &Model, state: usize, values: &[f64]) -> Option<(f64, u32)> {
 
 /// The same where choices may return to their own state; nothing if another successor is unknown.
 #[cold]
-pub(crate) fn backup_with_loops(model: &Model, state: usize, values: &[f64]) -> Option<(f64, u32)> {
+pub(crate) fn backup_with_loops(model: &FlatModel, state: usize, values: &[f64]) -> Option<(f64, u32)> {
     let mut best = (f64::NEG_INFINITY, NO_CHOICE);
     if model.choices_of(state).is_empty() {
         return Some((0.0, NO_CHOICE));

@@ -1,14 +1,14 @@
 //! Strongly connected components, successors first: each is a separate model once the values it leads to are known.
 
-use super::backward::{self, Order};
-use super::model::Model;
+use super::backward::{self, TopologicalOrder};
+use super::model::FlatModel;
 use super::proof::Shift;
-use super::sweeps::{End, Goal, Reached, full_sweep};
+use super::sweeps::{Goal, Reached, SweepEnd, full_sweep};
 use crate::scc::Components;
 use backsweep_mdp::NO_CHOICE;
 
 /// The components of all choices' arcs together.
-pub(crate) fn find(model: &Model) -> Components {
+pub(crate) fn find(model: &FlatModel) -> Components {
     Components::find(model.n_states(), |_| true, |s| model.arcs_of_state(s), |a| model.targets[a])
 }
 
@@ -20,15 +20,15 @@ pub(crate) fn largest_share(components: &Components, n_states: usize) -> f64 {
 
 /// Solves component by component; `solve` is for those with more than one state. A last sweep over everything proves it.
 pub(crate) fn iterate(
-    model: &Model,
+    model: &FlatModel,
     components: &Components,
     goal: &Goal,
-    solve: &mut dyn FnMut(&Model, &Goal) -> Reached,
+    solve: &mut dyn FnMut(&FlatModel, &Goal) -> Reached,
 ) -> Reached {
     let n = model.n_states();
     let mut values = vec![0.0; n];
     let mut iterations = 1;
-    let mut part = Part::default();
+    let mut part = ComponentModel::default();
     let mut place = vec![u32::MAX; n];
     for component in 0..components.len() {
         let states = components.states_of(component);
@@ -54,16 +54,16 @@ pub(crate) fn iterate(
     let change = full_sweep(model, &values, &mut next, &mut policy, goal.threads);
     let shift = Shift::after_sweep(model, &next, change);
     let end = match shift.width() <= goal.width {
-        true => End::Converged,
-        false if (goal.stop)() => End::Stopped,
-        false => End::Slow,
+        true => SweepEnd::Converged,
+        false if (goal.stop)() => SweepEnd::Stopped,
+        false => SweepEnd::Slow,
     };
     Reached { values: next, policy, shift, iterations, end }
 }
 
 /// The rows of one component; what its choices earn outside becomes part of their rewards.
 #[derive(Default)]
-struct Part {
+struct ComponentModel {
     choices: Vec<u32>,
     arcs: Vec<u32>,
     targets: Vec<u32>,
@@ -71,8 +71,8 @@ struct Part {
     rewards: Vec<f64>,
 }
 
-impl Part {
-    fn fill(&mut self, model: &Model, states: &[u32], place: &mut [u32], values: &[f64]) {
+impl ComponentModel {
+    fn fill(&mut self, model: &FlatModel, states: &[u32], place: &mut [u32], values: &[f64]) {
         for list in [&mut self.choices, &mut self.arcs, &mut self.targets] {
             list.clear();
         }
@@ -105,13 +105,13 @@ impl Part {
         }
     }
 
-    fn model<'a>(&'a self, whole: &Model) -> Model<'a> {
+    fn model<'a>(&'a self, whole: &FlatModel) -> FlatModel<'a> {
         let mut facts = whole.facts;
         facts.has_terminal = false;
         facts.largest_reward = self.rewards.iter().fold(0.0, |most, r| r.abs().max(most));
         // Mass that leaves the component is lost to it.
         facts.least_mass = 0.0;
-        Model {
+        FlatModel {
             choices: &self.choices,
             arcs: &self.arcs,
             targets: &self.targets,
@@ -126,9 +126,9 @@ impl Part {
 }
 
 /// A model whose components are single states is solved by one pass in their order.
-pub(crate) fn pass(model: &Model, components: &Components, goal: &Goal) -> Option<Reached> {
-    let pass = backward::pass(model, Order::Given(&components.states), goal.stop)?;
+pub(crate) fn pass(model: &FlatModel, components: &Components, goal: &Goal) -> Option<Reached> {
+    let pass = backward::pass(model, TopologicalOrder::Given(&components.states), goal.stop)?;
     let shift = pass.shift(model);
-    let end = if shift.width() <= goal.width { End::Converged } else { End::Rounding };
+    let end = if shift.width() <= goal.width { SweepEnd::Converged } else { SweepEnd::Rounding };
     Some(Reached { values: pass.values, policy: pass.policy, shift, iterations: 1, end })
 }

@@ -6,9 +6,9 @@
 //! each state, the numbers down to the lowest that it shares an arc with. Cost per evaluation: the sum of squares of these
 //! widths, so the method suits corridors and other narrow models, at any discount.
 
-use super::model::Model;
+use super::model::FlatModel;
 use super::proof::Shift;
-use super::sweeps::{End, Goal, Progress, Reached, full_sweep};
+use super::sweeps::{Goal, Reached, SweepEnd, SweepProgress, full_sweep};
 use backsweep_mdp::NO_CHOICE;
 
 /// For each state, the lowest number that elimination couples it with; itself if none.
@@ -18,7 +18,7 @@ pub(crate) struct Envelope {
 
 impl Envelope {
     /// Linear in the model.
-    pub fn new(model: &Model) -> Self {
+    pub fn new(model: &FlatModel) -> Self {
         let n = model.n_states();
         let mut lowest: Vec<u32> = (0..n as u32).collect();
         for state in 0..n {
@@ -78,7 +78,7 @@ impl<'a> Factors<'a> {
     }
 
     /// Eliminates the chain of a policy; `false` if stopped.
-    fn eliminate(&mut self, model: &Model, policy: &[u32], stop: &dyn Fn() -> bool) -> bool {
+    fn eliminate(&mut self, model: &FlatModel, policy: &[u32], stop: &dyn Fn() -> bool) -> bool {
         self.fill(model, policy);
         let mut work = 0_usize;
         for k in (0..policy.len()).rev() {
@@ -111,7 +111,7 @@ impl<'a> Factors<'a> {
         true
     }
 
-    fn fill(&mut self, model: &Model, policy: &[u32]) {
+    fn fill(&mut self, model: &FlatModel, policy: &[u32]) {
         self.rows.fill(0.0);
         self.columns.fill(0.0);
         for (state, &choice) in policy.iter().enumerate() {
@@ -165,7 +165,7 @@ fn add_multiple(to: &mut [f64], factor: f64, from: &[f64]) {
 /// Policy iteration from `values`. Each round corrects the values by what their residual is worth in the long run, which
 /// both evaluates a new policy and refines the values of an old one.
 pub(crate) fn policy_iteration(
-    model: &Model,
+    model: &FlatModel,
     mut values: Vec<f64>,
     envelope: &Envelope,
     goal: &Goal,
@@ -175,7 +175,7 @@ pub(crate) fn policy_iteration(
     let mut policy = vec![NO_CHOICE; n];
     let mut eliminated: Vec<u32> = Vec::new();
     let mut factors = Factors::new(envelope);
-    let mut progress = Progress::default();
+    let mut progress = SweepProgress::default();
     let mut iterations = 0;
     loop {
         // In-place sweeps first: a choice that only pays once its neighbour has changed too moves all the way in one sweep,
@@ -190,7 +190,7 @@ pub(crate) fn policy_iteration(
         }
         if policy != eliminated {
             if !factors.eliminate(model, &policy, goal.stop) {
-                return Reached { values: next, policy, shift, iterations, end: End::Stopped };
+                return Reached { values: next, policy, shift, iterations, end: SweepEnd::Stopped };
             }
             eliminated.clone_from(&policy);
         }
@@ -202,7 +202,7 @@ pub(crate) fn policy_iteration(
 }
 
 /// One sweep in place from the last state to the first, and one back.
-pub(crate) fn down_and_up(model: &Model, values: &mut [f64]) {
+pub(crate) fn down_and_up(model: &FlatModel, values: &mut [f64]) {
     let n = values.len();
     for state in (0..n).rev().chain(0..n) {
         values[state] = model.backup(state, values).0;

@@ -6,9 +6,9 @@
 //! lower bound: from above, a state would be drawn to values further out that are still too high, and those sink only one
 //! reward per sweep (500 x 500 maze: 16 sweeps over all choices and 25 over the policy instead of 30 and 129).
 
-use super::model::Model;
-use super::proof::{self, Change, Shift};
-use super::sweeps::{End, Goal, PolicyRows, Progress, Reached};
+use super::model::FlatModel;
+use super::proof::{self, Shift, ValueChange};
+use super::sweeps::{Goal, PolicyRows, Reached, SweepEnd, SweepProgress};
 use backsweep_mdp::NO_CHOICE;
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ const PARTIAL_SWEEPS: usize = 5;
 const PASSES: u32 = 100;
 
 /// A value that no state falls below, for a start from below; 0 for ends.
-pub(crate) fn values_from_below(model: &Model) -> Vec<f64> {
+pub(crate) fn values_from_below(model: &FlatModel) -> Vec<f64> {
     let best = |s: usize| {
         model.choices_of(s).map(|c| model.sign * model.rewards[c]).fold(f64::NEG_INFINITY, f64::max)
     };
@@ -30,22 +30,22 @@ pub(crate) fn values_from_below(model: &Model) -> Vec<f64> {
 }
 
 /// Modified policy iteration in place, in ascending order, in windows of `window` states.
-pub(crate) fn iterate(model: &Model, mut values: Vec<f64>, window: usize, goal: &Goal) -> Reached {
+pub(crate) fn iterate(model: &FlatModel, mut values: Vec<f64>, window: usize, goal: &Goal) -> Reached {
     let n = model.n_states();
     let factor = model.facts.most_factor(model.discount);
     // The change per sweep at which the interval is narrow enough, whatever the signs.
     let enough = 0.49 * goal.width * (1.0 - factor) / factor.max(0.1);
     let mut settled = enough.max(1e-7 * model.largest_value());
     let mut work =
-        Work { policy: vec![NO_CHOICE; n], rows: PolicyRows::default(), spent: 0.0, iterations: 0 };
-    let mut progress = Progress::default();
+        Workspace { policy: vec![NO_CHOICE; n], rows: PolicyRows::default(), spent: 0.0, iterations: 0 };
+    let mut progress = SweepProgress::default();
     let mut overlap = window < n;
     let mut passes = 0;
     loop {
         passes += 1;
         // Below half of what rounding may cause there is nothing to gain.
         settled = settled.max(0.5 * model.rounding(proof::largest(&values)));
-        let mut change = Change::NONE;
+        let mut change = ValueChange::NONE;
         let mut clean = !overlap;
         let step = if overlap { window.div_ceil(2) } else { window };
         let mut first = 0;
@@ -69,9 +69,9 @@ pub(crate) fn iterate(model: &Model, mut values: Vec<f64>, window: usize, goal: 
             }
             let shift = Shift::after_sweep_in_place(model, &values, change);
             let end = match shift.width() <= goal.width {
-                true => End::Converged,
-                false if stopped => End::Stopped,
-                false => End::Slow,
+                true => SweepEnd::Converged,
+                false if stopped => SweepEnd::Stopped,
+                false => SweepEnd::Slow,
             };
             return work.finish(values, shift, end);
         }
@@ -90,7 +90,7 @@ pub(crate) fn iterate(model: &Model, mut values: Vec<f64>, window: usize, goal: 
     }
 }
 
-struct Work {
+struct Workspace {
     policy: Vec<u32>,
     rows: PolicyRows,
     /// Work done, in sweeps over all choices.
@@ -98,16 +98,16 @@ struct Work {
     iterations: u64,
 }
 
-impl Work {
+impl Workspace {
     /// Sweeps a window until it changes by at most `settled`. Returns the first sweep's change and whether more followed.
     fn settle(
         &mut self,
-        model: &Model,
+        model: &FlatModel,
         values: &mut [f64],
         window: Range<usize>,
         settled: f64,
         goal: &Goal,
-    ) -> (Change, bool) {
+    ) -> (ValueChange, bool) {
         let first = self.sweep(model, values, window.clone());
         let mut change = first;
         let mut again = false;
@@ -136,8 +136,8 @@ impl Work {
     }
 
     /// One sweep in place over all choices of some states.
-    fn sweep(&mut self, model: &Model, values: &mut [f64], states: Range<usize>) -> Change {
-        let mut change = Change::NONE;
+    fn sweep(&mut self, model: &FlatModel, values: &mut [f64], states: Range<usize>) -> ValueChange {
+        let mut change = ValueChange::NONE;
         self.spent += states.len() as f64 / values.len() as f64;
         self.iterations += 1;
         for state in states {
@@ -149,7 +149,7 @@ impl Work {
         change
     }
 
-    fn finish(self, values: Vec<f64>, shift: Shift, end: End) -> Reached {
+    fn finish(self, values: Vec<f64>, shift: Shift, end: SweepEnd) -> Reached {
         Reached { values, policy: self.policy, shift, iterations: self.iterations, end }
     }
 }

@@ -6,21 +6,21 @@
 //! discarded. The bound comes only from the sweep over all choices.
 
 use super::elimination::down_and_up;
-use super::model::Model;
+use super::model::FlatModel;
 use super::proof::Shift;
-use super::sweeps::{Goal, PolicyRows, Progress, Reached, full_sweep, policy_sweep};
+use super::sweeps::{Goal, PolicyRows, Reached, SweepProgress, full_sweep, policy_sweep};
 use backsweep_mdp::NO_CHOICE;
 
 /// Initial iterations of BiCGSTAB per round; doubled whenever they were too few.
 const ITERATIONS: usize = 200;
 
 /// Policy iteration from `values`.
-pub(crate) fn iterate(model: &Model, mut values: Vec<f64>, goal: &Goal) -> Reached {
+pub(crate) fn iterate(model: &FlatModel, mut values: Vec<f64>, goal: &Goal) -> Reached {
     let n = model.n_states();
     let mut next = vec![0.0; n];
     let mut policy = vec![NO_CHOICE; n];
     let mut rows = PolicyRows::default();
-    let mut progress = Progress::default();
+    let mut progress = SweepProgress::default();
     let mut iterations = 0;
     let mut allowance = ITERATIONS;
     let farthest = model.largest_value();
@@ -39,7 +39,8 @@ pub(crate) fn iterate(model: &Model, mut values: Vec<f64>, goal: &Goal) -> Reach
         // Where nothing ends, the slowest part of the residual is the same everywhere and has a closed form.
         let everywhere = if shiftable { change.least + (change.most - change.least) / 2.0 } else { 0.0 };
         let residual: Vec<f64> = next.iter().zip(&values).map(|(next, v)| next - v - everywhere).collect();
-        let mut chain = Chain { rows: &rows, discount: model.discount, threads: goal.threads, n_products: 0 };
+        let mut chain =
+            PolicyChain { rows: &rows, discount: model.discount, threads: goal.threads, n_products: 0 };
         let worth = chain.solve(residual, allowance, goal.stop);
         iterations += chain.n_products;
         match worth {
@@ -58,14 +59,14 @@ pub(crate) fn iterate(model: &Model, mut values: Vec<f64>, goal: &Goal) -> Reach
 }
 
 /// I - discount P of a policy.
-struct Chain<'a> {
+struct PolicyChain<'a> {
     rows: &'a PolicyRows,
     discount: f64,
     threads: usize,
     n_products: u64,
 }
 
-impl Chain<'_> {
+impl PolicyChain<'_> {
     fn product(&mut self, x: &[f64]) -> Vec<f64> {
         let mut y = vec![0.0; x.len()];
         policy_sweep(self.rows, self.discount, x, &mut y, self.threads);

@@ -23,7 +23,7 @@ pub(crate) const LANES: usize = 4;
 
 /// Flat arrays of a model with the numbers that every bound needs.
 #[derive(Clone, Copy)]
-pub(crate) struct Model<'a> {
+pub(crate) struct FlatModel<'a> {
     pub choices: &'a [u32],
     pub arcs: &'a [u32],
     pub targets: &'a [u32],
@@ -154,7 +154,7 @@ fn roundings(length: usize) -> f64 {
     summed as f64 + 8.0
 }
 
-impl<'a> Model<'a> {
+impl<'a> FlatModel<'a> {
     /// Views a model with `rewards` that were checked; one pass over the model.
     pub fn new(mdp: &'a Mdp, rewards: &'a [f64], discount: f64, direction: Direction) -> Result<Self> {
         if !(0.0..1.0).contains(&discount) {
@@ -243,7 +243,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The probability-weighted sum of successors' values; `filled` as in [`Model`].
+/// The probability-weighted sum of successors' values; `filled` as in [`FlatModel`].
 #[inline(always)]
 pub(crate) fn mean(targets: &[u32], probabilities: &[f64], values: &[f64], filled: bool) -> f64 {
     if targets.len() > BLOCK {

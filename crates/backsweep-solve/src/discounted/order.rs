@@ -1,14 +1,14 @@
 //! Copies of a model that suit a method better: states numbered outward from the ends for sweeps or breadth first for
 //! elimination, rows padded to multiples of four arcs.
 
-use super::model::{LANES, Model};
+use super::model::{FlatModel, LANES};
 use backsweep_mdp::NO_CHOICE;
 
 const UNSEEN: u32 = u32::MAX;
 
 /// A copy of a model with its states in another order, perhaps with rows padded, and the mapping back.
 pub(crate) struct Renumbered<'a> {
-    old: Model<'a>,
+    old: FlatModel<'a>,
     /// The old number of each new state.
     order: Vec<u32>,
     choices: Vec<u32>,
@@ -23,17 +23,17 @@ pub(crate) struct Renumbered<'a> {
 
 impl<'a> Renumbered<'a> {
     /// Copies the model for sweeps in place: rows are padded if that pays.
-    pub fn for_sweeps(old: &Model<'a>, order: Vec<u32>) -> Self {
+    pub fn for_sweeps(old: &FlatModel<'a>, order: Vec<u32>) -> Self {
         Self::copy(old, order, filled_length(old))
     }
 
     /// Copies the model; `order` lists every state once.
-    pub fn new(old: &Model<'a>, order: Vec<u32>) -> Self {
+    pub fn new(old: &FlatModel<'a>, order: Vec<u32>) -> Self {
         Self::copy(old, order, None)
     }
 
     /// If a number of arcs is given, rows are padded, and that is the resulting number.
-    fn copy(old: &Model<'a>, order: Vec<u32>, filled: Option<usize>) -> Self {
+    fn copy(old: &FlatModel<'a>, order: Vec<u32>, filled: Option<usize>) -> Self {
         let mut place = vec![0_u32; order.len()];
         for (new, &state) in order.iter().enumerate() {
             place[state as usize] = new as u32;
@@ -78,8 +78,8 @@ impl<'a> Renumbered<'a> {
     }
 
     /// The copy as a model.
-    pub fn model(&self) -> Model<'_> {
-        Model {
+    pub fn model(&self) -> FlatModel<'_> {
+        FlatModel {
             choices: &self.choices,
             arcs: &self.arcs,
             targets: &self.targets,
@@ -109,7 +109,7 @@ impl<'a> Renumbered<'a> {
 
 /// The number of arcs with all rows padded, if that makes sweeps faster: where lengths vary, and little padding is
 /// needed.
-fn filled_length(model: &Model) -> Option<usize> {
+fn filled_length(model: &FlatModel) -> Option<usize> {
     if model.filled {
         return None;
     }
@@ -127,7 +127,7 @@ fn filled_length(model: &Model) -> Option<usize> {
 
 /// The states by their expected number of steps to an end, nearest first, as one wave outward from the ends finds it; those
 /// that cannot reach an end come last. `None` if no state ends, or if so many do that there is no outward direction.
-pub(crate) fn outward(model: &Model) -> Option<Vec<u32>> {
+pub(crate) fn outward(model: &FlatModel) -> Option<Vec<u32>> {
     let n = model.n_states();
     let mut steps = vec![f64::INFINITY; n];
     let mut wave: Vec<u32> = Vec::new();
@@ -143,7 +143,7 @@ pub(crate) fn outward(model: &Model) -> Option<Vec<u32>> {
     if wave.is_empty() || wave.len() * 8 > n {
         return None;
     }
-    let predecessors = Predecessors::new(model);
+    let predecessors = Incidence::new(model);
     let mut seen = vec![false; n];
     wave.iter().for_each(|&s| seen[s as usize] = true);
     let mut next = 0;
@@ -166,12 +166,12 @@ pub(crate) fn outward(model: &Model) -> Option<Vec<u32>> {
 }
 
 /// Whether a choice ends with a probability that is not rounding.
-fn loses_mass(model: &Model, choice: usize) -> bool {
+fn loses_mass(model: &FlatModel, choice: usize) -> bool {
     model.probabilities[model.arcs_of(choice)].iter().sum::<f64>() < 1.0 - 1e-6
 }
 
 /// Steps to an end by the best choice, assuming that successors not yet reached are like those that are.
-fn expected_steps(model: &Model, state: usize, steps: &[f64]) -> f64 {
+fn expected_steps(model: &FlatModel, state: usize, steps: &[f64]) -> f64 {
     let mut least = f64::INFINITY;
     for choice in model.choices_of(state) {
         let (mut sum, mut mass) = (0.0, 0.0);
@@ -190,13 +190,13 @@ fn expected_steps(model: &Model, state: usize, steps: &[f64]) -> f64 {
 }
 
 /// The states before each state, with repetitions.
-struct Predecessors {
+struct Incidence {
     starts: Vec<u32>,
     states: Vec<u32>,
 }
 
-impl Predecessors {
-    fn new(model: &Model) -> Self {
+impl Incidence {
+    fn new(model: &FlatModel) -> Self {
         let n = model.n_states();
         let mut starts = vec![0_u32; n + 2];
         model.targets.iter().for_each(|&t| starts[t as usize + 2] += 1);
@@ -222,7 +222,7 @@ impl Predecessors {
 
 /// The states breadth first along the arcs, from the first state on; `None` once the front is wider than `width` on
 /// average, which on a wide graph is early.
-pub(crate) fn breadth_first(model: &Model, width: f64) -> Option<Vec<u32>> {
+pub(crate) fn breadth_first(model: &FlatModel, width: f64) -> Option<Vec<u32>> {
     if model.n_states() == 0 {
         return None;
     }
@@ -232,7 +232,7 @@ pub(crate) fn breadth_first(model: &Model, width: f64) -> Option<Vec<u32>> {
     search(model, *rim as usize, width)
 }
 
-fn search(model: &Model, root: usize, width: f64) -> Option<Vec<u32>> {
+fn search(model: &FlatModel, root: usize, width: f64) -> Option<Vec<u32>> {
     let n = model.n_states();
     let mut depth = vec![UNSEEN; n];
     let mut order: Vec<u32> = Vec::with_capacity(n);
@@ -268,10 +268,10 @@ mod tests {
     use backsweep_bench::families::{self, Family, MazeModel};
     use backsweep_mdp::Direction;
 
-    fn filled(family: &Family, check: impl Fn(&Model, Option<&Model>)) {
+    fn filled(family: &Family, check: impl Fn(&FlatModel, Option<&FlatModel>)) {
         let Family { mdp, discount } = family;
         let rewards = mdp.expected_rewards(None).unwrap();
-        let model = Model::new(mdp, &rewards, *discount, Direction::Minimize).unwrap();
+        let model = FlatModel::new(mdp, &rewards, *discount, Direction::Minimize).unwrap();
         let copy = Renumbered::for_sweeps(&model, (0..model.n_states() as u32).collect());
         check(&model, copy.filled.then(|| copy.model()).as_ref());
     }

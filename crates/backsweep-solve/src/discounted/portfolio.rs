@@ -1,11 +1,11 @@
 //! Which method a model is solved by: the shape of its graph decides, and how fast the first sweeps contract.
 
-use super::backward::{self, Order};
+use super::backward::{self, TopologicalOrder};
 use super::elimination::{self, Envelope};
 use super::method::DiscountedMethod;
-use super::model::Model;
+use super::model::FlatModel;
 use super::order::{self, Renumbered};
-use super::sweeps::{self, End, Goal, Reached};
+use super::sweeps::{self, Goal, Reached, SweepEnd};
 use super::{components, in_place, krylov};
 use crate::{Error, Result};
 
@@ -30,7 +30,7 @@ impl Portfolio {
     }
 
     /// Chooses a method, and another one where it turns out to be slow.
-    pub fn choose(&mut self, model: &Model, goal: &Goal) -> Reached {
+    pub fn choose(&mut self, model: &FlatModel, goal: &Goal) -> Reached {
         if let Some(reached) = self.backward(model, goal) {
             return reached;
         }
@@ -41,13 +41,13 @@ impl Portfolio {
             return reached;
         }
         let reached = self.mixing(model, goal);
-        if reached.end != End::Slow {
+        if reached.end != SweepEnd::Slow {
             return reached;
         }
         let components = components::find(model);
         if components::largest_share(&components, model.n_states()) <= 0.5 {
             let reached = self.by_component(model, &components, goal);
-            if reached.end != End::Slow {
+            if reached.end != SweepEnd::Slow {
                 return reached;
             }
         }
@@ -55,7 +55,7 @@ impl Portfolio {
     }
 
     /// Sweeps until they prove to be slow.
-    fn mixing(&mut self, model: &Model, goal: &Goal) -> Reached {
+    fn mixing(&mut self, model: &FlatModel, goal: &Goal) -> Reached {
         let patient = Goal { patience: PATIENCE, ..*goal };
         let n = model.n_states();
         if n < FEW && (0..n).any(|s| model.is_end(s)) {
@@ -67,29 +67,31 @@ impl Portfolio {
     }
 
     /// The methods that remain where sweeps are slow.
-    fn slow(&mut self, model: &Model, values: Vec<f64>, goal: &Goal) -> Reached {
+    fn slow(&mut self, model: &FlatModel, values: Vec<f64>, goal: &Goal) -> Reached {
         self.explain("krylov: sweeps contract slowly here");
         let reached = krylov::iterate(model, values, goal);
-        if reached.end != End::Slow {
+        if reached.end != SweepEnd::Slow {
             return reached;
         }
         self.explain("in-place: krylov made no further progress");
         self.in_place(model, reached.values, goal)
     }
 
-    fn backward(&mut self, model: &Model, goal: &Goal) -> Option<Reached> {
-        for (order, name) in [(Order::Down, "last to first"), (Order::Up, "first to last")] {
+    fn backward(&mut self, model: &FlatModel, goal: &Goal) -> Option<Reached> {
+        for (order, name) in
+            [(TopologicalOrder::Down, "last to first"), (TopologicalOrder::Up, "first to last")]
+        {
             if let Some(pass) = backward::pass(model, order, goal.stop) {
                 self.explain(format!("backward: no cycles; one pass over the states from {name}"));
                 let shift = pass.shift(model);
-                let end = if shift.width() <= goal.width { End::Converged } else { End::Rounding };
+                let end = if shift.width() <= goal.width { SweepEnd::Converged } else { SweepEnd::Rounding };
                 return Some(Reached { values: pass.values, policy: pass.policy, shift, iterations: 1, end });
             }
         }
         None
     }
 
-    fn narrow(&mut self, model: &Model, goal: &Goal) -> Option<Reached> {
+    fn narrow(&mut self, model: &FlatModel, goal: &Goal) -> Option<Reached> {
         let n = model.n_states();
         // Elimination costs the squared width per state and evaluation, a sweep the arcs per state; at worst, a few
         // times 1 / (1 - discount) sweeps are needed.
@@ -125,15 +127,15 @@ impl Portfolio {
     }
 
     /// Sweeps continue policy iteration that stopped short.
-    fn polish(&mut self, model: &Model, reached: Reached, goal: &Goal) -> Option<Reached> {
-        if reached.end == End::Slow {
+    fn polish(&mut self, model: &FlatModel, reached: Reached, goal: &Goal) -> Option<Reached> {
+        if reached.end == SweepEnd::Slow {
             Some(self.in_place(model, reached.values, goal))
         } else {
             Some(reached)
         }
     }
 
-    fn outward(&mut self, model: &Model, goal: &Goal) -> Option<Reached> {
+    fn outward(&mut self, model: &FlatModel, goal: &Goal) -> Option<Reached> {
         let n = model.n_states();
         if n < FEW {
             return None;
@@ -150,14 +152,14 @@ impl Portfolio {
         let patient = Goal { patience: 5.0 * PATIENCE, ..*goal };
         let reached = outward(&renumbered, window, &patient);
         drop(renumbered);
-        Some(if reached.end == End::Slow { self.slow(model, reached.values, goal) } else { reached })
+        Some(if reached.end == SweepEnd::Slow { self.slow(model, reached.values, goal) } else { reached })
     }
 
-    fn in_place(&mut self, model: &Model, values: Vec<f64>, goal: &Goal) -> Reached {
+    fn in_place(&mut self, model: &FlatModel, values: Vec<f64>, goal: &Goal) -> Reached {
         in_place::iterate(model, values, model.n_states().max(1), goal)
     }
 
-    fn by_component(&mut self, model: &Model, found: &crate::scc::Components, goal: &Goal) -> Reached {
+    fn by_component(&mut self, model: &FlatModel, found: &crate::scc::Components, goal: &Goal) -> Reached {
         if found.len() == model.n_states()
             && let Some(reached) = components::pass(model, found, goal)
         {
@@ -175,12 +177,12 @@ impl Portfolio {
                 return reached;
             }
             let reached = inner.mixing(part, goal);
-            if reached.end == End::Slow { inner.slow(part, reached.values, goal) } else { reached }
+            if reached.end == SweepEnd::Slow { inner.slow(part, reached.values, goal) } else { reached }
         })
     }
 
     /// The method that the caller wants.
-    pub fn forced(&mut self, model: &Model, method: DiscountedMethod, goal: &Goal) -> Result<Reached> {
+    pub fn forced(&mut self, model: &FlatModel, method: DiscountedMethod, goal: &Goal) -> Result<Reached> {
         let n = model.n_states();
         self.explain(format!("{method}: chosen by the caller"));
         Ok(match method {
@@ -211,14 +213,18 @@ impl Portfolio {
             DiscountedMethod::Components => {
                 let found = components::find(model);
                 let reached = self.by_component(model, &found, goal);
-                if reached.end == End::Slow { self.in_place(model, reached.values, goal) } else { reached }
+                if reached.end == SweepEnd::Slow {
+                    self.in_place(model, reached.values, goal)
+                } else {
+                    reached
+                }
             }
         })
     }
 }
 
 /// The mean distance between the numbers of a state and its successors, of about a thousand states.
-fn sampled_distance(model: &Model) -> f64 {
+fn sampled_distance(model: &FlatModel) -> f64 {
     let (mut distance, mut n_arcs) = (0_u64, 0_u64);
     for state in (0..model.n_states()).step_by((model.n_states() / 1000).max(1)) {
         for &target in &model.targets[model.arcs_of_state(state)] {

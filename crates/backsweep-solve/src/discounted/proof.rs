@@ -5,16 +5,16 @@
 //! V + d is above its own image and hence above the true values. If `u < 0`, the same holds with f in place of F. The lower
 //! bound mirrors it (MacQueen 1966, with rows that may lose mass). `docs/SOLVING.md` has the argument in full.
 
-use super::model::Model;
+use super::model::FlatModel;
 
 /// The smallest and the largest change of a value in a sweep over all states.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Change {
+pub(crate) struct ValueChange {
     pub least: f64,
     pub most: f64,
 }
 
-impl Change {
+impl ValueChange {
     /// No state seen yet.
     pub const NONE: Self = Self { least: f64::INFINITY, most: f64::NEG_INFINITY };
 
@@ -49,7 +49,7 @@ impl Shift {
     }
 
     /// The shift after a sweep that computed every state from the values before the sweep. `values` are those after it.
-    pub fn after_sweep(model: &Model, values: &[f64], change: Change) -> Self {
+    pub fn after_sweep(model: &FlatModel, values: &[f64], change: ValueChange) -> Self {
         if values.is_empty() {
             return Self { down: 0.0, up: 0.0 };
         }
@@ -65,13 +65,17 @@ impl Shift {
     }
 
     /// The shift after a sweep in place: each state was computed from a mixture of values before and after.
-    pub fn after_sweep_in_place(model: &Model, values: &[f64], change: Change) -> Self {
+    pub fn after_sweep_in_place(model: &FlatModel, values: &[f64], change: ValueChange) -> Self {
         // A row sees the changes of those successors that came later in the sweep: any part of its mass, possibly none.
-        Self::after_sweep(model, values, Change { least: change.least.min(0.0), most: change.most.max(0.0) })
+        Self::after_sweep(
+            model,
+            values,
+            ValueChange { least: change.least.min(0.0), most: change.most.max(0.0) },
+        )
     }
 
     /// The shift of values whose backups differ from them by `down` to `up`, all rounding already accounted for.
-    pub fn from_residual(model: &Model, down: f64, up: f64) -> Self {
+    pub fn from_residual(model: &FlatModel, down: f64, up: f64) -> Self {
         let (least, most) = factors(model);
         // Dividing by the smallest possible denominator moves away from 0, by the largest towards it.
         let away = |x: f64| x / (1.0 - most).next_down() * (1.0 + f64::EPSILON * 4.0);
@@ -83,7 +87,7 @@ impl Shift {
     }
 }
 
-fn factors(model: &Model) -> (f64, f64) {
+fn factors(model: &FlatModel) -> (f64, f64) {
     (model.facts.least_factor(model.discount), model.facts.most_factor(model.discount))
 }
 

@@ -5,8 +5,8 @@
 //! The rows of the policy are gathered into their own arrays, so that the sweeps in between read a fraction of the
 //! model. Every state depends only on the values before the sweep, so any number of threads computes the same bytes.
 
-use super::model::{Model, mean};
-use super::proof::{Change, Shift};
+use super::model::{FlatModel, mean};
+use super::proof::{Shift, ValueChange};
 use backsweep_mdp::NO_CHOICE;
 
 /// Below this many arcs per sweep a second thread costs more than it saves (measured: about 30 microseconds to start one).
@@ -24,7 +24,7 @@ pub(crate) struct PolicyRows {
 
 impl PolicyRows {
     /// Gathers the rows that `policy` takes in `states`.
-    pub fn gather(&mut self, model: &Model, policy: &[u32]) {
+    pub fn gather(&mut self, model: &FlatModel, policy: &[u32]) {
         self.filled = model.filled;
         self.starts.clear();
         self.targets.clear();
@@ -64,16 +64,16 @@ impl PolicyRows {
 
 /// Computes every state's best choice from `values` into `next` and `policy`.
 pub(crate) fn full_sweep(
-    model: &Model,
+    model: &FlatModel,
     values: &[f64],
     next: &mut [f64],
     policy: &mut [u32],
     threads: usize,
-) -> Change {
+) -> ValueChange {
     let parts = parts(model.n_states(), model.targets.len(), threads);
     let size = model.n_states().div_ceil(parts).max(1);
     let sweep = |first: usize, next: &mut [f64], policy: &mut [u32]| {
-        let mut change = Change::NONE;
+        let mut change = ValueChange::NONE;
         for (i, (next, policy)) in next.iter_mut().zip(policy).enumerate() {
             let state = first + i;
             (*next, *policy) = model.backup(state, values);
@@ -92,11 +92,11 @@ pub(crate) fn policy_sweep(
     values: &[f64],
     next: &mut [f64],
     threads: usize,
-) -> Change {
+) -> ValueChange {
     let parts = parts(next.len(), rows.n_arcs(), threads);
     let size = next.len().div_ceil(parts).max(1);
     let sweep = |first: usize, next: &mut [f64]| {
-        let mut change = Change::NONE;
+        let mut change = ValueChange::NONE;
         for (i, next) in next.iter_mut().enumerate() {
             *next = rows.value(first + i, discount, values);
             change.add(*next - values[first + i]);
@@ -111,17 +111,20 @@ fn parts(n_states: usize, n_arcs: usize, threads: usize) -> usize {
 }
 
 /// Runs the tasks, one thread each, and joins what they report; a single task runs here.
-fn in_parallel(parts: usize, tasks: impl Iterator<Item = impl FnOnce() -> Change + Send>) -> Change {
+fn in_parallel(
+    parts: usize,
+    tasks: impl Iterator<Item = impl FnOnce() -> ValueChange + Send>,
+) -> ValueChange {
     if parts <= 1 {
-        return tasks.map(|task| task()).fold(Change::NONE, Change::join);
+        return tasks.map(|task| task()).fold(ValueChange::NONE, ValueChange::join);
     }
     std::thread::scope(|scope| {
         let running: Vec<_> = tasks.map(|task| scope.spawn(task)).collect();
-        let join = |all: Change, task: std::thread::ScopedJoinHandle<Change>| match task.join() {
+        let join = |all: ValueChange, task: std::thread::ScopedJoinHandle<ValueChange>| match task.join() {
             Ok(change) => all.join(change),
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        running.into_iter().fold(Change::NONE, join)
+        running.into_iter().fold(ValueChange::NONE, join)
     })
 }
 
@@ -131,12 +134,12 @@ pub(crate) struct Reached {
     pub policy: Vec<u32>,
     pub shift: Shift,
     pub iterations: u64,
-    pub end: End,
+    pub end: SweepEnd,
 }
 
 /// Why a method ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum End {
+pub(crate) enum SweepEnd {
     /// The interval is narrow enough.
     Converged,
     /// Rounding keeps the interval from getting narrower.
@@ -158,7 +161,7 @@ pub(crate) struct Goal<'a> {
 }
 
 /// Modified policy iteration from `values`.
-pub(crate) fn modified_policy_iteration(model: &Model, mut values: Vec<f64>, goal: &Goal) -> Reached {
+pub(crate) fn modified_policy_iteration(model: &FlatModel, mut values: Vec<f64>, goal: &Goal) -> Reached {
     let n = model.n_states();
     let mut next = vec![0.0; n];
     let mut policy = vec![NO_CHOICE; n];
@@ -168,7 +171,7 @@ pub(crate) fn modified_policy_iteration(model: &Model, mut values: Vec<f64>, goa
     // Shifting by a constant pays only if all rows pass on about the same part of it.
     let (least, most) = (model.facts.least_factor(model.discount), model.facts.most_factor(model.discount));
     let shiftable = !model.facts.has_terminal && 1.0 - most > 0.5 * (1.0 - least);
-    let mut progress = Progress::default();
+    let mut progress = SweepProgress::default();
     loop {
         let change = full_sweep(model, &values, &mut next, &mut policy, goal.threads);
         std::mem::swap(&mut values, &mut next);
@@ -205,38 +208,38 @@ const PARTIAL_SWEEPS: usize = 10;
 
 /// Detects when a method makes no more progress.
 #[derive(Default)]
-pub(crate) struct Progress {
+pub(crate) struct SweepProgress {
     best: Option<f64>,
     idle: u32,
 }
 
-impl Progress {
+impl SweepProgress {
     /// Why to end after a sweep over all choices, if at all: `spent` is the work so far, in such sweeps.
     pub fn end(
         &mut self,
-        model: &Model,
+        model: &FlatModel,
         values: &[f64],
-        change: Change,
+        change: ValueChange,
         shift: Shift,
         goal: &Goal,
         spent: f64,
-    ) -> Option<End> {
+    ) -> Option<SweepEnd> {
         let width = shift.width();
         if width <= goal.width {
-            return Some(End::Converged);
+            return Some(SweepEnd::Converged);
         }
         // The part of the width that rounding alone causes; once it dominates, nothing more can be gained.
         let rounding = model.rounding(super::proof::largest(values));
         let least = Shift::from_residual(model, -rounding, rounding).width();
         if width <= 2.5 * least || (change.least == 0.0 && change.most == 0.0) {
-            return Some(End::Rounding);
+            return Some(SweepEnd::Rounding);
         }
         let improved = self.best.is_none_or(|best| width < best);
         self.idle = if improved { 0 } else { self.idle + 1 };
         self.best = if improved { Some(width) } else { self.best };
         if (goal.stop)() {
-            return Some(End::Stopped);
+            return Some(SweepEnd::Stopped);
         }
-        (self.idle > 100 || spent > goal.patience).then_some(End::Slow)
+        (self.idle > 100 || spent > goal.patience).then_some(SweepEnd::Slow)
     }
 }

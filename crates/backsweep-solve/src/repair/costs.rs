@@ -14,7 +14,7 @@
 //! changes elsewhere, it could have reached the states of finite cost before, and the end from there.
 
 use super::{Flat, Margin, Repair, Upkeep};
-use crate::undiscounted::{ComponentMethod, Kind, Resolved, Task, UNIT, View};
+use crate::undiscounted::{ComponentMethod, ObjectiveKind, Resolved, SolveTask, UNIT, View};
 use crate::{Limits, Result, Solution};
 use backsweep_mdp::NO_CHOICE;
 use backsweep_mdp::SUM_SLACK;
@@ -65,7 +65,7 @@ impl Repair {
     /// Whether a state without relevant choices is an end, worth 0, and not one from which the goal is missed.
     pub(super) fn ends(&self, state: usize) -> bool {
         match (&self.upkeep, &self.resolved) {
-            (Upkeep::Costs(_), Some(Resolved { kind: Kind::Until, goal, .. })) => goal[state],
+            (Upkeep::Costs(_), Some(Resolved { kind: ObjectiveKind::Until, goal, .. })) => goal[state],
             (Upkeep::Costs(_), _) => self.rows.choices_of(state).next().is_none(),
             _ => true,
         }
@@ -95,15 +95,15 @@ impl Repair {
 
     fn is_dead(&self, resolved: &Resolved, choice: usize) -> bool {
         let sum = || self.rows.row(choice).1.iter().sum::<f64>();
-        resolved.kind == Kind::Until
+        resolved.kind == ObjectiveKind::Until
             && (resolved.goal[self.rows.owner[choice] as usize] || 1.0 - sum() > SUM_SLACK)
     }
 
     /// What small backups of costs need, if every choice that counts costs something.
     fn as_costs(&self, resolved: &Resolved) -> Option<Costs> {
         let fits = match resolved.kind {
-            Kind::Until => self.sign < 0.0,
-            Kind::Total => true,
+            ObjectiveKind::Until => self.sign < 0.0,
+            ObjectiveKind::Total => true,
             _ => false,
         };
         if !fits {
@@ -144,16 +144,16 @@ impl Repair {
         let share = if costs.is_some() { 0.5 } else { 1.0 };
         let mut start = std::mem::take(&mut self.warm);
         // Sweeps for the long run do not start from its values.
-        let is_warm = warm && resolved.kind != Kind::Average && !self.values.is_empty();
+        let is_warm = warm && resolved.kind != ObjectiveKind::Average && !self.values.is_empty();
         if is_warm {
             start.values.clone_from(&self.values);
         }
-        let task = Task {
+        let task = SolveTask {
             tolerance: share * limits.tolerance,
             stop: &|| (limits.stop)(),
             method: ComponentMethod::Automatic,
             warm: is_warm.then_some(&start),
-            keep: matches!(resolved.kind, Kind::Reach | Kind::Until | Kind::Total),
+            keep: matches!(resolved.kind, ObjectiveKind::Reach | ObjectiveKind::Until | ObjectiveKind::Total),
         };
         let (mut solution, mut kept, next) = resolved.answer(&view, &rewards, direction, &task);
         if let Some(kept) = &mut kept {

@@ -5,7 +5,7 @@ use super::Repair;
 use super::work::Undo;
 use crate::Limits;
 use crate::undiscounted::{
-    ComponentMethod, KeptSolver, NewRow, ReducedRow, Resolved, Task, ends_and_slack, missing_mass,
+    ComponentMethod, KeptSolver, NewRow, ReducedRow, Resolved, SolveTask, ends_and_slack, missing_mass,
 };
 
 /// The property of a reward that graph analysis uses.
@@ -82,7 +82,7 @@ impl Repair {
     /// has to be solved from scratch.
     pub(super) fn reuse(&mut self, kept: &mut KeptSolver, made: &[Undo], limits: &Limits) -> Option<u64> {
         let solved = self.solved.as_mut()?;
-        let task = Task {
+        let task = SolveTask {
             tolerance: limits.tolerance,
             stop: &|| (limits.stop)(),
             method: ComponentMethod::Automatic,
@@ -105,7 +105,7 @@ impl Repair {
             }
             _ => true,
         });
-        let done = kept.again(changed, same_arcs, predecessors, &task, |state, [low, high], choice| {
+        let done = kept.resolve(changed, same_arcs, predecessors, &task, |state, [low, high], choice| {
             n_states += 1;
             let (low, high) = if sign > 0.0 { (low, high) } else { (0.0 - high, 0.0 - low) };
             (solved.lower[state], solved.upper[state], solved.policy[state]) = (low, high, choice);
@@ -115,7 +115,7 @@ impl Repair {
         if !done {
             return None;
         }
-        self.effort = kept.how();
+        self.effort = kept.effort();
         (solved.iterations, solved.explanation) = self.effort.clone();
         Some(n_states)
     }

@@ -6,7 +6,7 @@ use backsweep_mdp::{Mdp, MdpBuilder};
 
 /// One arc seen from its target.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Incoming {
+pub(crate) struct IncomingArc {
     pub choice: u32,
     /// 0 for an arc that no longer exists; its place is reused if the choice leads to the state again.
     pub probability: f64,
@@ -15,14 +15,14 @@ pub(crate) struct Incoming {
 /// Where a row is. One that outgrows its room moves to the end, with room for twice as many, so that however often rows
 /// change, memory stays within a constant factor of the largest size of each row.
 #[derive(Clone, Copy)]
-struct Place {
+struct RowSpan {
     start: u32,
     length: u32,
     room: u32,
 }
 
 /// Rows of choices with their inverse.
-pub(crate) struct Rows {
+pub(crate) struct LiveRows {
     /// The first choice of each state, or [`NO_CHOICE`]; further ones by `next`.
     first: Vec<u32>,
     next: Vec<u32>,
@@ -31,17 +31,17 @@ pub(crate) struct Rows {
     pub removed: Vec<bool>,
     pub rewards: Vec<f64>,
     /// Where each choice's arcs are in `targets` and `probabilities`.
-    place: Vec<Place>,
+    place: Vec<RowSpan>,
     targets: Vec<u32>,
     probabilities: Vec<f64>,
     /// Arcs of the original model by target: those of state s are `starts[s]..starts[s + 1]`.
     starts: Vec<u32>,
-    incoming: Vec<Incoming>,
+    incoming: Vec<IncomingArc>,
     /// Arcs that came later, by target.
-    later: Vec<Vec<Incoming>>,
+    later: Vec<Vec<IncomingArc>>,
 }
 
-impl Rows {
+impl LiveRows {
     /// Copies a checked model.
     pub fn new(mdp: &Mdp, rewards: &[f64]) -> Self {
         let (n, n_choices) = (mdp.n_states(), mdp.n_choices());
@@ -54,12 +54,12 @@ impl Rows {
             place: mdp
                 .arc_starts()
                 .windows(2)
-                .map(|w| Place { start: w[0], length: w[1] - w[0], room: w[1] - w[0] })
+                .map(|w| RowSpan { start: w[0], length: w[1] - w[0], room: w[1] - w[0] })
                 .collect(),
             targets: mdp.targets().to_vec(),
             probabilities: mdp.probabilities().to_vec(),
             starts: vec![0; n + 2],
-            incoming: vec![Incoming { choice: 0, probability: 0.0 }; mdp.n_arcs()],
+            incoming: vec![IncomingArc { choice: 0, probability: 0.0 }; mdp.n_arcs()],
             later: vec![Vec::new(); n],
         };
         for state in 0..n {
@@ -82,7 +82,7 @@ impl Rows {
             for arc in mdp.arcs_of(choice) {
                 let place = &mut rows.starts[mdp.targets()[arc] as usize + 1];
                 rows.incoming[*place as usize] =
-                    Incoming { choice: choice as u32, probability: mdp.probabilities()[arc] };
+                    IncomingArc { choice: choice as u32, probability: mdp.probabilities()[arc] };
                 *place += 1;
             }
         }
@@ -106,13 +106,13 @@ impl Rows {
 
     /// The targets and probabilities of a choice.
     pub fn row(&self, choice: usize) -> (&[u32], &[f64]) {
-        let Place { start, length, .. } = self.place[choice];
+        let RowSpan { start, length, .. } = self.place[choice];
         let arcs = start as usize..(start + length) as usize;
         (&self.targets[arcs.clone()], &self.probabilities[arcs])
     }
 
     /// The arcs into a state.
-    pub fn arcs_into(&self, state: usize) -> impl Iterator<Item = Incoming> {
+    pub fn arcs_into(&self, state: usize) -> impl Iterator<Item = IncomingArc> {
         let original = self.starts[state] as usize..self.starts[state + 1] as usize;
         self.incoming[original].iter().chain(&self.later[state]).copied()
     }
@@ -139,17 +139,17 @@ impl Rows {
         for (i, &(target, probability)) in outcomes.iter().enumerate() {
             self.targets[start + i] = target;
             self.probabilities[start + i] = probability;
-            let free = |arc: &&mut Incoming| arc.choice == choice as u32 && arc.probability == 0.0;
+            let free = |arc: &&mut IncomingArc| arc.choice == choice as u32 && arc.probability == 0.0;
             if let Some(arc) = self.arcs_into_mut(target as usize).find(free) {
                 arc.probability = probability;
             } else {
-                self.later[target as usize].push(Incoming { choice: choice as u32, probability });
+                self.later[target as usize].push(IncomingArc { choice: choice as u32, probability });
             }
         }
         old
     }
 
-    fn arcs_into_mut(&mut self, state: usize) -> impl Iterator<Item = &mut Incoming> {
+    fn arcs_into_mut(&mut self, state: usize) -> impl Iterator<Item = &mut IncomingArc> {
         let original = self.starts[state] as usize..self.starts[state + 1] as usize;
         self.incoming[original].iter_mut().chain(&mut self.later[state])
     }
@@ -161,7 +161,7 @@ impl Rows {
         self.removed.push(true);
         self.next.push(NO_CHOICE);
         self.rewards.push(reward);
-        self.place.push(Place { start: self.targets.len() as u32, length: 0, room: 0 });
+        self.place.push(RowSpan { start: self.targets.len() as u32, length: 0, room: 0 });
         self.restore_choice(choice);
         choice
     }

@@ -12,7 +12,7 @@
 
 use super::Repair;
 use super::work::Undo;
-use crate::undiscounted::{Kind, Resolved};
+use crate::undiscounted::{ObjectiveKind, Resolved};
 use backsweep_mdp::NO_CHOICE;
 use backsweep_mdp::SUM_SLACK;
 
@@ -25,7 +25,7 @@ impl Repair {
             Undo::Reward(choice, ..) => self.stays_worse(resolved, choice),
             Undo::Outcomes(choice, _) | Undo::Added(choice) => {
                 self.never_asked(resolved, choice)
-                    || ((resolved.kind != Kind::Until || self.sign < 0.0)
+                    || ((resolved.kind != ObjectiveKind::Until || self.sign < 0.0)
                         && self.stays_worse(resolved, choice))
             }
             Undo::Removed(choice) => self.never_asked(resolved, choice) || self.is_spare(resolved, choice),
@@ -36,14 +36,14 @@ impl Repair {
     pub(super) fn never_asked(&self, resolved: &Resolved, choice: usize) -> bool {
         let state = self.rows.owner[choice] as usize;
         let within = |set: &[bool]| set.get(state) == Some(&true);
-        matches!(resolved.kind, Kind::Reach | Kind::ReachWithin(_) | Kind::Until)
+        matches!(resolved.kind, ObjectiveKind::Reach | ObjectiveKind::ReachWithin(_) | ObjectiveKind::Until)
             && (within(&resolved.goal) || within(&resolved.avoid))
     }
 
     /// Whether the policy does not use a choice, in a state of finite value.
     fn is_spare(&self, resolved: &Resolved, choice: usize) -> bool {
         let state = self.rows.owner[choice] as usize;
-        matches!(resolved.kind, Kind::Reach | Kind::Until | Kind::Total)
+        matches!(resolved.kind, ObjectiveKind::Reach | ObjectiveKind::Until | ObjectiveKind::Total)
             && ![NO_CHOICE, choice as u32].contains(&self.policy[state])
             && self.signed(state).0.is_finite()
             && self.signed(state).1.is_finite()
@@ -59,7 +59,7 @@ impl Repair {
         }
         let (low, _) = self.signed(self.rows.owner[choice] as usize);
         let best_of_all = if self.sign > 0.0 { 1.0 } else { 0.0 };
-        (resolved.kind == Kind::Reach && low >= best_of_all)
+        (resolved.kind == ObjectiveKind::Reach && low >= best_of_all)
             || self.at_most(resolved, choice).is_some_and(|most| most < low)
     }
 
@@ -69,7 +69,7 @@ impl Repair {
         let reward = if self.sign > 0.0 { most } else { -least };
         let (targets, probabilities) = self.rows.row(choice);
         let mass: f64 = probabilities.iter().sum();
-        if resolved.kind == Kind::Until && mass < 1.0 - SUM_SLACK {
+        if resolved.kind == ObjectiveKind::Until && mass < 1.0 - SUM_SLACK {
             return None;
         }
         let (mut sum, mut size, mut largest) = (reward, reward.abs(), 0.0_f64);

@@ -8,7 +8,7 @@
 //! state).
 
 use super::elimination::Equations;
-use super::objective::Task;
+use super::objective::SolveTask;
 use super::reduced::{down, up};
 use super::view::{UNIT, View};
 use crate::scc::{Components, NONE};
@@ -44,7 +44,7 @@ struct Led {
 }
 
 /// A connected part of a model: members with the choices that stay among them.
-pub(crate) struct Part<'p> {
+pub(crate) struct RecurrentClass<'p> {
     /// The model.
     pub view: &'p View<'p>,
     /// The states.
@@ -57,11 +57,17 @@ pub(crate) struct Part<'p> {
     pub head: &'p dyn Fn(usize) -> usize,
 }
 
-impl Part<'_> {
+impl RecurrentClass<'_> {
     /// Bounds at most `width` apart if rounding and time allow; `settled` may end the work earlier.
     ///
     /// `v` is scratch of the size of the model, left at 0 for the members.
-    pub fn gain(&self, v: &mut [f64], width: f64, settled: impl Fn(f64, f64) -> bool, task: &Task) -> Gain {
+    pub fn gain(
+        &self,
+        v: &mut [f64],
+        width: f64,
+        settled: impl Fn(f64, f64) -> bool,
+        task: &SolveTask,
+    ) -> Gain {
         let mut best = Gain {
             low: f64::NEG_INFINITY,
             high: f64::INFINITY,
@@ -144,7 +150,7 @@ impl Part<'_> {
 
     /// Replaces v by the relative values of a policy; false if that is too much work. A policy may end up in one of several
     /// recurrent classes; the one that earns most counts, and all states are directed there.
-    fn evaluate(&self, policy: &mut Vec<u32>, v: &mut [f64], work: &mut u64, task: &Task) -> bool {
+    fn evaluate(&self, policy: &mut Vec<u32>, v: &mut [f64], work: &mut u64, task: &SolveTask) -> bool {
         let m = self.members.len();
         let first: Vec<usize> =
             (0..m).scan(0, |at, i| Some(std::mem::replace(at, *at + self.arcs(policy[i]).count()))).collect();
@@ -199,7 +205,7 @@ impl Part<'_> {
         home: usize,
         into: &[Vec<(u32, u32)>],
         work: &mut u64,
-        task: &Task,
+        task: &SolveTask,
     ) -> Option<Led> {
         let m = self.members.len();
         let arcs = |c: u32| self.arcs(c);

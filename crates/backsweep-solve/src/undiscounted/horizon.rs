@@ -3,7 +3,7 @@
 //! Exact except for rounding, and a bound at every moment: after k of N steps the rest is worth at most N − k times the
 //! largest reward. The policy is the first step's; later ones may differ.
 
-use super::objective::{Draft, Task, signed};
+use super::objective::{Draft, SolveTask, signed};
 use super::reduced::{down, up};
 use super::view::{UNIT, View};
 use backsweep_mdp::{Direction, NO_CHOICE};
@@ -17,7 +17,7 @@ pub(crate) fn horizon(
     steps: u64,
     discount: f64,
     direction: Direction,
-    task: &Task,
+    task: &SolveTask,
 ) -> Draft {
     let n = view.n();
     let sign = direction.sign();

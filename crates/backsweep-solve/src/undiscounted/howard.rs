@@ -1,11 +1,11 @@
 //! Policy iteration in one component, each policy evaluated by elimination.
 
+use super::component::Component;
 use super::elimination::{Equations, Exact, Failure};
-use super::local::Local;
 
 /// The equations of a policy with `K` right-hand sides.
 pub(crate) fn evaluate<const K: usize>(
-    local: &Local,
+    local: &Component,
     policy: &[u32],
     constants: impl Fn(usize) -> [f64; K],
     work: &mut u64,
@@ -51,7 +51,7 @@ pub(crate) struct Improved {
 /// then only the largest gain is applied, and if that fails too, the last proper policy is the answer (its values are still
 /// bounds from one side; nothing is proven by having ended here).
 pub(crate) fn improve(
-    local: &Local,
+    local: &Component,
     start: Vec<u32>,
     constant: impl Fn(usize) -> f64,
     allowed: impl Fn(usize) -> bool,

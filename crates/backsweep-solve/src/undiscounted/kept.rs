@@ -16,10 +16,10 @@
 //! where the label may be missed. There, a row must keep all the targets it had, and so creates no end component: the old row
 //! would have stayed in it, too.
 
-use super::Kind;
-use super::objective::Task;
+use super::ObjectiveKind;
+use super::objective::SolveTask;
 use super::reduced::ReducedRow;
-use super::solver::{Snapshot, Solver};
+use super::solver::{Solver, SolverState};
 use crate::scc::NONE;
 
 /// A solver with its mapping from and to the states of the model.
@@ -67,7 +67,13 @@ impl KeptSolver {
 
     /// Whether a row can be replaced while the graph analysis stays. `known` says whether the value of a decided state is a
     /// number, `lowest` whether everything is multiplied by -1.
-    pub fn fits(&self, kind: Kind, lowest: bool, new: &NewRow, known: impl Fn(usize) -> bool) -> bool {
+    pub fn fits(
+        &self,
+        kind: ObjectiveKind,
+        lowest: bool,
+        new: &NewRow,
+        known: impl Fn(usize) -> bool,
+    ) -> bool {
         let NewRow { state, choice, row, slack, targets_before, ended_before } = new;
         let place = self.place[*state as usize];
         let same_way = targets_before.iter().all(|t| row.targets.contains(t));
@@ -81,9 +87,9 @@ impl KeptSolver {
         }
         let decided = |t: &&u32| self.place[**t as usize] == NONE;
         let undecided = row.targets.iter().filter(|t| !decided(t)).map(|&t| self.place[t as usize]);
-        let misses = kind == Kind::Until && row.ends > 0.0;
+        let misses = kind == ObjectiveKind::Until && row.ends > 0.0;
         let only_stays = row.ends == 0.0 && row.targets.iter().all(|t| t == state);
-        let may_stay = kind == Kind::Until && !lowest && !same_way;
+        let may_stay = kind == ObjectiveKind::Until && !lowest && !same_way;
         !misses
             && !only_stays
             && !may_stay
@@ -101,15 +107,15 @@ impl KeptSolver {
         }
     }
 
-    /// Re-solves what depends on rows of the states `changed`, as [`Solver::again`] describes; `predecessors` calls back with
+    /// Re-solves what depends on rows of the states `changed`, as [`Solver::resolve`] describes; `predecessors` calls back with
     /// every state that has an arc into a state. Calls back with each state visited, its bounds and its choice. False if that
     /// was not enough: nothing holds then.
-    pub fn again(
+    pub fn resolve(
         &mut self,
         changed: impl Iterator<Item = u32>,
         patient: bool,
         predecessors: impl Fn(u32, &mut dyn FnMut(u32)),
-        task: &Task,
+        task: &SolveTask,
         mut found: impl FnMut(usize, [f64; 2], u32),
     ) -> bool {
         let Self { solver, place, states, .. } = self;
@@ -121,7 +127,7 @@ impl KeptSolver {
                 }
             });
         };
-        let Some(seen) = solver.again(changed, patient, before, task) else { return false };
+        let Some(seen) = solver.resolve(changed, patient, before, task) else { return false };
         for r in seen {
             let state = self.states[r as usize] as usize;
             let (bounds, origin) = self.solver.answer(r as usize);
@@ -131,17 +137,17 @@ impl KeptSolver {
     }
 
     /// What was done last, as [`Solution`](crate::Solution) has it.
-    pub fn how(&self) -> (u64, Vec<String>) {
+    pub fn effort(&self) -> (u64, Vec<String>) {
         (self.solver.iterations, self.solver.explanation.clone())
     }
 
     /// What was found so far.
-    pub fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> SolverState {
         self.solver.snapshot()
     }
 
     /// Goes back to what was found before; rows are changed back by the caller.
-    pub fn restore(&mut self, snapshot: Snapshot) {
+    pub fn restore(&mut self, snapshot: SolverState) {
         self.solver.restore(snapshot);
     }
 }

@@ -3,7 +3,7 @@
 use super::ComponentMethod;
 use super::kept::KeptSolver;
 use super::mec::EndComponents;
-use super::reduced::{Plan, Reduced};
+use super::reduced::{ReducedMdp, Reduction};
 use super::solver::Solver;
 use super::view::View;
 use crate::scc::NONE;
@@ -11,7 +11,7 @@ use backsweep_mdp::NO_CHOICE;
 
 /// The goal and the method of a solve.
 #[derive(Clone, Copy)]
-pub(crate) struct Task<'a> {
+pub(crate) struct SolveTask<'a> {
     /// Every value should be within this of the truth.
     pub tolerance: f64,
     /// Ends the work.
@@ -19,14 +19,14 @@ pub(crate) struct Task<'a> {
     /// How components are solved.
     pub method: ComponentMethod,
     /// Help from an earlier answer.
-    pub warm: Option<&'a Warm>,
+    pub warm: Option<&'a WarmStart>,
     /// Whether the solver is kept, for changes.
     pub keep: bool,
 }
 
 /// Help from an earlier answer for nearly the same model. Nothing in it is trusted.
 #[derive(Clone, Default)]
-pub(crate) struct Warm {
+pub(crate) struct WarmStart {
     /// The value of every state, multiplied by -1 to minimize: where sweeps begin.
     pub values: Vec<f64>,
     /// Weights that carried proofs, of the lower and the upper side; empty or one per state.
@@ -50,7 +50,7 @@ pub(crate) struct Draft {
     /// The solver behind the bounds, if it is to be kept and can be.
     pub kept: Option<KeptSolver>,
     /// What helps the next answer, apart from values, if the solver is to be kept.
-    pub warm: Warm,
+    pub warm: WarmStart,
 }
 
 impl Draft {
@@ -63,7 +63,7 @@ impl Draft {
             iterations: 0,
             explanation: Vec::new(),
             kept: None,
-            warm: Warm::default(),
+            warm: WarmStart::default(),
         }
     }
 
@@ -95,7 +95,7 @@ pub(crate) fn signed([low, high]: [f64; 2], sign: f64) -> [f64; 2] {
 }
 
 /// The undecided states of a question, their end components that count as one state, and the rest of the reduced problem.
-pub(crate) struct Question<'q> {
+pub(crate) struct ReducedProblem<'q> {
     /// The model.
     pub view: &'q View<'q>,
     /// Which states are undecided.
@@ -114,10 +114,10 @@ pub(crate) struct Question<'q> {
     pub bounds: [f64; 2],
 }
 
-impl Question<'_> {
+impl ReducedProblem<'_> {
     /// Solves the reduced problem and writes bounds and policy of the undecided states into the draft. States whose policy is
     /// to stay in their group for ever keep the policy that they have.
-    pub fn answer(&self, draft: &mut Draft, task: &Task) {
+    pub fn answer(&self, draft: &mut Draft, task: &SolveTask) {
         let view = self.view;
         let mut place = vec![NONE; view.n()];
         let mut groups: Vec<u32> = Vec::new();
@@ -135,7 +135,7 @@ impl Question<'_> {
             }
         }
         let inside = |c: usize| self.groups.is_some_and(|g| g.inside[c]);
-        let plan = Plan {
+        let plan = Reduction {
             place: &place,
             n: groups.len(),
             fixed: self.fixed,
@@ -146,7 +146,7 @@ impl Question<'_> {
                 (Some(stay), group) => Some(stay(group as usize)),
             },
         };
-        let reduced = Reduced::new(view, &plan);
+        let reduced = ReducedMdp::new(view, &plan);
         let reduce = |numbers: &[f64]| {
             let mut start = vec![0.0; groups.len()];
             let with_numbers = if numbers.is_empty() { 0 } else { view.n() };

@@ -5,13 +5,13 @@
 //! the inequality of [`super::reduced`], which is then checked for *every* choice. The weight is a guess; a bad one makes
 //! the check fail, never the bound wrong.
 
+use super::component::Component;
 use super::elimination::Failure;
 use super::howard::{evaluate, improve};
-use super::local::Local;
 use super::reduced::{down, up};
 
 /// Whether `weight` falls by at least 1/2 along choice `c` of state `s`, in every model that the stored one stands for.
-pub(crate) fn falls(local: &Local, s: usize, c: usize, weight: &[f64]) -> bool {
+pub(crate) fn falls(local: &Component, s: usize, c: usize, weight: &[f64]) -> bool {
     local.backup_bound(c, 0.5, weight, 1.0) <= weight[s]
 }
 
@@ -32,7 +32,7 @@ struct Worth {
 
 /// `None` if elimination lost all digits.
 fn worth(
-    local: &Local,
+    local: &Component,
     policy: &[u32],
     side: usize,
     work: &mut u64,
@@ -64,7 +64,7 @@ fn worth(
 /// back x up to exactly x. If every other choice is proven to be no better, x is the value. Ties up to rounding cannot be
 /// proven like that; lifting covers them. Also returns the number of evaluations.
 pub(crate) fn by_elimination(
-    local: &Local,
+    local: &Component,
     policy: &mut Vec<u32>,
     work: &mut u64,
     stop: &dyn Fn() -> bool,
@@ -81,7 +81,7 @@ pub(crate) fn by_elimination(
 
 /// A bound from above around the value of a policy.
 fn nothing_better(
-    local: &Local,
+    local: &Component,
     policy: &[u32],
     Worth { low, high, middle }: Worth,
     work: &mut u64,
@@ -102,7 +102,7 @@ fn nothing_better(
 /// A bound from above close to `x`, where the choices that are `counted` are best up to rounding: x lifted by a weight that
 /// falls on all of these. A choice on which the check fails is counted in the next round.
 fn over_ties(
-    local: &Local,
+    local: &Component,
     policy: &[u32],
     x: &[f64],
     mut counted: Vec<bool>,
@@ -139,13 +139,13 @@ fn over_ties(
 }
 
 /// Whether no choice backs `x` up to more than `x`: then `x` is a bound from above.
-pub(crate) fn is_upper(local: &Local, x: &[f64]) -> bool {
+pub(crate) fn is_upper(local: &Component, x: &[f64]) -> bool {
     (0..local.shape.n())
         .all(|s| local.shape.choices_of(s).all(|c| local.backup_bound(c, local.gain[c][1], x, 1.0) <= x[s]))
 }
 
 /// Whether a policy backs `x` up to at least `x`. If the policy is proper, `x` is a bound from below on its value.
-pub(crate) fn is_lower(local: &Local, policy: &[u32], x: &[f64]) -> bool {
+pub(crate) fn is_lower(local: &Component, policy: &[u32], x: &[f64]) -> bool {
     policy
         .iter()
         .enumerate()

@@ -6,11 +6,17 @@
 
 use super::graph::{can_reach, certain, inevitable, must_reach};
 use super::mec::EndComponents;
-use super::objective::{Draft, Question, Task};
+use super::objective::{Draft, ReducedProblem, SolveTask};
 use super::view::View;
 use backsweep_mdp::{Direction, NO_CHOICE};
 
-pub(crate) fn reach(view: &View, goal: &[bool], avoid: &[bool], direction: Direction, task: &Task) -> Draft {
+pub(crate) fn reach(
+    view: &View,
+    goal: &[bool],
+    avoid: &[bool],
+    direction: Direction,
+    task: &SolveTask,
+) -> Draft {
     let through = |s: usize| !goal[s] && !avoid[s];
     match direction {
         Direction::Maximize => largest(view, goal, through, task),
@@ -19,7 +25,7 @@ pub(crate) fn reach(view: &View, goal: &[bool], avoid: &[bool], direction: Direc
     .unwrap_or_else(|| Draft::stopped(view.n(), [0.0, 1.0]))
 }
 
-fn largest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &Task) -> Option<Draft> {
+fn largest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &SolveTask) -> Option<Draft> {
     let n = view.n();
     let stop: &dyn Fn() -> bool = task.stop;
     let possible = can_reach(view, goal, &through, |_| true);
@@ -33,7 +39,7 @@ fn largest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &T
     }
     describe(&mut draft, &possible, &sure.states, Some(groups.members.len()));
     let fixed = draft.lower.clone();
-    Question {
+    ReducedProblem {
         view,
         undecided: &undecided,
         groups: Some(&groups),
@@ -47,7 +53,7 @@ fn largest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &T
     Some(draft)
 }
 
-fn smallest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &Task) -> Option<Draft> {
+fn smallest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &SolveTask) -> Option<Draft> {
     let n = view.n();
     let positive = must_reach(view, goal, &through);
     let sure = inevitable(view, goal, &through);
@@ -69,7 +75,7 @@ fn smallest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &
     }
     describe(&mut draft, &positive, &sure, None);
     let fixed = draft.lower.clone();
-    Question {
+    ReducedProblem {
         view,
         undecided: &undecided,
         groups: None,

@@ -10,15 +10,15 @@
 //!
 //! Smallest values are largest ones with all signs changed; see [`super::objective`].
 
-use super::shape::Shape;
+use super::row_shape::RowShape;
 use super::view::{UNIT, View};
 use crate::scc::NONE;
 
 /// The undecided part of a model: largest values over proper policies.
 #[derive(Default)]
-pub(crate) struct Reduced {
+pub(crate) struct ReducedMdp {
     /// States, choices and arcs.
-    pub shape: Shape,
+    pub shape: RowShape,
     /// The state of this problem that each arc leads to.
     pub targets: Vec<u32>,
     /// The probability of each arc.
@@ -36,7 +36,7 @@ pub(crate) struct Reduced {
 }
 
 /// How states and choices of the model enter the reduced problem.
-pub(crate) struct Plan<'p> {
+pub(crate) struct Reduction<'p> {
     /// The reduced state of each state, or [`NONE`] where the graph decided the value.
     pub place: &'p [u32],
     /// How many reduced states there are.
@@ -91,9 +91,9 @@ impl ReducedRow<'_> {
     }
 }
 
-impl Reduced {
+impl ReducedMdp {
     /// Builds the reduced problem; linear in the model.
-    pub fn new(view: &View, plan: &Plan) -> Self {
+    pub fn new(view: &View, plan: &Reduction) -> Self {
         let mut members: Vec<(u32, u32)> =
             (0..view.n()).filter(|&s| plan.place[s] != NONE).map(|s| (plan.place[s], s as u32)).collect();
         members.sort_unstable();
@@ -118,7 +118,7 @@ impl Reduced {
         reduced
     }
 
-    fn add(&mut self, view: &View, plan: &Plan, c: usize) {
+    fn add(&mut self, view: &View, plan: &Reduction, c: usize) {
         let row = ReducedRow {
             targets: view.targets(c),
             probabilities: &view.mdp.probabilities()[view.arcs(c)],

@@ -1,7 +1,7 @@
 //! An objective as arrays: sets by state and rewards by choice. What a repair keeps and changes between two answers.
 
 use super::kept::KeptSolver;
-use super::objective::{Task, Warm};
+use super::objective::{SolveTask, WarmStart};
 use super::view::View;
 use super::{average, horizon, reach, total};
 use crate::{Error, Result, Solution};
@@ -9,7 +9,7 @@ use backsweep_mdp::{Direction, Objective};
 
 /// Which objective; see [`backsweep_mdp::Objective`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum ObjectiveKind {
     Reach,
     ReachWithin(u64),
     Until,
@@ -18,7 +18,7 @@ pub(crate) enum Kind {
     Average,
 }
 
-impl Kind {
+impl ObjectiveKind {
     /// Whether the objective is about rewards.
     pub fn has_rewards(self) -> bool {
         !matches!(self, Self::Reach | Self::ReachWithin(_))
@@ -28,7 +28,7 @@ impl Kind {
 /// An objective of a checked model.
 #[derive(Clone)]
 pub(crate) struct Resolved {
-    pub kind: Kind,
+    pub kind: ObjectiveKind,
     /// Whether each state is in the goal; empty if there is none.
     pub goal: Vec<bool>,
     /// Whether each state is to be avoided and not in the goal; empty if there is none.
@@ -52,22 +52,24 @@ impl Resolved {
                 let goal = set(goal)?;
                 let mut avoid = avoid.as_ref().map_or(Ok(view.set(&[])), |avoid| set(avoid))?;
                 avoid.iter_mut().zip(&goal).for_each(|(a, &g)| *a &= !g);
-                Self { goal, avoid, ..empty(steps.map_or(Kind::Reach, Kind::ReachWithin)) }
+                Self { goal, avoid, ..empty(steps.map_or(ObjectiveKind::Reach, ObjectiveKind::ReachWithin)) }
             }
             Objective::Total { reward, until: Some(until) } => {
-                Self { rewards: rewards(reward)?, goal: set(until)?, ..empty(Kind::Until) }
+                Self { rewards: rewards(reward)?, goal: set(until)?, ..empty(ObjectiveKind::Until) }
             }
             Objective::Total { reward, until: None } => {
-                Self { rewards: rewards(reward)?, ..empty(Kind::Total) }
+                Self { rewards: rewards(reward)?, ..empty(ObjectiveKind::Total) }
             }
             Objective::Horizon { reward, steps, discount } => {
                 if !(0.0..=1.0).contains(discount) {
                     return Err(Error::Discount { found: *discount, expected: "a number from 0 to 1" });
                 }
-                let kind = Kind::Horizon { steps: *steps, discount: *discount };
+                let kind = ObjectiveKind::Horizon { steps: *steps, discount: *discount };
                 Self { rewards: rewards(reward)?, ..empty(kind) }
             }
-            Objective::Average { reward } => Self { rewards: rewards(reward)?, ..empty(Kind::Average) },
+            Objective::Average { reward } => {
+                Self { rewards: rewards(reward)?, ..empty(ObjectiveKind::Average) }
+            }
         })
     }
 
@@ -78,24 +80,24 @@ impl Resolved {
         view: &View,
         rewards: &[[f64; 2]],
         direction: Direction,
-        task: &Task,
-    ) -> (Solution, Option<KeptSolver>, Warm) {
+        task: &SolveTask,
+    ) -> (Solution, Option<KeptSolver>, WarmStart) {
         let Self { kind, goal, avoid, .. } = self;
         let draft = match *kind {
-            Kind::Reach => reach::reach(view, goal, avoid, direction, task),
-            Kind::ReachWithin(steps) => {
+            ObjectiveKind::Reach => reach::reach(view, goal, avoid, direction, task),
+            ObjectiveKind::ReachWithin(steps) => {
                 let nothing = vec![[0.0; 2]; view.mdp.n_choices()];
                 let worth = |s: usize| if goal[s] { Some(1.0) } else { avoid[s].then_some(0.0) };
                 let mut draft = horizon::horizon(view, &nothing, &worth, steps, 1.0, direction, task);
                 draft.lower.iter_mut().chain(&mut draft.upper).for_each(|x| *x = x.clamp(0.0, 1.0));
                 draft
             }
-            Kind::Until => total::until(view, goal, rewards, direction, task),
-            Kind::Total => total::total(view, rewards, direction, task),
-            Kind::Horizon { steps, discount } => {
+            ObjectiveKind::Until => total::until(view, goal, rewards, direction, task),
+            ObjectiveKind::Total => total::total(view, rewards, direction, task),
+            ObjectiveKind::Horizon { steps, discount } => {
                 horizon::horizon(view, rewards, &|_| None, steps, discount, direction, task)
             }
-            Kind::Average => average::average(view, rewards, direction, task),
+            ObjectiveKind::Average => average::average(view, rewards, direction, task),
         };
         let narrow = |(l, u): (&f64, &f64)| l == u || u - l <= 2.0 * task.tolerance;
         let converged = draft.lower.iter().zip(&draft.upper).all(narrow);

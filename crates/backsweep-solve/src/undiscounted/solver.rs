@@ -1,16 +1,16 @@
 //! Solves a reduced problem component by component, successors first, and re-solves parts of it after a change.
 
-use super::attempt::{Again, Attempt};
-use super::local::Local;
-use super::objective::Task;
-use super::reduced::{Reduced, ReducedRow};
+use super::component::Component;
+use super::objective::SolveTask;
+use super::pass::{Pass, Resolve};
+use super::reduced::{ReducedMdp, ReducedRow};
 use super::sweeps::widest;
 use crate::scc::{Components, NONE};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A reduced problem with its components in order: what stays where only numbers change.
-pub(super) struct Problem {
-    pub reduced: Reduced,
+pub(super) struct OrderedProblem {
+    pub reduced: ReducedMdp,
     pub components: Components,
     /// The place of each state within its component.
     pub rank: Vec<u32>,
@@ -20,7 +20,7 @@ pub(super) struct Problem {
 
 /// Bounds and policy of every state: its value is at least `lower`, and so is that of the policy, and at most `upper`.
 #[derive(Clone, Default)]
-pub(super) struct Found {
+pub(super) struct PolicyBounds {
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
     pub policy: Vec<u32>,
@@ -28,7 +28,7 @@ pub(super) struct Found {
 
 /// What makes the next solve of a component cheaper. Nothing in it is trusted.
 #[derive(Clone)]
-pub(super) struct Memory {
+pub(super) struct ComponentMemory {
     /// Where sweeps begin.
     pub x: Vec<f64>,
     /// Weights that carried a proof over sweeps, for the lower and the upper side; 0 where there was none.
@@ -41,9 +41,9 @@ pub(super) struct Memory {
 
 /// A reduced problem and its solution.
 pub(crate) struct Solver {
-    problem: Problem,
-    found: Found,
-    memory: Memory,
+    problem: OrderedProblem,
+    found: PolicyBounds,
+    memory: ComponentMemory,
     /// How wide the bounds of a component were allowed to be.
     width: f64,
     /// Sweeps and eliminations.
@@ -53,16 +53,16 @@ pub(crate) struct Solver {
 }
 
 /// What [`Solver::restore`] goes back to.
-pub(crate) struct Snapshot(Found, Memory);
+pub(crate) struct SolverState(PolicyBounds, ComponentMemory);
 
 impl Solver {
     /// Solves to within `task.tolerance` if rounding allows; `bounds` hold for every state beforehand. Sweeps begin at `x`.
     pub fn solve(
-        reduced: Reduced,
+        reduced: ReducedMdp,
         bounds: [f64; 2],
         x: Vec<f64>,
         weights: [Vec<f64>; 2],
-        task: &Task,
+        task: &SolveTask,
     ) -> Self {
         let n = reduced.shape.n();
         let components =
@@ -74,10 +74,10 @@ impl Solver {
             }
         }
         let eliminated = task.warm.and_then(|warm| warm.eliminated);
-        let memory = Memory { x, weights, sweeps: BTreeMap::new(), eliminated };
+        let memory = ComponentMemory { x, weights, sweeps: BTreeMap::new(), eliminated };
         let mut solver = Self {
-            problem: Problem { reduced, components, rank, bounds },
-            found: Found::default(),
+            problem: OrderedProblem { reduced, components, rank, bounds },
+            found: PolicyBounds::default(),
             memory,
             width: task.tolerance,
             iterations: 0,
@@ -87,7 +87,7 @@ impl Solver {
         solver
     }
 
-    fn run(&mut self, task: &Task) {
+    fn run(&mut self, task: &SolveTask) {
         let n = self.n();
         let [least, most] = self.problem.bounds;
         let proper = self.problem.reduced.proper_policy();
@@ -95,15 +95,15 @@ impl Solver {
         let mut width = task.tolerance;
         let mut before = f64::INFINITY;
         loop {
-            let start = Found { lower: vec![least; n], upper: vec![most; n], policy: proper.clone() };
-            let mut attempt = Attempt::new(&self.problem, &mut self.memory, start, width, None, task);
-            attempt.run();
-            self.iterations += attempt.iterations + 1;
-            let widest = widest(&attempt.found.lower, &attempt.found.upper);
+            let start = PolicyBounds { lower: vec![least; n], upper: vec![most; n], policy: proper.clone() };
+            let mut pass = Pass::new(&self.problem, &mut self.memory, start, width, None, task);
+            pass.run();
+            self.iterations += pass.iterations + 1;
+            let widest = widest(&pass.found.lower, &pass.found.upper);
             if widest < before || before == f64::INFINITY {
                 self.width = width;
-                self.explanation = attempt.explain();
-                self.found = attempt.found;
+                self.explanation = pass.explain();
+                self.found = pass.found;
             }
             if widest <= 2.0 * task.tolerance || widest >= 0.9 * before || (task.stop)() {
                 return;
@@ -120,7 +120,7 @@ impl Solver {
 
     /// Bounds of a state, and the model's choice, or [`NONE`] for staying in an end component for ever.
     pub fn answer(&self, state: usize) -> ([f64; 2], u32) {
-        let Found { lower, upper, policy } = &self.found;
+        let PolicyBounds { lower, upper, policy } = &self.found;
         let origin = match policy[state] {
             NONE => NONE,
             chosen => self.problem.reduced.origin[chosen as usize],
@@ -156,18 +156,18 @@ impl Solver {
         slack <= self.problem.reduced.slack && to.all(|to| of[to as usize] <= of[from])
     }
 
-    /// Replaces a row; [`again`](Self::again) then updates the bounds.
+    /// Replaces a row; [`resolve`](Self::resolve) then updates the bounds.
     pub fn replace(&mut self, choice: usize, row: &ReducedRow, place: &[u32], fixed: &[f64]) {
         self.problem.reduced.replace(choice, row, place, fixed);
     }
 
     /// What was found so far.
-    pub fn snapshot(&self) -> Snapshot {
-        Snapshot(self.found.clone(), self.memory.clone())
+    pub fn snapshot(&self) -> SolverState {
+        SolverState(self.found.clone(), self.memory.clone())
     }
 
     /// Goes back to what was found before; rows are changed back by the caller.
-    pub fn restore(&mut self, Snapshot(found, memory): Snapshot) {
+    pub fn restore(&mut self, SolverState(found, memory): SolverState) {
         (self.found, self.memory) = (found, memory);
     }
 
@@ -178,34 +178,34 @@ impl Solver {
     /// `patient` means that no arc was added or removed: then the cost is at most that of a fresh solve.
     ///
     /// Bounds that have only become narrower are not passed on, since what was proven from the wider ones still holds.
-    pub fn again(
+    pub fn resolve(
         &mut self,
         changed: impl Iterator<Item = u32>,
         patient: bool,
         predecessors: impl Fn(u32, &mut dyn FnMut(u32)),
-        task: &Task,
+        task: &SolveTask,
     ) -> Option<Vec<u32>> {
         let Self { problem, found, memory, width, .. } = self;
         let components = &problem.components;
         let direct: BTreeSet<u32> = changed.map(|s| components.of[s as usize]).collect();
         let mut waiting = direct.clone();
-        let mut attempt =
-            Attempt::new(problem, memory, std::mem::take(found), *width, Some(Again { patient }), task);
-        let (mut local, mut seen, mut before) = (Local::default(), Vec::new(), Vec::new());
+        let mut pass =
+            Pass::new(problem, memory, std::mem::take(found), *width, Some(Resolve { patient }), task);
+        let (mut local, mut seen, mut before) = (Component::default(), Vec::new(), Vec::new());
         while let Some(component) = waiting.pop_first() {
             if (task.stop)() {
                 return None;
             }
             let states = components.states_of(component as usize);
-            let bounds = |found: &Found, s: u32| [found.lower[s as usize], found.upper[s as usize]];
+            let bounds = |found: &PolicyBounds, s: u32| [found.lower[s as usize], found.upper[s as usize]];
             before.clear();
-            before.extend(states.iter().map(|&s| bounds(&attempt.found, s)));
-            if !attempt.solve_again(component as usize, &mut local, direct.contains(&component)) {
+            before.extend(states.iter().map(|&s| bounds(&pass.found, s)));
+            if !pass.resolve(component as usize, &mut local, direct.contains(&component)) {
                 return None;
             }
             seen.extend_from_slice(states);
             for (&s, old) in states.iter().zip(&before) {
-                let new = bounds(&attempt.found, s);
+                let new = bounds(&pass.found, s);
                 let narrow = new[0] == new[1] || new[1] - new[0] <= 2.0 * task.tolerance;
                 if !narrow {
                     return None;
@@ -220,8 +220,8 @@ impl Solver {
                 }
             }
         }
-        let (iterations, explanation) = (attempt.iterations + 1, attempt.explain());
-        (self.found, self.iterations, self.explanation) = (attempt.found, iterations, explanation);
+        let (iterations, explanation) = (pass.iterations + 1, pass.explain());
+        (self.found, self.iterations, self.explanation) = (pass.found, iterations, explanation);
         Some(seen)
     }
 }

@@ -4,7 +4,7 @@
 //! sought that falls on every choice that is nearly best, values are lifted by `gap * weight` and lowered likewise for the
 //! policy, and both are checked as in [`super::proof`]. If the bounds are too wide, sweeping continues to a smaller change.
 
-use super::local::Local;
+use super::component::Component;
 use super::proof::{Bounds, falls, is_lower, is_upper};
 use super::reduced::{down, up};
 
@@ -14,7 +14,7 @@ const FOLLOWED: u64 = 4;
 /// One sweep, last state first (models are usually numbered from their start). Returns the largest change. A policy keeps its
 /// choice unless another is strictly better, so that it stays proper.
 fn sweep(
-    local: &Local,
+    local: &Component,
     constant: impl Fn(usize) -> f64,
     counted: impl Fn(usize) -> bool,
     x: &mut [f64],
@@ -45,7 +45,7 @@ fn sweep(
 }
 
 /// A sweep that follows a policy: no comparison of choices, so several times cheaper.
-fn follow(local: &Local, constant: impl Fn(usize) -> f64, policy: &[u32], x: &mut [f64]) {
+fn follow(local: &Component, constant: impl Fn(usize) -> f64, policy: &[u32], x: &mut [f64]) {
     for s in (0..local.shape.n()).rev() {
         let c = policy[s] as usize;
         x[s] = local.backup(c, constant(c), x);
@@ -53,9 +53,9 @@ fn follow(local: &Local, constant: impl Fn(usize) -> f64, policy: &[u32], x: &mu
 }
 
 /// The parameters of sweeping.
-pub(crate) struct Sweeping<'a> {
+pub(crate) struct Sweeper<'a> {
     /// The local problem.
-    pub local: &'a Local,
+    pub local: &'a Component,
     /// How wide the bounds may be.
     pub width: f64,
     /// Sweeps remaining; counted down.
@@ -79,7 +79,7 @@ struct Side {
     patience: u64,
 }
 
-impl Sweeping<'_> {
+impl Sweeper<'_> {
     /// Bounds around `x`, which is improved in place, and the policy whose value the lower one bounds. Both hold whenever this
     /// returns; infinite where nothing was proven.
     pub fn run(&mut self, x: &mut [f64], policy: &mut Vec<u32>) -> Bounds {

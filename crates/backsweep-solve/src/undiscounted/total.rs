@@ -9,11 +9,11 @@
 //! distinguished from 0, rewards are moved until the loop is free ([`super::level`]) or, if that fails, values stay
 //! unknown.
 
-use super::gain::Part;
+use super::gain::RecurrentClass;
 use super::graph::{can_reach, certain, inevitable, must_reach};
 use super::level;
 use super::mec::EndComponents;
-use super::objective::{Draft, Question, Task, lead_to, signed};
+use super::objective::{Draft, ReducedProblem, SolveTask, lead_to, signed};
 use super::reduced::{down, up};
 use super::view::View;
 use crate::scc::NONE;
@@ -25,7 +25,7 @@ pub(crate) fn until(
     goal: &[bool],
     rewards: &[[f64; 2]],
     direction: Direction,
-    task: &Task,
+    task: &SolveTask,
 ) -> Draft {
     let least = least_total(rewards);
     match direction {
@@ -45,7 +45,7 @@ fn most_total(rewards: &[[f64; 2]]) -> f64 {
     if rewards.iter().all(|r| r[1] <= 0.0) { 0.0 } else { f64::INFINITY }
 }
 
-fn largest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Task) -> Option<Draft> {
+fn largest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &SolveTask) -> Option<Draft> {
     let n = view.n();
     let through = |s: usize| !goal[s];
     let sure = inevitable(view, goal, through);
@@ -73,7 +73,7 @@ fn largest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Task) 
         .push(format!("graph analysis: {infinite} states from which a policy may miss the goal: infinite"));
     let undecided: Vec<bool> = (0..n).map(|s| sure[s] && !goal[s]).collect();
     let fixed = vec![0.0; n];
-    Question {
+    ReducedProblem {
         view,
         undecided: &undecided,
         groups: None,
@@ -87,7 +87,7 @@ fn largest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Task) 
     Some(draft)
 }
 
-fn smallest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Task) -> Option<Draft> {
+fn smallest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &SolveTask) -> Option<Draft> {
     let n = view.n();
     let stop: &dyn Fn() -> bool = task.stop;
     let sure = certain(view, goal, |s| !goal[s], |_| true, false, stop)?;
@@ -119,7 +119,7 @@ fn smallest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Task)
     }
     loops.mark(view, &stays, &mut undecided, &mut draft);
     let fixed = vec![0.0; n];
-    Question {
+    ReducedProblem {
         view,
         undecided: &undecided,
         groups: Some(&loops.free),
@@ -144,7 +144,7 @@ fn smallest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Task)
 }
 
 /// Expected reward until the episode ends.
-pub(crate) fn total(view: &View, rewards: &[[f64; 2]], direction: Direction, task: &Task) -> Draft {
+pub(crate) fn total(view: &View, rewards: &[[f64; 2]], direction: Direction, task: &SolveTask) -> Draft {
     let signed: Vec<[f64; 2]> = rewards.iter().map(|&r| signed(r, direction.sign())).collect();
     let bounds = [least_total(&signed), most_total(&signed)];
     let mut draft =
@@ -155,7 +155,7 @@ pub(crate) fn total(view: &View, rewards: &[[f64; 2]], direction: Direction, tas
     draft
 }
 
-fn largest_total(view: &View, rewards: &[[f64; 2]], bounds: [f64; 2], task: &Task) -> Option<Draft> {
+fn largest_total(view: &View, rewards: &[[f64; 2]], bounds: [f64; 2], task: &SolveTask) -> Option<Draft> {
     let n = view.n();
     let stop: &dyn Fn() -> bool = task.stop;
     let loops = Loops::find(view, &|_| true, rewards, task)?;
@@ -182,7 +182,7 @@ fn largest_total(view: &View, rewards: &[[f64; 2]], bounds: [f64; 2], task: &Tas
         .explanation
         .push(format!("graph analysis: {losing} states where no policy ends with certainty: infinite"));
     let fixed = vec![0.0; n];
-    Question {
+    ReducedProblem {
         view,
         undecided: &undecided,
         groups: Some(&loops.free),
@@ -243,7 +243,12 @@ struct Loops {
 }
 
 impl Loops {
-    fn find(view: &View, allowed: &dyn Fn(usize) -> bool, rewards: &[[f64; 2]], task: &Task) -> Option<Self> {
+    fn find(
+        view: &View,
+        allowed: &dyn Fn(usize) -> bool,
+        rewards: &[[f64; 2]],
+        task: &SolveTask,
+    ) -> Option<Self> {
         let n = view.n();
         let stop: &dyn Fn() -> bool = task.stop;
         let free = EndComponents::find(view, |c| allowed(c) && rewards[c] == [0.0; 2], stop)?;
@@ -272,7 +277,8 @@ impl Loops {
                 continue;
             }
             found.examined = true;
-            let part = Part { view, members, inside: &inside, reward: &|c| rewards[c], head: &head };
+            let part =
+                RecurrentClass { view, members, inside: &inside, reward: &|c| rewards[c], head: &head };
             let gain = part.gain(&mut v, 0.0, |low, high| low > 0.0 || high < 0.0, task);
             // Where no reward is negative and one is positive, a loop collects it again and again.
             let earns = gain.low > 0.0 || choices().all(|c| rewards[c][0] >= 0.0);

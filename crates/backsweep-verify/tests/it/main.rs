@@ -4,7 +4,7 @@ mod common;
 
 use backsweep::Random;
 use backsweep_mdp::{Direction, Label, Mdp, MdpBuilder, Objective, Rewards};
-use backsweep_verify::{ResultFile, Verdict, fingerprint, verify};
+use backsweep_verify::{ResultFile, Verification, fingerprint, verify};
 use common::{below, evaluate, random_mdp, random_objective, solve};
 
 const TOLERANCE: f64 = 1e-6;
@@ -50,7 +50,7 @@ fn true_results_are_proven() {
         let width = [0.0, 0.9][i % 2];
         let (result, _) = true_result(&mut random, &mdp, width);
         let report = verify(&mdp, &result);
-        assert_eq!(report.verdict, Verdict::Proven, "{i}: {result:?} {mdp:?}");
+        assert_eq!(report.verdict, Verification::Proven, "{i}: {result:?} {mdp:?}");
     }
 }
 
@@ -121,9 +121,9 @@ fn ten_thousand_false_results_are_refused() {
             let mut result = truth.clone();
             let Some(kind) = tamper(&mut random, &mdp, &mut result, &values) else { continue };
             let report = verify(&mdp, &result);
-            assert_ne!(report.verdict, Verdict::Proven, "{kind}: {result:?} {mdp:?}");
+            assert_ne!(report.verdict, Verification::Proven, "{kind}: {result:?} {mdp:?}");
             n += 1;
-            n_wrong += usize::from(matches!(report.verdict, Verdict::Wrong(_)));
+            n_wrong += usize::from(matches!(report.verdict, Verification::Wrong(_)));
             *kinds.entry(kind).or_insert(0) += 1;
         }
     }
@@ -179,12 +179,12 @@ fn a_chain_that_takes_a_million_steps() {
         seconds: 0.0,
         peak_memory: None,
     };
-    assert_eq!(verify(&mdp, &result).verdict, Verdict::Proven);
+    assert_eq!(verify(&mdp, &result).verdict, Verification::Proven);
     // What value iteration would say.
     let mut early = result.clone();
     early.lower[0] = 1e-6;
     early.upper[0] = 1e-6 + 1e-10;
-    assert!(matches!(verify(&mdp, &early).verdict, Verdict::Wrong(_)));
+    assert!(matches!(verify(&mdp, &early).verdict, Verification::Wrong(_)));
 }
 
 #[test]

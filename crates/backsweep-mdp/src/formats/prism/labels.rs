@@ -1,10 +1,10 @@
 //! `.lab`, the labels, and `.sta`, the states.
 
-use super::super::text::{Line, Lines};
+use super::super::text::{TextLine, TextLines};
 use crate::{INIT, Label, Mdp, Result};
 
 /// Reads `0="init" 1="goal"` and lines `state: label …`; or Storm's `#DECLARATION`, names, `#END` and lines `state name …`.
-pub fn read(mut lines: Lines, mdp: &mut Mdp) -> Result<()> {
+pub fn read(mut lines: TextLines, mdp: &mut Mdp) -> Result<()> {
     let mut labels: Vec<(String, Label)> = Vec::new();
     let Some(first) = lines.read()? else { return Err(lines.ended("labels such as 0=\"init\"")) };
     let storm = first.text == "#DECLARATION";
@@ -57,7 +57,7 @@ fn label(name: &str) -> Label {
 }
 
 /// Reads `0="init" 1="goal"`. Names may have spaces.
-fn declare(line: &Line, labels: &mut Vec<(String, Label)>) -> Result<()> {
+fn declare(line: &TextLine, labels: &mut Vec<(String, Label)>) -> Result<()> {
     let mut rest = line.text.trim();
     while !rest.is_empty() {
         let parts = rest
@@ -71,7 +71,7 @@ fn declare(line: &Line, labels: &mut Vec<(String, Label)>) -> Result<()> {
 }
 
 /// Reads `(x,y)` and lines `state:(1,2)`; the name of a state is what follows the colon.
-pub fn read_states(mut lines: Lines, n_states: usize) -> Result<Vec<String>> {
+pub fn read_states(mut lines: TextLines, n_states: usize) -> Result<Vec<String>> {
     let mut names = Vec::new();
     let expected = "the variables, such as (x,y)";
     let Some(_) = lines.read_data()? else { return Err(lines.ended(expected)) };

@@ -1,13 +1,13 @@
 //! `.srew`, `.trew` and `.crew`: rewards of states, transitions and choices. What is not listed is 0.
 
-use super::super::text::{Line, Lines};
+use super::super::text::{TextLine, TextLines};
 use super::rewards_of;
 use crate::{Error, Mdp, Result};
 use std::ffi::OsStr;
 use std::path::Path;
 
 /// Reads one file. A comment `# Reward structure "NAME"` gives the name; otherwise the file's name does.
-pub fn read(name: &str, mut lines: Lines, path: &Path, mdp: &mut Mdp) -> Result<()> {
+pub fn read(name: &str, mut lines: TextLines, path: &Path, mdp: &mut Mdp) -> Result<()> {
     let mut name = name.to_owned();
     let kind = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     let n = match kind {
@@ -48,7 +48,7 @@ pub fn read(name: &str, mut lines: Lines, path: &Path, mdp: &mut Mdp) -> Result<
 }
 
 /// Whether the first line has counts and no reward: PRISM writes it, Storm does not.
-fn is_header(line: &Line, kind: &str, mdp: &Mdp) -> bool {
+fn is_header(line: &TextLine, kind: &str, mdp: &Mdp) -> bool {
     let words: Vec<Option<usize>> = line.text.split_whitespace().map(|word| word.parse().ok()).collect();
     match (kind, &words[..]) {
         ("srew", [Some(states), Some(_)]) => *states == mdp.n_states(),
@@ -60,7 +60,7 @@ fn is_header(line: &Line, kind: &str, mdp: &Mdp) -> bool {
     }
 }
 
-fn entry(line: &Line, kind: &str, mdp: &Mdp, values: &mut [f64]) -> Result<()> {
+fn entry(line: &TextLine, kind: &str, mdp: &Mdp, values: &mut [f64]) -> Result<()> {
     let mut words = line.words();
     let state = words.index("a state", mdp.n_states())? as usize;
     if kind == "srew" {

@@ -1,13 +1,13 @@
 //! `.tra`: the transitions.
 
-use super::super::text::{Lines, count, whole};
+use super::super::text::{TextLines, count, whole};
 use crate::formats::Dropped;
 use crate::{Mdp, Result, SUM_SLACK};
 
 /// Reads the transitions of an MDP (`states choices transitions`, then `state choice target probability [action]`) or of a chain
 /// (`states transitions`, then `state target probability`).
-pub fn read(mut lines: Lines, warnings: &mut Vec<String>) -> Result<Mdp> {
-    let mut rows = Rows::default();
+pub fn read(mut lines: TextLines, warnings: &mut Vec<String>) -> Result<Mdp> {
+    let mut rows = TransitionRows::default();
     let expected = "the numbers of states, choices and transitions";
     let Some(header) = lines.read_data()? else { return Err(lines.ended(expected)) };
     let words: Vec<&str> = header.text.split_whitespace().collect();
@@ -76,7 +76,7 @@ pub fn read(mut lines: Lines, warnings: &mut Vec<String>) -> Result<Mdp> {
 }
 
 #[derive(Default)]
-struct Rows {
+struct TransitionRows {
     mdp: Mdp,
     n_states: Option<usize>,
     n_lines: usize,
@@ -84,7 +84,7 @@ struct Rows {
     dropped: Dropped,
 }
 
-impl Rows {
+impl TransitionRows {
     /// Continues a choice or starts the next one. `arcs` has the starts of the choices so far.
     fn begin(&mut self, state: u32, choice: u64, action: &str) -> std::result::Result<(), String> {
         let current = self.mdp.choices.len() as u32 - 1;

@@ -4,7 +4,7 @@ use crate::{Error, Mdp, Result, Rewards, SUM_SLACK};
 use std::collections::HashMap;
 
 /// One row of a table.
-pub struct Row<'a> {
+pub struct TransitionRow<'a> {
     pub state: &'a str,
     pub action: &'a str,
     /// `None` if the episode ends.
@@ -21,22 +21,22 @@ const END: u32 = u32::MAX;
 
 /// The rows so far, by numbers.
 #[derive(Default)]
-pub struct Table {
-    states: Names,
-    actions: Names,
+pub struct CsvModel {
+    states: Interner,
+    actions: Interner,
     /// State, number of its action among all actions, next state, probability, reward.
     rows: Vec<(u32, u32, u32, f64, f64)>,
 }
 
 /// Names in the order of their first occurrence.
 #[derive(Default)]
-struct Names {
+struct Interner {
     ids: HashMap<String, u32>,
     names: Vec<String>,
     last: u32,
 }
 
-impl Names {
+impl Interner {
     fn id(&mut self, name: &str) -> u32 {
         // Rows of one state, and of one action, are usually adjacent.
         if self.names.get(self.last as usize).is_some_and(|last| last == name) {
@@ -68,9 +68,9 @@ impl Names {
     }
 }
 
-impl Table {
+impl CsvModel {
     /// Adds a row.
-    pub fn add(&mut self, row: &Row) -> std::result::Result<(), String> {
+    pub fn add(&mut self, row: &TransitionRow) -> std::result::Result<(), String> {
         if self.rows.len() >= u32::MAX as usize - 1 || self.states.names.len() >= u32::MAX as usize - 2 {
             return Err(format!("found more than {} rows", u32::MAX - 2));
         }

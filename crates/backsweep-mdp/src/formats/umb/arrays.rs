@@ -1,7 +1,7 @@
 //! The arrays of an archive, read in chunks: an entry never takes more memory than it has bytes.
 
 use super::super::number;
-use super::Numbers;
+use super::NumberType;
 use crate::{Error, Result};
 use std::io::Read;
 
@@ -72,18 +72,18 @@ pub fn numbers(
     input: &mut dyn Read,
     n: usize,
     guess: usize,
-    kind: Numbers,
+    kind: NumberType,
 ) -> Result<Vec<f64>> {
     let mut values = Vec::with_capacity(n.min(guess));
     let width = match kind {
-        Numbers::Double => 8,
-        Numbers::Rational(width) | Numbers::Whole(width, _) => width,
+        NumberType::Double => 8,
+        NumberType::Rational(width) | NumberType::Whole(width, _) => width,
     };
     items(entry, size, input, n, width, |i, item| {
         let value = match kind {
-            Numbers::Double => item.try_into().ok().map(f64::from_le_bytes),
-            Numbers::Rational(_) => number::from_bytes(item),
-            Numbers::Whole(width, signed) => {
+            NumberType::Double => item.try_into().ok().map(f64::from_le_bytes),
+            NumberType::Rational(_) => number::from_bytes(item),
+            NumberType::Whole(width, signed) => {
                 let mut bytes = [if signed && item[width - 1] >= 0x80 { 0xff } else { 0 }; 8];
                 bytes[..width].copy_from_slice(item);
                 Some(if signed { i64::from_le_bytes(bytes) as f64 } else { u64::from_le_bytes(bytes) as f64 })

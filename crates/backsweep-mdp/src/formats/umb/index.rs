@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// The type of the numbers of an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Numbers {
+pub enum NumberType {
     /// Doubles.
     Double,
     /// Fractions: numerator and denominator, in this many bytes together.
@@ -19,7 +19,7 @@ pub enum Numbers {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Item {
     Bool,
-    Number(Numbers),
+    Number(NumberType),
 }
 
 /// Rewards or a label.
@@ -53,7 +53,7 @@ pub struct Index {
     pub n_initial: usize,
     pub chain: bool,
     /// `None` if branches carry no probabilities, because each choice has one.
-    pub probabilities: Option<Numbers>,
+    pub probabilities: Option<NumberType>,
     pub annotations: Vec<Annotation>,
 }
 
@@ -173,7 +173,7 @@ fn parts(place: &str, about: &Value) -> Result<Vec<&'static str>> {
     listed.iter().map(part).collect()
 }
 
-fn numbers(place: &str, kind: &Value) -> Result<Numbers> {
+fn numbers(place: &str, kind: &Value) -> Result<NumberType> {
     let name = kind.get("type").and_then(Value::as_str).unwrap_or_default();
     let bits = kind.get("size").and_then(Value::as_u64);
     let bytes = |least: u64, default: u64| match bits.unwrap_or(default) {
@@ -183,9 +183,9 @@ fn numbers(place: &str, kind: &Value) -> Result<Numbers> {
         }
     };
     match name {
-        "double" if bits.unwrap_or(64) == 64 => Ok(Numbers::Double),
-        "rational" => Ok(Numbers::Rational(bytes(16, 128)?)),
-        "int" | "uint" if bits.unwrap_or(64) <= 64 => Ok(Numbers::Whole(bytes(8, 64)?, name == "int")),
+        "double" if bits.unwrap_or(64) == 64 => Ok(NumberType::Double),
+        "rational" => Ok(NumberType::Rational(bytes(16, 128)?)),
+        "int" | "uint" if bits.unwrap_or(64) <= 64 => Ok(NumberType::Whole(bytes(8, 64)?, name == "int")),
         _ if name.ends_with("-interval") => {
             Err(at(place, format!("found {name}; intervals are not supported")))
         }

@@ -3,19 +3,19 @@
 use std::ops::Range;
 
 /// Where the choices of each state and the arcs of each choice begin.
-pub(crate) struct Shape {
+pub(crate) struct RowShape {
     choices: Vec<u32>,
     arcs: Vec<u32>,
 }
 
-impl Default for Shape {
+impl Default for RowShape {
     /// No states.
     fn default() -> Self {
         Self { choices: vec![0], arcs: vec![0] }
     }
 }
 
-impl Shape {
+impl RowShape {
     /// Clears all states and keeps the memory.
     pub fn clear(&mut self) {
         self.choices.truncate(1);

@@ -4,16 +4,16 @@
 //! A choice that returns to its own state with probability p is worth the rest of the row divided by 1 − p, which is the sum
 //! of the rest. Nothing is subtracted, and fewer steps mean less rounding for [`super::proof`] to cover.
 
-use super::reduced::{Reduced, down, up};
-use super::shape::Shape;
+use super::reduced::{ReducedMdp, down, up};
+use super::row_shape::RowShape;
 use super::view::UNIT;
 use crate::scc::Components;
 
 /// A component as a separate problem: states, choices and arcs numbered from 0.
 #[derive(Default)]
-pub(crate) struct Local {
+pub(crate) struct Component {
     /// States, choices and arcs.
-    pub shape: Shape,
+    pub shape: RowShape,
     /// The local state that each arc leads to; never the arc's own.
     pub targets: Vec<u32>,
     /// The probability of each arc.
@@ -30,12 +30,12 @@ pub(crate) struct Local {
     origin: Vec<u32>,
 }
 
-impl Local {
+impl Component {
     /// Extracts a component, reusing the memory of the previous one. `rank` is each state's place within its component;
     /// `lower` and `upper` hold the bounds of all states that the component leads to.
     pub fn cut(
         &mut self,
-        reduced: &Reduced,
+        reduced: &ReducedMdp,
         components: &Components,
         rank: &[u32],
         component: usize,
@@ -60,7 +60,7 @@ impl Local {
     /// Adds a choice, unless it only stays in its state: no policy that ends needs that.
     fn add(
         &mut self,
-        reduced: &Reduced,
+        reduced: &ReducedMdp,
         components: &Components,
         rank: &[u32],
         state: usize,

@@ -1,18 +1,18 @@
 //! `backsweep solve`: values of a known model with proven intervals, repaired after changes.
 
 mod changes;
-mod kept;
+mod live;
 mod options;
 mod report;
 mod watch;
 
 use crate::error::{Error, Result};
 use crate::{interrupt, loading, output, process, progress};
-use backsweep_mdp::{Mdp, NO_CHOICE, Question};
-use backsweep_solve::{Limits, Repair, Solution};
+use backsweep_mdp::{Mdp, NO_CHOICE, Question, StateNames};
+use backsweep_solve::{Limits, Solution};
 use backsweep_verify::{ResultFile, fingerprint};
-use changes::{Edit, Names, Parser};
-use kept::Kept;
+use changes::{Parser, TableEdit};
+use live::LiveAnswer;
 pub use options::SolveArguments;
 use std::path::Path;
 use std::sync::Mutex;
@@ -25,8 +25,8 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
     let mut mdp = loading::load(&arguments.model, arguments.format)?;
     let counts_steps = mdp.add_steps(arguments.reward.as_deref());
     let mdp = mdp;
-    let names = Names::new(&mdp, counts_steps.then_some(1.0));
-    let edits = arguments.changes.as_deref().map(|path| read_changes(path, &names)).transpose()?;
+    let edits =
+        arguments.changes.as_deref().map(|path| read_changes(path, &StateNames::new(&mdp))).transpose()?;
 
     let interrupted = interrupt::on_ctrl_c();
     let began = Mutex::new(Instant::now());
@@ -37,59 +37,60 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
     let spinner = progress::spinner("solving; Ctrl-C ends it with the intervals reached so far");
     let keeps = edits.is_some() || arguments.watch.is_some();
     let solved = if keeps {
-        Repair::new(&mdp, &question, &limits).map(|repair| (repair.solution(), Some(repair)))
+        let every_reward = counts_steps.then_some(1.0);
+        LiveAnswer::new(&mdp, &question, every_reward, &limits).map(|live| (live.solution(), Some(live)))
     } else {
         let method = arguments.method.as_deref();
         backsweep_solve::solve(&mdp, &question, method, &limits).map(|solution| (solution, None))
     };
     let seconds = since().as_secs_f64();
     spinner.finish_and_clear();
-    let (solution, repair) = solved.map_err(|error| Error::at(arguments.model.display(), error))?;
+    let (solution, live) = solved.map_err(|error| Error::at(arguments.model.display(), error))?;
 
     let reason = match (interrupted.load(Ordering::Relaxed), in_time()) {
         (true, _) => "stopped by Ctrl-C",
         (_, false) => "the time limit was reached",
         _ => "rounding or the method does not allow narrower intervals (see --explain)",
     };
-    let answer = Answer { arguments, question: &question, mdp: &mdp, solution: &solution, seconds, reason };
-    let Some(repair) = repair else {
+    let answer =
+        FirstAnswer { arguments, question: &question, mdp: &mdp, solution: &solution, seconds, reason };
+    let Some(mut live) = live else {
         answer.write(&solution, &[])?;
         return if arguments.json { answer.json() } else { answer.print() };
     };
-    let mut kept = Kept::new(&mdp, repair, names);
     if !arguments.json {
         answer.print()?;
     }
     if let Some(edits) = edits {
         let mut refused = Vec::new();
-        let done = kept.change(&edits, &limits, |problem| refused.push(problem))?;
+        let done = live.change(&edits, &limits, |problem| refused.push(problem))?;
         if let Some(problem) = refused.into_iter().next() {
             return Err(Error::new(problem));
         }
         if let (Some(done), Some(path)) = (done, &arguments.changes) {
-            let (line, table) = (kept.line(&done), kept.before_and_after(&done));
+            let (line, table) = (live.line(&done), live.before_and_after(&done));
             output::result(format_args!("\n{}: {line}\n\n{}", path.display(), table.trim_end()));
         }
     }
-    answer.write(&kept.solution(), &kept.names.added_names)?;
+    answer.write(&live.solution(), &live.added_names())?;
     let Some(from) = &arguments.watch else { return Ok(()) };
     if arguments.json {
-        output::result(kept.json(None));
+        output::result(live.json(None));
     }
-    watch::watch(from, &mut kept, &limits, &interrupted, &began, |kept, done| {
+    watch::watch(from, &mut live, &limits, &interrupted, &began, |live, done| {
         // Written first, so that a program that reads the line finds the tables.
-        answer.write(&kept.solution(), &kept.names.added_names)?;
+        answer.write(&live.solution(), &live.added_names())?;
         if arguments.json {
-            output::result(kept.json(Some(done)));
+            output::result(live.json(Some(done)));
         } else {
-            output::result(format_args!("\n{}\n{}", kept.line(done), kept.now().trim_end()));
+            output::result(format_args!("\n{}\n{}", live.line(done), live.now().trim_end()));
         }
         Ok(())
     })
 }
 
 /// Reads a file of changes. If one line is refused, all of it is.
-fn read_changes(path: &Path, names: &Names) -> Result<Vec<Edit>> {
+fn read_changes(path: &Path, names: &StateNames) -> Result<Vec<TableEdit>> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::new(format!("{}: cannot read the file ({error})", path.display())))?;
     let mut parser = Parser::new(path.display().to_string());
@@ -105,7 +106,7 @@ fn read_changes(path: &Path, names: &Names) -> Result<Vec<Edit>> {
 }
 
 /// Reports the first answer.
-struct Answer<'a> {
+struct FirstAnswer<'a> {
     arguments: &'a SolveArguments,
     question: &'a Question,
     mdp: &'a Mdp,
@@ -114,7 +115,7 @@ struct Answer<'a> {
     reason: &'a str,
 }
 
-impl Answer<'_> {
+impl FirstAnswer<'_> {
     /// Writes the requested tables, for this answer or a later one.
     fn write(&self, solution: &Solution, added: &[String]) -> Result<()> {
         if let Some(path) = &self.arguments.values {

@@ -6,7 +6,7 @@
 //! | read or write a file | [`read`], [`write()`]; the formats are in `docs/MODELS.md` |
 //! | ask | [`Question`]: an [`Objective`] and a [`Direction`] |
 //! | say what changes | [`Change`] |
-//! | find states and actions by name | [`Names`] |
+//! | find states and actions by name | [`StateNames`] |
 //!
 //! States, choices (the actions of a state) and arcs (the successors of a choice) are numbered consecutively. An [`Mdp`] is
 //! always consistent: a builder or a reader has checked every row.
@@ -27,7 +27,7 @@ pub use check::{MAX_REWARD, SUM_SLACK};
 pub use error::{ChoicePlace, Error, Result};
 pub use formats::{Compression, Format, ReadMdp, read, write};
 pub use mdp::{Label, Mdp, NO_CHOICE, Rewards, STEPS};
-pub use names::Names;
+pub use names::StateNames;
 pub use question::{Direction, Objective, Question};
 
 pub(crate) use mdp::INIT;

@@ -4,12 +4,12 @@ use crate::{Error, Mdp, Result};
 use std::collections::HashMap;
 
 /// The states of a model by name. Built when it is needed: solving does without it.
-pub struct Names<'m> {
+pub struct StateNames<'m> {
     mdp: &'m Mdp,
     states: HashMap<&'m str, u32>,
 }
 
-impl<'m> Names<'m> {
+impl<'m> StateNames<'m> {
     /// Indexes the names of a model's states.
     pub fn new(mdp: &'m Mdp) -> Self {
         let states = (0..).zip(&mdp.state_names).map(|(state, name)| (name.as_str(), state));

@@ -42,7 +42,7 @@ use storage::Trust;
 pub struct KnownModel(Exclusive<NamedMdp>);
 
 /// A matrix in compressed rows.
-type Sparse<'py> = (PyReadonlyArray1<'py, i64>, Bound<'py, PyAny>, PyReadonlyArray1<'py, f64>);
+type SparseMatrix<'py> = (PyReadonlyArray1<'py, i64>, Bound<'py, PyAny>, PyReadonlyArray1<'py, f64>);
 
 impl KnownModel {
     fn of(solved: NamedMdp) -> Self {
@@ -90,9 +90,9 @@ impl KnownModel {
         discount: f64,
         n_states: usize,
         n_actions: usize,
-        transitions: Vec<Sparse<'py>>,
+        transitions: Vec<SparseMatrix<'py>>,
         rewards: Option<PyReadonlyArray1<'py, f64>>,
-        outcome_rewards: Option<Vec<Sparse<'py>>>,
+        outcome_rewards: Option<Vec<SparseMatrix<'py>>>,
         end: Option<PyReadonlyArray1<'py, f64>>,
         available: Option<PyReadonlyArray1<'py, bool>>,
         eps: f64,

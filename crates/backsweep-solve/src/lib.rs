@@ -25,5 +25,5 @@ pub use entry::{solve, solve_for_repair};
 pub use error::{ChangeProblem, Error, Result};
 pub use learned::{LearnedSolution, action_names, learned_mdp, solve_learned};
 pub use repair::{Repair, Repaired, Start, WhatIf};
-pub use session::{ActionRow, Answer, Comparison, Edit, EditableMdp, Session};
+pub use session::{Answer, ChoiceRow, Edit, EditComparison, EditableMdp, Session};
 pub use solution::{Limits, Solution};

@@ -8,22 +8,11 @@ mod comparison;
 mod model;
 
 pub use answer::Answer;
-pub use comparison::Comparison;
-pub use model::{ActionRow, EditableMdp};
+pub use comparison::EditComparison;
+pub use model::{ChoiceRow, Edit, EditableMdp};
 
 use crate::{Error, Limits, Repair, Repaired, Result, Solution, Start, solve_for_repair};
 use backsweep_mdp::{Change, Label, Mdp, NO_CHOICE, Objective, Question};
-
-/// A change to one action of one state, by numbers.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Edit {
-    /// Sets the row of an action, which the state may not have yet.
-    Set(ActionRow),
-    /// Sets the reward of an action.
-    Reward(f64),
-    /// Removes an action.
-    Remove,
-}
 
 /// A model that repairs are made on, and what has changed since the last one.
 struct Tracked {
@@ -33,6 +22,10 @@ struct Tracked {
 }
 
 impl Tracked {
+    fn new(repair: Repair, question: &Question) -> Self {
+        Self { repair, question: question.clone(), pending: Vec::new() }
+    }
+
     /// Whether this matches the current model and question.
     fn is_ready_for(&self, question: &Question) -> bool {
         self.question == *question && self.pending.is_empty()
@@ -137,18 +130,7 @@ impl Session {
     /// As [`check_editable`](Self::check_editable), and if the state does not have the action, unless the edit sets its row.
     /// Nothing is changed then.
     pub fn edit(&mut self, state: u32, action: u32, edit: Edit) -> Result<()> {
-        let known = self.model.find(state, action);
-        let missing = Error::UnknownAction { state, action };
-        if known.is_none() && !matches!(edit, Edit::Set(_)) {
-            return Err(missing);
-        }
-        self.model.prepare()?;
-        let changes = match (edit, known) {
-            (Edit::Set(row), _) => self.model.set(state, action, row),
-            (Edit::Reward(reward), Some(choice)) => vec![self.model.set_reward(choice, reward)],
-            (Edit::Remove, Some(choice)) => vec![self.model.remove(choice)],
-            (_, None) => return Err(missing),
-        };
+        let changes = self.model.edit(state, action, edit)?;
         if let Some(answer) = &mut self.answer {
             answer.current = false;
         }
@@ -276,7 +258,7 @@ impl Session {
             Start { values: Vec::new() }
         };
         let (repair, repaired) = Repair::resume(self.model.flatten()?, question, start, limits)?;
-        self.tracked = Some(Tracked { repair, question: question.clone(), pending: Vec::new() });
+        self.tracked = Some(Tracked::new(repair, question));
         Ok(Some(repaired))
     }
 

@@ -1,135 +1,40 @@
 //! Changes to a model as lines of a table: outcomes and rewards of actions, actions added or removed.
-//!//! The rows of an action are gathered until their probabilities sum to 1; together they make one change. A refused line
+//!
+//! The rows of an action are gathered until their probabilities sum to 1; together they make one change. A refused line
 //! leaves everything as it was, including the rows gathered so far.
 
 use super::report;
-use backsweep_mdp::{Change, MAX_REWARD, Mdp, SUM_SLACK};
+use backsweep_mdp::{MAX_REWARD, SUM_SLACK, StateNames};
 use csv::StringRecord;
-use std::collections::{HashMap, HashSet};
 
 /// How far the probabilities of an action may be from 1: tables are printed with few digits.
 const TABLE_SLACK: f64 = 1e-6;
 
 /// One change, with actions by name.
-pub struct Edit {
-    state: u32,
-    action: String,
-    what: What,
+pub struct TableEdit {
+    pub state: u32,
+    pub action: String,
+    pub what: What,
     /// Its place in the file.
-    place: String,
+    pub place: String,
 }
 
-enum What {
+/// What changes about an action.
+pub enum What {
     Remove,
     Reward(f64),
-    Outcomes(Vec<(u32, f64)>, Option<Reward>),
+    Outcomes(Vec<(u32, f64)>, Option<RowsReward>),
 }
 
 /// A reward, and a bound on its distance from the exact mean of its rows.
 #[derive(Clone, Copy)]
-struct Reward {
-    mean: f64,
-    error: f64,
-}
-
-/// The names of a model's states and actions while changes are made to it.
-pub struct Names<'m> {
-    mdp: &'m Mdp,
-    states: HashMap<&'m str, u32>,
-    /// Choices of the added actions, by state and name.
-    added: HashMap<(u32, String), u32>,
-    removed: HashSet<u32>,
-    /// The names of all actions ever added, in order: their choices are numbered after the model's.
-    pub added_names: Vec<String>,
-    /// The reward of every action, where it does not depend on the model.
-    every_reward: Option<f64>,
-}
-
-impl<'m> Names<'m> {
-    /// The names of a model. With `every_reward`, rewards in changes are ignored.
-    pub fn new(mdp: &'m Mdp, every_reward: Option<f64>) -> Self {
-        let states = mdp.state_names.iter().enumerate().map(|(state, name)| (name.as_str(), state as u32));
-        Self {
-            mdp,
-            states: states.collect(),
-            added: HashMap::new(),
-            removed: HashSet::new(),
-            added_names: Vec::new(),
-            every_reward,
-        }
-    }
-
-    fn state(&self, name: &str) -> Result<u32, String> {
-        let n = self.mdp.n_states();
-        let number = || name.parse().ok().filter(|&state| self.states.is_empty() && (state as usize) < n);
-        self.states.get(name).copied().or_else(number).ok_or_else(|| {
-            format!("state '{name}' is not in the model; expected one of its {}", report::count(n, "state"))
-        })
-    }
-
-    /// The choice of a state by its action's name.
-    fn choice(&self, state: u32, action: &str) -> Option<u32> {
-        if let Some(&choice) = self.added.get(&(state, action.to_owned())) {
-            return Some(choice);
-        }
-        let here =
-            |choice: &u32| !self.removed.contains(choice) && self.mdp.action_name(*choice as usize) == action;
-        self.mdp.choices_of(state as usize).map(|choice| choice as u32).find(here)
-    }
-
-    /// The change as an edit by ids, after all earlier ones, and a bound on the error of its reward.
-    ///
-    /// # Errors
-    /// If it removes an action, or sets the reward of one, that the state does not have.
-    pub fn resolve(&mut self, edit: &Edit, changes: &mut Vec<Change>) -> Result<f64, String> {
-        let Edit { state, action, what, place } = edit;
-        let known = self.choice(*state, action);
-        let missing = || {
-            let mdp = self.mdp;
-            let of_model = mdp.choices_of(*state as usize).filter(|&c| !self.removed.contains(&(c as u32)));
-            let mut all: Vec<String> = of_model.map(|choice| mdp.action_name(choice)).collect();
-            all.extend(self.added.keys().filter(|(s, _)| s == state).map(|(_, name)| name.clone()));
-            all.sort();
-            let expected =
-                if all.is_empty() { "none, as it has no actions".to_owned() } else { all.join(", ") };
-            let name = mdp.state_name(*state as usize);
-            format!("{place}: state '{name}' has no action '{action}'; expected one of: {expected}")
-        };
-        match (what, known) {
-            (What::Remove, None) => return Err(missing()),
-            (What::Remove, Some(choice)) => {
-                self.added.remove(&(*state, action.clone()));
-                self.removed.insert(choice);
-                changes.push(Change::Remove { choice });
-            }
-            (What::Reward(_), None) => return Err(missing()),
-            (What::Reward(reward), Some(choice)) => {
-                let pays = self.every_reward.is_none();
-                changes.extend(pays.then_some(Change::Reward { choice, reward: *reward }));
-            }
-            (What::Outcomes(outcomes, reward), Some(choice)) => {
-                changes.push(Change::Outcomes { choice, outcomes: outcomes.clone() });
-                if let (Some(reward), None) = (reward, self.every_reward) {
-                    changes.push(Change::Reward { choice, reward: reward.mean });
-                    return Ok(reward.error);
-                }
-            }
-            (What::Outcomes(outcomes, reward), None) => {
-                let choice = (self.mdp.n_choices() + self.added_names.len()) as u32;
-                self.added.insert((*state, action.clone()), choice);
-                self.added_names.push(action.clone());
-                let given = reward.unwrap_or(Reward { mean: 0.0, error: 0.0 });
-                let (reward, error) = self.every_reward.map_or((given.mean, given.error), |r| (r, 0.0));
-                changes.push(Change::Add { state: *state, reward, outcomes: outcomes.clone() });
-                return Ok(error);
-            }
-        }
-        Ok(0.0)
-    }
+pub struct RowsReward {
+    pub mean: f64,
+    pub error: f64,
 }
 
 /// Where the columns are.
-struct Columns {
+struct ChangeColumns {
     n: usize,
     state: usize,
     action: usize,
@@ -142,7 +47,7 @@ struct Columns {
 
 const COLUMNS: &str = "state,action,next_state,probability,reward,terminated,remove";
 
-impl Columns {
+impl ChangeColumns {
     fn new(header: &StringRecord) -> Result<Self, String> {
         let name = |column: &str| match column.trim().trim_start_matches('\u{feff}').to_ascii_lowercase() {
             prob if prob == "prob" => "probability".to_owned(),
@@ -195,7 +100,7 @@ impl Open {
 pub struct Parser {
     /// The name of the file or stream.
     name: String,
-    columns: Option<Columns>,
+    columns: Option<ChangeColumns>,
     line: u64,
     open: Option<Open>,
 }
@@ -209,14 +114,14 @@ impl Parser {
     ///
     /// # Errors
     /// If the line is refused, or ends a change that is incomplete; the message names the place. Nothing else changes.
-    pub fn line(&mut self, text: &str, names: &Names) -> Result<Option<Edit>, String> {
+    pub fn line(&mut self, text: &str, names: &StateNames) -> Result<Option<TableEdit>, String> {
         self.line += 1;
         if text.trim().is_empty() {
             return self.finish().map(|()| None);
         }
         let record = one_record(text).map_err(|problem| self.at(1, &problem))?;
         let Some(columns) = &self.columns else {
-            self.columns = Some(Columns::new(&record).map_err(|problem| self.at(1, &problem))?);
+            self.columns = Some(ChangeColumns::new(&record).map_err(|problem| self.at(1, &problem))?);
             return Ok(None);
         };
         if record.len() != columns.n {
@@ -246,7 +151,7 @@ impl Parser {
         format!("{}:{}:{column}: {problem}", self.name, self.line)
     }
 
-    fn row(&mut self, record: &StringRecord, names: &Names) -> Result<Option<Edit>, String> {
+    fn row(&mut self, record: &StringRecord, names: &StateNames) -> Result<Option<TableEdit>, String> {
         let Some(columns) = &self.columns else { return Ok(None) };
         let cell = |column: Option<usize>| column.map_or("", |column| record[column].trim());
         let refused = |column: Option<usize>, problem: String| {
@@ -270,7 +175,8 @@ impl Parser {
             let column = if state_name.is_empty() { columns.state } else { columns.action };
             return Err(wrong(Some(column), "a name"));
         }
-        let state = names.state(state_name).map_err(|problem| refused(Some(columns.state), problem))?;
+        let state =
+            names.state(state_name).map_err(|error| refused(Some(columns.state), error.to_string()))?;
         let reward = match cell(columns.reward) {
             "" => None,
             text => {
@@ -280,7 +186,7 @@ impl Parser {
         };
         let (terminated, remove) = (flag(columns.terminated)?, flag(columns.remove)?);
         let (next, probability) = (cell(columns.next_state), cell(columns.probability));
-        let complete = |what: What| Edit {
+        let complete = |what: What| TableEdit {
             state,
             action: action.to_owned(),
             what,
@@ -330,7 +236,7 @@ impl Parser {
         let target = match next {
             _ if terminated => None,
             "" => return Err(wrong(columns.next_state, "a name: the row is not terminated")),
-            next => Some(names.state(next).map_err(|problem| refused(columns.next_state, problem))?),
+            next => Some(names.state(next).map_err(|error| refused(columns.next_state, error.to_string()))?),
         };
         let before = self.open.as_ref().map_or(0.0, Open::sum);
         if before + p > 1.0 + TABLE_SLACK {
@@ -363,7 +269,7 @@ impl Parser {
             return Ok(None);
         }
         let place = format!("{}:{}:1", self.name, open.first_line);
-        Ok(self.open.take().map(|open| Edit {
+        Ok(self.open.take().map(|open| TableEdit {
             state,
             action: action.to_owned(),
             what: open.complete(),
@@ -381,12 +287,12 @@ impl Open {
         let same = self.rewards.iter().all(|(_, reward)| *reward == self.rewards[0].1);
         let reward = self.rewards.first().map(|&(_, first)| {
             if same {
-                return Reward { mean: first, error: 0.0 };
+                return RowsReward { mean: first, error: 0.0 };
             }
             let term = |&(p, reward): &(f64, f64)| p * scale * reward;
             let size: f64 = self.rewards.iter().map(|row| term(row).abs()).sum();
             let n_roundings = self.rewards.len() as f64 + 4.0;
-            Reward {
+            RowsReward {
                 mean: self.rewards.iter().map(term).sum(),
                 error: n_roundings * f64::EPSILON * size + f64::MIN_POSITIVE,
             }

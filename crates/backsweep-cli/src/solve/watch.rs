@@ -1,7 +1,7 @@
 //! `backsweep solve --watch`: follows changes from standard input or from a file that grows or is rewritten.
 
-use super::changes::{Edit, Parser};
-use super::kept::{Done, Kept};
+use super::changes::{Parser, TableEdit};
+use super::live::{Done, LiveAnswer};
 use crate::error::{Error, Result};
 use crate::output;
 use backsweep_solve::Limits;
@@ -18,11 +18,11 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Follows changes until the end of standard input or Ctrl-C. `done` is called after each batch that was applied.
 pub fn watch(
     from: &Path,
-    kept: &mut Kept,
+    live: &mut LiveAnswer,
     limits: &Limits,
     interrupted: &AtomicBool,
     began: &Mutex<Instant>,
-    mut done: impl FnMut(&Kept, &Done) -> Result<()>,
+    mut done: impl FnMut(&LiveAnswer, &Done) -> Result<()>,
 ) -> Result<()> {
     let mut source = if from == Path::new("-") { Source::lines() } else { Source::file(from) };
     let mut n_refused = 0;
@@ -31,13 +31,13 @@ pub fn watch(
         output::note(format_args!("backsweep: {problem}"));
     };
     while !interrupted.load(Ordering::Relaxed) {
-        let Some(edits) = source.next(kept, &mut refuse) else { break };
+        let Some(edits) = source.next(live, &mut refuse) else { break };
         // The time limit applies to each repair.
         if let Ok(mut began) = began.lock() {
             *began = Instant::now();
         }
-        if let Some(made) = kept.change(&edits, limits, &mut refuse)? {
-            done(kept, &made)?;
+        if let Some(made) = live.change(&edits, limits, &mut refuse)? {
+            done(live, &made)?;
         }
     }
     match n_refused {
@@ -76,12 +76,12 @@ impl Source {
     }
 
     /// The next changes, possibly none yet; `None` at the end.
-    fn next(&mut self, kept: &Kept, refuse: &mut impl FnMut(String)) -> Option<Vec<Edit>> {
+    fn next(&mut self, live: &LiveAnswer, refuse: &mut impl FnMut(String)) -> Option<Vec<TableEdit>> {
         match self {
             Self::Lines(parser, lines) => match lines.recv_timeout(LOOK) {
-                Ok(Ok(line)) => {
-                    Some(parser.line(&line, &kept.names).map_err(refuse).ok().flatten().into_iter().collect())
-                }
+                Ok(Ok(line)) => Some(
+                    parser.line(&line, &live.states).map_err(refuse).ok().flatten().into_iter().collect(),
+                ),
                 Ok(Err(problem)) => {
                     refuse(problem);
                     None
@@ -94,7 +94,7 @@ impl Source {
             },
             Self::File(followed) => {
                 std::thread::sleep(LOOK);
-                Some(followed.look(kept, refuse))
+                Some(followed.look(live, refuse))
             }
         }
     }
@@ -112,7 +112,7 @@ struct Followed {
 
 impl Followed {
     /// The changes since the last check. A last line without a line break waits until it has one or stops changing.
-    fn look(&mut self, kept: &Kept, refuse: &mut impl FnMut(String)) -> Vec<Edit> {
+    fn look(&mut self, live: &LiveAnswer, refuse: &mut impl FnMut(String)) -> Vec<TableEdit> {
         // A file that is missing or being replaced is tried again later.
         let Ok(bytes) = std::fs::read(&self.path) else { return Vec::new() };
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -134,7 +134,7 @@ impl Followed {
         }
         let mut edits = Vec::new();
         for line in text[self.read.len()..end].lines() {
-            match self.parser.line(line, &kept.names) {
+            match self.parser.line(line, &live.states) {
                 Ok(edit) => edits.extend(edit),
                 Err(problem) => refuse(problem),
             }

@@ -5,7 +5,7 @@ use crate::known::named_mdp::{Effort, NamedMdp};
 use crate::known::stopping::Stopping;
 use backsweep::Settings;
 use backsweep_mdp::{Direction, Format, NO_CHOICE, Objective, Question};
-use backsweep_solve::{Answer, Comparison};
+use backsweep_solve::{Answer, EditComparison};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -103,7 +103,7 @@ pub fn result<'py>(
 /// A comparison as `backsweep._mdp` takes it.
 pub fn comparison<'py>(
     py: Python<'py>,
-    compared: Comparison,
+    compared: EditComparison,
     seconds: f64,
     stopped: Option<&str>,
 ) -> PyResult<Bound<'py, PyTuple>> {

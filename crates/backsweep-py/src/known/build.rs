@@ -6,7 +6,7 @@ use crate::known::named_mdp::NamedMdp;
 use crate::memory;
 use crate::names::Names;
 use backsweep_mdp::{MdpBuilder, Rewards, SUM_SLACK};
-use backsweep_solve::{ActionRow, Session};
+use backsweep_solve::{ChoiceRow, Session};
 use pyo3::prelude::*;
 
 /// How rows must sum to 1.
@@ -20,7 +20,7 @@ pub struct Sums {
 
 /// An outcome of a row; a next state of [`END`] is the end of the episode.
 #[derive(Clone, Copy)]
-pub struct Given {
+pub struct GivenOutcome {
     pub next: u32,
     pub probability: f64,
     pub reward: f64,
@@ -31,7 +31,7 @@ pub const END: u32 = u32::MAX;
 
 /// Turns outcomes in any order into a row: checked, in ascending order, those of the same next state added up, and the mean of
 /// the rewards. `pair` names the row in messages.
-pub fn row(given: &mut [Given], sums: Sums, pair: impl Fn() -> String) -> PyResult<ActionRow> {
+pub fn row(given: &mut [GivenOutcome], sums: Sums, pair: impl Fn() -> String) -> PyResult<ChoiceRow> {
     let sum = given.iter().fold(0.0, |sum, outcome| sum + outcome.probability);
     let near = (sum - 1.0).abs() <= sums.eps * (given.len().max(2) as f64);
     let divide = if sums.normalize { sum > 0.0 && sum.is_finite() } else { sums.eps > 0.0 && near };
@@ -90,7 +90,7 @@ pub fn row(given: &mut [Given], sums: Sums, pair: impl Fn() -> String) -> PyResu
             _ => outcomes.push((outcome.next, probability.min(1.0))),
         }
     }
-    Ok(ActionRow { outcomes, reward: mean, reward_error })
+    Ok(ChoiceRow { outcomes, reward: mean, reward_error })
 }
 
 /// Rows that come in the order of states, with whole numbers as names.
@@ -101,7 +101,7 @@ pub struct RowBuilder {
     action_of: Vec<u32>,
     rewards: Vec<f64>,
     reward_error: f64,
-    given: Vec<Given>,
+    given: Vec<GivenOutcome>,
 }
 
 impl RowBuilder {
@@ -141,7 +141,7 @@ impl RowBuilder {
                 )));
             }
         };
-        self.given.push(Given { next, probability, reward });
+        self.given.push(GivenOutcome { next, probability, reward });
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Changes to a known model, in the user's names. If one of them is refused, nothing changes.
 
 use crate::errors::{self, show};
-use crate::known::build::{END, Given, Sums, row};
+use crate::known::build::{END, GivenOutcome, Sums, row};
 use crate::known::named_mdp::{NamedMdp, wrong};
 use crate::names::{self, Key};
 use crate::outcomes::outcomes;
@@ -29,7 +29,7 @@ impl NamedMdp {
         self.actions.id(py, &action_key, "action")?;
         // The row is checked with placeholders for new states, before any of them is added.
         let n_states = self.states.len();
-        let (mut rows, mut unknown): (Vec<Given>, Vec<Key<'py>>) = (Vec::new(), Vec::new());
+        let (mut rows, mut unknown): (Vec<GivenOutcome>, Vec<Key<'py>>) = (Vec::new(), Vec::new());
         for (probability, next, reward, terminated) in given {
             let key = names::key(&next, "next_state")?;
             let known = self.states.id(py, &key, "next_state")?;
@@ -41,7 +41,7 @@ impl NamedMdp {
                     (n_states + unknown.len()) as u32
                 }
             };
-            rows.push(Given { next, probability, reward });
+            rows.push(GivenOutcome { next, probability, reward });
         }
         row(&mut rows.clone(), Sums { eps: 0.0, normalize }, pair)?;
         self.session.check_editable().map_err(wrong)?;
@@ -128,7 +128,7 @@ impl NamedMdp {
                     let mut rows = Vec::new();
                     for (probability, next, reward, terminated) in outcomes(&given, &pair)? {
                         let next = if terminated { END } else { self.state_id(&next)? };
-                        rows.push(Given { next, probability, reward });
+                        rows.push(GivenOutcome { next, probability, reward });
                     }
                     let row = row(&mut rows, Sums { eps: 0.0, normalize: false }, pair)?;
                     let id = self.state_id(&state)?;

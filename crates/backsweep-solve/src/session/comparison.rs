@@ -7,7 +7,7 @@ use backsweep_mdp::{Change, NO_CHOICE, Question};
 
 /// What edits would do.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+pub struct EditComparison {
     /// The value of each state without the edits.
     pub before: Vec<f64>,
     /// The value of each state with them.
@@ -20,7 +20,7 @@ pub struct Comparison {
     pub moved: Vec<(u32, u32, u32)>,
 }
 
-impl Comparison {
+impl EditComparison {
     /// Two answers to the same question, before and after edits.
     fn new(before: &Answer, after: &Answer) -> Self {
         let policies = (0..).zip(before.policy.iter().zip(&after.policy));
@@ -45,7 +45,7 @@ impl Session {
         edits: &[(u32, u32, Edit)],
         question: &Question,
         limits: &Limits,
-    ) -> Result<Comparison> {
+    ) -> Result<EditComparison> {
         let ready = self.ready(question, limits)?;
         let (changes, added) = self.changes(edits)?;
         let compared = if ready { self.compare(&changes, &added, limits)? } else { None };
@@ -57,7 +57,7 @@ impl Session {
                     other.edit(*state, *action, edit.clone())?;
                 }
                 let after = other.solve(question, None, limits)?;
-                Ok(Comparison::new(self.solve(question, None, limits)?, after))
+                Ok(EditComparison::new(self.solve(question, None, limits)?, after))
             }
         }
     }
@@ -82,6 +82,13 @@ impl Session {
                     changes.extend(changes_to(known, *state, row));
                     added.extend(known.is_none().then_some(*action));
                 }
+                (Edit::Outcomes(outcomes), Some(choice)) => {
+                    changes.push(Change::Outcomes { choice, outcomes: outcomes.clone() });
+                }
+                (Edit::Outcomes(outcomes), None) => {
+                    changes.push(Change::Add { state: *state, reward: 0.0, outcomes: outcomes.clone() });
+                    added.push(*action);
+                }
                 (Edit::Reward(reward), Some(choice)) => {
                     changes.push(Change::Reward { choice, reward: *reward })
                 }
@@ -99,7 +106,7 @@ impl Session {
         changes: &[Change],
         actions: &[u32],
         limits: &Limits,
-    ) -> Result<Option<Comparison>> {
+    ) -> Result<Option<EditComparison>> {
         let Some(tracked) = self.tracked.as_mut() else { return Ok(None) };
         // Without discount, rounded rewards are counted in the repair itself.
         let off = match tracked.question.objective.discount() {
@@ -129,7 +136,7 @@ impl Session {
         let moved = moved.filter(|(state, after)| **after != NO_CHOICE || emptied(**state));
         let moved = moved.map(|(&state, &after)| (state, before(state), action(after)));
         let bound = answer.bound + off;
-        Ok(Some(Comparison {
+        Ok(Some(EditComparison {
             moved: moved.filter(|(_, before, after)| before != after).collect(),
             before: answer.before,
             after: answer.after,

@@ -10,13 +10,26 @@ use std::collections::{HashMap, HashSet};
 
 /// One action of a state, as it was set.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ActionRow {
+pub struct ChoiceRow {
     /// Next states with their probabilities, in ascending order; the probability missing from 1 ends the episode.
     pub outcomes: Vec<(u32, f64)>,
     /// The expected reward.
     pub reward: f64,
     /// The reward is within this of the one that it stands for.
     pub reward_error: f64,
+}
+
+/// A change to one action of one state, by numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Edit {
+    /// Sets the row of an action, which the state may not have yet.
+    Set(ChoiceRow),
+    /// Sets the outcomes of an action and keeps its reward, which is 0 if the state did not have it.
+    Outcomes(Vec<(u32, f64)>),
+    /// Sets the reward of an action.
+    Reward(f64),
+    /// Removes an action.
+    Remove,
 }
 
 /// A model whose choices are actions by number, and which takes edits.
@@ -30,14 +43,16 @@ pub struct EditableMdp {
     /// How far an expected reward may be from the mean of the rewards that were given.
     pub(super) reward_error: f64,
     /// Rows that differ from the flat arrays, and those added later.
-    changed: HashMap<u32, ActionRow>,
+    changed: HashMap<u32, ChoiceRow>,
     /// The choices added after the flat arrays were built, by state.
     added: HashMap<u32, Vec<u32>>,
     removed: HashSet<u32>,
 }
 
 impl EditableMdp {
-    pub(super) fn new(mdp: Mdp, action_of: Vec<u32>, reward_error: f64) -> Self {
+    /// Takes over a model with the action of each of its choices. No expected reward is further than `reward_error` from the
+    /// one that it stands for.
+    pub fn new(mdp: Mdp, action_of: Vec<u32>, reward_error: f64) -> Self {
         Self { n_states: mdp.n_states(), mdp, action_of, reward_error, ..Self::default() }
     }
 
@@ -146,8 +161,29 @@ impl EditableMdp {
         Ok(())
     }
 
+    /// Makes an edit; returns it as changes for a [`Repair`](crate::Repair).
+    ///
+    /// # Errors
+    /// If the model has several reward structures, or the state does not have the action, unless the edit sets its outcomes.
+    /// Nothing is changed then.
+    pub fn edit(&mut self, state: u32, action: u32, edit: Edit) -> Result<Vec<Change>> {
+        let known = self.find(state, action);
+        let missing = Error::UnknownAction { state, action };
+        if known.is_none() && matches!(edit, Edit::Reward(_) | Edit::Remove) {
+            return Err(missing);
+        }
+        self.prepare()?;
+        Ok(match (edit, known) {
+            (Edit::Set(row), _) => self.set(state, action, row),
+            (Edit::Outcomes(outcomes), _) => self.set_outcomes(state, action, outcomes),
+            (Edit::Reward(reward), Some(choice)) => vec![self.set_reward(choice, reward)],
+            (Edit::Remove, Some(choice)) => vec![self.remove(choice)],
+            (_, None) => return Err(missing),
+        })
+    }
+
     /// Sets a row, adding the action if the state does not have it. The model must be prepared.
-    pub(super) fn set(&mut self, state: u32, action: u32, row: ActionRow) -> Vec<Change> {
+    fn set(&mut self, state: u32, action: u32, row: ChoiceRow) -> Vec<Change> {
         let known = self.find(state, action);
         let changes = changes_to(known, state, &row);
         self.reward_error = self.reward_error.max(row.reward_error);
@@ -161,19 +197,28 @@ impl EditableMdp {
         changes
     }
 
+    /// Sets the outcomes of an action, adding it without reward if the state does not have it. The model must be prepared.
+    fn set_outcomes(&mut self, state: u32, action: u32, outcomes: Vec<(u32, f64)>) -> Vec<Change> {
+        let known = self.find(state, action);
+        let reward = known.map_or(0.0, |choice| self.reward(choice, state, None));
+        let mut changes = self.set(state, action, ChoiceRow { outcomes, reward, reward_error: 0.0 });
+        changes.retain(|change| !matches!(change, Change::Reward { .. }));
+        changes
+    }
+
     /// Sets the reward of a choice. The model must be prepared.
-    pub(super) fn set_reward(&mut self, choice: u32, reward: f64) -> Change {
+    fn set_reward(&mut self, choice: u32, reward: f64) -> Change {
         if let Some(row) = self.changed.get_mut(&choice) {
             row.reward = reward;
         } else {
             let outcomes = self.outcomes(choice).collect();
-            self.changed.insert(choice, ActionRow { outcomes, reward, reward_error: 0.0 });
+            self.changed.insert(choice, ChoiceRow { outcomes, reward, reward_error: 0.0 });
         }
         Change::Reward { choice, reward }
     }
 
     /// Removes a choice.
-    pub(super) fn remove(&mut self, choice: u32) -> Change {
+    fn remove(&mut self, choice: u32) -> Change {
         self.changed.remove(&choice);
         self.removed.insert(choice);
         Change::Remove { choice }
@@ -211,8 +256,8 @@ impl EditableMdp {
 }
 
 /// A row as changes to a known choice, or as a new one.
-pub(super) fn changes_to(known: Option<u32>, state: u32, row: &ActionRow) -> Vec<Change> {
-    let ActionRow { outcomes, reward, .. } = row.clone();
+pub(super) fn changes_to(known: Option<u32>, state: u32, row: &ChoiceRow) -> Vec<Change> {
+    let ChoiceRow { outcomes, reward, .. } = row.clone();
     match known {
         Some(choice) => vec![Change::Outcomes { choice, outcomes }, Change::Reward { choice, reward }],
         None => vec![Change::Add { state, reward, outcomes }],

@@ -56,7 +56,7 @@ pub(super) struct Resolve {
 }
 
 /// One pass over all components, or over some again.
-pub(super) struct Pass<'a> {
+pub(super) struct ComponentPass<'a> {
     problem: &'a OrderedProblem,
     memory: &'a mut ComponentMemory,
     pub found: PolicyBounds,
@@ -67,7 +67,7 @@ pub(super) struct Pass<'a> {
     task: &'a SolveTask<'a>,
 }
 
-impl<'a> Pass<'a> {
+impl<'a> ComponentPass<'a> {
     /// Starts from `found`, aiming for bounds at most `width` wide in addition to the widths of constants.
     pub fn new(
         problem: &'a OrderedProblem,

@@ -2,7 +2,7 @@
 
 use super::component::Component;
 use super::objective::SolveTask;
-use super::pass::{Pass, Resolve};
+use super::pass::{ComponentPass, Resolve};
 use super::reduced::{ReducedMdp, ReducedRow};
 use super::sweeps::widest;
 use crate::scc::{Components, NONE};
@@ -96,7 +96,7 @@ impl Solver {
         let mut before = f64::INFINITY;
         loop {
             let start = PolicyBounds { lower: vec![least; n], upper: vec![most; n], policy: proper.clone() };
-            let mut pass = Pass::new(&self.problem, &mut self.memory, start, width, None, task);
+            let mut pass = ComponentPass::new(&self.problem, &mut self.memory, start, width, None, task);
             pass.run();
             self.iterations += pass.iterations + 1;
             let widest = widest(&pass.found.lower, &pass.found.upper);
@@ -189,8 +189,14 @@ impl Solver {
         let components = &problem.components;
         let direct: BTreeSet<u32> = changed.map(|s| components.of[s as usize]).collect();
         let mut waiting = direct.clone();
-        let mut pass =
-            Pass::new(problem, memory, std::mem::take(found), *width, Some(Resolve { patient }), task);
+        let mut pass = ComponentPass::new(
+            problem,
+            memory,
+            std::mem::take(found),
+            *width,
+            Some(Resolve { patient }),
+            task,
+        );
         let (mut local, mut seen, mut before) = (Component::default(), Vec::new(), Vec::new());
         while let Some(component) = waiting.pop_first() {
             if (task.stop)() {

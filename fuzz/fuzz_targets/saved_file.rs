@@ -5,9 +5,8 @@
 //! the first bytes choose which. So every input gets past the checksums and deep into the reader.
 #![no_main]
 
-use backsweep::{
-    Action, Agent, Array, Budget, Next, PlannerKind, QueueKind, Random, Settings, Snapshot, State, Transition,
-};
+use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State, Transition};
+use backsweep::planner::{Array, QueueKind, Snapshot};
 use backsweep::save::{SavedAgent, encode};
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;

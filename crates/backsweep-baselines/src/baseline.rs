@@ -2,11 +2,11 @@
 //! methods that every planner must have. A [`Method`] is what sets one of them apart.
 
 use crate::successor_cache::SuccessorCache;
-use backsweep_core::planner::{Counters, Cycle, Planner, QueueView, Storable};
 use backsweep_core::{
     ArcId, Change, Model, MovedPairs, Pair, PlannerKind, PriorityQueue, Result, Settings, Snapshot, State,
     Values,
 };
+use backsweep_core::{Counters, Cycle, Planner, QueueView, Storable};
 use std::fmt::Debug;
 
 /// A baseline.

@@ -12,7 +12,7 @@
 //! Cost of a cycle: O(actions × successors + predecessors).
 
 use crate::baseline::{Baseline, Method};
-use backsweep_core::planner::Cycle;
+use backsweep_core::Cycle;
 use backsweep_core::{Model, Pair, PlannerKind, State};
 
 /// Moore & Atkeson's prioritized sweeping.

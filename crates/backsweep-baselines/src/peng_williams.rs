@@ -15,8 +15,8 @@
 //! Cost of a cycle: O(successors + actions + predecessors).
 
 use crate::baseline::{Baseline, Method};
-use backsweep_core::planner::{Cycle, MAX_VALUE};
 use backsweep_core::{ArcId, Change, Model, Pair, PlannerKind, Result, Snapshot, State};
+use backsweep_core::{Cycle, MAX_VALUE};
 
 /// Peng & Williams' prioritized sweeping.
 #[derive(Clone, Debug, Default)]

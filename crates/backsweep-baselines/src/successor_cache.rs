@@ -1,7 +1,7 @@
 //! A contiguous copy of every pair's successors, for the planners that do full backups: they read a
 //! list in order instead of one cache line per arc. An observation changes one entry.
 
-use backsweep_core::planner::prefetch_run;
+use backsweep_core::prefetch_run;
 use backsweep_core::{ArcId, Change, Model, MovedPairs, Pair, State};
 
 /// A successor of a pair.

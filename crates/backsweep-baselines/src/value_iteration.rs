@@ -7,7 +7,7 @@
 //! are [`Cycle::Idle`] although the planner is not.
 
 use crate::baseline::{Baseline, Method};
-use backsweep_core::planner::Cycle;
+use backsweep_core::Cycle;
 use backsweep_core::{Model, Pair, PlannerKind, Result, Snapshot};
 
 /// Sweeps until no value changes by more than the threshold of the settings.

@@ -12,7 +12,7 @@
 //! Cost of a cycle: O(predecessor states × actions × successors).
 
 use crate::baseline::{Baseline, Method};
-use backsweep_core::planner::Cycle;
+use backsweep_core::Cycle;
 use backsweep_core::{Change, Model, Pair, PlannerKind, Result, Snapshot, State};
 
 /// Wiering & Schmidhuber's prioritized sweeping.

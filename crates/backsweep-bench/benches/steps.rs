@@ -6,8 +6,8 @@
 
 #![allow(missing_docs)]
 
-use backsweep::planner::plan;
-use backsweep::{Agent, Budget, EpsilonGreedy, Model, QueueKind, Settings, State};
+use backsweep::planner::{QueueKind, plan};
+use backsweep::{Agent, Budget, EpsilonGreedy, Model, Settings, State};
 use backsweep_bench::observations;
 use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};

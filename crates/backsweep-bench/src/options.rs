@@ -1,7 +1,8 @@
 //! What to measure.
 
 use crate::world::{MAX_SIDE, MIN_SIDE};
-use backsweep::{PlannerKind, QueueKind};
+use backsweep::PlannerKind;
+use backsweep::planner::QueueKind;
 use std::time::Duration;
 
 /// The options of `backsweep bench`.

@@ -4,7 +4,8 @@ use crate::clock::{peak_memory, reset_peak_memory, thread_time};
 use crate::fixed_point::rmse;
 use crate::world::{DISCOUNT, N_ACTIONS, Observation};
 use crate::{BenchOptions, Speed};
-use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, QueueKind, Settings};
+use backsweep::planner::QueueKind;
+use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, Settings};
 
 /// Sweeps over which value iteration is timed.
 const SWEEPS: u64 = 50;

@@ -10,7 +10,7 @@ mod audit;
 mod error;
 mod id;
 mod model;
-pub mod planner;
+mod planner;
 mod queue;
 mod random;
 mod refresh;
@@ -24,10 +24,14 @@ pub use audit::{Audit, audit};
 pub use error::{Error, Result};
 pub use id::{Action, ArcId, Pair, State};
 pub use model::{Change, MAX_REWARD, MIN_WEIGHT, Model, MovedPairs, Predecessor, Successor};
-pub use planner::{Budget, Planned, Planner, PlannerKind, plan};
+pub use planner::{
+    Bonuses, BoxedClone, Budget, Counters, Cycle, Planned, Planner, PlannerKind, QueueView,
+    ReversedFullBackups, SmallBackups, Storable, Sweeping, plan,
+};
 pub use queue::{PriorityQueue, QueueKind};
 pub use random::Random;
 pub use settings::{Optimism, Settings};
 pub use snapshot::{Array, Snapshot};
+pub use store::prefetch_run;
 pub use transition::{Next, Outcome, Transition};
-pub use values::{PairValue, Values};
+pub use values::{MAX_VALUE, PairValue, Values};

@@ -14,8 +14,6 @@
 mod kind;
 mod sweeping;
 
-pub use crate::store::prefetch_run;
-pub use crate::values::MAX_VALUE;
 pub use kind::PlannerKind;
 pub use sweeping::{ReversedFullBackups, SmallBackups, Sweeping};
 

@@ -60,7 +60,7 @@ impl Settings {
     /// it than γp / (1 − γ), with p the threshold.
     ///
     /// ```
-    /// use backsweep_core::planner::ReversedFullBackups;
+    /// use backsweep_core::ReversedFullBackups;
     /// use backsweep_core::{Action, Budget, Model, Next, Outcome, Planner, Settings, State, audit, plan};
     /// let mut model = Model::with_states([1, 1])?;
     /// let sure = |reward, next| [Outcome { probability: 1.0, reward, next }];

@@ -7,7 +7,9 @@
 use crate::control::{Control, Planning};
 use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
-use backsweep::{Change, EpisodeEnd, Next, Planner, Transition, run_episode};
+use backsweep::episode::{EpisodeEnd, run_episode};
+use backsweep::planner::{Change, Planner};
+use backsweep::{Next, Transition};
 use std::time::Instant;
 
 /// A run of value iteration by reversed full backups, compared with plain sweeps at every step.
@@ -32,7 +34,7 @@ impl Work for Comparison {
         for _ in 0..control.episodes {
             let mut compare = |agent: &backsweep::Agent, transition: &Transition| {
                 observe_recorded(&mut *sweeps, agent.model(), transition);
-                backsweep::plan(&mut *sweeps, agent.model(), backsweep::Budget::UNTIL_IDLE);
+                backsweep::planner::plan(&mut *sweeps, agent.model(), backsweep::Budget::UNTIL_IDLE);
                 for state in agent.model().states() {
                     let difference = (agent.value(state) - sweeps.values().value(state)).abs();
                     result.score = result.score.max(difference);

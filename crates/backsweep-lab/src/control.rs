@@ -2,9 +2,8 @@
 
 use crate::Result;
 use crate::setting::{RunResult, Work};
-use backsweep::{
-    Agent, Budget, EpisodeEnd, EpsilonGreedy, Model, Optimism, PlannerKind, Random, Settings, run_episode,
-};
+use backsweep::episode::{EpisodeEnd, run_episode};
+use backsweep::{Agent, Budget, EpsilonGreedy, Model, Optimism, PlannerKind, Random, Settings};
 use backsweep_worlds::MazeTask;
 use std::sync::Arc;
 use std::time::Instant;

@@ -62,7 +62,7 @@ fn not_a_column(error: PyErr, column: &Bound<'_, PyAny>, name: &str) -> PyErr {
 }
 
 /// No reward is larger than this, so that no sum of rewards overflows.
-use backsweep::MAX_REWARD;
+use backsweep::planner::MAX_REWARD;
 /// What a reward should be, for messages.
 pub const A_REWARD: &str = "a finite number of at most 1e150 in magnitude";
 

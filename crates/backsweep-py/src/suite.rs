@@ -1,7 +1,8 @@
 //! The worlds of the suite as environments for Python, with the suite's own scores.
 
 use crate::errors;
-use backsweep::{Action, Environment, Next, Random, Transition};
+use backsweep::episode::Environment;
+use backsweep::{Action, Next, Random, Transition};
 use backsweep_worlds::{Run, names, world};
 use pyo3::prelude::*;
 

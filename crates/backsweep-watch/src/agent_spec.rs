@@ -3,9 +3,9 @@
 use crate::choices::{ForgettingChoice, StrategyChoice, described};
 use crate::error::{Error, Result};
 use crate::scene::Scene;
-use backsweep::{
-    Agent, Environment, EpsilonGreedy, Exploration, Explore, Forgetting, Model, Optimism, PlannerKind, State,
-};
+use backsweep::episode::Environment;
+use backsweep::explore::{Exploration, Explore, Forgetting};
+use backsweep::{Agent, EpsilonGreedy, Model, Optimism, PlannerKind, State};
 use backsweep_worlds::grid_world::GridWorld;
 
 /// What one agent of a scene does: its planner, and how it explores and forgets.

@@ -2,7 +2,7 @@
 //! number if there is one, as in `bayes_bonus:0.2`.
 
 use crate::error::{Error, Result};
-use backsweep::{Explore, Forgetting};
+use backsweep::explore::{Explore, Forgetting};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;

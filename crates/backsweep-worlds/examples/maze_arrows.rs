@@ -1,5 +1,6 @@
 //! Learns a small maze and prints its policy as arrows: `cargo run --release -p backsweep-worlds --example maze_arrows`.
-use backsweep::{Agent, Budget, EpsilonGreedy, PlannerKind, Random, Settings, run_episode};
+use backsweep::episode::run_episode;
+use backsweep::{Agent, Budget, EpsilonGreedy, PlannerKind, Random, Settings};
 use backsweep_worlds::{Law, Maze, MazeTask};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -9,9 +9,9 @@ pub use rules::{EIGHT_DIRECTIONS, Rules, Truth};
 pub use suite::{drawable_world, drawable_worlds};
 
 use crate::{Cell, CellKind, Error, Law, Maze, Result, evaluate_policy};
-use backsweep::{
-    Action, Environment, EpsilonGreedy, Model, Pair, PlannerKind, Random, Settings, State, Step, Values,
-};
+use backsweep::episode::{Environment, Step};
+use backsweep::planner::{Pair, Values};
+use backsweep::{Action, EpsilonGreedy, Model, PlannerKind, Random, Settings, State};
 use rules::MazeRules;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -207,7 +207,7 @@ impl GridWorld {
         let mut planner = PlannerKind::REVERSED_FULL_BACKUPS.build(settings)?;
         let model = &truth.model;
         planner.grow(model);
-        backsweep::plan(&mut *planner, model, backsweep::Budget::UNTIL_IDLE);
+        backsweep::planner::plan(&mut *planner, model, backsweep::Budget::UNTIL_IDLE);
         let epsilon = policy.epsilon();
         let chance = |pair: Pair| {
             let state = model.state_of(pair);

@@ -10,7 +10,7 @@
 //!
 //! A [`World`] is a [`TabularWorld`] of outcomes (or several in sequence, if it changes), with its discount, horizon, range of
 //! rewards and score, and its [`Grid`] if it can be drawn as one. Worlds keep no state: a task or a table is an
-//! [`Environment`](backsweep::Environment), and the random generator is passed in. [`AgentSettings`] are agents as data, for
+//! [`Environment`](backsweep::episode::Environment), and the random generator is passed in. [`AgentSettings`] are agents as data, for
 //! any world.
 
 mod agent;

@@ -1,7 +1,9 @@
 //! A maze with an outcome law: an environment, and the known model of it.
 
 use crate::{Cell, CellKind, Error, Law, Maze, Result};
-use backsweep::{Action, Environment, Model, Next, Outcome, Pair, Random, State, Step};
+use backsweep::episode::{Environment, Step};
+use backsweep::planner::Pair;
+use backsweep::{Action, Model, Next, Outcome, Random, State};
 
 /// The names of actions 0 to 3.
 pub const ACTION_NAMES: [&str; 4] = ["north", "east", "south", "west"];
@@ -22,7 +24,8 @@ struct Slot {
 /// A maze task. States are the cells in which an agent can stand: free cells that do not end the episode, row by row.
 ///
 /// ```
-/// use backsweep::{Action, Environment, Random};
+/// use backsweep::{Action, Random};
+/// use backsweep::episode::Environment;
 /// use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 /// let task = MazeTask::new(Maze::parse(PAPER_MAZE)?, Law::Fifteen, -1.0)?;
 /// assert_eq!(task.n_states(), 500); // 501 free cells, one of them the goal

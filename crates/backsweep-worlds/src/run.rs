@@ -1,7 +1,8 @@
 //! One run of an agent in a world: where it is, when it is over, and its score.
 
 use crate::{Grid, Horizon, Phase, Score, TabularWorld, World};
-use backsweep::{Action, Environment, Next, Random, Result, State, Transition};
+use backsweep::episode::Environment;
+use backsweep::{Action, Next, Random, Result, State, Transition};
 use std::sync::Arc;
 
 /// How many evaluations in a row must be good before a policy counts as learned.

@@ -1,8 +1,7 @@
 //! A world as a table of outcomes.
 
-use backsweep::{
-    Action, Agent, Budget, Environment, Error, Next, Outcome, Random, Result, Settings, State, Step,
-};
+use backsweep::episode::{Environment, Step};
+use backsweep::{Action, Agent, Budget, Error, Next, Outcome, Random, Result, Settings, State};
 
 /// A world whose probabilities are known: what each action of each state may lead to.
 ///

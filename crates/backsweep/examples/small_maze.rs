@@ -1,9 +1,7 @@
 //! Learns a small maze and prints its policy as arrows: `cargo run --release -p backsweep --example small_maze`.
 
-use backsweep::{
-    Action, Agent, Budget, Environment, EpsilonGreedy, Next, PlannerKind, Random, Settings, State, Step,
-    run_episode,
-};
+use backsweep::episode::{Environment, Step, run_episode};
+use backsweep::{Action, Agent, Budget, EpsilonGreedy, Next, PlannerKind, Random, Settings, State};
 
 const MAZE: [&str; 5] = ["S..#....", ".#.#.##.", ".#...#..", ".####.#.", "......#G"];
 const ARROWS: [(char, i32, i32); 4] = [('↑', 0, -1), ('→', 1, 0), ('↓', 0, 1), ('←', -1, 0)];

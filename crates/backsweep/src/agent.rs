@@ -2,11 +2,13 @@
 
 mod snapshot;
 
+use crate::episode::{Environment, Step};
 use crate::explore::acting::Acting;
+use crate::explore::{Exploration, Explore};
+use crate::planner::{Change, Pair, Planner, Values, audit, plan};
 use crate::{
-    Action, Audit, Budget, Change, Environment, EpsilonGreedy, Error, Exploration, Explore, Model, Next,
-    Outcome, Pair, Planned, Planner, PlannerKind, Random, Result, Settings, State, Step, Transition, Values,
-    audit, plan,
+    Action, Audit, Budget, EpsilonGreedy, Error, Model, Next, Outcome, Planned, PlannerKind, Random, Result,
+    Settings, State, Transition,
 };
 
 /// A learner: a model of what it saw, a planner that keeps its values, a policy that acts on them.

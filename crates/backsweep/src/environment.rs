@@ -14,7 +14,7 @@ pub struct Step {
 /// A world with finitely many states. It keeps no current state and no random generator: both are passed in, so one
 /// environment serves any number of runs at once.
 ///
-/// Implemented by worlds; called by [`crate::Agent::step`] and [`crate::run_episode`] only.
+/// Implemented by worlds; called by [`crate::Agent::step`] and [`crate::episode::run_episode`] only.
 pub trait Environment: Sync {
     /// How many actions a state has; 0 for a state that no step leaves.
     fn n_actions(&self, state: State) -> usize;

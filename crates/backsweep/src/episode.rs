@@ -1,6 +1,8 @@
-//! The one interaction loop.
+//! Episodes: the environment that an agent acts in, and the one interaction loop.
 
-use crate::{Agent, Budget, Environment, Next, Random, Result, Transition};
+pub use crate::environment::{Environment, Step};
+
+use crate::{Agent, Budget, Next, Random, Result, Transition};
 
 /// How an episode ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! How the values of one state come about, term by term: for showing them.
 
-use crate::{Agent, Explore, Pair, State};
+use crate::explore::Explore;
+use crate::planner::Pair;
+use crate::{Agent, State};
 
 /// How the values of a state come about: those by which the agent acts.
 #[derive(Clone, Debug, PartialEq)]

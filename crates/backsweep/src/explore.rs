@@ -33,7 +33,9 @@ mod surprise_bonus;
 mod tests;
 mod variance_bonus;
 
-use crate::{EpsilonGreedy, Error, Forgetting, MAX_REWARD, Model, Optimism, PlannerKind, Result, Settings};
+pub use crate::forget::Forgetting;
+use crate::planner::MAX_REWARD;
+use crate::{EpsilonGreedy, Error, Model, Optimism, PlannerKind, Result, Settings};
 
 /// How an agent explores. Constants are in units of the range of rewards, so that a bonus of 1 is worth the difference
 /// between the best and the worst step.
@@ -157,7 +159,8 @@ impl Explore {
 /// The settings of an exploring agent.
 ///
 /// ```
-/// use backsweep::{Agent, Exploration, Explore, Settings};
+/// use backsweep::{Agent, Settings};
+/// use backsweep::explore::{Exploration, Explore};
 /// let explore = Explore::CountBonus { beta: 0.1 };
 /// let exploration = Exploration { explore, reward_range: Some((0.0, 1.0)), ..Exploration::default() };
 /// let mut agent = Agent::new(Settings::default())?.with_exploration(exploration)?;

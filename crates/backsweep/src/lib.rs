@@ -1,7 +1,7 @@
 //! **Backsweep**: planning by prioritized sweeping with small backups.
 //!
 //! An agent that acts in an unknown world keeps counts of what it saw (a [`Model`]) and values of what it expects
-//! ([`Values`]). A *full backup* recomputes a value from all successors; a *small backup* corrects it for one changed
+//! ([`Values`](planner::Values)). A *full backup* recomputes a value from all successors; a *small backup* corrects it for one changed
 //! successor, in constant time, exactly, with no step size (van Seijen & Sutton 2013). Prioritized sweeping on small backups
 //! keeps the whole value function near the optimum of the model in about a microsecond per step.
 //!
@@ -23,38 +23,34 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | learn while acting | [`Agent`], with [`Agent::step`] or [`run_episode`] on your own [`Environment`] |
+//! | learn while acting | [`Agent`], with [`Agent::step`] or [`run_episode`](episode::run_episode) on your own [`Environment`](episode::Environment) |
 //! | learn from transitions in your own loop | [`Agent::act`], [`Agent::observe`], [`Agent::plan`] with a [`Budget`] |
-//! | explore in few steps, or in a world that changes | [`Agent::with_exploration`], [`Explore`], [`Forgetting`] |
+//! | explore in few steps, or in a world that changes | [`Agent::with_exploration`], [`Explore`](explore::Explore), [`Forgetting`](explore::Forgetting) |
 //! | plan in a known problem | [`Agent::set_outcomes`] and [`Agent::plan`]; for proven values, files and large models, the crate `backsweep-solve` |
 //! | know how exact the values are | [`Agent::audit`] |
 //! | stop and resume | [`save`]: a whole agent in one file |
 //! | predict the values of a policy | the crate `backsweep-predict` |
-//! | write a planner | [`Planner`] on a [`Model`], with the arithmetic of [`Values`] and a [`PriorityQueue`] |
+//! | write a planner, or plan without an agent | [`planner`] |
 //!
 //! Outside [`save`] there is no input or output, no clock and no global random generator. Each mutable thing
 //! has one writer: the model is written by [`Model::record`], values and queue by their planner.
 
 mod agent;
 mod environment;
-mod episode;
+pub mod episode;
 mod explanation;
-mod explore;
+pub mod explore;
 mod forget;
+pub mod planner;
 mod policy;
 pub mod save;
 
 pub use agent::{Agent, MemoryUse};
 pub use backsweep_core::{
-    Action, ArcId, Array, Audit, Budget, Change, Error, MAX_REWARD, MIN_WEIGHT, Model, MovedPairs, Next,
-    Optimism, Outcome, Pair, PairValue, Planned, Planner, PlannerKind, Predecessor, PriorityQueue, QueueKind,
-    Random, Result, Settings, Snapshot, State, Successor, Transition, Values, audit, plan, planner,
+    Action, Audit, Budget, Error, Model, Next, Optimism, Outcome, Planned, PlannerKind, Random, Result,
+    Settings, State, Transition,
 };
-pub use environment::{Environment, Step};
-pub use episode::{Episode, EpisodeEnd, run_episode};
 pub use explanation::{ActionExplanation, Explanation};
-pub use explore::{Exploration, Explore};
-pub use forget::Forgetting;
 pub use policy::EpsilonGreedy;
 
 /// The Rust example of the project's README runs too.

@@ -1,6 +1,7 @@
 //! From values to actions.
 
-use crate::{Action, Error, Model, PairValue, Random, Result, State, Values};
+use crate::planner::{PairValue, Values};
+use crate::{Action, Error, Model, Random, Result, State};
 
 /// Takes the best action or, with probability `epsilon`, a random one, each of the state's actions equally likely.
 #[derive(Clone, Copy, Debug, PartialEq)]

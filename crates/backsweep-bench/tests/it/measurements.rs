@@ -1,9 +1,8 @@
 //! The measurements measure what they claim to: the same world, the same algorithm, the same values.
 
-use backsweep::planner::Cycle;
+use backsweep::planner::{Cycle, QueueKind, audit};
 use backsweep::{
-    Action, Agent, Budget, EpsilonGreedy, Model, Next, PlannerKind, QueueKind, Settings, State, Transition,
-    audit,
+    Action, Agent, Budget, EpsilonGreedy, Model, Next, PlannerKind, Settings, State, Transition,
 };
 use backsweep_bench::{
     Reference, Version, fixed_point, measure_deadline, observations, parse_duration, rmse,
@@ -169,7 +168,7 @@ fn observations_at_every_possible_cut_keep_the_relation() {
                 planner.observe(&model, &change);
                 let found = audit(&model, &*planner).relation;
                 assert!(found < 1e-12, "{name}, {kind:?} at cut {cut}: off by {found}");
-                backsweep::plan(&mut *planner, &model, Budget::UNTIL_IDLE);
+                backsweep::planner::plan(&mut *planner, &model, Budget::UNTIL_IDLE);
                 agent.observe_transition(kind).unwrap();
                 agent.plan(Budget::UNTIL_IDLE);
                 for state in model.states() {

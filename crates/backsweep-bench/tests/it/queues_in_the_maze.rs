@@ -1,6 +1,7 @@
 //! The approximate queue learns as well as the exact one: scores in the paper's maze, run against run.
 
-use backsweep::{Optimism, PlannerKind, QueueKind, Settings};
+use backsweep::planner::QueueKind;
+use backsweep::{Optimism, PlannerKind, Settings};
 use backsweep_lab::control::{Control, Planning};
 use backsweep_lab::setting::Work;
 use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};

@@ -31,7 +31,7 @@ use touched::Touched;
 /// reason to choose another.
 ///
 /// ```
-/// use backsweep_core::planner::{Planner, ReversedFullBackups, plan};
+/// use backsweep_core::{Planner, ReversedFullBackups, plan};
 /// use backsweep_core::{Action, Budget, Model, Next, Outcome, Settings, State};
 /// // A known problem: wait (reward -1, half of the time) or leave.
 /// let mut model = Model::with_states([1])?;

@@ -18,7 +18,8 @@
 use super::{MEASURED_FOR, backups_of, clock_cost};
 use crate::setting::RunResult;
 use crate::{Error, Result};
-use backsweep::{Action, Budget, Model, Next, Planner, PlannerKind, Settings, State, plan};
+use backsweep::planner::{Planner, plan};
+use backsweep::{Action, Budget, Model, Next, PlannerKind, Settings, State};
 use backsweep_baselines::{PENG_WILLIAMS, VALUE_ITERATION};
 use std::time::Instant;
 

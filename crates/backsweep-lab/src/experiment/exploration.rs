@@ -5,7 +5,7 @@ use super::{Changes, Experiment, check_name, read_text};
 use crate::exploration::WorldRun;
 use crate::result::{Unit, WorldInfo};
 use crate::{Error, Result, fnv1a};
-use backsweep::{Explore, Forgetting};
+use backsweep::explore::{Explore, Forgetting};
 use backsweep_worlds::{AgentSettings, Horizon, Score, World};
 use std::path::Path;
 

@@ -6,7 +6,8 @@ use super::user::file_name;
 use crate::number::number;
 use crate::query;
 use crate::result::{MazeInfo, Results};
-use backsweep::{Action, Budget, Model, Planner, Settings, State, audit, plan, planner::ReversedFullBackups};
+use backsweep::planner::{Planner, ReversedFullBackups, audit, plan};
+use backsweep::{Action, Budget, Model, Settings, State};
 use backsweep_worlds::{CellKind, Maze, MazeTask};
 use std::fmt::Write;
 

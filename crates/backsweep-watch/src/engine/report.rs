@@ -1,7 +1,8 @@
 //! What one update cycle did, what is on the queue, and how a Q is computed: for drawing and for text.
 
-use backsweep::Explore;
-use backsweep::{Action, ActionExplanation, Agent, Model, Pair, Planner, PlannerKind, State};
+use backsweep::explore::Explore;
+use backsweep::planner::{Pair, Planner};
+use backsweep::{Action, ActionExplanation, Agent, Model, PlannerKind, State};
 use backsweep_worlds::grid_world::MAX_ACTIONS;
 use serde_json::{Value, json};
 

@@ -7,11 +7,9 @@ use super::time_to_optimum::{TimeToOptimum, Trial, WorkDone};
 use crate::agent_spec::AgentSpec;
 use crate::error::Result;
 use crate::scene::Scene;
-use backsweep::planner::{Counters, QueueView};
-use backsweep::{
-    Action, Agent, Budget, Environment, EpsilonGreedy, Next, PlannerKind, Random, State, Step, Transition,
-    Values,
-};
+use backsweep::episode::{Environment, Step};
+use backsweep::planner::{Counters, QueueView, Values};
+use backsweep::{Action, Agent, Budget, EpsilonGreedy, Next, PlannerKind, Random, State, Transition};
 use backsweep_worlds::grid_world::{GridWorld, MAX_ACTIONS};
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,7 +23,7 @@ const CYCLES_TO_RECOMMEND: u64 = 4;
 /// Update cycles between two chances to stop. A sweep of value iteration is a lot of work, so it is a slice on its own.
 const SLICE: u64 = 16;
 
-/// An agent at work. It takes single steps where [`backsweep::run_episode`] would run whole episodes, because it can be
+/// An agent at work. It takes single steps where [`backsweep::episode::run_episode`] would run whole episodes, because it can be
 /// watched, paused and disturbed at any time, even during the planning that follows a step. It draws the same random
 /// numbers in the same order.
 #[derive(Debug)]

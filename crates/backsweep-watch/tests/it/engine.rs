@@ -1,7 +1,8 @@
 //! The engine: it learns like the core's own loop, obeys commands, and its agents discover changes.
 
 use crate::common::Running;
-use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, Random, State, run_episode};
+use backsweep::episode::run_episode;
+use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, Random, State};
 use backsweep_watch::engine::ViewerCommand;
 use backsweep_watch::engine::frame::Frame;
 use backsweep_watch::engine::offline::frame_after;

@@ -1,7 +1,8 @@
 //! Worlds of the exploration suite by their own rules, and agents that explore and forget as configured.
 
 use crate::common::Running;
-use backsweep::{Action, Environment, Next, PlannerKind, Random, State};
+use backsweep::episode::Environment;
+use backsweep::{Action, Next, PlannerKind, Random, State};
 use backsweep_watch::engine::ViewerCommand;
 use backsweep_watch::engine::offline::frame_after;
 use backsweep_watch::engine::recording::record_run;

@@ -1,7 +1,8 @@
 //! The rules of a world: what the page and the engine must know about any grid world.
 
 use crate::{Law, Maze, MazeTask, Result};
-use backsweep::{Action, Environment, Model, Next, Outcome, Random, State, Step};
+use backsweep::episode::{Environment, Step};
+use backsweep::{Action, Model, Next, Outcome, Random, State};
 use std::fmt::Debug;
 use std::sync::Arc;
 

@@ -4,7 +4,8 @@
 use super::rules::{Rules, Truth, known_model};
 use super::split;
 use crate::{Error, Grid, Maze, Phase, Result, World};
-use backsweep::{Action, Environment, Next, Outcome, Random, State, Step};
+use backsweep::episode::{Environment, Step};
+use backsweep::{Action, Next, Outcome, Random, State};
 use std::sync::Arc;
 
 /// The sizes of families that are in the menu; others can be named.

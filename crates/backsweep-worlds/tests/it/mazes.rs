@@ -1,6 +1,8 @@
 //! Mazes, outcome laws and circles against independent facts: the paper's panels and exact values.
 
-use backsweep::{Action, Budget, Environment, Model, Next, Pair, PlannerKind, Random, Settings, State, plan};
+use backsweep::episode::Environment;
+use backsweep::planner::{Pair, plan};
+use backsweep::{Action, Budget, Model, Next, PlannerKind, Random, Settings, State};
 use backsweep_worlds::circle::{Circle, FIXED_INSTANCE};
 use backsweep_worlds::{Cell, Law, Maze, MazeTask, PAPER_MAZE, evaluate_policy};
 
@@ -72,7 +74,7 @@ fn soft_optimal_value(law: Law, discount: f64) -> f64 {
     evaluate_policy(&model, policy, discount, 1e-11)[task.starts()[0].index()]
 }
 
-fn soft_greedy(model: &Model, values: &backsweep::Values, pair: Pair) -> f64 {
+fn soft_greedy(model: &Model, values: &backsweep::planner::Values, pair: Pair) -> f64 {
     let state = model.state_of(pair);
     let best = model
         .pairs(state)

@@ -1,6 +1,7 @@
 //! Runs of scripted agents, whose scores are worked out by hand.
 
-use backsweep::{Action, Environment, Next, Random, State, Transition};
+use backsweep::episode::Environment;
+use backsweep::{Action, Next, Random, State, Transition};
 use backsweep_worlds::{Horizon, Run, RunScore, World, world};
 
 fn build(name: &str) -> World {

@@ -1,7 +1,8 @@
 //! The worlds match their definitions: probabilities by hand, Gymnasium's own tables, best gains and ceilings from the
 //! solver with guarantees.
 
-use backsweep::{Action, Environment, Next, Outcome, Random, State};
+use backsweep::episode::Environment;
+use backsweep::{Action, Next, Outcome, Random, State};
 use backsweep_mdp::{Mdp, MdpBuilder, Objective, Rewards};
 use backsweep_solve::Limits;
 use backsweep_worlds::{Horizon, Score, TabularWorld, World, names, world};

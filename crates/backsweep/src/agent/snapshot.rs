@@ -1,16 +1,16 @@
 //! The whole agent as named arrays: a restored one continues bit for bit.
 
 use super::Agent;
+use crate::explore::Exploration;
 use crate::explore::acting::Acting;
-use crate::{
-    EpsilonGreedy, Error, Exploration, Model, Optimism, PlannerKind, QueueKind, Result, Settings, Snapshot,
-};
+use crate::planner::{QueueKind, Snapshot};
+use crate::{EpsilonGreedy, Error, Model, Optimism, PlannerKind, Result, Settings};
 
 impl Agent {
     /// The complete state of the agent, for storing.
     ///
     /// # Errors
-    /// If the planner is one of your own that offers no [`storable`](crate::Planner::storable) part.
+    /// If the planner is one of your own that offers no [`storable`](crate::planner::Planner::storable) part.
     pub fn store(&self) -> Result<Snapshot> {
         let planner = self.planner.storable().ok_or(Error::Planner {
             name: "of your own",

@@ -5,11 +5,12 @@ use super::posterior::Posterior;
 use super::statistics::Statistics;
 use super::surprise_bonus;
 use super::{Exploration, Explore};
-use crate::Forgetting;
+use crate::explore::Forgetting;
 use crate::forget::window::Window;
+use crate::planner::{Change, MovedPairs, Pair, Planner, plan};
 use crate::{
-    Action, Budget, Change, Error, Model, MovedPairs, Next, Optimism, Outcome, Pair, Planned, Planner,
-    PlannerKind, Result, Settings, State, Transition, plan,
+    Action, Budget, Error, Model, Next, Optimism, Outcome, Planned, PlannerKind, Result, Settings, State,
+    Transition,
 };
 
 /// What an exploring agent keeps besides its model and its recommending planner.

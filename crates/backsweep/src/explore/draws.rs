@@ -1,6 +1,7 @@
 //! Draws from the distributions that the posterior needs.
 
-use crate::{MIN_WEIGHT, Random};
+use crate::Random;
+use crate::planner::MIN_WEIGHT;
 
 /// From the exponential distribution with mean 1; above 0.
 #[inline]

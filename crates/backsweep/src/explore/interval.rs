@@ -8,9 +8,10 @@
 //! pair has the smallest or the largest possible value.
 
 use super::Exploration;
-use crate::Forgetting;
-use crate::{Budget, Error, Model, Optimism, Pair, Planner, Result, Settings, plan};
-use backsweep_core::planner::{Bonuses, ReversedFullBackups};
+use crate::explore::Forgetting;
+use crate::planner::{Pair, Planner, plan};
+use crate::{Budget, Error, Model, Optimism, Result, Settings};
+use backsweep_core::{Bonuses, ReversedFullBackups};
 
 /// How close the computed values are to the exact ends of the intervals, relative to the largest possible value.
 const TOLERANCE: f64 = 1e-6;

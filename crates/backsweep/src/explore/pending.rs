@@ -1,6 +1,7 @@
 //! Pairs that the recommending planner has yet to absorb: only one mark per observation until a recommendation is requested.
 
-use crate::{Error, Model, MovedPairs, Pair, Planner, Result, Snapshot};
+use crate::planner::{MovedPairs, Pair, Planner, Snapshot};
+use crate::{Error, Model, Result};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pending {

@@ -22,10 +22,8 @@ use super::acting::planner_bytes;
 use super::draws::{exponential, gamma, normal};
 use super::statistics::Statistics;
 use crate::forget::fading::LARGE;
-use crate::{
-    Action, Budget, Change, Model, Outcome, Pair, Planner, PlannerKind, Random, Result, Settings, Snapshot,
-    State, Transition, plan,
-};
+use crate::planner::{Change, Pair, Planner, Snapshot, plan};
+use crate::{Action, Budget, Model, Outcome, PlannerKind, Random, Result, Settings, State, Transition};
 
 /// The credit per observation towards redrawing a world, in arcs and pairs.
 const CREDIT: u64 = 4;

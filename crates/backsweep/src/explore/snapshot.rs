@@ -3,9 +3,10 @@
 use super::acting::{Acting, ActingValues};
 use super::pending::Pending;
 use super::{Exploration, Explore};
-use crate::Forgetting;
+use crate::explore::Forgetting;
 use crate::forget::window::Window;
-use crate::{Model, Optimism, Planner, PlannerKind, Result, Settings, Snapshot};
+use crate::planner::{Planner, Snapshot};
+use crate::{Model, Optimism, PlannerKind, Result, Settings};
 
 impl Exploration {
     fn store(&self, snapshot: &mut Snapshot) {

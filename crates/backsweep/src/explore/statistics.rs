@@ -4,8 +4,10 @@ use super::ages::Ages;
 use super::posterior::MeanReward;
 use super::surprise_bonus::Surprise;
 use super::{Constants, Exploration, Explore, bayes_bonus, count_bonus, variance_bonus};
+use crate::explore::Forgetting;
 use crate::forget::fading::Fading;
-use crate::{Change, Forgetting, MAX_REWARD, Model, MovedPairs, Pair, Planner, Result, Snapshot, Transition};
+use crate::planner::{Change, MAX_REWARD, MovedPairs, Pair, Planner, Snapshot};
+use crate::{Model, Result, Transition};
 
 #[derive(Clone, Debug)]
 pub(super) struct Statistics {

@@ -4,7 +4,8 @@ use super::draws::{exponential, gamma, normal};
 use super::posterior::Posterior;
 use super::statistics::Statistics;
 use super::{Constants, Exploration};
-use crate::{Action, Model, Next, Pair, PlannerKind, Random, Settings, State, Transition};
+use crate::planner::Pair;
+use crate::{Action, Model, Next, PlannerKind, Random, Settings, State, Transition};
 
 const N: usize = 4000;
 

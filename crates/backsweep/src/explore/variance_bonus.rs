@@ -5,7 +5,8 @@
 //! Cost: O(successors) per visit. Successors' values may change between two visits while the bonus stays: it is the one
 //! computed at the pair's last visit.
 
-use crate::{Model, Pair, Planner};
+use crate::Model;
+use crate::planner::{Pair, Planner};
 
 /// The bonus after `n` visits.
 #[inline]
@@ -17,7 +18,7 @@ pub(super) fn bonus(c: f64, d: f64, range: f64, n: f64, variance: f64) -> f64 {
 /// known, and the standard deviation of a sum is at most the sum of theirs. An end is worth 0.
 pub(super) fn variance(model: &Model, planner: &dyn Planner, pair: Pair, of_reward: f64) -> f64 {
     let weight = model.weight(pair);
-    let u = |next: &crate::Successor| {
+    let u = |next: &crate::planner::Successor| {
         planner.backed_up_value(next.state, next.arc).unwrap_or_else(|| planner.values().value(next.state))
     };
     let mean = model.successors(pair).map(|next| next.weight / weight * u(&next)).sum::<f64>();

@@ -2,7 +2,7 @@
 
 use super::format::{HEADER, declared_length};
 use super::{Error, Result, decode, encode};
-use crate::Snapshot;
+use crate::planner::Snapshot;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};

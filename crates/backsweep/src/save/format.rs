@@ -4,7 +4,7 @@
 //! single-bit change is detected.
 
 use super::{Error, Result};
-use crate::{Array, Snapshot};
+use crate::planner::{Array, Snapshot};
 
 /// The first eight bytes of every file. The first is not text, and changed line endings break the rest, so that damage by text
 /// tools is visible.

@@ -1,7 +1,8 @@
 //! The whole learner: agent, random generator and names.
 
 use super::{Error, Name, Result, decode, decode_names, encode, encode_names, load, save};
-use crate::{Agent, Array, PlannerKind, Random, Snapshot, State};
+use crate::planner::{Array, Snapshot};
+use crate::{Agent, PlannerKind, Random, State};
 use std::path::Path;
 
 /// Names of an agent's states and actions.

@@ -3,9 +3,8 @@
 
 use crate::common;
 use crate::common::{Book, solve_linear};
-use backsweep::{
-    Action, Agent, Budget, Next, Optimism, Outcome, PlannerKind, QueueKind, Random, Settings, State,
-};
+use backsweep::planner::QueueKind;
+use backsweep::{Action, Agent, Budget, Next, Optimism, Outcome, PlannerKind, Random, Settings, State};
 use std::cell::Cell;
 
 /// A random model: some pairs learned, some given, some never tried.

@@ -3,10 +3,8 @@
 //! deadlocks with rewards of −1 and values that start at 0: V stays 0 forever and the agent wanders.
 
 use crate::common::{QUEUES, on, step};
-use backsweep::{
-    Action, Agent, Budget, Environment, EpisodeEnd, EpsilonGreedy, Next, Optimism, Random, Settings, State,
-    Step, run_episode,
-};
+use backsweep::episode::{Environment, EpisodeEnd, Step, run_episode};
+use backsweep::{Action, Agent, Budget, EpsilonGreedy, Next, Optimism, Random, Settings, State};
 
 /// A grid of SIDE × SIDE cells, four moves, −1 per step, from one corner to the other.
 struct Grid;

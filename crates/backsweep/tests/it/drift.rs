@@ -2,8 +2,8 @@
 //! defining relation to 1e-10.
 
 use crate::common::{on, step};
-use backsweep::planner::Planner;
-use backsweep::{Model, Next, Optimism, PlannerKind, QueueKind, Random, Settings, State, audit};
+use backsweep::planner::{Planner, QueueKind, audit};
+use backsweep::{Model, Next, Optimism, PlannerKind, Random, Settings, State};
 
 const N_BACKUPS: u64 = 100_000_000;
 
@@ -82,7 +82,7 @@ fn a_start_value_that_was_never_computed_is_taken_out_exactly() {
                 let change = model.record(&transition).unwrap().unwrap();
                 planner.observe(&model, &change);
             }
-            backsweep::plan(&mut *planner, &model, backsweep::Budget::UNTIL_IDLE);
+            backsweep::planner::plan(&mut *planner, &model, backsweep::Budget::UNTIL_IDLE);
             let found = planner.values().value(State(0));
             assert!((found - (0.3 - 0.9)).abs() < 1e-12, "{name}: V is {found}");
         }

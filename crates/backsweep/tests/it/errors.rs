@@ -2,9 +2,9 @@
 //! leaves model and planner as they were.
 
 use crate::common::{QUEUES, on, step};
+use backsweep::planner::{Pair, QueueKind, Snapshot};
 use backsweep::{
-    Action, Agent, EpsilonGreedy, Error, Model, Next, Optimism, Outcome, Pair, PlannerKind, QueueKind,
-    Random, Settings, Snapshot, State,
+    Action, Agent, EpsilonGreedy, Error, Model, Next, Optimism, Outcome, PlannerKind, Random, Settings, State,
 };
 
 #[track_caller]
@@ -154,7 +154,10 @@ fn numbers_beyond_the_promised_range_are_refused() {
     says(&error, &["weight", "action 0", "state 0", "1e-100"]);
     let huge = Outcome { probability: 1.0, reward: -1e151, next: Next::Terminated };
     assert!(model.set_outcomes(State(0), Action(0), &[huge]).is_err());
-    assert_eq!((model.weight(backsweep::Pair(0)), model.reward_sum(backsweep::Pair(0))), (1.0, 1e150));
+    assert_eq!(
+        (model.weight(backsweep::planner::Pair(0)), model.reward_sum(backsweep::planner::Pair(0))),
+        (1.0, 1e150)
+    );
     // Up to 2^53 counts are exact; at 2^53 they would no longer be.
     model.record_weighted(&step(0, 0, 0.0, Next::Terminated), 9007199254740990.0).unwrap();
     assert!(model.record(&step(0, 0, 0.0, Next::Terminated)).is_err());

@@ -4,9 +4,9 @@
 //! numbers, even where the weights of a row sum to more than the row's weight.
 
 use crate::common;
+use backsweep::planner::Pair;
 use backsweep::{
-    Action, Agent, Audit, Budget, Model, Next, Outcome, Pair, PlannerKind, Random, Settings, State,
-    Transition,
+    Action, Agent, Audit, Budget, Model, Next, Outcome, PlannerKind, Random, Settings, State, Transition,
 };
 use num_bigint::BigInt;
 use num_rational::BigRational;

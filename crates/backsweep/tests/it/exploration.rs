@@ -3,11 +3,12 @@
 
 use crate::common;
 use crate::common::{Book, Row};
+use backsweep::explore::{Exploration, Explore, Forgetting};
+use backsweep::planner::{Array, Pair, Snapshot};
 use backsweep::{
-    Action, Agent, Array, Budget, Model, Next, Optimism, Outcome, Pair, PlannerKind, Random, Settings,
-    Snapshot, State, Transition,
+    Action, Agent, Budget, EpsilonGreedy, Model, Next, Optimism, Outcome, PlannerKind, Random, Settings,
+    State, Transition,
 };
-use backsweep::{EpsilonGreedy, Exploration, Explore, Forgetting};
 
 const RANGE: (f64, f64) = (-3.0, 3.0);
 const GAMMA: f64 = 0.9;

@@ -1,8 +1,9 @@
 //! What saving and loading do to the file system: what they document and nothing else.
 
 use crate::common::ring;
+use backsweep::PlannerKind;
+use backsweep::planner::QueueKind;
 use backsweep::save::{Error, SavedAgent};
-use backsweep::{PlannerKind, QueueKind};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,8 +1,9 @@
 //! Every way in which a file can be wrong is detected.
 
 use crate::common::ring;
+use backsweep::planner::{Array, QueueKind, Snapshot};
 use backsweep::save::{Error, SavedAgent, VERSION, decode, encode};
-use backsweep::{Array, Next, PlannerKind, QueueKind, Random, Snapshot, State};
+use backsweep::{Next, PlannerKind, Random, State};
 use backsweep_predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 
 fn small_file() -> Vec<u8> {

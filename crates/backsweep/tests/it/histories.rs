@@ -4,9 +4,9 @@
 
 use crate::common;
 use crate::common::{Book, QUEUES, Row, solve, values, worst};
+use backsweep::planner::QueueKind;
 use backsweep::{
-    Action, Agent, Budget, Next, Optimism, Outcome, PlannerKind, QueueKind, Random, Settings, State,
-    Transition,
+    Action, Agent, Budget, Next, Optimism, Outcome, PlannerKind, Random, Settings, State, Transition,
 };
 
 struct History {

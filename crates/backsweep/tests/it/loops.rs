@@ -2,9 +2,9 @@
 
 use crate::common;
 use crate::common::{on, problem, solve, step, values, worst};
+use backsweep::episode::{Environment, EpisodeEnd, Step, run_episode};
 use backsweep::{
-    Action, Agent, Budget, Environment, EpisodeEnd, EpsilonGreedy, Error, Next, PlannerKind, Random,
-    Settings, State, Step, Transition, run_episode,
+    Action, Agent, Budget, EpsilonGreedy, Error, Next, PlannerKind, Random, Settings, State, Transition,
 };
 use std::cell::Cell;
 
@@ -124,8 +124,9 @@ fn an_episode_adds_up_and_ends() {
             "each step begins where one ended"
         );
         assert_eq!(steps.last().unwrap().next, Next::Terminated);
-        let recorded: f64 =
-            (0..agent.model().n_pairs()).map(|p| agent.model().weight(backsweep::Pair(p as u32))).sum();
+        let recorded: f64 = (0..agent.model().n_pairs())
+            .map(|p| agent.model().weight(backsweep::planner::Pair(p as u32)))
+            .sum();
         assert_eq!(recorded, steps.len() as f64, "every step was learned");
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::common;
 use crate::common::{QUEUES, on, step};
-use backsweep::{Action, Agent, Budget, Model, Next, Outcome, PlannerKind, Random, Settings, State, audit};
+use backsweep::planner::audit;
+use backsweep::{Action, Agent, Budget, Model, Next, Outcome, PlannerKind, Random, Settings, State};
 use std::cell::Cell;
 
 fn certain(reward: f64, next: Next) -> [Outcome; 1] {
@@ -33,7 +34,7 @@ fn every_planner_ends_at_every_tolerance_and_says_whether_it_converged() {
                 let settings = Settings { discount, threshold, ..Settings::default() };
                 let mut planner = kind.build(settings).unwrap();
                 planner.grow(&model);
-                let planned = backsweep::plan(&mut *planner, &model, Budget::UNTIL_IDLE);
+                let planned = backsweep::planner::plan(&mut *planner, &model, Budget::UNTIL_IDLE);
                 assert_eq!(planned.converged, planner.top_priority().is_none(), "{kind}, {discount}");
                 assert!(sweeps || planned.converged, "{kind}, {discount}");
                 let exact = scale * (1.0 - discount) / (1.0 - discount.powi(3));
@@ -137,13 +138,16 @@ fn taking_back_leaves_what_was_never_there() {
         model.record(&step(0, 0, reward, Next::Terminated)).unwrap();
     }
     model.forget(&step(0, 0, 1e17, Next::Terminated)).unwrap();
-    assert_eq!(model.mean_reward(backsweep::Pair(0)), 1.0);
+    assert_eq!(model.mean_reward(backsweep::planner::Pair(0)), 1.0);
     // A reward that was never recorded, and more than was recorded.
     let refused = model.forget(&step(0, 0, 2.0, Next::Terminated)).unwrap_err().to_string();
     assert!(refused.contains("never recorded"), "{refused}");
     assert!(model.record_weighted(&step(0, 0, 1.0, Next::Terminated), -1.5).is_err());
     model.forget(&step(0, 0, 1.0, Next::Terminated)).unwrap();
-    assert_eq!((model.weight(backsweep::Pair(0)), model.reward_sum(backsweep::Pair(0))), (0.0, 0.0));
+    assert_eq!(
+        (model.weight(backsweep::planner::Pair(0)), model.reward_sum(backsweep::planner::Pair(0))),
+        (0.0, 0.0)
+    );
     // Nothing remains of a known row either.
     let pair = model.set_outcomes(State(0), Action(0), &certain(2.0, Next::Terminated)).unwrap();
     model.forget(&step(0, 0, 2.0, Next::Terminated)).unwrap();
@@ -208,7 +212,7 @@ fn the_error_bound_counts_rows_that_sum_to_more_than_one() {
         let settings = Settings { discount, threshold: 0.0, ..Settings::default() };
         let mut planner = PlannerKind::default().build(settings).unwrap();
         planner.grow(&model);
-        backsweep::plan(&mut *planner, &model, Budget::Cycles(20_000));
+        backsweep::planner::plan(&mut *planner, &model, Budget::Cycles(20_000));
         let found = audit(&model, &*planner);
         let exact = size / (1.0 - discount); // as if every row summed to 1
         let error = (planner.values().value(State(0)) - exact).abs();
@@ -229,7 +233,7 @@ fn a_moved_row_may_be_the_first_notice_a_planner_gets() {
         let moved = model.add_action(State(0)).unwrap().unwrap();
         let mut planner = kind.build(Settings { discount: 0.5, ..Settings::default() }).unwrap();
         planner.pairs_moved(&model, &moved);
-        backsweep::plan(&mut *planner, &model, Budget::UNTIL_IDLE);
+        backsweep::planner::plan(&mut *planner, &model, Budget::UNTIL_IDLE);
         assert_eq!([0, 1].map(|s| planner.values().value(State(s))), [3.0, 1.5], "{kind}");
     }
 }

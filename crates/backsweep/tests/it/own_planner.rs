@@ -3,11 +3,11 @@
 
 use crate::common;
 use crate::common::Book;
-use backsweep::planner::{Counters, Cycle, MAX_VALUE, Planner, Storable};
-use backsweep::{
-    Action, Agent, Budget, Change, EpsilonGreedy, Exploration, Explore, Model, Pair, PlannerKind,
-    PriorityQueue, QueueKind, Random, Result, Settings, Snapshot, State, Values,
+use backsweep::explore::{Exploration, Explore};
+use backsweep::planner::{
+    Change, Counters, Cycle, MAX_VALUE, Pair, Planner, PriorityQueue, QueueKind, Snapshot, Storable, Values,
 };
+use backsweep::{Action, Agent, Budget, EpsilonGreedy, Model, PlannerKind, Random, Result, Settings, State};
 
 #[derive(Clone, Debug)]
 struct Plain {

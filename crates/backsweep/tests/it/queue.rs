@@ -1,7 +1,8 @@
 //! The queues against others: the exact queue against `orx-priority-queue` and a sorted list, the bucket queue against a sorted list
 //! within its stated factor; what is stored and restored.
 
-use backsweep::{PriorityQueue, QueueKind, Random, Snapshot};
+use backsweep::Random;
+use backsweep::planner::{PriorityQueue, QueueKind, Snapshot};
 use orx_priority_queue::{BinaryHeapWithMap, PriorityQueue as _, PriorityQueueDecKey};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

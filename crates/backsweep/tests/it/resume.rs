@@ -1,8 +1,9 @@
 //! A resumed learner continues as one that was never interrupted.
 
 use crate::common::ring;
+use backsweep::PlannerKind;
+use backsweep::planner::QueueKind;
 use backsweep::save::{Error, Name, SavedAgent, VERSION, decode_names, encode_names};
-use backsweep::{PlannerKind, QueueKind};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 

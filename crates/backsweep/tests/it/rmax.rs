@@ -5,7 +5,7 @@ use backsweep::{Agent, Budget, EpsilonGreedy, Model, Next, Optimism, PlannerKind
 
 const M: u32 = 6;
 
-fn rmax(planner: PlannerKind, queue: backsweep::QueueKind) -> Agent {
+fn rmax(planner: PlannerKind, queue: backsweep::planner::QueueKind) -> Agent {
     let optimism = Optimism { value: 100.0, min_visits: M };
     let settings = Settings { discount: 0.9, queue, optimism, ..Settings::default() };
     let planner = planner.build(settings).unwrap();
@@ -24,7 +24,7 @@ fn a_pair_is_optimistic_until_known_and_frozen_after() {
                         .observe(State(0), backsweep::Action(0), f64::from(visit), Next::Terminated)
                         .unwrap()
                 );
-                assert_eq!(agent.model().weight(backsweep::Pair(0)), f64::from(visit));
+                assert_eq!(agent.model().weight(backsweep::planner::Pair(0)), f64::from(visit));
                 agent.plan(Budget::UNTIL_IDLE);
                 let expected = if visit < M { 100.0 } else { 3.5 }; // the mean of 1 to 6
                 let found = agent.action_value(State(0), backsweep::Action(0)).unwrap();

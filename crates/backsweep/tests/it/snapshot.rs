@@ -3,10 +3,10 @@
 
 use crate::common;
 use crate::common::{QUEUES, act};
-use backsweep::planner::{Cycle, Planner};
+use backsweep::planner::{Array, Cycle, Planner, QueueKind, Snapshot};
 use backsweep::{
-    Action, Agent, Array, Budget, EpsilonGreedy, Model, Next, Optimism, Outcome, PlannerKind, QueueKind,
-    Random, Settings, Snapshot, State,
+    Action, Agent, Budget, EpsilonGreedy, Model, Next, Optimism, Outcome, PlannerKind, Random, Settings,
+    State,
 };
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -154,7 +154,7 @@ fn a_cycle_cut_at_every_block_is_stored() {
                 let finish = |model: &mut Model, planner: &mut Box<dyn Planner>| {
                     let change = model.record(&step).unwrap().unwrap();
                     planner.observe(model, &change);
-                    backsweep::plan(&mut **planner, model, Budget::UNTIL_IDLE);
+                    backsweep::planner::plan(&mut **planner, model, Budget::UNTIL_IDLE);
                     let mut snapshot = Snapshot::new();
                     model.store(&mut snapshot);
                     planner.storable().unwrap().store(&mut snapshot);

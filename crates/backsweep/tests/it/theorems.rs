@@ -12,10 +12,8 @@
 
 use crate::common;
 use crate::common::Book;
-use backsweep::planner::{Cycle, Planner, ReversedFullBackups, SmallBackups};
-use backsweep::{
-    Action, Agent, Model, Next, Optimism, Outcome, QueueKind, Random, Settings, State, Transition, audit,
-};
+use backsweep::planner::{Cycle, Planner, QueueKind, ReversedFullBackups, SmallBackups, audit};
+use backsweep::{Action, Agent, Model, Next, Optimism, Outcome, Random, Settings, State, Transition};
 use std::collections::BTreeMap;
 
 /// U of each arc seen: (state, action, next state) → the value on which Q(state, action) is built.
@@ -482,12 +480,12 @@ fn every_planner_takes_in_new_actions() {
                     planner.observe(&model, &change);
                 }
             }
-            backsweep::plan(&mut *planner, &model, backsweep::Budget::UNTIL_IDLE);
+            backsweep::planner::plan(&mut *planner, &model, backsweep::Budget::UNTIL_IDLE);
             match model.add_action(State(at)).unwrap() {
                 Some(moved) => planner.pairs_moved(&model, &moved),
                 None => planner.grow(&model),
             }
-            backsweep::plan(&mut *planner, &model, backsweep::Budget::UNTIL_IDLE);
+            backsweep::planner::plan(&mut *planner, &model, backsweep::Budget::UNTIL_IDLE);
             assert_eq!(planner.values().value(State(at)), 5.0, "{place}: the new action is worth trying");
             let found = audit(&model, &*planner);
             assert_eq!((found.maximum, found.residual), (0.0, 0.0), "{place}");

@@ -3,10 +3,8 @@
 
 pub mod ring;
 
-use backsweep::{
-    Action, Agent, Audit, Budget, Next, Outcome, QueueKind, Random, Settings, Snapshot, State, Transition,
-    plan,
-};
+use backsweep::planner::{QueueKind, Snapshot, plan};
+use backsweep::{Action, Agent, Audit, Budget, Next, Outcome, Random, Settings, State, Transition};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;

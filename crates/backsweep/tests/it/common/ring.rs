@@ -1,8 +1,9 @@
 //! A small world to learn in: a ring of states, forwards or backwards, with a random end.
 
+use backsweep::planner::QueueKind;
 use backsweep::save::{AgentNames, Name, SavedAgent};
 use backsweep::{
-    Agent, Budget, EpsilonGreedy, Next, Optimism, PlannerKind, QueueKind, Random, Settings, State, Transition,
+    Agent, Budget, EpsilonGreedy, Next, Optimism, PlannerKind, Random, Settings, State, Transition,
 };
 use std::cell::Cell;
 

@@ -23,6 +23,8 @@ use backsweep_core::{Cycle, MAX_VALUE};
 pub(crate) struct PengWilliams {
     /// U of each arc.
     u: Vec<f64>,
+    /// Scratch space: only its memory is kept between two calls.
+    residuals: Vec<(u32, f64)>,
 }
 
 impl Baseline<PengWilliams> {
@@ -51,12 +53,16 @@ impl Baseline<PengWilliams> {
             return false;
         }
         let v = self.values.value(state);
-        let (values, u, threshold) = (&self.values, &self.method.u, self.settings.threshold);
-        let queue = &mut self.queue;
+        // All residuals are computed before one is used, so that what they read is fetched side by side.
+        let PengWilliams { u, residuals } = &mut self.method;
+        residuals.clear();
         model.predecessors(state).for_each(|before| {
-            let residual = values.scale(before.pair) * before.weight * (v - u[before.arc.index()]).abs();
-            queue.set_above(threshold, before.arc.0, residual);
+            let difference = (v - u[before.arc.index()]).abs();
+            residuals.push((before.arc.0, self.values.scale(before.pair) * before.weight * difference));
         });
+        for &(arc, residual) in residuals.iter() {
+            self.queue.set_above(self.settings.threshold, arc, residual);
+        }
         true
     }
 }

@@ -293,6 +293,7 @@ impl PriorityQueue {
 
     /// The place of the key to be popped, or of a head if no key is queued. Moves up to `limit`
     /// keys of a crowd to find it; `None` if more must be moved.
+    #[inline]
     fn best(&mut self, limit: usize) -> Option<u32> {
         let bucket = self.settle();
         if self.kind == QueueKind::Bucket {

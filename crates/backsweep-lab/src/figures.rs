@@ -12,6 +12,7 @@ mod control;
 mod cost;
 pub mod draw;
 #[cfg(test)]
+#[path = "../tests/it/made_up.rs"]
 pub mod made_up;
 mod maze_picture;
 mod own_maze;
@@ -20,8 +21,6 @@ mod prediction;
 pub mod raster;
 mod scale;
 mod suite;
-#[cfg(test)]
-mod tests;
 pub mod text;
 mod user;
 

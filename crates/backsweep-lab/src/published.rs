@@ -112,16 +112,3 @@ pub fn published_for(key: &SettingKey) -> Option<f64> {
 fn records(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').map(str::trim).collect())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_published_point_is_read() {
-        assert_eq!(figure_1().len(), 102);
-        assert_eq!(figure_3().len(), 34);
-        assert_eq!(figure_3().iter().filter(|point| point.cycles.is_none()).count(), 4);
-        assert_eq!(figure_3().iter().filter(|point| point.microseconds.is_none()).count(), 4);
-    }
-}

@@ -2,8 +2,6 @@
 //! scripts, and a content security policy forbids the browser from fetching anything. All text is escaped.
 
 mod tables;
-#[cfg(test)]
-mod tests;
 
 use crate::figures::Figure;
 use crate::figures::text::escape;

@@ -69,38 +69,11 @@ pub fn interquartile_mean(sorted: &[f64]) -> f64 {
 }
 
 /// The 95 % percentile bootstrap interval of the mean.
-fn bootstrap(scores: &[f64], random: &mut Random) -> (f64, f64) {
+pub fn bootstrap(scores: &[f64], random: &mut Random) -> (f64, f64) {
     let n = scores.len() as u32;
     let mut means: Vec<f64> = (0..RESAMPLINGS)
         .map(|_| (0..n).map(|_| scores[random.below(n) as usize]).sum::<f64>() / f64::from(n))
         .collect();
     means.sort_by(f64::total_cmp);
     (quantile(&means, 0.025), quantile(&means, 0.975))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn statistics_of_numbers_worked_by_hand() {
-        let sorted = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 100.0];
-        assert_eq!(interquartile_mean(&sorted), 4.5); // 3, 4, 5, 6
-        assert_eq!(interquartile_mean(&[1.0, 2.0, 6.0]), (0.25 * 1.0 + 2.0 + 0.25 * 6.0) / 1.5);
-        assert_eq!(interquartile_mean(&[7.0]), 7.0);
-        assert_eq!(quantile(&sorted, 0.5), 4.5);
-        assert_eq!(quantile(&[3.0], 0.9), 3.0);
-        assert_eq!(deviation(&[1.0, 3.0]), 2f64.sqrt());
-        assert_eq!(deviation(&[1.0]), 0.0);
-    }
-
-    #[test]
-    fn the_bootstrap_interval_is_that_of_the_normal_law_for_many_runs() {
-        let mut random = Random::from_seed(5);
-        let scores: Vec<f64> = (0..400).map(|_| (0..12).map(|_| random.unit()).sum::<f64>()).collect();
-        let (low, high) = bootstrap(&scores, &mut random);
-        let half = 1.96 * deviation(&scores) / 20.0;
-        assert!((low - (mean(&scores) - half)).abs() < 0.2 * half, "{low}");
-        assert!((high - (mean(&scores) + half)).abs() < 0.2 * half, "{high}");
-    }
 }

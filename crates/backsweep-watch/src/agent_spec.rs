@@ -112,24 +112,3 @@ impl Scene {
         all(self) != all(other) || !self.has_same_world(other)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_choice_learns_in_a_maze_and_in_a_world_of_the_suite() {
-        for world in [None, Some("deep_sea_10".to_owned()), Some("cliff_walking".to_owned())] {
-            let maze = if world.is_some() { String::new() } else { "S..\n.#.\n..G\n".into() };
-            let scene = Scene { maze, world, min_visits: 1, ..Scene::default() };
-            let world = scene.grid_world().unwrap();
-            for name in Explore::NAMES {
-                let spec =
-                    AgentSpec { explore: name.parse().unwrap(), ..scene.agent_specs().next().unwrap() };
-                let agent = spec.build(&scene, &world).unwrap();
-                assert_eq!(agent.model().n_states(), world.n_states(), "{name}");
-                assert_eq!(agent.exploration().unwrap().explore.name(), name);
-            }
-        }
-    }
-}

@@ -160,34 +160,3 @@ pub fn all() -> Value {
     let forgetting = FORGETTING.map(|(name, title, symbol, usual)| json!({ "name": name, "title": title, "symbol": symbol, "usual": usual }));
     json!({ "explore": ways, "forget": forgetting })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_choice_survives_the_journey() {
-        let texts = [
-            "paper",
-            "epsilon_greedy",
-            "optimism",
-            "count_bonus:0.5",
-            "bayes_bonus:0.2",
-            "posterior_sampling:1",
-        ];
-        for text in texts {
-            assert_eq!(text.parse::<StrategyChoice>().unwrap().to_string(), text);
-        }
-        for text in ["never", "half_life:2000", "window:5", "per_visit:0.9"] {
-            assert_eq!(text.parse::<ForgettingChoice>().unwrap().to_string(), text);
-        }
-        for wrong in
-            ["", "paper:1", "optimism:3", "bayes_bonus:", "bayes_bonus:NaN", "count_bonus:inf", "greedy"]
-        {
-            assert!(wrong.parse::<StrategyChoice>().is_err(), "{wrong}");
-        }
-        for wrong in ["", "never:1", "window:0", "window:2.5", "window:NaN", "half_life:x"] {
-            assert!(wrong.parse::<ForgettingChoice>().is_err(), "{wrong}");
-        }
-    }
-}

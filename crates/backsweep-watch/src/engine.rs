@@ -103,29 +103,3 @@ impl Engine {
         let _ = self.messages.send(Message::End);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::{Duration, Instant};
-
-    #[test]
-    fn agents_stop_at_the_step_that_ends_their_last_episode() {
-        let steps = || {
-            let scene =
-                Scene { rival: Some(backsweep_baselines::MOORE_ATKESON), speed: None, ..Scene::default() };
-            let (engine, thread) = Engine::start_until(scene, true, Some(7)).unwrap();
-            let begin = Instant::now();
-            while engine.frame().running {
-                assert!(begin.elapsed() < Duration::from_secs(60), "the engine is still running");
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            let frame = engine.frame();
-            engine.end();
-            thread.join().unwrap();
-            assert!(frame.agents.iter().all(|agent| agent.episodes == 7), "{:?}", frame.agents);
-            frame.agents.iter().map(|agent| agent.steps).collect::<Vec<_>>()
-        };
-        assert_eq!(steps(), steps(), "however fast the machine is");
-    }
-}

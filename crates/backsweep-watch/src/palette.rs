@@ -39,25 +39,3 @@ pub fn rgb(code: u32) -> Colour {
 pub fn codes() -> Vec<String> {
     VIRIDIS.iter().map(|code| format!("#{code:06x}")).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// CIE lightness of a colour.
-    fn lightness(colour: Colour) -> f64 {
-        let linear = colour.map(|c| (f64::from(c) / 255.0).powf(2.2));
-        let y = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
-        116.0 * y.cbrt() - 16.0
-    }
-
-    #[test]
-    fn lightness_rises_evenly() {
-        let steps: Vec<f64> = (0..=64).map(|i| lightness(colour(f64::from(i) / 64.0))).collect();
-        let rise = (steps[64] - steps[0]) / 64.0;
-        for pair in steps.windows(2) {
-            let step = pair[1] - pair[0];
-            assert!(step > 0.4 * rise && step < 1.9 * rise, "{step} against a mean of {rise}");
-        }
-    }
-}

@@ -103,27 +103,3 @@ fn displaced(maze: &Maze, mut cell: Cell, facing: usize, lateral: i32, forward: 
     }
     cell
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_closed_cell_is_left_with_probability_0_and_no_row_exceeds_1() {
-        let closed = Maze::parse("S##\n##G").unwrap();
-        let open = Maze::parse("S..\n..G").unwrap();
-        for k in 0..=1000 {
-            let law = Law::Four { intended: f64::from(k) / 1000.0 };
-            for action in (0..4).map(Action) {
-                let start = Cell { row: 0, column: 0 };
-                assert_eq!(law.outcomes(&closed, start, action), [(start, 1.0)], "{law:?}");
-                for cell in open.cells() {
-                    let outcomes = law.outcomes(&open, cell, action);
-                    assert!(outcomes.iter().all(|(_, p)| *p <= 1.0), "{law:?}: {outcomes:?}");
-                    let sum: f64 = outcomes.iter().map(|(_, p)| p).sum();
-                    assert!((sum - 1.0).abs() < 1e-15, "{law:?}: {sum}");
-                }
-            }
-        }
-    }
-}

@@ -347,34 +347,3 @@ pub fn evaluate_policy(
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_repainted_task_is_the_one_built_from_nothing() {
-        let mut random = Random::from_seed(3);
-        for law in [Law::Fifteen, Law::Four { intended: 0.7 }] {
-            let mut rows = vec![vec!['.'; 19]; 16];
-            rows[2][3] = 'S';
-            rows[12][15] = 'G';
-            let parse = |rows: &[Vec<char>]| {
-                let lines: Vec<String> = rows.iter().map(|row| row.iter().collect()).collect();
-                Maze::parse(&lines.join("\n")).unwrap()
-            };
-            let mut task = MazeTask::even_if_closed(parse(&rows), law, -1.0).unwrap();
-            for _ in 0..100 {
-                let (row, column) = (random.below(16) as usize, random.below(19) as usize);
-                rows[row][column] = match rows[row][column] {
-                    '.' => '#',
-                    '#' => '.',
-                    other => other,
-                };
-                task = task.repainted(parse(&rows)).unwrap();
-                let fresh = MazeTask::even_if_closed(parse(&rows), law, -1.0).unwrap();
-                assert_eq!(format!("{task:?}"), format!("{fresh:?}"));
-            }
-        }
-    }
-}

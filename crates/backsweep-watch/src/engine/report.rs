@@ -220,19 +220,3 @@ pub fn cell_json(agent: &Agent, cell: u32) -> Option<Value> {
 fn priority_json(priority: f64) -> Value {
     if priority.is_finite() { json!(priority) } else { json!("first") }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_most_urgent_are_those_of_a_sorted_list() {
-        let priorities: Vec<f64> = (0..500).map(|i| f64::from((i * 7919 + 13) % 97) / 9.0).collect();
-        let mut sorted: Vec<Queued> =
-            (0..).zip(&priorities).map(|(cell, &priority)| Queued { cell, priority }).collect();
-        sorted.retain(|queued| queued.priority > 0.0);
-        sorted.sort_by(|a, b| b.priority.total_cmp(&a.priority).then(a.cell.cmp(&b.cell)));
-        sorted.truncate(LISTED);
-        assert_eq!(most_urgent(priorities.into_iter()), sorted);
-    }
-}

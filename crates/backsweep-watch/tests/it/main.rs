@@ -4,6 +4,8 @@ mod common;
 mod crowd;
 mod engine;
 mod forged;
+mod parts;
 mod prompt;
 mod sweep;
+mod tour;
 mod worlds;

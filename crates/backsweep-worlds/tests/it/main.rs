@@ -4,3 +4,4 @@ mod mazes;
 mod painting;
 mod runs;
 mod suite;
+mod tasks;

@@ -1,7 +1,7 @@
 //! Results invented for tests: the levels of the paper with a little noise, for every built-in experiment.
 
-use crate::published::{figure_1, figure_3};
-use crate::result::{ExperimentInfo, Results, Row, SettingKey, Summary, Timing, Unit};
+use backsweep_lab::published::{figure_1, figure_3};
+use backsweep_lab::result::{ExperimentInfo, Results, Row, SettingKey, Summary, Timing, Unit};
 
 /// A key.
 pub fn key(

@@ -1,10 +1,10 @@
 //! The page is complete, safe, the same each time, and fetches nothing.
 
-use super::*;
-use crate::figures::made_up::complete;
-use crate::figures::pictures;
-use crate::result::ExperimentInfo;
-use crate::verdict::judge;
+use crate::made_up::complete;
+use backsweep_lab::figures::pictures;
+use backsweep_lab::report::html;
+use backsweep_lab::result::{ExperimentInfo, Results};
+use backsweep_lab::verdict::judge;
 
 fn page(results: &Results) -> String {
     let facts = [("peak memory".to_string(), "<b>12 MB</b>".to_string())];

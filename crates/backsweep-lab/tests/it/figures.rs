@@ -1,10 +1,10 @@
 //! Pictures from made-up results: complete, with gaps, with one run, with numbers that are not finite.
 
-use super::made_up::{complete, key, summary, timing};
-use super::*;
-use crate::method::Method;
-use crate::result::{ExperimentInfo, MazeInfo, Unit};
-use backsweep_worlds::Law;
+use crate::made_up::{complete, key, summary, timing};
+use backsweep_lab::figures::{MazeOverlay, draw_all, maze_svg, palette, pictures, raster, text};
+use backsweep_lab::method::Method;
+use backsweep_lab::result::{ExperimentInfo, MazeInfo, Results, Unit};
+use backsweep_worlds::{Law, Maze};
 use resvg::usvg::roxmltree::{Document, Node};
 
 fn ids(results: &Results) -> Vec<String> {
@@ -53,7 +53,7 @@ fn complete_results_give_every_picture_in_full() {
 fn the_same_results_give_the_same_bytes() {
     let (one, other) = (pictures(&complete()), pictures(&complete()));
     assert_eq!(one, other);
-    assert_eq!(raster::png(&one[0].svg, ZOOM).unwrap(), raster::png(&other[0].svg, ZOOM).unwrap());
+    assert_eq!(raster::png(&one[0].svg, 2.0).unwrap(), raster::png(&other[0].svg, 2.0).unwrap());
 }
 
 #[test]

@@ -1,0 +1,42 @@
+//! The recordings of the guided tour show what its texts say.
+
+use backsweep_watch::tour::recordings;
+use serde_json::json;
+
+#[test]
+fn the_wave_runs_back_as_the_tour_says() {
+    let tour = recordings().unwrap();
+    let frames = tour["walk"]["frames"].as_array().unwrap();
+    // At the beginning, four steps, four cycles.
+    assert_eq!(frames.len(), 9);
+    let urgent = |k: usize| &frames[k]["agents"][0]["urgent"];
+    for k in 0..4 {
+        assert_eq!(*urgent(k), json!([]), "nothing is surprising before the goal");
+    }
+    assert_eq!(*urgent(4), json!([[3, 10.0]]));
+    let expected = [(3, 2, 9.0, 8.0), (2, 1, 7.2, 6.2), (1, 0, 5.58, 4.58)];
+    for (k, (popped, backed_up, delta, priority)) in expected.into_iter().enumerate() {
+        let report = &frames[5 + k]["cycles"][0];
+        assert_eq!(report["popped"], json!(popped));
+        assert_eq!(report["backups"].as_array().unwrap().len(), 1);
+        let backup = &report["backups"][0];
+        assert_eq!((&backup[0], &backup[1]), (&json!(backed_up), &json!(1)));
+        assert!((backup[2].as_f64().unwrap() - delta).abs() < 1e-9);
+        assert_eq!(report["additions"], json!(1));
+        let next = urgent(5 + k);
+        assert_eq!(next[0][0], json!(backed_up));
+        assert!((next[0][1].as_f64().unwrap() - priority).abs() < 1e-9);
+    }
+    let last = &frames[8]["cycles"][0];
+    assert_eq!((&last["popped"], &last["backups"]), (&json!(0), &json!([])));
+    assert_eq!(*urgent(8), json!([]));
+}
+
+#[test]
+fn full_backups_need_several_times_the_additions() {
+    let tour = recordings().unwrap();
+    let report = &tour["slip"]["frames"][2]["cycles"][0];
+    let (small, full) = (report["additions"].as_u64().unwrap(), report["in_full"].as_u64().unwrap());
+    assert!(small >= 4, "{report}");
+    assert!(full >= 2 * small, "{small} against {full}");
+}

@@ -107,7 +107,7 @@ impl Heap {
 }
 
 /// A pair that leads to a state, and how often it did.
-struct IncomingArc {
+struct ReferenceArc {
     pair: u32,
     n: u32,
 }
@@ -131,7 +131,7 @@ pub struct Reference {
     u: Vec<f64>,
     n: Vec<u32>,
     best: Vec<usize>,
-    predecessors: Vec<Vec<IncomingArc>>,
+    predecessors: Vec<Vec<ReferenceArc>>,
     heap: Heap,
     /// What every cycle did, for the floor: the state and the change of its value. Kept only on request.
     pub tape: Option<Vec<(u32, f64)>>,
@@ -210,7 +210,7 @@ impl Reference {
             let list = &mut self.predecessors[next];
             match list.iter_mut().find(|p| p.pair == pair as u32) {
                 Some(found) => found.n += 1, // l.9
-                None => list.push(IncomingArc { pair: pair as u32, n: 1 }),
+                None => list.push(ReferenceArc { pair: pair as u32, n: 1 }),
             }
             value = DISCOUNT * if self.version == Version::Reversed { self.u[next] } else { self.v[next] };
         }
@@ -242,7 +242,7 @@ impl Reference {
         }
         let list = std::mem::take(&mut self.predecessors[s]); // l.19
         self.backups += list.len() as u64;
-        for &IncomingArc { pair, n } in &list {
+        for &ReferenceArc { pair, n } in &list {
             let pair = pair as usize;
             self.q[pair] += DISCOUNT * delta * f64::from(n) / f64::from(self.n[pair]); // l.20
             self.touch(pair); // l.21, 22
@@ -274,9 +274,9 @@ impl Reference {
         rmse: Option<f64>,
     ) -> Speed {
         let n_arcs = self.n_arcs();
-        let list = size_of::<Vec<IncomingArc>>();
+        let list = size_of::<Vec<ReferenceArc>>();
         let arcs: usize =
-            self.predecessors.iter().map(|p| list + p.capacity() * size_of::<IncomingArc>()).sum();
+            self.predecessors.iter().map(|p| list + p.capacity() * size_of::<ReferenceArc>()).sum();
         // Q, Q_prev, N of a pair; V, U, best, place and priority of a state.
         let others = self.n.len() * (8 + 8 + 4) + self.v.len() * (8 + 8 + 8 + 4 + 8);
         Speed {
@@ -307,7 +307,7 @@ impl Reference {
     pub fn replay(&mut self, tape: &[(u32, f64)], weights: &[f64]) {
         for &(state, delta) in tape {
             if delta != 0.0 {
-                for &IncomingArc { pair, n } in &self.predecessors[state as usize] {
+                for &ReferenceArc { pair, n } in &self.predecessors[state as usize] {
                     self.q[pair as usize] += weights[pair as usize] * f64::from(n) * delta;
                 }
             }

@@ -580,6 +580,8 @@ class LearnedLog:
 
     def guesses(self) -> list[str]:
         """What was guessed about the columns."""
+    def warnings(self) -> list[str]:
+        """What in the log is probably not meant as it was read."""
     def states(self) -> dict[str, Any]:
         """The state, action, value, count, logged action, support and probability of each state that was ever left, as columns."""
     def probabilities(self) -> dict[str, dict[str, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
@@ -42,6 +43,11 @@ class LogReport:
     def guesses(self) -> list[str]:
         """What was guessed about the columns."""
         return self._native.guesses()
+
+    @property
+    def warnings(self) -> list[str]:
+        """What in the log is probably not meant as it was read."""
+        return self._native.warnings()
 
     @property
     def html(self) -> str:
@@ -109,6 +115,7 @@ def learn_log(
     cut: bool = False,
     missing: str | None = None,
     skip_bad: float = 0.0,
+    strict: bool = False,
     discount: float = 0.99,
     min_count: int = 20,
     keep_logged: bool = False,
@@ -135,6 +142,7 @@ def learn_log(
         cut: whether no case ended: the log stops in the middle of all of them.
         missing: the name for an empty value of a state or action; without it, such a row is bad.
         skip_bad: bad rows, with their cases, are skipped up to this share of all rows.
+        strict: whether to refuse a log that gives a warning, such as one where `1` and `1.0` are two states.
         discount: how much a reward one step later counts, above 0 and at most 1.
         min_count: how often an action must have been logged in a state.
         keep_logged: whether actions below the minimum keep their logged probability (SPIBB).
@@ -159,6 +167,7 @@ def learn_log(
         "cut": cut,
         "missing": missing,
         "skip_bad": skip_bad,
+        "strict": strict,
         "final_rewards": [(str(value), repr(reward)) for value, reward in rewards.items()],
     }
     settings = {
@@ -170,6 +179,8 @@ def learn_log(
     }
     paths, table = _source(log)
     native = _learn_log(paths, table, columns, options, settings)
+    for warning in native.warnings():
+        warnings.warn(warning, stacklevel=2)
     states = native.states()
     return Learned(
         policy=dict(zip(states["state"], states["action"])),

@@ -113,6 +113,17 @@ def test_errors_say_what_is_wrong(changes, message):
         learn(columns(), **changes)
 
 
+def test_what_is_probably_not_meant_is_told_or_refused():
+    log = columns()
+    log["ward"] = [f"{ward} " if i == 0 else ward for i, ward in enumerate(log["ward"])]
+    with pytest.warns(UserWarning, match="states differ only in spaces") as told:
+        learned = learn(log)
+    assert learned.report.warnings == [str(warning.message) for warning in told]
+    assert learned.report.warnings[0] in learned.report.html.replace("&#39;", "'")
+    with pytest.raises(ValueError, match="states differ only in spaces.*or omit strict=True"):
+        learn(log, strict=True)
+
+
 def test_what_is_not_a_log_is_refused(tmp_path):
     with pytest.raises(TypeError, match="expected a file"):
         learn(3)

@@ -13,11 +13,12 @@ KEYS = ["state", "action", "next", "fold"]
 
 def fold_of(cases: pl.Series) -> pl.Series:
     """The first hexadecimal digit of the md5 of each case. Called once per distinct case."""
-    return pl.Series([int(hashlib.md5(str(case).encode()).hexdigest()[0], 16) for case in cases], dtype=pl.Int64)
+    return pl.Series([int(hashlib.md5(case.encode()).hexdigest()[0], 16) for case in cases], dtype=pl.Int64)
 
 
 def count(log: str, out: str) -> None:
     rows = (pl.scan_parquet if log.endswith(".parquet") else pl.scan_csv)(log)
+    rows = rows.with_columns(pl.col("case", "state", "action").cast(pl.String))  # names, even if they look like numbers
     folds = rows.select("case").unique().collect()
     folds = folds.with_columns(fold=fold_of(folds["case"])).lazy()
     steps = (

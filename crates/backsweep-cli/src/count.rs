@@ -52,7 +52,7 @@ fn summary_json(log: &Log) -> serde_json::Value {
     let Log { counts, report, .. } = log;
     serde_json::json!({
         "rows": report.rows, "bad_rows": report.bad_rows, "dropped_cases": report.dropped_cases, "ended": report.ended, "cut": report.cut,
-        "empty_cases": report.empty_cases, "breaks": report.breaks, "steps": counts.n_steps(), "states": counts.states.len(),
+        "empty_cases": report.empty_cases, "breaks": report.breaks, "warnings": logs::texts(&report.warnings), "steps": counts.n_steps(), "states": counts.states.len(),
         "actions": counts.actions.len(), "counts": counts.rows.len(), "reward_unit": counts.reward_unit(), "how": counts.how,
     })
 }

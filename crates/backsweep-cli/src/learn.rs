@@ -5,7 +5,7 @@ use crate::logs::{self, LogArguments, log_error};
 use crate::{interrupt, output};
 use backsweep_learn::{Against, Cases, Estimate, LearnSettings, Learned, PolicyEvaluation, hold_out};
 use backsweep_learn::{agent, conclusion, output as files};
-use backsweep_log::{Case, Counts, Input, ReadReport};
+use backsweep_log::{Case, Counts, Input};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
@@ -92,7 +92,7 @@ pub fn learn(arguments: &LearnArguments) -> Result<()> {
             return logs::show_reading(&spec, &inputs);
         }
         let log = logs::read(&spec, &inputs, settings.hold_out)?;
-        let how = how(&inputs, Some(&log.report));
+        let how = log.report.describe(&inputs, logs::texts(&log.report.warnings));
         LogInput { counts: log.counts, cases: log.cases, case_decimals: log.case_decimals, how }
     };
     let interrupted = interrupt::on_ctrl_c();
@@ -137,23 +137,12 @@ fn read_counts(patterns: &[String]) -> Result<LogInput> {
         });
     }
     let counts = counts.ok_or_else(|| Error::new("no file of counts was given; expected at least one"))?;
-    Ok(LogInput { counts, cases: Vec::new(), case_decimals: 0, how: how(&inputs, None) })
-}
-
-/// How the log was read, for the report.
-fn how(inputs: &[Input], report: Option<&ReadReport>) -> Vec<(String, String)> {
-    let names: Vec<String> = inputs.iter().take(10).map(Input::to_string).collect();
-    let more = if inputs.len() > 10 { format!(" and {} more", inputs.len() - 10) } else { String::new() };
-    let mut lines = vec![("files".to_owned(), format!("{}{more}", names.join(", ")))];
-    if let Some(report) = report {
-        lines.push(("rows".to_owned(), report.rows.to_string()));
-        lines.push(("cases that ended, were cut".to_owned(), format!("{}, {}", report.ended, report.cut)));
-        if report.bad_rows > 0 {
-            let text = format!("{} rows, with {} cases", report.bad_rows, report.dropped_cases);
-            lines.push(("skipped as bad".to_owned(), text));
-        }
-    }
-    lines
+    Ok(LogInput {
+        counts,
+        cases: Vec::new(),
+        case_decimals: 0,
+        how: vec![("files".to_owned(), Input::list(&inputs))],
+    })
 }
 
 fn print(learned: &Learned, counts: &Counts) {

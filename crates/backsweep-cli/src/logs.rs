@@ -4,7 +4,8 @@ use crate::error::{Error, Result};
 use crate::{interrupt, output, progress};
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{
-    BinnedColumn, Counts, EndRule, FinalRewards, Folds, Input, Log, ReadObserver, ReadReport, Spec, SpecField,
+    BinnedColumn, Counts, EndRule, FinalRewards, Folds, Input, Log, ReadObserver, ReadReport, Spec,
+    SpecField, Words,
 };
 use indicatif::ProgressBar;
 use std::sync::Arc;
@@ -75,6 +76,10 @@ pub struct LogArguments {
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = "0%")]
     skip_bad: f64,
 
+    /// Refuse a log with any warning
+    #[arg(long)]
+    strict: bool,
+
     /// Accept CSV files whose last line has no line break
     #[arg(long)]
     unterminated: bool,
@@ -137,6 +142,7 @@ impl LogArguments {
             round_rewards: self.round_rewards,
             missing: self.missing.clone(),
             skip_bad: self.skip_bad,
+            strict: self.strict,
             unterminated: self.unterminated,
             threads: self.threads,
         };
@@ -158,6 +164,11 @@ pub fn read(spec: &Spec, inputs: &[Input], keep: Folds) -> Result<Log> {
     Ok(log)
 }
 
+/// What the library says, with the flags of this command.
+pub fn texts(words: &[Words]) -> Vec<String> {
+    words.iter().map(|words| words.message(flags)).collect()
+}
+
 /// Prints what the user should know about a log on standard error.
 fn print_notes(report: &ReadReport) {
     let note = |n: u64, text: &str| {
@@ -165,6 +176,9 @@ fn print_notes(report: &ReadReport) {
             output::note(format_args!("backsweep: note: {n} {text}"));
         }
     };
+    for warning in texts(&report.warnings) {
+        output::note(format_args!("backsweep: warning: {warning}"));
+    }
     for example in &report.bad_examples {
         output::note(format_args!("backsweep: skipped: {}", example.message(flags)));
     }
@@ -242,6 +256,8 @@ fn flags(field: SpecField) -> Option<String> {
         SpecField::RewardUnit => "--reward-unit",
         SpecField::RoundRewards => "--round-rewards",
         SpecField::RoundToCents => "--reward-unit 0.01 --round-rewards",
+        SpecField::Order => "--order",
+        SpecField::Strict => "--strict",
         SpecField::Reuse => "--bins-from",
     };
     Some(flag.to_owned())

@@ -75,6 +75,8 @@ pub enum Error {
         /// How many rows there are.
         n_rows: u64,
     },
+    /// There are warnings, and [`Spec::strict`](crate::Spec::strict) is set.
+    Doubtful(Vec<Words>),
     /// A setting is missing, is not in its form, or contradicts another.
     Spec(Words),
     /// A sum of rewards may not fit in 64 bits.
@@ -177,8 +179,18 @@ impl Error {
                 let is_are = if *n_bad == 1 { "is" } else { "are" };
                 let text =
                     format!("{first}. {n_bad} of {n_rows} rows {is_are} bad ({share:.2} %); fix the log");
-                let skip = SpecField::SkipPercent((share.ceil() as u64).max(1));
+                let percent = (share.ceil() as u64).max(1);
+                if percent > 50 {
+                    // Settings that most rows contradict are wrong; skipping the rows would hide that.
+                    return text + ", or check which columns were named";
+                }
+                let skip = SpecField::SkipPercent(percent);
                 Words::from(text).offer(", or pass ", skip, " to skip bad rows and their cases").message(names)
+            }
+            Self::Doubtful(warnings) => {
+                let warnings: Vec<String> = warnings.iter().map(|warning| warning.message(names)).collect();
+                let text = format!("{}; correct the log", warnings.join("; "));
+                Words::from(text).offer(", or omit ", SpecField::Strict, "").message(names)
             }
             Self::Spec(problem) | Self::Overflow(problem) => problem.message(names),
             Self::NotPart(problem) => problem.clone(),

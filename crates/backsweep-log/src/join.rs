@@ -4,11 +4,12 @@ use crate::counts::builder::{CountLine, CountsBuilder};
 use crate::counts::{Case, CaseEnd, CaseStep, Counts};
 use crate::decimal::power;
 use crate::error::{Result, RowProblem};
-use crate::fold::{CaseKey, FOLDS, fold};
+use crate::fold::{CaseKey, FOLDS, case_key, fold};
 use crate::names::{END, NameTable};
 use crate::rows::counter::{
     BadLine, Counter, EncodedRow, FoldBuffer, FoldCounts, Fragment, Mode, SHOWN_BAD, Stop, TransitionCount,
 };
+use crate::warnings::Spellings;
 use crate::words::{SpecField, Words};
 use std::collections::BTreeMap;
 
@@ -31,6 +32,12 @@ pub(crate) struct MergedCounts {
     pub dropped: u64,
     pub empty: u64,
     pub lengths: BTreeMap<u32, u32>,
+    /// How many orders were of each kind.
+    pub orders: [u64; 3],
+    /// How many cases have rows of other cases between theirs.
+    pub n_interleaved: u64,
+    /// Names of cases.
+    pub spellings: Spellings,
 }
 
 /// The reward of a case at its end, and which cases end.
@@ -70,6 +77,9 @@ impl MergedCounts {
             dropped: 0,
             empty: 0,
             lengths: BTreeMap::new(),
+            orders: [0; 3],
+            n_interleaved: 0,
+            spellings: Spellings::default(),
         }
     }
 
@@ -113,8 +123,12 @@ impl MergedCounts {
             self.bad.extend(counter.bad);
             self.breaks += counter.breaks;
             self.lengths.extend(counter.lengths);
+            counter.respelled.iter().for_each(|name| self.spellings.add(name));
         }
         fragments.sort_unstable_by_key(|f: &Fragment| (f.case, f.first, f.block, f.line));
+        self.spellings.add_plain(|name| {
+            fragments.binary_search_by_key(&case_key(name), |fragment| fragment.case).is_ok()
+        });
         for case in fragments.chunk_by(|a, b| a.case == b.case) {
             self.add_case(case, rule)?;
         }
@@ -129,6 +143,7 @@ impl MergedCounts {
             return Ok(());
         }
         let Some(last) = case.last() else { return Ok(()) };
+        self.n_interleaved += u64::from(case.windows(2).any(|pair| !pair[1].follows(&pair[0])));
         let (fold, first_state) = (fold(&last.case), case[0].first_state);
         let keep = rule.mode.keep >> fold & 1 == 1;
         let mut steps = Vec::new();

@@ -24,6 +24,7 @@
 //! | counts: canonical form, sums and differences, files | `counts` |
 //! | the whole pipeline; passes over logs that do not fit in memory | `log` |
 //! | quantiles, the first rows | `quantiles`, `preview` |
+//! | what is read, and probably not meant | `warnings` |
 //! | messages, and how they name settings | [`Error`] (`error`), [`Words`] (`words`) |
 #![forbid(unsafe_code)]
 
@@ -41,6 +42,7 @@ mod quantiles;
 mod read;
 mod rows;
 mod spec;
+mod warnings;
 mod words;
 
 pub use bins::BinnedColumn;

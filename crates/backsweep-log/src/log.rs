@@ -5,7 +5,6 @@ use crate::decimal::Decimal;
 use crate::error::{BadRow, Error, Result};
 use crate::fold::Folds;
 use crate::join::{JoinRule, MergedCounts, Overlap, align};
-use crate::moment::OrderKind;
 use crate::quantiles::with_edges;
 use crate::read::blocks::BlockReader;
 use crate::read::input::Input;
@@ -13,6 +12,7 @@ use crate::read::parallel::{ReadObserver, read_blocks};
 use crate::rows::counter::{BadLine, Counter, Mode};
 use crate::rows::{ColumnLayout, Encoder};
 use crate::spec::{EndRule, Spec};
+use crate::warnings::{name_warnings, warnings};
 use crate::words::{SpecField, Words};
 
 /// What a log holds.
@@ -49,6 +49,8 @@ pub struct ReadReport {
     pub empty_cases: u64,
     /// Rows that lead to a state other than that of the next row of their case.
     pub breaks: u64,
+    /// What in the log is probably not meant as it was read.
+    pub warnings: Vec<Words>,
     /// Whether rows of different cases were so mixed that all of them were held in memory.
     pub mixed: bool,
 }
@@ -57,6 +59,21 @@ impl Log {
     /// The reward of a step of one of the kept cases.
     pub fn step_reward(&self, step: &CaseStep) -> f64 {
         Decimal { mantissa: step.reward, decimals: self.case_decimals }.to_f64()
+    }
+}
+
+impl ReadReport {
+    /// What was read, as keys and values for people; `warnings` are those of the report in the words of a front end.
+    pub fn describe(&self, inputs: &[Input], warnings: Vec<String>) -> Vec<(String, String)> {
+        let bad = format!("{} rows, with {} cases", self.bad_rows, self.dropped_cases);
+        let lines = [
+            ("files", Input::list(inputs)),
+            ("rows", self.rows.to_string()),
+            ("cases that ended, were cut", format!("{}, {}", self.ended, self.cut)),
+        ];
+        let bad = (self.bad_rows > 0).then_some(("skipped as bad", bad));
+        let warnings = warnings.into_iter().map(|warning| ("warning", warning));
+        lines.into_iter().chain(bad).chain(warnings).map(|(key, value)| (key.to_owned(), value)).collect()
     }
 }
 
@@ -73,7 +90,7 @@ const MAX_FRAGMENTS: usize = 1 << 23;
 ///
 /// # Errors
 /// Files that cannot be read or end too early, missing columns, more bad rows than [`Spec::skip_bad`] allows, rewards whose
-/// sums may not fit in 64 bits.
+/// sums may not fit in 64 bits; with [`Spec::strict`], any warning.
 pub fn read(spec: &Spec, inputs: &[Input], keep: Folds, observer: &dyn ReadObserver) -> Result<Log> {
     read_within(spec, inputs, keep, observer, MAX_FRAGMENTS)
 }
@@ -109,8 +126,11 @@ pub(crate) fn read_within(
                 mode.passes *= 4;
                 continue 'attempts;
             }
-            let has_seen = |kind| encoders.iter().any(|encoder| encoder.has_seen(kind));
-            if has_seen(OrderKind::Number) && has_seen(OrderKind::Date) {
+            for encoder in &encoders {
+                merged.orders.iter_mut().zip(encoder.orders).for_each(|(sum, n)| *sum += n);
+            }
+            let [numbers, naive, zoned] = merged.orders;
+            if numbers > 0 && naive + zoned > 0 {
                 let problem = "(the order) has both numbers and dates; expected one kind";
                 return Err(Error::column("", &spec.order.unwrap_or_default(), problem));
             }
@@ -154,7 +174,7 @@ fn finish(spec: Spec, blocks: &BlockReader<'_>, merged: MergedCounts, mode: Mode
         let first = bad_examples.into_iter().next();
         return Err(Error::BadRows { first, n_bad: bad_rows, n_rows: rows });
     }
-    let report = ReadReport {
+    let mut report = ReadReport {
         rows,
         bad_rows,
         bad_examples,
@@ -163,6 +183,7 @@ fn finish(spec: Spec, blocks: &BlockReader<'_>, merged: MergedCounts, mode: Mode
         cut: merged.cut,
         empty_cases: merged.empty,
         breaks: merged.breaks,
+        warnings: warnings(&spec, &merged),
         mixed: mode.single_rows,
     };
     let case_decimals = merged.decimals;
@@ -175,6 +196,10 @@ fn finish(spec: Spec, blocks: &BlockReader<'_>, merged: MergedCounts, mode: Mode
         return Err(Error::Overflow(problem.offer("; ", SpecField::RoundToCents, " rounds to cents")));
     };
     counts.how = spec.describe();
+    report.warnings.extend(name_warnings(&counts));
+    if spec.strict && !report.warnings.is_empty() {
+        return Err(Error::Doubtful(report.warnings));
+    }
     Ok(Log { counts, cases, case_decimals, spec, report })
 }
 

@@ -14,8 +14,10 @@ pub type Moment = i128;
 pub enum OrderKind {
     /// A number.
     Number,
-    /// A date, perhaps with a time.
+    /// A date, perhaps with a time, without a zone: taken as UTC.
     Date,
+    /// A time with its zone.
+    Zoned,
 }
 
 /// The moment of a number.
@@ -28,14 +30,14 @@ pub fn of_decimal(number: Decimal) -> Moment {
 pub fn parse(text: &[u8]) -> Option<(Moment, OrderKind)> {
     // No number has a '-' in its fifth place and another character than a digit or 'e' around it; a date is tried first.
     if text.get(4) == Some(&b'-')
-        && let Some(moment) = date(text.trim_ascii())
+        && let Some(date) = date(text.trim_ascii())
     {
-        return Some((moment, OrderKind::Date));
+        return Some(date);
     }
     match Decimal::parse(text) {
         Ok(number) => Some((of_decimal(number), OrderKind::Number)),
         Err(NotDecimal::Digits) => None,
-        Err(NotDecimal::Number) => date(text.trim_ascii()).map(|moment| (moment, OrderKind::Date)),
+        Err(NotDecimal::Number) => date(text.trim_ascii()),
     }
 }
 
@@ -82,7 +84,7 @@ fn digits(text: &[u8]) -> Option<i64> {
     (1..=18).contains(&text.len()).then_some(number)
 }
 
-fn date(text: &[u8]) -> Option<Moment> {
+fn date(text: &[u8]) -> Option<(Moment, OrderKind)> {
     let (day, rest) = text.split_first_chunk::<10>()?;
     if day[4] != b'-' || day[7] != b'-' {
         return None;
@@ -105,16 +107,16 @@ fn date(text: &[u8]) -> Option<Moment> {
         + (153 * month + 2) / 5
         + of_month
         - 719_469;
-    let (seconds, fraction) = match rest {
-        [] => (0, 0),
+    let (seconds, fraction, kind) = match rest {
+        [] => (0, 0, OrderKind::Date),
         [b'T' | b't' | b' ', time @ ..] => time_of_day(time)?,
         _ => return None,
     };
-    Some(i128::from(86_400 * days + seconds) * SECOND + i128::from(fraction))
+    Some((i128::from(86_400 * days + seconds) * SECOND + i128::from(fraction), kind))
 }
 
 /// The time since midnight in UTC, in whole seconds and 10⁻¹⁸ s; a time without a zone counts as UTC.
-fn time_of_day(text: &[u8]) -> Option<(i64, i64)> {
+fn time_of_day(text: &[u8]) -> Option<(i64, i64, OrderKind)> {
     let zone_at =
         text.iter().position(|byte| matches!(byte, b'Z' | b'z' | b'+' | b'-')).unwrap_or(text.len());
     let (clock, zone) = text.split_at(zone_at);
@@ -147,7 +149,8 @@ fn time_of_day(text: &[u8]) -> Option<(i64, i64)> {
         }
         _ => return None,
     };
-    Some((hour * 3600 + minute * 60 + second - minutes_east * 60, fraction))
+    let kind = if zone.is_empty() { OrderKind::Date } else { OrderKind::Zoned };
+    Some((hour * 3600 + minute * 60 + second - minutes_east * 60, fraction, kind))
 }
 
 #[cfg(test)]
@@ -181,7 +184,8 @@ mod tests {
     fn numbers_and_dates_are_moments() {
         let date = |text: &str| {
             let (moment, kind) = parse(text.as_bytes()).unwrap_or_else(|| panic!("{text}"));
-            assert_eq!(kind, OrderKind::Date);
+            let has_zone = text.len() > 19 && !text.contains('.');
+            assert_eq!(kind, if has_zone { OrderKind::Zoned } else { OrderKind::Date }, "{text}");
             moment
         };
         assert_eq!(parse(b"1.5"), Some((3 * SECOND / 2, OrderKind::Number)));

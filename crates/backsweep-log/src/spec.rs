@@ -35,6 +35,8 @@ pub struct Spec {
     pub missing: Option<String>,
     /// Bad rows, with their cases, are skipped up to this share of all rows; 0 to 1.
     pub skip_bad: f64,
+    /// Refuse a log with any of [`ReadReport::warnings`](crate::ReadReport::warnings).
+    pub strict: bool,
     /// Accept a CSV file whose last line has no line break.
     pub unterminated: bool,
     /// How many threads read; 0 for as many as there are cores. The result is the same for any number.

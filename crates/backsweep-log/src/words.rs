@@ -37,6 +37,10 @@ pub enum SpecField {
     RoundRewards,
     /// Both, so that rewards are rounded to hundredths.
     RoundToCents,
+    /// [`Spec::order`](crate::Spec::order).
+    Order,
+    /// [`Spec::strict`](crate::Spec::strict).
+    Strict,
     /// The settings of an earlier log: [`Spec::reuse`](crate::Spec::reuse).
     Reuse,
 }
@@ -62,6 +66,8 @@ pub(crate) fn fields(setting: SpecField) -> Option<String> {
         SpecField::RewardUnit => "`reward_unit`",
         SpecField::RoundRewards => "`round_rewards`",
         SpecField::RoundToCents => "`reward_unit` 0.01 with `round_rewards`",
+        SpecField::Order => "`order`",
+        SpecField::Strict => "`strict`",
         SpecField::Reuse => "`reuse`",
     };
     Some(name.to_owned())

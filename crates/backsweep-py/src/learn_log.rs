@@ -5,7 +5,7 @@ use crate::frames::PyFrame;
 use backsweep_learn::{Cases, LearnSettings, Learned, agent, hold_out, learn, output, report};
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{
-    BinnedColumn, Counts, DataFrame, EndRule, FinalRewards, Input, ReadObserver, Spec, SpecField,
+    BinnedColumn, Counts, DataFrame, EndRule, FinalRewards, Input, ReadObserver, Spec, SpecField, Words,
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -20,6 +20,7 @@ pub struct LearnedLog {
     learned: Learned,
     how: Vec<(String, String)>,
     guesses: Vec<String>,
+    warnings: Vec<String>,
 }
 
 /// Stops reading at Ctrl-C; keeps the exception.
@@ -68,6 +69,8 @@ fn arguments(field: SpecField) -> Option<String> {
         SpecField::Missing => "missing=",
         SpecField::SkipBad => "skip_bad",
         SpecField::SkipPercent(percent) => return Some(format!("skip_bad={}", percent as f64 / 100.0)),
+        SpecField::Order => "order=",
+        SpecField::Strict => "strict=True",
         SpecField::Unterminated
         | SpecField::RewardUnit
         | SpecField::RoundRewards
@@ -75,6 +78,11 @@ fn arguments(field: SpecField) -> Option<String> {
         | SpecField::Reuse => return None,
     };
     Some(argument.to_owned())
+}
+
+/// What the library says, with the arguments of `learn_log`.
+fn texts(words: &[Words]) -> Vec<String> {
+    words.iter().map(|words| words.message(arguments)).collect()
 }
 
 /// An error of the log as an exception that names arguments.
@@ -96,7 +104,7 @@ fn columns(texts: &[String]) -> PyResult<Vec<BinnedColumn>> {
 
 /// A reward given as text.
 fn decimal(text: &str) -> PyResult<Decimal> {
-    Decimal::parse(text.as_bytes()).map_err(|_| errors::value(format!("{text:?} is not a decimal number")))
+    Decimal::parse(text.as_bytes()).map_err(|_| errors::value(format!("'{text}' is not a decimal number")))
 }
 
 /// Learn a policy from the files or the columns of a log. See `backsweep.learn_log`.
@@ -126,18 +134,14 @@ pub fn learn_log(
         let first =
             inputs.first().ok_or_else(|| errors::value("no log was given; expected at least one file"))?;
         let guesses = spec.fill_in(&backsweep_log::columns(first).map_err(log_error)?).map_err(log_error)?;
-        let guesses = guesses.iter().map(|guess| guess.message(arguments)).collect();
         let log = backsweep_log::read(&spec, &inputs, settings.hold_out, &signals)
             .map_err(|error| raised().unwrap_or_else(|| signals.or(error.message(arguments))))?;
-        let how = vec![
-            ("files".to_owned(), inputs.iter().map(Input::to_string).collect::<Vec<_>>().join(", ")),
-            ("rows".to_owned(), log.report.rows.to_string()),
-            ("cases that ended, were cut".to_owned(), format!("{}, {}", log.report.ended, log.report.cut)),
-        ];
+        let warnings = texts(&log.report.warnings);
+        let how = log.report.describe(&inputs, warnings.clone());
         let cases = Cases { cases: &log.cases, decimals: log.case_decimals };
         let learned = learn(&log.counts, cases, &settings, &|| signals.check())
             .map_err(|error| signals.or(error.to_string()))?;
-        Ok(LearnedLog { counts: log.counts, learned, how, guesses })
+        Ok(LearnedLog { counts: log.counts, learned, how, guesses: texts(&guesses), warnings })
     })
 }
 
@@ -180,6 +184,7 @@ fn spec(of: &Bound<'_, PyDict>, options: &Bound<'_, PyDict>) -> PyResult<Spec> {
         final_rewards,
         missing: item(options, "missing")?,
         skip_bad: item(options, "skip_bad")?.unwrap_or(0.0),
+        strict: item(options, "strict")?.unwrap_or(false),
         threads: item(options, "threads")?.unwrap_or(0),
         ..Spec::default()
     })
@@ -205,6 +210,11 @@ impl LearnedLog {
     /// What was guessed about the columns.
     fn guesses(&self) -> Vec<String> {
         self.guesses.clone()
+    }
+
+    /// What in the log is probably not meant as it was read.
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
     }
 
     /// The state, action, value, count, logged action, support and probability of each state that was ever left, as columns.

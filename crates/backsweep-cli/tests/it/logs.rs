@@ -154,6 +154,23 @@ fn a_refused_log_writes_nothing() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+#[test]
+fn what_is_probably_not_meant_is_told_or_refused() {
+    let folder = folder("doubtful");
+    std::fs::write(folder.join("log.csv"), LOG.replace("a,2,icu", "a,2,icu ")).unwrap();
+    let warning = "2 states differ only in spaces or in how a number is written, such as 'icu |5..10' and 'icu|5..10'; each is \
+                   counted separately";
+    let done = count(&folder, "log.csv", "all.csv");
+    assert!(done.status.success());
+    assert_eq!(text(&done.stderr), format!("backsweep: warning: {warning}"));
+    let strict = [&["count", "log.csv", "--strict", "--out", "strict.csv"], &HOW[..]].concat();
+    let done = backsweep(&folder, &strict);
+    assert_eq!(done.status.code(), Some(2));
+    assert_eq!(text(&done.stderr), format!("backsweep: {warning}; correct the log, or omit --strict"));
+    assert!(!folder.join("strict.csv").exists());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// A log in which `treat` is better than `wait` in the ward, and both are the same in the hall.
 fn ward_log(n_cases: u32) -> String {
     let mut log = "case,t,state,action,outcome\n".to_owned();

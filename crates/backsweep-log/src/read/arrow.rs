@@ -43,7 +43,7 @@ fn values(array: &ArrayRef, known: &mut LastDictionary) -> Result<ColumnValues, 
             let dictionary = array.as_dictionary::<Int32Type>();
             if dictionary.values().data_type() != &DataType::Utf8 {
                 return Err(format!(
-                    "has values of the type {:?}; expected text or numbers",
+                    "has values of the type {}; expected text or numbers",
                     dictionary.values().data_type()
                 ));
             }
@@ -98,7 +98,7 @@ fn values(array: &ArrayRef, known: &mut LastDictionary) -> Result<ColumnValues, 
         }
         DataType::Null => ColumnValues::Nothing(array.len()),
         other => {
-            return Err(format!("is of the type {other:?}; expected text, numbers, flags, dates or times"));
+            return Err(format!("is of the type {other}; expected text, numbers, flags, dates or times"));
         }
     })
 }

@@ -276,18 +276,29 @@ impl TextHeader {
                 "the file is a JSON array; expected one object per line (jq -c '.[]' makes such lines)";
             return Err(Error::file(input, problem));
         }
-        let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        // Excel's own line in front of the header, which names the delimiter.
+        let (said, skipped) = match text {
+            [b's', b'e', b'p', b'=', delimiter, b'\r', b'\n', ..] => (Some(*delimiter), 7),
+            [b's', b'e', b'p', b'=', delimiter, b'\n', ..] => (Some(*delimiter), 6),
+            _ => (None, 0),
+        };
+        let line = text[skipped..].split(|&byte| byte == b'\n').next().unwrap_or_default();
+        if line.trim_ascii_end().contains(&b'\r') && !line.contains(&b'"') {
+            let problem =
+                "lines end with a carriage return only, as on old Macs; save the file with LF or CRLF";
+            return Err(Error::file(input, problem));
+        }
         let count = |delimiter: u8| line.iter().filter(|&&byte| byte == delimiter).count();
-        let delimiter =
-            [b'|', b'\t', b';', b','].into_iter().max_by_key(|&delimiter| count(delimiter)).unwrap_or(b',');
-        let Some((names, length)) = csv::header(text, delimiter) else {
+        let most = [b'|', b'\t', b';', b','].into_iter().max_by_key(|&delimiter| count(delimiter));
+        let delimiter = said.or(most).unwrap_or(b',');
+        let Some((names, length)) = csv::header(&text[skipped..], delimiter) else {
             let problem = "the line with the names of the columns has no line break; the file was truncated";
             return Err(Error::file(input, problem));
         };
         let names: std::result::Result<Vec<String>, _> = names.into_iter().map(String::from_utf8).collect();
         let problem = "the names of the columns are not UTF-8; save the file as UTF-8";
         let names = names.map_err(|_| Error::file(input, problem))?;
-        Ok(Self { names, length, delimiter: Some(delimiter) })
+        Ok(Self { names, length: skipped + length, delimiter: Some(delimiter) })
     }
 }
 

@@ -72,6 +72,13 @@ impl Input {
         Ok(inputs)
     }
 
+    /// The names of some inputs, in one line.
+    pub fn list(inputs: &[Self]) -> String {
+        let names: Vec<String> = inputs.iter().take(10).map(Self::to_string).collect();
+        let more = if inputs.len() > 10 { format!(" and {} more", inputs.len() - 10) } else { String::new() };
+        names.join(", ") + &more
+    }
+
     /// How many bytes there are, or rows of a table.
     pub(crate) fn size(&self) -> u64 {
         match self {

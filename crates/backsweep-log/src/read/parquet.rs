@@ -29,8 +29,19 @@ pub(crate) struct RowGroup {
 const BATCH_ROWS: usize = 1 << 14;
 
 fn failed(input: &Input, error: impl std::fmt::Display) -> Error {
-    let problem = "it may have been truncated, so none of it is used";
-    Error::file(input, format!("the Parquet file cannot be read ({error}); {problem}"))
+    let text = error.to_string();
+    let problem = match text.split_once("Disabled feature at compile time: ") {
+        Some((_, codec)) => {
+            let codec = if codec == "flate2" { "gzip" } else { codec };
+            format!(
+                "the Parquet file is compressed with {codec}; expected zstd, snappy or no compression within it"
+            )
+        }
+        None => format!(
+            "the Parquet file cannot be read ({text}); it may have been truncated, so none of it is used"
+        ),
+    };
+    Error::file(input, problem)
 }
 
 /// The metadata at the end of a file; text is read as dictionaries.

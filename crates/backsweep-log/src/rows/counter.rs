@@ -10,7 +10,9 @@ use crate::error::RowProblem;
 use crate::fold::{CaseKey, FOLDS, case_key, fold};
 use crate::moment::Moment;
 use crate::names::{END, NameTable};
+use crate::warnings::plain;
 use hashbrown::HashTable;
+use rustc_hash::FxHashSet;
 
 /// What a row says about the end of its case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,17 @@ pub(crate) struct EncodedRow {
     pub stop: Stop,
 }
 
+/// What is right before a fragment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// A row of the same case.
+    Same,
+    /// A row of another case.
+    Other,
+    /// The previous block.
+    Block,
+}
+
 /// A run of consecutive rows of one case.
 #[derive(Clone, Debug)]
 pub(crate) struct Fragment {
@@ -50,6 +63,9 @@ pub(crate) struct Fragment {
     pub is_long: bool,
     /// Whether this stands for a bad row; the other fields are then meaningless.
     pub is_bad: bool,
+    pub before: Before,
+    /// Whether its last row is that of its block.
+    pub ends_block: bool,
     pub last: EncodedRow,
 }
 
@@ -73,6 +89,17 @@ fn hash(state: u32, action: u32, next: u32) -> u64 {
         (u64::from(state) << 32 | u64::from(next)) ^ u64::from(action).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let mixed = mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ mixed >> 32
+}
+
+impl Fragment {
+    /// Whether no other case is between a fragment and this one.
+    pub fn follows(&self, before: &Self) -> bool {
+        match self.before {
+            Before::Same => true,
+            Before::Other => false,
+            Before::Block => before.ends_block && before.block + 1 == self.block,
+        }
+    }
 }
 
 impl FoldCounts {
@@ -209,6 +236,11 @@ pub(crate) struct Counter {
     alone: bool,
     /// Whether this case belongs to another pass.
     is_other: bool,
+    /// What is before the next fragment; [`Before::Block`] until a block's first case.
+    before: Before,
+    in_block: bool,
+    /// Names of cases that may be other names of the same case.
+    pub respelled: FxHashSet<Vec<u8>>,
 }
 
 impl Counter {
@@ -231,6 +263,9 @@ impl Counter {
             fold: 0,
             alone: false,
             is_other: false,
+            before: Before::Block,
+            in_block: false,
+            respelled: FxHashSet::default(),
         }
     }
 
@@ -239,6 +274,11 @@ impl Counter {
         self.close();
         let Mode { single_rows, keep, passes, pass, .. } = self.mode;
         self.case = case_key(name);
+        self.before = if self.in_block { Before::Other } else { Before::Block };
+        self.in_block = true;
+        if pass == 0 && plain(name).is_some() {
+            self.respelled.insert(name.to_vec());
+        }
         self.fold = fold(&self.case);
         self.alone = single_rows || keep >> self.fold & 1 == 1;
         self.is_other = passes > 1 && u32::from(self.case[1]) % passes != pass;
@@ -273,8 +313,20 @@ impl Counter {
         }
         self.close();
         let (case, first, first_state) = (self.case, row.order, row.state);
-        let fragment =
-            Fragment { case, first, first_state, block, line, is_long: false, is_bad: false, last: row };
+        let before = std::mem::replace(&mut self.before, Before::Same);
+        let (is_long, is_bad, ends_block) = (false, false, false);
+        let fragment = Fragment {
+            case,
+            first,
+            first_state,
+            block,
+            line,
+            is_long,
+            is_bad,
+            before,
+            ends_block,
+            last: row,
+        };
         if self.alone { self.fragments.push(fragment) } else { self.open = Some(fragment) }
     }
 
@@ -309,6 +361,8 @@ impl Counter {
                 line,
                 is_long: false,
                 is_bad: true,
+                before: Before::Same,
+                ends_block: false,
                 last,
             });
         }
@@ -317,6 +371,10 @@ impl Counter {
     /// A block of this many lines was read. The next one may come from another place.
     pub fn end_block(&mut self, block: u32, n_lines: u32) {
         self.close();
+        if let Some(last) = self.fragments.last_mut().filter(|last| last.case == self.case && self.in_block) {
+            last.ends_block = true;
+        }
+        self.in_block = false;
         self.lengths.push((block, n_lines));
     }
 

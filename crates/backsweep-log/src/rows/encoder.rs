@@ -1,7 +1,6 @@
 //! Turns values of columns into rows of numbers.
 
 use crate::error::RowProblem;
-use crate::moment::OrderKind;
 use crate::names::END;
 use crate::read::cells::{RowCells, RowSink};
 use crate::rows::counter::{Counter, EncodedRow, Stop};
@@ -17,8 +16,8 @@ pub(crate) struct Encoder<'a> {
     name: Vec<u8>,
     /// The ids of the codes of this block, for state, action and next state.
     memos: [Vec<u32>; 3],
-    /// Whether orders were numbers, and dates.
-    kinds: [bool; 2],
+    /// How many orders were of each [`OrderKind`].
+    pub orders: [u64; 3],
 }
 
 impl<'a> Encoder<'a> {
@@ -30,13 +29,8 @@ impl<'a> Encoder<'a> {
             has_case: false,
             name: Vec::new(),
             memos: [const { Vec::new() }; 3],
-            kinds: [false; 2],
+            orders: [0; 3],
         }
-    }
-
-    /// Whether some order was of this kind.
-    pub fn has_seen(&self, kind: OrderKind) -> bool {
-        self.kinds[kind as usize]
     }
 
     /// The name of a row's case.
@@ -61,7 +55,7 @@ impl<'a> Encoder<'a> {
                         "a number of up to 18 digits, or a date such as 2024-05-01 13:45:00",
                     ));
                 };
-                self.kinds[kind as usize] = true;
+                self.orders[kind as usize] += 1;
                 moment
             }
             None => i128::from(block) << 32 | i128::from(line),

@@ -9,3 +9,4 @@ mod malformed;
 mod parquet;
 mod reading;
 mod same_bits;
+mod warnings;

@@ -328,3 +328,25 @@ fn front_ends_name_settings_in_their_own_words() {
         "log.csv:3: column 'state' is empty; expected a value. 1 of 3 rows is bad (33.33 %); fix the log"
     );
 }
+
+#[test]
+fn causes_that_were_taken_for_others() {
+    let macs = GOOD.replace('\n', "\r");
+    check("CR only", &refusal(&spec(), &[named("log.csv", macs)]), "lines end with a carriage return only");
+    for end in ["\n", "\r\n"] {
+        let excel = format!("sep=;\n{GOOD}").replace(',', ";").replace("0.5", "0,5").replace('\n', end);
+        check("sep", &refusal(&spec(), &[named("log.csv", excel)]), "log.csv:4: column 'reward' is '0,5'");
+        let excel = format!("sep=;\n{GOOD}").replace(',', ";").replace('\n', end);
+        let plain = read(&spec(), &[named("log.csv", GOOD)], 0, &()).unwrap();
+        assert_eq!(read(&spec(), &[named("log.csv", excel)], 0, &()).unwrap().counts, plain.counts);
+    }
+    // Where most rows are bad, the settings are wrong, and skipping rows is no remedy.
+    let flags = Spec { end: EndRule::parse("action"), ..spec() };
+    let found = refusal(&flags, &[named("log.csv", GOOD)]);
+    check(
+        "all bad",
+        &found,
+        "3 of 3 rows are bad (100.00 %); fix the log, or check which columns were named",
+    );
+    assert!(!found.contains("skip"), "{found}");
+}

@@ -4,7 +4,7 @@ use crate::common::{HEADER, named, rows, spec};
 use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Float64Array,
-    Int32Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray, UInt16Array,
+    Int32Array, Int64Array, ListArray, RecordBatch, StringArray, TimestampMillisecondArray, UInt16Array,
 };
 use backsweep_log::{Counts, EndRule, Input, Spec, read};
 use parquet::arrow::ArrowWriter;
@@ -164,4 +164,22 @@ fn counts_survive_both_kinds_of_file() {
     }
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2);
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn compression_and_types_that_cannot_be_read_are_named() {
+    let refusal = |input: Input| read(&spec(), &[input], 0, &()).unwrap_err().to_string();
+    let brotli = refusal(Input::File("tests/testdata/brotli.parquet".into()));
+    assert_eq!(
+        brotli,
+        "tests/testdata/brotli.parquet: the Parquet file is compressed with brotli; expected zstd, snappy or no compression \
+         within it"
+    );
+    let text = |name: &'static str| -> (&str, ArrayRef) { (name, Arc::new(StringArray::from(vec!["1"]))) };
+    let list = ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1)])]);
+    let columns =
+        vec![text("case"), text("t"), ("state", Arc::new(list) as ArrayRef), text("action"), text("reward")];
+    let found = refusal(named("log.parquet", write(columns, Compression::UNCOMPRESSED)));
+    assert!(found.contains("column 'state' is of the type List(Int32"), "{found}");
+    assert!(!found.contains('{'), "a debug text: {found}");
 }

@@ -113,14 +113,14 @@ fn decimal(text: &str) -> PyResult<Decimal> {
 pub fn learn_log(
     py: Python<'_>,
     paths: Vec<String>,
-    model: Option<Bound<'_, PyAny>>,
+    table: Option<Bound<'_, PyAny>>,
     columns_of: &Bound<'_, PyDict>,
     options: &Bound<'_, PyDict>,
     settings: &Bound<'_, PyDict>,
 ) -> PyResult<LearnedLog> {
-    let (inputs, frame) = match model {
-        Some(model) => {
-            let (title, frame) = PyFrame::new(&model)?;
+    let (inputs, frame) = match table {
+        Some(table) => {
+            let (title, frame) = PyFrame::new(&table)?;
             let frame = Arc::new(frame);
             (vec![Input::Frame(title, Arc::clone(&frame) as Arc<dyn DataFrame>)], Some(frame))
         }

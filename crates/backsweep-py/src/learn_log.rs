@@ -109,7 +109,7 @@ fn decimal(text: &str) -> PyResult<Decimal> {
 
 /// Learn a policy from the files or the columns of a log. See `backsweep.learn_log`.
 #[pyfunction]
-#[pyo3(signature = (paths, model, columns_of, options, settings))]
+#[pyo3(signature = (paths, table, columns_of, options, settings))]
 pub fn learn_log(
     py: Python<'_>,
     paths: Vec<String>,

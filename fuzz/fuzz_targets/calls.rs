@@ -4,8 +4,10 @@
 //! expected, the relation is small for the two planners that keep it in constant time, and no value is NaN.
 #![no_main]
 
-use backsweep::{Action, Agent, Budget, Error, Next, Optimism, Outcome, PlannerKind, Settings, State, Transition};
 use backsweep::planner::QueueKind;
+use backsweep::{
+    Action, Agent, Budget, Error, Next, Optimism, Outcome, PlannerKind, Settings, State, Transition,
+};
 use libfuzzer_sys::fuzz_target;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -138,9 +140,10 @@ impl Pair {
     }
 
     fn restore(&mut self) {
-        let stored = self.agent.store();
-        let agent = Agent::restore(&stored).expect("what was stored can be restored");
-        assert_eq!(agent.store(), stored, "a restored agent stores something else");
+        let stored = self.agent.store().expect("every planner here can be stored");
+        let agent = Agent::restore_among(&stored, &backsweep_baselines::PLANNERS)
+            .expect("what was stored can be restored");
+        assert_eq!(agent.store().as_ref(), Ok(&stored), "a restored agent stores something else");
         self.agent = agent;
     }
 
@@ -182,9 +185,9 @@ impl Pair {
         let audit = self.agent.audit();
         assert!(audit.residual.is_finite() && audit.relation.is_finite(), "{audit:?}");
         let kind = self.agent.planner().kind().expect("a planner of the library");
-        if matches!(kind, PlannerKind::REVERSED_FULL_BACKUPS | PlannerKind::SMALL_BACKUPS) {
+        if PlannerKind::SWEEPING.contains(&kind) {
             // Relative to the largest reward that there has ever been: what it left behind is rounding too.
-            let scale = self.largest / (1.0 - self.agent.planner().settings().discount).max(0.01);
+            let scale = self.largest / (1.0 - self.agent.planner().values().discount()).max(0.01);
             assert!(audit.relation <= 1e-9 * scale.max(1.0), "{audit:?} at scale {scale}");
         }
     }

@@ -5,9 +5,9 @@
 //! the first bytes choose which. So every input gets past the checksums and deep into the reader.
 #![no_main]
 
-use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State, Transition};
 use backsweep::planner::{Array, QueueKind, Snapshot};
 use backsweep::save::{SavedAgent, encode};
+use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State, Transition};
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 
@@ -74,7 +74,10 @@ fuzz_target!(|data: &[u8]| {
         change(&mut array, change_bytes[1], usize::from(change_bytes[2]), bytes);
         snapshot.put(&name, array);
     }
-    let Ok(mut learner) = SavedAgent::from_bytes(&encode(&snapshot)) else { return };
+    let Ok(mut learner) = SavedAgent::from_bytes_among(&encode(&snapshot), &backsweep_baselines::PLANNERS)
+    else {
+        return;
+    };
     for cycles in [1, 10, 200] {
         learner.agent.plan(Budget::Cycles(cycles));
     }
@@ -91,5 +94,5 @@ fuzz_target!(|data: &[u8]| {
     }
     assert!(!learner.agent.audit().residual.is_nan());
     let bytes = learner.to_bytes().expect("it can be saved");
-    SavedAgent::from_bytes(&bytes).expect("what was saved can be read");
+    SavedAgent::from_bytes_among(&bytes, &backsweep_baselines::PLANNERS).expect("what was saved can be read");
 });

@@ -1,5 +1,4 @@
-//! Prioritized sweeping as Moore & Atkeson (1993) do it, in the reading of section 4.1 and of the
-//! paper notes, 5.6.
+//! Prioritized sweeping as Moore & Atkeson (1993) do it, in the reading of section 4.1.
 //!
 //! The queue holds states; a cycle gives the top state a full backup of all its actions, then
 //! promotes each predecessor state to P̂|ΔV|. After every observation its state goes to the top,

@@ -1,16 +1,15 @@
 //! Prioritized sweeping as Peng & Williams (1993, queue-Dyna for stochastic worlds) do it, in the
-//! reading of section 4.1 and of the paper notes, 5.7.
+//! reading of section 4.1.
 //!
 //! The queue holds triples (s,a,s'), each with the value U of s' on which Q(s,a) is built; their
 //! priority is the residual γP̂|V(s') − U|. A cycle pops a triple, sets its U to V(s') and
 //! recomputes Q(s,a) from all its successors: the effect of one small backup at the cost of a full
-//! one. If V(s) changed, the residuals of all triples that lead to s are set again. Invariants:
-//! Q(s,a) = R̂ + γ Σ P̂ U for every pair seen often enough; V(s) = max Q(s,·); a triple is queued
-//! with its residual if and only if that is above the threshold and its pair has been seen often
-//! enough.
+//! one. If V(s) changed, all triples that lead to s are promoted to their residuals. Invariants:
+//! Q(s,a) = R̂ + γ Σ P̂ U for every pair seen often enough; V(s) = max Q(s,·); a triple whose
+//! residual is above the threshold and whose pair has been seen often enough is queued with at
+//! least that priority.
 //!
-//! Departure 11: the correction of Q after an observation is free, and residuals are set, not
-//! promoted.
+//! Departure 11: the correction of Q after an observation is free; residuals are only promoted.
 //!
 //! Cost of a cycle: O(successors + actions + predecessors).
 
@@ -36,17 +35,19 @@ impl Baseline<PengWilliams> {
         self.values.set_action_value(pair, q);
     }
 
-    /// Sets the priorities of a pair's triples from their residuals.
-    fn set_residuals(&mut self, pair: Pair) {
+    /// Promotes a pair's triples to their residuals.
+    fn promote_residuals(&mut self, pair: Pair) {
         let scale = self.values.scale(pair);
         for next in self.successors.of(pair) {
             let difference = self.values.value(next.state) - self.method.u[next.arc.index()];
             let priority = scale * next.weight * difference.abs();
-            self.queue.set_above(self.settings.threshold, next.arc.0, priority);
+            if priority > self.settings.threshold {
+                self.queue.promote(next.arc.0, priority);
+            }
         }
     }
 
-    /// Restores V of a pair's state after its Q changed, and the residuals of all that lead there.
+    /// Restores V of a pair's state after its Q changed, and promotes all triples that lead there.
     fn restore_maximum(&mut self, model: &Model, pair: Pair) -> bool {
         let state = model.state_of(pair);
         if self.values.update_maximum(model, state) == 0.0 {
@@ -61,7 +62,9 @@ impl Baseline<PengWilliams> {
             residuals.push((before.arc.0, self.values.scale(before.pair) * before.weight * difference));
         });
         for &(arc, residual) in residuals.iter() {
-            self.queue.set_above(self.settings.threshold, arc, residual);
+            if residual > self.settings.threshold {
+                self.queue.promote(arc, residual);
+            }
         }
         true
     }
@@ -91,18 +94,18 @@ impl Method for PengWilliams {
     }
 
     fn observe(planner: &mut Baseline<Self>, model: &Model, change: &Change) {
-        if !planner.values.was_known(model, change) {
-            return Self::refresh(planner, model, change.pair);
-        }
-        if let Some((state, arc)) = change.next
-            && model.arc_weight(arc) == change.weight
-        {
-            // The arc is new, or as good as new: its U starts as the value of its state.
-            planner.method.u[arc.index()] = planner.values.value(state);
+        if let Some((state, arc)) = change.next {
+            let weight = model.arc_weight(arc);
+            if weight == change.weight {
+                // The arc is new, or as good as new: its U starts as the value of its state.
+                planner.method.u[arc.index()] = planner.values.value(state);
+            } else if weight == 0.0 {
+                planner.queue.remove(arc.0);
+            }
         }
         planner.back_up_pair(model, change.pair);
         // The pair's probabilities changed, and with them the residuals of its triples.
-        planner.set_residuals(change.pair);
+        planner.promote_residuals(change.pair);
         planner.restore_maximum(model, change.pair);
     }
 

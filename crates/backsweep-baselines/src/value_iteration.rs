@@ -1,6 +1,5 @@
 //! Value iteration after every observation: in place, from the current values (warm start), until
-//! the largest change of a value in a sweep is at most the threshold (paper notes, 5.8; Departure
-//! 13).
+//! the largest change of a value in a sweep is at most the threshold (Departure 13).
 //!
 //! An update cycle is one sweep over all states. Invariant after a sweep: V(s) = max Q(s,·). Cost
 //! of a cycle: O(arcs). Where rounding keeps sweeps from making progress, they are skipped: cycles

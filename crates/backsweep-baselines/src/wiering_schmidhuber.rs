@@ -1,15 +1,17 @@
-//! Prioritized sweeping as Wiering & Schmidhuber (1998) do it, in the reading of the paper notes,
-//! section 1.
+//! Prioritized sweeping as Wiering & Schmidhuber (1998) do it, in the reading that gives the
+//! published scores.
 //!
 //! On an observation all actions of its state are backed up, the change of V is added to the
 //! state's Δ, the queue is emptied (all Δ are kept) and the state is put on top. A cycle pops a
-//! state, sets its Δ to 0, and gives every *predecessor state* a full backup of all its actions;
-//! the change of V is added to its Δ and it is promoted to |Δ|. So Δ(s) is how much V(s) has
-//! changed since its predecessors were last backed up. Invariant: V(s) = max Q(s,·).
+//! state, sets its Δ to 0, and gives every *predecessor state* a full backup of all its actions,
+//! once per predecessor *pair*; the change of V is added to its Δ and it is promoted to |Δ|. So
+//! Δ(s) is how much V(s) has changed since its predecessors were last backed up. Invariant: V(s) =
+//! max Q(s,·).
 //!
-//! Departure 12: a predecessor state is backed up once per cycle.
+//! Departure 12: the conference version's cost counts pairs, and its scores are those of a loop
+//! over pairs.
 //!
-//! Cost of a cycle: O(predecessor states × actions × successors).
+//! Cost of a cycle: O(predecessor pairs × actions × successors).
 
 use crate::baseline::{Baseline, Method};
 use backsweep_core::Cycle;
@@ -20,9 +22,6 @@ use backsweep_core::{Change, Model, Pair, PlannerKind, Result, Snapshot, State};
 pub(crate) struct WieringSchmidhuber {
     /// Δ(s).
     delta: Vec<f64>,
-    /// The cycle in which a state was last backed up, so that one with several actions that lead to
-    /// the popped state is backed up once.
-    stamp: Vec<u64>,
 }
 
 /// Backs up all actions of a state and queues it by its Δ if that is above the threshold. Returns
@@ -42,7 +41,6 @@ impl Method for WieringSchmidhuber {
 
     fn grow(&mut self, model: &Model) {
         self.delta.resize(model.n_states(), 0.0);
-        self.stamp.resize(model.n_states(), 0);
     }
 
     fn refresh(planner: &mut Baseline<Self>, model: &Model, pair: Pair) {
@@ -58,16 +56,12 @@ impl Method for WieringSchmidhuber {
     fn update_cycle(planner: &mut Baseline<Self>, model: &Model) -> Cycle {
         let Some(state) = planner.queue.pop().map(State) else { return Cycle::Idle };
         planner.counters.cycles += 1;
-        let cycle = planner.counters.cycles;
         // Predecessors are backed up even if Δ is 0: full backups pick up all other changes among
         // their successors.
         planner.method.delta[state.index()] = 0.0;
         let mut changed = false;
         model.predecessors(state).for_each(|before| {
-            let predecessor = model.state_of(before.pair);
-            if std::mem::replace(&mut planner.method.stamp[predecessor.index()], cycle) != cycle {
-                changed |= back_up(planner, model, predecessor);
-            }
+            changed |= back_up(planner, model, model.state_of(before.pair));
         });
         planner.counters.idle_pops += u64::from(!changed);
         Cycle::Done
@@ -83,6 +77,6 @@ impl Method for WieringSchmidhuber {
     }
 
     fn bytes(&self) -> usize {
-        size_of_val(&self.delta[..]) + size_of_val(&self.stamp[..])
+        size_of_val(&self.delta[..])
     }
 }

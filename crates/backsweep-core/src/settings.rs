@@ -6,10 +6,10 @@ use crate::{Error, Result};
 /// Optimism in the face of uncertainty: a pair is treated as worth `value` until it has been seen
 /// `min_visits` times.
 ///
-/// This is the one place that defines which value of a pair counts (Qeff of the paper notes,
-/// reading 5.1): planners keep `value` as the pair's Q until then, so every maximum, every priority
-/// and every choice of an action sees the same number. (Departure 1.) The value is not a
-/// pseudo-count: it is dropped without a trace when the pair has been seen often enough.
+/// This is the one place that defines which value of a pair counts (Departure 1): planners keep
+/// `value` as the pair's Q until then, so every maximum, every priority and every choice of an
+/// action sees the same number. The value is not a pseudo-count: it is dropped without a trace when
+/// the pair has been seen often enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Optimism {
     /// The value of a pair until then; finite. It is also what values start from.

@@ -1,8 +1,10 @@
-//! Checks that reversed full backups, run until no priority exceeds the tolerance, agree with plain sweeps of value iteration.
+//! Where "value iteration" is not plain sweeps (Departure 17): checks that reversed full backups,
+//! run until no priority exceeds the tolerance, agree with plain sweeps of value iteration.
 //!
-//! One agent learns with the former; a second planner sweeps the same model after every observation, warm-started, until
-//! the largest change is below the same tolerance. The score is the largest difference between two values over the whole
-//! run. Both are within γτ/(1 − γ) of the optimum of the model, so a score above twice that would be a fault.
+//! One agent learns with the former; a second planner sweeps the same model after every
+//! observation, warm-started, until the largest change is below the same tolerance. The score is
+//! the largest difference between two values over the whole run. Both are within γτ/(1 − γ) of the
+//! optimum of the model, so a score above twice that would be a fault.
 
 use crate::control::{Control, Planning};
 use crate::setting::{RunResult, Work};

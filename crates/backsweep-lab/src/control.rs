@@ -34,7 +34,7 @@ pub struct Control {
     pub epsilon: f64,
     /// How many episodes.
     pub episodes: u32,
-    /// The step limit of an episode, if there is one.
+    /// The step limit of an episode, if there is one (Departure 23).
     pub max_steps: Option<u64>,
     /// The stream of random numbers, as (seed, stream, run).
     pub stream: u64,
@@ -82,7 +82,7 @@ impl Work for Control {
                 &mut random,
                 &mut |_, _| {},
             )?;
-            sum += episode.discounted_return;
+            sum += episode.discounted_return; // Departure 16
             result.episodes += 1;
             result.steps += episode.steps;
             result.capped += u64::from(episode.end == EpisodeEnd::Truncated);

@@ -1,7 +1,7 @@
 //! Table 1, measured: what one update cycle costs.
 //!
-//! Times are the samples of an outcome and go to `timing.csv`; the score is the number of backups of a cycle, which is the
-//! same on every machine.
+//! Times are the samples of an outcome and go to `timing.csv`; the score is the number of backups
+//! of a cycle, which is the same on every machine.
 
 mod replay;
 mod shape;
@@ -15,9 +15,10 @@ use crate::result::Unit;
 use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
 use backsweep::planner::Planner;
-use backsweep::{PlannerKind, Random};
+use backsweep::{Next, PlannerKind, Random, State};
 use backsweep_baselines::VALUE_ITERATION;
 use backsweep_predict::StepSize;
+use backsweep_worlds::Law;
 use serde::Deserialize;
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,9 @@ pub struct CostTable {
     pub actions: Vec<u32>,
     pub predecessors: Vec<u32>,
     pub states: Vec<u32>,
+    /// Numbers of successors, and of states, for a step of prediction.
+    pub step_successors: Vec<u32>,
+    pub step_states: Vec<u32>,
     /// Tolerances of value iteration on the maze.
     pub tolerances: Vec<f64>,
     /// The number of observations of a run in the maze at which value iteration is timed.
@@ -39,14 +43,24 @@ pub struct CostTable {
 }
 
 /// Names and titles of the tasks.
-pub const TASKS: [(&str, &str); 6] = [
+pub const TASKS: [(&str, &str); 9] = [
     ("successors", "number of successors per pair"),
     ("actions", "number of actions per state"),
     ("predecessors", "number of predecessors per state"),
     ("states", "number of states"),
     ("maze", "the paper's maze, 15 successors"),
+    ("maze_four", "the paper's maze, 4 successors at 0.6"),
     ("circle", "a step of prediction on the circle"),
+    ("step_successors", "a step of prediction: number of successors"),
+    ("step_states", "a step of prediction: number of states"),
 ];
+
+/// A shape in which the backups of the top element count, not those of its predecessors; with as
+/// few states as a measurement changes, since a pair or a state has up to 1,024 successors or
+/// actions.
+fn top_of(shape: ModelShape) -> ModelShape {
+    ModelShape { predecessors: 4, states: 100, ..shape }
+}
 
 /// The minimum time for which each point is measured.
 const MEASURED_FOR: Duration = Duration::from_millis(40);
@@ -58,8 +72,10 @@ pub enum Measurement {
     Cycle(PlannerKind, ModelShape),
     /// An update cycle, or the whole planning, of a planner on a run in the maze.
     Replay(Replay),
-    /// A step of a predictor.
+    /// A step of a predictor on the circle.
     Step(PredictorChoice),
+    /// A step of a predictor on a walk.
+    Walk(PredictorChoice, Walk),
 }
 
 impl Measurement {
@@ -70,7 +86,7 @@ impl Measurement {
             Self::Cycle(..) => Unit::Cycle,
             Self::Replay(replay) if replay.tolerance.is_some() => Unit::Observation,
             Self::Replay(_) => Unit::Cycle,
-            Self::Step(_) => Unit::Step,
+            Self::Step(_) | Self::Walk(..) => Unit::Step,
         }
     }
 
@@ -91,6 +107,7 @@ impl Work for Measurement {
             Self::Cycle(planner, shape) => shape.measure(*planner),
             Self::Replay(replay) => replay.measure(seed, run),
             Self::Step(predictor) => measure_step(*predictor, seed),
+            Self::Walk(predictor, walk) => walk.measure(*predictor, seed),
         }
     }
 }
@@ -109,8 +126,8 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
     let base = ModelShape::BASE;
     type Reshape = fn(ModelShape, u32) -> ModelShape;
     let axes: [(&'static str, &[u32], Reshape); 4] = [
-        ("successors", &table.successors, |shape, successors| ModelShape { successors, ..shape }),
-        ("actions", &table.actions, |shape, actions| ModelShape { actions, ..shape }),
+        ("successors", &table.successors, |shape, successors| ModelShape { successors, ..top_of(shape) }),
+        ("actions", &table.actions, |shape, actions| ModelShape { actions, successors: 2, ..top_of(shape) }),
         ("predecessors", &table.predecessors, |shape, predecessors| ModelShape { predecessors, ..shape }),
         ("states", &table.states, |shape, states| ModelShape { states, ..shape }),
     ];
@@ -131,8 +148,12 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
         }
     }
     for planner in planners.into_iter().filter(|&planner| planner != VALUE_ITERATION) {
-        let replay = Replay { planner, tolerance: None, timed };
-        all.push(("maze", Method::Planner(planner), None, Measurement::Replay(replay)));
+        let replay = Replay { law: Law::Fifteen, planner, tolerance: None, timed };
+        all.push(("maze", Method::Planner(planner), None, Measurement::Replay(replay.clone())));
+        if planner == PlannerKind::SMALL_BACKUPS {
+            let replay = Replay { law: Law::Four { intended: 0.6 }, ..replay };
+            all.push(("maze_four", Method::Planner(planner), None, Measurement::Replay(replay)));
+        }
     }
     for &tolerance in &table.tolerances {
         if !(tolerance > 0.0 && tolerance.is_finite()) {
@@ -141,15 +162,63 @@ pub fn measurements(table: &CostTable, timed: u64) -> Result<Vec<CostPoint>> {
             )));
         }
         let planner = VALUE_ITERATION;
-        let replay = Replay { planner, tolerance: Some(tolerance), timed };
+        let replay = Replay { law: Law::Fifteen, planner, tolerance: Some(tolerance), timed };
         all.push(("maze", Method::Planner(planner), Some(tolerance), Measurement::Replay(replay)));
     }
     let td = PredictorChoice::Td(StepSize::Constant(0.1));
     for (method, predictor) in [(Method::TdConstant, td), (Method::SmallBackup, PredictorChoice::SmallBackup)]
     {
-        all.push(("circle", method, None, Measurement::Step(predictor)));
+        all.push(("circle", method.clone(), None, Measurement::Step(predictor)));
+        let successors = table.step_successors.iter().map(|&n| ("step_successors", n, Walk::Star(n)));
+        let states = table.step_states.iter().map(|&n| ("step_states", n, Walk::Ring(n)));
+        for (task, n, walk) in successors.chain(states) {
+            if n < 2 {
+                return Err(Error::new(format!("cost.{task} has {n}; expected 2 or more")));
+            }
+            all.push((task, method.clone(), Some(f64::from(n)), Measurement::Walk(predictor, walk)));
+        }
     }
     Ok(all)
+}
+
+/// A random walk that predictors observe.
+#[derive(Clone, Copy, Debug)]
+pub enum Walk {
+    /// From a state to one of its many successors and back.
+    Star(u32),
+    /// To one of two neighbors on a circle of many states.
+    Ring(u32),
+}
+
+impl Walk {
+    /// The time of a step once every state and successor has been met.
+    fn measure(self, choice: PredictorChoice, seed: u64) -> Result<RunResult> {
+        let mut random = Random::stream(seed, &[1]);
+        let mut state = 0;
+        let steps: Vec<(State, f64, State)> = (0..10_000)
+            .map(|_| {
+                let from = state;
+                state = match self {
+                    Self::Star(successors) if from == 0 => 1 + random.below(successors),
+                    Self::Star(_) => 0,
+                    Self::Ring(states) => (from + if random.below(2) == 0 { 1 } else { states - 1 }) % states,
+                };
+                (State(from), random.unit(), State(state))
+            })
+            .collect();
+        let mut predictor = choice.build(0.95)?;
+        let mut samples = Vec::new();
+        let begin = Instant::now();
+        while samples.len() < 6 || begin.elapsed() < MEASURED_FOR {
+            let begin = Instant::now();
+            for &(state, reward, next) in &steps {
+                predictor.observe(state, reward, Next::Continue(next))?;
+            }
+            samples.push(begin.elapsed().as_secs_f64() * 1e6 / steps.len() as f64);
+        }
+        samples.remove(0); // meets states and successors for the first time
+        Ok(RunResult { score: 1.0, steps: steps.len() as u64, samples, ..RunResult::default() })
+    }
 }
 
 /// A step of prediction, without computing errors as the experiment does.

@@ -10,6 +10,7 @@ use crate::cost;
 use crate::method::Method;
 use crate::result::{ExperimentInfo, MazeInfo, SettingKey, Unit, WorldInfo};
 use crate::setting::{Setting, Work};
+use crate::theory::{self, Theory, TheoryRun};
 use crate::{Error, Result};
 use backsweep::PlannerKind;
 use file::File;
@@ -23,7 +24,9 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("fig3", include_str!("../experiments/fig3.toml")),
     ("fig3_icml", include_str!("../experiments/fig3_icml.toml")),
     ("choice_of_m", include_str!("../experiments/choice_of_m.toml")),
+    ("r_max", include_str!("../experiments/r_max.toml")),
     ("check", include_str!("../experiments/check.toml")),
+    ("theory", include_str!("../experiments/theory.toml")),
     ("table1", include_str!("../experiments/table1.toml")),
 ];
 
@@ -156,6 +159,13 @@ impl Experiment {
         experiment.add_control(file, folder, changes)?;
         experiment.add_prediction(file)?;
         experiment.add_exploration(file)?;
+        if let Some(table) = file.theory {
+            experiment.tasks.extend(theory::TASKS.map(|(name, title)| (name.to_owned(), title.to_owned())));
+            for (task, method, theory) in Theory::all() {
+                let key = experiment.key(task, method.into(), None, None);
+                experiment.add(key, Unit::Step, false, 1.0, Box::new(TheoryRun { theory, table }))?;
+            }
+        }
         if let Some(table) = &file.cost {
             let timed = if changes.quick { table.quick_observations } else { table.observations };
             // With fewer observations it is a different experiment.

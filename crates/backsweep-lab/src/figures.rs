@@ -24,6 +24,7 @@ mod suite;
 pub mod text;
 mod user;
 
+use crate::experiment::BUILT_IN;
 use crate::result::Results;
 use crate::{Error, Result, query};
 use backsweep_worlds::{Maze, PAPER_MAZE};
@@ -46,8 +47,10 @@ pub struct Figure {
     pub files: Vec<PathBuf>,
 }
 
-/// The experiments that the paper's own pictures show.
-const BUILT_IN: [&str; 7] = ["fig1", "fig1_band", "fig3", "fig3_icml", "choice_of_m", "table1", "check"];
+/// Whether the paper's own pictures show the experiment.
+fn is_built_in(experiment: &str) -> bool {
+    BUILT_IN.iter().any(|(name, _)| *name == experiment)
+}
 
 /// How much larger a PNG is than its SVG, so that it is sharp on high-resolution screens.
 const ZOOM: f32 = 2.0;
@@ -89,8 +92,7 @@ pub fn pictures(results: &Results) -> Vec<Figure> {
     add(control::against_time(results), FIGURE_3_TIME);
     add(control::choice_of_m(results), CHOICE_OF_M);
     add(cost::table_1(results), TABLE_1);
-    let own =
-        results.experiments.iter().map(|info| info.name.as_str()).filter(|name| !BUILT_IN.contains(name));
+    let own = results.experiments.iter().map(|info| info.name.as_str()).filter(|name| !is_built_in(name));
     for experiment in own {
         if query::info(results, experiment).is_some_and(|info| !info.worlds.is_empty()) {
             add(suite::scores(results, experiment), SUITE);
@@ -106,7 +108,7 @@ pub fn pictures(results: &Results) -> Vec<Figure> {
         );
         add(user::against_time(results, experiment), "The same scores against the measured time per step.");
     }
-    let own = results.experiments.iter().filter(|info| !BUILT_IN.contains(&info.name.as_str()));
+    let own = results.experiments.iter().filter(|info| !is_built_in(&info.name));
     for info in own {
         figures.extend(info.mazes.iter().filter_map(|maze| own_maze::figure(results, &info.name, maze)));
     }
@@ -122,7 +124,7 @@ pub fn pictures(results: &Results) -> Vec<Figure> {
     figures
 }
 
-const FIGURE_1: &str = "Top: normalised error for each step size; published curves dashed. The published random \
+const FIGURE_1: &str = "Top: normalized error for each step size; published curves dashed. The published random \
     instance is not known and levels differ widely between instances, so the bottom row divides each curve by the \
     small backup of its own instance: there the shapes can be compared.";
 const FIGURE_1_BAND: &str = "Each instance draws new transition probabilities. Where the dashed published curve \
@@ -135,7 +137,7 @@ const FIGURE_3_CYCLES: &str = "Filled marks are ours, with 95 % intervals; hollo
 const FIGURE_3_TIME: &str = "The same scores against the measured time per step. Published times are those of the \
     authors' machine in 2013, so only the order of methods along the axis can be compared.";
 const CHOICE_OF_M: &str =
-    "Score of value iteration for each M. The paper optimised M in this way and chose 4.";
+    "Score of value iteration for each M. The paper optimized M in this way and chose 4.";
 const SUITE: &str = "Each mark is the mean of an agent over its runs with its 95 % bootstrap interval. Dashed: what an agent that \
     knows the world can expect. Dotted: the score to reach. Hollow: published.";
 const TABLE_1: &str = "One size grows and the others stay fixed. The exponent is fitted over the upper half of the sizes, \

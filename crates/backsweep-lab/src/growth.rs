@@ -33,8 +33,9 @@ pub fn exponent_range(timings: &[&Timing]) -> Option<[f64; 3]> {
     Some([or(fit(|t| t.high, |t| t.low)).min(middle), middle, or(fit(|t| t.low, |t| t.high)).max(middle)])
 }
 
-/// The exponent of the power law that fits the upper half of the sizes best: small sizes show the fixed cost of a
-/// cycle, not its growth. `None` for fewer than three sizes. All numbers are above 0, in order of increasing x.
+/// The exponent of the power law that fits the upper half of the sizes best: small sizes show the
+/// fixed cost of a cycle, not its growth. `None` for fewer than three sizes. All numbers are above
+/// 0, in order of increasing x.
 pub fn power(points: &[(f64, f64)]) -> Option<f64> {
     let upper = &points[points.len().saturating_sub((points.len() / 2 + 1).max(3))..];
     if upper.len() < 3 {

@@ -32,6 +32,7 @@ pub mod setting;
 pub mod statistics;
 pub mod store;
 pub mod suite;
+pub mod theory;
 pub mod verdict;
 
 pub use error::{Error, Result};

@@ -111,6 +111,7 @@ pub fn setting_title(key: &SettingKey) -> String {
         (Some(cycles), ..) => format!(", {cycles} cycles"),
         (None, Some(step_size), Method::TdConstant) => format!(", α = {step_size:.2}"),
         (None, Some(decay), Method::TdDecaying) => format!(", d = {decay:.2}"),
+        (None, Some(visits), Method::RMax) => format!(", m = {visits}"),
         (None, Some(parameter), _) => format!(", {}", short(parameter)),
         (None, None, _) => String::new(),
     };

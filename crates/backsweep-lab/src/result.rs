@@ -12,13 +12,15 @@
 //! |---|---|---|---|---|
 //! | `fig1` | `circle1`, `circle2` | `td_constant`, `td_decaying`, `small_backup` | | α or d; none for `small_backup` |
 //! | `fig1_band` | the same, a new random instance each run | the same | | the same |
-//! | `fig3` | `fifteen` | the six planners of the core, `r_max` | 1, 3, 5, 10; none for `value_iteration`, `r_max` | |
+//! | `fig3` | `fifteen` | the six planners, `r_max` | 1, 3, 5, 10; none for `value_iteration`, `r_max` | |
 //! | `fig3_icml` | `four_80`, `four_60` | the same | the same | |
 //! | `choice_of_m` | `fifteen` | `value_iteration` | | M |
+//! | `r_max` | `fifteen`, `four_60` | `r_max` | | m |
 //! | `table1` | `successors`, `actions`, `predecessors`, `states` | the six planners | | the size; unit `cycle` (`sweep`) |
-//! | `table1` | `maze` | the six planners | | unit `cycle`; `value_iteration`: the tolerance, unit `observation` |
-//! | `table1` | `circle` | `td_constant`, `small_backup` | | unit `step` |
+//! | `table1` | `maze`, `maze_four` | the planners | | unit `cycle`; `value_iteration`: the tolerance, unit `observation` |
+//! | `table1` | `circle`, `step_successors`, `step_states` | `td_constant`, `small_backup` | | the size; unit `step` |
 //! | `check` | `fifteen` | `value_iteration` | | the tolerance; score: largest difference from plain sweeps |
+//! | `theory` | `prediction`, `full_backup`, `control`, `memory` | planners, `small_backup` | | |
 
 use crate::method::Method;
 use crate::{Error, Result};

@@ -1,9 +1,10 @@
 //! The verdict: each claim as data, judged by the numbers at hand.
 //!
-//! A claim is a row of `data/claims.toml`: its text, its place in the paper, the comparison that decides it, the settings that
-//! it compares, and the limit. There are three answers, from 95 % intervals: a claim *holds* if every interval lies inside its limit,
-//! *does not hold* if one lies outside, and is *undecided* otherwise. That goes for claims of equality too: they hold only
-//! if the whole interval lies within the limit. An undecided claim says how many runs it would take.
+//! A claim is a row of `data/claims.toml`: its text, its place in the paper, the comparison that
+//! decides it, the settings that it compares, and the limit. There are three answers, from 95 %
+//! intervals: a claim *holds* if every interval lies inside its limit, *does not hold* if one lies
+//! outside, and is *undecided* otherwise. That goes for claims of equality too: they hold only if
+//! the whole interval lies within the limit. An undecided claim says how many runs it would take.
 
 mod comparison;
 mod evidence;
@@ -157,7 +158,8 @@ pub fn banner(results: &Results) -> Option<String> {
     Some(format!("{runs}, where the paper has 100: only large differences can be decided."))
 }
 
-/// The verdict as a CSV file: list, claim and finding, the same on every machine except where times decide.
+/// The verdict as a CSV file: list, claim and finding, the same on every machine except where times
+/// decide.
 pub fn to_csv(verdicts: &[Verdict]) -> String {
     let list = |list: List| list.title().to_lowercase();
     let line = |v: &Verdict| format!("{},{},{}\n", list(v.list), v.id, v.finding.words());

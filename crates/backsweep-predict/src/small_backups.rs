@@ -128,7 +128,8 @@ impl SmallBackupPredictor {
         Ok(())
     }
 
-    /// Adds a new arc: its U starts as V(s') (line 2).
+    /// Adds a new arc: its U starts as the V(s') of that moment, not of the start (line 2;
+    /// Departure 19).
     fn add_arc(&mut self, arc: ArcId, next: State) {
         self.u.resize(self.model.arc_bound(), 0.0);
         self.u[arc.index()] = self.v[next.index()]; // l.2

@@ -13,7 +13,7 @@ const DIRECTIONS: [(isize, isize); 4] = [(-1, 0), (0, 1), (1, 0), (0, -1)];
 pub enum Law {
     /// One of 15 equally likely displacements: lateral −1, 0, +1 and forward +3, +2, +1, 0, −1. The lateral step comes first
     /// (blocked: none), then forward or backward one cell at a time up to the last free cell. (The task of the paper's
-    /// Figure 2; the rule near walls reproduces its four panels.)
+    /// Figure 2; the rule near walls reproduces its four panels: Departure 22.)
     Fifteen,
     /// With probability `intended` the intended neighbour, else one of the four neighbours, each equally likely; blocked
     /// means stay.

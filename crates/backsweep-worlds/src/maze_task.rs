@@ -302,7 +302,7 @@ impl Environment for MazeTask {
 }
 
 /// Walker's alias table, built as Vose does: a draw takes one random number for any number of outcomes. The upper 32
-/// bits choose the slot and the lower 32 the outcome, so probabilities are met to within 2⁻³².
+/// bits choose the slot and the lower 32 the outcome, so probabilities are met to within 2⁻³² (Departure 24).
 fn alias_table(outcomes: &[(u32, f64)]) -> Vec<Slot> {
     let n = outcomes.len() as f64;
     let mut rest: Vec<f64> = outcomes.iter().map(|(_, p)| p * n).collect();

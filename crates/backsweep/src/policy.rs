@@ -3,7 +3,8 @@
 use crate::planner::{PairValue, Values};
 use crate::{Action, Error, Model, Random, Result, State};
 
-/// Takes the best action or, with probability `epsilon`, a random one, each of the state's actions equally likely.
+/// Takes the best action or, with probability `epsilon`, a random one, each of the state's actions equally likely, the best
+/// included (Departure 21). Ties are broken at random (Departure 20).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EpsilonGreedy {
     epsilon: f64,

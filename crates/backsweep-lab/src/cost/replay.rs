@@ -27,6 +27,8 @@ const REPLAYS: usize = 5;
 /// A planner on the observations of a run.
 #[derive(Clone, Debug)]
 pub struct Replay {
+    /// How actions move the agent.
+    pub law: Law,
     /// The planner.
     pub planner: PlannerKind,
     /// `None`: the cost of an update cycle. With a tolerance: the cost of planning until it is reached, at every
@@ -38,7 +40,7 @@ pub struct Replay {
 
 impl Replay {
     pub(super) fn measure(&self, seed: u64, run: u32) -> Result<RunResult> {
-        let task = Arc::new(MazeTask::new(Maze::parse(PAPER_MAZE)?, Law::Fifteen, -1.0)?);
+        let task = Arc::new(MazeTask::new(Maze::parse(PAPER_MAZE)?, self.law, -1.0)?);
         let optimism = Optimism { value: 0.0, min_visits: 4 };
         let settings = Settings { optimism, threshold: 1e-5, ..Settings::default() };
         let transitions = observations(&task, settings, seed, run)?;

@@ -2,6 +2,7 @@
 
 use crate::cost::CostTable;
 use crate::method::Method;
+use crate::theory::TheoryTable;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Unexpected, Visitor};
 use std::collections::BTreeMap;
@@ -30,6 +31,7 @@ pub struct File {
     #[serde(default)]
     pub predictors: Vec<PredictorTable>,
     pub cost: Option<CostTable>,
+    pub theory: Option<TheoryTable>,
     #[serde(default)]
     pub worlds: Vec<WorldTable>,
     #[serde(default)]

@@ -26,8 +26,9 @@ impl Measured {
         Measured { mean: self.mean - other.mean, error: self.error.hypot(other.error), runs }
     }
 
-    /// The standard error that 100 runs would have, itself as a measured number. One that is estimated from n runs is
-    /// uncertain by a relative 1 / √(2 (n − 1)).
+    /// The standard error that 100 runs would have, itself as a measured number. One that is
+    /// estimated from n runs is uncertain by a relative 1 / √(2 (n − 1)). It is what the paper
+    /// calls a standard deviation (Departure 25).
     pub fn error_of_100(self) -> Measured {
         let mean = self.error * (f64::from(self.runs) / 100.0).sqrt();
         Measured { mean, error: mean / (2.0 * f64::from(self.runs.max(2) - 1)).sqrt(), runs: self.runs }
@@ -42,8 +43,13 @@ impl Measured {
 
 impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Errors on the circle are a hundred times smaller than those of returns.
-        let digits = if self.mean.abs() < 2.0 && self.error < 0.02 { 4 } else { 2 };
+        // Errors on the circle are a hundred times smaller than those of returns, and their
+        // differences smaller still.
+        let digits = match self.error {
+            error if error < 0.0002 => 6,
+            error if error < 0.02 && self.mean.abs() < 2.0 => 4,
+            _ => 2,
+        };
         write!(f, "{} ± {}", number(self.mean, digits), number(self.error, digits))
     }
 }
@@ -89,17 +95,18 @@ impl Span {
         } else {
             None
         };
-        // Intervals shrink with the square root of the number of runs, here until they clear the nearest limit.
+        // Intervals shrink with the square root of the number of runs, here until they clear the
+        // nearest limit.
         let distance = (self.middle - least).abs().min((self.middle - most).abs());
         let more = ((self.high - self.low) / (2.0 * distance)).powi(2);
-        let runs = (self.runs > 0 && outcome.is_none()).then_some(f64::from(self.runs) * more);
+        let runs = (self.runs > 0).then_some(f64::from(self.runs) * more);
         let expected = format!("from {} to {}", short(least), short(most));
-        Test { outcome, runs, text: String::new(), expected, reason: "the ranges of the times overlap" }
+        Test { outcome, more, runs, text: String::new(), expected, reason: "the ranges of the times overlap" }
     }
 }
 
-/// How many standard errors a 95 % interval reaches: about 2, more for few runs, whose standard error is itself uncertain.
-/// (The first terms of Student's t: 2.03 for 100 runs, 2.36 for 8.)
+/// How many standard errors a 95 % interval reaches: about 2, more for few runs, whose standard
+/// error is itself uncertain. (The first terms of Student's t: 2.03 for 100 runs, 2.36 for 8.)
 fn reach(runs: u32) -> f64 {
     2.0 + 10.0 / (4.0 * f64::from(runs.max(2) - 1))
 }
@@ -109,6 +116,8 @@ fn reach(runs: u32) -> f64 {
 pub struct Test {
     /// Whether it came out as claimed; `None` if the interval straddles the limit.
     outcome: Option<bool>,
+    /// How many times as many runs would take the interval to the nearest limit.
+    more: f64,
     /// The number of runs that would decide it, if runs can.
     runs: Option<f64>,
     /// The numbers.
@@ -122,7 +131,14 @@ pub struct Test {
 impl Test {
     /// A comparison without noise.
     pub fn exact(outcome: bool, text: impl Into<String>) -> Test {
-        Test { outcome: Some(outcome), runs: None, text: text.into(), expected: String::new(), reason: "" }
+        Test {
+            outcome: Some(outcome),
+            more: 0.0,
+            runs: None,
+            text: text.into(),
+            expected: String::new(),
+            reason: "",
+        }
     }
 
     /// The same comparison with its numbers in words.
@@ -144,11 +160,11 @@ impl Test {
         Test { expected, ..self }
     }
 
-    /// How badly it came out: passed, open by the runs it would take, failed.
+    /// How badly it came out: passed, open, each by how close the interval is to the limit; failed.
     fn badness(&self) -> f64 {
         match self.outcome {
-            Some(true) => 0.0,
-            None => self.runs.unwrap_or(f64::MAX),
+            Some(true) => self.more.min(1.0),
+            None => self.more.clamp(1.0, f64::MAX),
             Some(false) => f64::INFINITY,
         }
     }
@@ -244,7 +260,8 @@ pub fn paired(results: &Results, terms: &[(f64, &Summary)]) -> Result<Measured, 
     Ok(Measured { mean: mean(&sums), error, runs: sums.len() as u32 })
 }
 
-/// The settings of a curve named by its first three parts, by increasing x; an error if there are none.
+/// The settings of a curve named by its first three parts, by increasing x; an error if there are
+/// none.
 pub fn curve<'a>(results: &'a Results, name: &str) -> Result<Vec<(f64, &'a Summary)>, String> {
     let mut parts = name.splitn(3, '/');
     let [experiment, task, method] = [(); 3].map(|()| parts.next().unwrap_or_default());

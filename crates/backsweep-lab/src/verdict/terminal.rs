@@ -23,7 +23,8 @@ impl Style {
     /// Lines of 80 characters without colour.
     pub const PLAIN: Style = Style { width: DEFAULT_WIDTH, color: false };
 
-    /// As wide as the terminal, with colour unless `NO_COLOR` is set or the terminal is dumb; plain lines in a pipe.
+    /// As wide as the terminal, with colour unless `NO_COLOR` is set or the terminal is dumb; plain
+    /// lines in a pipe.
     pub fn of_stdout() -> Self {
         if !std::io::stdout().is_terminal() {
             return Style::PLAIN;
@@ -50,7 +51,8 @@ impl Style {
     }
 }
 
-/// The three lists with their counts, and the names of what does not hold or is undecided: less than a screen.
+/// The three lists with their counts, and the names of what does not hold or is undecided: less
+/// than a screen.
 pub fn brief(verdicts: &[Verdict], style: Style) -> String {
     let width = style.readable();
     let mut text = String::new();
@@ -71,7 +73,8 @@ pub fn brief(verdicts: &[Verdict], style: Style) -> String {
     text
 }
 
-/// Every claim: the finding first, then the claim, its numbers and the explanation, wrapped to the width.
+/// Every claim: the finding first, then the claim, its numbers and the explanation, wrapped to the
+/// width.
 pub fn verbose(verdicts: &[Verdict], style: Style) -> String {
     let width = style.readable();
     let mut text = String::new();
@@ -100,7 +103,8 @@ fn color(finding: Finding) -> u8 {
     }
 }
 
-/// Appends words in lines of at most `width` characters; the first line begins at column `indent`, and so do the others.
+/// Appends words in lines of at most `width` characters; the first line begins at column `indent`,
+/// and so do the others.
 fn fold(text: &mut String, words: &str, width: usize, indent: usize) {
     let mut column = indent;
     for word in words.split_whitespace() {

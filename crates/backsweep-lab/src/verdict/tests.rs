@@ -226,7 +226,8 @@ fn an_interval_decides_only_if_all_of_it_is_on_one_side() {
     // The same standard error weighs less after few runs.
     assert_eq!(found(measured(1.0, 0.45, 100).span().above(0.0)), Finding::Holds);
     assert_eq!(found(measured(1.0, 0.45, 6).span().above(0.0)), Finding::Undecided);
-    // The number of runs that would decide it: the interval reaches 0.61 and must reach no further than 0.4.
+    // The number of runs that would decide it: the interval reaches 0.61 and must reach no further
+    // than 0.4.
     let (_, text) = evidence::decide(&[measured(0.1, 0.3, 100).span().within(0.5).says("a gap")]);
     assert_eq!(text, "a gap (within 0.5). About 240 runs would decide it");
     // One open comparison leaves the claim open, one that failed decides it.

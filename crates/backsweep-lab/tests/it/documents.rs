@@ -65,3 +65,75 @@ fn every_test_file_has_its_row() {
         assert!(expected.iter().any(|known| known == file), "docs/TESTING.md: there is no file {file}");
     }
 }
+
+/// The seeds of the full runs whose findings are kept.
+const SEEDS: [u32; 1] = [1];
+
+/// The findings of a full run, as `backsweep reproduce` wrote them: lists, claims and findings.
+fn findings(seed: u32) -> Vec<[String; 3]> {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/results/verdict-seed-{seed}.csv"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let fields = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>().try_into().unwrap();
+    text.lines().skip(1).map(fields).collect()
+}
+
+/// The totals of a list, in the words of the report.
+fn counts(findings: &[[String; 3]], list: &str) -> String {
+    let of = |finding: &str| findings.iter().filter(|f| f[0] == list && f[2] == finding).count();
+    format!("{} hold, {} do not hold, {} undecided", of("holds"), of("does not hold"), of("undecided"))
+}
+
+#[test]
+fn totals_in_the_documents_are_those_of_the_results() {
+    use backsweep_lab::result::Results;
+    use backsweep_lab::verdict::{List, judge};
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let (paper, readme) = (read("docs/PAPER.md"), read("README.md"));
+    let runs = SEEDS.map(findings);
+    let claims = judge(&Results::default());
+    for found in &runs {
+        let found = found.iter().map(|[list, claim, _]| (list.as_str(), claim.as_str()));
+        let titles: Vec<_> = claims.iter().map(|v| (v.list.title().to_lowercase(), v.id)).collect();
+        assert!(
+            found.eq(titles.iter().map(|(list, id)| (list.as_str(), *id))),
+            "the claims have changed: run `backsweep reproduce` with these seeds and copy verdict.csv to docs/results"
+        );
+    }
+    let mut known = Vec::new();
+    for list in List::ALL {
+        let counts = runs.each_ref().map(|found| counts(found, &list.title().to_lowercase()));
+        let row = format!("| {} | {} |", list.title(), counts.join(" | "));
+        assert!(paper.contains(&row), "docs/PAPER.md needs the row {row}");
+        let sentence = format!("{}: {}", list.title().to_lowercase(), counts[0]);
+        assert!(readme.contains(&sentence), "README.md needs: {sentence}");
+        known.extend(counts);
+    }
+    for found in &runs {
+        for [_, claim, _] in found.iter().filter(|found| found[2] == "does not hold") {
+            assert!(
+                paper.contains(&format!("`{claim}`")),
+                "docs/PAPER.md does not say why {claim} does not hold"
+            );
+        }
+    }
+    // No other total anywhere.
+    let mut pages = vec![("README.md".to_owned(), readme)];
+    pages.extend(
+        files(&root.join("docs"), ".md")
+            .into_iter()
+            .map(|file| (file.clone(), read(&format!("docs/{file}")))),
+    );
+    for (file, page) in pages {
+        for place in page.match_indices(" do not hold, ").map(|(place, _)| place) {
+            let around = &page[page[..place].rfind([':', '|', '\n']).map_or(0, |start| start + 1)..];
+            let is_known = known.iter().any(|counts| around.trim_start().starts_with(counts.as_str()));
+            assert!(
+                is_known,
+                "{file} quotes a total that is not that of the results: {}",
+                around.chars().take(60).collect::<String>()
+            );
+        }
+    }
+}

@@ -47,21 +47,45 @@ fn section(title: &str) -> String {
 
 #[test]
 fn the_document_and_the_sources_list_the_same_departures() {
-    let listed: BTreeSet<u32> = section("Departures")
-        .lines()
-        .filter_map(|line| line.split_once(". **").and_then(|(number, _)| number.parse().ok()))
-        .collect();
-    assert_eq!(listed, (1..=listed.len() as u32).collect(), "the document's numbers must be consecutive");
-
-    let mut marked = BTreeSet::new();
+    let mut texts: Vec<(String, String)> = Vec::new();
     for entry in fs::read_dir(root().join("crates")).unwrap() {
         let folder = entry.unwrap().path().join("src");
         if folder.is_dir() {
-            let texts = sources(&folder).into_iter().map(|path| fs::read_to_string(path).unwrap());
-            marked.extend(texts.flat_map(|text| numbers(&text)));
+            for path in sources(&folder) {
+                texts.push((
+                    path.display().to_string().replace('\\', "/"),
+                    fs::read_to_string(&path).unwrap(),
+                ));
+            }
         }
     }
+    // An entry begins with its number and ends with its file.
+    let section = section("Departures");
+    let entries = section.split("\n\n").find(|block| block.trim_start().starts_with("1. **")).unwrap();
+    let mut listed = BTreeSet::new();
+    for entry in entries.trim().split("\n").fold(Vec::<String>::new(), |mut entries, line| {
+        match entries.last_mut() {
+            Some(last) if line.starts_with(' ') => last.push_str(line),
+            _ => entries.push(line.to_owned()),
+        }
+        entries
+    }) {
+        let number: u32 = entry.split_once(". **").and_then(|(number, _)| number.parse().ok()).unwrap();
+        listed.insert(number);
+        let file = entry.trim_end().strip_suffix("`)").and_then(|text| text.rsplit_once("(`")).unwrap().1;
+        let marked = |(path, text): &(String, String)| {
+            path.ends_with(&format!("/{file}")) && numbers(text).contains(&number)
+        };
+        assert!(texts.iter().any(marked), "docs/PAPER.md: no file {file} marks Departure {number}");
+    }
+    assert_eq!(listed, (1..=listed.len() as u32).collect(), "the document's numbers must be consecutive");
+    assert!(listed.len() >= 25, "the list of departures has lost entries");
+    let marked: BTreeSet<u32> = texts.iter().flat_map(|(_, text)| numbers(text)).collect();
     assert_eq!(listed, marked, "docs/PAPER.md lists the left numbers, the sources mark the right ones");
+    // Readers cannot follow a reference to notes that are not here.
+    for (path, text) in &texts {
+        assert!(!text.contains("paper notes"), "{path} refers to notes that are not in the repository");
+    }
 }
 
 /// The numbers of "1, 2" and "19–22".

@@ -5,7 +5,7 @@ use crate::{interrupt, output, progress};
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{
     BinnedColumn, Counts, EndRule, FinalRewards, Folds, Input, Log, ReadObserver, ReadReport, Spec,
-    SpecField, Words,
+    SpecField, Wording,
 };
 use indicatif::ProgressBar;
 use std::sync::Arc;
@@ -165,7 +165,7 @@ pub fn read(spec: &Spec, inputs: &[Input], keep: Folds) -> Result<Log> {
 }
 
 /// What the library says, with the flags of this command.
-pub fn texts(words: &[Words]) -> Vec<String> {
+pub fn texts(words: &[Wording]) -> Vec<String> {
     words.iter().map(|words| words.message(flags)).collect()
 }
 

@@ -1,9 +1,9 @@
 //! Errors of logs: where, what was found, what was expected, how to fix it.
 //!
-//! Problems that are fixed in one way each are texts ([`Words`]), written where they are found; variants and fields are what code
+//! Problems that are fixed in one way each are texts ([`Wording`]), written where they are found; variants and fields are what code
 //! can act on.
 
-use crate::words::{SpecField, SpecNames, Words, fields};
+use crate::wording::{SpecField, SpecNames, Wording, fields};
 use std::{fmt, io};
 
 /// A result of this crate.
@@ -24,7 +24,7 @@ pub enum Error {
         /// The file or pattern.
         path: String,
         /// What is wrong.
-        problem: Words,
+        problem: Wording,
     },
     /// The operating system refused to read or write.
     Io {
@@ -42,7 +42,7 @@ pub enum Error {
         /// The file.
         place: String,
         /// What is wrong, and what was expected.
-        problem: Words,
+        problem: Wording,
     },
     /// A column does not exist.
     NoColumn {
@@ -60,7 +60,7 @@ pub enum Error {
         /// The column.
         column: String,
         /// What is wrong.
-        problem: Words,
+        problem: Wording,
     },
     /// A row of a file of counts is wrong.
     Row(BadRow),
@@ -76,11 +76,11 @@ pub enum Error {
         n_rows: u64,
     },
     /// There are warnings, and [`Spec::strict`](crate::Spec::strict) is set.
-    Doubtful(Vec<Words>),
+    Doubtful(Vec<Wording>),
     /// A setting is missing, is not in its form, or contradicts another.
-    Spec(Words),
+    Spec(Wording),
     /// A sum of rewards may not fit in 64 bits.
-    Overflow(Words),
+    Overflow(Wording),
     /// Two counts were read differently.
     Incompatible {
         /// What differs.
@@ -118,10 +118,10 @@ pub enum RowProblem {
         /// The value.
         found: Vec<u8>,
         /// What the column needs.
-        expected: Words,
+        expected: Wording,
     },
     /// The row as a whole cannot be used.
-    Whole(Words),
+    Whole(Wording),
 }
 
 impl Error {
@@ -131,12 +131,12 @@ impl Error {
     }
 
     /// An error in one file.
-    pub(crate) fn file(place: impl fmt::Display, problem: impl Into<Words>) -> Self {
+    pub(crate) fn file(place: impl fmt::Display, problem: impl Into<Wording>) -> Self {
         Self::File { place: place.to_string(), problem: problem.into() }
     }
 
     /// A column that cannot be used.
-    pub(crate) fn column(place: impl fmt::Display, column: &str, problem: impl Into<Words>) -> Self {
+    pub(crate) fn column(place: impl fmt::Display, column: &str, problem: impl Into<Wording>) -> Self {
         Self::Column { place: place.to_string(), column: column.to_owned(), problem: problem.into() }
     }
 
@@ -185,16 +185,16 @@ impl Error {
                     return text + ", or check which columns were named";
                 }
                 let skip = SpecField::SkipPercent(percent);
-                Words::from(text).offer(", or pass ", skip, " to skip bad rows and their cases").message(names)
+                Wording::from(text).offer(", or pass ", skip, " to skip bad rows and their cases").message(names)
             }
             Self::Doubtful(warnings) => {
                 let warnings: Vec<String> = warnings.iter().map(|warning| warning.message(names)).collect();
                 let text = format!("{}; correct the log", warnings.join("; "));
-                Words::from(text).offer(", or omit ", SpecField::Strict, "").message(names)
+                Wording::from(text).offer(", or omit ", SpecField::Strict, "").message(names)
             }
             Self::Spec(problem) | Self::Overflow(problem) => problem.message(names),
             Self::NotPart(problem) => problem.clone(),
-            Self::Incompatible { key, left, right } => Words::from(format!(
+            Self::Incompatible { key, left, right } => Wording::from(format!(
                 "the counts are incompatible: {key} is '{left}' in one and '{right}' in the other; count both with the same \
                  settings"
             ))
@@ -216,7 +216,7 @@ impl BadRow {
 impl RowProblem {
     /// A value that is not what its column needs.
     #[cold]
-    pub(crate) fn value(column: &str, found: &[u8], expected: impl Into<Words>) -> Box<Self> {
+    pub(crate) fn value(column: &str, found: &[u8], expected: impl Into<Wording>) -> Box<Self> {
         // Messages show 40 characters.
         let found = found[..found.len().min(200)].to_vec();
         Box::new(Self::Value { column: column.to_owned(), found, expected: expected.into() })
@@ -224,7 +224,7 @@ impl RowProblem {
 
     /// A row that cannot be used as a whole.
     #[cold]
-    pub(crate) fn whole(problem: impl Into<Words>) -> Box<Self> {
+    pub(crate) fn whole(problem: impl Into<Wording>) -> Box<Self> {
         Box::new(Self::Whole(problem.into()))
     }
 

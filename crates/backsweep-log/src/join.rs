@@ -10,7 +10,7 @@ use crate::rows::counter::{
     BadLine, Counter, EncodedRow, FoldBuffer, FoldCounts, Fragment, Mode, SHOWN_BAD, Stop, TransitionCount,
 };
 use crate::warnings::Spellings;
-use crate::words::{SpecField, Words};
+use crate::wording::{SpecField, Wording};
 use std::collections::BTreeMap;
 
 /// The counts of all threads and passes.
@@ -207,7 +207,7 @@ impl MergedCounts {
         {
             let known: Vec<&str> = values.iter().map(|(value, _)| value.as_str()).collect();
             let known = format!("column '{column}' of a last row is not one of: {}", known.join(", "));
-            let problem = Words::from(known).offer(" (see ", SpecField::FinalRewards, ")");
+            let problem = Wording::from(known).offer(" (see ", SpecField::FinalRewards, ")");
             problems.push((last, RowProblem::whole(problem)));
         }
         if !has_bad && problems.is_empty() {

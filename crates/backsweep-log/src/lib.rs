@@ -25,7 +25,7 @@
 //! | the whole pipeline; passes over logs that do not fit in memory | `log` |
 //! | quantiles, the first rows | `quantiles`, `preview` |
 //! | what is read, and probably not meant | `warnings` |
-//! | messages, and how they name settings | [`Error`] (`error`), [`Words`] (`words`) |
+//! | messages, and how they name settings | [`Error`] (`error`), [`Wording`] (`wording`) |
 #![forbid(unsafe_code)]
 
 pub mod bins;
@@ -43,7 +43,7 @@ mod read;
 mod rows;
 mod spec;
 mod warnings;
-mod words;
+mod wording;
 
 pub use bins::BinnedColumn;
 pub use counts::{COLUMNS, Case, CaseEnd, CaseStart, CaseStep, CountRow, Counts};
@@ -57,4 +57,4 @@ pub use read::input::Input;
 pub use read::parallel::ReadObserver;
 pub use read::typed::{ColumnChunk, ColumnValues, Dictionary};
 pub use spec::{EndRule, FinalRewards, Spec};
-pub use words::{SpecField, SpecNames, Words};
+pub use wording::{SpecField, SpecNames, Wording};

@@ -13,7 +13,7 @@ use crate::rows::counter::{BadLine, Counter, Mode};
 use crate::rows::{ColumnLayout, Encoder};
 use crate::spec::{EndRule, Spec};
 use crate::warnings::{name_warnings, warnings};
-use crate::words::{SpecField, Words};
+use crate::wording::{SpecField, Wording};
 
 /// What a log holds.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub struct ReadReport {
     /// Rows that lead to a state other than that of the next row of their case.
     pub breaks: u64,
     /// What in the log is probably not meant as it was read.
-    pub warnings: Vec<Words>,
+    pub warnings: Vec<Wording>,
     /// Whether rows of different cases were so mixed that all of them were held in memory.
     pub mixed: bool,
 }
@@ -189,7 +189,7 @@ fn finish(spec: Spec, blocks: &BlockReader<'_>, merged: MergedCounts, mode: Mode
     let case_decimals = merged.decimals;
     let Some((mut counts, cases)) = merged.finish()? else {
         let largest = largest.min(i64::MAX as u64);
-        let problem = Words::from(format!(
+        let problem = Wording::from(format!(
             "rewards have {case_decimals} decimals and are up to {largest} units of the last one; {rows} of them may not fit in 64 \
              bits"
         ));

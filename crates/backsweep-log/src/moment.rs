@@ -1,8 +1,9 @@
 //! What the rows of a case are ordered by: numbers, or dates and times.
 //!
-//! Dates are read here and not by a library, because an order must be exact. jiff reads `2024-05-01 13:45:10` in 340
-//! instructions, this file in 570, which is 5 % of counting such a row; but jiff holds nanoseconds (here 10⁻¹⁸ s), reads a
-//! leap second as the second before it, and accepts hours without minutes.
+//! Dates are read here and not by a library, because an order must be exact. jiff 0.2 reads `2024-05-01 13:45:10` in 340
+//! instructions, this file in 570, which is 5 % of counting such a row; but jiff refuses a second with more than nine decimals
+//! (here 18), reads a leap second as the second before it, so that two orders become one, takes `20240501`, here a number, for
+//! a date, and has one parser for times with a zone and another for those without, which drops a zone.
 
 use crate::decimal::{Decimal, NotDecimal, power};
 
@@ -144,7 +145,11 @@ fn time_of_day(text: &[u8]) -> Option<(i64, i64, OrderKind)> {
                 [b':', m1, m2] | [m1, m2] => digits(&[*m1, *m2])?,
                 _ => return None,
             };
-            let minutes = digits(&[*h1, *h2])? * 60 + minutes;
+            let hours = digits(&[*h1, *h2])?;
+            if hours > 23 || minutes > 59 {
+                return None;
+            }
+            let minutes = hours * 60 + minutes;
             if *sign == b'-' { -minutes } else { minutes }
         }
         _ => return None,
@@ -205,6 +210,9 @@ mod tests {
             "2024/05/01",
             "2024-05-01T",
             "2024-05-01T10",
+            "2024-05-01T10:00:00+99:99",
+            "2024-05-01T10:00:00+24:00",
+            "2024-05-01T10:00:00-01:60",
             "1e25",
         ] {
             assert_eq!(parse(text.as_bytes()), None, "{text}");

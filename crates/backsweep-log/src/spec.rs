@@ -3,7 +3,7 @@
 use crate::bins::BinnedColumn;
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
-use crate::words::{SpecField, Words};
+use crate::wording::{SpecField, Wording};
 use std::collections::BTreeMap;
 
 /// How a log is read.
@@ -127,13 +127,13 @@ impl Spec {
     ///
     /// # Errors
     /// If state, action or case are neither given nor found.
-    pub fn fill_in(&mut self, columns: &[String]) -> Result<Vec<Words>> {
+    pub fn fill_in(&mut self, columns: &[String]) -> Result<Vec<Wording>> {
         let find = |names: &[&str]| {
             let mut found =
                 names.iter().flat_map(|name| columns.iter().filter(move |c| c.eq_ignore_ascii_case(name)));
             found.next().cloned()
         };
-        let mut guessed: Vec<Words> = Vec::new();
+        let mut guessed: Vec<Wording> = Vec::new();
         let mut guess = |role: &str, names: &[&str]| {
             let column = find(names);
             guessed
@@ -141,7 +141,7 @@ impl Spec {
             column
         };
         let unknown = |role: &str, setting: SpecField| {
-            let problem = Words::from(format!("no column for the {role} was given or found"));
+            let problem = Wording::from(format!("no column for the {role} was given or found"));
             let known = format!(" (columns: {})", columns.join(", "));
             Err(Error::Spec(problem.offer("; name it with ", setting, "").and(known)))
         };
@@ -182,7 +182,7 @@ impl Spec {
             return unknown("case", SpecField::Case);
         }
         if self.reward.is_none() && self.final_rewards.is_none() {
-            let guess = Words::from("reward = 0 in every row (no column was given or found");
+            let guess = Wording::from("reward = 0 in every row (no column was given or found");
             let guess =
                 guess.offer("; see ", SpecField::Reward, "").offer(" and ", SpecField::FinalRewards, "");
             guessed.push(guess.and(")"));
@@ -197,25 +197,27 @@ impl Spec {
     /// Settings that contradict each other.
     pub fn check(&self) -> Result<()> {
         let (n_state, n_next) = (self.state.len(), self.next.len());
-        let problem: Words = if !(0.0..=1.0).contains(&self.skip_bad) {
+        let problem: Wording = if !(0.0..=1.0).contains(&self.skip_bad) {
             let found = format!(" is {}; expected a share from 0 to 1", self.skip_bad);
-            Words::from(SpecField::SkipBad).and(found)
+            Wording::from(SpecField::SkipBad).and(found)
         } else if self.reward_unit.is_some_and(|unit| unit.mantissa <= 0) {
             "the reward unit is not above 0; expected a number such as 0.01".into()
         } else if self.round_rewards && self.reward_unit.is_none() {
-            let needs = Words::from(SpecField::RoundRewards).and(" needs ");
+            let needs = Wording::from(SpecField::RoundRewards).and(" needs ");
             needs.and(SpecField::RewardUnit).and(", such as 0.01, to round to")
         } else if n_next > 0 && n_next != n_state {
             format!("the state has {n_state} columns and the next state {n_next}; expected the same number")
                 .into()
         } else if n_next > 0 && self.end == EndRule::LastRow && self.case.is_none() {
-            Words::from("rows without a case do not say which of them ended; name the column that does with ")
-                .and(SpecField::EndColumn)
-                .and(", or pass ")
-                .and(SpecField::Cut)
-                .and(" if none did")
+            Wording::from(
+                "rows without a case do not say which of them ended; name the column that does with ",
+            )
+            .and(SpecField::EndColumn)
+            .and(", or pass ")
+            .and(SpecField::Cut)
+            .and(" if none did")
         } else if self.missing.as_deref() == Some("") {
-            Words::from(SpecField::Missing).and(" is empty; expected a name such as unknown")
+            Wording::from(SpecField::Missing).and(" is empty; expected a name such as unknown")
         } else {
             return Ok(());
         };

@@ -5,7 +5,7 @@ use crate::decimal::Decimal;
 use crate::error::shown;
 use crate::join::MergedCounts;
 use crate::spec::Spec;
-use crate::words::{SpecField, Words};
+use crate::wording::{SpecField, Wording};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names that differ only in spaces or in how a number is written, by their plain form. Of names that are plain already, only
@@ -30,7 +30,7 @@ impl Spellings {
         }
     }
 
-    fn warning(&self, what: &str) -> Option<Words> {
+    fn warning(&self, what: &str) -> Option<Wording> {
         let same = || self.0.values().filter(|names| names.len() > 1);
         let (n, mut first) = (same().map(BTreeSet::len).sum::<usize>(), same().next()?.iter());
         let (a, b) = (shown(first.next()?), shown(first.next()?));
@@ -56,7 +56,7 @@ pub(crate) fn plain(name: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// All warnings about a log that was read.
-pub(crate) fn warnings(spec: &Spec, merged: &MergedCounts) -> Vec<Words> {
+pub(crate) fn warnings(spec: &Spec, merged: &MergedCounts) -> Vec<Wording> {
     let [_, naive, zoned] = merged.orders;
     let order = spec.order.as_deref().unwrap_or_default();
     let zones = (naive > 0 && zoned > 0).then(|| {
@@ -66,14 +66,14 @@ pub(crate) fn warnings(spec: &Spec, merged: &MergedCounts) -> Vec<Words> {
     let n = merged.n_interleaved;
     let interleaved = (n > 0 && spec.order.is_none()).then(|| {
         let text = format!("the rows of {n} cases are not together, and are taken in the order of the log");
-        Words::from(text).offer("; name the column that orders them with ", SpecField::Order, "")
+        Wording::from(text).offer("; name the column that orders them with ", SpecField::Order, "")
     });
     let cases = merged.spellings.warning("cases");
     cases.into_iter().chain(zones).chain(interleaved).collect()
 }
 
 /// Warnings about the names in counts.
-pub(crate) fn name_warnings(counts: &Counts) -> impl Iterator<Item = Words> {
+pub(crate) fn name_warnings(counts: &Counts) -> impl Iterator<Item = Wording> {
     let warning = |what, names: &[String]| {
         let mut spellings = Spellings::default();
         names.iter().for_each(|name| spellings.add(name.as_bytes()));

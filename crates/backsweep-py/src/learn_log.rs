@@ -5,7 +5,7 @@ use crate::frames::PyFrame;
 use backsweep_learn::{Cases, LearnSettings, Learned, agent, hold_out, learn, output, report};
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{
-    BinnedColumn, Counts, DataFrame, EndRule, FinalRewards, Input, ReadObserver, Spec, SpecField, Words,
+    BinnedColumn, Counts, DataFrame, EndRule, FinalRewards, Input, ReadObserver, Spec, SpecField, Wording,
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -81,7 +81,7 @@ fn arguments(field: SpecField) -> Option<String> {
 }
 
 /// What the library says, with the arguments of `learn_log`.
-fn texts(words: &[Words]) -> Vec<String> {
+fn texts(words: &[Wording]) -> Vec<String> {
     words.iter().map(|words| words.message(arguments)).collect()
 }
 

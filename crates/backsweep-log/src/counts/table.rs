@@ -7,7 +7,7 @@ use crate::error::{Error, Result, RowProblem, UTF8, shown};
 use crate::names::END;
 use crate::read::cells::RowCells;
 use crate::read::input::Input;
-use crate::words::{SpecField, Words};
+use crate::wording::{SpecField, Wording};
 
 /// The columns of a table of counts.
 pub const COLUMNS: [&str; 6] = ["state", "action", "next", "fold", "n", "reward_sum"];
@@ -24,12 +24,12 @@ pub(super) fn agreed_unit(input: &Input, stated: Option<&str>, given: Option<Dec
         unit.ok_or_else(|| Error::file(input, format!("{UNIT} is {text}; {expected}")))
     });
     let problem = match (parsed.transpose()?, given) {
-        (Some(stated), Some(given)) if stated != given => Words::from(format!("{UNIT} is {stated}, and "))
+        (Some(stated), Some(given)) if stated != given => Wording::from(format!("{UNIT} is {stated}, and "))
             .and(SpecField::RewardUnit)
             .and(format!(" says {given}; omit "))
             .and(SpecField::RewardUnit),
         (Some(unit), _) | (None, Some(unit)) => return Ok(unit),
-        (None, None) => Words::from(
+        (None, None) => Wording::from(
             "it does not say what a reward_sum of 1 is worth; add a first line such as '# reward_unit: 0.01'",
         )
         .offer(", or pass ", SpecField::RewardUnit, ""),

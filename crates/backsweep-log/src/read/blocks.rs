@@ -5,7 +5,7 @@ use crate::read::csv::{self, FieldLayout, UNUSED};
 use crate::read::frame::{self, FramePart};
 use crate::read::input::Input;
 use crate::read::json;
-use crate::words::{SpecField, Words};
+use crate::wording::{SpecField, Wording};
 use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::Arc;
@@ -189,7 +189,7 @@ impl<'a> BlockReader<'a> {
         let problem = format!(
             "the last line, {line}, does not end with a line break: the file may have been truncated"
         );
-        let problem = Words::from(problem);
+        let problem = Wording::from(problem);
         Err(Error::file(input, problem.offer(". If it is complete, pass ", SpecField::Unterminated, "")))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::read::frame::DataFrame;
-use crate::words::Words;
+use crate::wording::Wording;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -146,7 +146,7 @@ impl Input {
     }
 }
 
-fn path_error(path: impl fmt::Display, problem: impl Into<Words>) -> Error {
+fn path_error(path: impl fmt::Display, problem: impl Into<Wording>) -> Error {
     Error::Path { path: path.to_string(), problem: problem.into() }
 }
 

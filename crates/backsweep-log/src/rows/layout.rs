@@ -6,7 +6,7 @@ use crate::error::{RowProblem, UTF8};
 use crate::names::NameTable;
 use crate::read::cells::RowCells;
 use crate::spec::{EndRule, Spec};
-use crate::words::{SpecField, Words};
+use crate::wording::{SpecField, Wording};
 
 /// A code whose name was not looked up yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -176,7 +176,7 @@ impl ColumnLayout {
         name.extend_from_slice(cells.text(part.slot));
         if name.is_empty() {
             let Some(missing) = &self.missing else {
-                let expected = Words::from("a value");
+                let expected = Wording::from("a value");
                 let expected = expected.offer(" (", SpecField::Missing, " gives a name to empty values)");
                 return Err(self.wrong(cells, part.slot, expected));
             };
@@ -207,7 +207,7 @@ impl ColumnLayout {
         match cells.decimal(slot) {
             Ok(reward) => match self.reward_unit {
                 Some(unit) if !reward.is_multiple_of(unit) => {
-                    let expected = Words::from(format!("a multiple of the reward unit {unit}"));
+                    let expected = Wording::from(format!("a multiple of the reward unit {unit}"));
                     let expected = expected.offer(" (", SpecField::RoundRewards, " rounds to it)");
                     Err(self.wrong(cells, slot, expected))
                 }
@@ -215,7 +215,7 @@ impl ColumnLayout {
             },
             Err(NotDecimal::Number) => Err(self.wrong(cells, slot, "a number, since it is the reward")),
             Err(NotDecimal::Digits) => {
-                let expected = Words::from("a reward of up to 18 digits");
+                let expected = Wording::from("a reward of up to 18 digits");
                 let expected = expected.offer(" (", SpecField::RoundToCents, " rounds to cents)");
                 Err(self.wrong(cells, slot, expected))
             }
@@ -237,7 +237,7 @@ impl ColumnLayout {
             b"0" | b"" | b"false" | b"f" | b"no" | b"n" | b"0.0" => Ok(false),
             b"1" | b"true" | b"t" | b"yes" | b"y" | b"1.0" => Ok(true),
             _ => {
-                let expected = Words::from("1 or 0, true or false, yes or no");
+                let expected = Wording::from("1 or 0, true or false, yes or no");
                 let expected = expected.offer(" (", SpecField::EndValue, " names another value)");
                 Err(self.wrong(cells, slot, expected))
             }
@@ -250,7 +250,7 @@ impl ColumnLayout {
         &self,
         cells: &mut impl RowCells,
         slot: usize,
-        expected: impl Into<Words>,
+        expected: impl Into<Wording>,
     ) -> Box<RowProblem> {
         RowProblem::value(&self.columns[slot], cells.text(slot), expected)
     }

@@ -75,7 +75,7 @@ pub(crate) fn fields(setting: SpecField) -> Option<String> {
 
 /// A text that mentions settings, to be named by whoever shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Words(Vec<Part>);
+pub struct Wording(Vec<Part>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
@@ -85,19 +85,19 @@ enum Part {
     Offer(&'static str, SpecField, &'static str),
 }
 
-impl<T: Into<Cow<'static, str>>> From<T> for Words {
+impl<T: Into<Cow<'static, str>>> From<T> for Wording {
     fn from(text: T) -> Self {
         Self(vec![Part::Text(text.into())])
     }
 }
 
-impl From<SpecField> for Words {
+impl From<SpecField> for Wording {
     fn from(setting: SpecField) -> Self {
         Self(vec![Part::Name(setting)])
     }
 }
 
-impl Words {
+impl Wording {
     pub(crate) fn and(mut self, more: impl Into<Self>) -> Self {
         self.0.append(&mut more.into().0);
         self
@@ -129,7 +129,7 @@ impl Words {
     }
 }
 
-impl fmt::Display for Words {
+impl fmt::Display for Wording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message(fields))
     }

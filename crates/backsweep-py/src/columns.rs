@@ -3,7 +3,7 @@
 
 use crate::errors::{self, show};
 use crate::names::{self, Key, Role};
-use crate::numbers::number;
+use crate::numbers::{A_REWARD, is_reward, number};
 use numpy::{PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -59,16 +59,6 @@ fn not_a_column(error: PyErr, column: &Bound<'_, PyAny>, name: &str) -> PyErr {
     } else {
         error
     }
-}
-
-/// No reward is larger than this, so that no sum of rewards overflows.
-use backsweep::planner::MAX_REWARD;
-/// What a reward should be, for messages.
-pub const A_REWARD: &str = "a finite number of at most 1e150 in magnitude";
-
-#[inline]
-pub fn is_reward(number: f64) -> bool {
-    number.abs() <= MAX_REWARD
 }
 
 /// A column of rewards, each checked; errors say which row is wrong.

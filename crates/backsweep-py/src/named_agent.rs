@@ -5,10 +5,10 @@
 //! value and not 0, as a state without actions would; its first action takes over that pair.
 
 use crate::action_row::ActionRow;
-use crate::columns::{A_REWARD, is_reward};
 use crate::errors;
 use crate::memory;
 use crate::names::{self, Key, Names};
+use crate::numbers::{A_REWARD, is_reward};
 use backsweep::{Action, Agent, Next, Random, State, Transition};
 use pyo3::prelude::*;
 

@@ -1,8 +1,18 @@
 //! Numbers that Python passes in, checked; `name` is the argument's, for messages.
 
 use crate::errors;
+use backsweep::planner::MAX_REWARD;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt};
+
+/// What a reward should be, for messages.
+pub const A_REWARD: &str = "a finite number of at most 1e150 in magnitude";
+
+/// Whether a number can be a reward: none is so large that a sum of rewards overflows.
+#[inline]
+pub fn is_reward(number: f64) -> bool {
+    number.abs() <= MAX_REWARD
+}
 
 /// A whole number, 0 or more. Numbers that do not fit become the largest that does.
 #[inline]

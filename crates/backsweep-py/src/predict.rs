@@ -1,11 +1,11 @@
 //! `backsweep.SmallBackupPredictor` and `backsweep.TD0`: values of the policy that acts, from its steps.
 
-use crate::columns::{A_REWARD, is_reward};
 use crate::errors;
 use crate::exclusive::Exclusive;
 use crate::flags::flag;
 use crate::name_codec;
 use crate::names::{self, Names};
+use crate::numbers::{A_REWARD, is_reward};
 use crate::numbers::{count, number};
 use crate::pickle;
 use crate::settings::seed_or_fresh;

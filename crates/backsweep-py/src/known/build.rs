@@ -1,10 +1,10 @@
 //! Models from arrays: rows of NumPy and SciPy become flat arrays in one pass, without a Python object per row.
 
-use crate::columns::{A_REWARD, is_reward};
 use crate::errors;
 use crate::known::named_mdp::NamedMdp;
 use crate::memory;
 use crate::names::Names;
+use crate::numbers::{A_REWARD, is_reward};
 use backsweep_mdp::{MdpBuilder, Rewards, SUM_SLACK};
 use backsweep_solve::{ChoiceRow, Session};
 use pyo3::prelude::*;

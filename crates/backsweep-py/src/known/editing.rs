@@ -143,13 +143,13 @@ impl NamedMdp {
 }
 
 fn check_reward(state: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>, reward: f64) -> PyResult<()> {
-    if crate::columns::is_reward(reward) {
+    if crate::numbers::is_reward(reward) {
         return Ok(());
     }
     Err(errors::value(format!(
         "reward of action {} in state {} is {reward:?}; expected {}",
         show(action),
         show(state),
-        crate::columns::A_REWARD
+        crate::numbers::A_REWARD
     )))
 }

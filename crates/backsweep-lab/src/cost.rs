@@ -32,7 +32,9 @@ pub struct CostTable {
     pub predecessors: Vec<u32>,
     pub states: Vec<u32>,
     /// Numbers of successors, and of states, for a step of prediction.
+    #[serde(default)]
     pub step_successors: Vec<u32>,
+    #[serde(default)]
     pub step_states: Vec<u32>,
     /// Tolerances of value iteration on the maze.
     pub tolerances: Vec<f64>,

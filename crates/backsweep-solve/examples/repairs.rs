@@ -1,4 +1,5 @@
-//! How long repairs without discount take, relative to fresh solves: `cargo run --release --example repairs -- [WHAT] [RUNS]`.
+//! How long repairs without discount take, relative to fresh solves:
+//! `cargo run --release -p backsweep-solve --example repairs -- [WHAT] [RUNS]`.
 //!
 //! Every chain of changes is run RUNS times, fresh solves alternating with repairs; each change counts with the fastest of
 //! its runs. WHAT selects the rows whose objective and model contain it. With a third argument, changes that took longer

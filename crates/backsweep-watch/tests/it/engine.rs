@@ -1,4 +1,4 @@
-//! The engine: it learns like the core's own loop, obeys commands, and its agents discover changes.
+//! The engine: it learns like the agent's own loop, obeys commands, and its agents discover changes.
 
 use crate::common::Running;
 use backsweep::episode::run_episode;

@@ -1,4 +1,4 @@
-//! A byte string read as a sequence of calls to the core, checked against a plain dictionary.
+//! A byte string read as a sequence of calls to an agent, checked against a plain dictionary.
 //!
 //! After every call: weights, ended weights and mean rewards are those of the dictionary, the error if there is one was
 //! expected, the relation is small for the two planners that keep it in constant time, and no value is NaN.

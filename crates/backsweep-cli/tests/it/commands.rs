@@ -98,16 +98,19 @@ fn a_run_leaves_tables_figures_and_a_report() {
     assert_eq!(rows.lines().count(), 1 + 5 * 5);
 }
 
-/// Runs the experiment from the start and kills it as soon as some rows are there. Returns false if it had finished.
+/// Runs the experiment from the start and kills it as soon as a setting is done: its time is written after its rows.
+/// Returns false if the whole experiment had finished.
 fn is_killed_midway(folder: &Path, rows: &Path) -> bool {
-    let n_rows = || fs::read_to_string(rows).map_or(0, |text| text.lines().count());
+    let n_lines = |path: &Path| fs::read_to_string(path).map_or(0, |text| text.lines().count());
+    let n_rows = || n_lines(rows);
+    let times = rows.with_file_name("timing.csv");
     let _ = fs::remove_dir_all(folder.join("killed"));
     let mut child = command(folder, &["run", "my.toml", "--out", "killed", "--threads", "1"])
         .stderr(Stdio::null())
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    while n_rows() < 2 && child.try_wait().unwrap().is_none() {
+    while n_lines(&times) < 2 && child.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(2));
     }
     child.kill().unwrap();

@@ -4,10 +4,9 @@
 //! expected, the relation is small for the two planners that keep it in constant time, and no value is NaN.
 #![no_main]
 
-use backsweep::planner::QueueKind;
-use backsweep::{
-    Action, Agent, Budget, Error, Next, Optimism, Outcome, PlannerKind, Settings, State, Transition,
-};
+use backsweep::planner::{QueueKind, Outcome};
+use backsweep::explore::Optimism;
+use backsweep::{Action, Agent, Budget, Error, Next, PlannerKind, Settings, State, Transition};
 use libfuzzer_sys::fuzz_target;
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -79,9 +79,7 @@ impl Method for ValueIteration {
     }
 
     fn restore(planner: &mut Baseline<Self>, _: &Model, snapshot: &Snapshot) -> Result<()> {
-        let &[largest_change, to_halve, n_sweeps] = snapshot.f64s("value_iteration.numbers")? else {
-            return Err(Snapshot::problem("value_iteration.numbers", "expected 3 items"));
-        };
+        let [largest_change, to_halve, n_sweeps] = snapshot.numbers("value_iteration.numbers")?;
         planner.method = ValueIteration { largest_change, to_halve: (to_halve, n_sweeps as u32) };
         Ok(())
     }

@@ -6,8 +6,9 @@
 
 #![allow(missing_docs)]
 
-use backsweep::planner::{QueueKind, plan};
-use backsweep::{Agent, Budget, EpsilonGreedy, Model, Settings, State};
+use backsweep::explore::EpsilonGreedy;
+use backsweep::planner::{Model, QueueKind, plan};
+use backsweep::{Agent, Budget, Settings, State};
 use backsweep_bench::observations;
 use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};

@@ -4,8 +4,9 @@ use crate::clock::{peak_memory, reset_peak_memory, thread_time};
 use crate::fixed_point::rmse;
 use crate::world::{DISCOUNT, N_ACTIONS, Observation};
 use crate::{BenchOptions, Speed};
-use backsweep::planner::QueueKind;
-use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, Settings};
+use backsweep::explore::EpsilonGreedy;
+use backsweep::planner::{Model, QueueKind};
+use backsweep::{Agent, Budget, PlannerKind, Settings};
 
 /// Sweeps over which value iteration is timed.
 const SWEEPS: u64 = 50;

@@ -198,8 +198,11 @@ errors! {
 impl std::error::Error for Error {}
 
 impl Error {
-    /// An error unless a setting is in its range.
-    pub(crate) fn ensure(ok: bool, name: &'static str, found: f64, expected: &'static str) -> Result<()> {
+    /// Checks a setting: an error unless `ok`, which says that it is in its range.
+    ///
+    /// # Errors
+    /// [`Setting`](Self::Setting) with these fields.
+    pub fn ensure(ok: bool, name: &'static str, found: f64, expected: &'static str) -> Result<()> {
         if ok { Ok(()) } else { Err(Self::Setting { name, found, expected }) }
     }
 }

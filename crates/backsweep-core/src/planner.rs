@@ -65,11 +65,10 @@ impl Counters {
     /// # Errors
     /// If the snapshot does not hold counts.
     pub fn restore(snapshot: &Snapshot) -> Result<Self> {
-        let &[cycles, small_backups, full_backups, idle_pops, refreshes] = snapshot.u64s("counters")? else {
-            return Err(Snapshot::problem("counters", "expected 5 items"));
-        };
+        let counts @ [cycles, small_backups, full_backups, idle_pops, refreshes] =
+            snapshot.counts("counters")?;
         // No run counts that far; counting on from there would overflow.
-        if [cycles, small_backups, full_backups, idle_pops, refreshes].iter().any(|&n| n > u64::MAX / 2) {
+        if counts.iter().any(|&n| n > u64::MAX / 2) {
             return Err(Snapshot::problem("counters", "a number is above 2^63"));
         }
         Ok(Self { cycles, small_backups, full_backups, idle_pops, refreshes })

@@ -10,7 +10,7 @@
 //!     small backup, so that a value that keeps returning to 0 still costs O(1);
 //!   * when a change is so small that the rounding of running sums would keep values changing
 //!     forever;
-//!   * in turn, one pair forevery thousand small backups per successor.
+//!   * in turn, one pair for every thousand small backups per successor.
 
 use crate::model::Change;
 use crate::{Model, Pair, Result, Snapshot, State};
@@ -192,9 +192,7 @@ impl RefreshSchedule {
         };
         let state_peaks = peaks("refresh.state_peaks", model.n_states())?;
         let pair_peaks = peaks("refresh.pair_peaks", model.n_pairs())?;
-        let &[next, backups, credit] = snapshot.u64s("refresh.numbers")? else {
-            return Err(Snapshot::problem("refresh.numbers", "expected 3 items"));
-        };
+        let [next, backups, credit] = snapshot.counts("refresh.numbers")?;
         // They are used up within a cycle or two; a damaged count would keep the next cycle busy
         // for hours.
         if backups > u64::from(u32::MAX) {

@@ -3,8 +3,9 @@
 //!
 //! The kernel does no input or output; `backsweep::save` writes snapshots to files.
 
-use crate::{Error, Result};
+use crate::{Error, Random, Result};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 /// One named array of a [`Snapshot`].
 #[derive(Clone, Debug, PartialEq)]
@@ -82,15 +83,47 @@ impl Snapshot {
 
     /// The arrays whose names have this prefix, without it.
     pub fn part(&self, prefix: &str) -> Self {
+        let from = self.arrays.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
         let of_part =
-            self.arrays.iter().filter_map(|(name, array)| Some((name.strip_prefix(prefix)?, array)));
-        Self { arrays: of_part.map(|(name, array)| (name.to_owned(), array.clone())).collect() }
+            from.map_while(|(name, array)| Some((name.strip_prefix(prefix)?.to_owned(), array.clone())));
+        Self { arrays: of_part.collect() }
     }
 
     typed!(f64s, F64, f64);
     typed!(u32s, U32, u32);
     typed!(u64s, U64, u64);
     typed!(bytes, Bytes, u8);
+
+    /// An array of exactly `N` items.
+    fn exactly<'a, T: Copy, const N: usize>(name: &str, items: &'a [T]) -> Result<[T; N]> {
+        let found = Self::sized(name, items, N)?;
+        Ok(std::array::from_fn(|i| found[i]))
+    }
+
+    /// An array of exactly `N` numbers; they may be anything.
+    ///
+    /// # Errors
+    /// If the array is missing, of another type or length.
+    pub fn numbers<const N: usize>(&self, name: &str) -> Result<[f64; N]> {
+        Self::exactly(name, self.f64s(name)?)
+    }
+
+    /// An array of exactly `N` counts.
+    ///
+    /// # Errors
+    /// If the array is missing, of another type or length.
+    pub fn counts<const N: usize>(&self, name: &str) -> Result<[u64; N]> {
+        Self::exactly(name, self.u64s(name)?)
+    }
+
+    /// The generator whose [state](Random::state) was stored under this name.
+    ///
+    /// # Errors
+    /// If the array is missing, or not the state of a generator.
+    pub fn random(&self, name: &str) -> Result<Random> {
+        let state = self.counts(name)?;
+        Random::from_state(state).ok_or_else(|| Self::problem(name, "it is not the state of a generator"))
+    }
 
     /// The items, if there are as many as expected; otherwise the error that says how many there
     /// are in the part `name`.

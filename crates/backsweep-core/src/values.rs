@@ -17,13 +17,11 @@ pub const MAX_VALUE: f64 = 1e170;
 /// needs both.
 #[derive(Clone, Copy, Debug)]
 pub struct PairValue {
+    /// Q(s,a), or the optimistic value while the pair has not been seen often enough.
+    pub(crate) q: f64,
     /// Its magnitude is γ/W(s,a), or 0 while `q` is the optimistic value, which small backups then
     /// leave alone without a test. In the one planner that remembers the greedy pair of a state,
-    /// the sign is negative for exactly that pair.Q(s,a), or the optimistic value while the pair has not been seen often enough.
-    pub(crate) q: f64,
-    /// |scale| is γ/W(s,a), or 0 while `q` is the optimistic value, which small backups then leave alone without a test.
-    /// In the one planner that remembers the greedy pair of a state, the sign is negative for
-    /// exactly that pair.
+    /// the sign is negative for exactly that pair.
     pub(crate) scale: f64,
 }
 

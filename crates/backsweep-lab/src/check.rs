@@ -60,7 +60,7 @@ impl Work for Comparison {
 }
 
 /// Informs a planner of what the model has already recorded.
-fn observe_recorded(planner: &mut dyn Planner, model: &backsweep::Model, transition: &Transition) {
+fn observe_recorded(planner: &mut dyn Planner, model: &backsweep::planner::Model, transition: &Transition) {
     planner.grow(model);
     let Ok(pair) = model.pair(transition.state, transition.action) else { return };
     let next = match transition.next {

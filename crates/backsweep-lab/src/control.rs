@@ -3,7 +3,9 @@
 use crate::Result;
 use crate::setting::{RunResult, Work};
 use backsweep::episode::{EpisodeEnd, run_episode};
-use backsweep::{Agent, Budget, EpsilonGreedy, Model, Optimism, PlannerKind, Random, Settings};
+use backsweep::explore::{EpsilonGreedy, Optimism};
+use backsweep::planner::Model;
+use backsweep::{Agent, Budget, PlannerKind, Random, Settings};
 use backsweep_worlds::MazeTask;
 use std::sync::Arc;
 use std::time::Instant;

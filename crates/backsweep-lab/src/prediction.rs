@@ -4,7 +4,7 @@
 use crate::setting::{RunResult, Work};
 use crate::{Error, Result};
 use backsweep::{Random, State};
-use backsweep_predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
+use backsweep_predict::{Predictor, PredictorSettings, SmallBackupPredictor, StepSize, Td0};
 use backsweep_worlds::circle::{Circle, FIXED_INSTANCE, N_STATES};
 use std::time::Instant;
 
@@ -23,7 +23,8 @@ impl PredictorChoice {
         Ok(match self {
             Self::Td(step_size) => Box::new(Td0::new(discount, step_size, 0.0)?),
             Self::SmallBackup => {
-                Box::new(SmallBackupPredictor::new(discount, 0.0, Selection::MostRecent, 1, 0)?)
+                let settings = PredictorSettings { discount, ..PredictorSettings::default() };
+                Box::new(SmallBackupPredictor::new(settings)?)
             }
         })
     }

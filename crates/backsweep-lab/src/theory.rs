@@ -6,8 +6,9 @@ use crate::control::{Control, Planning};
 use crate::fnv1a;
 use crate::setting::{RunResult, Work};
 use backsweep::episode::run_episode;
-use backsweep::{Next, Optimism, PlannerKind, Random, Settings, State};
-use backsweep_predict::{Predictor, Selection, SmallBackupPredictor};
+use backsweep::explore::Optimism;
+use backsweep::{Next, PlannerKind, Random, Settings, State};
+use backsweep_predict::{Predictor, PredictorSettings, Selection, SmallBackupPredictor};
 use backsweep_worlds::circle::Circle;
 use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 use serde::Deserialize;
@@ -82,7 +83,13 @@ impl Work for TheoryRun {
 /// Two small backups of random pairs follow every observation on a random circle.
 fn prediction(steps: u32, random: &mut Random) -> Result<RunResult> {
     let circle = Circle::task(1, Circle::random_instance(random))?;
-    let mut predictor = SmallBackupPredictor::new(0.95, 0.0, Selection::Random, 2, random.next_u64())?;
+    let mut predictor = SmallBackupPredictor::new(PredictorSettings {
+        discount: 0.95,
+        selection: Selection::Random,
+        iterations: 2,
+        seed: random.next_u64(),
+        ..PredictorSettings::default()
+    })?;
     let mut result = RunResult { steps: u64::from(steps), ..RunResult::default() };
     for step in circle.trajectory(steps as usize, random) {
         predictor.observe(step.state, step.reward, step.next())?;
@@ -96,7 +103,12 @@ fn prediction(steps: u32, random: &mut Random) -> Result<RunResult> {
 fn full_backup(steps: u32, random: &mut Random) -> Result<RunResult> {
     const LEAVES: u32 = 15;
     let discount = 0.95;
-    let mut predictor = SmallBackupPredictor::new(discount, 0.0, Selection::RoundRobin, LEAVES as usize, 0)?;
+    let mut predictor = SmallBackupPredictor::new(PredictorSettings {
+        discount,
+        selection: Selection::RoundRobin,
+        iterations: LEAVES as usize,
+        ..PredictorSettings::default()
+    })?;
     let mut visits = [0.0; LEAVES as usize];
     let mut reward_sum = 0.0;
     let mut result = RunResult { steps: u64::from(steps), ..RunResult::default() };

@@ -11,7 +11,7 @@ mod small_backups;
 mod step_error;
 mod td0;
 
-pub use small_backups::{Selection, SmallBackupPredictor};
+pub use small_backups::{PredictorSettings, Selection, SmallBackupPredictor};
 pub use step_error::StepError;
 pub use td0::{StepSize, Td0};
 
@@ -52,16 +52,12 @@ fn check_step(state: State, reward: f64, next: Next) -> Result<(), StepError> {
 /// The same for the settings that all predictors share.
 fn check_settings(discount: f64, initial_value: f64) -> backsweep_core::Result<()> {
     check_fraction("discount", discount)?;
-    if initial_value.is_nan() || initial_value.abs() > MAX_REWARD {
-        let expected = "a finite number from -1e150 to 1e150";
-        return Err(Error::Setting { name: "initial value", found: initial_value, expected });
-    }
-    Ok(())
+    let (ok, expected) = (initial_value.abs() <= MAX_REWARD, "a finite number from -1e150 to 1e150");
+    Error::ensure(ok, "initial value", initial_value, expected)
 }
 
 fn check_fraction(name: &'static str, found: f64) -> backsweep_core::Result<()> {
-    let is_fraction = (0.0..=1.0).contains(&found);
-    if is_fraction { Ok(()) } else { Err(Error::Setting { name, found, expected: "a number from 0 to 1" }) }
+    Error::ensure((0.0..=1.0).contains(&found), name, found, "a number from 0 to 1")
 }
 
 /// The example of the crate's README runs too.

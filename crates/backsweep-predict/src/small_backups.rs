@@ -30,12 +30,36 @@ pub enum Selection {
     Largest,
 }
 
+/// The settings of a [`SmallBackupPredictor`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PredictorSettings {
+    /// γ, from 0 to 1.
+    pub discount: f64,
+    /// The value of an unseen state; finite.
+    pub initial_value: f64,
+    /// Which pairs to back up.
+    pub selection: Selection,
+    /// Small backups per step.
+    pub iterations: usize,
+    /// Seeds [`Selection::Random`], and is used by nothing else.
+    pub seed: u64,
+}
+
+impl Default for PredictorSettings {
+    /// Discount 0.99, values that start at 0, one small backup per step, of the pair just observed.
+    fn default() -> Self {
+        let selection = Selection::MostRecent;
+        Self { discount: 0.99, initial_value: 0.0, selection, iterations: 1, seed: 0 }
+    }
+}
+
 /// Prediction with small backups: learns the values of the policy that acts, without a step size.
 ///
 /// ```
 /// use backsweep_core::{Next, State};
-/// use backsweep_predict::{Predictor, Selection, SmallBackupPredictor};
-/// let mut predictor = SmallBackupPredictor::new(0.9, 0.0, Selection::MostRecent, 1, 0)?;
+/// use backsweep_predict::{Predictor, PredictorSettings, SmallBackupPredictor};
+/// let settings = PredictorSettings { discount: 0.9, ..PredictorSettings::default() };
+/// let mut predictor = SmallBackupPredictor::new(settings)?;
 /// predictor.observe(State(1), 1.0, Next::Terminated)?;
 /// predictor.observe(State(0), 0.0, Next::Continue(State(1)))?;
 /// assert_eq!(predictor.value(State(0)), 0.9);
@@ -43,10 +67,7 @@ pub enum Selection {
 /// ```
 #[derive(Clone, Debug)]
 pub struct SmallBackupPredictor {
-    discount: f64,
-    initial_value: f64,
-    selection: Selection,
-    iterations: usize,
+    settings: PredictorSettings,
     random: Random,
     /// What was seen: a model in which every state has one action, so that a pair's id is that of its state.
     model: Model,
@@ -66,24 +87,15 @@ pub struct SmallBackupPredictor {
 }
 
 impl SmallBackupPredictor {
-    /// A predictor that does `iterations` small backups per step. The seed is used by [`Selection::Random`] only.
+    /// A predictor that has seen no state.
     ///
     /// # Errors
     /// If the discount is not from 0 to 1 or the initial value is not finite.
-    pub fn new(
-        discount: f64,
-        initial_value: f64,
-        selection: Selection,
-        iterations: usize,
-        seed: u64,
-    ) -> backsweep_core::Result<Self> {
-        check_settings(discount, initial_value)?;
+    pub fn new(settings: PredictorSettings) -> backsweep_core::Result<Self> {
+        check_settings(settings.discount, settings.initial_value)?;
         Ok(Self {
-            discount,
-            initial_value,
-            selection,
-            iterations,
-            random: Random::from_seed(seed),
+            settings,
+            random: Random::from_seed(settings.seed),
             model: Model::new(),
             v: Vec::new(),
             peaks: Vec::new(),
@@ -116,13 +128,13 @@ impl SmallBackupPredictor {
         let pair = Pair(state as u32);
         let successors = self.model.successors(pair);
         let sum: f64 = successors.map(|next| next.weight * self.u[next.arc.index()]).sum();
-        (self.model.reward_sum(pair) + self.discount * sum) / self.model.weight(pair)
+        (self.model.reward_sum(pair) + self.settings.discount * sum) / self.model.weight(pair)
     }
 
     fn ensure_state(&mut self, state: State) -> backsweep_core::Result<()> {
         while self.v.len() <= state.index() {
             self.model.add_state(1)?; // l.3
-            self.v.push(self.initial_value); // l.1
+            self.v.push(self.settings.initial_value); // l.1
             self.peaks.push(0.0);
         }
         Ok(())
@@ -134,7 +146,7 @@ impl SmallBackupPredictor {
         self.u.resize(self.model.arc_bound(), 0.0);
         self.u[arc.index()] = self.v[next.index()]; // l.2
         self.arcs.push(arc);
-        if self.selection == Selection::Largest {
+        if self.settings.selection == Selection::Largest {
             self.queue.grow(self.model.arc_bound());
         }
     }
@@ -155,7 +167,7 @@ impl SmallBackupPredictor {
     /// Sets V(s); the arcs that lead to s get their new urgency.
     fn set_value(&mut self, state: usize, v: f64) {
         self.v[state] = v;
-        if self.selection == Selection::Largest {
+        if self.settings.selection == Selection::Largest {
             for before in self.model.predecessors(State(state as u32)) {
                 let difference = (v - self.u[before.arc.index()]).abs();
                 if difference > 0.0 {
@@ -168,7 +180,7 @@ impl SmallBackupPredictor {
     }
 
     fn select(&mut self, most_recent: Option<ArcId>) -> Option<ArcId> {
-        match self.selection {
+        match self.settings.selection {
             Selection::MostRecent => most_recent,
             Selection::Largest => self.queue.pop().map(ArcId),
             _ if self.arcs.is_empty() => None,
@@ -187,7 +199,7 @@ impl SmallBackupPredictor {
         let (s, v_next) = (pair.index(), self.v[next.index()]); // l.10
         let u = std::mem::replace(&mut self.u[arc.index()], v_next); // l.12
         let p = self.model.arc_weight(arc) / self.model.weight(pair);
-        let v = self.v[s] + self.discount * p * (v_next - u); // l.11
+        let v = self.v[s] + self.settings.discount * p * (v_next - u); // l.11
         let v = self.kept_exact(s, v, false);
         self.set_value(s, v);
         self.refresh.1 += 1;
@@ -220,10 +232,10 @@ impl Predictor for SmallBackupPredictor {
         let u = most_recent.map_or(0.0, |arc| self.u[arc.index()]);
         let (s, n) = (state.index(), change.weight_after);
         let v_old = self.v[s];
-        let v = v_old + (reward + self.discount * u - v_old) / n; // l.7
+        let v = v_old + (reward + self.settings.discount * u - v_old) / n; // l.7
         let v = self.kept_exact(s, v, (n as u64).is_power_of_two());
         self.set_value(s, v);
-        for _ in 0..self.iterations {
+        for _ in 0..self.settings.iterations {
             let Some(arc) = self.select(most_recent) else { break }; // l.8, 9
             self.small_backup(arc);
         }
@@ -231,6 +243,6 @@ impl Predictor for SmallBackupPredictor {
     }
 
     fn value(&self, state: State) -> f64 {
-        self.v.get(state.index()).copied().unwrap_or(self.initial_value)
+        self.v.get(state.index()).copied().unwrap_or(self.settings.initial_value)
     }
 }

@@ -67,9 +67,7 @@ impl Td0 {
         if snapshot.bytes("predictor")? != KIND {
             return Err(Snapshot::problem("predictor", "it is not TD(0)"));
         }
-        let &[discount, initial_value, is_decaying, step_size] = snapshot.f64s("predictor.settings")? else {
-            return Err(Snapshot::problem("predictor.settings", "expected 4 items"));
-        };
+        let [discount, initial_value, is_decaying, step_size] = snapshot.numbers("predictor.settings")?;
         let step_size = match is_decaying {
             0.0 => StepSize::Constant(step_size),
             1.0 => StepSize::Decaying(step_size),

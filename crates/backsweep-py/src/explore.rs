@@ -4,8 +4,9 @@ use crate::errors;
 use crate::named_agent::{NamedAgent, to_state};
 use crate::names;
 use crate::numbers::{count, number};
-use backsweep::explore::{Exploration, Explore, Forgetting};
-use backsweep::{Agent as CoreAgent, EpsilonGreedy, Model, Next, PlannerKind, Settings, State, Transition};
+use backsweep::explore::{EpsilonGreedy, Exploration, Explore, Forgetting};
+use backsweep::planner::Model;
+use backsweep::{Agent as CoreAgent, Next, PlannerKind, Settings, State, Transition};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -3,7 +3,8 @@
 use crate::errors;
 use crate::named_agent::NamedAgent;
 use crate::numbers::{count, number};
-use backsweep::{Agent, Budget, Planned};
+use backsweep::planner::Planned;
+use backsweep::{Agent, Budget};
 use pyo3::prelude::*;
 use std::time::{Duration, Instant};
 

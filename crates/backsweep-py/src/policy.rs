@@ -5,8 +5,8 @@
 //! gets there. Ties are therefore broken toward ending: among the actions that attain a state's value, the policy takes one
 //! on a shortest path to an end, and never risks a state without such a path.
 
-use backsweep::planner::{Pair, Values};
-use backsweep::{Action, Agent, Model, State};
+use backsweep::planner::{Model, Pair, Values};
+use backsweep::{Action, Agent, State};
 
 /// How far below the best an action may be and still count as tied, relative to the state's value. Each state uses the
 /// first of these with which it can end, since values that are still off by a little break exact ties.

@@ -12,7 +12,9 @@ use crate::settings::seed_or_fresh;
 use backsweep::planner::Snapshot;
 use backsweep::save::{decode, decode_names, encode, encode_names};
 use backsweep::{Next, State};
-use backsweep_predict::{Predictor, Selection, SmallBackupPredictor as CorePredictor, StepSize, Td0};
+use backsweep_predict::{
+    Predictor, PredictorSettings, Selection, SmallBackupPredictor as CorePredictor, StepSize, Td0,
+};
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -253,8 +255,9 @@ predictor!(
         if iterations > 1_000_000 {
             return Err(errors::value(format!("iterations is {iterations}; expected at most 1000000")));
         }
-        let seed = seed_or_fresh(py, seed)?;
-        let predictor = CorePredictor::new(discount, initial_value, *kind, iterations as usize, seed)
+        let (iterations, seed) = (iterations as usize, seed_or_fresh(py, seed)?);
+        let settings = PredictorSettings { discount, initial_value, selection: *kind, iterations, seed };
+        let predictor = CorePredictor::new(settings)
             .map_err(|error| errors::value(error.to_string()))?;
         Ok(Self(Exclusive::new(Named { predictor, names: Names::default() })))
     }

@@ -1,7 +1,8 @@
 //! Results as the named tuples of `backsweep._types`.
 
+use backsweep::Agent as CoreAgent;
+use backsweep::explore::Optimism;
 use backsweep::planner::QueueView;
-use backsweep::{Agent as CoreAgent, Optimism};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;

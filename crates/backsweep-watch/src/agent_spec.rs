@@ -4,8 +4,9 @@ use crate::choices::{ForgettingChoice, StrategyChoice, described};
 use crate::error::{Error, Result};
 use crate::scene::Scene;
 use backsweep::episode::Environment;
-use backsweep::explore::{Exploration, Explore, Forgetting};
-use backsweep::{Agent, EpsilonGreedy, Model, Optimism, PlannerKind, State};
+use backsweep::explore::{EpsilonGreedy, Exploration, Explore, Forgetting, Optimism};
+use backsweep::planner::Model;
+use backsweep::{Agent, PlannerKind, State};
 use backsweep_worlds::grid_world::GridWorld;
 
 /// What one agent of a scene does: its planner, and how it explores and forgets.

@@ -2,7 +2,8 @@
 
 use crate::choices::{ForgettingChoice, StrategyChoice};
 use crate::error::{Error, Result};
-use backsweep::{Optimism, PlannerKind, Settings};
+use backsweep::explore::Optimism;
+use backsweep::{PlannerKind, Settings};
 use backsweep_worlds::Law;
 use backsweep_worlds::grid_world::GridWorld;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,7 @@
 //! Learns a small maze and prints its policy as arrows: `cargo run --release -p backsweep-worlds --example maze_arrows`.
 use backsweep::episode::run_episode;
-use backsweep::{Agent, Budget, EpsilonGreedy, PlannerKind, Random, Settings};
+use backsweep::explore::EpsilonGreedy;
+use backsweep::{Agent, Budget, PlannerKind, Random, Settings};
 use backsweep_worlds::{Law, Maze, MazeTask};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

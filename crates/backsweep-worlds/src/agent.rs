@@ -1,8 +1,8 @@
 //! Agents as data: how to explore and how much to plan, without the numbers that depend on the world.
 
 use crate::{Run, RunScore, World};
-use backsweep::explore::{Exploration, Explore, Forgetting};
-use backsweep::{Action, Agent, Budget, Optimism, PlannerKind, Random, Result, Settings};
+use backsweep::explore::{Exploration, Explore, Forgetting, Optimism};
+use backsweep::{Action, Agent, Budget, PlannerKind, Random, Result, Settings};
 
 /// Priorities at or below this fraction of the range of rewards are not queued.
 const THRESHOLD: f64 = 1e-6;

@@ -2,7 +2,7 @@
 
 use backsweep::{Action, State};
 
-/// Up, right, down, left, as (down, right).
+/// Up, right, down, left, or north, east, south, west, as (down, right). Adding 1 to the index is a quarter turn clockwise.
 pub const COMPASS: [(isize, isize); 4] = [(-1, 0), (0, 1), (1, 0), (0, -1)];
 
 /// A world's states laid out in rows and columns. Several states may share a cell: for instance, a taxi with and

@@ -8,10 +8,12 @@ mod suite;
 pub use rules::{EIGHT_DIRECTIONS, Rules, Truth};
 pub use suite::{drawable_world, drawable_worlds};
 
+use crate::table::solved;
 use crate::{Cell, CellKind, Error, Law, Maze, Result, evaluate_policy};
 use backsweep::episode::{Environment, Step};
-use backsweep::planner::{Pair, Values};
-use backsweep::{Action, EpsilonGreedy, Model, PlannerKind, Random, Settings, State};
+use backsweep::explore::EpsilonGreedy;
+use backsweep::planner::{Model, Pair, Planner, Values};
+use backsweep::{Action, Random, Settings, State};
 use rules::MazeRules;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -203,18 +205,15 @@ impl GridWorld {
     /// # Errors
     /// If planning on the true model fails.
     pub fn optimum(&self, truth: &Truth, settings: &Settings, policy: EpsilonGreedy) -> Result<(f64, f64)> {
-        let settings = Settings { optimism: Default::default(), ..*settings }.accurate_to(1e-7);
-        let mut planner = PlannerKind::REVERSED_FULL_BACKUPS.build(settings)?;
-        let model = &truth.model;
-        planner.grow(model);
-        backsweep::planner::plan(&mut *planner, model, backsweep::Budget::UNTIL_IDLE);
+        let (model, discount) = (&truth.model, settings.discount);
+        let planner = solved(model, discount, 1e-7)?;
         let epsilon = policy.epsilon();
         let chance = |pair: Pair| {
             let state = model.state_of(pair);
-            epsilon / model.pairs(state).count() as f64
-                + if is_first_best(model, planner.values(), state, pair) { 1.0 - epsilon } else { 0.0 }
+            let is_chosen = is_first_best(model, planner.values(), state, pair);
+            epsilon / model.n_actions(state) as f64 + if is_chosen { 1.0 - epsilon } else { 0.0 }
         };
-        let exploring = truth.mean_over_starts(&evaluate_policy(model, chance, settings.discount, 1e-7));
+        let exploring = truth.mean_over_starts(&evaluate_policy(model, chance, discount, 1e-7));
         let values: Vec<f64> = model.states().map(|state| planner.values().value(state)).collect();
         Ok((exploring, truth.mean_over_starts(&values)))
     }

@@ -1,11 +1,8 @@
 //! Outcome laws: where an action in a maze may lead, and how likely.
 
-use crate::{Cell, Error, Maze, Result};
+use crate::{COMPASS, Cell, Error, Maze, Result};
 use backsweep::Action;
 use serde::{Deserialize, Serialize};
-
-/// North, east, south, west as (down, right). Adding 1 to the index is a quarter turn clockwise.
-const DIRECTIONS: [(isize, isize); 4] = [(-1, 0), (0, 1), (1, 0), (0, -1)];
 
 /// How actions 0 to 3 (north, east, south, west) move the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,9 +61,9 @@ impl Law {
             }
             Self::Four { intended } => {
                 let neighbour = |direction| maze.neighbour(cell, direction).unwrap_or(cell);
-                let ahead = neighbour(DIRECTIONS[facing]);
+                let ahead = neighbour(COMPASS[facing]);
                 add(&mut outcomes, ahead, 0.0);
-                for direction in DIRECTIONS {
+                for direction in COMPASS {
                     add(&mut outcomes, neighbour(direction), 0.25);
                 }
                 // Quarters add up without rounding, so that a cell to which all four lead gets exactly the rest.
@@ -90,8 +87,8 @@ fn add(outcomes: &mut Vec<(Cell, f64)>, cell: Cell, p: f64) {
 /// The lateral step first, then forward or backward one cell at a time, up to the last free cell.
 fn displaced(maze: &Maze, mut cell: Cell, facing: usize, lateral: i32, forward: i32) -> Cell {
     let steps = [
-        (lateral, DIRECTIONS[(facing + if lateral < 0 { 3 } else { 1 }) % 4]),
-        (forward, DIRECTIONS[(facing + if forward < 0 { 2 } else { 0 }) % 4]),
+        (lateral, COMPASS[(facing + if lateral < 0 { 3 } else { 1 }) % 4]),
+        (forward, COMPASS[(facing + if forward < 0 { 2 } else { 0 }) % 4]),
     ];
     for (n, direction) in steps {
         for _ in 0..n.abs() {

@@ -85,36 +85,36 @@ impl Maze {
             }
             if let Some(entry) = legend_line(line, number)? {
                 if let Some(earlier) = legend.iter().find(|e| e.character == entry.character) {
-                    return Err(Error::text(
+                    return wrong(
                         TextPlace::Line(number),
                         format!(
                             "'{}' already has a reward in line {}; keep one of the two lines",
                             entry.character, earlier.line
                         ),
-                    ));
+                    );
                 }
                 legend.push(entry);
             } else if line.is_empty() {
                 gap = gap.or((!rows.is_empty()).then_some(number));
             } else if !legend.is_empty() {
-                return Err(Error::text(
+                return wrong(
                     TextPlace::Line(number),
                     format!(
                         "found a row of the maze below '{} = …'; put all rewards below the maze",
                         legend[0].character
                     ),
-                ));
+                );
             } else if let Some(gap) = gap {
-                return Err(Error::text(
+                return wrong(
                     TextPlace::Line(gap),
                     "empty line inside the maze; remove it, or write free cells as dots",
-                ));
+                );
             } else if line.ends_with(char::is_whitespace) {
                 // It would be an invisible free cell.
-                return Err(Error::text(
+                return wrong(
                     TextPlace::Column(number, line.trim_end().chars().count() + 1),
                     "the row ends in blanks; remove them, or write free cells as dots",
-                ));
+                );
             } else {
                 rows.push((number, line.chars().collect()));
             }
@@ -124,23 +124,20 @@ impl Maze {
 
     fn from_rows(rows: &[(usize, Vec<char>)], legend: &[LegendLine]) -> Result<Self> {
         let Some((first_line, first)) = rows.first() else {
-            return Err(Error::text(
-                TextPlace::Line(1),
-                "found no maze; expected rows of '#', '.', 'S' and 'G'",
-            ));
+            return wrong(TextPlace::Line(1), "found no maze; expected rows of '#', '.', 'S' and 'G'");
         };
         let n_columns = first.len();
         let (mut kinds, mut rewards) = (Vec::new(), Vec::new());
         for (line, row) in rows {
             if row.len() != n_columns {
                 let column = row.len().min(n_columns) + 1;
-                return Err(Error::text(
+                return wrong(
                     TextPlace::Column(*line, column),
                     format!(
                         "the row has {} columns; expected {n_columns}, as in line {first_line}",
                         row.len()
                     ),
-                ));
+                );
             }
             for (i, &character) in row.iter().enumerate() {
                 let own = legend.iter().find(|entry| entry.character == character);
@@ -152,7 +149,7 @@ impl Maze {
                     (_, Some(entry)) if entry.ends => CellKind::Trap,
                     (_, Some(_)) => CellKind::Free,
                     (_, None) => {
-                        return Err(Error::text(
+                        return wrong(
                             TextPlace::Column(*line, i + 1),
                             format!(
                                 "found '{}'; expected '#', '.', 'S', 'G', or a character whose \
@@ -160,7 +157,7 @@ impl Maze {
                                 character.escape_default(),
                                 character.escape_default()
                             ),
-                        ));
+                        );
                     }
                 });
                 rewards.push(own.map(|entry| entry.reward));
@@ -169,13 +166,13 @@ impl Maze {
         if let Some(unused) =
             legend.iter().find(|entry| !rows.iter().any(|(_, row)| row.contains(&entry.character)))
         {
-            return Err(Error::text(
+            return wrong(
                 TextPlace::Column(unused.line, 1),
                 format!(
                     "'{}' has a reward but does not occur in the maze; remove the line, or use the character in the maze",
                     unused.character
                 ),
-            ));
+            );
         }
         let maze = Self {
             n_rows: rows.len(),
@@ -186,10 +183,10 @@ impl Maze {
         };
         for (kind, name) in [(CellKind::Start, "start ('S')"), (CellKind::Goal, "goal ('G')")] {
             if !maze.kinds.contains(&kind) {
-                return Err(Error::text(
+                return wrong(
                     TextPlace::Lines(*first_line, maze.lines[maze.n_rows - 1]),
                     format!("the maze has no {name}; expected at least one"),
-                ));
+                );
             }
         }
         Ok(maze)
@@ -250,45 +247,50 @@ impl Maze {
     }
 }
 
+/// The error that says what is wrong in a place of the text.
+fn wrong<T>(place: TextPlace, problem: impl Into<String>) -> Result<T> {
+    Err(Error::Text { place, problem: problem.into() })
+}
+
 /// Reads `character = reward [end]`; `None` if the line is not of that form at all.
 fn legend_line(line: &str, number: usize) -> Result<Option<LegendLine>> {
     let Some((left, right)) = line.split_once('=') else { return Ok(None) };
     let mut characters = left.trim().chars();
     let (Some(character), None) = (characters.next(), characters.next()) else {
-        return Err(Error::text(
+        return wrong(
             TextPlace::Column(number, 1),
             format!("found '{}' before '='; expected one character, as in '~ = -5'", left.trim()),
-        ));
+        );
     };
     if matches!(character, '#' | '.' | ';') {
-        return Err(Error::text(
+        return wrong(
             TextPlace::Column(number, 1),
             format!("'{character}' cannot have a reward of its own; choose another character"),
-        ));
+        );
     }
     let mut words = right.split_whitespace();
     let found = words.next().unwrap_or("");
     let reward = found.parse::<f64>().ok().filter(|reward| reward.is_finite());
     let (Some(reward), end, None) = (reward, words.next(), words.next()) else {
         let column = line.chars().take_while(|&c| c != '=').count() + 2;
-        return Err(Error::text(
+        return wrong(
             TextPlace::Column(number, column),
             format!("found '{}'; expected a finite reward, optionally followed by 'end'", right.trim()),
-        ));
+        );
     };
     if let Some(word) = end {
         let column = line.trim_end().chars().count() - word.chars().count() + 1;
         if word != "end" {
-            return Err(Error::text(
+            return wrong(
                 TextPlace::Column(number, column),
                 format!("found '{word}' after the reward; expected 'end' or nothing"),
-            ));
+            );
         }
         if character == 'S' {
-            return Err(Error::text(
+            return wrong(
                 TextPlace::Column(number, column),
                 "a start ('S') cannot end the episode; remove 'end', or choose another character",
-            ));
+            );
         }
     }
     Ok(Some(LegendLine { character, reward, ends: end.is_some(), line: number }))

@@ -1,9 +1,10 @@
 //! A maze with an outcome law: an environment, and the known model of it.
 
+use crate::table::{drawn_start, known_model};
 use crate::{Cell, CellKind, Error, Law, Maze, Result};
 use backsweep::episode::{Environment, Step};
-use backsweep::planner::Pair;
-use backsweep::{Action, Model, Next, Outcome, Random, State};
+use backsweep::planner::{Model, Outcome, Pair};
+use backsweep::{Action, Next, Random, State};
 
 /// The names of actions 0 to 3.
 pub const ACTION_NAMES: [&str; 4] = ["north", "east", "south", "west"];
@@ -196,30 +197,18 @@ impl MazeTask {
 
     /// The known model of the task.
     pub fn model(&self) -> Result<Model> {
-        let mut model = Model::with_states(self.cells.iter().map(|_| 4))?;
-        for state in 0..self.cells.len() as u32 {
-            for action in 0..4 {
-                model.set_outcomes(
-                    State(state),
-                    Action(action),
-                    &self.outcomes(State(state), Action(action)),
-                )?;
-            }
-        }
-        Ok(model)
+        Ok(known_model(self.cells.iter().map(|_| 4), |state, action| self.outcomes(state, action))?)
     }
 
     /// Refuses a goal that no start reaches, and a start that reaches no goal.
     fn check_reachable(&self) -> Result<()> {
         let mut landed_on = vec![false; self.landing.len()];
+        let goals = || self.maze.cells_of(CellKind::Goal);
+        let is_among = |cells: &[bool], goal: Cell| self.maze.contains(goal).is_some_and(|i| cells[i]);
         for &start in &self.starts {
             let reached = self.reached_from(start);
             let cell = self.cells[start.index()];
-            if !self
-                .maze
-                .cells_of(CellKind::Goal)
-                .any(|goal| self.maze.contains(goal).is_some_and(|i| reached[i]))
-            {
+            if !goals().any(|goal| is_among(&reached, goal)) {
                 return Err(Error::text(
                     self.maze.place(cell),
                     "no goal can be reached from this start; open a path through the walls",
@@ -227,11 +216,7 @@ impl MazeTask {
             }
             landed_on.iter_mut().zip(reached).for_each(|(all, one)| *all |= one);
         }
-        match self
-            .maze
-            .cells_of(CellKind::Goal)
-            .find(|&goal| self.maze.contains(goal).is_some_and(|i| !landed_on[i]))
-        {
+        match goals().find(|&goal| !is_among(&landed_on, goal)) {
             Some(goal) => Err(Error::text(
                 self.maze.place(goal),
                 "this goal cannot be reached from any start; open a path through the walls",
@@ -284,10 +269,7 @@ impl Environment for MazeTask {
     }
 
     fn start(&self, random: &mut Random) -> State {
-        match self.starts[..] {
-            [only] => only,
-            _ => self.starts[random.below(self.starts.len() as u32) as usize],
-        }
+        drawn_start(&self.starts, random)
     }
 
     #[inline]

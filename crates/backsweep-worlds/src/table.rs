@@ -1,7 +1,8 @@
 //! A world as a table of outcomes.
 
 use backsweep::episode::{Environment, Step};
-use backsweep::{Action, Agent, Budget, Error, Next, Outcome, Random, Result, Settings, State};
+use backsweep::planner::{Model, Outcome, Planner, ReversedFullBackups, plan};
+use backsweep::{Action, Budget, Error, Next, Random, Result, Settings, State};
 
 /// A world whose probabilities are known: what each action of each state may lead to.
 ///
@@ -94,33 +95,20 @@ impl TabularWorld {
             let expected = "a number from 0 to below 1";
             return Err(Error::Setting { name: "discount", found: discount, expected });
         }
-        let settings = Settings { discount, ..Settings::default() }.accurate_to(tolerance);
-        let mut agent = Agent::new(settings)?;
-        let states = || (0..self.n_states() as u32).map(State);
-        for state in states() {
-            let n_actions = self.n_actions(state);
-            agent.add_state(if policy.is_some() { n_actions.min(1) } else { n_actions })?;
-        }
-        for state in states() {
-            match policy {
-                Some(policy) if self.n_actions(state) > 0 => {
-                    agent.set_outcomes(state, Action(0), self.outcomes(state, policy[state.index()]))?;
-                }
-                Some(_) => {}
-                None => {
-                    for action in (0..self.n_actions(state) as u32).map(Action) {
-                        agent.set_outcomes(state, action, self.outcomes(state, action))?;
-                    }
-                }
-            }
-        }
-        agent.plan(Budget::UNTIL_IDLE);
-        Ok(states().map(|state| agent.value(state)).collect())
+        let n_actions: Vec<usize> = (0..self.n_states() as u32).map(|s| self.n_actions(State(s))).collect();
+        let model = match policy {
+            None => known_model(n_actions, |state, action| self.outcomes(state, action).to_vec())?,
+            Some(policy) => known_model(n_actions.into_iter().map(|n| n.min(1)), |state, _| {
+                self.outcomes(state, policy[state.index()]).to_vec()
+            })?,
+        };
+        let planner = solved(&model, discount, tolerance)?;
+        Ok(model.states().map(|state| planner.values().value(state)).collect())
     }
 
     /// The mean of values over the starts.
     pub fn from_starts(&self, values: &[f64]) -> f64 {
-        self.starts.iter().map(|state| values[state.index()]).sum::<f64>() / self.starts.len() as f64
+        mean_over(&self.starts, values)
     }
 
     fn pair(&self, state: State, action: Action) -> Option<usize> {
@@ -135,10 +123,7 @@ impl Environment for TabularWorld {
     }
 
     fn start(&self, random: &mut Random) -> State {
-        match self.starts[..] {
-            [only] => only,
-            _ => self.starts[random.below(self.starts.len() as u32) as usize],
-        }
+        drawn_start(&self.starts, random)
     }
 
     #[inline]
@@ -165,6 +150,45 @@ impl Environment for TabularWorld {
         }
         Step { reward, next: chosen.next }
     }
+}
+
+/// Draws one of these states, each equally likely.
+pub(crate) fn drawn_start(starts: &[State], random: &mut Random) -> State {
+    match *starts {
+        [only] => only,
+        _ => starts[random.below(starts.len() as u32) as usize],
+    }
+}
+
+/// The mean of values over some states.
+pub(crate) fn mean_over(states: &[State], values: &[f64]) -> f64 {
+    states.iter().map(|state| values[state.index()]).sum::<f64>() / states.len() as f64
+}
+
+/// A model of known outcomes: for each state its number of actions, for each action what it may lead to.
+///
+/// # Errors
+/// If the model refuses them.
+pub(crate) fn known_model(
+    n_actions: impl IntoIterator<Item = usize>,
+    outcomes: impl Fn(State, Action) -> Vec<Outcome>,
+) -> Result<Model> {
+    let mut model = Model::with_states(n_actions)?;
+    for state in model.states() {
+        for action in (0..model.n_actions(state) as u32).map(Action) {
+            model.set_outcomes(state, action, &outcomes(state, action))?;
+        }
+    }
+    Ok(model)
+}
+
+/// A planner with the optimal values of a model, within `tolerance`.
+pub(crate) fn solved(model: &Model, discount: f64, tolerance: f64) -> Result<ReversedFullBackups> {
+    let settings = Settings { discount, ..Settings::default() }.accurate_to(tolerance);
+    let mut planner = ReversedFullBackups::new(settings)?;
+    planner.grow(model);
+    plan(&mut planner, model, Budget::UNTIL_IDLE);
+    Ok(planner)
 }
 
 /// A draw from the standard normal law (Box & Muller).

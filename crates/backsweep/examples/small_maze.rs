@@ -1,7 +1,8 @@
 //! Learns a small maze and prints its policy as arrows: `cargo run --release -p backsweep --example small_maze`.
 
 use backsweep::episode::{Environment, Step, run_episode};
-use backsweep::{Action, Agent, Budget, EpsilonGreedy, Next, PlannerKind, Random, Settings, State};
+use backsweep::explore::EpsilonGreedy;
+use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State};
 
 const MAZE: [&str; 5] = ["S..#....", ".#.#.##.", ".#...#..", ".####.#.", "......#G"];
 const ARROWS: [(char, i32, i32); 4] = [('↑', 0, -1), ('→', 1, 0), ('↓', 0, 1), ('←', -1, 0)];

@@ -4,12 +4,9 @@ mod snapshot;
 
 use crate::episode::{Environment, Step};
 use crate::explore::acting::Acting;
-use crate::explore::{Exploration, Explore};
-use crate::planner::{Change, Pair, Planner, Values, audit, plan};
-use crate::{
-    Action, Audit, Budget, EpsilonGreedy, Error, Model, Next, Outcome, Planned, PlannerKind, Random, Result,
-    Settings, State, Transition,
-};
+use crate::explore::{EpsilonGreedy, Exploration, Explore};
+use crate::planner::{Audit, Change, Model, Outcome, Pair, Planned, Planner, Values, audit, plan};
+use crate::{Action, Budget, Error, Next, PlannerKind, Random, Result, Settings, State, Transition};
 
 /// A learner: a model of what it saw, a planner that keeps its values, a policy that acts on them.
 ///

@@ -29,13 +29,14 @@ mod posterior;
 mod snapshot;
 mod statistics;
 mod surprise_bonus;
-#[cfg(test)]
-mod tests;
 mod variance_bonus;
 
 pub use crate::forget::Forgetting;
-use crate::planner::MAX_REWARD;
-use crate::{EpsilonGreedy, Error, Model, Optimism, PlannerKind, Result, Settings};
+pub use crate::policy::EpsilonGreedy;
+pub use backsweep_core::Optimism;
+
+use crate::planner::{MAX_REWARD, Model};
+use crate::{Error, PlannerKind, Result, Settings};
 
 /// How an agent explores. Constants are in units of the range of rewards, so that a bonus of 1 is worth the difference
 /// between the best and the worst step.
@@ -91,15 +92,7 @@ pub enum Explore {
 impl Explore {
     /// The name in files and messages.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::EpsilonGreedy { .. } => "epsilon_greedy",
-            Self::Optimism(_) => "optimism",
-            Self::CountBonus { .. } => "count_bonus",
-            Self::VarianceBonus { .. } => "variance_bonus",
-            Self::BayesBonus { .. } => "bayes_bonus",
-            Self::SurpriseBonus { .. } => "surprise_bonus",
-            Self::PosteriorSampling { .. } => "posterior_sampling",
-        }
+        self.parts().0
     }
 
     /// The names of all ways to explore.
@@ -141,16 +134,21 @@ impl Explore {
 
     /// The constants by field name, from which [`named`](Self::named) rebuilds the same way to explore.
     pub fn constants(&self) -> Vec<(&'static str, f64)> {
+        self.parts().1
+    }
+
+    fn parts(&self) -> (&'static str, Vec<(&'static str, f64)>) {
         match *self {
-            Self::EpsilonGreedy { epsilon } => vec![("epsilon", epsilon)],
+            Self::EpsilonGreedy { epsilon } => ("epsilon_greedy", vec![("epsilon", epsilon)]),
             Self::Optimism(Optimism { value, min_visits }) => {
-                vec![("value", value), ("min_visits", f64::from(min_visits))]
+                ("optimism", vec![("value", value), ("min_visits", f64::from(min_visits))])
             }
-            Self::CountBonus { beta } | Self::BayesBonus { beta } => vec![("beta", beta)],
-            Self::VarianceBonus { c, d } => vec![("c", c), ("d", d)],
-            Self::SurpriseBonus { beta, d } => vec![("beta", beta), ("d", d)],
+            Self::CountBonus { beta } => ("count_bonus", vec![("beta", beta)]),
+            Self::BayesBonus { beta } => ("bayes_bonus", vec![("beta", beta)]),
+            Self::VarianceBonus { c, d } => ("variance_bonus", vec![("c", c), ("d", d)]),
+            Self::SurpriseBonus { beta, d } => ("surprise_bonus", vec![("beta", beta), ("d", d)]),
             Self::PosteriorSampling { worlds, prior } => {
-                vec![("worlds", f64::from(worlds)), ("prior", prior)]
+                ("posterior_sampling", vec![("worlds", f64::from(worlds)), ("prior", prior)])
             }
         }
     }
@@ -216,12 +214,8 @@ pub(crate) struct Constants {
     floor: f64,
 }
 
-fn setting(name: &'static str, found: f64, ok: bool, expected: &'static str) -> Result<()> {
-    if ok { Ok(()) } else { Err(Error::Setting { name, found, expected }) }
-}
-
 fn not_below_zero(name: &'static str, found: f64) -> Result<()> {
-    setting(name, found, (0.0..=1e100).contains(&found), "a finite number, 0 or more")
+    Error::ensure((0.0..=1e100).contains(&found), name, found, "a finite number, 0 or more")
 }
 
 fn missing_range(needed_by: &'static str) -> Error {
@@ -274,28 +268,25 @@ impl Exploration {
                 not_below_zero("d", d)?;
             }
             Explore::PosteriorSampling { worlds, prior } => {
-                setting("worlds", f64::from(worlds), (1..=1024).contains(&worlds), "from 1 to 1024")?;
-                setting("prior", prior, (0.0..=1e9).contains(&prior), "a number from 0 to 1e9")?;
+                let n_worlds = f64::from(worlds);
+                Error::ensure((1..=1024).contains(&worlds), "worlds", n_worlds, "from 1 to 1024")?;
+                Error::ensure((0.0..=1e9).contains(&prior), "prior", prior, "a number from 0 to 1e9")?;
             }
         }
         not_below_zero("age_bonus", self.age_bonus)?;
-        match self.forgetting {
-            Forgetting::Never => {}
+        let (name_of_amount, amount, is_right, expected) = match self.forgetting {
+            Forgetting::Never => ("", 0.0, true, ""),
             Forgetting::PerVisit(rate) => {
-                setting("per_visit", rate, rate > 1e-9 && rate <= 1.0, "a number above 1e-9 and at most 1")?;
+                ("per_visit", rate, rate > 1e-9 && rate <= 1.0, "a number above 1e-9 and at most 1")
             }
             Forgetting::HalfLife(steps) => {
-                setting(
-                    "half_life",
-                    steps,
-                    (0.1..=1e15).contains(&steps),
-                    "a number of steps from 0.1 to 1e15",
-                )?;
+                ("half_life", steps, (0.1..=1e15).contains(&steps), "a number of steps from 0.1 to 1e15")
             }
             Forgetting::Window(length) => {
-                setting("window", f64::from(length), length >= 1, "a number of observations, 1 or more")?;
+                ("window", f64::from(length), length >= 1, "a number of observations, 1 or more")
             }
-        }
+        };
+        Error::ensure(is_right, name_of_amount, amount, expected)?;
         if settings.optimism != Optimism::default() {
             let remedy = "omit the optimism, or explore by Optimism";
             return Err(Error::Conflict { first: "the optimism of the settings", second: name, remedy });
@@ -338,9 +329,10 @@ impl Exploration {
             }
             (None, _) => forever(highest + range * self.first_bonus()),
         };
-        setting("start", start, start.abs() <= MAX_REWARD, "a finite number from -1e150 to 1e150")?;
+        let is_start = start.abs() <= MAX_REWARD;
+        Error::ensure(is_start, "start", start, "a finite number from -1e150 to 1e150")?;
         let floor = forever(lowest);
-        setting("reward_range / (1 - discount)", floor, floor.abs() <= MAX_REWARD, "at most 1e150")?;
+        Error::ensure(floor.abs() <= MAX_REWARD, "reward_range / (1 - discount)", floor, "at most 1e150")?;
         Ok(Constants { lowest, range, start, floor })
     }
 }

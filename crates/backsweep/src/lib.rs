@@ -1,6 +1,6 @@
 //! **Backsweep**: planning by prioritized sweeping with small backups.
 //!
-//! An agent that acts in an unknown world keeps counts of what it saw (a [`Model`]) and values of what it expects
+//! An agent that acts in an unknown world keeps counts of what it saw (a [`Model`](planner::Model)) and values of what it expects
 //! ([`Values`](planner::Values)). A *full backup* recomputes a value from all successors; a *small backup* corrects it for one changed
 //! successor, in constant time, exactly, with no step size (van Seijen & Sutton 2013). Prioritized sweeping on small backups
 //! keeps the whole value function near the optimum of the model in about a microsecond per step.
@@ -33,7 +33,7 @@
 //! | write a planner, or plan without an agent | [`planner`] |
 //!
 //! Outside [`save`] there is no input or output, no clock and no global random generator. Each mutable thing
-//! has one writer: the model is written by [`Model::record`], values and queue by their planner.
+//! has one writer: the model is written by [`Model::record`](planner::Model::record), values and queue by their planner.
 
 mod agent;
 mod environment;
@@ -44,31 +44,36 @@ mod forget;
 mod policy;
 pub mod save;
 
-pub use agent::{Agent, MemoryUse};
+pub use agent::Agent;
 pub use backsweep_core::{
-    Action, Audit, Budget, Error, Model, Next, Optimism, Outcome, Planned, PlannerKind, Random, Result,
-    Settings, State, Transition,
+    Action, Budget, Error, Next, PlannerKind, Random, Result, Settings, State, Transition,
 };
-pub use explanation::{ActionExplanation, Explanation};
-pub use policy::EpsilonGreedy;
 
 pub mod planner {
-    //! Everything for authors of planners, and for programs that plan without an agent.
+    //! Everything for authors of planners, and for programs that plan without an agent or read a model.
     //!
     //! | to | use |
     //! |---|---|
+    //! | read what was observed, or state what is known | [`Model`], [`Outcome`] |
     //! | write a planner | [`Planner`]: six methods are enough; [`Values`] has the arithmetic, [`PriorityQueue`] the queue |
     //! | store and restore it | [`Storable`] and a [`PlannerKind`](crate::PlannerKind) of its own |
     //! | add bonuses to rewards | [`Bonuses`] |
     //! | plan without an agent, or read what only one planner has | [`ReversedFullBackups`], [`SmallBackups`], [`plan()`] |
-    //! | see how far it got, and how exact the values are | [`Counters`], [`audit()`] |
+    //! | see how far it got, and how exact the values are | [`Planned`], [`Counters`], [`audit()`] |
 
     pub use backsweep_core::{
-        ArcId, Array, Bonuses, BoxedClone, Change, Counters, Cycle, MAX_REWARD, MAX_VALUE, MIN_WEIGHT,
-        MovedPairs, Pair, PairValue, Planner, Predecessor, PriorityQueue, QueueKind, QueueView,
-        ReversedFullBackups, SmallBackups, Snapshot, Storable, Successor, Sweeping, Values, audit, plan,
-        prefetch_run,
+        ArcId, Array, Audit, Bonuses, BoxedClone, Change, Counters, Cycle, MAX_REWARD, MAX_VALUE, MIN_WEIGHT,
+        Model, MovedPairs, Outcome, Pair, PairValue, Planned, Planner, Predecessor, PriorityQueue, QueueKind,
+        QueueView, ReversedFullBackups, SmallBackups, Snapshot, Storable, Successor, Sweeping, Values, audit,
+        plan, prefetch_run,
     };
+}
+
+pub mod report {
+    //! What an agent tells about itself, for showing it.
+
+    pub use crate::agent::MemoryUse;
+    pub use crate::explanation::{ActionExplanation, Explanation};
 }
 
 /// The Rust example of the project's README runs too.

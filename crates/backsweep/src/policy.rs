@@ -1,7 +1,7 @@
 //! From values to actions.
 
-use crate::planner::{PairValue, Values};
-use crate::{Action, Error, Model, Random, Result, State};
+use crate::planner::{Model, PairValue, Values};
+use crate::{Action, Error, Random, Result, State};
 
 /// Takes the best action or, with probability `epsilon`, a random one, each of the state's actions equally likely, the best
 /// included (Departure 21). Ties are broken at random (Departure 20).
@@ -17,11 +17,8 @@ impl EpsilonGreedy {
     /// # Errors
     /// If `epsilon` is not from 0 to 1.
     pub fn new(epsilon: f64) -> Result<Self> {
-        if (0.0..=1.0).contains(&epsilon) {
-            Ok(Self { epsilon })
-        } else {
-            Err(Error::Setting { name: "epsilon", found: epsilon, expected: "a number from 0 to 1" })
-        }
+        Error::ensure((0.0..=1.0).contains(&epsilon), "epsilon", epsilon, "a number from 0 to 1")?;
+        Ok(Self { epsilon })
     }
 
     /// The probability of a random action.

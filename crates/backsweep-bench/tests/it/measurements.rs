@@ -1,9 +1,8 @@
 //! The measurements measure what they claim to: the same world, the same algorithm, the same values.
 
-use backsweep::planner::{Cycle, QueueKind, audit};
-use backsweep::{
-    Action, Agent, Budget, EpsilonGreedy, Model, Next, PlannerKind, Settings, State, Transition,
-};
+use backsweep::explore::EpsilonGreedy;
+use backsweep::planner::{Cycle, Model, QueueKind, audit};
+use backsweep::{Action, Agent, Budget, Next, PlannerKind, Settings, State, Transition};
 use backsweep_bench::{
     Reference, Version, fixed_point, measure_deadline, observations, parse_duration, rmse,
 };

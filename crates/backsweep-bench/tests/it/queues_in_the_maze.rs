@@ -1,7 +1,8 @@
 //! The approximate queue learns as well as the exact one: scores in the paper's maze, run against run.
 
+use backsweep::explore::Optimism;
 use backsweep::planner::QueueKind;
-use backsweep::{Optimism, PlannerKind, Settings};
+use backsweep::{PlannerKind, Settings};
 use backsweep_lab::control::{Control, Planning};
 use backsweep_lab::setting::Work;
 use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};

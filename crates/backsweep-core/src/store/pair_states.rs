@@ -101,26 +101,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn a_table_takes_over_when_rows_differ() {
-        let mut states = PairStates::default();
-        let mut expected = Vec::new();
-        for (state, n) in [3usize, 3, 3, 0, 2, 3, 1].into_iter().enumerate() {
-            states.push(state as u32, expected.len(), n);
-            expected.extend(std::iter::repeat_n(state as u32, n));
-            for (pair, &state) in expected.iter().enumerate() {
-                assert_eq!(states.of_slot(1 + pair), state);
-            }
-        }
-    }
-
-    #[test]
-    fn a_state_without_actions_may_come_first() {
-        let mut states = PairStates::default();
-        for (state, first_pair, n) in [(0, 0, 0), (1, 0, 2), (2, 2, 2)] {
-            states.push(state, first_pair, n);
-        }
-        assert_eq!((0..4).map(|pair| states.of_slot(1 + pair)).collect::<Vec<_>>(), [1, 1, 2, 2]);
-    }
 }

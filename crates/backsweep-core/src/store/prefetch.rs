@@ -34,21 +34,3 @@ pub fn prefetch_run<T>(items: &[T], first: usize) {
     prefetch(items, first);
     prefetch(items, first.wrapping_add(3));
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{prefetch, prefetch_run};
-
-    #[test]
-    fn any_item_of_any_slice_may_be_prefetched() {
-        let items = vec![1u64, 2, 3];
-        for i in [0, 2, 3, 1000, 1 << 40, usize::MAX / 2, usize::MAX] {
-            prefetch(&items, i);
-            prefetch::<u64>(&[], i);
-            prefetch_run(&items, i);
-            prefetch(&[[0u8; 64]], i);
-            prefetch::<()>(&[], i);
-        }
-        assert_eq!(items, [1, 2, 3]);
-    }
-}

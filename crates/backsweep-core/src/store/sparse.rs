@@ -53,20 +53,3 @@ impl Sparse {
             + self.stretches.iter().flatten().count() * ITEMS_PER_STRETCH * size_of::<f64>()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_is_not_zero_takes_memory() {
-        let mut column = Sparse::default();
-        column.set(1 << 20, 0.0);
-        assert_eq!((column.bytes(), column.get(1 << 20)), (0, 0.0));
-        column.set(700, 2.0);
-        column.rename(700, 3);
-        assert_eq!((column.get(3), column.get(700), column.get(701)), (2.0, 0.0, 0.0));
-        assert_eq!(column.to_vec(5), [0.0, 0.0, 0.0, 2.0, 0.0]);
-        assert!(column.to_vec(3).is_empty());
-    }
-}

@@ -46,32 +46,3 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let b_part = sum - a;
     (sum, (a - (sum - b_part)) + (b - b_part))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Random;
-
-    #[test]
-    fn what_is_taken_back_leaves_nothing() {
-        let sum = Sum::new(1e17).plus(1.0).plus(-1e17);
-        assert_eq!(sum, Sum::new(1.0));
-        let thirds = (0..3).fold(Sum::default(), |sum, _| sum.plus(0.1));
-        assert_eq!((0..3).fold(thirds, |sum, _| sum.plus(-0.1)), Sum::default());
-        assert_eq!(Sum::default().plus_product(0.1, 0.3).plus_product(0.1, -0.3), Sum::default());
-    }
-
-    #[test]
-    fn random_sums_are_undone_in_any_order() {
-        let mut random = Random::from_seed(5);
-        for _ in 0..2000 {
-            let mut terms: Vec<f64> =
-                (0..20).map(|_| (random.unit() - 0.5) * 10f64.powi(random.below(12) as i32)).collect();
-            let mut sum = terms.iter().fold(Sum::default(), |sum, &term| sum.plus(term));
-            while !terms.is_empty() {
-                sum = sum.plus(-terms.swap_remove(random.below(terms.len() as u32) as usize));
-            }
-            assert!(sum.high.abs() < 1e-18, "{sum:?} of sums of up to 1e12");
-        }
-    }
-}

@@ -1,6 +1,6 @@
 //! Sweeping without priorities: states whose successors changed wait in line. Cost of a cycle: O(actions × successors).
-use backsweep::planner::{Change, Counters, Cycle, Pair, Planner, Values};
-use backsweep::{Model, PlannerKind, Result, Settings, State};
+use backsweep::planner::{Change, Counters, Cycle, Model, Pair, Planner, Values};
+use backsweep::{PlannerKind, Result, Settings, State};
 use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]

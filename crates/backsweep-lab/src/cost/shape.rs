@@ -18,8 +18,8 @@
 use super::{MEASURED_FOR, backups_of, clock_cost};
 use crate::setting::RunResult;
 use crate::{Error, Result};
-use backsweep::planner::{Planner, plan};
-use backsweep::{Action, Budget, Model, Next, PlannerKind, Settings, State};
+use backsweep::planner::{Model, Planner, plan};
+use backsweep::{Action, Budget, Next, PlannerKind, Settings, State};
 use backsweep_baselines::{PENG_WILLIAMS, VALUE_ITERATION};
 use std::time::Instant;
 
@@ -109,12 +109,12 @@ impl ModelShape {
     fn set(&self, model: &mut Model, state: State, action: u32, to: Option<State>, extra: f64) -> Result<()> {
         let reward = extra + if action == 0 { 100.0 } else { 0.0 };
         let probability = 1.0 / f64::from(self.successors);
-        let outcomes: Vec<backsweep::Outcome> = (0..self.successors)
+        let outcomes: Vec<backsweep::planner::Outcome> = (0..self.successors)
             .map(|i| match to {
                 Some(to) if i == 0 => to,
                 _ => State(i),
             })
-            .map(|next| backsweep::Outcome { probability, reward, next: Next::Continue(next) })
+            .map(|next| backsweep::planner::Outcome { probability, reward, next: Next::Continue(next) })
             .collect();
         model.set_outcomes(state, Action(action), &outcomes)?;
         Ok(())

@@ -6,8 +6,8 @@ use super::user::file_name;
 use crate::number::number;
 use crate::query;
 use crate::result::{MazeInfo, Results};
-use backsweep::planner::{Planner, ReversedFullBackups, audit, plan};
-use backsweep::{Action, Budget, Model, Settings, State};
+use backsweep::planner::{Model, Planner, ReversedFullBackups, audit, plan};
+use backsweep::{Action, Budget, Settings, State};
 use backsweep_worlds::{CellKind, Maze, MazeTask};
 use std::fmt::Write;
 

@@ -1,8 +1,8 @@
 //! The whole predictor as named arrays: a restored one continues bit for bit.
 
-use super::{Selection, SmallBackupPredictor};
+use super::{PredictorSettings, Selection, SmallBackupPredictor};
 use crate::{LARGEST, MOST_STATES};
-use backsweep_core::{ArcId, Model, Pair, Random, Result, Snapshot};
+use backsweep_core::{ArcId, Model, Pair, Result, Snapshot};
 
 const KIND: &[u8] = b"small_backups";
 /// More iterations per step than this are surely a mistake.
@@ -16,10 +16,11 @@ impl SmallBackupPredictor {
         let mut snapshot = Snapshot::new();
         self.model.store(&mut snapshot);
         snapshot.put("predictor", KIND.to_vec());
-        snapshot.put("predictor.settings", vec![self.discount, self.initial_value]);
-        let selection = SELECTIONS.iter().position(|&selection| selection == self.selection).unwrap_or(0);
-        let counts =
-            [selection, self.iterations, self.next_in_turn, self.refresh.0, self.refresh.1].map(|n| n as u64);
+        snapshot.put("predictor.settings", vec![self.settings.discount, self.settings.initial_value]);
+        let selection =
+            SELECTIONS.iter().position(|&selection| selection == self.settings.selection).unwrap_or(0);
+        let counts = [selection, self.settings.iterations, self.next_in_turn, self.refresh.0, self.refresh.1]
+            .map(|n| n as u64);
         snapshot.put("predictor.counts", counts.to_vec());
         snapshot.put("predictor.random", self.random.state().to_vec());
         snapshot.put("predictor.v", self.v.clone());
@@ -38,14 +39,9 @@ impl SmallBackupPredictor {
         if snapshot.bytes("predictor")? != KIND {
             return Err(wrong("predictor", "it is not a predictor with small backups"));
         }
-        let &[discount, initial_value] = snapshot.f64s("predictor.settings")? else {
-            return Err(wrong("predictor.settings", "expected 2 items"));
-        };
-        let &[selection, iterations, turn, refresh_state, refresh_count] =
-            snapshot.u64s("predictor.counts")?
-        else {
-            return Err(wrong("predictor.counts", "expected 5 items"));
-        };
+        let [discount, initial_value] = snapshot.numbers("predictor.settings")?;
+        let [selection, iterations, turn, refresh_state, refresh_count] =
+            snapshot.counts("predictor.counts")?;
         let model = Model::restore(snapshot)?;
         let (n_states, n_arcs) = (model.n_states(), model.n_arcs());
         if n_states > MOST_STATES as usize || model.n_pairs() != n_states {
@@ -64,10 +60,14 @@ impl SmallBackupPredictor {
         let Some(&selection) = usize::try_from(selection).ok().and_then(|i| SELECTIONS.get(i)) else {
             return Err(wrong("predictor.counts", "the selection is unknown"));
         };
-        let random = snapshot.u64s("predictor.random")?.try_into().ok().and_then(Random::from_state);
-        let mut predictor = Self::new(discount, initial_value, selection, iterations as usize, 0)?;
-        predictor.random =
-            random.ok_or_else(|| wrong("predictor.random", "it is not the state of a generator"))?;
+        let mut predictor = Self::new(PredictorSettings {
+            discount,
+            initial_value,
+            selection,
+            iterations: iterations as usize,
+            seed: 0,
+        })?;
+        predictor.random = snapshot.random("predictor.random")?;
         predictor.v = snapshot.bounded("predictor.v", n_states, LARGEST)?.to_vec();
         predictor.peaks = snapshot.bounded("predictor.peaks", n_states, LARGEST)?.to_vec();
         predictor.u = snapshot.bounded("predictor.u", model.arc_bound(), LARGEST)?.to_vec();

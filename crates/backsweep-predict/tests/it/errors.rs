@@ -1,8 +1,9 @@
 //! Every bad input gives an error with the place, what was found and what is expected in its message; and it leaves the
 //! predictor as it was.
 
+use crate::small_backups;
 use backsweep_core::{Next, State};
-use backsweep_predict::{MOST_STATES, Predictor, Selection, SmallBackupPredictor, StepError, StepSize, Td0};
+use backsweep_predict::{MOST_STATES, Predictor, Selection, StepError, StepSize, Td0};
 use std::fmt::Display;
 
 fn on(state: u32) -> Next {
@@ -22,10 +23,10 @@ fn says(error: &impl Display, words: &[&str]) {
 fn settings_out_of_range() {
     for discount in [-0.1, 1.1, f64::NAN] {
         let words = ["discount", &discount.to_string(), "from 0 to 1"];
-        says(&SmallBackupPredictor::new(discount, 0.0, Selection::Random, 1, 0).unwrap_err(), &words);
+        says(&small_backups(discount, 0.0, Selection::Random, 1, 0).unwrap_err(), &words);
         says(&Td0::new(discount, StepSize::Constant(0.1), 0.0).unwrap_err(), &words);
     }
-    let no_number = SmallBackupPredictor::new(0.9, f64::NAN, Selection::Random, 1, 0).unwrap_err();
+    let no_number = small_backups(0.9, f64::NAN, Selection::Random, 1, 0).unwrap_err();
     says(&no_number, &["initial value", "NaN", "finite"]);
     says(&Td0::new(0.9, StepSize::Constant(1.1), 0.0).unwrap_err(), &["step size", "1.1", "from 0 to 1"]);
     says(&Td0::new(0.9, StepSize::Decaying(-0.1), 0.0).unwrap_err(), &["decay rate", "-0.1"]);
@@ -35,7 +36,7 @@ fn settings_out_of_range() {
 #[test]
 fn refused_steps_change_nothing() {
     let predictors: [Box<dyn Predictor>; 2] = [
-        Box::new(SmallBackupPredictor::new(0.9, 1.0, Selection::Largest, 1, 0).unwrap()),
+        Box::new(small_backups(0.9, 1.0, Selection::Largest, 1, 0).unwrap()),
         Box::new(Td0::new(0.9, StepSize::Constant(0.5), 1.0).unwrap()),
     ];
     for mut predictor in predictors {

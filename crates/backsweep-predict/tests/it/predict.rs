@@ -1,5 +1,6 @@
 //! Algorithm 1: Theorems 3.1 and 3.2 after every step, for all four ways to choose a pair; and TD(0).
 
+use crate::small_backups;
 use backsweep_core::{Array, Next, Random, State};
 use backsweep_predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
 use std::collections::BTreeMap;
@@ -74,8 +75,7 @@ fn theorems_hold_after_every_step() {
         let iterations = random.below(4) as usize;
         let discount = [0.0, 0.5, 0.95, 1.0][random.below(4) as usize];
         let initial_value = [0.0, 10.0, -5.0][random.below(3) as usize];
-        let mut predictor =
-            SmallBackupPredictor::new(discount, initial_value, selection, iterations, seed).unwrap();
+        let mut predictor = small_backups(discount, initial_value, selection, iterations, seed).unwrap();
         let mut plain = Plain {
             discount,
             initial_value,
@@ -192,7 +192,7 @@ fn changed_arc(
 fn each_selection_reaches_the_fixed_point() {
     // Two states in turn, rewards 1 and 0, γ = ½: V(0) = 1 + ½V(1), V(1) = ½V(0), so 4/3 and 2/3.
     for selection in SELECTIONS {
-        let mut predictor = SmallBackupPredictor::new(0.5, 100.0, selection, 4, 0).unwrap();
+        let mut predictor = small_backups(0.5, 100.0, selection, 4, 0).unwrap();
         for _ in 0..200 {
             predictor.observe(State(0), 1.0, Next::Continue(State(1))).unwrap();
             predictor.observe(State(1), 0.0, Next::Continue(State(0))).unwrap();
@@ -206,7 +206,7 @@ fn each_selection_reaches_the_fixed_point() {
 
 #[test]
 fn the_first_visit_overwrites_the_start_value() {
-    let mut predictor = SmallBackupPredictor::new(0.9, 1e12, Selection::MostRecent, 0, 0).unwrap();
+    let mut predictor = small_backups(0.9, 1e12, Selection::MostRecent, 0, 0).unwrap();
     predictor.observe(State(0), -3.0, Next::Terminated).unwrap();
     assert_eq!(predictor.value(State(0)), -3.0);
 }
@@ -216,7 +216,7 @@ fn the_first_visit_overwrites_the_start_value() {
 fn a_huge_start_value_leaves_nothing_behind() {
     for selection in SELECTIONS {
         let mut random = Random::from_seed(1);
-        let mut predictor = SmallBackupPredictor::new(0.9, 1e12, selection, 3, 1).unwrap();
+        let mut predictor = small_backups(0.9, 1e12, selection, 3, 1).unwrap();
         for i in 0..5000 {
             let next = if random.chance(0.1) { Next::Terminated } else { on(random.below(8)) };
             predictor.observe(State(random.below(8)), random.unit() - 0.5, next).unwrap();
@@ -231,7 +231,7 @@ fn a_huge_start_value_leaves_nothing_behind() {
 #[test]
 fn a_start_value_that_was_never_computed_is_taken_out_exactly() {
     for selection in [Selection::RoundRobin, Selection::Random, Selection::Largest] {
-        let mut predictor = SmallBackupPredictor::new(0.9, 1e12, selection, 1, 0).unwrap();
+        let mut predictor = small_backups(0.9, 1e12, selection, 1, 0).unwrap();
         predictor.observe(State(0), 0.3, Next::Continue(State(1))).unwrap();
         predictor.observe(State(1), -1.0, Next::Terminated).unwrap();
         assert!((predictor.value(State(0)) - (0.3 - 0.9)).abs() < 1e-12, "{selection:?}");
@@ -245,7 +245,7 @@ fn prediction_does_not_drift() {
     for selection in [Selection::RoundRobin, Selection::Random, Selection::MostRecent] {
         for initial_value in [0.0, 1e12] {
             let n_steps = 100_000_000 / 500;
-            let mut predictor = SmallBackupPredictor::new(0.99, initial_value, selection, 500, 1).unwrap();
+            let mut predictor = small_backups(0.99, initial_value, selection, 500, 1).unwrap();
             let mut random = Random::from_seed(2);
             for _ in 0..n_steps {
                 let next = if random.chance(0.01) { Next::Terminated } else { on(random.below(10)) };
@@ -309,7 +309,7 @@ fn any_step(random: &mut Random) -> (State, f64, Next) {
 fn a_restored_predictor_continues_bit_for_bit() {
     for selection in SELECTIONS {
         let mut random = Random::from_seed(9);
-        let mut predictor = SmallBackupPredictor::new(0.9, 1.0, selection, 2, 5).unwrap();
+        let mut predictor = small_backups(0.9, 1.0, selection, 2, 5).unwrap();
         let mut restored = predictor.clone();
         for step in 0..500 {
             if step % 37 == 0 {
@@ -328,7 +328,7 @@ fn a_restored_predictor_continues_bit_for_bit() {
 fn a_damaged_predictor_is_refused_or_can_be_used() {
     let mut random = Random::from_seed(3);
     for selection in SELECTIONS {
-        let mut predictor = SmallBackupPredictor::new(0.9, 1.0, selection, 2, 5).unwrap();
+        let mut predictor = small_backups(0.9, 1.0, selection, 2, 5).unwrap();
         for _ in 0..60 {
             let (state, reward, next) = any_step(&mut random);
             predictor.observe(state, reward, next).unwrap();

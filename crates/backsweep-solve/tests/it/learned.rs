@@ -1,6 +1,7 @@
 //! The model that an agent has learned, as an MDP.
 
-use backsweep::{Action, Model, Next, Outcome, State};
+use backsweep::planner::{Model, Outcome};
+use backsweep::{Action, Next, State};
 use backsweep_solve::learned_mdp;
 
 #[test]

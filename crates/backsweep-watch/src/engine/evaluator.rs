@@ -6,7 +6,8 @@
 
 use super::time_to_optimum::WorkDone;
 use crate::error::Result;
-use backsweep::{EpsilonGreedy, Settings};
+use backsweep::Settings;
+use backsweep::explore::EpsilonGreedy;
 use backsweep_worlds::grid_world::{GridWorld, Truth};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};

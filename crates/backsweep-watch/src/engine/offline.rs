@@ -4,7 +4,7 @@ use super::frame::{AgentFrame, Frame};
 use super::watched_agent::WatchedAgent;
 use crate::error::{Error, Result};
 use crate::scene::Scene;
-use backsweep::EpsilonGreedy;
+use backsweep::explore::EpsilonGreedy;
 use backsweep_worlds::grid_world::GridWorld;
 use std::sync::{Arc, OnceLock};
 

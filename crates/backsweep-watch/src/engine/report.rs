@@ -1,8 +1,9 @@
 //! What one update cycle did, what is on the queue, and how a Q is computed: for drawing and for text.
 
 use backsweep::explore::Explore;
-use backsweep::planner::{Pair, Planner};
-use backsweep::{Action, ActionExplanation, Agent, Model, PlannerKind, State};
+use backsweep::planner::{Model, Pair, Planner};
+use backsweep::report::ActionExplanation;
+use backsweep::{Action, Agent, PlannerKind, State};
 use backsweep_worlds::grid_world::MAX_ACTIONS;
 use serde_json::{Value, json};
 

@@ -2,7 +2,9 @@
 
 use crate::common::Running;
 use backsweep::episode::run_episode;
-use backsweep::{Agent, Budget, EpsilonGreedy, Model, PlannerKind, Random, State};
+use backsweep::explore::EpsilonGreedy;
+use backsweep::planner::Model;
+use backsweep::{Agent, Budget, PlannerKind, Random, State};
 use backsweep_watch::engine::ViewerCommand;
 use backsweep_watch::engine::frame::Frame;
 use backsweep_watch::engine::offline::frame_after;

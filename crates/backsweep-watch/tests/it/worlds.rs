@@ -74,7 +74,7 @@ fn every_world_steps_and_is_known_as_its_own_table_says() {
         }
         let best = own.table().values(own.discount, None, 1e-7).unwrap();
         let settings = Scene { discount: own.discount, ..scene }.settings();
-        let greedy = backsweep::EpsilonGreedy::new(0.0).unwrap();
+        let greedy = backsweep::explore::EpsilonGreedy::new(0.0).unwrap();
         let (_, optimum) = world.optimum(&truth, &settings, greedy).unwrap();
         assert!((optimum - own.table().from_starts(&best)).abs() < 1e-5, "{name}: {optimum}");
     }

@@ -1,17 +1,15 @@
 //! The rules of a world: what the page and the engine must know about any grid world.
 
-use crate::{Law, Maze, MazeTask, Result};
+use crate::{COMPASS, Law, Maze, MazeTask, Result};
 use backsweep::episode::{Environment, Step};
-use backsweep::{Action, Model, Next, Outcome, Random, State};
+use backsweep::planner::Model;
+use backsweep::{Action, Next, Random, State};
 use std::fmt::Debug;
 use std::sync::Arc;
 
 /// North, north-east, east and so on, clockwise, as (down, right). Bit k of a cell's best directions is the k-th of them.
 pub const EIGHT_DIRECTIONS: [(isize, isize); 8] =
     [(-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1)];
-/// North, east, south and west.
-const FOUR: [(isize, isize); 4] =
-    [EIGHT_DIRECTIONS[0], EIGHT_DIRECTIONS[2], EIGHT_DIRECTIONS[4], EIGHT_DIRECTIONS[6]];
 /// The reward of a step in a maze, as in the paper.
 const STEP_REWARD: f64 = -1.0;
 const NONE: u32 = u32::MAX;
@@ -76,7 +74,7 @@ pub struct Truth {
 impl Truth {
     /// The mean of values over the states in which episodes begin.
     pub fn mean_over_starts(&self, values: &[f64]) -> f64 {
-        self.starts.iter().map(|state| values[state.index()]).sum::<f64>() / self.starts.len() as f64
+        crate::table::mean_over(&self.starts, values)
     }
 }
 
@@ -119,7 +117,7 @@ impl Rules for MazeRules {
     }
 
     fn directions(&self, _cell: usize) -> &[(isize, isize)] {
-        &FOUR
+        &COMPASS
     }
 
     /// The range includes 0, so that a maze in which all rewards are equal has one too.
@@ -147,7 +145,7 @@ impl Rules for MazeRules {
 
 impl Environment for MazeRules {
     fn n_actions(&self, _state: State) -> usize {
-        FOUR.len()
+        COMPASS.len()
     }
 
     fn start(&self, random: &mut Random) -> State {
@@ -162,19 +160,4 @@ impl Environment for MazeRules {
             _ => step,
         }
     }
-}
-
-/// A model of known outcomes; `outcomes` gives those of each action of a state.
-///
-/// # Errors
-/// If the model refuses them.
-pub fn known_model(n_actions: &[usize], outcomes: impl Fn(State, Action) -> Vec<Outcome>) -> Result<Model> {
-    let mut model = Model::with_states(n_actions.iter().copied())?;
-    for (state, &n) in n_actions.iter().enumerate() {
-        let state = State(state as u32);
-        for action in (0..n as u32).map(Action) {
-            model.set_outcomes(state, action, &outcomes(state, action))?;
-        }
-    }
-    Ok(model)
 }

@@ -1,11 +1,13 @@
 //! Worlds of the exploration suite, by their own rules: slippery lakes, the diagonals of DeepSea, mazes that change by
 //! themselves.
 
-use super::rules::{Rules, Truth, known_model};
+use super::rules::{Rules, Truth};
 use super::split;
+use crate::table::known_model;
 use crate::{Error, Grid, Maze, Phase, Result, World};
 use backsweep::episode::{Environment, Step};
-use backsweep::{Action, Next, Outcome, Random, State};
+use backsweep::planner::Outcome;
+use backsweep::{Action, Next, Random, State};
 use std::sync::Arc;
 
 /// The sizes of families that are in the menu; others can be named.
@@ -175,8 +177,7 @@ impl Rules for SuiteRules {
     fn truth(&self) -> Result<Truth> {
         let table = &self.phase().table;
         let n_states = table.n_states() as u32;
-        let n_actions: Vec<usize> = (0..n_states).map(|s| table.n_actions(State(s))).collect();
-        let model = known_model(&n_actions, |state, action| {
+        let model = known_model((0..n_states).map(|s| table.n_actions(State(s))), |state, action| {
             let outcomes = table.outcomes(state, action).iter();
             outcomes.map(|o| Outcome { next: self.next(state, action, o.next), ..*o }).collect()
         })?;

@@ -4,7 +4,8 @@ use super::mazes::corners;
 use crate::grid::Grid;
 use crate::table::{TabularWorld, end, to};
 use crate::world::{Horizon, Score, World};
-use backsweep::{Outcome, Random};
+use backsweep::Random;
+use backsweep::planner::Outcome;
 
 /// DeepSea of side `n`. Which of the two actions is *right* is drawn for each cell, row by row.
 ///

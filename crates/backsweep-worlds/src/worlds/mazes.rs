@@ -3,7 +3,8 @@
 use crate::grid::{COMPASS, Grid, stepped};
 use crate::table::{TabularWorld, end, to};
 use crate::world::{Horizon, Phase, World};
-use backsweep::{Outcome, State};
+use backsweep::State;
+use backsweep::planner::Outcome;
 
 /// A square of `side` × `side` cells: a move goes as intended with probability .8, otherwise to either side; in the far
 /// corner every action gives 1 and leads back to the start.

@@ -1,6 +1,6 @@
 //! Gymnasium's small text worlds, from their rules; the tests compare them with the package's own tables.
 
-use crate::grid::{Grid, stepped};
+use crate::grid::{COMPASS, Grid, stepped};
 use crate::table::{TabularWorld, end, to};
 use crate::world::{Score, World};
 use backsweep::State;
@@ -55,7 +55,6 @@ pub(super) fn frozen_lake<R: AsRef<str>>(name: &str, title: &str, map: &[R], lim
 
 /// CliffWalking: every step costs 1, the cliff 100 and the way back to the start; the goal ends the episode.
 pub fn cliff_walking() -> World {
-    const DIRECTIONS: [(isize, isize); 4] = crate::grid::COMPASS;
     const START: usize = 36;
     let table = TabularWorld::new(48, |s| {
         let moved = |direction| match stepped((4, 12), s, direction) {
@@ -63,12 +62,12 @@ pub fn cliff_walking() -> World {
             47 => vec![end(1.0, -1.0)],
             next => vec![to(1.0, next, -1.0)],
         };
-        if s >= 37 { Vec::new() } else { DIRECTIONS.map(moved).to_vec() }
+        if s >= 37 { Vec::new() } else { COMPASS.map(moved).to_vec() }
     });
     let text = "............\n............\n............\nSxxxxxxxxxxG\nx = -100\nG = -1\n";
     let table = table.starting_in(vec![State(START as u32)]);
     let world = World::lasting("cliff_walking", "CliffWalking", table, 5_000);
-    World { discount: 0.99, ..world }.with_grid(Grid::of_cells(text, &DIRECTIONS))
+    World { discount: 0.99, ..world }.with_grid(Grid::of_cells(text, &COMPASS))
 }
 
 /// Walls of Taxi: cells with a wall to their right.

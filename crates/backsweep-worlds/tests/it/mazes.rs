@@ -1,8 +1,8 @@
 //! Mazes, outcome laws and circles against independent facts: the paper's panels and exact values.
 
 use backsweep::episode::Environment;
-use backsweep::planner::{Pair, plan};
-use backsweep::{Action, Budget, Model, Next, PlannerKind, Random, Settings, State};
+use backsweep::planner::{Model, Pair, plan};
+use backsweep::{Action, Budget, Next, PlannerKind, Random, Settings, State};
 use backsweep_worlds::circle::{Circle, FIXED_INSTANCE};
 use backsweep_worlds::{Cell, Law, Maze, MazeTask, PAPER_MAZE, evaluate_policy};
 

@@ -2,7 +2,8 @@
 //! solver with guarantees.
 
 use backsweep::episode::Environment;
-use backsweep::{Action, Next, Outcome, Random, State};
+use backsweep::planner::Outcome;
+use backsweep::{Action, Next, Random, State};
 use backsweep_mdp::{Mdp, MdpBuilder, Objective, Rewards};
 use backsweep_solve::Limits;
 use backsweep_worlds::{Horizon, Score, TabularWorld, World, names, world};

@@ -1,10 +1,10 @@
 //! The whole agent as named arrays: a restored one continues bit for bit.
 
 use super::Agent;
-use crate::explore::Exploration;
 use crate::explore::acting::Acting;
-use crate::planner::{QueueKind, Snapshot};
-use crate::{EpsilonGreedy, Error, Model, Optimism, PlannerKind, Result, Settings};
+use crate::explore::{EpsilonGreedy, Exploration, Optimism};
+use crate::planner::{Model, QueueKind, Snapshot};
+use crate::{Error, PlannerKind, Result, Settings};
 
 impl Agent {
     /// The complete state of the agent, for storing.
@@ -49,9 +49,7 @@ impl Agent {
         let text = |name: &str| Ok(String::from_utf8_lossy(snapshot.bytes(name)?).into_owned());
         let kind = PlannerKind::named(&text("agent.planner")?, planners)?;
         let queue: QueueKind = text("agent.queue")?.parse()?;
-        let &[discount, value, min_visits, threshold, epsilon] = snapshot.f64s("agent.settings")? else {
-            return Err(Snapshot::problem("agent.settings", "expected 5 items"));
-        };
+        let [discount, value, min_visits, threshold, epsilon] = snapshot.numbers("agent.settings")?;
         let optimism = Optimism { value, min_visits: min_visits as u32 };
         let mut settings = Settings { discount, optimism, threshold, queue }.check()?;
         let model = Model::restore(snapshot)?;

@@ -5,13 +5,10 @@ use super::posterior::Posterior;
 use super::statistics::Statistics;
 use super::surprise_bonus;
 use super::{Exploration, Explore};
-use crate::explore::Forgetting;
+use crate::explore::{Forgetting, Optimism};
 use crate::forget::window::Window;
-use crate::planner::{Change, MovedPairs, Pair, Planner, plan};
-use crate::{
-    Action, Budget, Error, Model, Next, Optimism, Outcome, Planned, PlannerKind, Result, Settings, State,
-    Transition,
-};
+use crate::planner::{Change, Model, MovedPairs, Outcome, Pair, Planned, Planner, plan};
+use crate::{Action, Budget, Error, Next, PlannerKind, Result, Settings, State, Transition};
 
 /// What an exploring agent keeps besides its model and its recommending planner.
 ///

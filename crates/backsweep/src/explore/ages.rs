@@ -1,8 +1,8 @@
 //! How long ago each pair was tried, and when its bonus is next due: at an age of 8 steps, and whenever the age has grown by
 //! a quarter. Ages differ from pair to pair, since a step tries only one, so at most about 4 ln(pairs) are due per step.
 
-use crate::planner::{MovedPairs, Pair, Snapshot};
-use crate::{Model, Result};
+use crate::Result;
+use crate::planner::{Model, MovedPairs, Pair, Snapshot};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -24,7 +24,7 @@ pub(super) fn normal(random: &mut Random) -> f64 {
 /// From the gamma distribution of this shape, 0 or more, and scale 1 (Marsaglia & Tsang 2000). A sum of n exponential draws
 /// has shape n, and gamma draws divided by their sum are a draw from the Dirichlet distribution of their shapes.
 pub(super) fn gamma(random: &mut Random, shape: f64) -> f64 {
-    if shape.is_nan() || shape <= 0.0 {
+    if shape <= 0.0 {
         return 0.0;
     }
     if shape < 1.0 {

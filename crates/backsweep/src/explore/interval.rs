@@ -8,9 +8,9 @@
 //! pair has the smallest or the largest possible value.
 
 use super::Exploration;
-use crate::explore::Forgetting;
-use crate::planner::{Pair, Planner, plan};
-use crate::{Budget, Error, Model, Optimism, Result, Settings};
+use crate::explore::{Forgetting, Optimism};
+use crate::planner::{Model, Pair, Planner, plan};
+use crate::{Budget, Error, Result, Settings};
 use backsweep_core::{Bonuses, ReversedFullBackups};
 
 /// How close the computed values are to the exact ends of the intervals, relative to the largest possible value.
@@ -19,12 +19,8 @@ const TOLERANCE: f64 = 1e-6;
 impl Exploration {
     /// For each state an interval that contains its true optimal value, all of them at once with this probability.
     pub(crate) fn intervals(&self, model: &Model, discount: f64, confidence: f64) -> Result<Vec<(f64, f64)>> {
-        super::setting(
-            "confidence",
-            confidence,
-            confidence > 0.0 && confidence < 1.0,
-            "a number above 0 and below 1",
-        )?;
+        let is_probability = confidence > 0.0 && confidence < 1.0;
+        Error::ensure(is_probability, "confidence", confidence, "a number above 0 and below 1")?;
         let Some((lowest, highest)) = self.reward_range else {
             return Err(super::missing_range("an interval for the true values"));
         };
@@ -32,7 +28,8 @@ impl Exploration {
             let by = "an interval for the true values needs a world that does not change";
             return Err(Error::RuledOut { by, expected: "an agent that does not forget" });
         }
-        super::setting("discount", discount, discount < 1.0, "below 1, for an interval for the true values")?;
+        let expected = "below 1, for an interval for the true values";
+        Error::ensure(discount < 1.0, "discount", discount, expected)?;
         // An episode may end, and what follows is worth 0.
         let (least, most) = (lowest.min(0.0) / (1.0 - discount), highest.max(0.0) / (1.0 - discount));
         let width = highest - lowest + discount * (most - least);

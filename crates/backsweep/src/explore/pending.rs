@@ -1,7 +1,7 @@
 //! Pairs that the recommending planner has yet to absorb: only one mark per observation until a recommendation is requested.
 
-use crate::planner::{MovedPairs, Pair, Planner, Snapshot};
-use crate::{Error, Model, Result};
+use crate::planner::{Model, MovedPairs, Pair, Planner, Snapshot};
+use crate::{Error, Result};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pending {

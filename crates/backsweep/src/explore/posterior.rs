@@ -22,8 +22,8 @@ use super::acting::planner_bytes;
 use super::draws::{exponential, gamma, normal};
 use super::statistics::Statistics;
 use crate::forget::fading::LARGE;
-use crate::planner::{Change, Pair, Planner, Snapshot, plan};
-use crate::{Action, Budget, Model, Outcome, PlannerKind, Random, Result, Settings, State, Transition};
+use crate::planner::{Change, Model, Outcome, Pair, Planner, Snapshot, plan};
+use crate::{Action, Budget, PlannerKind, Random, Result, Settings, State, Transition};
 
 /// The credit per observation towards redrawing a world, in arcs and pairs.
 const CREDIT: u64 = 4;
@@ -84,7 +84,7 @@ impl Posterior {
         &self.worlds[self.active]
     }
 
-    pub fn plan(&mut self, budget: Budget<'_>) -> crate::Planned {
+    pub fn plan(&mut self, budget: Budget<'_>) -> crate::planner::Planned {
         let DrawnWorld { model, planner } = &mut self.worlds[self.active];
         plan(&mut **planner, model, budget)
     }
@@ -238,13 +238,6 @@ impl Posterior {
         self.worlds.iter().map(|world| world.model.bytes() + planner_bytes(&*world.planner)).sum()
     }
 
-    /// The weights of a pair in each world: those of its successors, and of what ended.
-    #[cfg(test)]
-    pub fn weights(&self, pair: Pair) -> Vec<(Vec<f64>, f64)> {
-        let weights = |m: &Model| (m.successors(pair).map(|n| n.weight).collect(), m.ended_weight(pair));
-        self.worlds.iter().map(|world| weights(&world.model)).collect()
-    }
-
     pub fn store(&self, snapshot: &mut Snapshot) {
         snapshot.put("explore.random", self.random.state().to_vec());
         let flags = [self.active as u64, self.steps, self.last_steps, self.is_episodic.into(), self.credit];
@@ -266,13 +259,8 @@ impl Posterior {
         settings: Settings,
         snapshot: &Snapshot,
     ) -> Result<Self> {
-        let random: Option<[u64; 4]> = snapshot.u64s("explore.random")?.try_into().ok();
-        self.random = random
-            .and_then(Random::from_state)
-            .ok_or_else(|| Snapshot::problem("explore.random", "it is not the state of a generator"))?;
-        let &[active, steps, last_steps, is_episodic, credit] = snapshot.u64s("explore.epoch")? else {
-            return Err(Snapshot::problem("explore.epoch", "expected 5 items"));
-        };
+        self.random = snapshot.random("explore.random")?;
+        let [active, steps, last_steps, is_episodic, credit] = snapshot.counts("explore.epoch")?;
         if active >= self.worlds.len() as u64 || steps > u64::MAX / 2 || credit > u64::MAX / 2 {
             return Err(Snapshot::problem("explore.epoch", "a number is out of range"));
         }

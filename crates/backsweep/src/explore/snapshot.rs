@@ -3,10 +3,10 @@
 use super::acting::{Acting, ActingValues};
 use super::pending::Pending;
 use super::{Exploration, Explore};
-use crate::explore::Forgetting;
+use crate::explore::{Forgetting, Optimism};
 use crate::forget::window::Window;
-use crate::planner::{Planner, Snapshot};
-use crate::{Model, Optimism, PlannerKind, Result, Settings};
+use crate::planner::{Model, Planner, Snapshot};
+use crate::{PlannerKind, Result, Settings};
 
 impl Exploration {
     fn store(&self, snapshot: &mut Snapshot) {
@@ -32,9 +32,7 @@ impl Exploration {
     }
 
     fn restore(snapshot: &Snapshot) -> Result<Self> {
-        let &[a, b, age_bonus, amount] = snapshot.f64s("explore.settings")? else {
-            return Err(Snapshot::problem("explore.settings", "expected 4 items"));
-        };
+        let [a, b, age_bonus, amount] = snapshot.numbers("explore.settings")?;
         let unknown = |name: &str| Snapshot::problem(name, "this version does not know it");
         let kind = std::str::from_utf8(snapshot.bytes("explore.kind")?).unwrap_or_default();
         let mut constants = [a, b].into_iter();

@@ -6,8 +6,8 @@ use super::surprise_bonus::Surprise;
 use super::{Constants, Exploration, Explore, bayes_bonus, count_bonus, variance_bonus};
 use crate::explore::Forgetting;
 use crate::forget::fading::Fading;
-use crate::planner::{Change, MAX_REWARD, MovedPairs, Pair, Planner, Snapshot};
-use crate::{Model, Result, Transition};
+use crate::planner::{Change, MAX_REWARD, Model, MovedPairs, Pair, Planner, Snapshot};
+use crate::{Result, Transition};
 
 #[derive(Clone, Debug)]
 pub(super) struct Statistics {

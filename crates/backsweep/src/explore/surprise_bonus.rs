@@ -12,8 +12,8 @@
 //! s and m change with every step, so the bonuses of some pairs are updated in turn, besides that of the visited
 //! pair: O(1) per step.
 
-use crate::planner::{Change, Pair, Snapshot};
-use crate::{Model, Result};
+use crate::Result;
+use crate::planner::{Change, Model, Pair, Snapshot};
 
 /// The unit of mean visits in which time is measured.
 const SETTLED: f64 = 20.0;

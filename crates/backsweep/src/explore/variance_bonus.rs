@@ -5,8 +5,7 @@
 //! Cost: O(successors) per visit. Successors' values may change between two visits while the bonus stays: it is the one
 //! computed at the pair's last visit.
 
-use crate::Model;
-use crate::planner::{Pair, Planner};
+use crate::planner::{Model, Pair, Planner};
 
 /// The bonus after `n` visits.
 #[inline]

@@ -3,8 +3,8 @@
 //! is exact.
 
 use super::Forgetting;
-use crate::planner::{MovedPairs, Pair, Snapshot};
-use crate::{Model, Result};
+use crate::Result;
+use crate::planner::{Model, MovedPairs, Pair, Snapshot};
 
 /// A row is scaled down when a new observation would weigh more than this: far below the 2⁵³ that a row may weigh.
 pub(crate) const LARGE: f64 = (1u64 << 20) as f64;

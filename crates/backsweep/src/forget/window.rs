@@ -1,7 +1,7 @@
 //! A window: only the last observations count; the oldest is taken back when a new one arrives.
 
-use crate::planner::Snapshot;
-use crate::{Action, Model, Next, Result, State, Transition};
+use crate::planner::{Model, Snapshot};
+use crate::{Action, Next, Result, State, Transition};
 use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]

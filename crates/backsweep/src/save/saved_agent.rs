@@ -1,4 +1,4 @@
-//! The whole learner: agent, random generator and names.
+//! The whole saved agent: agent, random generator and names.
 
 use super::{Error, Name, Result, decode, decode_names, encode, encode_names, load, save};
 use crate::planner::{Array, Snapshot};
@@ -38,12 +38,12 @@ pub struct SavedAgent {
 const DEFAULT_ROW: u32 = u32::MAX;
 
 impl SavedAgent {
-    /// A learner without names.
+    /// An agent without names.
     pub fn new(agent: Agent, random: Random) -> Self {
         Self { agent, random, names: None }
     }
 
-    /// The learner as named arrays.
+    /// The agent as named arrays.
     ///
     /// # Errors
     /// If a name cannot be stored.
@@ -56,7 +56,7 @@ impl SavedAgent {
         Ok(snapshot)
     }
 
-    /// The learner that was stored, if its planner is one of the core's.
+    /// The agent that was stored, if its planner is one of the core's.
     ///
     /// # Errors
     /// If the arrays do not describe one.
@@ -70,10 +70,7 @@ impl SavedAgent {
     /// As for `restore`; a planner of another kind is refused by its name.
     pub fn restore_among(snapshot: &Snapshot, planners: &[PlannerKind]) -> Result<Self> {
         let agent = Agent::restore_among(snapshot, planners)?;
-        let state = snapshot.u64s("random")?.try_into().ok();
-        let random = state
-            .and_then(Random::from_state)
-            .ok_or_else(|| Error::damaged("section 'random'", "it is not the state of a generator"))?;
+        let random = snapshot.random("random")?;
         let names = match snapshot.get("names.states") {
             None => None,
             Some(_) => Some(AgentNames::restore(&agent, snapshot)?),
@@ -81,12 +78,12 @@ impl SavedAgent {
         Ok(Self { agent, random, names })
     }
 
-    /// The learner as the bytes of a file.
+    /// The agent as the bytes of a file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         Ok(encode(&self.store()?))
     }
 
-    /// The learner in the bytes of a file, if its planner is one of the core's.
+    /// The agent in the bytes of a file, if its planner is one of the core's.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Self::from_bytes_among(bytes, &PlannerKind::SWEEPING)
     }
@@ -96,12 +93,12 @@ impl SavedAgent {
         Self::restore_among(&decode(bytes)?, planners)
     }
 
-    /// Writes the learner to a file; see [`save`].
+    /// Writes the agent to a file; see [`save`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         save(path, &self.store()?)
     }
 
-    /// Reads a learner from a file, if its planner is one of the core's; see [`load`].
+    /// Reads an agent from a file, if its planner is one of the core's; see [`load`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         Self::load_among(path, &PlannerKind::SWEEPING)
     }

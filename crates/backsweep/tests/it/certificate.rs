@@ -3,8 +3,9 @@
 
 use crate::common;
 use crate::common::{Book, solve_linear};
-use backsweep::planner::QueueKind;
-use backsweep::{Action, Agent, Budget, Next, Optimism, Outcome, PlannerKind, Random, Settings, State};
+use backsweep::explore::Optimism;
+use backsweep::planner::{Outcome, QueueKind};
+use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State};
 use std::cell::Cell;
 
 /// A random model: some pairs learned, some given, some never tried.

@@ -2,8 +2,9 @@
 //! values agree with the stored answers and with policy iteration on the same model to 1e-9.
 
 use crate::common::{Book, Problem, QUEUES, on, problem, problems, solve, values, worst};
-use backsweep::planner::QueueKind;
-use backsweep::{Agent, Budget, Next, Optimism, Outcome, PlannerKind, Random, Settings, State};
+use backsweep::explore::Optimism;
+use backsweep::planner::{Outcome, QueueKind};
+use backsweep::{Agent, Budget, Next, PlannerKind, Random, Settings, State};
 
 /// Every planner with every queue.
 fn planners() -> impl Iterator<Item = (PlannerKind, QueueKind)> {

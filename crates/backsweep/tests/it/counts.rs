@@ -1,9 +1,7 @@
 //! Many transitions at once: the same model as adding them one by one, in any order, and taken back without a trace.
 
-use backsweep::planner::Snapshot;
-use backsweep::{
-    Action, Agent, Budget, Error, Model, Next, PlannerKind, Random, Settings, State, Transition,
-};
+use backsweep::planner::{Model, Snapshot};
+use backsweep::{Action, Agent, Budget, Error, Next, PlannerKind, Random, Settings, State, Transition};
 
 const N_STATES: u32 = 12;
 const N_ACTIONS: u32 = 3;

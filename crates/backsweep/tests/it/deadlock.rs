@@ -4,7 +4,8 @@
 
 use crate::common::{QUEUES, on, step};
 use backsweep::episode::{Environment, EpisodeEnd, Step, run_episode};
-use backsweep::{Action, Agent, Budget, EpsilonGreedy, Next, Optimism, Random, Settings, State};
+use backsweep::explore::{EpsilonGreedy, Optimism};
+use backsweep::{Action, Agent, Budget, Next, Random, Settings, State};
 
 /// A grid of SIDE × SIDE cells, four moves, −1 per step, from one corner to the other.
 struct Grid;

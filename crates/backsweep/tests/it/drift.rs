@@ -2,8 +2,9 @@
 //! defining relation to 1e-10.
 
 use crate::common::{on, step};
-use backsweep::planner::{Planner, QueueKind, audit};
-use backsweep::{Model, Next, Optimism, PlannerKind, Random, Settings, State};
+use backsweep::explore::Optimism;
+use backsweep::planner::{Model, Planner, QueueKind, audit};
+use backsweep::{Next, PlannerKind, Random, Settings, State};
 
 const N_BACKUPS: u64 = 100_000_000;
 

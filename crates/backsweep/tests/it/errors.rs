@@ -2,10 +2,9 @@
 //! leaves model and planner as they were.
 
 use crate::common::{QUEUES, on, step};
-use backsweep::planner::{Pair, QueueKind, Snapshot};
-use backsweep::{
-    Action, Agent, EpsilonGreedy, Error, Model, Next, Optimism, Outcome, PlannerKind, Random, Settings, State,
-};
+use backsweep::explore::{EpsilonGreedy, Optimism};
+use backsweep::planner::{Model, Outcome, Pair, QueueKind, Snapshot};
+use backsweep::{Action, Agent, Error, Next, PlannerKind, Random, Settings, State};
 
 #[track_caller]
 fn says(error: &Error, words: &[&str]) {

@@ -4,10 +4,8 @@
 //! numbers, even where the weights of a row sum to more than the row's weight.
 
 use crate::common;
-use backsweep::planner::Pair;
-use backsweep::{
-    Action, Agent, Audit, Budget, Model, Next, Outcome, PlannerKind, Random, Settings, State, Transition,
-};
+use backsweep::planner::{Audit, Model, Outcome, Pair};
+use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State, Transition};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive, Zero};

@@ -3,12 +3,9 @@
 
 use crate::common;
 use crate::common::{Book, Row};
-use backsweep::explore::{Exploration, Explore, Forgetting};
-use backsweep::planner::{Array, Pair, Snapshot};
-use backsweep::{
-    Action, Agent, Budget, EpsilonGreedy, Model, Next, Optimism, Outcome, PlannerKind, Random, Settings,
-    State, Transition,
-};
+use backsweep::explore::{EpsilonGreedy, Exploration, Explore, Forgetting, Optimism};
+use backsweep::planner::{Array, Model, Outcome, Pair, Snapshot};
+use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State, Transition};
 
 const RANGE: (f64, f64) = (-3.0, 3.0);
 const GAMMA: f64 = 0.9;

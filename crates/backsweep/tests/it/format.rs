@@ -4,7 +4,7 @@ use crate::common::ring;
 use backsweep::planner::{Array, QueueKind, Snapshot};
 use backsweep::save::{Error, SavedAgent, VERSION, decode, encode};
 use backsweep::{Next, PlannerKind, Random, State};
-use backsweep_predict::{Predictor, Selection, SmallBackupPredictor, StepSize, Td0};
+use backsweep_predict::{Predictor, PredictorSettings, Selection, SmallBackupPredictor, StepSize, Td0};
 
 fn small_file() -> Vec<u8> {
     ring::learner(PlannerKind::REVERSED_FULL_BACKUPS, QueueKind::Exact, 3, 20).to_bytes().unwrap()
@@ -135,7 +135,9 @@ fn predictors_come_back_and_wrong_ones_never_panic() {
         })
     };
     for selection in [Selection::MostRecent, Selection::RoundRobin, Selection::Random, Selection::Largest] {
-        let mut predictor = SmallBackupPredictor::new(0.9, 0.5, selection, 2, 3).unwrap();
+        let settings =
+            PredictorSettings { discount: 0.9, initial_value: 0.5, selection, iterations: 2, seed: 3 };
+        let mut predictor = SmallBackupPredictor::new(settings).unwrap();
         for (state, reward, next) in steps(1).take(60) {
             predictor.observe(state, reward, next).unwrap();
         }

@@ -4,10 +4,9 @@
 
 use crate::common;
 use crate::common::{Book, QUEUES, Row, solve, values, worst};
-use backsweep::planner::QueueKind;
-use backsweep::{
-    Action, Agent, Budget, Next, Optimism, Outcome, PlannerKind, Random, Settings, State, Transition,
-};
+use backsweep::explore::Optimism;
+use backsweep::planner::{Outcome, QueueKind};
+use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State, Transition};
 
 struct History {
     random: Random,

@@ -4,7 +4,8 @@
 use crate::common;
 use crate::common::Book;
 use backsweep::explore::{Exploration, Explore, Forgetting};
-use backsweep::{Action, Agent, Budget, Next, Outcome, Random, Settings, State};
+use backsweep::planner::Outcome;
+use backsweep::{Action, Agent, Budget, Next, Random, Settings, State};
 
 /// An exploring agent is judged by what it recommends, after absorbing what it has not absorbed yet.
 #[test]

@@ -3,9 +3,8 @@
 use crate::common;
 use crate::common::{on, problem, solve, step, values, worst};
 use backsweep::episode::{Environment, EpisodeEnd, Step, run_episode};
-use backsweep::{
-    Action, Agent, Budget, EpsilonGreedy, Error, Next, PlannerKind, Random, Settings, State, Transition,
-};
+use backsweep::explore::EpsilonGreedy;
+use backsweep::{Action, Agent, Budget, Error, Next, PlannerKind, Random, Settings, State, Transition};
 use std::cell::Cell;
 
 fn solved_gridworld(planner: PlannerKind) -> (Agent, Vec<f64>) {

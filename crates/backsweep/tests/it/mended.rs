@@ -2,8 +2,8 @@
 
 use crate::common;
 use crate::common::{QUEUES, on, step};
-use backsweep::planner::audit;
-use backsweep::{Action, Agent, Budget, Model, Next, Outcome, PlannerKind, Random, Settings, State};
+use backsweep::planner::{Model, Outcome, audit};
+use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State};
 use std::cell::Cell;
 
 fn certain(reward: f64, next: Next) -> [Outcome; 1] {

@@ -3,11 +3,12 @@
 
 use crate::common;
 use crate::common::Book;
-use backsweep::explore::{Exploration, Explore};
+use backsweep::explore::{EpsilonGreedy, Exploration, Explore};
 use backsweep::planner::{
-    Change, Counters, Cycle, MAX_VALUE, Pair, Planner, PriorityQueue, QueueKind, Snapshot, Storable, Values,
+    Change, Counters, Cycle, MAX_VALUE, Model, Pair, Planner, PriorityQueue, QueueKind, Snapshot, Storable,
+    Values,
 };
-use backsweep::{Action, Agent, Budget, EpsilonGreedy, Model, PlannerKind, Random, Result, Settings, State};
+use backsweep::{Action, Agent, Budget, PlannerKind, Random, Result, Settings, State};
 
 #[derive(Clone, Debug)]
 struct Plain {

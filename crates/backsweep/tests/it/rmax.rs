@@ -1,7 +1,9 @@
 //! R-max: the model of a pair is frozen at its m-th visit and used from then on, optimistic before.
 
 use crate::common::{Book, QUEUES, on, solve, step, values, worst};
-use backsweep::{Agent, Budget, EpsilonGreedy, Model, Next, Optimism, PlannerKind, Random, Settings, State};
+use backsweep::explore::{EpsilonGreedy, Optimism};
+use backsweep::planner::Model;
+use backsweep::{Agent, Budget, Next, PlannerKind, Random, Settings, State};
 
 const M: u32 = 6;
 

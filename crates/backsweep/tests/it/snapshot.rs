@@ -3,11 +3,9 @@
 
 use crate::common;
 use crate::common::{QUEUES, act};
-use backsweep::planner::{Array, Cycle, Planner, QueueKind, Snapshot};
-use backsweep::{
-    Action, Agent, Budget, EpsilonGreedy, Model, Next, Optimism, Outcome, PlannerKind, Random, Settings,
-    State,
-};
+use backsweep::explore::{EpsilonGreedy, Optimism};
+use backsweep::planner::{Array, Cycle, Model, Outcome, Planner, QueueKind, Snapshot};
+use backsweep::{Action, Agent, Budget, Next, PlannerKind, Random, Settings, State};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,8 +1,8 @@
 //! Planning ends even if the threshold demands the last bit: the rounding of running sums must not keep values
 //! changing forever.
 
-use backsweep::planner::{QueueKind, audit, plan};
-use backsweep::{Action, Budget, Model, Next, Outcome, Random, Settings, State};
+use backsweep::planner::{Model, Outcome, QueueKind, audit, plan};
+use backsweep::{Action, Budget, Next, Random, Settings, State};
 
 /// A small random model without ends, with rewards of very different size.
 fn random_model(random: &mut Random) -> Model {

@@ -12,8 +12,11 @@
 
 use crate::common;
 use crate::common::Book;
-use backsweep::planner::{Cycle, Planner, QueueKind, ReversedFullBackups, SmallBackups, audit};
-use backsweep::{Action, Agent, Model, Next, Optimism, Outcome, Random, Settings, State, Transition};
+use backsweep::explore::Optimism;
+use backsweep::planner::{
+    Cycle, Model, Outcome, Planner, QueueKind, ReversedFullBackups, SmallBackups, audit,
+};
+use backsweep::{Action, Agent, Next, Random, Settings, State, Transition};
 use std::collections::BTreeMap;
 
 /// U of each arc seen: (state, action, next state) → the value on which Q(state, action) is built.

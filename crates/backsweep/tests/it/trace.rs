@@ -5,8 +5,8 @@
 //! sums of powers of two (except in the last line of the first trace), so `==` is intended.
 
 use crate::common::{on, step};
-use backsweep::planner::{Cycle, Planner, ReversedFullBackups, SmallBackups};
-use backsweep::{Model, Next, Settings, State};
+use backsweep::planner::{Cycle, Model, Planner, ReversedFullBackups, SmallBackups};
+use backsweep::{Next, Settings, State};
 
 const A: u32 = 0;
 const B: u32 = 1;

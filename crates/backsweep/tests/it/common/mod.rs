@@ -3,8 +3,8 @@
 
 pub mod ring;
 
-use backsweep::planner::{QueueKind, Snapshot, plan};
-use backsweep::{Action, Agent, Audit, Budget, Next, Outcome, Random, Settings, State, Transition};
+use backsweep::planner::{Audit, Outcome, QueueKind, Snapshot, plan};
+use backsweep::{Action, Agent, Budget, Next, Random, Settings, State, Transition};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,10 +1,9 @@
 //! A small world to learn in: a ring of states, forwards or backwards, with a random end.
 
+use backsweep::explore::{EpsilonGreedy, Optimism};
 use backsweep::planner::QueueKind;
 use backsweep::save::{AgentNames, Name, SavedAgent};
-use backsweep::{
-    Agent, Budget, EpsilonGreedy, Next, Optimism, PlannerKind, Random, Settings, State, Transition,
-};
+use backsweep::{Agent, Budget, Next, PlannerKind, Random, Settings, State, Transition};
 use std::cell::Cell;
 
 /// A learner with every kind of name.

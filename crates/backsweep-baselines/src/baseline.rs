@@ -173,10 +173,19 @@ impl<M: Method> Planner for Baseline<M> {
     }
 
     fn refresh(&mut self, model: &Model, pair: Pair) {
+        self.refresh_all(model, &[pair]);
+    }
+
+    /// All copies first: a backup reads those of other pairs.
+    fn refresh_all(&mut self, model: &Model, pairs: &[Pair]) {
         self.follow_model(model, None);
-        self.successors.copy(model, pair);
-        self.values.rescale(model, pair);
-        M::refresh(self, model, pair);
+        for &pair in pairs {
+            self.successors.copy(model, pair);
+            self.values.rescale(model, pair);
+        }
+        for &pair in pairs {
+            M::refresh(self, model, pair);
+        }
     }
 
     fn update_cycle(&mut self, model: &Model, _limit: usize) -> Cycle {

@@ -18,7 +18,7 @@ mod snapshot;
 
 pub use record::{Change, MAX_REWARD, MIN_WEIGHT};
 
-use crate::store::{Arcs, InList, NONE, OutList, PairStates, Sparse};
+use crate::store::{Arcs, InList, NONE, OutList, PairStates, Sparse, Sum};
 use crate::{Action, ArcId, Error, Pair, Result, State};
 
 #[derive(Clone, Copy, Debug)]
@@ -143,12 +143,12 @@ pub struct Model {
     pairs: Vec<PairRecord>,
     pair_states: PairStates,
     arcs: Arcs,
-    /// The weight of each pair that ended, and what that rounded away.
-    ended: [Sparse; 2],
-    /// What the weight of each pair rounded away: nothing for counts.
-    weight_low: Sparse,
-    /// What the reward sum of each pair rounded away: nothing for whole numbers.
-    reward_low: Sparse,
+    /// The weight of each pair that ended.
+    ended: Sparse<Sum>,
+    /// The [rest](Sum::rest) of each pair's weight: nothing for counts.
+    weight_rest: Sparse<[f64; 2]>,
+    /// The rest of each pair's reward sum: nothing for whole numbers.
+    reward_rest: Sparse<[f64; 2]>,
     /// A pair is recorded up to this weight and then frozen (R-max).
     freeze_at: Option<u32>,
 }
@@ -222,9 +222,7 @@ impl Model {
     /// O(arcs of the state's pairs). The ids left behind are not reused.
     pub fn add_action(&mut self, state: State) -> Result<Option<MovedPairs>> {
         let record = *self.state_record(state)?;
-        if self.pairs.len() + record.n_actions as usize + 1 >= (u32::MAX - 1) as usize {
-            return Err(Error::Full { what: "state-action pairs", limit: u64::from(u32::MAX - 1) });
-        }
+        self.check_room(0, record.n_actions as usize + 1)?;
         let mut moved = None;
         let end = record.first_pair + record.n_actions;
         if end as usize == self.pairs.len() {
@@ -241,9 +239,9 @@ impl Model {
                 let from = (record.first_pair + i) as usize;
                 let pair = std::mem::replace(&mut self.pairs[from], PairRecord::NEW);
                 self.arcs.rename_pair(Pair(from as u32), Pair(to + i), pair.out());
-                for column in self.ended.iter_mut().chain([&mut self.weight_low, &mut self.reward_low]) {
-                    column.rename(from, (to + i) as usize);
-                }
+                self.ended.rename(from, (to + i) as usize);
+                self.weight_rest.rename(from, (to + i) as usize);
+                self.reward_rest.rename(from, (to + i) as usize);
                 self.pairs.push(pair);
             }
             self.states[state.index()].first_pair = to;
@@ -323,7 +321,7 @@ impl Model {
     /// The part of the pair's weight that ended: how often a step terminated, or the probability
     /// that it does.
     pub fn ended_weight(&self, pair: Pair) -> f64 {
-        self.ended(pair).high
+        self.ended.get(pair.index()).high
     }
 
     /// Whether the pair was given by its probabilities and not learned.

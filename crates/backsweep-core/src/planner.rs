@@ -48,6 +48,9 @@ pub struct Counters {
     pub refreshes: u64,
 }
 
+/// No run counts that far. Stored counts are at most this, so that those that are read can grow.
+const MAX_COUNT: u64 = 1 << 62;
+
 impl Counters {
     /// Small and full backups together.
     pub fn backups(&self) -> u64 {
@@ -57,7 +60,8 @@ impl Counters {
     /// Stores the counts.
     pub fn store(&self, snapshot: &mut Snapshot) {
         let Self { cycles, small_backups, full_backups, idle_pops, refreshes } = *self;
-        snapshot.put("counters", vec![cycles, small_backups, full_backups, idle_pops, refreshes]);
+        let counts = [cycles, small_backups, full_backups, idle_pops, refreshes];
+        snapshot.put("counters", counts.map(|n| n.min(MAX_COUNT)).to_vec());
     }
 
     /// The [stored](Self::store) counts.
@@ -67,9 +71,8 @@ impl Counters {
     pub fn restore(snapshot: &Snapshot) -> Result<Self> {
         let counts @ [cycles, small_backups, full_backups, idle_pops, refreshes] =
             snapshot.counts("counters")?;
-        // No run counts that far; counting on from there would overflow.
-        if counts.iter().any(|&n| n > u64::MAX / 2) {
-            return Err(Snapshot::problem("counters", "a number is above 2^63"));
+        if counts.iter().any(|&n| n > MAX_COUNT) {
+            return Err(Snapshot::problem("counters", "a number is above 2^62"));
         }
         Ok(Self { cycles, small_backups, full_backups, idle_pops, refreshes })
     }
@@ -86,7 +89,7 @@ impl Counters {
 /// | methods | a planner of your own |
 /// |---|---|
 /// | `values`, `grow`, `observe`, `refresh`, `update_cycle`, `top_priority` | must have them, and `#[derive(Clone, Debug)]` |
-/// | `pairs_moved`, `is_idle` | has them: they follow from the six |
+/// | `refresh_all`, `pairs_moved`, `is_idle` | has them: they follow from the six, unless the planner keeps copies of outcomes |
 /// | `counters`, `bytes`, `queue`, `backed_up_value`, `loss_bound`, `bonuses`, `storable` | offers what it has; `None` says that it does not |
 pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
     /// The values computed so far. [`Values`] has the arithmetic that planners share.
@@ -100,6 +103,14 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
 
     /// Restores the values after the outcomes of a pair were set.
     fn refresh(&mut self, model: &Model, pair: Pair);
+
+    /// Restores the values after the outcomes of several pairs were set: no value is computed from
+    /// what the planner knew of any of them.
+    fn refresh_all(&mut self, model: &Model, pairs: &[Pair]) {
+        for &pair in pairs {
+            self.refresh(model, pair);
+        }
+    }
 
     /// Runs one update cycle, or resumes the one that was cut. Planners whose cycles can be cut
     /// return after about `limit` backups; the others finish the cycle.
@@ -270,9 +281,11 @@ impl fmt::Debug for Budget<'_> {
 pub struct Planned {
     /// Update cycles that were finished.
     pub cycles: u64,
-    /// Whether planning stopped because nothing was left to do (within the budget's tolerance).
-    /// False also where rounding keeps the rest from ever being finished.
-    pub converged: bool,
+    /// Whether planning stopped because nothing was left to do, within the budget's tolerance and
+    /// above the threshold of the settings. False also where rounding keeps the rest from ever
+    /// being finished. How exact the values are, [`audit`](crate::audit) says; without discount
+    /// nothing here proves them.
+    pub is_idle: bool,
 }
 
 /// Backups between two calls of the callback of [`Budget::UntilStopped`].
@@ -282,7 +295,7 @@ const BACKUPS_BETWEEN_CHECKS: usize = 8;
 /// cut is finished first.
 pub fn plan(planner: &mut dyn Planner, model: &Model, budget: Budget<'_>) -> Planned {
     let mut cycles = 0; // l.13, by three kinds of budget
-    let converged = loop {
+    let is_idle = loop {
         let (is_over, limit) = match budget {
             Budget::Cycles(n) => (cycles >= n, usize::MAX),
             Budget::Until { tolerance, max_cycles } => {
@@ -302,5 +315,5 @@ pub fn plan(planner: &mut dyn Planner, model: &Model, budget: Budget<'_>) -> Pla
             Cycle::Cut => {}
         }
     };
-    Planned { cycles, converged }
+    Planned { cycles, is_idle }
 }

@@ -69,7 +69,7 @@ impl Settings {
     /// let settings = Settings { discount: 0.9, ..Settings::default() }.accurate_to(1e-6);
     /// let mut planner = ReversedFullBackups::new(settings)?;
     /// planner.grow(&model);
-    /// assert!(plan(&mut planner, &model, Budget::UNTIL_IDLE).converged);
+    /// assert!(plan(&mut planner, &model, Budget::UNTIL_IDLE).is_idle);
     /// assert!(audit(&model, &planner).error_bound.unwrap() <= 1e-6);
     /// # Ok::<(), backsweep_core::Error>(())
     /// ```

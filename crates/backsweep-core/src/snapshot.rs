@@ -95,7 +95,7 @@ impl Snapshot {
     typed!(bytes, Bytes, u8);
 
     /// An array of exactly `N` items.
-    fn exactly<'a, T: Copy, const N: usize>(name: &str, items: &'a [T]) -> Result<[T; N]> {
+    fn exactly<T: Copy, const N: usize>(name: &str, items: &[T]) -> Result<[T; N]> {
         let found = Self::sized(name, items, N)?;
         Ok(std::array::from_fn(|i| found[i]))
     }

@@ -70,11 +70,11 @@ pub fn run(py: Python<'_>, agent: &mut Agent, plan: Plan, amount: Amount, heavy:
         Amount::Cycles(n) if n <= FEW_CYCLES && !heavy => Ok(plan(agent, Budget::Cycles(n)).cycles),
         Amount::Cycles(n) => in_slices(py, n, |n| {
             let planned = plan(agent, Budget::Cycles(n));
-            (planned.cycles, planned.converged)
+            (planned.cycles, planned.is_idle)
         }),
         Amount::Until { tolerance, max_cycles } => in_slices(py, max_cycles, |max_cycles| {
             let planned = plan(agent, Budget::Until { tolerance, max_cycles });
-            (planned.cycles, planned.converged)
+            (planned.cycles, planned.is_idle)
         }),
         Amount::Time(time) => {
             let end = Instant::now() + time.min(Duration::from_secs(1 << 32));
@@ -88,7 +88,7 @@ pub fn run(py: Python<'_>, agent: &mut Agent, plan: Plan, amount: Amount, heavy:
                     plan(agent, Budget::UntilStopped(&|| Instant::now() >= slice))
                 });
                 cycles += planned.cycles;
-                if planned.converged || Instant::now() >= end {
+                if planned.is_idle || Instant::now() >= end {
                     return Ok(cycles);
                 }
                 py.check_signals()?;

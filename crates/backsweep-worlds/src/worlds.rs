@@ -1,6 +1,7 @@
 //! All worlds by name.
 
 mod deep_sea;
+mod goals;
 mod lines;
 mod mazes;
 mod random;
@@ -31,7 +32,7 @@ const SINGLE: [(&str, Build); 11] = [
 ];
 
 /// The families whose names end in a size, and the sizes there are.
-const SIZED: [(&str, RangeInclusive<usize>, Build); 10] = [
+const SIZED: [(&str, RangeInclusive<usize>, Build); 14] = [
     ("riverswim", 2..=1000, |n, _| lines::river_swim(n)),
     ("strong_river", 2..=1000, |n, _| lines::strong_river(n)),
     ("arms", 2..=6, |n, _| lines::arms(n)),
@@ -44,6 +45,10 @@ const SIZED: [(&str, RangeInclusive<usize>, Build); 10] = [
     }),
     ("deep_sea_stochastic", 2..=100, |n, random| deep_sea::deep_sea(n, true, random)),
     ("deep_sea", 2..=100, |n, random| deep_sea::deep_sea(n, false, random)),
+    ("rooms", 5..=99, |n, _| goals::rooms(n)),
+    ("corridor", 2..=1000, |n, _| goals::corridor(n)),
+    ("key_door", 2..=50, |n, _| goals::key_door(n)),
+    ("bandit", 2..=1000, random::bandit),
     ("lake", 3..=100, random::lake),
     ("garnet", 3..=10_000, random::garnet),
 ];

@@ -166,6 +166,8 @@ impl Agent {
 
     /// Adds an action to a state, and returns it.
     pub fn add_action(&mut self, state: State) -> Result<Action> {
+        // No planner follows pairs to new ids whose outcomes it has yet to absorb.
+        self.absorb();
         let moved = self.model.add_action(state)?;
         match &moved {
             Some(moved) => self.planner.pairs_moved(&self.model, moved),
@@ -244,6 +246,9 @@ impl Agent {
 
     /// Takes back one observed transition, as if it had never happened. O(1) amortized, but O(window) for an agent that
     /// remembers a window.
+    ///
+    /// What is checked: a window knows every observation with its reward, so only one of those can be taken back. Otherwise the
+    /// pair must have led to this next state often enough; of its rewards only the sum is known (see [`Model::forget`]).
     ///
     /// # Errors
     /// As for [`Model::forget`], and if observations fade: then none has its original weight.

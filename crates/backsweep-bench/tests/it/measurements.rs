@@ -61,7 +61,7 @@ fn both_queues_lead_to_the_same_fixed_point() {
             let settings = agent.planner().settings().unwrap().accurate_to(1e-6);
             let mut agent =
                 Agent::from_parts(agent.model().clone(), planner.build(settings).unwrap(), agent.policy());
-            assert!(agent.plan(Budget::UNTIL_IDLE).converged);
+            assert!(agent.plan(Budget::UNTIL_IDLE).is_idle);
             assert!(agent.audit().error_bound.unwrap() <= 1e-6);
             let rest = error(&agent);
             assert!(rest < 1e-6, "{planner} with {queue:?}: RMSE {rest} to the fixed point");

@@ -1,7 +1,7 @@
 //! What planners read from a model in their loops.
 
 use super::{Model, PairRecord};
-use crate::store::{Cursor, NONE, Predecessors, Sparse};
+use crate::store::{Cursor, NONE, Predecessors};
 use crate::{ArcId, Pair, State};
 
 impl Model {
@@ -112,10 +112,11 @@ impl Model {
 
     /// Bytes in use for states and pairs.
     pub fn row_bytes(&self) -> usize {
-        let columns = self.ended.iter().chain([&self.weight_low, &self.reward_low]);
         size_of_val(&self.states[..])
             + size_of_val(&self.pairs[..])
             + self.pair_states.bytes()
-            + columns.map(Sparse::bytes).sum::<usize>()
+            + self.ended.bytes()
+            + self.weight_rest.bytes()
+            + self.reward_rest.bytes()
     }
 }

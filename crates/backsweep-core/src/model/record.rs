@@ -12,9 +12,12 @@ pub const MIN_WEIGHT: f64 = 1e-100;
 pub(super) const MAX_WEIGHT: f64 = (1u64 << 53) as f64;
 /// How far the probabilities of a pair may sum from 1 before they are refused.
 const SUM_TOLERANCE: f64 = 1e-9;
-/// A remainder smaller than this fraction of what was taken back is rounding of a [`Sum`] and
-/// becomes 0.
+/// A remainder smaller than this fraction of a reward that was taken back may come from a sum of
+/// rewards that the caller has rounded.
 const ROUNDING_FLOOR: f64 = 1.0 / (1u128 << 80) as f64;
+/// Weights of one pair must be so close together that its sum loses at most this fraction of any
+/// of them: everything recorded can then be taken back.
+const MAX_LOST: f64 = 1.0 / (1u64 << 20) as f64;
 
 /// What [`Model::record`] did: everything a planner needs to restore its values in constant time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,8 +42,8 @@ pub struct Change {
 /// A weight after adding `added`; 0 if only rounding remains after taking back.
 #[inline]
 fn snap_to_zero(sum: Sum, added: f64) -> Sum {
-    let floor = MIN_WEIGHT.max(-added * ROUNDING_FLOOR);
-    if added < 0.0 && sum.high.abs() < floor { Sum::default() } else { sum }
+    let is_nothing = added < 0.0 && (sum.high.abs() < MIN_WEIGHT || sum.may_be_zero());
+    if is_nothing { Sum::default() } else { sum }
 }
 
 impl Model {
@@ -59,14 +62,17 @@ impl Model {
     }
 
     /// Takes back one transition that was [`record`](Self::record)ed, as if it had never happened.
+    /// What was recorded can be taken back in any order: sums have 106 bits and know how much they
+    /// have rounded away, and nothing remains after the last one.
     ///
     /// # Complexity
     /// O(1).
     ///
     /// # Errors
-    /// As for `record`, and if no such transition was recorded. Rewards are kept as a sum, so a
-    /// reward that was never recorded is detected only when the last observation of its pair is
-    /// taken back.
+    /// As for `record`, and if no such transition was recorded: that the pair led to this next
+    /// state often enough is always checked. Rewards are kept as a sum, so a reward that was never
+    /// recorded is detected only when the last observation of its pair is taken back, or when no
+    /// reward in the accepted range could have given what would remain.
     pub fn forget(&mut self, transition: &Transition) -> Result<Option<Change>> {
         self.change(transition, -1.0, None)
     }
@@ -79,7 +85,8 @@ impl Model {
     ///
     /// # Errors
     /// As for [`record`](Self::record) and [`forget`](Self::forget), and if the magnitude of the
-    /// weight is below [`MIN_WEIGHT`], or not finite.
+    /// weight is below [`MIN_WEIGHT`] or not finite, or if the weight and those recorded before are
+    /// so far apart (about 2⁸⁰) that one of them would be lost in their sum.
     pub fn record_weighted(&mut self, transition: &Transition, weight: f64) -> Result<Option<Change>> {
         self.change(transition, weight, None)
     }
@@ -124,6 +131,16 @@ impl Model {
         Ok(pair)
     }
 
+    /// Whether a transition can be recorded with this weight, or taken back if that is negative.
+    ///
+    /// # Errors
+    /// As for [`record_weighted`](Self::record_weighted), which then changes nothing.
+    pub fn check_weighted(&self, transition: &Transition, weight: f64) -> Result<()> {
+        let pair = self.check(transition)?;
+        let arc = transition.next.state().and_then(|next| self.find_arc(pair, next));
+        self.checked_sums(transition, pair, arc, weight, None).map(drop)
+    }
+
     /// `reward_sum` is added in place of weight times reward, if there is one. Inlined, so that the
     /// constants of `record` remove the checks.
     #[inline(always)]
@@ -152,7 +169,8 @@ impl Model {
         let (weight_after, sum) = self.checked_sums(transition, pair, arc, weight, reward_sum)?;
         let next = match (next, arc) {
             (None, _) => {
-                self.set_ended(pair, snap_to_zero(self.ended(pair).plus(weight), weight));
+                let ended = self.ended.get(pair.index()).plus(weight);
+                self.ended.set(pair.index(), snap_to_zero(ended, weight));
                 None
             }
             (Some(next), Some(arc)) => Some((next, arc)),
@@ -166,8 +184,8 @@ impl Model {
             // The next observation is likely to start there.
             prefetch_run(&self.pairs, self.states[next.index()].first_pair as usize);
         }
-        self.weight_low.set(pair.index(), weight_after.low);
-        self.reward_low.set(pair.index(), sum.low);
+        self.weight_rest.set(pair.index(), weight_after.rest());
+        self.reward_rest.set(pair.index(), sum.rest());
         let record = &mut self.pairs[pair.index()];
         let weight_before = std::mem::replace(&mut record.weight, weight_after.high); // l.9
         record.reward_sum = sum.high;
@@ -192,49 +210,60 @@ impl Model {
     ) -> Result<(Sum, Sum)> {
         let &Transition { state, action, reward, next } = transition;
         let record = &self.pairs[pair.index()];
-        let before = Sum { high: record.weight, low: self.weight_low.get(pair.index()) };
-        let after = snap_to_zero(before.plus(weight), weight);
+        let before = Sum::with_rest(record.weight, self.weight_rest.get(pair.index()));
+        let mut after = snap_to_zero(before.plus(weight), weight);
         if after.high >= MAX_WEIGHT {
             return Err(Error::Full { what: "observations of one pair", limit: 1 << 53 });
         }
-        let sum = Sum { high: record.reward_sum, low: self.reward_low.get(pair.index()) };
+        let sum = Sum::with_rest(record.reward_sum, self.reward_rest.get(pair.index()));
         let mut sum = match reward_sum {
             None => sum.plus_product(weight, reward),
             Some(added) => sum.plus(added),
         };
-        if weight < 0.0 {
-            let recorded = match (next, arc) {
-                (Next::Terminated, _) => self.ended(pair),
-                (_, Some(arc)) => self.arcs.exact_weight(arc),
-                (_, None) => Sum::default(),
-            };
-            if snap_to_zero(recorded.plus(weight), weight).high < 0.0 || after.high < 0.0 {
-                return Err(Error::NotRecorded { state, action, taken: -weight, recorded: recorded.high });
+        if weight > 0.0 {
+            let least = if before.high > 0.0 { weight.min(before.high) } else { weight };
+            if after.lost > MAX_LOST * least {
+                let expected = "one that is not lost beside those recorded before (about 2^80 times apart)";
+                return Err(Error::Weight { state, action, found: weight, expected });
             }
-            if after.high == 0.0 {
-                if sum.high.abs() > -weight * reward.abs() * ROUNDING_FLOOR {
-                    let recorded = record.reward_sum / record.weight;
-                    return Err(Error::RewardNotRecorded { state, action, taken: reward, recorded });
-                }
-                sum = Sum::default();
-            }
-            if sum.high.abs() > MAX_REWARD * after.high * (1.0 + SUM_TOLERANCE) {
-                let recorded = record.reward_sum / record.weight;
-                return Err(Error::RewardNotRecorded { state, action, taken: reward, recorded });
-            }
+            return Ok((after, sum));
+        }
+        let recorded = match (next, arc) {
+            (Next::Terminated, _) => self.ended.get(pair.index()),
+            (_, Some(arc)) => self.arcs.exact_weight(arc),
+            (_, None) => Sum::default(),
+        };
+        let left = snap_to_zero(recorded.plus(weight), weight);
+        if left.high < 0.0 || after.high < 0.0 {
+            return Err(Error::NotRecorded { state, action, taken: -weight, recorded: recorded.high });
+        }
+        if after.high == 0.0 && before.lost > 0.0 {
+            after = self.weight_without(pair, next, left);
+        }
+        // A reward sum that a caller adds up may be rounded.
+        let rounding = 2.0 * sum.lost - weight * reward.abs() * ROUNDING_FLOOR;
+        let possible = MAX_REWARD * after.high * (1.0 + SUM_TOLERANCE) + rounding;
+        if sum.high.abs() > possible {
+            let recorded = record.reward_sum / record.weight;
+            return Err(Error::RewardNotRecorded { state, action, taken: reward, recorded });
+        }
+        if after.high == 0.0 {
+            sum = Sum::default();
         }
         Ok((after, sum))
     }
 
-    /// The weight of a pair's steps that ended.
-    pub(super) fn ended(&self, pair: Pair) -> Sum {
-        let [high, low] = [0, 1].map(|i| self.ended[i].get(pair.index()));
-        Sum { high, low }
-    }
-
-    pub(super) fn set_ended(&mut self, pair: Pair, ended: Sum) {
-        self.ended[0].set(pair.index(), ended.high);
-        self.ended[1].set(pair.index(), ended.low);
+    /// W(s,a) added up again, with one of its outcomes weighing this much: what is left may be too
+    /// small to be told from rounding in the running sum. O(successors).
+    #[cold]
+    fn weight_without(&self, pair: Pair, next: Next, left: Sum) -> Sum {
+        let next = next.state();
+        let others = self.successors(pair).filter(|other| Some(other.state) != next);
+        let ended = next.map_or(Sum::default(), |_| self.ended.get(pair.index()));
+        others.map(|other| self.arcs.exact_weight(other.arc)).chain([ended]).fold(left, |sum, weight| {
+            let sum = sum.plus(weight.high).plus(weight.low);
+            Sum { lost: sum.lost + weight.lost, ..sum }
+        })
     }
 
     /// Sets the outcomes of a pair from known probabilities, replacing everything the model held
@@ -287,9 +316,9 @@ impl Model {
                 }
             }
         }
-        self.set_ended(pair, ended);
-        self.weight_low.set(pair.index(), 0.0);
-        self.reward_low.set(pair.index(), reward_sum.low);
+        self.ended.set(pair.index(), ended);
+        self.weight_rest.set(pair.index(), [0.0; 2]);
+        self.reward_rest.set(pair.index(), reward_sum.rest());
         let record = &mut self.pairs[pair.index()];
         (record.weight, record.reward_sum) = (1.0, reward_sum.high);
         record.set_given(true);

@@ -2,7 +2,7 @@
 
 use super::record::{MAX_WEIGHT, check_reward};
 use super::{MIN_WEIGHT, Model};
-use crate::store::{Sparse, Sum};
+use crate::store::Sum;
 use crate::{ArcId, Error, Pair, Result, State};
 
 /// A weight, or 0 if it is below [`MIN_WEIGHT`].
@@ -23,10 +23,9 @@ impl Model {
     pub fn scale_weights(&mut self, pair: Pair, factor: f64) -> Result<()> {
         Error::ensure((0.0..=1.0).contains(&factor), "factor", factor, "a number from 0 to 1")?;
         self.check_pair(pair)?;
-        let scaled = |sum: Sum| Sum { high: sum.high * factor, low: sum.low * factor };
         let (mut kept, mut is_complete) = (Sum::default(), true);
         let mut keep = |old: Sum| {
-            let new = drop_tiny(scaled(old));
+            let new = drop_tiny(old.scaled(factor));
             is_complete &= new.high > 0.0 || old.high == 0.0;
             kept = kept.plus(new.high).plus(new.low);
             new
@@ -34,13 +33,12 @@ impl Model {
         for arc in self.arc_ids(pair) {
             self.arcs.set_weight(arc, keep(self.arcs.exact_weight(arc)));
         }
-        self.set_ended(pair, keep(self.ended(pair)));
+        self.ended.set(pair.index(), keep(self.ended.get(pair.index())));
         let (record, mean) = (self.pairs[pair.index()], self.mean_reward(pair));
-        let low = |column: &Sparse| column.get(pair.index());
         if is_complete {
-            let weight = scaled(Sum { high: record.weight, low: low(&self.weight_low) });
-            let reward_sum = scaled(Sum { high: record.reward_sum, low: low(&self.reward_low) });
-            self.set_sums(pair, weight, reward_sum);
+            let weight = Sum::with_rest(record.weight, self.weight_rest.get(pair.index()));
+            let reward_sum = Sum::with_rest(record.reward_sum, self.reward_rest.get(pair.index()));
+            self.set_sums(pair, weight.scaled(factor), reward_sum.scaled(factor));
         } else {
             self.set_sums(pair, kept, Sum::new(mean * kept.high));
         }
@@ -82,7 +80,7 @@ impl Model {
         self.arcs.check_room(arcs.len())?;
         self.clear_arcs(pair);
         let ended = drop_tiny(Sum::new(ended));
-        self.set_ended(pair, ended);
+        self.ended.set(pair.index(), ended);
         let mut sum = ended;
         for &(next, weight) in arcs.iter().filter(|&&(_, weight)| weight >= MIN_WEIGHT) {
             let arc = self.find_arc(pair, next).unwrap_or_else(|| self.add_arc(pair, next));
@@ -115,8 +113,8 @@ impl Model {
     fn set_sums(&mut self, pair: Pair, weight: Sum, reward_sum: Sum) {
         let weight = drop_tiny(weight);
         let reward_sum = if weight.high == 0.0 { Sum::default() } else { reward_sum };
-        self.weight_low.set(pair.index(), weight.low);
-        self.reward_low.set(pair.index(), reward_sum.low);
+        self.weight_rest.set(pair.index(), weight.rest());
+        self.reward_rest.set(pair.index(), reward_sum.rest());
         let record = &mut self.pairs[pair.index()];
         (record.weight, record.reward_sum) = (weight.high, reward_sum.high);
         if weight.high == 0.0 {

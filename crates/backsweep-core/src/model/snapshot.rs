@@ -3,7 +3,7 @@
 
 use super::record::{MAX_REWARD, MAX_WEIGHT};
 use super::{MAX_STATES, Model, PairRecord, StateRecord};
-use crate::store::{InList, LANES, MAX_ARCS, NONE, PairStates, Sparse, Sum};
+use crate::store::{InList, LANES, MAX_ARCS, NONE, PairStates, Sum};
 use crate::{ArcId, Error, Pair, Result, Snapshot, State};
 
 /// How far rounding may raise the weights of a pair's arcs above the weight of the pair.
@@ -22,31 +22,28 @@ impl Model {
         snapshot.put("model.reward_sum", pairs().map(|p| p.reward_sum).collect::<Vec<f64>>());
         snapshot.put("model.given", pairs().map(|p| u8::from(p.is_given())).collect::<Vec<u8>>());
         let n = self.pairs.len();
-        snapshot.put("model.weight_low", self.weight_low.to_vec(n));
-        snapshot.put("model.reward_low", self.reward_low.to_vec(n));
-        snapshot.put("model.ended", self.ended[0].to_vec(n));
-        snapshot.put("model.ended_low", self.ended[1].to_vec(n));
+        put_rests(snapshot, "model.weight", (0..n).map(|i| self.weight_rest.get(i)));
+        put_rests(snapshot, "model.reward", (0..n).map(|i| self.reward_rest.get(i)));
+        put_column(snapshot, "model.ended", (0..n).map(|i| self.ended.get(i).high));
+        put_rests(snapshot, "model.ended", (0..n).map(|i| self.ended.get(i).rest()));
         // Predecessor lists, lane by lane; the order of each pair's successors is stored
         // separately.
         let n_lanes = self.arc_bound();
         let [mut target, mut pair, mut rank] = [NONE; 3].map(|none| vec![none; n_lanes]);
-        let [mut weight, mut low] = [0.0; 2].map(|zero| vec![zero; n_lanes]);
+        let (mut weight, mut rests) = (vec![0.0; n_lanes], vec![[0.0; 2]; n_lanes]);
         for (i, record) in self.pairs.iter().enumerate() {
             for (older, (state, arc)) in self.arcs.out(record.out()).enumerate() {
-                let Sum { high, low: rest } = self.arcs.exact_weight(arc);
+                let exact = self.arcs.exact_weight(arc);
                 let arc = arc.index();
                 (target[arc], pair[arc], rank[arc]) =
                     (state.0, i as u32, record.out().len - 1 - older as u32);
-                (weight[arc], low[arc]) = (high, rest);
+                (weight[arc], rests[arc]) = (exact.high, exact.rest());
             }
-        }
-        if low.iter().all(|&low| low == 0.0) {
-            low.clear();
         }
         snapshot.put("arcs.block", vec![LANES]);
         snapshot.put("arcs.pair", pair);
         snapshot.put("arcs.weight", weight);
-        snapshot.put("arcs.weight_low", low);
+        put_rests(snapshot, "arcs.weight", rests.into_iter());
         snapshot.put("arcs.next_state", target);
         snapshot.put("arcs.rank", rank);
     }
@@ -83,8 +80,12 @@ impl Model {
             record.set_given(given[i] != 0);
             model.pairs.push(record);
         }
-        model.weight_low = lows(snapshot, "model.weight_low", weight)?;
-        model.reward_low = lows(snapshot, "model.reward_low", reward_sum)?;
+        for (i, rest) in rests(snapshot, "model.weight", weight)?.into_iter().enumerate() {
+            model.weight_rest.set(i, rest);
+        }
+        for (i, rest) in rests(snapshot, "model.reward", reward_sum)?.into_iter().enumerate() {
+            model.reward_rest.set(i, rest);
+        }
         let mut pair_states = vec![NONE; n_pairs];
         for (i, (&first_pair, &n_actions)) in first_pair.iter().zip(n_actions).enumerate() {
             let pairs = first_pair as usize..first_pair as usize + n_actions as usize;
@@ -119,8 +120,7 @@ impl Model {
         let pair = Snapshot::sized("arcs.pair", snapshot.u32s("arcs.pair")?, n)?;
         let weight = snapshot.finite("arcs.weight", n)?;
         let rank = Snapshot::sized("arcs.rank", snapshot.u32s("arcs.rank")?, n)?;
-        lows(snapshot, "arcs.weight_low", weight)?; // only checked: they are stored with their arcs
-        let weight_low = snapshot.f64s("arcs.weight_low")?;
+        let rests = rests(snapshot, "arcs.weight", weight)?;
         // Arc ids are places in blocks. A version with another block size has to translate the ids
         // of this one.
         if snapshot.u32s("arcs.block")? != [LANES] {
@@ -158,8 +158,7 @@ impl Model {
             if id.index() != arc {
                 return Err(problem(&format!("arc {arc} is not where the list of its state has room")));
             }
-            let low = weight_low.get(arc).copied().unwrap_or(0.0);
-            self.arcs.set_weight(id, Sum { high: weight[arc], low });
+            self.arcs.set_weight(id, Sum::with_rest(weight[arc], rests[arc]));
             rows.push((pair[arc], rank[arc], arc as u32));
         }
         rows.sort_unstable();
@@ -174,19 +173,21 @@ impl Model {
 
     /// The weights that ended.
     fn restore_ended(&mut self, snapshot: &Snapshot, carried: &[f64]) -> Result<()> {
-        let ended = snapshot.f64s("model.ended")?;
-        if !ended.is_empty() {
-            snapshot.finite("model.ended", carried.len())?;
+        let mut ended = snapshot.f64s("model.ended")?;
+        let none = vec![0.0; carried.len()];
+        if ended.is_empty() {
+            ended = &none;
         }
-        self.ended[1] = lows(snapshot, "model.ended_low", ended)?;
+        let rests = rests(snapshot, "model.ended", Snapshot::sized("model.ended", ended, carried.len())?)?;
         for (i, &carried) in carried.iter().enumerate() {
             let weight = self.pairs[i].weight;
             let rest = (weight - carried).max(0.0);
-            let found = ended.get(i).copied().unwrap_or(0.0);
-            if found < 0.0 || (found - rest).abs() > SUM_TOLERANCE * weight {
+            let found = ended[i];
+            let is_weight = found == 0.0 || (super::MIN_WEIGHT..=MAX_WEIGHT).contains(&found);
+            if !is_weight || (found - rest).abs() > SUM_TOLERANCE * weight {
                 return Err(out_of_range("model.ended", i, found, "the weight that no arc carries"));
             }
-            self.ended[0].set(i, found);
+            self.ended.set(i, Sum::with_rest(found, rests[i]));
         }
         Ok(())
     }
@@ -196,17 +197,38 @@ fn out_of_range(part: &str, i: usize, found: f64, expected: &str) -> Error {
     Snapshot::problem(part, &format!("item {i} is {found}; expected {expected}"))
 }
 
-/// A column of what numbers rounded away; an empty array means zeros.
-fn lows(snapshot: &Snapshot, name: &str, highs: &[f64]) -> Result<Sparse> {
-    let mut column = Sparse::default();
-    if snapshot.f64s(name)?.is_empty() {
-        return Ok(column);
+/// Stores a column; an empty array means zeros.
+fn put_column(snapshot: &mut Snapshot, name: &str, items: impl Iterator<Item = f64>) {
+    let items: Vec<f64> = items.collect();
+    let is_zero = items.iter().all(|&item| item == 0.0);
+    snapshot.put(name, if is_zero { Vec::new() } else { items });
+}
+
+/// Stores the [rests](Sum::rest) of sums: two columns, the second only if some sum was rounded.
+fn put_rests(snapshot: &mut Snapshot, name: &str, rests: impl Iterator<Item = [f64; 2]>) {
+    let (lows, losts): (Vec<f64>, Vec<f64>) = rests.map(|[low, lost]| (low, lost)).unzip();
+    put_column(snapshot, &format!("{name}_low"), lows.into_iter());
+    if losts.iter().any(|&lost| lost != 0.0) {
+        snapshot.put(&format!("{name}_lost"), losts);
     }
-    for (i, (&low, &high)) in snapshot.finite(name, highs.len())?.iter().zip(highs).enumerate() {
-        if low.abs() > high.abs() * f64::EPSILON {
-            return Err(out_of_range(name, i, low, "less than rounding can take away"));
+}
+
+/// The rests of sums whose first numbers these are.
+fn rests(snapshot: &Snapshot, name: &str, highs: &[f64]) -> Result<Vec<[f64; 2]>> {
+    let (low_name, lost_name) = (format!("{name}_low"), format!("{name}_lost"));
+    let column = |name: &str| match snapshot.f64s(name)? {
+        [] => Ok(vec![0.0; highs.len()]),
+        _ => Ok(snapshot.finite(name, highs.len())?.to_vec()),
+    };
+    let lows = column(&low_name)?;
+    let losts = if snapshot.get(&lost_name).is_some() { column(&lost_name)? } else { vec![0.0; highs.len()] };
+    for (i, &high) in highs.iter().enumerate() {
+        if lows[i].abs() > high.abs() * f64::EPSILON {
+            return Err(out_of_range(&low_name, i, lows[i], "less than rounding can take away"));
         }
-        column.set(i, low);
+        if !(0.0..=MAX_REWARD).contains(&losts[i]) {
+            return Err(out_of_range(&lost_name, i, losts[i], "0 to 1e150"));
+        }
     }
-    Ok(column)
+    Ok(lows.into_iter().zip(losts).map(|(low, lost)| [low, lost]).collect())
 }

@@ -51,7 +51,7 @@ fn solved(task: &MazeTask, discount: f64) -> Option<MazeOverlay> {
         Some(bound) => bound <= TOLERANCE,
         None => rewards_have_one_sign(&model),
     };
-    if !planned.converged || !is_proven {
+    if !planned.is_idle || !is_proven {
         return None;
     }
     let values = planner.values();

@@ -2,7 +2,7 @@
 
 use super::toy_text::frozen_lake;
 use crate::table::{TabularWorld, to};
-use crate::world::World;
+use crate::world::{Score, World};
 use backsweep::Random;
 
 /// A slippery lake of side `side` (3 or more) with a hole in one cell of five, drawn until the goal can be reached.
@@ -49,4 +49,20 @@ pub fn garnet(n: usize, random: &mut Random) -> World {
     });
     let world = World::lasting(&format!("garnet_{n}"), &format!("Random MDP of {n} states"), table, 3_000);
     World { reward_range: (0.0, 1.0), ..world }
+}
+
+/// A bandit of `n` arms (2 or more), each of which pays 1 with a probability drawn from 0 to 1, or nothing.
+pub fn bandit(n: usize, random: &mut Random) -> World {
+    let chances: Vec<f64> = (0..n).map(|_| random.unit()).collect();
+    let table =
+        TabularWorld::new(1, |_| chances.iter().map(|&p| vec![to(p, 0, 1.0), to(1.0 - p, 0, 0.0)]).collect());
+    let world = World::lasting(&format!("bandit_{n}"), &format!("Bandit of {n} arms"), table, 3_000);
+    let gain = chances.iter().copied().fold(0.0, f64::max);
+    World {
+        discount: 0.99,
+        reward_range: (0.0, 1.0),
+        score: Score::Regret { gain },
+        ceiling: Some(0.0),
+        ..world
+    }
 }

@@ -61,7 +61,6 @@ impl Acting {
     pub fn action_added(&mut self, model: &Model, state: State, moved: Option<&MovedPairs>) -> Result<()> {
         self.statistics.grow(model);
         if let Some(moved) = moved {
-            self.pending.pairs_moved(moved);
             self.statistics.pairs_moved(moved);
         }
         match (&mut self.values, moved) {
@@ -87,6 +86,9 @@ impl Acting {
         if self.statistics.fading.is_some() {
             let by = "observations fade, so none can be taken back or count more than another";
             return Err(Error::RuledOut { by, expected: "a weight of 1, or forgetting by a window" });
+        }
+        if weight > 0.0 {
+            self.check_oldest(model)?;
         }
         // A window holds whole observations, and only those can be taken back.
         let taken = match &self.window {
@@ -249,6 +251,7 @@ impl Acting {
         planner: &mut dyn Planner,
         transition: &Transition,
     ) -> Result<bool> {
+        self.check_oldest(model)?;
         let mut weight = 1.0;
         if self.statistics.fading.is_some() {
             // Checked first: a transition that is refused must not have scaled a row.
@@ -308,6 +311,7 @@ impl Acting {
             return planner.observe(model, change);
         }
         self.pending.push(pair);
+        planner.grow(model); // for a new arc: what is stored of a planner fits the model at any time
         let bonus = self.settings.has_bonus().then(|| self.bonus(model, pair));
         match (&mut self.values, bonus) {
             (ActingValues::Recommending, _) => {}
@@ -330,6 +334,14 @@ impl Acting {
         if let ActingValues::Drawn(drawn) = &mut self.values {
             let is_boundary = !matches!(transition.next, Next::Continue(_));
             drawn.follow(model, change, is_boundary, &self.statistics);
+        }
+    }
+
+    /// Checks that the observation that leaves the window next can be taken back, before another is recorded.
+    fn check_oldest(&self, model: &Model) -> Result<()> {
+        match self.window.as_ref().and_then(Window::leaving) {
+            Some((oldest, weight)) => model.check_weighted(oldest, -weight),
+            None => Ok(()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! How long ago each pair was tried, and when its bonus is next due: at an age of 8 steps, and whenever the age has grown by
 //! a quarter. Ages differ from pair to pair, since a step tries only one, so at most about 4 ln(pairs) are due per step.
 
+use super::statistics::MAX_STEPS;
 use crate::Result;
 use crate::planner::{Model, MovedPairs, Pair, Snapshot};
 use std::cmp::Reverse;
@@ -81,7 +82,7 @@ impl Ages {
     pub fn restore(model: &Model, now: u64, snapshot: &Snapshot) -> Result<Self> {
         let column = |name| Ok(Snapshot::sized(name, snapshot.u64s(name)?, model.n_pairs())?.to_vec());
         let (tried, due) = (column("explore.tried")?, column("explore.due")?);
-        if tried.iter().any(|&tried| tried > now) || due.iter().any(|&due| due > u64::MAX / 2) {
+        if tried.iter().any(|&tried| tried > now) || due.iter().any(|&due| due > 2 * MAX_STEPS) {
             return Err(Snapshot::problem("explore.tried", "a pair was tried after the last step"));
         }
         let mut ages = Self { tried, due: vec![0; model.n_pairs()], calendar: BinaryHeap::new() };

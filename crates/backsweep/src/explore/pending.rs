@@ -1,6 +1,6 @@
 //! Pairs that the recommending planner has yet to absorb: only one mark per observation until a recommendation is requested.
 
-use crate::planner::{Model, MovedPairs, Pair, Planner, Snapshot};
+use crate::planner::{Model, Pair, Planner, Snapshot};
 use crate::{Error, Result};
 
 #[derive(Clone, Debug, Default)]
@@ -22,25 +22,14 @@ impl Pending {
         }
     }
 
-    pub fn pairs_moved(&mut self, moved: &MovedPairs) {
-        for i in 0..moved.n_pairs {
-            let (from, to) = (Pair(moved.from.0 + i), Pair(moved.to.0 + i));
-            if self.is_pending.get(from.index()).copied().unwrap_or(false) {
-                self.pairs.retain(|&pair| pair != from);
-                self.is_pending[from.index()] = false;
-                self.push(to);
-            }
-        }
-    }
-
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
     /// Passes all of it to the planner: one full backup per pair.
     pub fn flush(&mut self, model: &Model, planner: &mut dyn Planner) {
+        planner.refresh_all(model, &self.pairs);
         for pair in self.pairs.drain(..) {
-            planner.refresh(model, pair);
             self.is_pending[pair.index()] = false;
         }
     }

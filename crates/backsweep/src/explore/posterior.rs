@@ -20,11 +20,13 @@
 use super::Exploration;
 use super::acting::planner_bytes;
 use super::draws::{exponential, gamma, normal};
-use super::statistics::Statistics;
+use super::statistics::{MAX_STEPS, Statistics};
 use crate::forget::fading::LARGE;
 use crate::planner::{Change, Model, Outcome, Pair, Planner, Snapshot, plan};
 use crate::{Action, Budget, PlannerKind, Random, Result, Settings, State, Transition};
 
+/// Update cycles that an observation pays for when the world changes.
+const CYCLES_PER_OBSERVATION: u64 = 16;
 /// The credit per observation towards redrawing a world, in arcs and pairs.
 const CREDIT: u64 = 4;
 
@@ -208,12 +210,12 @@ impl Posterior {
         }
     }
 
-    /// Changes the world if it has lasted long enough: O(1), except for redrawing the previous one, which is done when the
-    /// observations since have paid for it.
+    /// Changes the world if it has lasted long enough. O(1) amortized: the observations since have paid for planning in the
+    /// next one, and for redrawing the previous one.
     pub fn follow(&mut self, main: &Model, change: &Change, is_boundary: bool, statistics: &Statistics) {
         let cost = (main.n_arcs() + main.n_pairs()) as u64;
         self.credit = (self.credit + CREDIT).min(cost);
-        self.steps += 1;
+        self.steps = (self.steps + 1).min(MAX_STEPS);
         self.is_episodic |= is_boundary;
         let exponent = |weight: f64| weight.to_bits() >> 52;
         let doubles = exponent(change.weight_after) > exponent(change.weight_before);
@@ -221,6 +223,7 @@ impl Posterior {
         if !is_over {
             return;
         }
+        let max_cycles = (CYCLES_PER_OBSERVATION * self.steps).min(16 + 4 * main.n_states() as u64);
         (self.last_steps, self.steps) = (self.steps, 0);
         let left = self.active;
         self.active = (self.active + 1) % self.worlds.len();
@@ -230,7 +233,6 @@ impl Posterior {
                 self.redraw(left, main, pair, statistics);
             }
         }
-        let max_cycles = 16 + 4 * main.n_states() as u64;
         self.plan(Budget::Until { tolerance: 0.0, max_cycles });
     }
 
@@ -261,7 +263,8 @@ impl Posterior {
     ) -> Result<Self> {
         self.random = snapshot.random("explore.random")?;
         let [active, steps, last_steps, is_episodic, credit] = snapshot.counts("explore.epoch")?;
-        if active >= self.worlds.len() as u64 || steps > u64::MAX / 2 || credit > u64::MAX / 2 {
+        let is_too_many = |n: u64| n > MAX_STEPS;
+        if active >= self.worlds.len() as u64 || [steps, last_steps, credit].into_iter().any(is_too_many) {
             return Err(Snapshot::problem("explore.epoch", "a number is out of range"));
         }
         (self.active, self.steps, self.last_steps) = (active as usize, steps, last_steps);

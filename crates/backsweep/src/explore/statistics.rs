@@ -9,6 +9,9 @@ use crate::forget::fading::Fading;
 use crate::planner::{Change, MAX_REWARD, Model, MovedPairs, Pair, Planner, Snapshot};
 use crate::{Result, Transition};
 
+/// More steps than any agent takes; they are not counted beyond.
+pub(super) const MAX_STEPS: u64 = 1 << 53;
+
 #[derive(Clone, Debug)]
 pub(super) struct Statistics {
     pub constants: Constants,
@@ -86,7 +89,7 @@ impl Statistics {
 
     /// A step was taken: time advances for all pairs.
     pub fn stepped(&mut self, pair: Pair, weight: f64) {
-        self.steps += 1;
+        self.steps = (self.steps + 1).min(MAX_STEPS);
         if let Some(fading) = &mut self.fading {
             fading.recorded(pair, weight);
         }
@@ -183,8 +186,8 @@ impl Statistics {
     /// Restores into statistics without observations.
     pub fn restore(&mut self, forgetting: Forgetting, model: &Model, snapshot: &Snapshot) -> Result<()> {
         self.steps = match snapshot.u64s("explore.steps")? {
-            &[steps] if steps <= u64::MAX / 2 => steps,
-            _ => return Err(Snapshot::problem("explore.steps", "expected one number below 2^63")),
+            &[steps] if steps <= MAX_STEPS => steps,
+            _ => return Err(Snapshot::problem("explore.steps", "expected one number of at most 2^53")),
         };
         self.fading = Fading::restore(forgetting, model, snapshot)?;
         if let Some(squares) = &mut self.squares {

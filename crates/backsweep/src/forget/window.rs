@@ -22,6 +22,12 @@ impl Window {
         if self.observations.len() > self.length { self.observations.pop_front() } else { None }
     }
 
+    /// The observation that leaves when the next one is added, and its weight.
+    pub fn leaving(&self) -> Option<(&Transition, f64)> {
+        let is_full = self.observations.len() >= self.length;
+        self.observations.front().filter(|_| is_full).map(|(transition, weight)| (transition, *weight))
+    }
+
     /// The place of the newest equal observation. A truncated step equals one that continued, as it does for the model.
     ///
     /// # Complexity
@@ -63,6 +69,7 @@ impl Window {
         let n = ids.len() / 3;
         let numbers = snapshot.finite("explore.window_numbers", 2 * n)?;
         let mut window = Self::new(length);
+        let mut rest = model.clone();
         if ids.len() != 3 * n || n > window.length {
             return Err(problem(format!("expected at most {length} observations, found {} ids", ids.len())));
         }
@@ -75,13 +82,12 @@ impl Window {
                 code if code >> 63 == 1 => Next::Truncated(next),
                 _ => Next::Continue(next),
             };
-            let is_known = next.state().is_none_or(|next| next.index() < model.n_states());
-            if model.pair(state, action).is_err() || !is_known || numbers[1] <= 0.0 {
+            let transition = Transition { state, action, reward: numbers[0], next };
+            // It must be possible to take back all of them.
+            if numbers[1] <= 0.0 || rest.record_weighted(&transition, -numbers[1]).is_err() {
                 return Err(problem(format!("observation {i} is not one of the model's")));
             }
-            window
-                .observations
-                .push_back((Transition { state, action, reward: numbers[0], next }, numbers[1]));
+            window.observations.push_back((transition, numbers[1]));
         }
         Ok(window)
     }

@@ -93,9 +93,13 @@ impl SavedAgent {
         Self::restore_among(&decode(bytes)?, planners)
     }
 
-    /// Writes the agent to a file; see [`save`].
+    /// Writes the agent to a file; see [`save`]. What is written is read back first: a file that exists is never replaced by
+    /// one that cannot be loaded.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        save(path, &self.store()?)
+        let snapshot = self.store()?;
+        let kind = self.agent.planner().kind().unwrap_or_default();
+        Self::restore_among(&snapshot, &[kind])?;
+        save(path, &snapshot)
     }
 
     /// Reads an agent from a file, if its planner is one of the core's; see [`load`].

@@ -115,6 +115,32 @@ fn the_bound_is_never_exceeded() {
     assert!(n_losses > 500 && tightest > 0.4, "{n_losses} lose, at most {tightest} of the bound");
 }
 
+/// A cycle that was cut has not reached pairs that would change the policy, and nothing is queued for those it has reached.
+#[test]
+fn the_bound_counts_what_a_cut_cycle_has_not_reached() {
+    for kind in PlannerKind::SWEEPING {
+        let settings = Settings { discount: 0.9, ..Settings::default() };
+        let mut agent = Agent::with_planner(kind, settings).unwrap();
+        // State 0 is the hub; 30 others may go there, or end. What ending gives the first 15 is better than the hub ever is:
+        // predecessors are reached in the order of the newest first.
+        agent.add_states([1; 1].into_iter().chain([2; 30])).unwrap();
+        agent.observe(State(0), Action(0), 0.0, Next::Terminated).unwrap();
+        for s in 1..=30 {
+            agent.observe(State(s), Action(0), 0.0, State(0)).unwrap();
+            let sure = if s <= 15 { 50.0 } else { 200.0 };
+            agent.observe(State(s), Action(1), sure, Next::Terminated).unwrap();
+        }
+        agent.plan(Budget::UNTIL_IDLE);
+        agent.observe(State(0), Action(0), 200.0, Next::Terminated).unwrap(); // worth 100 from now on
+        let n = Cell::new(1);
+        let stop = || n.replace(n.get() - 1) == 0;
+        agent.plan(Budget::UntilStopped(&stop));
+        // The policy of states 1 to 15 still ends with 50 where 90 is possible.
+        assert_eq!(agent.best_action(State(1)), Some(Action(1)), "{kind}");
+        assert!(agent.bound().unwrap() >= 40.0, "{kind}: {:?}", agent.bound());
+    }
+}
+
 #[test]
 fn an_agent_that_has_planned_is_sure_of_its_policy() {
     let problem = common::problem("sb-gambler");

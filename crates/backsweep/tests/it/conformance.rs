@@ -1,7 +1,7 @@
 //! One suite that every planner must pass, with both queues, on all problems of `tests/testdata`: with unlimited cycles the
 //! values agree with the stored answers and with policy iteration on the same model to 1e-9.
 
-use crate::common::{Book, Problem, QUEUES, on, problem, problems, solve, values, worst};
+use crate::common::{Book, Problem, QUEUES, on, problem, problems, solve, threshold_for, values, worst};
 use backsweep::explore::Optimism;
 use backsweep::planner::{Outcome, QueueKind};
 use backsweep::{Agent, Budget, Next, PlannerKind, Random, Settings, State};
@@ -12,7 +12,8 @@ fn planners() -> impl Iterator<Item = (PlannerKind, QueueKind)> {
 }
 
 fn agent(planner: PlannerKind, queue: QueueKind, discount: f64) -> Agent {
-    Agent::with_planner(planner, Settings { discount, queue, ..Settings::default() }).unwrap()
+    let threshold = threshold_for(5e-10, discount);
+    Agent::with_planner(planner, Settings { discount, queue, threshold, ..Settings::default() }).unwrap()
 }
 
 /// Whether values are defined without discount, and the planners' start of 0 is on the right side of them.
@@ -134,7 +135,8 @@ fn learned_models_are_solved_by_every_planner() {
             for (planner, queue) in planners() {
                 let place = format!("{planner}, {queue:?}, {}, min_visits {min_visits}", problem.name);
                 let optimism = Optimism { value, min_visits };
-                let settings = Settings { discount, queue, optimism, ..Settings::default() };
+                let threshold = threshold_for(5e-10, discount);
+                let settings = Settings { discount, queue, optimism, threshold };
                 let mut agent = Agent::with_planner(planner, settings).unwrap();
                 for n in problem.n_actions() {
                     agent.add_state(n).unwrap();

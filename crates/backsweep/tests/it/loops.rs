@@ -22,14 +22,14 @@ fn budgets_are_kept() {
         let name = kind;
         let before = agent.planner().counters().unwrap().cycles;
         let planned = agent.plan(Budget::Cycles(3));
-        assert_eq!((planned.cycles, planned.converged), (3, false), "{name}");
+        assert_eq!((planned.cycles, planned.is_idle), (3, false), "{name}");
         assert_eq!(agent.planner().counters().unwrap().cycles - before, 3, "{name}");
         assert_eq!(agent.plan(Budget::Cycles(0)).cycles, 0, "{name}");
 
         let planned = agent.plan(Budget::Until { tolerance: 0.0, max_cycles: 2 });
-        assert_eq!((planned.cycles, planned.converged), (2, false), "{name}: the cap");
+        assert_eq!((planned.cycles, planned.is_idle), (2, false), "{name}: the cap");
         let planned = agent.plan(Budget::Until { tolerance: 1e-3, max_cycles: u64::MAX });
-        assert!(planned.converged, "{name}");
+        assert!(planned.is_idle, "{name}");
         assert!(agent.planner().top_priority().is_none_or(|priority| priority <= 1e-3), "{name}");
 
         let asked = Cell::new(0);
@@ -37,13 +37,13 @@ fn budgets_are_kept() {
         let planned = agent.plan(Budget::UntilStopped(&stop));
         assert!(planned.cycles <= 5 && asked.get() <= 6, "{name}: {planned:?} after {asked:?} questions");
 
-        assert!(agent.plan(Budget::Until { tolerance: 1e-11, max_cycles: u64::MAX }).converged, "{name}");
+        assert!(agent.plan(Budget::Until { tolerance: 1e-11, max_cycles: u64::MAX }).is_idle, "{name}");
         assert!(worst(&values(&agent), &answers).0 < 1e-8, "{name}");
         solve(&mut agent, 1e-9);
         // The rest is below the tolerance, but above this agent's own threshold of 0.
-        assert!(agent.plan(Budget::UNTIL_IDLE).converged, "{name}");
+        assert!(agent.plan(Budget::UNTIL_IDLE).is_idle, "{name}");
         let planned = agent.plan(Budget::UNTIL_IDLE);
-        assert_eq!((planned.cycles, planned.converged), (0, true), "{name}: nothing is left");
+        assert_eq!((planned.cycles, planned.is_idle), (0, true), "{name}: nothing is left");
     }
 }
 
@@ -216,7 +216,7 @@ fn planning_comes_to_rest_although_values_are_large() {
                     }
                     let planned = agent.plan(Budget::Until { tolerance: 0.0, max_cycles: 3_000_000 });
                     let place = format!("{}, {queue:?}, {discount}, {reward}, {threshold}", kind);
-                    assert!(planned.converged, "{place}: does not come to rest");
+                    assert!(planned.is_idle, "{place}: does not come to rest");
                     if kind == backsweep_baselines::WIERING_SCHMIDHUBER {
                         continue; // An observation empties its queue, so that coming to rest is not the optimum.
                     }

@@ -208,7 +208,7 @@ fn a_planner_on_small_backups_needs_only_the_public_api() {
             book.record(&step, 1.0);
             agent.plan(Budget::Cycles(1));
         }
-        assert!(agent.plan(Budget::UNTIL_IDLE).converged);
+        assert!(agent.plan(Budget::UNTIL_IDLE).is_idle);
         let expected = book.policy_iteration(0.9, 0.0, 0);
         for (state, expected) in expected.iter().enumerate() {
             let found = agent.value(State(state as u32));

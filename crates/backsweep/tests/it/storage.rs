@@ -68,7 +68,7 @@ fn only_what_is_not_zero_takes_memory() {
     }
     assert_eq!(bytes(&model), empty);
     model.record_weighted(&step(700, 0, 7.0, on(0)), 1e-17).unwrap();
-    let column = 512 * 8;
+    let column = 512 * 16;
     assert!((column..4 * column).contains(&(bytes(&model) - empty)), "{}", bytes(&model) - empty);
 }
 

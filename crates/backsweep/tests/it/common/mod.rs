@@ -3,7 +3,7 @@
 
 pub mod ring;
 
-use backsweep::planner::{Audit, Outcome, QueueKind, Snapshot, plan};
+use backsweep::planner::{Audit, Outcome, QueueKind, Snapshot};
 use backsweep::{Action, Agent, Budget, Next, Random, Settings, State, Transition};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -296,37 +296,71 @@ pub struct Solved {
     pub converged: bool,
 }
 
-/// Plans until every value is within `tolerance` of the optimum, as far as rounding allows. A planner whose threshold is too
-/// high for that, or whose queue does not remember everything, continues at a lower threshold with every pair backed up.
+/// The threshold at which nothing that matters is kept off a queue: Moore & Atkeson add up what is.
+pub fn threshold_for(tolerance: f64, discount: f64) -> f64 {
+    tolerance * (1.0 - discount).max(1e-9) / 1000.0
+}
+
+/// Plans until every value is within `tolerance` of the optimum, as far as rounding allows, from what the planner has: nothing
+/// is recomputed for it. Only a planner whose threshold is too high for that is restored with a lower one.
 pub fn solve(agent: &mut Agent, tolerance: f64) -> Solved {
     let (kind, settings) = (agent.planner().kind().unwrap(), agent.planner().settings().unwrap());
-    // Moore & Atkeson add up what a threshold keeps off the queue.
-    let threshold = tolerance * (1.0 - settings.discount).max(1e-9) / 1000.0;
-    // An observation empties the queue of Wiering & Schmidhuber.
-    let stops_early = kind == backsweep_baselines::WIERING_SCHMIDHUBER || settings.threshold > threshold;
-    if stops_early {
-        let settings = Settings { threshold: threshold.min(settings.threshold), ..settings };
+    let threshold = threshold_for(tolerance, settings.discount);
+    if settings.threshold > threshold {
         let mut snapshot = Snapshot::new();
         agent.planner().storable().unwrap().store(&mut snapshot);
         let model = agent.model().clone();
-        let mut planner = kind.restore(settings, &model, &snapshot).unwrap();
-        // Wiering & Schmidhuber's Δ of a state may cancel out although a predecessor uses another value, so once is not enough.
-        for _ in 0..3 {
-            for pair in model.states().flat_map(|state| model.pairs(state)) {
-                planner.refresh(&model, pair);
-            }
-            plan(&mut *planner, &model, Budget::Cycles(100));
+        let mut planner = kind.restore(Settings { threshold, ..settings }, &model, &snapshot).unwrap();
+        // What the old threshold kept off the queue is not on it.
+        for pair in model.states().flat_map(|state| model.pairs(state)) {
+            planner.refresh(&model, pair);
         }
         *agent = Agent::from_parts(model, planner, agent.policy());
+    }
+    if kind == backsweep_baselines::WIERING_SCHMIDHUBER {
+        wake(agent, tolerance * (1.0 - settings.discount).max(1e-3) / 10.0);
     }
     // Rounding can keep baselines busy for ever, when values are so large that the threshold is below it.
     let max_cycles = 5_000 * (agent.model().n_states() + agent.model().n_arcs()) as u64;
     let planned = agent.plan(Budget::Until { tolerance: 0.0, max_cycles });
     let audit = agent.audit();
-    let converged = audit
-        .error_bound
-        .map_or(planned.converged || planned.cycles < max_cycles, |bound| bound <= tolerance);
+    let converged =
+        audit.error_bound.map_or(planned.is_idle || planned.cycles < max_cycles, |bound| bound <= tolerance);
     Solved { audit, error_bound: audit.error_bound, converged }
+}
+
+/// An observation empties the queue of Wiering & Schmidhuber. One more of every state, which is taken back again, and planning in
+/// between bring its values up to date; all that the planner knows stays as it is.
+fn wake(agent: &mut Agent, residual: f64) {
+    // Δ of a state may cancel out although a predecessor uses another value, so once is not enough.
+    for _ in 0..100 {
+        for state in agent.model().states() {
+            let model = agent.model();
+            let Some(pair) = model.pairs(state).find(|&pair| model.weight(pair) > 0.0) else { continue };
+            let action = model.action_of(pair);
+            if model.is_given(pair) {
+                let outcome = |weight: f64, next| {
+                    let reward = model.mean_reward(pair);
+                    Outcome { probability: weight / model.weight(pair), reward, next }
+                };
+                let ended = outcome(model.ended_weight(pair), Next::Terminated);
+                let others = model.successors(pair).map(|s| outcome(s.weight, Next::Continue(s.state)));
+                let outcomes: Vec<Outcome> = others.chain([ended]).collect();
+                agent.set_outcomes(state, action, &outcomes).unwrap();
+            } else {
+                let transition = Transition { state, action, reward: 0.0, next: Next::Terminated };
+                // A frozen pair records nothing.
+                if agent.observe_transition(&transition).unwrap() {
+                    agent.forget(&transition).unwrap();
+                }
+            }
+            // The next observation empties the queue again.
+            agent.plan(Budget::Cycles(10_000));
+        }
+        if agent.audit().residual <= residual {
+            break;
+        }
+    }
 }
 
 pub fn step(state: u32, action: u32, reward: f64, next: Next) -> Transition {

@@ -180,7 +180,7 @@ def print_table(results):
 def draw(results, path):
     from matplotlib import pyplot
 
-    colours = {"Backsweep": "#0b7285", "Dyna-Q (10)": "#e8590c", "Q-learning": "#868e96"}
+    colors = {"Backsweep": "#0b7285", "Dyna-Q (10)": "#e8590c", "Q-learning": "#868e96"}
     figure, axes = pyplot.subplots(1, len(results), figsize=(5.4 * len(results), 3.8), layout="constrained")
     for ax, (task, learners) in zip(np.atleast_1d(axes), results.items()):
         every = TASKS[task]["every"]
@@ -191,8 +191,8 @@ def draw(results, path):
             x = every * np.arange(1, length + 1)
             middle = np.median(padded, axis=0)
             low, high = padded.min(axis=0), padded.max(axis=0)
-            ax.fill_between(x, np.maximum(low, -0.25), np.maximum(high, -0.25), color=colours[name], alpha=0.15, linewidth=0)
-            ax.plot(x, middle, color=colours[name], linewidth=2, label=name, zorder=3 if name == "Backsweep" else 2)
+            ax.fill_between(x, np.maximum(low, -0.25), np.maximum(high, -0.25), color=colors[name], alpha=0.15, linewidth=0)
+            ax.plot(x, middle, color=colors[name], linewidth=2, label=name, zorder=3 if name == "Backsweep" else 2)
         ax.axhline(0.95, color="#22313f", linewidth=0.8, linestyle=(0, (4, 3)))
         ax.text(0.01, 0.94, "95 %", transform=ax.get_yaxis_transform(), fontsize=8, color="#22313f", va="top")
         ax.set_xscale("log")

@@ -1,5 +1,7 @@
 """Prioritized sweeping with small backups: exact, constant-time planning for learned and known problems.
 
+Learn by doing: an agent keeps a model of what it has seen, and values that follow from it, exact after every step.
+
     >>> import backsweep
     >>> agent = backsweep.Agent(discount=0.9)
     >>> agent.observe("hall", "north", 0.0, "yard")
@@ -9,14 +11,38 @@
     >>> agent.value("hall")
     0.9
 
-``Agent`` learns from steps; ``learn`` and ``evaluate`` run it in a Gymnasium environment; ``learn_log`` learns
-a policy from a log of decisions; ``MDP`` solves known problems; ``SmallBackupPredictor`` and ``TD0`` learn the values of a policy.
+In a Gymnasium environment, with an agent that explores by itself:
+
+    history = backsweep.learn("FrozenLake-v1", steps=20_000, evaluate_every=2_000)
+    history.plot()                                  # what was earned, and what the policy is worth
+    backsweep.evaluate("FrozenLake-v1", history.agent).mean
+    action, _ = history.agent.predict(observation)  # as in Stable-Baselines3
+
+Solve a known problem, each value with a proven interval:
+
+    mdp = backsweep.MDP.from_gymnasium(gymnasium.make("FrozenLake-v1"), discount=0.99)
+    mdp.solve(tolerance=1e-9).values
+
+To do                                   Use
+--------------------------------------  ------------------------------------------------
+learn from steps, act, plan             Agent, with observe, act, plan
+learn in a Gymnasium environment        learn, evaluate, History; Discretize for real numbers
+follow it: files, TensorBoard, a page   CsvWriter, TensorBoardWriter, Agent.watch
+compare agents                          compare, backsweep.bench for a suite of worlds
+explore, forget                         CountBonus, SurpriseBonus, ..., Forgetting
+learn a policy from a log               learn_log
+solve, change, what-if                  MDP, with Reach, Total, Average, Horizon, Discounted
+values of a fixed policy                SmallBackupPredictor, TD0
+draw                                    plot_values, plot_policy, History.plot
+
+Each of these explains itself: help(backsweep.learn), help(backsweep.Agent.observe). The guide is docs/python.md.
 """
 
 from importlib.metadata import version as _version
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from ._backsweep import TD0, Agent, SmallBackupPredictor
-from ._discretize import Discretize
+from ._compare import Comparison, Run, compare
 from ._errors import Error, FileError, UnknownName
 from ._explore import (
     BayesBonus,
@@ -28,11 +54,12 @@ from ._explore import (
     SurpriseBonus,
     VarianceBonus,
 )
-from ._learn import Evaluation, History, evaluate, learn
+from ._learn import Checkpoint, Evaluation, History, Step, evaluate, learn
 from ._learn_log import Learned, LogReport, learn_log
 from ._mdp import MDP
 from ._objectives import Average, Discounted, Horizon, Reach, Total
 from ._plot import plot_policy, plot_values
+from ._predict import predict as _predict
 from ._solution import Solution, WhatIf
 from ._spaces import name_of
 from ._types import (
@@ -49,18 +76,36 @@ from ._types import (
     WieringSchmidhuber,
 )
 from ._watch import Watch, watch
+from ._writers import CsvWriter, TensorBoardWriter, Writer
 
-# The page is Python; the agent is not.
+if _TYPE_CHECKING:
+    from ._discretize import Discretize
+
+# These are Python; the agent is not.
 Agent.watch = watch  # type: ignore[method-assign]
+Agent.predict = _predict  # type: ignore[method-assign]
+
+
+def __getattr__(name: str) -> object:
+    """``Discretize`` is a ``gymnasium.Wrapper``; importing Gymnasium takes longer than all the rest."""
+    if name == "Discretize":
+        from ._discretize import Discretize
+
+        return Discretize
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "Agent",
     "Audit",
-    "Discretize",
     "Average",
     "BayesBonus",
+    "Checkpoint",
+    "Comparison",
     "CountBonus",
+    "CsvWriter",
     "Discounted",
+    "Discretize",
     "EpsilonGreedy",
     "Error",
     "Evaluation",
@@ -80,12 +125,15 @@ __all__ = [
     "PosteriorSampling",
     "Reach",
     "ReversedFullBackups",
+    "Run",
     "SmallBackupPredictor",
     "SmallBackups",
     "Solution",
     "Stats",
+    "Step",
     "SurpriseBonus",
     "TD0",
+    "TensorBoardWriter",
     "Total",
     "UnknownName",
     "ValueIteration",
@@ -93,6 +141,8 @@ __all__ = [
     "Watch",
     "WhatIf",
     "WieringSchmidhuber",
+    "Writer",
+    "compare",
     "evaluate",
     "learn",
     "learn_log",

@@ -28,7 +28,8 @@ class Agent:
         seed: seeds the agent's random generator; None draws a fresh seed.
         freeze_at: after this many visits an action is no longer learned (R-max).
         explore: how act explores, such as ``CountBonus()``; best_action, policy and value then recommend without optimism.
-        reward_range: the lowest and highest reward of a step, as (lowest, highest); bonuses and sampling need it.
+        reward_range: the lowest and highest reward of a step, as (lowest, highest); bonuses and sampling need it. A reward outside it
+            is refused.
         start: the value that act assumes for an untried action; None for the most that reward_range allows.
         age_bonus: adds this times the square root of the steps since an action was last tried.
         forgetting: ``Forgetting(per_visit=...)``, ``(half_life=...)`` or ``(window=...)``, for worlds that change.
@@ -334,6 +335,26 @@ class Agent:
 
         Returns:
             The page, with its address in ``url``; ``close()`` ends it.
+        """
+
+    def predict(
+        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = True, *, action_mask: Any = None
+    ) -> tuple[Any, None]:
+        """The recommended action for an observation of the environment that the agent learned from, as in Stable-Baselines3.
+
+        Observations and actions are those of the environment, where ``best_action`` takes and returns names. In a state that the
+        agent does not know, it is the first action that is possible. An array of observations of a Discrete space, as a vector
+        environment returns it, gets an array of actions.
+
+        Args:
+            observation: what the environment returned.
+            state: ignored: the policy has no memory.
+            episode_start: ignored, for the same reason.
+            deterministic: if false, the action is the one of ``act``, which explores and may add the state.
+            action_mask: a flag for each action: whether it is possible.
+
+        Returns:
+            The action, and ``None`` for the state of the policy.
         """
 
     def _repr_html_(self) -> str: ...

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from gymnasium import Wrapper
+else:
+    try:
+        from gymnasium import Wrapper
+    except ImportError:
+        Wrapper = object
 
 from ._world import check_count
 
@@ -15,8 +23,10 @@ __all__ = ["Discretize"]
 MAX_BINS = 100_000
 
 
-class Discretize:
+class Discretize(Wrapper):
     """A Gymnasium environment with Box observations, seen through bins: states are tuples of bin numbers.
+
+    It is a ``gymnasium.Wrapper``, so other wrappers accept it.
 
     A dimension with ``n`` bins has ``n - 1`` edges; a number below the first edge is in bin 0, one at or above the last edge in bin
     ``n - 1``. Every observation has a bin, whatever the edges.
@@ -50,14 +60,23 @@ class Discretize:
         samples: int = 10_000,
         seed: int | None = None,
     ) -> None:
-        from gymnasium.spaces import MultiDiscrete
+        try:
+            import gymnasium
+            from gymnasium.spaces import MultiDiscrete
+        except ImportError as error:
+            raise ImportError("Discretize needs Gymnasium: pip install 'backsweep[gymnasium]'") from error
 
         space = env.observation_space
         if type(space).__name__ != "Box" or np.dtype(space.dtype).kind not in "fiu":
             raise TypeError(f"observations are {space}; expected a Box of numbers")
         if method not in ("uniform", "quantile"):
             raise ValueError(f"method is {method!r}; expected 'uniform' or 'quantile'")
+        # Anything with the methods of an environment will do, as elsewhere in this package.
         self.env = env
+        if isinstance(env, gymnasium.Env):
+            super().__init__(env)
+        else:
+            self._action_space = self._observation_space = self._metadata = self._cached_spec = None
         self._n = int(np.prod(space.shape))
         wanted = self._entries(bins)
         if method == "quantile" and not all(isinstance(entry, list) for entry in wanted):
@@ -105,7 +124,7 @@ class Discretize:
         observation, info = self.env.reset(seed=seed, options=options)
         return self.state(observation), info
 
-    def step(self, action: Any) -> tuple[tuple[int, ...], float, bool, bool, Any]:
+    def step(self, action: Any) -> tuple[tuple[int, ...], Any, bool, bool, Any]:
         """Take an action.
 
         Args:
@@ -115,7 +134,7 @@ class Discretize:
         return self.state(observation), reward, terminated, truncated, info
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "env":
+        if name.startswith("_") or name == "env":
             raise AttributeError(name)
         return getattr(self.env, name)
 

@@ -57,7 +57,8 @@ class MDP:
     ) -> MDP:
         """The problem in the table ``P`` of an environment: ``P[state][action]`` lists (probability, next state, reward, terminated).
 
-        Outcomes with the same next state are added up; a terminated outcome ends the episode, whatever its next state.
+        Outcomes with the same next state are added up; a terminated outcome ends the episode, whatever its next state. Any other
+        next state must be in the table.
 
         Args:
             env: an environment such as FrozenLake, CliffWalking or Taxi.
@@ -70,6 +71,7 @@ class MDP:
             raise TypeError(f"{env!r} has no table P; expected an environment such as FrozenLake, CliffWalking or Taxi")
         if _tables.is_numbered(transitions):
             return cls._of(_tables.from_table(transitions, discount, normalize), planner)
+        _tables.check_next_states(transitions)
         mdp = cls(discount, planner=planner)
         for state, actions in transitions.items():
             for action, outcomes in actions.items():

@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any, Callable, Hashable, Mapping
 
 import numpy as np
 
+from ._mdp import MDP
+from ._world import interface_of
+
 if TYPE_CHECKING:
+    from ._compare import Comparison
     from ._learn import History
 
 __all__ = ["plot_policy", "plot_values"]
@@ -14,6 +18,7 @@ __all__ = ["plot_policy", "plot_values"]
 INK = "#22313f"
 FAINT = "#9fb3c1"
 ACCENT = "#0b7285"
+SECOND = "#d4570f"
 # Words for directions, as (right, down). Single letters are not among them: "s" may be south, stay or start.
 WORDS = {
     "left": (-1, 0), "west": (-1, 0), "←": (-1, 0),
@@ -44,6 +49,7 @@ def _grid(
     rows, columns = shape
     if rows < 1 or columns < 1:
         raise ValueError(f"shape is {shape}; expected (rows, columns) of at least 1")
+    _check_shape(agent, shape, state_at)
     values = np.full((rows, columns), np.nan)
     best: list[list[Any]] = [[None] * columns for _ in range(rows)]
     for row in range(rows):
@@ -55,14 +61,27 @@ def _grid(
     return values, best
 
 
+def _check_shape(agent: Any, shape: tuple[int, int], state_at: Callable[[int, int], Hashable] | None) -> None:
+    """Refuse a shape with another number of cells than there are states, where that number is known."""
+    known = interface_of(agent)
+    n = getattr(known.space, "n", None) if known is not None else None
+    if n is None and isinstance(agent, MDP):
+        n = len(agent.states)
+    if state_at is None and isinstance(n, (int, np.integer)) and shape[0] * shape[1] != n:
+        raise ValueError(
+            f"shape is {shape}, which has {shape[0] * shape[1]} cells; expected {n}, one for each state; if only some states have a "
+            "cell, say which: state_at="
+        )
+
+
 def _state(shape: tuple[int, int], state_at: Callable[[int, int], Hashable] | None, row: int, column: int) -> Hashable:
     return row * shape[1] + column if state_at is None else state_at(row, column)
 
 
 def _draw_values(ax: Any, values: Any, cmap: str, colorbar: bool) -> Any:
     pyplot = _pyplot()
-    colours = pyplot.get_cmap(cmap).with_extremes(bad="#eef1f3")
-    image = ax.imshow(np.ma.masked_invalid(values), cmap=colours, interpolation="nearest")
+    colors = pyplot.get_cmap(cmap).with_extremes(bad="#eef1f3")
+    image = ax.imshow(np.ma.masked_invalid(values), cmap=colors, interpolation="nearest")
     rows, columns = values.shape
     # Matplotlib drops a minor tick where there is a major one, and its grid line with it.
     ax.set_xticks([])
@@ -82,7 +101,7 @@ def _draw_values(ax: Any, values: Any, cmap: str, colorbar: bool) -> Any:
 
 
 def _ink_on(image: Any, value: float) -> str:
-    """Dark or light, whichever is readable on the colour of a value."""
+    """Dark or light, whichever is readable on the color of a value."""
     red, green, blue = (np.asarray(image.cmap(image.norm(value))[:3]) ** 2.2).tolist()
     # About the luminance at which white and INK are equally readable.
     return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.28 else "white"
@@ -104,9 +123,9 @@ def plot_values(
         agent: an Agent, an MDP, or anything else with ``value``, ``best_action`` and ``in``.
         shape: (rows, columns) of the grid.
         state_at: ``state_at(row, column)`` is the state of a cell; by default it is ``row * columns + column``. Cells whose
-            state is unknown, such as walls, are grey.
+            state is unknown, such as walls, are gray.
         numbers: whether to write the values into the cells; by default if they fit.
-        cmap: the name of a matplotlib colour map.
+        cmap: the name of a matplotlib color map.
         title: the title of the picture.
         ax: matplotlib axes to draw on; new ones by default.
 
@@ -146,7 +165,7 @@ def plot_policy(
             the four actions of a grid if the model shows that they lead in four different directions. Nothing is guessed: an
             action without a direction is written as text.
         state_at: as for ``plot_values``.
-        cmap: the name of a matplotlib colour map.
+        cmap: the name of a matplotlib color map.
         title: the title of the picture.
         ax: matplotlib axes to draw on; new ones by default.
 
@@ -163,17 +182,17 @@ def plot_policy(
             action = best[row][column]
             if action is None:
                 continue
-            colour = _ink_on(image, values[row, column])
+            color = _ink_on(image, values[row, column])
             direction = _direction(action, arrows) or moves.get(action)
             if direction is None:
-                ax.text(column, row, str(action), ha="center", va="center", fontsize=8, color=colour)
+                ax.text(column, row, str(action), ha="center", va="center", fontsize=8, color=color)
                 continue
             x, y = 0.3 * direction[0], 0.3 * direction[1]
             ax.annotate(
                 "",
                 xy=(column + x, row + y),
                 xytext=(column - x, row - y),
-                arrowprops={"arrowstyle": "-|>,head_width=0.22,head_length=0.4", "color": colour, "lw": 1.6,
+                arrowprops={"arrowstyle": "-|>,head_width=0.22,head_length=0.4", "color": color, "lw": 1.6,
                             "shrinkA": 0, "shrinkB": 0},
             )  # fmt: skip
     ax.set_title(title, color=INK, loc="left")
@@ -203,7 +222,7 @@ def _moves(agent: Any, shape: tuple[int, int], state_at: Callable[[int, int], Ha
     places = np.array([place.get(state, (np.nan, np.nan)) for state in model.states]).reshape(-1, 2)
     row_of = np.repeat(np.arange(len(model.visits)), np.diff(model.row_starts))
     steps = places[model.columns] - places[model.state_index[row_of]]
-    # Only steps to a neighbour: a jump, as from the cliff to the start, is not the direction of an action.
+    # Only steps to a neighbor: a jump, as from the cliff to the start, is not the direction of an action.
     near = np.abs(steps).sum(axis=1) == 1
     moves = {}
     for number, action in enumerate(model.action_names):
@@ -216,14 +235,48 @@ def _moves(agent: Any, shape: tuple[int, int], state_at: Callable[[int, int], Ha
 
 
 def plot_history(history: History, *, window: int = 100, ax: Any = None) -> Any:
-    """Draw the return of each episode as a faint dot, and the running mean as a line."""
+    """Draw the return of each episode as a faint dot, the running mean as a line, and evaluations with their standard errors."""
     ax = _axes(ax, (7.0, 3.8))
     episodes = np.arange(1, len(history) + 1)
     ax.plot(episodes, history.returns, ".", markersize=2.5, color=FAINT, alpha=0.6, label="episode", rasterized=True)
     ax.plot(episodes, history.smoothed(window), color=ACCENT, linewidth=2, label=f"mean of {window}")
-    ax.set_xlabel("episode", color=INK)
-    ax.set_ylabel("return", color=INK)
+    if history.evaluations:
+        points = [(point.episodes, point.mean, np.nan_to_num(point.evaluation.standard_error)) for point in history.evaluations]
+        at, means, errors = zip(*points)
+        ax.errorbar(at, means, errors, fmt="o-", markersize=3.5, linewidth=1.2, color=SECOND, label="recommended policy")
     ax.set_title(f"{len(history)} episodes, {history.n_steps} steps", color=INK, loc="left")
+    _finish(ax, "episode", markerscale=3 if not history.evaluations else 1)
+    return ax
+
+
+def plot_comparison(comparison: Comparison, *, window: int = 100, axes: Any = None) -> list[Any]:
+    """Draw the learning curves of each environment by steps: the mean of an agent's seeds, and their range."""
+    envs, agents = comparison._names("env"), comparison._names("agent")
+    if axes is None:
+        axes = _pyplot().subplots(1, len(envs), figsize=(5.5 * len(envs), 3.8), layout="constrained", squeeze=False)[1]
+    found = list(np.atleast_1d(np.asarray(axes, dtype=object)).ravel())
+    if len(found) != len(envs):
+        raise ValueError(f"axes has {len(found)} axes; expected {len(envs)}, one for each environment")
+    for ax, env in zip(found, envs):
+        for i, agent in enumerate(agents):
+            histories = [run.history for run in comparison.runs if (run.env, run.agent) == (env, agent) and len(run.history)]
+            if not histories:
+                continue
+            ends = [np.cumsum(history.lengths) for history in histories]
+            steps = np.linspace(max(end[0] for end in ends), max(end[-1] for end in ends), 200)
+            curves = [np.interp(steps, end, history.smoothed(window)) for end, history in zip(ends, histories)]
+            color = f"C{i}"
+            ax.plot(steps, np.mean(curves, axis=0), color=color, linewidth=2, label=agent)
+            ax.fill_between(steps, np.min(curves, axis=0), np.max(curves, axis=0), color=color, alpha=0.15, linewidth=0)
+        ax.set_title(env, color=INK, loc="left")
+        _finish(ax, "step")
+    return found
+
+
+def _finish(ax: Any, unit: str, markerscale: float = 1) -> None:
+    """What all learning curves share: labels, grid, legend."""
+    ax.set_xlabel(unit, color=INK)
+    ax.set_ylabel("return", color=INK)
     ax.grid(axis="y", color="#e3e8eb", linewidth=0.8)
     ax.set_axisbelow(True)
     for side in ("top", "right"):
@@ -232,5 +285,5 @@ def plot_history(history: History, *, window: int = 100, ax: Any = None) -> Any:
         ax.spines[side].set_color(FAINT)
     ax.tick_params(colors=INK)
     ax.margins(x=0.01)
-    ax.legend(frameon=False, labelcolor=INK, loc="lower right", bbox_to_anchor=(1, 1), ncols=2, markerscale=3, borderpad=0)
-    return ax
+    place = {"loc": "lower right", "bbox_to_anchor": (1, 1), "borderpad": 0}
+    ax.legend(frameon=False, labelcolor=INK, ncols=3, markerscale=markerscale, **place)

@@ -84,12 +84,14 @@ def check_observations(space: Any) -> None:
     elif kind == "Tuple":
         for part in space.spaces:
             check_observations(part)
-    elif kind not in ("Discrete", "MultiDiscrete", "MultiBinary", "Text") and not (
+    # MiniGrid's missions are texts.
+    elif kind not in ("Discrete", "MultiDiscrete", "MultiBinary", "Text", "MissionSpace") and not (
         kind == "Box" and np.dtype(space.dtype).kind in "iub"
     ):
         raise TypeError(
             f"observations are {space}; expected Discrete, MultiDiscrete, MultiBinary, Text, a Box of whole numbers, or a "
-            "Tuple or Dict of them; wrap the environment so that it gives such observations (round or bin them)"
+            "Tuple or Dict of them; wrap the environment so that it gives such observations (round or bin them): "
+            "backsweep.Discretize(env, bins=10) does so for a Box"
         )
 
 

@@ -26,6 +26,18 @@ def is_numbered(table: Mapping[Any, Any]) -> bool:
     )
 
 
+def check_next_states(table: Mapping[Any, Any]) -> None:
+    """Refuse a next state that has no row, such as -1, unless the episode ends there: it would pass for a state worth 0."""
+    for state, actions in table.items():
+        for action, outcomes in actions.items():
+            for probability, next_state, _, ended in outcomes:
+                if next_state not in table and probability and not is_end(ended):
+                    raise ValueError(
+                        f"action {action!r} in state {state!r} leads to {next_state!r}, which is not in the table; expected one of its "
+                        "states, or an outcome that is terminated"
+                    )
+
+
 def is_end(flag: Any) -> bool:
     """The flag of an outcome."""
     if not isinstance(flag, (bool, np.bool_)) and not (isinstance(flag, (int, np.integer)) and flag in (0, 1)):
@@ -44,6 +56,7 @@ def from_table(table: Mapping[Any, Any], discount: float, normalize: bool) -> Kn
             f"the table has {len(mentioned)} states with numbers up to {n_states - 1}; expected numbers without large gaps; "
             "renumber the states, or use MDP.set_outcomes, which takes any names"
         )
+    check_next_states(table)
     probabilities = np.asarray([outcome[0] for outcome in outcomes])
     action_names = sorted({row[1] for row in rows})
     ids = {action: i for i, action in enumerate(action_names)}

@@ -26,8 +26,8 @@ SIGNS = {1: "↑", 2: "↗", 4: "→", 8: "↘", 16: "↓", 32: "↙", 64: "←"
 KNOWN, VISITED = 1, 2
 # How many of the most urgent cells are listed.
 LISTED = 12
-# Every fourth of the page's own colours, viridis.
-COLOURS = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#27ad81", "#5cc863", "#aadc32", "#fde725"]
+# Every fourth of the page's own colors, viridis.
+COLORS = ["#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#27ad81", "#5cc863", "#aadc32", "#fde725"]
 PAGE = resources.files(__package__) / "_page"
 TYPES = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -153,7 +153,7 @@ class Watch:
     def _about(self) -> dict[str, Any]:
         planner = self._agent.planner
         return {
-            "session": self._session, "read_only": True, "max_viewers": 64, "free_seats": 64, "colours": COLOURS,
+            "session": self._session, "read_only": True, "max_viewers": 64, "free_seats": 64, "colors": COLORS,
             "planners": [{"name": planner, "title": planner.replace("_", " ")}], "mazes": [], "figure_3": [], "defaults": {},
         }  # fmt: skip
 

@@ -102,3 +102,17 @@ def test_truncated_and_terminated_columns():
     agent.observe_many(states, np.array([0, 0, 1]), np.array([8.0, 0, 0]), nexts, np.array([1, 0, 1]), np.array([0, 1, 1]))
     agent.plan(until=0)
     assert agent.action_values(0) == {0: 4.0, 1: 0.0} and agent.value(9) == 0.0
+
+
+def test_texts_of_fixed_width_are_those_that_numpy_gives():
+    """Of either byte order, with zeros inside, bytes, and half of a surrogate pair."""
+    for column in (
+        np.array(["a", "", "ab\0c", "ü€😀", "a"]),
+        np.array(["a", "", "ab", "ü€😀", "a"]).astype(">U5"),
+        np.array([b"a", b"", b"ab\0c", b"\xff", b"a"]),
+        np.array(["a", "\ud83d", "b"]),
+    ):
+        agent = backsweep.Agent(0.9, actions=1)
+        n = len(column)
+        agent.observe_many(column, np.zeros(n, int), np.ones(n), column)
+        assert agent.states == list(dict.fromkeys(item.item() for item in column))

@@ -4,6 +4,7 @@ import copy
 import pickle
 import random
 
+import numpy as np
 import pytest
 
 import backsweep
@@ -153,6 +154,31 @@ def test_a_step_can_be_taken_back():
     fading.observe("a", "x", 1.0, "a")
     with pytest.raises(ValueError, match="fade"):
         fading.forget("a", "x", 1.0, "a")
+
+
+def test_intervals_are_those_of_the_engine():
+    """The values of two problems, by plain sweeps: the learned model with Hoeffding's bonus subtracted, and with it added."""
+    agent = Agent(0.9, explore=backsweep.CountBonus(), reward_range=(-1, 2), actions=3, seed=0)
+    rng = np.random.default_rng(4)
+    for _ in range(400):
+        state, action = int(rng.integers(5)), int(rng.integers(2))  # the third action is never tried
+        agent.observe(state, action, float(rng.uniform(-1, 2)), int(rng.integers(6)), bool(rng.random() < 0.1))
+    model, least, most = agent.model, -1 / 0.1, 2 / 0.1
+    n = len(agent.states)
+    assert model.visits.min() == 0 and len(model.visits) == 3 * n
+    dense, width = model.probabilities.toarray(), 3 + 0.9 * (most - least)
+    for sign, end in ((-1, least), (1, most)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            chance = 2 * len(model.visits) / 0.05 * model.visits * (model.visits + 1)
+            bonus = np.where(model.visits > 0, width * np.sqrt(np.log(chance) / (2 * model.visits)), 0)
+        values = np.zeros(n)
+        for _ in range(600):
+            q = np.where(model.visits > 0, model.mean_rewards + sign * bonus + 0.9 * np.nan_to_num(dense) @ values, end)
+            values = np.array([q[model.state_index == i].max() for i in range(n)])
+        found = agent.intervals(0.95)
+        for i, state in enumerate(model.states):
+            expected = float(np.clip(values[i], least, most))
+            assert found[state][sign > 0] == pytest.approx(expected, abs=1e-5 * width), (sign, state)
 
 
 def test_intervals_contain_the_true_value_and_shrink():

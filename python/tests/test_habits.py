@@ -266,7 +266,8 @@ def documented():
         yield thing.__name__, thing
         if isinstance(thing, type):
             for name, method in inspect.getmembers(thing, callable):
-                if not name.startswith("_"):
+                # What Discretize inherits is explained by Gymnasium.
+                if not name.startswith("_") and not (getattr(method, "__module__", None) or "").startswith("gymnasium"):
                     yield f"{thing.__name__}.{name}", method
 
 

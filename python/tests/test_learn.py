@@ -80,7 +80,7 @@ def test_kinds_of_actions(space, forward, name):
 def test_what_is_refused():
     agent = backsweep.Agent()
     with pytest.raises(TypeError, match="vector environment .*expected a single one"):
-        backsweep.learn(gym.make_vec("FrozenLake-v1", num_envs=2), agent, 1)
+        backsweep.evaluate(gym.make_vec("FrozenLake-v1", num_envs=2), agent, 1)
     with pytest.raises(TypeError, match="observations are Box.*round or bin"):
         backsweep.learn(gym.make("MountainCar-v0"), agent, 1)
     with pytest.raises(TypeError, match="actions are Box"):

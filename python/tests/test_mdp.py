@@ -340,3 +340,15 @@ def test_an_mdp_is_saved_and_loaded(tmp_path):
     agent.observe("a", 0, 1.0, "a")
     agent.save(path)
     assert backsweep.MDP.load(path).solve().values == pytest.approx([2.0])
+
+
+def test_a_next_state_that_is_not_in_the_table_is_refused():
+    """Such as -1, which stands for the end in some tables: only an outcome that is terminated may lead there."""
+
+    class World:
+        P = {0: {0: [(0.5, 0, 1.0, False), (0.5, -1, 1.0, False)]}, 1: {0: [(1.0, 0, 0.0, False)]}}
+
+    with pytest.raises(ValueError, match="action 0 in state 0 leads to -1, which is not in the table; expected one of its states"):
+        backsweep.MDP.from_gymnasium(World(), discount=0.5)
+    World.P[0][0] = [(0.5, 0, 1.0, False), (0.5, -1, 1.0, True), (0.0, 7, 0.0, False)]
+    assert backsweep.MDP.from_gymnasium(World(), discount=0.5).solve(1e-12).values[0] == pytest.approx(4 / 3)

@@ -129,8 +129,8 @@ export async function violations(page) {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 120)} (${failureSummary.split("\n")[1]?.trim()})`).join("; ")}`);
 }
 
-/** The colour of the canvas within a cell, at a part of its side from the upper left. */
-export const colour = (page, cell, columns, [right, down]) =>
+/** The color of the canvas within a cell, at a part of its side from the upper left. */
+export const color = (page, cell, columns, [right, down]) =>
   page.evaluate(
     ([cell, columns, right, down]) => {
       const canvas = document.getElementById("maze-0");

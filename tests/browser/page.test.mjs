@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe } from "node:test";
-import { address, ask, atRest, choose, colour, drawn, number, output, place, shot, timed, until, withPages } from "./helper.mjs";
+import { address, ask, atRest, choose, color, drawn, number, output, place, shot, timed, until, withPages } from "./helper.mjs";
 
 const COLUMNS = 26; // of the paper's maze
 const steps = (page) => number(page, "Steps");
@@ -16,7 +16,7 @@ describe("what is seen", () => {
   scene("loads without errors, and values spread", { settings: ["--speed", "3000", "--paused"] }, async (page) => {
     assert.match(await page.title(), /Backsweep/);
     await atRest(page);
-    const unknown = await colour(page, 5, COLUMNS, [0.5, 0.12]);
+    const unknown = await color(page, 5, COLUMNS, [0.5, 0.12]);
     await page.locator("#run").click();
     await until("the first row is known", async () => (await ask(page, "/api/cell/5")).agents[0].known);
     await until("the agent reaches the goal often", async () => (await number(page, "Episodes")) > 60);
@@ -33,11 +33,11 @@ describe("what is seen", () => {
     assert.ok(high > -6 && low < -30, `V is ${high} near the goal and ${low} far from it`);
     // Bright near the goal, dark far away: yellow has much red and green, purple little green. The agent, its trail or the
     // glow of the queue may lie over one of the cells; a few steps later they do not.
-    await until("the colours are those of the values", async () => {
+    await until("the colors are those of the values", async () => {
       await page.keyboard.press("s");
       await atRest(page);
       const seen = [];
-      for (const cell of [first, near, far]) seen.push(await colour(page, cell, COLUMNS, [0.5, 0.12]));
+      for (const cell of [first, near, far]) seen.push(await color(page, cell, COLUMNS, [0.5, 0.12]));
       return difference(seen[0], unknown) > 20 && seen[1][1] > 180 && seen[2][1] < 110;
     });
   });
@@ -153,10 +153,10 @@ describe("controls", () => {
       assert.deepEqual(changed, report.predecessors, `cycle ${n}`);
       await atRest(page, values.number);
       assert.equal(await steps(page), 150, "a cycle is not a step");
-      const popped = await colour(page, report.popped, 9, [0.5, 0.045]);
+      const popped = await color(page, report.popped, 9, [0.5, 0.045]);
       assert.ok(popped[0] > 170 && popped[2] > 120 && popped[1] < 160, `the popped cell has a ring: ${popped}`);
       for (const cell of changed.filter((cell) => cell !== report.popped)) {
-        const edge = await colour(page, cell, 9, [0.25, 0.06]);
+        const edge = await color(page, cell, 9, [0.25, 0.06]);
         assert.ok(Math.min(...edge) > 190, `cell ${cell} is framed: ${edge}`);
       }
       assert.match(await page.locator("#report").innerText(), changed.length === 1 ? /Q changed: |in 1 cell / : new RegExp(`in ${changed.length} cells changed`));

@@ -209,7 +209,7 @@ describe("words everywhere", () => {
 
   test("reduced motion means no flashes and few pictures", { settings: ["--speed", "max"], options: { reducedMotion: "reduce" } }, async (page) => {
     await until("it learns", async () => (await number(page, "Episodes")) > 20);
-    // The page's clock is stopped and moved on by hand, so that the machine's speed does not matter. A picture draws the colours once,
+    // The page's clock is stopped and moved on by hand, so that the machine's speed does not matter. A picture draws the colors once,
     // from a canvas with one pixel per cell.
     await page.clock.install();
     await page.evaluate(() => {

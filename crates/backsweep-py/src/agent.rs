@@ -4,12 +4,12 @@ use crate::actions;
 use crate::errors;
 use crate::exclusive::Exclusive;
 use crate::explore::{Given, explore_object, forgetting_object};
-use crate::files::{call, from_bytes, load, save, to_bytes, translate};
 use crate::flags::flag;
 use crate::known;
 use crate::named_agent::NamedAgent;
 use crate::names;
 use crate::numbers::{count, number};
+use crate::pickle;
 use crate::planning::{self, Amount, Plan};
 use crate::policy;
 use crate::results::{audit_object, optimism_object, stats_object};
@@ -43,7 +43,8 @@ const LONG_SWEEP: usize = 20_000;
 ///     seed: seeds the agent's random generator; None draws a fresh seed.
 ///     freeze_at: after this many visits an action is no longer learned (R-max).
 ///     explore: how act explores, such as ``CountBonus()``; best_action, policy and value then recommend without optimism.
-///     reward_range: the lowest and highest reward of a step, as (lowest, highest); bonuses and sampling need it.
+///     reward_range: the lowest and highest reward of a step, as (lowest, highest); bonuses and sampling need it. A reward outside it
+///         is refused.
 ///     start: the value that act assumes for an untried action; None for the most that reward_range allows.
 ///     age_bonus: adds this times the square root of the steps since an action was last tried.
 ///     forgetting: ``Forgetting(per_visit=...)``, ``(half_life=...)`` or ``(window=...)``, for worlds that change.
@@ -427,8 +428,7 @@ impl Agent {
     ///     encode: a function that turns names other than plain data into plain data, different ones into different data.
     #[pyo3(signature = (path, *, encode=None))]
     fn save<'py>(&self, py: Python<'py>, path: PathBuf, encode: Option<Bound<'py, PyAny>>) -> PyResult<()> {
-        let mut encode = call(encode);
-        save(py, &*self.lock()?, path, translate!(encode))
+        self.lock()?.save(py, &path, encode.as_ref())
     }
 
     /// Load an agent from a file: it continues bit for bit as the saved one would have.
@@ -439,8 +439,7 @@ impl Agent {
     #[staticmethod]
     #[pyo3(signature = (path, *, decode=None))]
     fn load<'py>(py: Python<'py>, path: PathBuf, decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
-        let mut decode = call(decode);
-        Ok(Self::new(load(py, path, translate!(decode))?))
+        Ok(Self::new(NamedAgent::load(py, &path, decode.as_ref())?))
     }
 
     /// The bytes that save would write.
@@ -453,8 +452,7 @@ impl Agent {
         py: Python<'py>,
         encode: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let mut encode = call(encode);
-        to_bytes(py, &*self.lock()?, translate!(encode))
+        Ok(PyBytes::new(py, &self.lock()?.to_bytes(py, encode.as_ref())?))
     }
 
     /// Load an agent from the bytes of to_bytes or of a file.
@@ -465,17 +463,16 @@ impl Agent {
     #[staticmethod]
     #[pyo3(signature = (data, *, decode=None))]
     fn from_bytes<'py>(py: Python<'py>, data: &[u8], decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
-        let mut decode = call(decode);
-        Ok(Self::new(from_bytes(py, data, translate!(decode))?))
+        Ok(Self::new(NamedAgent::from_bytes(py, data, decode.as_ref())?))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.lock()?.reduce::<Self>(py)
+        pickle::reduce::<Self>(py, |put_aside| self.lock()?.to_bytes(py, Some(put_aside)))
     }
 
     #[staticmethod]
     fn _restore<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
-        Ok(Self::new(NamedAgent::unreduce(py, data, others)?))
+        Ok(Self::new(NamedAgent::from_bytes(py, data, Some(&pickle::take_back(others)?))?))
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
@@ -531,7 +528,7 @@ impl Agent {
 
     #[setter]
     fn set_epsilon(&self, epsilon: f64) -> PyResult<()> {
-        let policy = EpsilonGreedy::new(epsilon).map_err(|error| errors::value(error.to_string()))?;
+        let policy = EpsilonGreedy::new(epsilon).map_err(errors::refused)?;
         self.lock()?.agent.set_policy(policy);
         Ok(())
     }

@@ -24,7 +24,6 @@ pub fn rust_loop<'py>(
     discount: f64,
     seed: u64,
 ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>, u64)> {
-    let wrong = |error: backsweep::Error| errors::value(error.to_string());
     let columns = "a column is not contiguous; expected contiguous columns";
     let states = states.as_slice().map_err(|_| errors::value(columns))?;
     let actions = actions.as_slice().map_err(|_| errors::value(columns))?;
@@ -40,7 +39,7 @@ pub fn rust_loop<'py>(
     }
     let mut agent =
         Agent::with_planner(PlannerKind::REVERSED_FULL_BACKUPS, Settings { discount, ..Settings::default() })
-            .map_err(wrong)?;
+            .map_err(errors::refused)?;
     // Ids are given in the order in which states are met, as in Python.
     let mut ids = vec![u32::MAX; 1 + states.iter().chain(next_states).copied().max().unwrap_or(0) as usize];
     let mut random = Random::from_seed(seed);
@@ -52,22 +51,23 @@ pub fn rust_loop<'py>(
             if *id == u32::MAX {
                 *id = agent.add_state(n_actions)?.0;
             }
-            Ok(State(*id))
+            Ok::<_, backsweep::Error>(State(*id))
         };
-        let state = meet(states[row]).map_err(wrong)?;
+        let state = meet(states[row]).map_err(errors::refused)?;
         let next = if terminated[row] {
             Next::Terminated
         } else {
-            Next::Continue(meet(next_states[row]).map_err(wrong)?)
+            Next::Continue(meet(next_states[row]).map_err(errors::refused)?)
         };
         let transition =
             Transition { state, action: Action(actions[row] as u32), reward: rewards[row], next };
-        agent.observe_transition(&transition).map_err(wrong)?;
+        agent.observe_transition(&transition).map_err(errors::refused)?;
         if cycles > 0 {
             agent.plan(Budget::Cycles(cycles));
         }
         if act {
-            sum += u64::from(agent.act(next.state().unwrap_or(state), &mut random).map_err(wrong)?.0);
+            sum +=
+                u64::from(agent.act(next.state().unwrap_or(state), &mut random).map_err(errors::refused)?.0);
         }
     }
     let seconds = start.elapsed().as_secs_f64();

@@ -8,8 +8,11 @@ use numpy::{PyArrayDescrMethods, PyReadonlyArray1, PyUntypedArray, PyUntypedArra
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PyBytes, PyString, PyType};
 use rustc_hash::FxHashMap;
+
+/// Rows between two checks for Ctrl-C.
+pub const STRIDE: usize = 4096;
 
 /// A column as it is read: an array without masked entries, or the object itself.
 pub fn plain<'py>(column: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -50,7 +53,14 @@ pub fn length(column: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
 
 /// The items of a column.
 pub fn items<'py>(column: &Bound<'py, PyAny>, name: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    column.try_iter().map_err(|error| not_a_column(error, column, name))?.collect()
+    let items = column.try_iter().map_err(|error| not_a_column(error, column, name))?.enumerate();
+    items.map(|(row, item)| listen(column.py(), row).and(item)).collect()
+}
+
+/// Checks for Ctrl-C once per some rows: a column may have any number of them.
+#[inline]
+pub fn listen(py: Python<'_>, row: usize) -> PyResult<()> {
+    if row % STRIDE == STRIDE - 1 { py.check_signals() } else { Ok(()) }
 }
 
 fn not_a_column(error: PyErr, column: &Bound<'_, PyAny>, name: &str) -> PyErr {
@@ -70,6 +80,7 @@ pub fn rewards(column: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
         }
         _ => {
             let each = items(column, "rewards")?.into_iter().enumerate().map(|(row, object)| {
+                listen(py, row)?;
                 number(&object, "reward")
                     .map_err(|error| errors::with_context(py, error, &format!("row {row}: "), ""))
             });
@@ -130,16 +141,23 @@ impl<'py> NameColumn<'py> {
 }
 
 fn coded<'py>(column: &Bound<'py, PyAny>, width: usize) -> PyResult<NameColumn<'py>> {
-    let packed = column.py().import("numpy")?.call_method1("ascontiguousarray", (column,))?;
+    let py = column.py();
+    let native = column.getattr("dtype")?.call_method1("newbyteorder", ("=",))?;
+    let packed = py.import("numpy")?.call_method1("ascontiguousarray", (column, native))?;
+    let is_text = array_kind(&packed) == Some(b'U');
     let bytes: PyReadonlyArray1<'py, u8> = packed.call_method1("view", ("uint8",))?.extract()?;
     let bytes = bytes.as_slice().map_err(|_| errors::value("a column is not contiguous"))?;
     let mut seen: FxHashMap<&[u8], u32> = FxHashMap::default();
     let (mut codes, mut names) = (Vec::with_capacity(bytes.len() / width), Vec::new());
     for (row, text) in bytes.chunks_exact(width).enumerate() {
+        listen(py, row)?;
         let code = match seen.get(text) {
             Some(&code) => code,
             None => {
-                names.push(packed.get_item(row)?.call_method0("item")?);
+                names.push(match fixed_width(py, text, is_text) {
+                    Some(name) => name,
+                    None => packed.get_item(row)?.call_method0("item")?,
+                });
                 seen.insert(text, names.len() as u32 - 1);
                 names.len() as u32 - 1
             }
@@ -147,4 +165,16 @@ fn coded<'py>(column: &Bound<'py, PyAny>, width: usize) -> PyResult<NameColumn<'
         codes.push(code);
     }
     Ok(NameColumn::Coded { codes, names })
+}
+
+/// An item of an array of texts or bytes, without the zeros that fill it up; `None` for a text with half of a surrogate pair.
+/// NumPy would do the same, but drops a Ctrl-C that comes while it makes a text.
+fn fixed_width<'py>(py: Python<'py>, item: &[u8], is_text: bool) -> Option<Bound<'py, PyAny>> {
+    if !is_text {
+        let end = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        return Some(PyBytes::new(py, &item[..end]).into_any());
+    }
+    let character = |four: &[u8]| char::from_u32(u32::from_ne_bytes(four.try_into().ok()?));
+    let text = item.chunks_exact(4).map(character).collect::<Option<String>>()?;
+    Some(PyString::new(py, text.trim_end_matches('\0')).into_any())
 }

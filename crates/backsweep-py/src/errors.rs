@@ -3,33 +3,47 @@
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
 /// The exceptions are written in Python, where one can inherit from two classes.
-fn raise(py: Python<'_>, cell: &'static PyOnceLock<Py<PyType>>, name: &str, message: String) -> PyErr {
-    match cell.import(py, "backsweep._errors", name) {
-        Ok(class) => PyErr::from_type(class.clone(), message),
-        Err(error) => error,
-    }
+fn raise(py: Python<'_>, name: &str, message: String) -> PyErr {
+    let class = py
+        .import("backsweep._errors")
+        .and_then(|module| module.getattr(name)?.cast_into().map_err(PyErr::from));
+    class.map_or_else(|error| error, |class: Bound<'_, PyType>| PyErr::from_type(class, message))
 }
 
 /// `backsweep.Error`: neither a wrong value nor an unknown name.
 pub fn error(py: Python<'_>, message: String) -> PyErr {
-    static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    raise(py, &CELL, "Error", message)
+    raise(py, "Error", message)
 }
 
 /// `backsweep.UnknownName`: a state or action that the agent has not seen; also a `KeyError`.
 pub fn unknown(py: Python<'_>, message: String) -> PyErr {
-    static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    raise(py, &CELL, "UnknownName", message)
+    raise(py, "UnknownName", message)
 }
 
 /// `backsweep.FileError`: a file or bytes that cannot be read as an agent; also a `ValueError`.
 pub fn file(py: Python<'_>, message: String) -> PyErr {
-    static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    raise(py, &CELL, "FileError", message)
+    raise(py, "FileError", message)
+}
+
+/// Refuses a class where an object of it is expected: its attributes are those of a default object.
+pub fn not_a_class(object: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
+    match object.cast::<PyType>() {
+        Ok(class) => {
+            let class = class.name()?;
+            Err(wrong_type(format!(
+                "{name} is the class {class}; expected an object of it, such as {class}()"
+            )))
+        }
+        Err(_) => Ok(()),
+    }
+}
+
+/// `ValueError` with the engine's own words.
+pub fn refused(error: impl std::fmt::Display) -> PyErr {
+    value(error.to_string())
 }
 
 pub fn value(message: impl Into<String>) -> PyErr {

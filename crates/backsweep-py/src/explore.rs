@@ -4,6 +4,7 @@ use crate::errors;
 use crate::named_agent::{NamedAgent, to_state};
 use crate::names;
 use crate::numbers::{count, number};
+use crate::settings::build;
 use backsweep::explore::{EpsilonGreedy, Exploration, Explore, Forgetting};
 use backsweep::planner::Model;
 use backsweep::{Agent as CoreAgent, Next, PlannerKind, Settings, State, Transition};
@@ -47,13 +48,11 @@ impl Given<'_, '_> {
         epsilon: f64,
         seed: u64,
     ) -> PyResult<CoreAgent> {
-        let wrong = |error: backsweep::Error| errors::value(error.to_string());
         let exploration = self.exploration(epsilon, seed)?;
-        let planner = kind.build(settings).map_err(wrong)?;
-        let agent = CoreAgent::from_parts(model, planner, EpsilonGreedy::GREEDY);
-        let mut agent = agent.with_exploration(exploration).map_err(wrong)?;
+        let mut agent =
+            build(model, kind, settings, 0.0)?.with_exploration(exploration).map_err(errors::refused)?;
         if epsilon != 0.0 {
-            agent.set_policy(EpsilonGreedy::new(epsilon).map_err(wrong)?);
+            agent.set_policy(EpsilonGreedy::new(epsilon).map_err(errors::refused)?);
         }
         Ok(agent)
     }
@@ -81,6 +80,7 @@ fn explore_from(explore: &Bound<'_, PyAny>) -> PyResult<Explore> {
             errors::show(explore)
         ))
     };
+    errors::not_a_class(explore, "explore")?;
     let get = |name: &str| explore.getattr(name).map_err(|_| wrong());
     let constant = |name: &'static str| match name {
         "min_visits" | "worlds" => u32_of(&get(name)?, name).map(f64::from),
@@ -101,6 +101,7 @@ fn forgetting_from(forgetting: &Bound<'_, PyAny>) -> PyResult<Forgetting> {
             errors::show(forgetting)
         ))
     };
+    errors::not_a_class(forgetting, "forgetting")?;
     let get = |name: &str| {
         let found = forgetting.getattr(name).map_err(|_| wrong())?;
         Ok::<_, PyErr>((!found.is_none()).then_some(found))
@@ -172,16 +173,5 @@ impl NamedAgent {
         let transition = Transition { state: State(id), action, reward, next };
         self.agent.forget(&transition).map_err(|error| self.explain(py, error))?;
         Ok(())
-    }
-
-    /// For every state, an interval for its true value.
-    pub fn intervals<'py>(&self, py: Python<'py>, confidence: f64) -> PyResult<Bound<'py, PyDict>> {
-        let found =
-            py.detach(|| self.agent.intervals(confidence)).map_err(|error| self.explain(py, error))?;
-        let intervals = PyDict::new(py);
-        for (state, interval) in (0..).zip(found) {
-            intervals.set_item(self.states.object(py, state)?, interval)?;
-        }
-        Ok(intervals)
     }
 }

@@ -1,7 +1,7 @@
 //! What counts as a flag: `True` and `False`, and the numbers 1 and 0. Anything else is refused, because Python would
 //! treat "False" and NaN as true.
 
-use crate::columns::{array_kind, contiguous, items};
+use crate::columns::{array_kind, contiguous, items, listen};
 use crate::errors::{self, show};
 use crate::names::is_numpy_scalar;
 use numpy::PyReadonlyArray1;
@@ -59,6 +59,7 @@ pub fn column(column: Option<&Bound<'_, PyAny>>, name: &str) -> PyResult<Option<
         }
     }
     let flags = items(column, name)?.into_iter().enumerate().map(|(row, object)| {
+        listen(py, row)?;
         // Only a whole column may be omitted.
         let flag = match object.is_none() {
             true => Err(errors::wrong_type(format!("{name} is None; expected True or False"))),

@@ -21,7 +21,6 @@ pub mod storage;
 
 use crate::errors;
 use crate::exclusive::Exclusive;
-use crate::files::{call, translate};
 use crate::named_agent::NamedAgent;
 use arrays::{ArrayRows, RewardArray};
 use asking::{AskedObjective, checked_discount, comparison, effort, format_of, question, result, stopping};
@@ -314,18 +313,16 @@ impl KnownModel {
 
     #[pyo3(signature = (path, encode=None))]
     fn save<'py>(&self, py: Python<'py>, path: PathBuf, encode: Option<Bound<'py, PyAny>>) -> PyResult<()> {
-        let mut encode = call(encode);
-        let snapshot = self.lock()?.store(py, translate!(encode))?;
+        let snapshot = self.lock()?.store(py, encode.as_ref())?;
         py.detach(|| backsweep::save::save(&path, &snapshot)).map_err(|error| errors::from_io(py, error))
     }
 
     #[staticmethod]
     #[pyo3(signature = (path, decode=None))]
     fn load<'py>(py: Python<'py>, path: PathBuf, decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
-        let mut decode = call(decode);
         let snapshot =
             py.detach(|| backsweep::save::load(&path)).map_err(|error| errors::from_io(py, error))?;
-        let restored = NamedMdp::restore(py, &snapshot, translate!(decode), Trust::File);
+        let restored = NamedMdp::restore(py, &snapshot, decode.as_ref(), Trust::File);
         let place = format!("{}: ", path.display());
         restored.map(Self::of).map_err(|error| errors::with_context(py, error, &place, ""))
     }
@@ -336,17 +333,15 @@ impl KnownModel {
         py: Python<'py>,
         encode: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let mut encode = call(encode);
-        let snapshot = self.lock()?.store(py, translate!(encode))?;
+        let snapshot = self.lock()?.store(py, encode.as_ref())?;
         Ok(PyBytes::new(py, &backsweep::save::encode(&snapshot)))
     }
 
     #[staticmethod]
     #[pyo3(signature = (data, decode=None))]
     fn from_bytes<'py>(py: Python<'py>, data: &[u8], decode: Option<Bound<'py, PyAny>>) -> PyResult<Self> {
-        let mut decode = call(decode);
         let snapshot = backsweep::save::decode(data).map_err(|error| errors::from_io(py, error))?;
-        NamedMdp::restore(py, &snapshot, translate!(decode), Trust::File).map(Self::of)
+        NamedMdp::restore(py, &snapshot, decode.as_ref(), Trust::File).map(Self::of)
     }
 
     /// A table for notebooks.

@@ -17,7 +17,7 @@
 //! | learning from logs: files, tables | [`learn_log`] |
 //! | the worlds of the suite, behind `backsweep.bench` | [`suite`] |
 //! | acting, and the policy that values stand for | [`actions`], [`policy`] |
-//! | planning that responds to Ctrl-C | [`planning`] |
+//! | planning that responds to Ctrl-C | [`planning`]; intervals for the real world: [`intervals`] |
 //! | one call at a time, and no more memory than there is | [`exclusive`], [`memory`] |
 
 mod action_row;
@@ -30,9 +30,9 @@ mod errors;
 mod exclusive;
 mod explain;
 mod explore;
-mod files;
 mod flags;
 mod frames;
+mod intervals;
 mod known;
 mod learn_log;
 mod memory;
@@ -56,6 +56,16 @@ mod suite;
 /// The native module.
 #[pyo3::pymodule]
 mod _backsweep {
+    use pyo3::prelude::*;
+
+    /// Loads NumPy's functions now: the first call to them would panic if Ctrl-C came while it loads them.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.py().import("numpy.lib")?;
+        numpy::dtype::<f64>(module.py());
+        Ok(())
+    }
+
     #[pymodule_export]
     use crate::agent::Agent;
     #[pymodule_export]
@@ -68,7 +78,6 @@ mod _backsweep {
     use crate::learn_log::{LearnedLog, learn_log};
     #[pymodule_export]
     use crate::predict::{SmallBackupPredictor, TD0};
-    #[pymodule_export]
     #[pymodule_export]
     use crate::suite::{SuiteWorld, suite_names};
 }

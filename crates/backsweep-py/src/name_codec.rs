@@ -7,18 +7,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString, PyTuple};
 
 /// A function that turns other objects into plain data, or plain data back into objects.
-pub type Translate<'a, 'py> = &'a mut dyn FnMut(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>;
+pub type Translate<'a, 'py> = &'a Bound<'py, PyAny>;
 
 /// How deep files may nest tuples.
 const MAX_DEPTH: usize = 100;
-
-/// The same function for one call of several.
-pub fn reborrow<'a, 'py>(translate: &'a mut Option<Translate<'_, 'py>>) -> Option<Translate<'a, 'py>> {
-    match translate {
-        Some(translate) => Some(&mut **translate),
-        None => None,
-    }
-}
 
 /// A name as plain data.
 pub fn to_plain<'py>(py: Python<'py>, name: &Named, encode: Option<Translate<'_, 'py>>) -> PyResult<Name> {
@@ -60,12 +52,8 @@ fn object_to_plain<'py>(
         return Ok(Name::Bytes(bytes.as_bytes().to_vec()));
     }
     if let Ok(tuple) = object.cast_exact::<PyTuple>() {
-        let mut names = Vec::with_capacity(tuple.len());
-        let mut encode = encode;
-        for item in tuple.iter() {
-            names.push(object_to_plain(&item, reborrow(&mut encode), depth + 1)?);
-        }
-        return Ok(Name::Tuple(names));
+        let names = tuple.iter().map(|item| object_to_plain(&item, encode, depth + 1));
+        return names.collect::<PyResult<_>>().map(Name::Tuple);
     }
     if is_numpy_scalar(object)? && !is_time(object)? {
         let item = object.call_method0("item")?;
@@ -75,7 +63,7 @@ fn object_to_plain<'py>(
     }
     match encode {
         Some(encode) => {
-            let plain = encode(object)?;
+            let plain = encode.call1((object,))?;
             object_to_plain(&plain, None, depth + 1).map(|name| Name::Encoded(Box::new(name))).map_err(
                 |error| {
                     let message = format!(
@@ -125,17 +113,13 @@ pub fn to_object<'py>(
         Name::Text(text) => PyString::new(py, text).into_any(),
         Name::Bytes(bytes) => PyBytes::new(py, bytes).into_any(),
         Name::Tuple(names) => {
-            let mut decode = decode;
-            let mut items = Vec::with_capacity(names.len());
-            for name in names {
-                items.push(to_object(py, name, reborrow(&mut decode))?);
-            }
+            let items = names.iter().map(|name| to_object(py, name, decode)).collect::<PyResult<Vec<_>>>()?;
             PyTuple::new(py, items)?.into_any()
         }
         Name::Encoded(name) => {
             let plain = to_object(py, name, None)?;
             match decode {
-                Some(decode) => decode(&plain)?,
+                Some(decode) => decode.call1((plain,))?,
                 None => {
                     return Err(errors::wrong_type(format!(
                         "a name was saved through an encoder, as {}; pass decode=, the function that turns it back into \

@@ -280,6 +280,23 @@ impl NamedAgent {
         self.declared.as_ref()?.find(action)
     }
 
+    /// Refuses a reward outside the stated range, on which bonuses and [`intervals`](Self::intervals) rely. What rounding
+    /// adds is not counted.
+    #[inline]
+    pub fn check_range(&self, reward: f64) -> PyResult<()> {
+        let Some((lowest, highest)) = self.agent.exploration().and_then(|e| e.reward_range) else {
+            return Ok(());
+        };
+        let slack = 1e-9 * (highest - lowest);
+        if reward >= lowest - slack && reward <= highest + slack {
+            return Ok(());
+        }
+        Err(errors::value(format!(
+            "reward is {reward:?}, outside reward_range ({lowest:?}, {highest:?}); expected a range that contains every reward of \
+             a step"
+        )))
+    }
+
     /// Learns from one step. Nothing has changed if it fails.
     #[inline]
     pub fn observe(
@@ -302,6 +319,7 @@ impl NamedAgent {
                 state_key.show()
             )));
         }
+        self.check_range(reward)?;
         // All names are looked up before anything is added, so that an invalid name changes nothing.
         let known_state = self.states.id(py, &state_key, "state")?;
         let known_action = self.actions.id(py, &action_key, "action")?;

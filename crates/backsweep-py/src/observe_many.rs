@@ -7,7 +7,7 @@
 //! The first pass checks everything that can be wrong (names, flags, rewards) and changes nothing. It numbers new names as the
 //! second pass will. The second pass then does what a loop of `observe` and `plan` would, bit for bit.
 
-use crate::columns::{self, NameColumn};
+use crate::columns::{self, NameColumn, STRIDE, listen};
 use crate::errors;
 use crate::flags;
 use crate::named_agent::{NamedAgent, to_state};
@@ -16,8 +16,6 @@ use crate::planning::{self, Amount};
 use backsweep::{Budget, Next, State, Transition};
 use pyo3::prelude::*;
 
-/// Rows between two checks for Ctrl-C.
-const STRIDE: usize = 4096;
 /// Update cycles between two checks.
 const MAX_CYCLES: u64 = 16_384;
 
@@ -165,6 +163,7 @@ impl Batch {
         let mut end_ids = Ids::new(&next_states, "next_state");
         for row in 0..n_rows {
             let mut check_row = || {
+                learner.check_range(batch.rewards[row])?;
                 let action = action_ids.get(py, row, &mut learner.actions, &mut batch.new_actions)?;
                 let state = state_ids.get(py, row, &mut learner.states, &mut batch.new_states)?;
                 if !learner.may_take(state, action) {
@@ -181,9 +180,7 @@ impl Batch {
             batch.states.push(state);
             batch.actions.push(action);
             batch.next_states.push(next);
-            if row % STRIDE == STRIDE - 1 {
-                py.check_signals()?;
-            }
+            listen(py, row)?;
         }
         Ok(batch)
     }

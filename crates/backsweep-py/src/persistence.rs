@@ -1,17 +1,16 @@
-//! Named agents as copies, as files and as pickles.
+//! Named agents as copies, and as files or their bytes.
 
 use crate::action_row::ActionRow;
 use crate::errors::{self, show};
-use crate::name_codec::{self, Translate, reborrow};
+use crate::name_codec::{self, Translate};
 use crate::named_agent::NamedAgent;
 use crate::names::{self, Names, Role};
-use crate::pickle;
 use backsweep::Agent;
 use backsweep::save::{AgentNames, Name, SavedAgent, encode_names};
-use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::PyCFunction;
 use rustc_hash::FxHashMap;
+use std::path::Path;
 
 impl NamedAgent {
     /// A copy that shares the names.
@@ -44,11 +43,11 @@ impl NamedAgent {
     pub fn to_learner<'py>(
         &self,
         py: Python<'py>,
-        mut encode: Option<Translate<'_, 'py>>,
+        encode: Option<Translate<'_, 'py>>,
     ) -> PyResult<SavedAgent> {
         let names = AgentNames {
-            states: stored(py, &self.states, reborrow(&mut encode), "state")?,
-            actions: stored(py, &self.actions, reborrow(&mut encode), "action")?,
+            states: stored(py, &self.states, encode, "state")?,
+            actions: stored(py, &self.actions, encode, "action")?,
             ends: stored(py, &self.ends, encode, "end")?,
             default_actions: self.declared.as_ref().map(|row| row.as_slice().to_vec()),
             rows: self.rows.iter().map(|row| row.as_ref().map(|row| row.as_slice().to_vec())).collect(),
@@ -60,11 +59,11 @@ impl NamedAgent {
     pub fn from_learner<'py>(
         py: Python<'py>,
         learner: SavedAgent,
-        mut decode: Option<Translate<'_, 'py>>,
+        decode: Option<Translate<'_, 'py>>,
     ) -> PyResult<Self> {
         let names = learner.names.unwrap_or_else(|| whole_numbers(&learner.agent));
-        let states = loaded(py, &names.states, reborrow(&mut decode), "state")?;
-        let actions = loaded(py, &names.actions, reborrow(&mut decode), "action")?;
+        let states = loaded(py, &names.states, decode, "state")?;
+        let actions = loaded(py, &names.actions, decode, "action")?;
         let ends = loaded(py, &names.ends, decode, "end")?;
         Ok(Self {
             states,
@@ -90,19 +89,40 @@ impl NamedAgent {
         self.rows = Vec::new();
     }
 
-    /// For pickle: the bytes of a file.
-    pub fn reduce<'py, T: PyTypeInfo>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        pickle::reduce::<T>(py, |put_aside| {
-            let learner = self.to_learner(py, Some(put_aside))?;
-            learner.to_bytes().map_err(|error| errors::from_io(py, error))
-        })
+    /// The learner in a file.
+    pub fn load<'py>(py: Python<'py>, path: &Path, decode: Option<Translate<'_, 'py>>) -> PyResult<Self> {
+        let learner = py
+            .detach(|| SavedAgent::load_among(path, &backsweep_baselines::PLANNERS))
+            .map_err(|error| errors::from_io(py, error))?;
+        Self::from_learner(py, learner, decode)
+            .map_err(|error| errors::with_context(py, error, &format!("{}: ", path.display()), ""))
     }
 
-    /// The inverse of [`reduce`](Self::reduce).
-    pub fn unreduce<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
+    /// Writes it to a file.
+    pub fn save<'py>(
+        &self,
+        py: Python<'py>,
+        path: &Path,
+        encode: Option<Translate<'_, 'py>>,
+    ) -> PyResult<()> {
+        let learner = self.to_learner(py, encode)?;
+        py.detach(|| learner.save(path)).map_err(|error| errors::from_io(py, error))
+    }
+
+    /// The learner in the bytes of a file.
+    pub fn from_bytes<'py>(
+        py: Python<'py>,
+        data: &[u8],
+        decode: Option<Translate<'_, 'py>>,
+    ) -> PyResult<Self> {
         let learner = SavedAgent::from_bytes_among(data, &backsweep_baselines::PLANNERS)
             .map_err(|error| errors::from_io(py, error))?;
-        Self::from_learner(py, learner, Some(&mut pickle::take_back(others)))
+        Self::from_learner(py, learner, decode)
+    }
+
+    /// The bytes that [`save`](Self::save) would write.
+    pub fn to_bytes<'py>(&self, py: Python<'py>, encode: Option<Translate<'_, 'py>>) -> PyResult<Vec<u8>> {
+        self.to_learner(py, encode)?.to_bytes().map_err(|error| errors::from_io(py, error))
     }
 }
 
@@ -110,13 +130,13 @@ impl NamedAgent {
 fn stored<'py>(
     py: Python<'py>,
     names: &Names,
-    mut encode: Option<Translate<'_, 'py>>,
+    encode: Option<Translate<'_, 'py>>,
     role: Role,
 ) -> PyResult<Vec<Name>> {
     let mut stored = Vec::with_capacity(names.len());
     let mut seen: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
     for (id, name) in names.named().iter().enumerate() {
-        let plain = name_codec::to_plain(py, name, reborrow(&mut encode))?;
+        let plain = name_codec::to_plain(py, name, encode)?;
         // Only converted names can collide: plain names are saved as they are, and already differ.
         if !matches!(plain, Name::Int(_) | Name::Text(_)) {
             let bytes =
@@ -127,12 +147,8 @@ fn stored<'py>(
                      different objects; nothing was saved",
                     names.show(py, other as u32),
                     names.show(py, id as u32),
-                    name_codec::to_object(
-                        py,
-                        &plain,
-                        Some(&mut |plain: &Bound<'_, PyAny>| Ok(plain.clone()))
-                    )
-                    .map_or_else(|_| "the same name".to_owned(), |object| show(&object))
+                    name_codec::to_object(py, &plain, Some(&unchanged(py)?))
+                        .map_or_else(|_| "the same name".to_owned(), |object| show(&object))
                 )));
             }
         }
@@ -141,16 +157,21 @@ fn stored<'py>(
     Ok(stored)
 }
 
+/// Shows a name that an encoder has made plain as it is.
+fn unchanged(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(PyCFunction::new_closure(py, None, None, |plain, _| plain.get_item(0).map(Bound::unbind))?.into_any())
+}
+
 /// The saved names. Errors in them are errors in the file, unless `decode` caused them.
 fn loaded<'py>(
     py: Python<'py>,
     names: &[Name],
-    mut decode: Option<Translate<'_, 'py>>,
+    decode: Option<Translate<'_, 'py>>,
     role: Role,
 ) -> PyResult<Names> {
     let mut table = Names::default();
     for name in names {
-        let object = name_codec::to_object(py, name, reborrow(&mut decode))?;
+        let object = name_codec::to_object(py, name, decode)?;
         let key = names::key(&object, role);
         let inserted = key.and_then(|key| table.id_or_insert(py, key, role)).map_err(|error| {
             if name.is_plain() { errors::file(py, error.value(py).to_string()) } else { error }

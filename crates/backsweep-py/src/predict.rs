@@ -57,7 +57,7 @@ impl<P: Predictor + Clone> Named<P> {
             true => Next::Terminated,
             false => Next::Continue(State(self.names.id_or_insert(py, next_key, "next_state")?.0)),
         };
-        self.predictor.observe(State(state), reward, next).map_err(|error| errors::value(error.to_string()))
+        self.predictor.observe(State(state), reward, next).map_err(errors::refused)
     }
 
     fn value(&mut self, state: &Bound<'_, PyAny>) -> PyResult<f64> {
@@ -95,7 +95,7 @@ impl<P: Predictor + Clone> Named<P> {
     ) -> PyResult<Bound<'py, PyTuple>> {
         pickle::reduce::<T>(py, |put_aside| {
             let names = self.names.named().iter();
-            let names = names.map(|name| name_codec::to_plain(py, name, Some(&mut *put_aside)));
+            let names = names.map(|name| name_codec::to_plain(py, name, Some(put_aside)));
             let names = encode_names(&names.collect::<PyResult<Vec<_>>>()?);
             snapshot.put("names.states", names.map_err(|error| errors::from_io(py, error))?);
             Ok(encode(&snapshot))
@@ -113,9 +113,9 @@ impl<P: Predictor + Clone> Named<P> {
         let snapshot = decode(data).map_err(damaged)?;
         let predictor = restore(&snapshot).map_err(|error| damaged(error.into()))?;
         let bytes = snapshot.bytes("names.states").map_err(|error| damaged(error.into()))?;
-        let (mut names, mut take_back) = (Names::default(), pickle::take_back(others));
+        let (mut names, take_back) = (Names::default(), pickle::take_back(others)?);
         for name in decode_names("section 'names.states'", bytes).map_err(damaged)? {
-            let object = name_codec::to_object(py, &name, Some(&mut take_back))?;
+            let object = name_codec::to_object(py, &name, Some(&take_back))?;
             names.id_or_insert(py, names::key(&object, "state")?, "state")?;
         }
         Ok(Self { predictor, names })
@@ -257,8 +257,7 @@ predictor!(
         }
         let (iterations, seed) = (iterations as usize, seed_or_fresh(py, seed)?);
         let settings = PredictorSettings { discount, initial_value, selection: *kind, iterations, seed };
-        let predictor = CorePredictor::new(settings)
-            .map_err(|error| errors::value(error.to_string()))?;
+        let predictor = CorePredictor::new(settings).map_err(errors::refused)?;
         Ok(Self(Exclusive::new(Named { predictor, names: Names::default() })))
     }
 
@@ -288,7 +287,7 @@ predictor!(
             (step_size, None) => StepSize::Constant(step_size.unwrap_or(0.1)),
         };
         let predictor =
-            Td0::new(discount, step_size, initial_value).map_err(|error| errors::value(error.to_string()))?;
+            Td0::new(discount, step_size, initial_value).map_err(errors::refused)?;
         Ok(Self(Exclusive::new(Named { predictor, names: Names::default() })))
     }
 });

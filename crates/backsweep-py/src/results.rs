@@ -4,20 +4,13 @@ use backsweep::Agent as CoreAgent;
 use backsweep::explore::Optimism;
 use backsweep::planner::QueueView;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
 
-fn type_of<'py>(
-    py: Python<'py>,
-    cell: &'static PyOnceLock<Py<PyType>>,
-    name: &str,
-) -> PyResult<&'py Bound<'py, PyType>> {
-    cell.import(py, "backsweep._types", name)
+fn type_of<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("backsweep._types")?.getattr(name)
 }
 
 /// The audit as `backsweep.Audit`.
 pub fn audit_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'py, PyAny>> {
-    static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let audit = py.detach(|| agent.audit());
     let numbers = (
         audit.relation,
@@ -27,11 +20,10 @@ pub fn audit_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'
         audit.rounding,
         audit.error_bound,
     );
-    type_of(py, &CELL, "Audit")?.call1(numbers)
+    type_of(py, "Audit")?.call1(numbers)
 }
 
 pub fn stats_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'py, PyAny>> {
-    static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     // For an exploring agent, what `plan` has done.
     let (counters, model) = (agent.acting_planner().counters().unwrap_or_default(), agent.model());
     let n_pairs: usize = model.states().map(|state| model.n_actions(state)).sum();
@@ -47,11 +39,10 @@ pub fn stats_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'
         n_pairs,
         model.n_arcs(),
     );
-    type_of(py, &CELL, "Stats")?.call1(numbers)
+    type_of(py, "Stats")?.call1(numbers)
 }
 
 pub fn optimism_object<'py>(py: Python<'py>, agent: &CoreAgent) -> PyResult<Bound<'py, PyAny>> {
-    static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let Optimism { value, min_visits } = agent.acting_planner().values().optimism();
-    type_of(py, &CELL, "Optimism")?.call1((value, min_visits))
+    type_of(py, "Optimism")?.call1((value, min_visits))
 }

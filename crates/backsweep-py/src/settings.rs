@@ -25,8 +25,7 @@ pub fn planner_settings(
 ) -> PyResult<(PlannerKind, Settings)> {
     let mut settings = Settings { discount, ..Settings::default() };
     let mut kind = PlannerKind::default();
-    let parse =
-        |name: String| backsweep_baselines::named(&name).map_err(|error| errors::value(error.to_string()));
+    let parse = |name: String| backsweep_baselines::named(&name).map_err(errors::refused);
     match planner {
         None => {}
         Some(planner) if planner.is_instance_of::<PyString>() => {
@@ -36,6 +35,7 @@ pub fn planner_settings(
             }
         }
         Some(planner) => {
+            errors::not_a_class(planner, "planner")?;
             let get = |what| {
                 planner.getattr(what).map_err(|_| {
                     errors::wrong_type(format!(
@@ -49,11 +49,11 @@ pub fn planner_settings(
             let threshold = if kind == VALUE_ITERATION { "tolerance" } else { "threshold" };
             settings.threshold = number(&get(threshold)?, threshold)?;
             let queue: String = get("queue")?.extract()?;
-            settings.queue =
-                queue.parse().map_err(|error: backsweep::Error| errors::value(error.to_string()))?;
+            settings.queue = queue.parse().map_err(errors::refused)?;
         }
     }
     if let Some(optimism) = optimism {
+        errors::not_a_class(optimism, "optimism")?;
         let wrong = |_| {
             errors::wrong_type(format!(
                 "optimism is {}; expected backsweep.Optimism(value=..., min_visits=...)",
@@ -68,9 +68,8 @@ pub fn planner_settings(
 }
 
 pub fn build(model: Model, kind: PlannerKind, settings: Settings, epsilon: f64) -> PyResult<CoreAgent> {
-    let wrong = |error: backsweep::Error| errors::value(error.to_string());
-    let planner = kind.build(settings).map_err(wrong)?;
-    Ok(CoreAgent::from_parts(model, planner, EpsilonGreedy::new(epsilon).map_err(wrong)?))
+    let planner = kind.build(settings).map_err(errors::refused)?;
+    Ok(CoreAgent::from_parts(model, planner, EpsilonGreedy::new(epsilon).map_err(errors::refused)?))
 }
 
 /// Declares an agent's actions: a number n stands for 0 to n-1.

@@ -11,6 +11,18 @@ use pyo3::prelude::*;
 pub struct SuiteWorld {
     run: Run,
     random: Random,
+    #[pyo3(get)]
+    name: String,
+    #[pyo3(get)]
+    title: String,
+    #[pyo3(get)]
+    discount: f64,
+    #[pyo3(get)]
+    reward_range: (f64, f64),
+    #[pyo3(get)]
+    score_name: String,
+    #[pyo3(get)]
+    more_is_better: bool,
 }
 
 /// The result of a step: the next state, the reward, whether the episode terminated, whether it was truncated.
@@ -22,8 +34,17 @@ impl SuiteWorld {
     #[pyo3(signature = (name, seed=0))]
     fn new(name: &str, seed: u64) -> PyResult<Self> {
         let mut random = Random::from_seed(seed);
-        let world = world(name, &mut random).map_err(|error| errors::value(error.to_string()))?;
-        Ok(Self { run: Run::new(world, &mut random), random })
+        let world = world(name, &mut random).map_err(errors::refused)?;
+        Ok(Self {
+            name: world.name.clone(),
+            title: world.title.clone(),
+            discount: world.discount,
+            reward_range: world.reward_range,
+            score_name: world.score.label(),
+            more_is_better: world.score.more_is_better(),
+            run: Run::new(world, &mut random),
+            random,
+        })
     }
 
     /// Takes an action in the current state. After a termination or truncation, `state` is the start of the next episode.
@@ -63,7 +84,7 @@ impl SuiteWorld {
             )));
         }
         let policy: Vec<Action> = policy.into_iter().map(Action).collect();
-        self.run.judge(&policy).map_err(|error| errors::value(error.to_string()))
+        self.run.judge(&policy).map_err(errors::refused)
     }
 
     /// Score, steps, episodes, and whether the goal was reached.
@@ -93,44 +114,9 @@ impl SuiteWorld {
         self.run.wants_policy()
     }
 
-    #[getter]
-    fn name(&self) -> String {
-        self.run.world().name.clone()
-    }
-
-    #[getter]
-    fn title(&self) -> String {
-        self.run.world().title.clone()
-    }
-
-    #[getter]
-    fn discount(&self) -> f64 {
-        self.run.world().discount
-    }
-
-    #[getter]
-    fn reward_range(&self) -> (f64, f64) {
-        self.run.world().reward_range
-    }
-
-    #[getter]
-    fn score_name(&self) -> String {
-        self.run.world().score.label()
-    }
-
-    #[getter]
-    fn more_is_better(&self) -> bool {
-        self.run.world().score.more_is_better()
-    }
-
     fn __repr__(&self) -> String {
         let result = self.run.result();
-        format!(
-            "<backsweep.bench.World {}: {} steps, score {:.6}>",
-            self.run.world().name,
-            result.steps,
-            result.score
-        )
+        format!("<backsweep.bench.World {}: {} steps, score {:.6}>", self.name, result.steps, result.score)
     }
 }
 

@@ -26,7 +26,7 @@ export const GLOSSARY = {
 
 const HELP = {
   scale: GLOSSARY.value[1],
-  unknown: "Grey: some action has been tried too rarely to be trusted, so the cell still has its optimistic value.",
+  unknown: "Gray: some action has been tried too rarely to be trusted, so the cell still has its optimistic value.",
   queued: "Orange glow: the cell is on the queue. Its value has changed, and the cells that lead to it have not been updated. The brighter, the more urgent.",
   flash: "A flash: some Q of the cell was just backed up; the larger the change, the brighter.",
   popped: "Pink: the cell that the last single cycle took off the queue. Arrows lead to the cells it updated; their labels are ΔQ.",
@@ -58,7 +58,7 @@ const HELP = {
   seed: "The same seed gives the same course of learning.",
   maze: "Mazes can be painted freely and have an outcome law. The other worlds are those of the exploration suite and follow their own rules: lakes are slippery, DeepSea only leads down, the blocking and the shortcut maze change by themselves. In them only walls can be painted.",
   file: "A text file: # wall, . free, S start, G goal; other characters have rewards given below the maze, as in ~ = −5.",
-  law: "Where an action may lead: up to 15 cells ahead and to the sides, as in the paper, or one of the 4 neighbours.",
+  law: "Where an action may lead: up to 15 cells ahead and to the sides, as in the paper, or one of the 4 neighbors.",
   intended: "The probability that a move goes where it was intended to go.",
   returns: "The discounted return of every episode; the dashed line is the best possible in this world.",
   work: "How many backups planning took per step.",

@@ -29,7 +29,7 @@ const canChange = !recorded && !known.read_only;
 document.body.classList.toggle("recorded", !canChange);
 document.body.classList.toggle("read-only", Boolean(known.read_only));
 const titles = Object.fromEntries(known.planners.map(({ name, title }) => [name, title]));
-const views = [0, 1].map((k) => new MazeView($(`maze-${k}`), known.colours));
+const views = [0, 1].map((k) => new MazeView($(`maze-${k}`), known.colors));
 const queues = [0, 1].map((k) => new QueueView($(`queue-${k}`), $(`waiting-${k}`), 9));
 const returns = new Chart($("returns"), { unit: "episodes", fromZero: false });
 const work = new Chart($("work"), { unit: "steps", fromZero: true });
@@ -126,8 +126,8 @@ const pointer = new Pointer(views, { label, name: (i) => name(i), send, say, isR
 const address = !canChange ? null : new Address(known, { now: () => ({ scene, layout, frame, theme }), send, problem });
 const caption = (frame) => frame.agents.map((agent, k) => `${capital(racerName(frame, k, titles))}: ${count(agent.steps)} steps, ${count(agent.episodes)} episodes`).join("   ");
 const stage = () => ({ scene, views: scene.rival ? views : views.slice(0, 1), caption: caption(frame), captions: caption });
-const share = new Share(known.colours, stage, { problem, say });
-const tour = !canChange ? null : new Tour(known.colours, { run: () => frame?.running || act("toggle"), say });
+const share = new Share(known.colors, stage, { problem, say });
+const tour = !canChange ? null : new Tour(known.colors, { run: () => frame?.running || act("toggle"), say });
 listenForKeys({ views, pointer, isReady: () => frame !== null, position: () => frame.agents[0].position ?? 0, act });
 
 // Frames.
@@ -334,7 +334,7 @@ window.addEventListener("resize", () => {
 });
 
 const rampContext = $("ramp").getContext("2d");
-ramp(known.colours).forEach(({ css }, i) => {
+ramp(known.colors).forEach(({ css }, i) => {
   rampContext.fillStyle = css;
   rampContext.fillRect(i, 0, 1, 10);
 });

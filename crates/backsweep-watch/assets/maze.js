@@ -1,4 +1,4 @@
-// The picture of one agent's maze: values as colours, the greedy policy as arrows, the queue as a glow, backups as flashes.
+// The picture of one agent's maze: values as colors, the greedy policy as arrows, the queue as a glow, backups as flashes.
 
 import { BEST, CELL_BYTES, CHANGE, FLAGS, KNOWN, VISITED } from "/link.js";
 import { drawAgent, drawCursor, drawMarks, drawNotes, drawQueue, mostUrgent } from "/overlay.js";
@@ -7,13 +7,13 @@ import { calm } from "/shown.js";
 import { drawSweep } from "/sweep.js";
 
 const FLASH_TIME = 220; // milliseconds until a flash has faded to a third
-const SETTLE_TIME = 90; // milliseconds until a colour has mostly reached its target
+const SETTLE_TIME = 90; // milliseconds until a color has mostly reached its target
 const TURNS = Array.from({ length: 8 }, (_, k) => ((k - 2) * Math.PI) / 4); // the compass, clockwise from north
 const ARROW_TIME = 50; // milliseconds between two drawings of the arrows
 const WHITE = [255, 255, 255];
 const CALM_TIME = 300; // milliseconds between two pictures with reduced motion
 
-/** The colours of a table of "#rrggbb", spread over 256 steps. */
+/** The colors of a table of "#rrggbb", spread over 256 steps. */
 export function ramp(codes) {
   const stops = codes.map((code) => [1, 3, 5].map((i) => parseInt(code.slice(i, i + 2), 16)));
   return Array.from({ length: 256 }, (_, i) => {
@@ -32,10 +32,10 @@ function canvasOf(width, height) {
 }
 
 export class MazeView {
-  constructor(canvas, colours) {
+  constructor(canvas, colors) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d", { alpha: false }); // Every pixel is opaque, so the browser need not blend.
-    this.colours = ramp(colours);
+    this.colors = ramp(colors);
     this.rows = [];
     this.width = 0;
     this.cursor = null;
@@ -43,7 +43,7 @@ export class MazeView {
     this.size = 0;
   }
 
-  /** Sets the maze; cells keep their colours if the size of the grid is unchanged. */
+  /** Sets the maze; cells keep their colors if the size of the grid is unchanged. */
   setMaze(text) {
     const { rows } = grid(text);
     const resized = rows.length !== this.rows.length || rows[0].length !== this.width;
@@ -52,7 +52,7 @@ export class MazeView {
     this.cells = rows.flat();
     this.marked = [...this.cells.keys()].filter((i) => !"#. ".includes(this.cells[i]));
     if (resized) {
-      this.place = new Float32Array(this.cells.length); // the shown place of V on the colour scale
+      this.place = new Float32Array(this.cells.length); // the shown place of V on the color scale
       this.light = new Float32Array(this.cells.length); // how strongly a cell flashes
       this.arrows = new Uint16Array(this.cells.length); // what the arrows were drawn from
       this.small = canvasOf(this.width, rows.length); // one pixel per cell
@@ -84,7 +84,7 @@ export class MazeView {
         this.light[i] = change;
       }
     }
-    if (agent.position !== null && (first || !this.spot)) this.spot = this.centre(agent.position);
+    if (agent.position !== null && (first || !this.spot)) this.spot = this.center(agent.position);
     this.glowing = mostUrgent(this);
     this.arrowsDue ||= first || this.arrowsDiffer(agent);
     this.dirty = true;
@@ -95,7 +95,7 @@ export class MazeView {
     const { arrows } = this;
     let differ = false;
     for (let i = 0, at = 0; i < arrows.length; i++, at += CELL_BYTES) {
-      const look = cells[at + BEST] | ((cells[at + FLAGS] & KNOWN) << 8) | ((cells[at] >> 4) << 9); // and roughly its colour
+      const look = cells[at + BEST] | ((cells[at + FLAGS] & KNOWN) << 8) | ((cells[at] >> 4) << 9); // and roughly its color
       if (look !== arrows[i]) {
         arrows[i] = look;
         differ = true;
@@ -109,7 +109,7 @@ export class MazeView {
     return (cells[i * CELL_BYTES] * 256 + cells[i * CELL_BYTES + 1]) / 65535;
   }
 
-  centre(i) {
+  center(i) {
     return { x: (i % this.width) + 0.5, y: Math.floor(i / this.width) + 0.5 };
   }
 
@@ -151,7 +151,7 @@ export class MazeView {
     return { left: outer.left + (i % this.width) * side, top: outer.top + Math.floor(i / this.width) * side, side };
   }
 
-  /** Arrows, glow and theme colours, drawn once for a cell size. */
+  /** Arrows, glow and theme colors, drawn once for a cell size. */
   prepare() {
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(name).trim();
@@ -165,11 +165,11 @@ export class MazeView {
       draw(canvas.getContext("2d"));
       return canvas;
     };
-    const arrow = (colour, turn) =>
+    const arrow = (color, turn) =>
       sprite(s, (c) => {
         c.translate(s / 2, s / 2);
         c.rotate(turn);
-        c.strokeStyle = colour;
+        c.strokeStyle = color;
         c.lineWidth = Math.max(1, Math.min(s * 0.085, 5 * this.scale));
         c.lineCap = c.lineJoin = "round";
         c.beginPath();
@@ -206,7 +206,7 @@ export class MazeView {
     };
   }
 
-  /** What changes only with the maze: walls, and the gaps between cells with their round corners, as a mask over colours. */
+  /** What changes only with the maze: walls, and the gaps between cells with their round corners, as a mask over colors. */
   layer() {
     const { size: s, cells, width, sprites } = this;
     const mask = canvasOf(this.canvas.width, this.canvas.height);
@@ -233,7 +233,7 @@ export class MazeView {
       c.roundRect(column * s, Math.floor(i / width) * s, s + 0.5, s + 0.5, [n || w ? 0 : r, n || e ? 0 : r, t || e ? 0 : r, t || w ? 0 : r]);
       c.fill();
     });
-    // Walls, gaps and arrows in one picture: each layer costs as much per frame as the colours do.
+    // Walls, gaps and arrows in one picture: each layer costs as much per frame as the colors do.
     this.layers = { mask, cover: canvasOf(mask.width, mask.height), drawn: -Infinity };
     this.arrowsDue = true;
   }
@@ -271,12 +271,12 @@ export class MazeView {
     return true;
   }
 
-  /** The colours, one pixel per cell: the browser enlarges them in one go. */
+  /** The colors, one pixel per cell: the browser enlarges them in one go. */
   paintCells(elapsed) {
     const { sprites, cells, pixels } = this;
     const settle = calm.matches ? 1 : 1 - Math.exp(-elapsed / SETTLE_TIME);
     const fade = calm.matches ? 0 : Math.exp(-elapsed / FLASH_TIME);
-    const { place, light, colours, agent } = this;
+    const { place, light, colors, agent } = this;
     const { data } = pixels;
     const packed = agent.cells;
     const isCalm = calm.matches;
@@ -290,12 +290,12 @@ export class MazeView {
         moving = true;
       } else place[i] = target;
       const known = flags & KNOWN;
-      const colour = known ? colours[Math.round(place[i] * 255)].rgb : flags & VISITED ? sprites.visited : sprites.unknown;
+      const color = known ? colors[Math.round(place[i] * 255)].rgb : flags & VISITED ? sprites.visited : sprites.unknown;
       const flash = known ? WHITE : sprites.accent;
       const share = isCalm ? 0 : light[i] * 0.7;
-      data[to] = colour[0] + (flash[0] - colour[0]) * share;
-      data[to + 1] = colour[1] + (flash[1] - colour[1]) * share;
-      data[to + 2] = colour[2] + (flash[2] - colour[2]) * share;
+      data[to] = color[0] + (flash[0] - color[0]) * share;
+      data[to + 1] = color[1] + (flash[1] - color[1]) * share;
+      data[to + 2] = color[2] + (flash[2] - color[2]) * share;
       data[to + 3] = 255;
       if (light[i] > 0.01) {
         light[i] *= fade;
@@ -323,8 +323,8 @@ export class MazeView {
       const known = this.agent.cells[i * CELL_BYTES + FLAGS] & KNOWN;
       // Where little is known many actions seem equally good, and arrows would say nothing else.
       if (!best || cells[i] === "#" || cells[i] === "G" || (!known && best & (best - 1))) continue;
-      // Ink for the colour that the cell is changing to.
-      const dark = known ? this.colours[Math.round(this.target(i) * 255)].dark : darkTheme;
+      // Ink for the color that the cell is changing to.
+      const dark = known ? this.colors[Math.round(this.target(i) * 255)].dark : darkTheme;
       c.globalAlpha = known ? 1 : 0.3;
       for (let k = 0; k < 8; k++) {
         if (best & (1 << k)) c.drawImage((dark ? sprites.bright : sprites.dim)[k], (i % this.width) * s, Math.floor(i / this.width) * s);

@@ -1,4 +1,4 @@
-// What lies over the colours of a maze: the glow of the queue, start and goal, the agent and the cursor.
+// What lies over the colors of a maze: the glow of the queue, start and goal, the agent and the cursor.
 
 import { CELL_BYTES, PRIORITY } from "/link.js";
 import { calm } from "/shown.js";
@@ -42,7 +42,7 @@ export function drawMarks(view) {
   const { context: c, size: s, cells } = view;
   const { theme } = view.sprites;
   for (const i of view.marked) {
-    const { x, y } = view.centre(i);
+    const { x, y } = view.center(i);
     if (cells[i] === "S") {
       c.strokeStyle = theme.text;
       c.lineWidth = Math.max(1.5, Math.min(s * 0.1, 4 * view.scale));
@@ -86,7 +86,7 @@ export function drawAgent(view, elapsed) {
   // After a single cycle its arrows matter, not where the agent came from.
   const trail = view.report ? [] : agent.trail;
   trail.forEach((i, k) => {
-    const here = view.centre(i);
+    const here = view.center(i);
     if (last && Math.abs(here.x - last.x) + Math.abs(here.y - last.y) < 6) {
       c.globalAlpha = (0.5 * k) / trail.length;
       c.strokeStyle = theme.agent;
@@ -100,7 +100,7 @@ export function drawAgent(view, elapsed) {
     last = here;
   });
   c.globalAlpha = 1;
-  const target = view.centre(agent.position);
+  const target = view.center(agent.position);
   const far = Math.abs(target.x - view.spot.x) + Math.abs(target.y - view.spot.y);
   const share = calm.matches || far > 6 ? 1 : 1 - Math.exp(-elapsed / 55);
   view.spot = { x: view.spot.x + (target.x - view.spot.x) * share, y: view.spot.y + (target.y - view.spot.y) * share };
@@ -132,7 +132,7 @@ export function drawNotes(view) {
   c.textBaseline = "middle";
   notes.forEach((text, i) => {
     if (!text) return;
-    const { x, y } = view.centre(i);
+    const { x, y } = view.center(i);
     const middle = y * s - s / 2 + 13 * scale;
     const width = c.measureText(text).width + 10 * scale;
     c.fillStyle = "rgb(10 12 18 / .78)";

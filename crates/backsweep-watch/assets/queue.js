@@ -26,7 +26,7 @@ export class QueueView {
     const top = Math.max(1e-300, ...finite);
     while (this.list.childElementCount > Math.max(1, entries.length)) this.list.lastChild.remove();
     if (entries.length === 0) {
-      this.list.replaceChildren(element("li", "Empty: every cell agrees with its neighbours.", "none"));
+      this.list.replaceChildren(element("li", "Empty: every cell agrees with its neighbors.", "none"));
       return;
     }
     entries.forEach((entry, i) => this.row(i, entry, top, name));

@@ -43,7 +43,7 @@ export function raceText(frame, titles, equal) {
   return `On ${on}. Nobody has crossed the finish line.`;
 }
 
-const COLOURS = { reversed_full_backups: "#1fa187", small_backups: "#3b82f6", moore_atkeson: "#e8871e", peng_williams: "#d1495b", wiering_schmidhuber: "#9b5de5", value_iteration: "#8a8f98" };
+const COLORS = { reversed_full_backups: "#1fa187", small_backups: "#3b82f6", moore_atkeson: "#e8871e", peng_williams: "#d1495b", wiering_schmidhuber: "#9b5de5", value_iteration: "#8a8f98" };
 const MARGIN = { left: 44, right: 12, top: 10, bottom: 26 };
 
 /** Figure 3: update cycles per step against the mean return of the first 200 episodes. */
@@ -58,7 +58,7 @@ export class Figure {
     for (const { name, title } of planners) {
       const item = element("li", capital(title));
       item.prepend(element("i", undefined, name));
-      item.firstChild.style.background = COLOURS[name];
+      item.firstChild.style.background = COLORS[name];
       list.append(item);
     }
   }
@@ -114,7 +114,7 @@ export class Figure {
     const dot = (point, isOwn) => {
       c.beginPath();
       c.arc(x(point.cycles), y(point.score), isOwn ? 4.5 : 4, 0, 2 * Math.PI);
-      c.fillStyle = c.strokeStyle = COLOURS[point.planner] ?? read("--dim");
+      c.fillStyle = c.strokeStyle = COLORS[point.planner] ?? read("--dim");
       c.lineWidth = 1.6;
       if (isOwn) c.fill();
       else c.stroke();

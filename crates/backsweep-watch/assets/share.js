@@ -10,8 +10,8 @@ const SIDE = 480; // the longer side of an animation, in pixels
 
 export class Share {
   /** `stage` gives the scene, the maze views and what to write below a picture. */
-  constructor(colours, stage, { problem, say }) {
-    Object.assign(this, { colours, stage, problem, say });
+  constructor(colors, stage, { problem, say }) {
+    Object.assign(this, { colors, stage, problem, say });
     this.past = [];
     $("share").addEventListener("click", () => $("sharing").showModal());
     $("share-close").addEventListener("click", () => $("sharing").close());
@@ -83,7 +83,7 @@ export class Share {
 
   /** A second, invisible view of the same maze, drawn by the same code. */
   copy(view, k, { maze }) {
-    const copy = new MazeView(document.createElement("canvas"), this.colours);
+    const copy = new MazeView(document.createElement("canvas"), this.colors);
     copy.setMaze(maze);
     const side = SIDE / Math.max(copy.width, copy.rows.length) / (window.devicePixelRatio || 1);
     copy.fit(side * copy.width, side * copy.rows.length);

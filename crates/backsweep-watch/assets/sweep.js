@@ -24,8 +24,8 @@ const short = (number) => {
 export function drawSweep(view, report) {
   const { context: c, size: s } = view;
   const { theme } = view.sprites;
-  const frame = (i, colour, width, inset) => {
-    c.strokeStyle = colour;
+  const frame = (i, color, width, inset) => {
+    c.strokeStyle = color;
     c.lineWidth = Math.max(1.5, Math.min(s * width, 40 * width * view.scale));
     c.beginPath();
     c.roundRect((i % view.width) * s + inset, Math.floor(i / view.width) * s + inset, s - 2 * inset, s - 2 * inset, s * 0.16);
@@ -55,7 +55,7 @@ function veil(view, bare) {
 /** An arrow from one cell to the near edge of another. */
 function arrow(view, from, to) {
   const { context: c, size: s } = view;
-  const [a, b] = [view.centre(from), view.centre(to)];
+  const [a, b] = [view.center(from), view.center(to)];
   const length = Math.hypot(b.x - a.x, b.y - a.y);
   const [x, y] = [(b.x - a.x) / length, (b.y - a.y) / length];
   const begin = [(a.x + 0.3 * x) * s, (a.y + 0.3 * y) * s];
@@ -81,7 +81,7 @@ function arrow(view, from, to) {
 
 function label(view, cell, text) {
   const { context: c, size: s } = view;
-  const { x, y } = view.centre(cell);
+  const { x, y } = view.center(cell);
   const { scale } = view;
   const height = Math.max(9 * scale, Math.min(s * 0.42, 17 * scale));
   c.font = `700 ${height}px system-ui, sans-serif`;

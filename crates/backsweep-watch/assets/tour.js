@@ -18,8 +18,8 @@ const remembered = () => {
   }
 };
 
-/** Shows cells in colour as soon as they have a value, even if not every action was tried; without a trail. */
-function coloured(agent, recording) {
+/** Shows cells in color as soon as they have a value, even if not every action was tried; without a trail. */
+function colored(agent, recording) {
   const cells = agent.cells.slice();
   const values = [0, 1, 2, 3].map((cell) => recording.cell(cell).agents[0].value);
   const low = Math.min(0, ...values);
@@ -32,9 +32,9 @@ function coloured(agent, recording) {
 
 export class Tour {
   /** `run` starts the maze at the end. */
-  constructor(colours, { run, say }) {
+  constructor(colors, { run, say }) {
     Object.assign(this, { run, say, place: 0 });
-    this.view = new MazeView($("tour-maze"), colours);
+    this.view = new MazeView($("tour-maze"), colors);
     this.queue = new QueueView($("tour-queue"), $("tour-waiting"), 5);
     this.name = namer(5, 1);
     $("tour-next").addEventListener("click", () => this.go(this.place + 1));
@@ -85,7 +85,7 @@ export class Tour {
     const isFresh = this.shown !== step.of;
     if (isFresh) this.view.setMaze(recording.scene.maze);
     this.shown = step.of;
-    const agent = coloured(frame.agents[0], recording);
+    const agent = colored(frame.agents[0], recording);
     const report = frame.cycles[0] ?? null;
     this.view.setAgent(agent, step.look === undefined ? report : null, isFresh);
     this.view.notes = [0, 1, 2, 3].map((cell) => `V ${rough(+recording.cell(cell).agents[0].value.toFixed(2))}`);

@@ -48,7 +48,7 @@ pub fn about() -> Value {
         .map(|point| json!({ "planner": point.method, "cycles": point.cycles, "score": point.score }))
         .collect();
     json!({
-        "version": env!("CARGO_PKG_VERSION"), "planners": planners, "colours": palette::codes(),
+        "version": env!("CARGO_PKG_VERSION"), "planners": planners, "colors": palette::codes(),
         "defaults": crate::scene::Scene::default(), "mazes": crate::mazes::all(), "worlds": worlds_json(),
         "exploring": crate::choices::all(), "figure_3": figure,
     })

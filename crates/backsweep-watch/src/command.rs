@@ -1,12 +1,14 @@
 //! The command `watch`.
 
+use crate::choices::{ForgettingChoice, StrategyChoice};
 use crate::engine::Engine;
-use crate::engine::offline::frame_after;
+use crate::engine::recording::frame_after;
 use crate::error::{Error, Result};
 use crate::picture;
 use crate::scene::{Race, Scene};
 use crate::server::{self, ClientLimits, Guard};
-use crate::terminal::{self, Colours};
+use crate::terminal::{self, Colors};
+use backsweep::PlannerKind;
 use backsweep_worlds::grid_world::{MAX_CELLS, MAX_TEXT, drawable_world};
 use clap::Args;
 use std::io::Read;
@@ -17,26 +19,26 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Clone, Debug)]
 pub struct WatchArgs {
     /// Planner: reversed_full_backups, small_backups, moore_atkeson, peng_williams, wiering_schmidhuber or value_iteration
-    #[arg(long, default_value = "reversed_full_backups")]
-    planner: String,
+    #[arg(long, default_value = "reversed_full_backups", value_parser = backsweep_baselines::named)]
+    planner: PlannerKind,
     /// A second planner that learns alongside the first from the same random numbers
-    #[arg(long, value_name = "PLANNER")]
-    race: Option<String>,
-    /// What the two planners of a race get the same amount of: steps, backups or time
+    #[arg(long, value_name = "PLANNER", value_parser = backsweep_baselines::named)]
+    race: Option<PlannerKind>,
+    /// What the two planners of a race get the same amount of
     #[arg(long, value_name = "WHAT", default_value = "steps", requires = "race")]
-    equal: String,
+    equal: Race,
     /// How the agent explores: paper (ε and M), epsilon_greedy, optimism, count_bonus:β, variance_bonus:c, bayes_bonus:β, surprise_bonus:β or posterior_sampling:prior
     #[arg(long, value_name = "HOW", default_value = "paper")]
-    explore: String,
+    explore: StrategyChoice,
     /// How the agent forgets: never, half_life:STEPS, window:OBSERVATIONS or per_visit:FACTOR
     #[arg(long, value_name = "HOW", default_value = "never")]
-    forget: String,
+    forget: ForgettingChoice,
     /// How the second planner of a race explores [default: like the first]
     #[arg(long, value_name = "HOW", requires = "race")]
-    race_explore: Option<String>,
+    race_explore: Option<StrategyChoice>,
     /// How the second planner of a race forgets [default: like the first]
     #[arg(long, value_name = "HOW", requires = "race")]
-    race_forget: Option<String>,
+    race_forget: Option<ForgettingChoice>,
     /// Update cycles after every step
     #[arg(long, default_value_t = 1)]
     cycles: u64,
@@ -52,10 +54,10 @@ pub struct WatchArgs {
     /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Outcome law: fifteen (up to 15 outcomes) or four (the four neighbours)
+    /// Outcome law: fifteen (up to 15 outcomes) or four (the four neighbors)
     #[arg(long, default_value = "fifteen")]
     law: String,
-    /// Probability of the intended neighbour, with --law four
+    /// Probability of the intended neighbor, with --law four
     #[arg(long, value_name = "P", default_value_t = 0.8)]
     intended: f64,
     /// Maze file ('#' wall, '.' or an inner space free, 'S' start, 'G' goal, others with a reward below the maze, as in '~ = -5') [default: the paper's maze]
@@ -118,18 +120,13 @@ impl WatchArgs {
             })?),
         };
         let scene = Scene {
-            planner: backsweep_baselines::named(&self.planner)?,
-            rival: self.race.as_deref().map(backsweep_baselines::named).transpose()?,
-            race: match self.equal.as_str() {
-                "steps" => Race::Steps,
-                "backups" => Race::Backups,
-                "time" => Race::Time,
-                other => return Err(Error::new(format!("--equal {other}: expected steps, backups or time"))),
-            },
-            explore: self.explore.parse()?,
-            forget: self.forget.parse()?,
-            rival_explore: self.race_explore.as_deref().map(str::parse).transpose()?,
-            rival_forget: self.race_forget.as_deref().map(str::parse).transpose()?,
+            planner: self.planner,
+            rival: self.race,
+            race: self.equal,
+            explore: self.explore,
+            forget: self.forget,
+            rival_explore: self.race_explore,
+            rival_forget: self.race_forget,
             cycles: self.cycles,
             epsilon: self.epsilon,
             min_visits: self.min_visits,
@@ -160,16 +157,26 @@ pub fn run(args: &WatchArgs) -> Result<()> {
             "--after {episodes}: the page has no end; use --after with --terminal, --record or --export"
         )));
     }
+    let episodes = args.after.unwrap_or(EPISODES);
     if let Some(path) = &args.record {
-        return record(args, scene, path);
+        let frame = args.located(frame_after(scene, episodes))?;
+        write(path, &picture::png(&frame, args.light)?)?;
+        say(std::io::stderr(), &format!("Wrote {} after {episodes} episodes.", path.display()));
+        return Ok(());
     }
     if let Some(path) = &args.export {
-        return export(args, &scene, path);
+        let page = args.located(crate::export::page(&scene, episodes))?;
+        write(path, page.as_bytes())?;
+        let size = page.len() / 1000;
+        let line =
+            format!("Wrote {} ({size} kB): {episodes} episodes. Open it in any browser.", path.display());
+        say(std::io::stderr(), &line);
+        return Ok(());
     }
     if args.terminal && !terminal::can_move() {
         // The output is not a terminal: print one picture when done.
-        let frame = args.located(frame_after(scene, args.after.unwrap_or(EPISODES)))?;
-        terminal::print(&terminal::picture(&frame, Colours::of_environment(), (100, 50))?);
+        let frame = args.located(frame_after(scene, episodes))?;
+        terminal::print(&terminal::picture(&frame, Colors::of_environment(), (100, 50))?);
         return Ok(());
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -218,29 +225,10 @@ fn read_maze(path: &Path) -> Result<String> {
     Ok(text)
 }
 
-fn record(args: &WatchArgs, scene: Scene, path: &Path) -> Result<()> {
-    let episodes = args.after.unwrap_or(EPISODES);
-    let frame = args.located(frame_after(scene, episodes))?;
-    std::fs::write(path, picture::png(&frame, args.light)?).map_err(|error| {
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    std::fs::write(path, bytes).map_err(|error| {
         Error::new(format!("{}: cannot be written: {error}; choose another file", path.display()))
-    })?;
-    say(std::io::stderr(), &format!("Wrote {} after {episodes} episodes.", path.display()));
-    Ok(())
-}
-
-fn export(args: &WatchArgs, scene: &Scene, path: &Path) -> Result<()> {
-    let episodes = args.after.unwrap_or(EPISODES);
-    let page = args.located(crate::export::page(scene, episodes))?;
-    std::fs::write(path, &page).map_err(|error| {
-        Error::new(format!("{}: cannot be written: {error}; choose another file", path.display()))
-    })?;
-    let line = format!(
-        "Wrote {} ({} kB): {episodes} episodes. Open it in any browser.",
-        path.display(),
-        page.len() / 1000
-    );
-    say(std::io::stderr(), &line);
-    Ok(())
+    })
 }
 
 /// Prints a line, if anybody reads it.

@@ -70,34 +70,3 @@ fn assemble(recording: &Value) -> Result<String> {
         .replace("{session}", "")
         .replace("{arrival}", "typed"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_asks_for_nothing_and_is_small() {
-        let page =
-            page(&Scene { maze: "S..\n.#.\n..G\n".into(), min_visits: 1, ..Scene::default() }, 5).unwrap();
-        assert!(page.len() < MAX_BYTES);
-        for foreign in ["src=\"/", "href=\"/", "http-equiv", "{token}"] {
-            assert!(!page.contains(foreign), "{foreign}");
-        }
-    }
-
-    #[test]
-    fn every_script_that_is_imported_is_in_the_file() {
-        for (name, _, text) in ASSETS {
-            for part in text.split("from \"/").skip(1) {
-                let wanted = part.split('"').next().unwrap();
-                assert!(ASSETS.iter().any(|(path, ..)| path[1..] == *wanted), "{name} imports {wanted}");
-            }
-        }
-    }
-
-    #[test]
-    fn episodes_that_do_not_end_are_refused() {
-        let error = page(&Scene { maze: "S#G\n".into(), ..Scene::default() }, 1).unwrap_err().to_string();
-        assert!(error.contains("check that a path leads to the goal"), "{error}");
-    }
-}

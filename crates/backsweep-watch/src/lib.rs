@@ -13,7 +13,7 @@ pub mod command;
 pub mod engine;
 pub mod error;
 pub mod export;
-mod mazes;
+pub mod mazes;
 pub mod palette;
 pub mod picture;
 pub mod scene;

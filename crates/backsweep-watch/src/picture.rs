@@ -5,7 +5,7 @@ mod maze;
 
 use crate::engine::frame::{AgentFrame, Frame};
 use crate::error::{Error, Result};
-use crate::palette::{Colour, colour, rgb};
+use crate::palette::{Color, color, rgb};
 use backsweep_lab::figures::raster;
 use backsweep_lab::figures::text::{FAMILY, escape};
 use std::fmt::Write as _;
@@ -20,56 +20,32 @@ const CAPTION: f64 = 30.0;
 const FOOT: f64 = 52.0;
 const CHARTS: f64 = 330.0;
 
-/// The colours of a theme, the same as on the page.
-struct Theme {
-    back: &'static str,
-    card: &'static str,
-    edge: &'static str,
-    text: &'static str,
-    dim: &'static str,
-    wall: &'static str,
-    unknown: Colour,
-    visited: Colour,
-    floor: &'static str,
-    agents: [&'static str; 2],
-    glow: &'static str,
-    agent: &'static str,
-    agent_edge: &'static str,
-}
+/// The colors of a theme: the variables at the top of the page's style sheet.
+struct Theme(&'static str);
 
-fn theme(light: bool) -> Theme {
-    if light {
-        Theme {
-            back: "#f3f5f9",
-            card: "#ffffff",
-            edge: "#dde2eb",
-            text: "#161b26",
-            dim: "#5d6779",
-            wall: "#b9c1cf",
-            unknown: rgb(0xe4e8ef),
-            visited: rgb(0xd8deea),
-            floor: "#eef1f6",
-            agents: ["#0f8a83", "#d4570f"],
-            glow: "#e05210",
-            agent: "#10151f",
-            agent_edge: "#ffffff",
-        }
-    } else {
-        Theme {
-            back: "#0a0d13",
-            card: "#121722",
-            edge: "#222a39",
-            text: "#e9edf5",
-            dim: "#929db1",
-            wall: "#2b3446",
-            unknown: rgb(0x161c29),
-            visited: rgb(0x1d2535),
-            floor: "#0e131c",
-            agents: ["#35d0c4", "#ff9d5c"],
-            glow: "#ff8a3c",
-            agent: "#ffffff",
-            agent_edge: "#0a0d13",
-        }
+impl Theme {
+    fn new(light: bool) -> Self {
+        let themes = include_str!("../assets/style.css").split(":root");
+        Self(themes.skip(1).nth(usize::from(!light)).unwrap_or_default())
+    }
+
+    fn color(&self, name: &str) -> &'static str {
+        let rest = self.0.split_once(&format!("--{name}: ")).map_or("", |(_, rest)| rest);
+        rest.split(';').next().unwrap_or_default()
+    }
+
+    /// A color of the page that is mixed with others.
+    fn mixable(&self, name: &str) -> Color {
+        rgb(u32::from_str_radix(self.color(name).trim_start_matches('#'), 16).unwrap_or_default())
+    }
+
+    fn agent(&self, k: usize) -> &'static str {
+        self.color(["one", "two"][k])
+    }
+
+    /// The page gives this color as three numbers.
+    fn glow(&self) -> String {
+        format!("rgb({})", self.color("glow").replace(' ', ","))
     }
 }
 
@@ -87,7 +63,7 @@ pub fn png(frame: &Frame, light: bool) -> Result<Vec<u8>> {
 /// # Errors
 /// If the frame's maze cannot be read.
 pub fn svg(frame: &Frame, light: bool) -> Result<String> {
-    let theme = theme(light);
+    let theme = Theme::new(light);
     let world = &*frame.world;
     let side = 2.0 * (312.0 / world.n_columns().max(world.n_rows()) as f64).clamp(3.0, 20.0).floor();
     let (width, height) = (side * world.n_columns() as f64, side * world.n_rows() as f64);
@@ -101,15 +77,15 @@ pub fn svg(frame: &Frame, light: bool) -> Result<String> {
          viewBox=\"0 0 {full_width} {full_height}\" font-family=\"{FAMILY}\">\n{}",
         definitions(&theme)
     );
-    rect(&mut out, (0.0, 0.0, full_width, full_height), 0.0, theme.back);
+    rect(&mut out, (0.0, 0.0, full_width, full_height), 0.0, theme.color("back"));
     header(&mut out, &theme, frame, full_width);
     for (k, agent) in frame.agents.iter().enumerate() {
         let left = MARGIN + k as f64 * (card + PAD);
         panel(&mut out, &theme, (left, HEADER, card, cards));
-        rect(&mut out, (left + PAD, HEADER + 12.0, 10.0, 10.0), 3.0, theme.agents[k]);
+        rect(&mut out, (left + PAD, HEADER + 12.0, 10.0, 10.0), 3.0, theme.agent(k));
         let mut name = agent.planner.title().to_owned();
         name.get_mut(..1).map(str::make_ascii_uppercase);
-        text(&mut out, (left + PAD + 17.0, HEADER + 22.0), &bold(14.5, theme.text), &name);
+        text(&mut out, (left + PAD + 17.0, HEADER + 22.0), &bold(14.5, theme.color("text")), &name);
         let corner = (left + (card - width) / 2.0, HEADER + CAPTION + 2.0);
         maze::draw(&mut out, &theme, world, agent, corner, side);
         numbers(&mut out, &theme, agent, (left + PAD, corner.1 + height + 20.0, card - 2.0 * PAD));
@@ -127,7 +103,8 @@ pub fn svg(frame: &Frame, light: bool) -> Result<String> {
 
 /// Shared definitions: the glow around an urgent cell, and the theme of the laboratory's charts.
 fn definitions(theme: &Theme) -> String {
-    let Theme { edge, text, dim, glow, .. } = theme;
+    let (edge, text, dim) = (theme.color("edge"), theme.color("text"), theme.color("dim"));
+    let glow = theme.glow();
     let stop = |offset: f64, opacity: f64| {
         format!("<stop offset=\"{offset}\" stop-color=\"{glow}\" stop-opacity=\"{opacity}\"/>")
     };
@@ -144,11 +121,11 @@ fn definitions(theme: &Theme) -> String {
 fn header(out: &mut String, theme: &Theme, frame: &Frame, width: f64) {
     for i in 0..9u8 {
         let (x, y) = (f64::from(i % 3), f64::from(i / 3));
-        let fill = hex(colour(0.15 + 0.85 * (x + y) / 4.0));
+        let fill = hex(color(0.15 + 0.85 * (x + y) / 4.0));
         rect(out, (MARGIN + 8.0 * x, 17.0 + 8.0 * y, 6.6, 6.6), 1.6, &fill);
     }
-    text(out, (MARGIN + 34.0, 36.0), &bold(19.0, theme.text), "Backsweep");
-    text(out, (MARGIN + 152.0, 36.0), &plain(19.0, theme.dim), "watch it think");
+    text(out, (MARGIN + 34.0, 36.0), &bold(19.0, theme.color("text")), "Backsweep");
+    text(out, (MARGIN + 152.0, 36.0), &plain(19.0, theme.color("dim")), "watch it think");
     let scene = &frame.scene;
     let settings = format!(
         "γ {} · {} · {} cycle{} per step · seed {}",
@@ -158,7 +135,7 @@ fn header(out: &mut String, theme: &Theme, frame: &Frame, width: f64) {
         if scene.cycles == 1 { "" } else { "s" },
         scene.seed
     );
-    let style = format!("{} text-anchor=\"end\"", plain(12.0, theme.dim));
+    let style = format!("{} text-anchor=\"end\"", plain(12.0, theme.color("dim")));
     text(out, (width - MARGIN, 35.0), &style, &settings);
 }
 
@@ -176,8 +153,8 @@ fn numbers(out: &mut String, theme: &Theme, agent: &AgentFrame, (x, y, width): (
     ];
     for (k, (name, value)) in all.iter().enumerate() {
         let x = x + width * k as f64 / all.len() as f64;
-        text(out, (x, y), &plain(10.5, theme.dim), name);
-        text(out, (x, y + 18.0), &bold(15.0, theme.text), value);
+        text(out, (x, y), &plain(10.5, theme.color("dim")), name);
+        text(out, (x, y + 18.0), &bold(15.0, theme.color("text")), value);
     }
 }
 
@@ -191,11 +168,11 @@ fn grouped(number: u64) -> String {
 
 /// A card with a thin edge.
 fn panel(out: &mut String, theme: &Theme, (x, y, width, height): (f64, f64, f64, f64)) {
-    rect(out, (x, y, width, height), 12.0, theme.edge);
-    rect(out, (x + 1.0, y + 1.0, width - 2.0, height - 2.0), 11.0, theme.card);
+    rect(out, (x, y, width, height), 12.0, theme.color("edge"));
+    rect(out, (x + 1.0, y + 1.0, width - 2.0, height - 2.0), 11.0, theme.color("card"));
 }
 
-fn hex([r, g, b]: Colour) -> String {
+fn hex([r, g, b]: Color) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 

@@ -15,7 +15,7 @@ const MAX_VISITS: u32 = 1_000_000;
 const MAX_SPEED: f64 = 1e6;
 
 /// What the two agents of a race get the same amount of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Race {
     /// Each takes a step when the other does.
@@ -64,7 +64,7 @@ pub struct Scene {
     pub seed: u64,
     /// The outcome law: `fifteen` or `four`.
     pub law: String,
-    /// The probability of the intended neighbour, in the law `four`.
+    /// The probability of the intended neighbor, in the law `four`.
     pub intended: f64,
     /// A world of the exploration suite by its name, in place of a maze with an outcome law.
     #[serde(default)]

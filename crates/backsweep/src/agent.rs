@@ -4,7 +4,7 @@ mod snapshot;
 
 use crate::episode::{Environment, Step};
 use crate::explore::acting::Acting;
-use crate::explore::{EpsilonGreedy, Exploration, Explore};
+use crate::explore::{ConfidenceBonuses, EpsilonGreedy, Exploration, Explore};
 use crate::planner::{Audit, Change, Model, Outcome, Pair, Planned, Planner, Values, audit, plan};
 use crate::{Action, Budget, Error, Next, PlannerKind, Random, Result, Settings, State, Transition};
 
@@ -95,6 +95,15 @@ impl Agent {
     pub fn intervals(&self, confidence: f64) -> Result<Vec<(f64, f64)>> {
         let exploration = self.exploration().copied().unwrap_or_default();
         exploration.intervals(&self.model, self.planner.values().discount(), confidence)
+    }
+
+    /// What [`intervals`](Self::intervals) computes from, for another solver.
+    ///
+    /// # Errors
+    /// As [`intervals`](Self::intervals).
+    pub fn confidence_bonuses(&self, confidence: f64) -> Result<ConfidenceBonuses> {
+        let exploration = self.exploration().copied().unwrap_or_default();
+        exploration.confidence_bonuses(&self.model, self.planner.values().discount(), confidence)
     }
 
     /// Whether acting and recommending use separate planners.

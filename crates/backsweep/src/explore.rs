@@ -34,6 +34,7 @@ mod variance_bonus;
 pub use crate::forget::Forgetting;
 pub use crate::policy::EpsilonGreedy;
 pub use backsweep_core::Optimism;
+pub use interval::ConfidenceBonuses;
 
 use crate::planner::{MAX_REWARD, Model};
 use crate::{Error, PlannerKind, Result, Settings};

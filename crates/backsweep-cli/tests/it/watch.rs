@@ -92,7 +92,7 @@ fn output_that_is_not_a_terminal_gets_one_plain_picture() {
     let shown = output(&["--terminal", "--after", "20"]);
     assert!(shown.status.success(), "{shown:?}");
     let text = String::from_utf8(shown.stdout).unwrap();
-    assert!(!text.contains('\x1b'), "no colours or cursor movements outside a terminal");
+    assert!(!text.contains('\x1b'), "no colors or cursor movements outside a terminal");
     assert!(text.contains("episode 20, ") && text.contains("optimum -45.2"), "{text}");
     assert_eq!(text.lines().filter(|line| line.contains('█')).count(), 23);
 }

@@ -150,7 +150,7 @@ impl NamedMdp {
     /// The inverse of [`reduce`](Self::reduce).
     pub fn unreduce<'py>(py: Python<'py>, data: &[u8], others: &Bound<'py, PyList>) -> PyResult<Self> {
         let snapshot = backsweep::save::decode(data).map_err(|error| errors::from_io(py, error))?;
-        Self::restore(py, &snapshot, Some(&mut pickle::take_back(others)), Trust::Pickle)
+        Self::restore(py, &snapshot, Some(&pickle::take_back(others)?), Trust::Pickle)
     }
 
     fn restore_answer(&self, snapshot: &Snapshot, trust: Trust) -> backsweep::Result<Answer> {

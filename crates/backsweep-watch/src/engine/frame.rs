@@ -9,6 +9,7 @@ use backsweep::planner::Counters;
 use backsweep_worlds::grid_world::{GridWorld, MAX_ACTIONS};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 
@@ -80,8 +81,8 @@ pub fn best_of(q: &[f64]) -> u8 {
     if u32::from(bits).count_ones() as usize == q.len() { 0 } else { bits }
 }
 
-/// RunResults of runs: sent with the scene, since they change as rarely.
-#[derive(Clone, Debug, Default)]
+/// Results of runs: sent with the scene, since they change as rarely.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct RunResults {
     trials: Vec<Trial>,
     runs: Vec<Figure3Run>,
@@ -106,13 +107,6 @@ impl RunResults {
     /// Forgets the runs: a different problem has a different figure.
     pub fn clear_runs(&mut self) {
         self.runs.clear();
-    }
-
-    /// The results as the page gets them.
-    pub fn json(&self) -> Value {
-        let trials: Vec<_> = self.trials.iter().map(Trial::json).collect();
-        let runs: Vec<_> = self.runs.iter().map(Figure3Run::json).collect();
-        json!({ "trials": trials, "runs": runs })
     }
 }
 
@@ -145,7 +139,7 @@ pub struct Frame {
     pub can_undo: bool,
     /// How far each agent is from the finish line, as it is sent.
     pub to_optimum: Vec<serde_json::Value>,
-    /// RunResults of runs.
+    /// Results of runs.
     pub results: Arc<RunResults>,
     /// One agent, or two in a race.
     pub agents: Vec<AgentFrame>,
@@ -172,7 +166,7 @@ impl Frame {
 
     /// The frame as it is sent and recorded.
     pub fn json(&self) -> Value {
-        // One scale of colours for all, so that they can be compared.
+        // One scale of colors for all, so that they can be compared.
         let spans = self.agents.iter().map(AgentFrame::span);
         let span = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or_default();
         let agents: Vec<_> = self.agents.iter().map(|agent| agent_json(agent, span)).collect();
@@ -186,7 +180,7 @@ impl Frame {
 
     /// The scene as a server-sent event, with the name of the server's run.
     pub fn scene_event(&self, session: &str) -> String {
-        let scene = json!({ "session": session, "revision": self.revision, "scene": &*self.scene, "layout": layout_json(&self.world), "results": self.results.json() });
+        let scene = json!({ "session": session, "revision": self.revision, "scene": &*self.scene, "layout": layout_json(&self.world), "results": &*self.results });
         format!("event: scene\ndata: {scene}\n\n")
     }
 

@@ -3,7 +3,7 @@
 /// The most points that are kept; merging leaves half as many.
 pub const MAX_POINTS: usize = 256;
 
-/// Means over equally long intervals of a series. When there are too many, neighbours are merged.
+/// Means over equally long intervals of a series. When there are too many, neighbors are merged.
 #[derive(Clone, Debug)]
 pub struct History {
     /// The mean of each full interval.

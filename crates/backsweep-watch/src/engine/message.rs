@@ -26,7 +26,7 @@ pub enum ViewerCommand {
         /// How many.
         count: u64,
     },
-    /// ForgettingChoice what was learned and restart with the same seed. The world stays as painted.
+    /// Forget what was learned and restart with the same seed. The world stays as painted.
     Reset {},
     /// Show another scene.
     Scene {

@@ -1,20 +1,27 @@
-//! A recorded run: frames as they are sent to a live page, and between them what is needed to look into a cell.
+//! Learning without a clock: recorded runs, and the frame for a picture.
 //!
-//! A recording is data. The page draws it with the same code as a live run.
+//! A recording is frames as they are sent to a live page, and between them what is needed to look into a cell. It is data:
+//! the page draws it with the same code as a live run.
 
 use super::frame::{Frame, layout_json};
-use super::offline::{optimum, still};
 use super::report::CycleReport;
 use super::watched_agent::WatchedAgent;
 use crate::error::{Error, Result};
 use crate::scene::{Race, Scene};
+use backsweep::explore::EpsilonGreedy;
 use backsweep::{Action, Transition};
 use backsweep_worlds::grid_world::GridWorld;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-/// A run is abandoned if its episodes have not ended after this many steps: the file would be too large.
-const MAX_STEPS: u64 = 200_000;
+/// A recorded run is abandoned if its episodes have not ended after this many steps: the file would be too large.
+const MAX_STEPS_RECORDED: u64 = 200_000;
+/// A run for a picture, after this many: its episodes never will.
+const MAX_STEPS: u64 = 50_000_000;
+/// A picture shows agents on their way: at most this many steps into the next episode.
+const STEPS_INTO_EPISODE: u64 = 24;
+/// Backups in the last of them are shown as flashes.
+const STEPS_SHOWN: u64 = 2;
 
 /// Agents that learn while they are recorded.
 pub struct Recorder {
@@ -80,6 +87,23 @@ impl Recorder {
         Ok(())
     }
 
+    /// Steps until every agent has finished this many episodes, without keeping what it saw. Returns the number of steps.
+    fn run(&mut self, episodes: u64, max_steps: u64) -> Result<u64> {
+        let mut n_steps = 0;
+        while !self.has_finished(episodes) {
+            if n_steps == max_steps {
+                return Err(Error::new(format!(
+                    "the run has not finished {episodes} episodes after {max_steps} steps; check that a path leads to the goal, \
+                     choose fewer with --after, or use more cycles per step"
+                )));
+            }
+            self.step(episodes)?;
+            self.seen.iter_mut().for_each(Vec::clear);
+            n_steps += 1;
+        }
+        Ok(n_steps)
+    }
+
     /// One given step, without planning.
     ///
     /// # Errors
@@ -104,12 +128,32 @@ impl Recorder {
         self.agents.iter().all(|agent| agent.episodes() >= episodes)
     }
 
+    /// What is seen now.
+    pub fn frame(&mut self) -> Frame {
+        Frame {
+            number: self.frames.len() as u64 + 1,
+            revision: 1,
+            life: 1,
+            scene: self.scene.clone(),
+            world: self.world.clone(),
+            running: false,
+            busy: false,
+            touched: false,
+            problem: None,
+            optimum: Some(self.optimum),
+            is_closed: self.world.is_closed(),
+            can_undo: false,
+            to_optimum: Vec::new(),
+            results: Arc::default(),
+            agents: self.agents.iter_mut().map(WatchedAgent::sample).collect(),
+            cycles: self.reports.clone(),
+            event: OnceLock::new(),
+        }
+    }
+
     /// Adds a frame of what is seen now.
     pub fn take(&mut self) {
-        let agents = self.agents.iter_mut().map(WatchedAgent::sample).collect();
-        let number = self.frames.len() as u64 + 1;
-        let cycles = self.reports.clone();
-        let frame = Frame { number, cycles, ..still(&self.scene, &self.world, self.optimum, agents) };
+        let frame = self.frame();
         let mut json = frame.json();
         if std::mem::take(&mut self.has_changed) {
             json["maze"] = json!(self.world.text());
@@ -154,18 +198,7 @@ fn changed(old: &[f64], new: &[f64]) -> Vec<Value> {
 /// # Errors
 /// If the scene is not valid, or episodes do not end.
 pub fn record_run(scene: &Scene, episodes: u64, n_frames: u64) -> Result<Recorder> {
-    let mut rehearsal = Recorder::new(scene.clone())?;
-    let mut n_steps = 0;
-    while !rehearsal.has_finished(episodes) {
-        if n_steps == MAX_STEPS {
-            return Err(Error::new(format!(
-                "the run has not finished {episodes} episodes after {MAX_STEPS} steps; check that a path leads to the goal, \
-                 choose fewer with --after, or use more cycles per step"
-            )));
-        }
-        rehearsal.step(episodes)?;
-        n_steps += 1;
-    }
+    let n_steps = Recorder::new(scene.clone())?.run(episodes, MAX_STEPS_RECORDED)?;
     let mut recorder = Recorder::new(scene.clone())?;
     let mut step = 0;
     for frame in 1..=n_frames {
@@ -181,4 +214,27 @@ pub fn record_run(scene: &Scene, episodes: u64, n_frames: u64) -> Result<Recorde
         recorder.take();
     }
     Ok(recorder)
+}
+
+/// The frame that a scene shows after every agent has finished this many episodes and is on its way in the next one.
+///
+/// # Errors
+/// If the scene is not valid, or episodes do not end.
+pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
+    let mut recorder = Recorder::new(scene)?;
+    recorder.run(episodes, MAX_STEPS)?;
+    for left in (0..STEPS_INTO_EPISODE).rev() {
+        if left < STEPS_SHOWN {
+            recorder.frame();
+        }
+        recorder.step(episodes + 1)?;
+    }
+    let scene = Scene { maze: recorder.world.text(), ..(*recorder.scene).clone() };
+    Ok(Frame { scene: Arc::new(scene), ..recorder.frame() })
+}
+
+/// The value of the best policy with the scene's random exploration.
+fn optimum(scene: &Scene, world: &GridWorld) -> Result<f64> {
+    let epsilon = scene.agent_specs().next().map_or(0.0, |spec| spec.epsilon(scene));
+    Ok(world.optimum(&world.rules().truth()?, &scene.settings(), EpsilonGreedy::new(epsilon)?)?.0)
 }

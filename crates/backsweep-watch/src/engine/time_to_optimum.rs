@@ -1,5 +1,6 @@
 //! How much work an agent needs to reach the finish line: a policy within 1 % of the optimum, from scratch or after the world changed.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Steps between two checks of the policy: at least this many, later a fraction of the steps so far.
@@ -7,7 +8,7 @@ const LOOK_EVERY: u64 = 8;
 const LOOK_SHARE: u64 = 32;
 
 /// How much was done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WorkDone {
     /// Steps of the agent.
     pub steps: u64,
@@ -22,7 +23,8 @@ impl WorkDone {
 }
 
 /// Why an agent has to learn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Cause {
     /// It knows nothing yet.
     Start,
@@ -34,19 +36,6 @@ pub enum Cause {
     Paint,
     /// The world changed by itself, as its rules say.
     Change,
-}
-
-impl Cause {
-    /// The name that is sent.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Wall => "wall",
-            Self::Shortcut => "shortcut",
-            Self::Paint => "paint",
-            Self::Change => "change",
-        }
-    }
 }
 
 /// The work of one agent on its way to the finish line.
@@ -96,12 +85,12 @@ impl TimeToOptimum {
     /// As it is sent, with how far below the optimum the last policy was.
     pub fn json(&self, now: WorkDone, gap: Option<f64>) -> Value {
         let done = self.done(now);
-        json!({ "cause": self.cause.name(), "steps": done.steps, "backups": done.backups, "reached": self.reached.is_some(), "gap": gap.filter(|_| self.reached.is_none()) })
+        json!({ "cause": self.cause, "steps": done.steps, "backups": done.backups, "reached": self.reached.is_some(), "gap": gap.filter(|_| self.reached.is_none()) })
     }
 }
 
 /// A finished measurement, for the table of recoveries from a broken world.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Trial {
     /// Why it began.
     pub cause: Cause,
@@ -112,23 +101,15 @@ pub struct Trial {
     /// Update cycles per step.
     pub cycles: u64,
     /// The work it took.
+    #[serde(flatten)]
     pub done: WorkDone,
     /// Whether it ended at the finish line.
+    #[serde(rename = "reached")]
     pub has_reached: bool,
 }
 
-impl Trial {
-    /// As it is sent.
-    pub fn json(&self) -> Value {
-        json!({
-            "cause": self.cause.name(), "planner": self.planner, "exploration": self.exploration,
-            "cycles": self.cycles, "steps": self.done.steps, "backups": self.done.backups, "reached": self.has_reached,
-        })
-    }
-}
-
 /// A run of as many episodes as one of the paper's Figure 3: one point of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Figure3Run {
     /// The planner's name.
     pub planner: &'static str,
@@ -143,9 +124,4 @@ pub struct Figure3Run {
 impl Figure3Run {
     /// The episodes of a run of Figure 3.
     pub const EPISODES: u64 = 200;
-
-    /// As it is sent.
-    pub fn json(&self) -> Value {
-        json!({ "planner": self.planner, "cycles": self.cycles, "score": self.score, "backups": self.backups })
-    }
 }

@@ -1,4 +1,4 @@
-//! The charts next to the mazes: the laboratory's charts in the colours of the page.
+//! The charts next to the mazes: the laboratory's charts in the colors of the page.
 
 use super::Theme;
 use crate::engine::frame::Frame;
@@ -58,7 +58,7 @@ fn series(curves: &[&History], theme: &Theme) -> Vec<Series> {
         let stride = curve.stride() as f64;
         let place = |(i, mean): (usize, &f32)| Point::new((i as f64 + 0.5) * stride, f64::from(*mean));
         let points = curve.means().iter().enumerate().map(place).collect();
-        Series::curve("", Paint::Hex(theme.agents[k]), LineStyle::Solid, points)
+        Series::curve("", Paint::Hex(theme.agent(k)), LineStyle::Solid, points)
     };
     curves.iter().enumerate().map(one).collect()
 }

@@ -1,8 +1,8 @@
-//! The maze of one agent: values as colours, the greedy policy as arrows, the queue as a glow.
+//! The maze of one agent: values as colors, the greedy policy as arrows, the queue as a glow.
 
 use super::{Theme, hex, rect};
 use crate::engine::frame::AgentFrame;
-use crate::palette::{colour, is_dark, mix, rgb};
+use crate::palette::{color, is_dark, mix, rgb};
 use backsweep::State;
 use backsweep_worlds::CellKind;
 use backsweep_worlds::grid_world::{EIGHT_DIRECTIONS, GridWorld, MAX_ACTIONS};
@@ -27,7 +27,7 @@ impl CellLayout {
         (self.left + self.side * column, self.top + self.side * row)
     }
 
-    fn centre(&self, cell: usize) -> (f64, f64) {
+    fn center(&self, cell: usize) -> (f64, f64) {
         let (x, y) = self.corner(cell);
         (x + self.side / 2.0, y + self.side / 2.0)
     }
@@ -44,21 +44,21 @@ pub fn draw(
 ) {
     let grid = CellLayout { left, top, side, columns: world.n_columns(), span: agent.span() };
     let (width, height) = (side * world.n_columns() as f64, side * world.n_rows() as f64);
-    rect(out, (left, top, width, height), 4.0, theme.floor);
+    rect(out, (left, top, width, height), 4.0, theme.color("floor"));
     for cell in 0..world.n_states() {
         draw_cell(out, theme, world, agent, &grid, cell);
     }
     let mut urgent: Vec<usize> = (0..world.n_states()).filter(|&cell| agent.priorities[cell] > 0.0).collect();
     urgent.sort_by(|&a, &b| agent.priorities[b].total_cmp(&agent.priorities[a]));
     for (rank, &cell) in urgent.iter().take(N_GLOWING).enumerate() {
-        glow(out, theme, grid.centre(cell), side, 1.0 - 0.8 * rank as f64 / N_GLOWING as f64);
+        glow(out, theme, grid.center(cell), side, 1.0 - 0.8 * rank as f64 / N_GLOWING as f64);
     }
     for cell in 0..world.n_states() {
-        mark(out, theme, world.kind(State(cell as u32)), grid.centre(cell), side);
+        mark(out, theme, world.kind(State(cell as u32)), grid.center(cell), side);
     }
     trail(out, theme, agent, &grid);
-    let (x, y) = grid.centre(agent.position as usize);
-    for (radius, fill) in [(0.36, theme.agent_edge), (0.28, theme.agent)] {
+    let (x, y) = grid.center(agent.position as usize);
+    for (radius, fill) in [(0.36, theme.color("agent-edge")), (0.28, theme.color("agent"))] {
         let _ =
             writeln!(out, "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{:.2}\" fill=\"{fill}\"/>", side * radius);
     }
@@ -75,15 +75,15 @@ fn draw_cell(
     let ((x, y), side) = (grid.corner(cell), grid.side);
     let kind = world.kind(State(cell as u32));
     if kind == CellKind::Wall {
-        return rect(out, (x - 0.2, y - 0.2, side + 0.4, side + 0.4), 0.0, theme.wall);
+        return rect(out, (x - 0.2, y - 0.2, side + 0.4, side + 0.4), 0.0, theme.color("wall"));
     }
     let is_known = agent.known[cell];
     let has_visits =
         agent.visits[MAX_ACTIONS * cell..MAX_ACTIONS * (cell + 1)].iter().any(|&visits| visits > 0);
     let back = match (is_known, has_visits) {
-        (true, _) => colour(agent.share(cell, grid.span)),
-        (false, false) => theme.unknown,
-        (false, true) => theme.visited,
+        (true, _) => color(agent.share(cell, grid.span)),
+        (false, false) => theme.mixable("unknown"),
+        (false, true) => theme.mixable("visited"),
     };
     let lit = mix(back, [255, 255, 255], (agent.changes[cell] * 2.0).clamp(0.0, 0.4));
     let gap = side * 0.035;
@@ -97,7 +97,7 @@ fn draw_cell(
     for (_, &(down, right)) in EIGHT_DIRECTIONS.iter().enumerate().filter(|(k, _)| best & (1 << k) != 0) {
         let length = f64::hypot(down as f64, right as f64);
         let direction = (right as f64 / length, down as f64 / length);
-        arrow(out, grid.centre(cell), side, direction, ink, opacity);
+        arrow(out, grid.center(cell), side, direction, ink, opacity);
     }
 }
 
@@ -131,23 +131,23 @@ fn glow(out: &mut String, theme: &Theme, (x, y): (f64, f64), side: f64, opacity:
         "<g opacity=\"{opacity:.2}\"><circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{reach:.2}\" fill=\"url(#glow)\"/>\
          <rect x=\"{left:.2}\" y=\"{top:.2}\" width=\"{across:.2}\" height=\"{across:.2}\" rx=\"{round:.2}\" \
          fill=\"none\" stroke=\"{}\" stroke-width=\"{width:.2}\"/></g>",
-        theme.glow
+        theme.glow()
     );
 }
 
 /// What is special about a cell: a start, a goal, or a cell that ends the episode.
 fn mark(out: &mut String, theme: &Theme, kind: CellKind, (x, y): (f64, f64), side: f64) {
-    let mut ring = |radius: f64, width: f64, colour: &str| {
+    let mut ring = |radius: f64, width: f64, color: &str| {
         let _ = writeln!(
             out,
-            "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{:.2}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{:.2}\"/>",
+            "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{:.2}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{:.2}\"/>",
             side * radius,
             side * width
         );
     };
     match kind {
-        CellKind::Start => ring(0.3, 0.1, theme.text),
-        CellKind::Trap => ring(0.2, 0.2, theme.agents[1]),
+        CellKind::Start => ring(0.3, 0.1, theme.color("text")),
+        CellKind::Trap => ring(0.2, 0.2, theme.agent(1)),
         CellKind::Goal => star(out, (x, y), side * 0.46),
         CellKind::Wall | CellKind::Free => {}
     }
@@ -173,7 +173,7 @@ fn star(out: &mut String, (x, y): (f64, f64), radius: f64) {
 
 fn trail(out: &mut String, theme: &Theme, agent: &AgentFrame, grid: &CellLayout) {
     for (k, pair) in agent.trail.windows(2).enumerate() {
-        let ((x0, y0), (x1, y1)) = (grid.centre(pair[0] as usize), grid.centre(pair[1] as usize));
+        let ((x0, y0), (x1, y1)) = (grid.center(pair[0] as usize), grid.center(pair[1] as usize));
         // A jump is the start of a new episode.
         if (x0 - x1).abs() + (y0 - y1).abs() >= 6.0 * grid.side {
             continue;
@@ -182,7 +182,7 @@ fn trail(out: &mut String, theme: &Theme, agent: &AgentFrame, grid: &CellLayout)
             out,
             "<line x1=\"{x0:.2}\" y1=\"{y0:.2}\" x2=\"{x1:.2}\" y2=\"{y1:.2}\" stroke=\"{}\" stroke-opacity=\"{:.2}\" \
              stroke-width=\"{:.2}\" stroke-linecap=\"round\"/>",
-            theme.agent,
+            theme.color("agent"),
             0.55 * (k + 1) as f64 / agent.trail.len() as f64,
             grid.side * 0.12
         );

@@ -18,7 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep};
 
-/// ClientLimits for clients.
+/// How many clients there may be, and how slow.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientLimits {
     /// Connections at once.

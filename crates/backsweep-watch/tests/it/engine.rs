@@ -7,7 +7,7 @@ use backsweep::planner::Model;
 use backsweep::{Agent, Budget, PlannerKind, Random, State};
 use backsweep_watch::engine::ViewerCommand;
 use backsweep_watch::engine::frame::Frame;
-use backsweep_watch::engine::offline::frame_after;
+use backsweep_watch::engine::recording::frame_after;
 use backsweep_watch::engine::watched_agent::WatchedAgent;
 use backsweep_watch::picture;
 use backsweep_watch::scene::Scene;
@@ -227,7 +227,9 @@ fn painting_a_wall_changes_the_policy() {
     assert_eq!(best(&before, start), 0, "north, the shorter way");
     let painted = running.send(ViewerCommand::Paint { cell: above, brush: Brush::Toggle, stroke: 0 });
     // The evaluator may have found the finish line reached in between, which counts as well.
-    let n_trials = |frame: &Frame| frame.results.json()["trials"].as_array().unwrap().len() as u64;
+    let n_trials = |frame: &Frame| {
+        serde_json::to_value(&*frame.results).unwrap()["trials"].as_array().unwrap().len() as u64
+    };
     assert_eq!(painted.revision - n_trials(&painted), before.revision - n_trials(&before) + 1);
     assert!(painted.scene.maze.starts_with("...#.."));
     assert_eq!(painted.agents[0].q, before.agents[0].q, "the agent does not know yet");

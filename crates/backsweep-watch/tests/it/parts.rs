@@ -1,4 +1,4 @@
-//! Small parts of the page: choices as text, colours, curves, the list of urgent cells, agents of a scene.
+//! Small parts of the page: choices as text, colors, curves, the list of urgent cells, agents of a scene.
 
 use backsweep::explore::Explore;
 use backsweep_watch::agent_spec::AgentSpec;
@@ -6,7 +6,7 @@ use backsweep_watch::choices::{ForgettingChoice, StrategyChoice};
 use backsweep_watch::engine::Engine;
 use backsweep_watch::engine::history::{History, MAX_POINTS};
 use backsweep_watch::engine::report::{LISTED, Queued, most_urgent};
-use backsweep_watch::palette::{Colour, colour};
+use backsweep_watch::palette::{Color, color};
 use backsweep_watch::scene::Scene;
 use std::time::{Duration, Instant};
 
@@ -29,16 +29,16 @@ fn every_choice_survives_the_journey() {
     }
 }
 
-/// CIE lightness of a colour.
-fn lightness(colour: Colour) -> f64 {
-    let linear = colour.map(|c| (f64::from(c) / 255.0).powf(2.2));
+/// CIE lightness of a color.
+fn lightness(color: Color) -> f64 {
+    let linear = color.map(|c| (f64::from(c) / 255.0).powf(2.2));
     let y = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
     116.0 * y.cbrt() - 16.0
 }
 
 #[test]
 fn lightness_rises_evenly() {
-    let steps: Vec<f64> = (0..=64).map(|i| lightness(colour(f64::from(i) / 64.0))).collect();
+    let steps: Vec<f64> = (0..=64).map(|i| lightness(color(f64::from(i) / 64.0))).collect();
     let rise = (steps[64] - steps[0]) / 64.0;
     for pair in steps.windows(2) {
         let step = pair[1] - pair[0];

@@ -4,11 +4,11 @@ use crate::common::Running;
 use backsweep::episode::Environment;
 use backsweep::{Action, Next, PlannerKind, Random, State};
 use backsweep_watch::engine::ViewerCommand;
-use backsweep_watch::engine::offline::frame_after;
+use backsweep_watch::engine::recording::frame_after;
 use backsweep_watch::engine::recording::record_run;
 use backsweep_watch::picture;
 use backsweep_watch::scene::Scene;
-use backsweep_watch::terminal::{self, Colours};
+use backsweep_watch::terminal::{self, Colors};
 use backsweep_worlds::grid_world::{Brush, EIGHT_DIRECTIONS, drawable_world, drawable_worlds};
 
 fn scene(world: &str) -> Scene {
@@ -111,7 +111,7 @@ fn every_world_is_learned_drawn_and_recorded() {
         let frame = frame_after(scene.clone(), 20).unwrap();
         assert!(frame.agents[0].best.iter().any(|best| *best > 0), "{name}");
         assert!(picture::svg(&frame, false).unwrap().contains("<circle"), "{name}");
-        assert!(terminal::picture(&frame, Colours::None, (200, 100)).unwrap().contains('●'), "{name}");
+        assert!(terminal::picture(&frame, Colors::None, (200, 100)).unwrap().contains('●'), "{name}");
         let recording = record_run(&scene, 20, 30).unwrap().json();
         assert!(recording["layout"]["pointers"].is_array(), "{name}");
     }
@@ -144,7 +144,7 @@ fn walls_are_built_and_opened_in_a_world_of_the_suite() {
         |from: u32, action: u32| world.step(State(from), Action(action), &mut Random::from_seed(1)).next;
     assert_eq!(step(44, 0), Next::Continue(State(35)), "into the gap");
     assert_eq!(step(35, 0), Next::Continue(State(26)), "and out of it");
-    assert_eq!(step(43, 0), Next::Continue(State(43)), "its neighbour still is a wall");
+    assert_eq!(step(43, 0), Next::Continue(State(43)), "its neighbor still is a wall");
     let closed = running.send(ViewerCommand::Paint { cell: 27, brush: Brush::Toggle, stroke: 0 });
     let next = closed.world.step(State(36), Action(0), &mut Random::from_seed(1)).next;
     assert_eq!(next, Next::Continue(State(36)), "a new wall is not entered");

@@ -16,9 +16,28 @@ use backsweep_core::{Bonuses, ReversedFullBackups};
 /// How close the computed values are to the exact ends of the intervals, relative to the largest possible value.
 const TOLERANCE: f64 = 1e-6;
 
+/// The two problems between whose values the true ones lie: the learned model with the bonus of each pair subtracted, and
+/// with it added.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfidenceBonuses {
+    /// No value is below this; that of an untried pair in the first problem.
+    pub least: f64,
+    /// No value is above this; that of an untried pair in the second problem.
+    pub most: f64,
+    /// How close values need to be computed.
+    pub tolerance: f64,
+    /// One per pair, in the order of states and their actions; 0 for a pair that is untried, or given and not learned.
+    pub bonuses: Vec<f64>,
+}
+
 impl Exploration {
-    /// For each state an interval that contains its true optimal value, all of them at once with this probability.
-    pub(crate) fn intervals(&self, model: &Model, discount: f64, confidence: f64) -> Result<Vec<(f64, f64)>> {
+    /// The bonuses with which the values of the model contain the true ones, all of them at once with this probability.
+    pub(crate) fn confidence_bonuses(
+        &self,
+        model: &Model,
+        discount: f64,
+        confidence: f64,
+    ) -> Result<ConfidenceBonuses> {
         let is_probability = confidence > 0.0 && confidence < 1.0;
         Error::ensure(is_probability, "confidence", confidence, "a number above 0 and below 1")?;
         let Some((lowest, highest)) = self.reward_range else {
@@ -33,19 +52,28 @@ impl Exploration {
         // An episode may end, and what follows is worth 0.
         let (least, most) = (lowest.min(0.0) / (1.0 - discount), highest.max(0.0) / (1.0 - discount));
         let width = highest - lowest + discount * (most - least);
-        let pairs: Vec<Pair> = model.states().flat_map(|state| model.pairs(state)).collect();
+        let pairs: Vec<Pair> = pairs(model).collect();
         let chances = 2.0 * pairs.len() as f64 / (1.0 - confidence);
+        let bonus = |pair: Pair| {
+            let n = model.weight(pair);
+            let is_learned = n > 0.0 && !model.is_given(pair);
+            if is_learned { width * ((chances * n * (n + 1.0)).ln() / (2.0 * n)).sqrt() } else { 0.0 }
+        };
+        let bonuses = pairs.into_iter().map(bonus).collect();
         let tolerance = TOLERANCE * width.max(f64::MIN_POSITIVE);
+        Ok(ConfidenceBonuses { least, most, tolerance, bonuses })
+    }
+
+    /// For each state an interval that contains its true optimal value, all of them at once with this probability.
+    pub(crate) fn intervals(&self, model: &Model, discount: f64, confidence: f64) -> Result<Vec<(f64, f64)>> {
+        let ConfidenceBonuses { least, most, tolerance, bonuses } =
+            self.confidence_bonuses(model, discount, confidence)?;
         let ends = [(-1.0, least), (1.0, most)].map(|(sign, value)| {
             let optimism = Optimism { value, min_visits: 0 };
             let settings = Settings { discount, optimism, ..Settings::default() };
             let mut planner = ReversedFullBackups::new(settings.accurate_to(tolerance))?;
-            for &pair in pairs.iter().filter(|&&pair| !model.is_given(pair)) {
-                let n = model.weight(pair);
-                if n > 0.0 {
-                    let bonus = width * ((chances * n * (n + 1.0)).ln() / (2.0 * n)).sqrt();
-                    planner.set_bonus(model, pair, sign * bonus);
-                }
+            for (pair, &bonus) in pairs(model).zip(&bonuses).filter(|(_, bonus)| **bonus > 0.0) {
+                planner.set_bonus(model, pair, sign * bonus);
             }
             planner.grow(model);
             plan(&mut planner, model, Budget::UNTIL_IDLE);
@@ -56,4 +84,8 @@ impl Exploration {
         let [lower, upper] = ends;
         Ok(lower?.into_iter().zip(upper?).collect())
     }
+}
+
+fn pairs(model: &Model) -> impl Iterator<Item = Pair> {
+    model.states().flat_map(|state| model.pairs(state))
 }

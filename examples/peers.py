@@ -31,7 +31,7 @@ class Backsweep:
     def __init__(self, seed):
         import backsweep
 
-        explore = backsweep.SurpriseBonus()
+        explore = backsweep.AchievableBonus()
         self.agent = backsweep.Agent(0.99, actions=2, explore=explore, reward_range=(0.0, 1.0), seed=seed)
         self.play = self.agent.act
 

@@ -29,7 +29,7 @@ impl Input<'_> {
 }
 
 const EXPLORES: [Explore; 9] = [
-    Explore::SurpriseBonus { beta: 1.0, d: 0.02 },
+    Explore::AchievableBonus { beta: 1.0, d: 0.02 },
     Explore::EpsilonGreedy { epsilon: 0.2 },
     Explore::Optimism(Optimism { value: 30.0, min_visits: 1 }),
     Explore::Optimism(Optimism { value: 30.0, min_visits: 3 }),

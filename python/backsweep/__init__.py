@@ -29,7 +29,7 @@ learn from steps, act, plan             Agent, with observe, act, plan
 learn in a Gymnasium environment        learn, evaluate, History; Discretize for real numbers
 follow it: files, TensorBoard, a page   CsvWriter, TensorBoardWriter, Agent.watch
 compare agents                          compare, backsweep.bench for a suite of worlds
-explore, forget                         CountBonus, SurpriseBonus, ..., Forgetting
+explore, forget                         CountBonus, AchievableBonus, ..., Forgetting
 learn a policy from a log               learn_log
 solve, change, what-if                  MDP, with Reach, Total, Average, Horizon, Discounted
 values of a fixed policy                SmallBackupPredictor, TD0
@@ -45,13 +45,13 @@ from ._backsweep import TD0, Agent, SmallBackupPredictor
 from ._compare import Comparison, Run, compare
 from ._errors import Error, FileError, UnknownName
 from ._explore import (
+    AchievableBonus,
     BayesBonus,
     CountBonus,
     EpsilonGreedy,
     Explore,
     Forgetting,
     PosteriorSampling,
-    SurpriseBonus,
     VarianceBonus,
 )
 from ._learn import Checkpoint, Evaluation, History, Step, evaluate, learn
@@ -96,6 +96,7 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = [
+    "AchievableBonus",
     "Agent",
     "Audit",
     "Average",
@@ -131,7 +132,6 @@ __all__ = [
     "Solution",
     "Stats",
     "Step",
-    "SurpriseBonus",
     "TD0",
     "TensorBoardWriter",
     "Total",

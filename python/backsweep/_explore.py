@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 __all__ = [
+    "AchievableBonus",
     "BayesBonus",
     "CountBonus",
     "EpsilonGreedy",
     "Explore",
     "Forgetting",
     "PosteriorSampling",
-    "SurpriseBonus",
     "VarianceBonus",
 ]
 
@@ -70,14 +70,18 @@ class BayesBonus(Explore):
 
 
 @dataclass(frozen=True)
-class SurpriseBonus(Explore):
-    """Explores more the more random the world is: ``beta * sqrt((1 - discount) * s / n) * log(1 + m / 20) + d / n`` more per step.
+class AchievableBonus(Explore):
+    """Explores where outcomes are uncertain, but only as far as they change what is achievable.
 
-    ``s`` is how often two tries of an action differ, over all actions of the world, and ``m`` the mean number of tries. In a
-    deterministic world only ``d / n`` remains. The agent that ``learn`` builds explores this way.
+    An action tried n times is worth ``beta * L * sqrt((t + v / 4) / n) + (d + u * s) / n`` more per step, where ``t`` measures how
+    much its next values differ by the values without bonus, ``v`` is the variance of its rewards, ``s`` how random the world is,
+    ``u`` the part of the range of rewards that was not seen yet, and ``L`` grows slowly with the number of tries. Once the highest
+    reward was seen, untried actions are worth about three times the highest value found. Two equal outcomes that contradict all
+    earlier ones of an action, in a world that is otherwise certain, make the agent forget those. The agent that ``learn`` builds
+    explores this way.
     """
 
-    name: ClassVar[str] = "surprise_bonus"
+    name: ClassVar[str] = "achievable_bonus"
     beta: float = 1.0
     """0 or more."""
     d: float = 0.02

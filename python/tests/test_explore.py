@@ -9,6 +9,7 @@ import pytest
 
 import backsweep
 from backsweep import (
+    AchievableBonus,
     Agent,
     BayesBonus,
     CountBonus,
@@ -16,7 +17,6 @@ from backsweep import (
     Forgetting,
     Optimism,
     PosteriorSampling,
-    SurpriseBonus,
     VarianceBonus,
 )
 
@@ -26,7 +26,7 @@ WAYS = [
     CountBonus(0.3),
     VarianceBonus(0.5, 0.3),
     BayesBonus(1.0),
-    SurpriseBonus(1.0, 0.1),
+    AchievableBonus(1.0, 0.1),
     PosteriorSampling(2, 0.5),
 ]
 FORGETTING = [None, Forgetting(per_visit=0.9), Forgetting(half_life=50), Forgetting(window=40)]
@@ -59,7 +59,7 @@ def build(explore=None, **settings):
     return Agent(0.95, actions=["left", "right"], seed=1, explore=explore, reward_range=(0, 1), **settings)
 
 
-GOOD = [CountBonus(), VarianceBonus(), BayesBonus(), SurpriseBonus(), PosteriorSampling()]
+GOOD = [CountBonus(), VarianceBonus(), BayesBonus(), AchievableBonus(), PosteriorSampling()]
 
 
 @pytest.mark.parametrize("explore", GOOD, ids=repr)

@@ -104,7 +104,7 @@ describe("exploration", () => {
     await page.locator("#forget-number").fill("300");
     await page.locator("#forget-number").press("Enter");
     await until("the number too", async () => (await address(page)).get("forget") === "window:300");
-    for (const way of ["optimism", "count_bonus", "variance_bonus", "bayes_bonus", "surprise_bonus", "posterior_sampling"]) {
+    for (const way of ["optimism", "count_bonus", "variance_bonus", "bayes_bonus", "achievable_bonus", "posterior_sampling"]) {
       if (way === "optimism") {
         await page.locator("#forget").selectOption("never");
         await until("it forgets nothing", async () => (await address(page)).get("forget") === null);

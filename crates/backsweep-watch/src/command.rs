@@ -27,7 +27,7 @@ pub struct WatchArgs {
     /// What the two planners of a race get the same amount of
     #[arg(long, value_name = "WHAT", default_value = "steps", requires = "race")]
     equal: Race,
-    /// How the agent explores: paper (ε and M), epsilon_greedy, optimism, count_bonus:β, variance_bonus:c, bayes_bonus:β, surprise_bonus:β or posterior_sampling:prior
+    /// How the agent explores: paper (ε and M), epsilon_greedy, optimism, count_bonus:β, variance_bonus:c, bayes_bonus:β, achievable_bonus:β or posterior_sampling:prior
     #[arg(long, value_name = "HOW", default_value = "paper")]
     explore: StrategyChoice,
     /// How the agent forgets: never, half_life:STEPS, window:OBSERVATIONS or per_visit:FACTOR

@@ -28,7 +28,7 @@ impl Default for AgentSettings {
     /// One setting for all worlds, chosen on worlds outside the suite; docs/EXPLORING.md says how.
     fn default() -> Self {
         Self {
-            explore: Explore::SurpriseBonus { beta: 1.0, d: 0.02 },
+            explore: Explore::AchievableBonus { beta: 1.0, d: 0.02 },
             start: None,
             age_bonus: 0.0,
             forgetting: Forgetting::Never,

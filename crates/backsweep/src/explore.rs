@@ -9,7 +9,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `count_bonus.rs`, `variance_bonus.rs`, `bayes_bonus.rs`, `surprise_bonus.rs` | the formulas |
+//! | `count_bonus.rs`, `variance_bonus.rs`, `bayes_bonus.rs`, `achievable_bonus.rs` | the formulas |
 //! | `statistics.rs` | their input: statistics of pairs that the model does not keep |
 //! | `posterior.rs`, `draws.rs` | worlds drawn from the posterior; exponential, gamma and normal draws |
 //! | `forget/fading.rs`, `forget/window.rs` | forgetting: observations that fade, and observations that leave a window |
@@ -18,6 +18,7 @@
 //! | `acting.rs`, `snapshot.rs` | all of it around one model; storing and restoring |
 //! | `interval.rs` | an interval for the true values |
 
+mod achievable_bonus;
 pub(crate) mod acting;
 mod ages;
 mod bayes_bonus;
@@ -28,7 +29,6 @@ mod pending;
 mod posterior;
 mod snapshot;
 mod statistics;
-mod surprise_bonus;
 mod variance_bonus;
 
 pub use crate::forget::Forgetting;
@@ -69,10 +69,11 @@ pub enum Explore {
         /// β, 0 or more.
         beta: f64,
     },
-    /// β √((1 − γ) s / n) ln(1 + m / 20) + d / n, with s the surprise of the world (how often two tries of a pair differ, over
-    /// all pairs) and m the mean visits of the pairs tried. In a deterministic world only d / n remains; where pairs are many
-    /// and steps few, little is spent on repeated tries. The best choice if nothing is known about a world.
-    SurpriseBonus {
+    /// β L √((t + v / 4) / n) + (d + u s) / n: more where the outcomes of a pair are uncertain, but only as far as they change what
+    /// is achievable by the recommended values. `achievable_bonus.rs` has the formula. The start follows the highest recommended
+    /// value unless it is stated, and a pair whose history two equal outcomes contradict, in a world that is otherwise certain,
+    /// starts again from those two. The best choice if nothing is known about a world.
+    AchievableBonus {
         /// β, 0 or more.
         beta: f64,
         /// d, 0 or more.
@@ -103,7 +104,7 @@ impl Explore {
         "count_bonus",
         "variance_bonus",
         "bayes_bonus",
-        "surprise_bonus",
+        "achievable_bonus",
         "posterior_sampling",
     ];
 
@@ -125,7 +126,7 @@ impl Explore {
             "count_bonus" => Self::CountBonus { beta: constant("beta")? },
             "variance_bonus" => Self::VarianceBonus { c: constant("c")?, d: constant("d")? },
             "bayes_bonus" => Self::BayesBonus { beta: constant("beta")? },
-            "surprise_bonus" => Self::SurpriseBonus { beta: constant("beta")?, d: constant("d")? },
+            "achievable_bonus" => Self::AchievableBonus { beta: constant("beta")?, d: constant("d")? },
             "posterior_sampling" => {
                 Self::PosteriorSampling { worlds: constant("worlds")? as u32, prior: constant("prior")? }
             }
@@ -147,7 +148,7 @@ impl Explore {
             Self::CountBonus { beta } => ("count_bonus", vec![("beta", beta)]),
             Self::BayesBonus { beta } => ("bayes_bonus", vec![("beta", beta)]),
             Self::VarianceBonus { c, d } => ("variance_bonus", vec![("c", c), ("d", d)]),
-            Self::SurpriseBonus { beta, d } => ("surprise_bonus", vec![("beta", beta), ("d", d)]),
+            Self::AchievableBonus { beta, d } => ("achievable_bonus", vec![("beta", beta), ("d", d)]),
             Self::PosteriorSampling { worlds, prior } => {
                 ("posterior_sampling", vec![("worlds", f64::from(worlds)), ("prior", prior)])
             }
@@ -209,10 +210,18 @@ pub(crate) struct Constants {
     lowest: f64,
     /// The range of rewards; 0 if it was not stated.
     range: f64,
+    /// Whether `start` was stated.
+    is_start_stated: bool,
     /// The acting value of an untried pair.
     start: f64,
     /// Its recommending value.
     floor: f64,
+}
+
+impl Constants {
+    fn highest(&self) -> f64 {
+        self.lowest + self.range
+    }
 }
 
 fn not_below_zero(name: &'static str, found: f64) -> Result<()> {
@@ -239,11 +248,16 @@ impl Exploration {
         matches!(self.explore, Explore::EpsilonGreedy { .. }) && !self.has_bonus()
     }
 
+    /// Whether bonuses depend on the recommended values, so that these have to be kept up to date.
+    pub(crate) fn uses_recommended_values(&self) -> bool {
+        matches!(self.explore, Explore::AchievableBonus { .. })
+    }
+
     /// The bonus of a pair after its first visit, in units of the range of rewards.
     fn first_bonus(&self) -> f64 {
         match self.explore {
             Explore::CountBonus { beta } | Explore::BayesBonus { beta } => beta,
-            Explore::VarianceBonus { d, .. } | Explore::SurpriseBonus { d, .. } => d,
+            Explore::VarianceBonus { d, .. } | Explore::AchievableBonus { d, .. } => d,
             _ => 0.0,
         }
     }
@@ -260,7 +274,7 @@ impl Exploration {
             Explore::EpsilonGreedy { epsilon } => drop(EpsilonGreedy::new(epsilon)?),
             Explore::Optimism(optimism) => drop(Settings { optimism, ..*settings }.check()?),
             Explore::CountBonus { beta } | Explore::BayesBonus { beta } => not_below_zero("beta", beta)?,
-            Explore::SurpriseBonus { beta, d } => {
+            Explore::AchievableBonus { beta, d } => {
                 not_below_zero("beta", beta)?;
                 not_below_zero("d", d)?;
             }
@@ -334,6 +348,6 @@ impl Exploration {
         Error::ensure(is_start, "start", start, "a finite number from -1e150 to 1e150")?;
         let floor = forever(lowest);
         Error::ensure(floor.abs() <= MAX_REWARD, "reward_range / (1 - discount)", floor, "at most 1e150")?;
-        Ok(Constants { lowest, range, start, floor })
+        Ok(Constants { lowest, range, is_start_stated: self.start.is_some(), start, floor })
     }
 }

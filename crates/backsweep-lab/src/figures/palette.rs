@@ -34,7 +34,7 @@ const AGENTS: [(&str, Paint, Mark); 10] = [
     ("count_bonus", Paint::Hex("#56b4e9"), Mark::Circle),
     ("variance_bonus", Paint::Hex("#d55e00"), Mark::Square),
     ("bayes_bonus", Paint::Hex("#cc79a7"), Mark::Triangle),
-    ("surprise_bonus", Paint::Hex("#0072b2"), Mark::Diamond),
+    ("achievable_bonus", Paint::Hex("#0072b2"), Mark::Diamond),
     ("posterior_sampling", Paint::Hex("#a6611a"), Mark::Triangle),
     ("forgetting", Paint::Hex("#7a68c4"), Mark::TriangleDown),
 ];

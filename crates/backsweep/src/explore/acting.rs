@@ -1,9 +1,9 @@
 //! What an exploring agent keeps besides its model and its recommending planner: what it acts with.
 
+use super::achievable_bonus;
 use super::pending::Pending;
 use super::posterior::Posterior;
 use super::statistics::Statistics;
-use super::surprise_bonus;
 use super::{Exploration, Explore};
 use crate::explore::{Forgetting, Optimism};
 use crate::forget::window::Window;
@@ -143,7 +143,7 @@ impl Acting {
         if let Some(window) = &mut self.window {
             window.clear_pair(state, action);
         }
-        self.statistics.row_set(pair);
+        self.statistics.row_set(model, pair);
         match &mut self.values {
             ActingValues::Recommending => planner.refresh(model, pair),
             ActingValues::Optimistic(acting) => {
@@ -154,12 +154,15 @@ impl Acting {
             }
             ActingValues::Drawn(drawn) => drawn.set_outcomes(state, action, outcomes)?,
         }
-        self.pending.push(pair);
+        self.mark(model, planner, pair);
         Ok(())
     }
 
     /// Plans the values to act by.
     pub fn plan(&mut self, model: &Model, planner: &mut dyn Planner, budget: Budget<'_>) -> Planned {
+        if self.settings.uses_recommended_values() {
+            plan(planner, model, recommending_share(budget));
+        }
         match &mut self.values {
             ActingValues::Recommending => plan(planner, model, budget),
             ActingValues::Optimistic(planner) => plan(&mut **planner, model, budget),
@@ -177,6 +180,11 @@ impl Acting {
         let mut copy = (!self.has_absorbed()).then(|| planner.boxed_clone())?;
         self.pending.clone().flush(model, &mut *copy);
         Some(copy)
+    }
+
+    /// How often the world has contradicted a pair's history, which was then dropped.
+    pub fn n_changes(&self) -> u64 {
+        self.statistics.achievable.as_ref().map_or(0, |achievable| achievable.n_changes)
     }
 
     /// Whether the recommending planner has absorbed everything.
@@ -266,15 +274,10 @@ impl Acting {
         self.forget_oldest(model, planner, transition, 1.0)?;
         let Statistics { steps, .. } = self.statistics;
         while let Some(pair) = self.statistics.ages.as_mut().and_then(|ages| ages.next_due(steps)) {
-            self.renew_bonus(model, pair, 0.0);
+            self.renew_bonus(model, planner, pair, 0.0);
         }
-        if self.statistics.surprise.is_some() {
-            for _ in 0..surprise_bonus::RENEWED {
-                let surprise = self.statistics.surprise.as_mut();
-                if let Some(pair) = surprise.and_then(|surprise| surprise.next_in_turn(model)) {
-                    self.renew_bonus(model, pair, surprise_bonus::TOLERANCE);
-                }
-            }
+        if self.settings.uses_recommended_values() {
+            self.follow_recommended(model, planner, &change)?;
         }
         Ok(true)
     }
@@ -285,15 +288,24 @@ impl Acting {
         let (weight, factor) = fading.next_weight(model, pair);
         if let Some(factor) = factor {
             model.scale_weights(pair, factor)?;
-            self.statistics.row_scaled(pair, factor);
+            self.statistics.row_scaled(model, pair, factor);
             match &mut self.values {
                 ActingValues::Recommending => planner.refresh(model, pair),
                 ActingValues::Optimistic(acting) => acting.refresh(model, pair),
                 ActingValues::Drawn(drawn) => drawn.redraw_pair(model, pair, &self.statistics),
             }
-            self.pending.push(pair);
+            self.mark(model, planner, pair);
         }
         Ok(weight)
+    }
+
+    /// The recommending planner has to recompute a pair: now, if bonuses depend on it, or when it next absorbs what was observed.
+    fn mark(&mut self, model: &Model, planner: &mut dyn Planner, pair: Pair) {
+        match &self.values {
+            ActingValues::Recommending => {}
+            _ if self.settings.uses_recommended_values() => planner.refresh(model, pair),
+            _ => self.pending.push(pair),
+        }
     }
 
     /// Passes a change in the model on to all acting values, and whether it was one new observation.
@@ -310,9 +322,13 @@ impl Acting {
         if let ActingValues::Recommending = self.values {
             return planner.observe(model, change);
         }
-        self.pending.push(pair);
-        planner.grow(model); // for a new arc: what is stored of a planner fits the model at any time
-        let bonus = self.settings.has_bonus().then(|| self.bonus(model, pair));
+        if self.settings.uses_recommended_values() {
+            planner.observe(model, change);
+        } else {
+            self.pending.push(pair);
+            planner.grow(model); // for a new arc: what is stored of a planner fits the model at any time
+        }
+        let bonus = self.settings.has_bonus().then(|| self.bonus(model, planner, pair));
         match (&mut self.values, bonus) {
             (ActingValues::Recommending, _) => {}
             (ActingValues::Optimistic(acting), bonus) => match (bonus, acting.bonuses()) {
@@ -362,15 +378,67 @@ impl Acting {
         Ok(())
     }
 
+    /// Updates the start and some bonuses, in turn, to the recommended values; and drops what the world has contradicted.
+    fn follow_recommended(
+        &mut self,
+        model: &mut Model,
+        planner: &mut dyn Planner,
+        change: &Change,
+    ) -> Result<()> {
+        let Statistics { achievable: Some(achievable), constants, .. } = &mut self.statistics else {
+            return Ok(());
+        };
+        let ActingValues::Optimistic(acting) = &mut self.values else { return Ok(()) };
+        if self.settings.forgetting == Forgetting::Never
+            && !model.freeze_at().is_some()
+            && let Some((next, rewards)) = achievable.contradiction(model, change)
+        {
+            let next: Vec<(State, f64)> = next.map(|state| (state, 2.0)).into_iter().collect();
+            model.set_weights(change.pair, &next, if next.is_empty() { 2.0 } else { 0.0 }, rewards)?;
+            achievable.row_dropped(model, change);
+            planner.refresh(model, change.pair);
+            acting.refresh(model, change.pair);
+        }
+        achievable.note_value(planner.values().value(change.state));
+        if !constants.is_start_stated
+            && let Some(start) = achievable.new_start(constants)
+            && let (Some(kind), Some(settings)) = (acting.kind(), acting.settings())
+        {
+            // From scratch, at values no higher than the new start: lowered, those built on the old one would take as many
+            // sweeps as a reward that lasts forever is worth.
+            let optimism = Optimism { value: start, ..settings.optimism };
+            let mut fresh = kind.build(Settings { optimism, ..settings })?;
+            fresh.grow(model);
+            if let Some(bonuses) = fresh.bonuses() {
+                for pair in model.states().flat_map(|state| model.pairs(state)) {
+                    bonuses.set_bonus(model, pair, acting.values().bonus(pair));
+                }
+            }
+            plan(&mut *fresh, model, Budget::Cycles(4 * model.n_states() as u64));
+            *acting = fresh;
+        }
+        for _ in 0..achievable_bonus::RENEWED {
+            let achievable = self.statistics.achievable.as_mut();
+            if let Some(pair) = achievable.and_then(|achievable| achievable.next_in_turn(model, planner)) {
+                self.renew_bonus(model, planner, pair, achievable_bonus::TOLERANCE);
+            }
+        }
+        Ok(())
+    }
+
     /// The current bonus of a pair.
-    fn bonus(&self, model: &Model, pair: Pair) -> f64 {
-        let acting = self.acting(model);
-        acting.map_or(0.0, |(_, acting)| self.statistics.bonus(&self.settings, model, acting, pair))
+    fn bonus(&mut self, model: &Model, planner: &dyn Planner, pair: Pair) -> f64 {
+        let acting = match &self.values {
+            ActingValues::Recommending => return 0.0,
+            ActingValues::Optimistic(acting) => &**acting,
+            ActingValues::Drawn(drawn) => &*drawn.active().planner,
+        };
+        self.statistics.bonus(&self.settings, model, [acting, planner], pair)
     }
 
     /// Updates the bonus of a pair, if it is off by more than this fraction.
-    fn renew_bonus(&mut self, model: &Model, pair: Pair, tolerance: f64) {
-        let bonus = self.bonus(model, pair);
+    fn renew_bonus(&mut self, model: &Model, planner: &dyn Planner, pair: Pair, tolerance: f64) {
+        let bonus = self.bonus(model, planner, pair);
         match &mut self.values {
             ActingValues::Optimistic(acting)
                 if (acting.values().bonus(pair) - bonus).abs() > tolerance * bonus =>
@@ -382,6 +450,17 @@ impl Acting {
             ActingValues::Recommending | ActingValues::Optimistic(_) => {}
             ActingValues::Drawn(drawn) => drawn.set_bonus(pair, bonus),
         }
+    }
+}
+
+/// What of a budget the recommending planner gets where bonuses depend on it: the values change slowly, and planning must
+/// end in time.
+fn recommending_share(budget: Budget<'_>) -> Budget<'_> {
+    const MAX_CYCLES: u64 = 20;
+    match budget {
+        Budget::Cycles(n) => Budget::Cycles(n.min(MAX_CYCLES)),
+        Budget::Until { max_cycles, .. } => Budget::Cycles(max_cycles.min(MAX_CYCLES)),
+        Budget::UntilStopped(_) => Budget::Cycles(MAX_CYCLES),
     }
 }
 

@@ -94,7 +94,10 @@ impl Acting {
         if let Forgetting::Window(length) = exploration.forgetting {
             acting.window = Some(Window::restore(length, model, snapshot)?);
         }
-        if let Some(settings) = acting.acting(model).and_then(|(_, planner)| planner.settings()) {
+        if let Some(mut settings) = acting.acting(model).and_then(|(_, planner)| planner.settings()) {
+            if let Some(achievable) = &acting.statistics.achievable {
+                settings.optimism.value = achievable.start();
+            }
             acting.values = match acting.values {
                 ActingValues::Recommending => ActingValues::Recommending,
                 ActingValues::Optimistic(_) => {

@@ -1,8 +1,8 @@
 //! The input of bonuses and draws: statistics of pairs that the model does not keep.
 
+use super::achievable_bonus::Achievable;
 use super::ages::Ages;
 use super::posterior::MeanReward;
-use super::surprise_bonus::Surprise;
 use super::{Constants, Exploration, Explore, bayes_bonus, count_bonus, variance_bonus};
 use crate::explore::Forgetting;
 use crate::forget::fading::Fading;
@@ -19,7 +19,7 @@ pub(super) struct Statistics {
     /// Σ w (r − lowest)² of each pair, where the variance of rewards is needed.
     squares: Option<Vec<f64>>,
     pub ages: Option<Ages>,
-    pub surprise: Option<Surprise>,
+    pub achievable: Option<Achievable>,
     /// Observations so far.
     pub steps: u64,
 }
@@ -27,8 +27,12 @@ pub(super) struct Statistics {
 impl Statistics {
     pub fn new(exploration: &Exploration, constants: Constants) -> Self {
         let Exploration { explore, forgetting, .. } = exploration;
-        let needs_squares =
-            matches!(explore, Explore::VarianceBonus { .. } | Explore::PosteriorSampling { .. });
+        let needs_squares = matches!(
+            explore,
+            Explore::VarianceBonus { .. }
+                | Explore::PosteriorSampling { .. }
+                | Explore::AchievableBonus { .. }
+        );
         // Where observations fade with time, so do these statistics.
         let needs_ages = exploration.age_bonus > 0.0
             || exploration.has_bonus() && matches!(forgetting, Forgetting::HalfLife(_));
@@ -37,7 +41,7 @@ impl Statistics {
             fading: Fading::new(*forgetting),
             squares: needs_squares.then(Vec::new),
             ages: needs_ages.then(Ages::default),
-            surprise: matches!(explore, Explore::SurpriseBonus { .. }).then(Surprise::default),
+            achievable: exploration.uses_recommended_values().then(|| Achievable::new(constants.start)),
             steps: 0,
         }
     }
@@ -52,6 +56,9 @@ impl Statistics {
         if let Some(ages) = &mut self.ages {
             ages.grow(model);
         }
+        if let Some(achievable) = &mut self.achievable {
+            achievable.grow(model);
+        }
     }
 
     pub fn pairs_moved(&mut self, moved: &MovedPairs) {
@@ -65,10 +72,16 @@ impl Statistics {
         if let Some(ages) = &mut self.ages {
             ages.pairs_moved(moved);
         }
+        if let Some(achievable) = &mut self.achievable {
+            achievable.pairs_moved(moved);
+        }
     }
 
     /// The row of a pair was scaled down.
-    pub fn row_scaled(&mut self, pair: Pair, factor: f64) {
+    pub fn row_scaled(&mut self, model: &Model, pair: Pair, factor: f64) {
+        if let Some(achievable) = &mut self.achievable {
+            achievable.row_scaled(model, pair, factor);
+        }
         if let Some(fading) = &mut self.fading {
             fading.scaled(pair, factor);
         }
@@ -78,7 +91,10 @@ impl Statistics {
     }
 
     /// The outcomes of a pair were set.
-    pub fn row_set(&mut self, pair: Pair) {
+    pub fn row_set(&mut self, model: &Model, pair: Pair) {
+        if let Some(achievable) = &mut self.achievable {
+            achievable.row_set(model, pair);
+        }
         if let Some(squares) = &mut self.squares {
             squares[pair.index()] = 0.0;
         }
@@ -106,8 +122,8 @@ impl Statistics {
             *square += change.weight * above * above;
             *square = if change.weight_after > 0.0 { square.max(0.0) } else { 0.0 };
         }
-        if let Some(surprise) = &mut self.surprise {
-            surprise.record(model, change, is_new);
+        if let Some(achievable) = &mut self.achievable {
+            achievable.record(model, transition.reward, change, &self.constants, is_new);
         }
     }
 
@@ -136,8 +152,14 @@ impl Statistics {
         MeanReward { mean: model.mean_reward(pair), deviation }
     }
 
-    /// The current bonus of a pair, for values of this planner.
-    pub fn bonus(&self, exploration: &Exploration, model: &Model, acting: &dyn Planner, pair: Pair) -> f64 {
+    /// The current bonus of a pair, for acting and recommended values of these planners.
+    pub fn bonus(
+        &mut self,
+        exploration: &Exploration,
+        model: &Model,
+        [acting, recommending]: [&dyn Planner; 2],
+        pair: Pair,
+    ) -> f64 {
         let weight = model.weight(pair);
         if weight == 0.0 || model.is_given(pair) {
             return 0.0;
@@ -151,10 +173,12 @@ impl Statistics {
                 let variance = variance_bonus::variance(model, acting, pair, self.variance(model, pair));
                 variance_bonus::bonus(c, d, range, n, variance.min(f64::MAX))
             }
-            Explore::SurpriseBonus { beta, d } => self
-                .surprise
-                .as_ref()
-                .map_or(0.0, |surprise| surprise.bonus(beta, d, range, acting.values().discount(), n)),
+            Explore::AchievableBonus { beta, d } => {
+                let noise = (self.variance(model, pair).sqrt() / range).powi(2);
+                self.achievable.as_mut().map_or(0.0, |achievable| {
+                    achievable.bonus((beta, d), &self.constants, model, recommending, pair, (n, noise))
+                })
+            }
             Explore::EpsilonGreedy { .. } | Explore::Optimism(_) | Explore::PosteriorSampling { .. } => 0.0,
         };
         let age = self.ages.as_ref().map_or(0, |ages| ages.age(pair, self.steps));
@@ -165,6 +189,7 @@ impl Statistics {
         self.fading.as_ref().map_or(0, Fading::bytes)
             + self.squares.as_ref().map_or(0, |squares| size_of_val(&squares[..]))
             + self.ages.as_ref().map_or(0, Ages::bytes)
+            + self.achievable.as_ref().map_or(0, Achievable::bytes)
     }
 
     pub fn store(&self, snapshot: &mut Snapshot) {
@@ -178,8 +203,8 @@ impl Statistics {
         if let Some(ages) = &self.ages {
             ages.store(snapshot);
         }
-        if let Some(surprise) = &self.surprise {
-            surprise.store(snapshot);
+        if let Some(achievable) = &self.achievable {
+            achievable.store(snapshot);
         }
     }
 
@@ -199,8 +224,8 @@ impl Statistics {
         if self.ages.is_some() {
             self.ages = Some(Ages::restore(model, self.steps, snapshot)?);
         }
-        if self.surprise.is_some() {
-            self.surprise = Some(Surprise::restore(model, snapshot)?);
+        if self.achievable.is_some() {
+            self.achievable = Some(Achievable::restore(model, snapshot)?);
         }
         Ok(())
     }

@@ -1,0 +1,397 @@
+//! A bonus for what an outcome can change: an uncertain transition matters only where it changes what is *achievable*.
+//!
+//! ```text
+//! bonus = β L √((t + v/4) / n) + (d + u s) R / n        L = ln(1 + m / 20)
+//!     t = u² T + (1 − u²) min(T, W)
+//!     T = 4 (1 − γ) s' R²                               what the range of rewards allows
+//!     W = (n Var(y) + 3 (s / 2) span²) / (n + 3)        what the outcomes seen so far can change
+//! start = u Vmax + (1 − u) min(Vmax, 3 max V)
+//! ```
+//!
+//! n, the visits of the pair; R, the range of rewards; V, the *recommended* values, which contain no bonus, so that there is no
+//! feedback; y, the mean reward of an outcome plus γ V of where it led; span, the range of y over all outcomes of all actions
+//! of the state.
+//!
+//! s, the *surprise* of the world: over all repeated tries of all pairs, the mean of 1 − w/W, where w of the pair's W earlier
+//! tries led to the same place. s' is the pair's own, 1 − Σ p², shrunk to s as if by 3 visits; v is the variance of its
+//! rewards, shrunk to that of all pairs as if by one.
+//!
+//! m is the mean number of visits of the pairs tried: an agent that has tried each pair a few times cannot afford to try each
+//! of them twenty times.
+//!
+//! u is the part of the range of rewards that lies above the highest reward seen. As long as it is large, anything may be
+//! achievable; once the highest reward has been seen, it is the recommended values that say what is.
+//!
+//! The start is the value of an untried pair. When it changes, the acting planner begins anew, at values no higher. Two equal
+//! outcomes in a row that contradict all earlier ones of their pair, in a world with little surprise, mean that the world has
+//! changed: the earlier ones are dropped.
+//!
+//! A bonus is updated when its pair is visited, and some pairs are updated in turn at every step. Cost: O(successors of the
+//! pairs updated, actions of their states).
+
+use super::Constants;
+use super::statistics::MAX_STEPS;
+use crate::planner::{ArcId, Change, MAX_VALUE, Model, MovedPairs, Pair, Planner, Snapshot};
+use crate::{Result, State};
+
+/// The unit of mean visits in which time is measured.
+const SETTLED: f64 = 20.0;
+/// Pairs updated per step.
+pub(super) const RENEWED: usize = 4;
+/// A bonus that is off by no more than this fraction is not updated.
+pub(super) const TOLERANCE: f64 = 0.1;
+/// The visits by which a pair's own surprise is shrunk to that of the world.
+const SURPRISE_PRIOR: f64 = 3.0;
+/// A discount above .99 counts as .99: without discount there would be no bonus for randomness.
+const LEAST_END: f64 = 0.01;
+/// A part of the range of rewards below this counts as seen.
+const ALL_SEEN: f64 = 0.02;
+/// A start that is off by no more than this fraction is not updated: that takes a pass over all untried pairs.
+const STALE: f64 = 0.05;
+/// A world with less surprise than this is certain: two equal outcomes that contradict all earlier ones mean that it changed.
+const CERTAIN: f64 = 0.05;
+
+/// What is known about the outcomes of a pair.
+#[derive(Clone, Copy, Debug)]
+struct PairOutcomes {
+    /// Σ w² over the pair's outcomes.
+    squares: f64,
+    /// The sum of the rewards of its steps that ended.
+    ended_rewards: f64,
+    /// The lowest and the highest y of its outcomes, when its bonus was last updated.
+    low: f64,
+    high: f64,
+    /// The place of the outcome that was seen last, if it was the first to differ from all earlier ones: an arc, or [`END`].
+    contradicted_by: Option<u32>,
+}
+
+impl PairOutcomes {
+    const NONE: Self =
+        Self { squares: 0.0, ended_rewards: 0.0, low: MAX_VALUE, high: -MAX_VALUE, contradicted_by: None };
+}
+
+/// In place of an arc: the step ended.
+const END: u32 = u32::MAX;
+
+/// The outcomes of all pairs, and what they add up to.
+#[derive(Clone, Debug)]
+pub(super) struct Achievable {
+    /// The sum of 1 − w/W over repeated tries; that of squared deviations of rewards from their pair's mean; how many there were.
+    surprise: f64,
+    noise: f64,
+    n_repeated: f64,
+    /// Pairs tried, and tries.
+    n_pairs: f64,
+    n_tries: f64,
+    /// The highest reward seen, and whether one was outside the stated range: the range then is that of means.
+    top: f64,
+    is_beyond: bool,
+    has_ended: bool,
+    /// The highest recommended value, as found in the last round over all pairs and in the current one.
+    highest: [f64; 2],
+    /// The pair updated last.
+    turn: usize,
+    /// The acting value of an untried pair.
+    start: f64,
+    /// How often a pair's history was dropped because the world had changed.
+    pub n_changes: u64,
+    pairs: Vec<PairOutcomes>,
+    /// The sum of the rewards of each arc.
+    arc_rewards: Vec<f64>,
+}
+
+impl Achievable {
+    pub fn new(start: f64) -> Self {
+        Self {
+            surprise: 0.0,
+            noise: 0.0,
+            n_repeated: 0.0,
+            n_pairs: 0.0,
+            n_tries: 0.0,
+            top: -MAX_VALUE,
+            is_beyond: false,
+            has_ended: false,
+            highest: [-MAX_VALUE; 2],
+            turn: 0,
+            start,
+            n_changes: 0,
+            pairs: Vec::new(),
+            arc_rewards: Vec::new(),
+        }
+    }
+
+    pub fn grow(&mut self, model: &Model) {
+        self.pairs.resize(model.n_pairs(), PairOutcomes::NONE);
+        self.arc_rewards.resize(model.arc_bound(), 0.0);
+    }
+
+    pub fn pairs_moved(&mut self, moved: &MovedPairs) {
+        let from = moved.from.index()..moved.from.index() + moved.n_pairs as usize;
+        self.pairs.copy_within(from.clone(), moved.to.index());
+        self.pairs[from].fill(PairOutcomes::NONE);
+    }
+
+    /// The row of a pair was scaled down.
+    pub fn row_scaled(&mut self, model: &Model, pair: Pair, factor: f64) {
+        let row = &mut self.pairs[pair.index()];
+        row.squares *= factor * factor;
+        row.ended_rewards *= factor;
+        for next in model.successors(pair) {
+            self.arc_rewards[next.arc.index()] *= factor;
+        }
+    }
+
+    /// The outcomes of a pair were set: its bonus is 0 from now on.
+    pub fn row_set(&mut self, model: &Model, pair: Pair) {
+        self.grow(model);
+        self.pairs[pair.index()] = PairOutcomes::NONE;
+        for next in model.successors(pair) {
+            self.arc_rewards[next.arc.index()] = 0.0;
+        }
+    }
+
+    /// Records a change in the model, and whether it was one new observation.
+    pub fn record(
+        &mut self,
+        model: &Model,
+        reward: f64,
+        change: &Change,
+        constants: &Constants,
+        is_new: bool,
+    ) {
+        self.grow(model);
+        let row = &mut self.pairs[change.pair.index()];
+        let (place, after, rewards) = match change.next {
+            Some((_, arc)) => (arc.0, model.arc_weight(arc), &mut self.arc_rewards[arc.index()]),
+            None => (END, model.ended_weight(change.pair), &mut row.ended_rewards),
+        };
+        *rewards = if after > 0.0 { *rewards + change.reward } else { 0.0 };
+        let before = (after - change.weight).max(0.0);
+        row.squares = (row.squares + after * after - before * before).max(0.0);
+        let is_contradiction = is_new && before == 0.0 && change.weight_before > 0.0;
+        let is_repeated = is_new && row.contradicted_by == Some(place);
+        row.contradicted_by = (is_contradiction || is_repeated).then_some(place);
+        self.n_tries = (self.n_tries + if is_new { 1.0 } else { change.weight }).max(0.0);
+        if change.weight_before == 0.0 {
+            // A row that has faded away counts as untried.
+            self.n_pairs = (self.n_pairs + 1.0).min(model.n_pairs() as f64);
+        } else if change.weight_after == 0.0 {
+            self.n_pairs = (self.n_pairs - 1.0).max(0.0);
+            *row = PairOutcomes::NONE;
+        } else if is_new {
+            let mean = (model.reward_sum(change.pair) - change.reward) / change.weight_before;
+            self.surprise += (1.0 - before / change.weight_before).clamp(0.0, 1.0);
+            self.noise +=
+                ((reward - mean) / constants.range).powi(2) * change.weight_before / change.weight_after;
+            self.n_repeated += 1.0;
+        }
+        if change.weight > 0.0 {
+            self.top = self.top.max(reward);
+            let slack = 1e-9 * constants.range;
+            self.is_beyond |= reward < constants.lowest - slack || reward > constants.highest() + slack;
+            self.has_ended |= change.next.is_none();
+        }
+    }
+
+    /// The outcome that was seen twice in a row and never before, in a world that is otherwise certain: the world has changed.
+    /// Where it led, and the sum of its rewards.
+    pub fn contradiction(&self, model: &Model, change: &Change) -> Option<(Option<State>, f64)> {
+        let row = &self.pairs[change.pair.index()];
+        let place = change.next.map_or(END, |(_, arc)| arc.0);
+        let (weight, rewards) = match change.next {
+            Some((_, arc)) => (model.arc_weight(arc), self.arc_rewards[arc.index()]),
+            None => (model.ended_weight(change.pair), row.ended_rewards),
+        };
+        let is_settled = row.contradicted_by == Some(place) && weight == 2.0 && change.weight_after > 2.0;
+        (is_settled && self.share() < CERTAIN).then_some((change.next.map(|(state, _)| state), rewards))
+    }
+
+    /// The history of a pair was dropped, but for two tries with one outcome.
+    pub fn row_dropped(&mut self, model: &Model, change: &Change) {
+        let row = &mut self.pairs[change.pair.index()];
+        let ended_rewards = if change.next.is_none() { row.ended_rewards } else { 0.0 };
+        *row = PairOutcomes { squares: 4.0, ended_rewards, ..PairOutcomes::NONE };
+        for next in model.successors(change.pair).filter(|next| next.weight == 0.0) {
+            self.arc_rewards[next.arc.index()] = 0.0;
+        }
+        self.n_tries = (self.n_tries - (change.weight_after - 2.0)).max(0.0);
+        self.n_changes += 1;
+    }
+
+    /// s, with one imagined try that was a surprise.
+    fn share(&self) -> f64 {
+        (self.surprise + 1.0) / (self.n_repeated + 1.0)
+    }
+
+    /// u, the part of the range above the highest reward seen.
+    fn unseen(&self, constants: &Constants) -> f64 {
+        if self.is_beyond {
+            return 1.0;
+        }
+        let unseen = ((constants.highest() - self.top) / constants.range).min(1.0);
+        if unseen < ALL_SEEN { 0.0 } else { unseen }
+    }
+
+    /// The variance of y over the outcomes of a pair, and the lowest and the highest, in units of the range of rewards.
+    fn outlook(&self, model: &Model, recommending: &dyn Planner, pair: Pair, range: f64) -> (f64, f64, f64) {
+        let (values, weight) = (recommending.values(), model.weight(pair));
+        let (row, ended) = (&self.pairs[pair.index()], model.ended_weight(pair));
+        let end = (ended > 0.0).then(|| (ended, row.ended_rewards / ended / range));
+        let next = model.successors(pair).filter(|next| next.weight > 0.0).map(|next| {
+            let reward = self.arc_rewards[next.arc.index()] / next.weight;
+            (next.weight, (reward + values.discount() * values.value(next.state)) / range)
+        });
+        let (mut mass, mut mean, mut squares) = (0.0, 0.0, 0.0);
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for (w, y) in next.chain(end) {
+            mass += w;
+            let off = y - mean;
+            mean += off * w / mass;
+            squares += w * off * (y - mean);
+            (low, high) = (low.min(y), high.max(y));
+        }
+        ((squares / weight).max(0.0), low, high)
+    }
+
+    /// The bonus of a pair after `n` visits whose rewards have this variance, in units of the squared range.
+    pub fn bonus(
+        &mut self,
+        (beta, d): (f64, f64),
+        constants: &Constants,
+        model: &Model,
+        recommending: &dyn Planner,
+        pair: Pair,
+        (n, reward_variance): (f64, f64),
+    ) -> f64 {
+        let (variance, low, high) = self.outlook(model, recommending, pair, constants.range);
+        let row = &mut self.pairs[pair.index()];
+        (row.low, row.high) = (low, high);
+        let weight = model.weight(pair);
+        let own = (1.0 - row.squares / (weight * weight)).clamp(0.0, 1.0);
+        let rows = model.pairs(model.state_of(pair)).map(|pair| &self.pairs[pair.index()]);
+        let (low, high) = rows.fold((low, high), |(low, high), row| (low.min(row.low), high.max(row.high)));
+        let (range, s, u) = (constants.range, self.share(), self.unseen(constants));
+        let own = (n * own + SURPRISE_PRIOR * s) / (n + SURPRISE_PRIOR);
+        let noise = (n * reward_variance + self.noise / self.n_repeated.max(1.0)) / (n + 1.0);
+        // In units of the range.
+        let by_range = 4.0 * (1.0 - recommending.values().discount()).max(LEAST_END) * own;
+        let widest = SURPRISE_PRIOR * s / 2.0 * (high - low).powi(2);
+        let by_values = (n * variance + widest) / (n + SURPRISE_PRIOR);
+        let transitions = u * u * by_range + (1.0 - u * u) * by_range.min(by_values);
+        let growth = ((self.n_tries / self.n_pairs.max(1.0)).max(1.0) / SETTLED).ln_1p();
+        range * (beta * growth * ((transitions + noise / 4.0) / n).sqrt() + (d + u * s) / n)
+    }
+
+    /// The pair whose turn it is; `None` if it was never tried.
+    pub fn next_in_turn(&mut self, model: &Model, recommending: &dyn Planner) -> Option<Pair> {
+        self.turn += 1;
+        if self.turn >= model.n_pairs() {
+            self.turn = 0;
+            self.highest = [self.highest[1], -MAX_VALUE];
+        }
+        let pair = Pair(self.turn as u32);
+        if !model.is_in_use(pair) {
+            return None;
+        }
+        self.note_value(recommending.values().value(model.state_of(pair)));
+        (model.weight(pair) > 0.0).then_some(pair)
+    }
+
+    /// Takes a recommended value into account for the highest one.
+    pub fn note_value(&mut self, value: f64) {
+        self.highest = self.highest.map(|highest| highest.max(value));
+    }
+
+    /// The acting value of an untried pair, if it has changed enough to be set.
+    pub fn new_start(&mut self, constants: &Constants) -> Option<f64> {
+        let u = self.unseen(constants);
+        let most = if self.has_ended { constants.start.max(0.0) } else { constants.start };
+        let highest = self.highest[0];
+        let follows = most.min(highest + 2.0 * highest.abs());
+        let start = if u == 1.0 { most } else { u * most + (1.0 - u) * follows };
+        let is_new = (start - self.start).abs() > STALE * self.start.abs().max(constants.range);
+        is_new.then(|| {
+            self.start = start;
+            start
+        })
+    }
+
+    /// The start to restore the acting planner with.
+    pub fn start(&self) -> f64 {
+        self.start
+    }
+
+    pub fn store(&self, snapshot: &mut Snapshot) {
+        let [is_beyond, has_ended] = [self.is_beyond, self.has_ended].map(|flag| f64::from(u8::from(flag)));
+        let sums = [self.surprise, self.noise, self.n_repeated, self.n_pairs, self.n_tries, self.top];
+        let others = [is_beyond, has_ended, self.highest[0], self.highest[1], self.start];
+        snapshot.put("explore.achievable", [&sums[..], &others[..]].concat());
+        snapshot.put("explore.achievable_counts", vec![self.turn as u64, self.n_changes]);
+        let rows = self.pairs.iter().flat_map(|row| [row.squares, row.ended_rewards, row.low, row.high]);
+        snapshot.put("explore.outcomes", rows.collect::<Vec<f64>>());
+        let places = self.pairs.iter().map(|row| row.contradicted_by.map_or(0, |place| u64::from(place) + 1));
+        snapshot.put("explore.contradicted", places.collect::<Vec<u64>>());
+        snapshot.put("explore.arc_rewards", self.arc_rewards.clone());
+    }
+
+    pub fn restore(model: &Model, snapshot: &Snapshot) -> Result<Self> {
+        let wrong = |name, problem| Err(Snapshot::problem(name, problem));
+        let numbers = snapshot.finite("explore.achievable", 11)?;
+        let &[surprise, noise, n_repeated, n_pairs, n_tries, top, is_beyond, has_ended, last, current, start] =
+            numbers
+        else {
+            return wrong("explore.achievable", "expected 11 items");
+        };
+        let is_right = (0.0..=n_repeated).contains(&surprise)
+            && noise >= 0.0
+            && n_repeated <= 1e18
+            && (0.0..=model.n_pairs() as f64).contains(&n_pairs)
+            && (0.0..=1e18).contains(&n_tries)
+            && [top, last, current, start].iter().all(|number| number.abs() <= MAX_VALUE);
+        if !is_right {
+            return wrong("explore.achievable", "the numbers do not go together");
+        }
+        let [turn, n_changes] = snapshot.counts("explore.achievable_counts")?;
+        if turn > model.n_pairs() as u64 || n_changes > MAX_STEPS {
+            return wrong("explore.achievable_counts", "a number is out of range");
+        }
+        let rows = snapshot.bounded("explore.outcomes", 4 * model.n_pairs(), MAX_VALUE)?;
+        let places = snapshot.u64s("explore.contradicted")?;
+        let places = Snapshot::sized("explore.contradicted", places, model.n_pairs())?;
+        let mut pairs = Vec::with_capacity(places.len());
+        for (i, (row, &place)) in rows.chunks_exact(4).zip(places).enumerate() {
+            let contradicted_by = place.checked_sub(1).map(|place| u32::try_from(place).unwrap_or(END));
+            let is_outcome = |place| {
+                place == END || model.ends_of(ArcId(place)).is_some_and(|(pair, _)| pair.index() == i)
+            };
+            if row[0] < 0.0 || !contradicted_by.is_none_or(is_outcome) {
+                return wrong("explore.outcomes", "they are not those of the model's pairs");
+            }
+            let &[squares, ended_rewards, low, high] = row else { continue };
+            pairs.push(PairOutcomes { squares, ended_rewards, low, high, contradicted_by });
+        }
+        let arc_rewards = snapshot.bounded("explore.arc_rewards", model.arc_bound(), MAX_VALUE)?.to_vec();
+        let (is_beyond, has_ended) = (is_beyond != 0.0, has_ended != 0.0);
+        let (highest, turn) = ([last, current], turn as usize);
+        Ok(Self {
+            surprise,
+            noise,
+            n_repeated,
+            n_pairs,
+            n_tries,
+            top,
+            is_beyond,
+            has_ended,
+            highest,
+            turn,
+            start,
+            n_changes,
+            pairs,
+            arc_rewards,
+        })
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.pairs[..]) + size_of_val(&self.arc_rewards[..])
+    }
+}

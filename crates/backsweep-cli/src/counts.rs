@@ -1,7 +1,7 @@
 //! `backsweep counts`: merges, subtracts and shows files of counts.
 
 use crate::error::Result;
-use crate::logs::{decimal, log_error, size};
+use crate::logs::{decimal, log_error, read_counts, size};
 use crate::output;
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{Counts, Input};
@@ -56,13 +56,7 @@ enum CountsCommand {
 pub fn counts(arguments: &CountsArguments) -> Result<()> {
     let load = |input: &Input| Counts::load(input, arguments.reward_unit).map_err(log_error);
     match &arguments.command {
-        CountsCommand::Merge { files, out } => {
-            let mut sum = Counts::default();
-            for input in Input::expand(files).map_err(log_error)? {
-                sum = sum.merge(&load(&input)?).map_err(log_error)?;
-            }
-            save(out, &sum)
-        }
+        CountsCommand::Merge { files, out } => save(out, &read_counts(files, arguments.reward_unit)?.0),
         CountsCommand::Subtract { whole, parts, out } => {
             let whole = Input::expand(std::slice::from_ref(whole)).map_err(log_error)?;
             let mut rest = load(&whole[0])?;

@@ -1,7 +1,7 @@
 //! `backsweep learn`: from a log to a policy you can defend.
 
 use crate::error::{Error, Result};
-use crate::logs::{self, LogArguments, log_error};
+use crate::logs::{self, LogArguments};
 use crate::{interrupt, output};
 use backsweep_learn::{Against, Cases, Estimate, LearnSettings, Learned, PolicyEvaluation, hold_out};
 use backsweep_learn::{agent, conclusion, output as files};
@@ -85,7 +85,9 @@ pub fn learn(arguments: &LearnArguments) -> Result<()> {
         files::check_folder(folder, arguments.overwrite).map_err(learn_error)?;
     }
     let found = if arguments.counts {
-        read_counts(arguments.log.patterns())?
+        let (counts, inputs) = logs::read_counts(arguments.log.patterns(), None)?;
+        let how = vec![("files".to_owned(), Input::list(&inputs))];
+        LogInput { counts, cases: Vec::new(), case_decimals: 0, how }
     } else {
         let (spec, inputs) = arguments.log.open()?;
         if arguments.log.is_dry_run() {
@@ -124,25 +126,6 @@ fn learn_error(error: backsweep_learn::Error) -> Error {
     let is_occupied = matches!(error, backsweep_learn::Error::Exists { .. });
     let remedy = if is_occupied { ", or add --overwrite to replace it" } else { "" };
     Error::new(format!("{error}{remedy}"))
-}
-
-fn read_counts(patterns: &[String]) -> Result<LogInput> {
-    let inputs = Input::expand(patterns).map_err(log_error)?;
-    let mut counts: Option<Counts> = None;
-    for input in &inputs {
-        let more = Counts::load(input, None).map_err(log_error)?;
-        counts = Some(match counts {
-            None => more,
-            Some(sum) => sum.merge(&more).map_err(|error| Error::new(format!("{input}: {error}")))?,
-        });
-    }
-    let counts = counts.ok_or_else(|| Error::new("no file of counts was given; expected at least one"))?;
-    Ok(LogInput {
-        counts,
-        cases: Vec::new(),
-        case_decimals: 0,
-        how: vec![("files".to_owned(), Input::list(&inputs))],
-    })
 }
 
 fn print(learned: &Learned, counts: &Counts) {

@@ -211,6 +211,17 @@ impl ReadObserver for LogProgress {
     }
 }
 
+/// The counts of some files together; `unit` for those that do not name theirs.
+pub fn read_counts(patterns: &[String], unit: Option<Decimal>) -> Result<(Counts, Vec<Input>)> {
+    let inputs = Input::expand(patterns).map_err(log_error)?;
+    let mut sum = Counts::default();
+    for input in &inputs {
+        let more = Counts::load(input, unit).map_err(log_error)?;
+        sum = sum.merge(&more).map_err(|error| Error::new(format!("{input}: {}", error.message(flags))))?;
+    }
+    Ok((sum, inputs))
+}
+
 /// The size of counts, in words.
 pub fn size(counts: &Counts) -> String {
     let Counts { states, actions, rows, .. } = counts;
@@ -240,27 +251,17 @@ pub fn log_error(error: backsweep_log::Error) -> Error {
 
 /// The flags of this command, for messages of the library.
 fn flags(field: SpecField) -> Option<String> {
-    let flag = match field {
-        SpecField::State => "--state",
-        SpecField::Action => "--action",
-        SpecField::Case => "--case",
-        SpecField::Reward => "--reward",
-        SpecField::EndColumn => "--ended-by",
-        SpecField::EndValue => "--ended-by column=value",
-        SpecField::Cut => "--cut",
-        SpecField::FinalRewards => "--final",
-        SpecField::Missing => "--missing NAME",
-        SpecField::SkipBad => "--skip-bad",
-        SpecField::SkipPercent(percent) => return Some(format!("--skip-bad {percent}%")),
-        SpecField::Unterminated => "--unterminated",
-        SpecField::RewardUnit => "--reward-unit",
-        SpecField::RoundRewards => "--round-rewards",
-        SpecField::RoundToCents => "--reward-unit 0.01 --round-rewards",
-        SpecField::Order => "--order",
-        SpecField::Strict => "--strict",
-        SpecField::Reuse => "--bins-from",
-    };
-    Some(flag.to_owned())
+    Some(match field {
+        SpecField::EndColumn => "--ended-by".to_owned(),
+        SpecField::EndValue => "--ended-by column=value".to_owned(),
+        SpecField::Cut => "--cut".to_owned(),
+        SpecField::FinalRewards => "--final".to_owned(),
+        SpecField::Missing => "--missing NAME".to_owned(),
+        SpecField::SkipPercent(percent) => format!("--skip-bad {percent}%"),
+        SpecField::RoundToCents => "--reward-unit 0.01 --round-rewards".to_owned(),
+        SpecField::Reuse => "--bins-from".to_owned(),
+        _ => format!("--{}", field.name().replace('_', "-")),
+    })
 }
 
 fn column(text: &str) -> std::result::Result<BinnedColumn, String> {

@@ -37,15 +37,6 @@ pub struct Edge {
     pub above: bool,
 }
 
-impl Edge {
-    /// Whether a number lies on the upper side.
-    #[inline]
-    pub fn is_below(self, x: f64) -> bool {
-        let at = self.at.to_f64();
-        if self.above { x > at } else { x >= at }
-    }
-}
-
 impl fmt::Display for Edge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", if self.above { ">" } else { "" }, self.at)
@@ -209,59 +200,4 @@ fn key(x: f64) -> u64 {
 
 fn number(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{BinnedColumn, Bins, Edge, NumberCounts, key, labels, number};
-
-    fn edges(text: &str) -> Vec<Edge> {
-        match BinnedColumn::parse(text).unwrap().bins {
-            Bins::Edges(edges) => edges,
-            other => panic!("{text}: {other:?}"),
-        }
-    }
-
-    fn closed(text: &str, values: &[f64]) -> String {
-        let mut column = BinnedColumn::parse(text).unwrap();
-        let mut counted = NumberCounts::default();
-        counted.add(values.iter().map(|x| (x.to_bits(), 1)));
-        column.close(&counted).map_or_else(|error| error.to_string(), |()| column.to_string())
-    }
-
-    #[test]
-    fn columns_print_as_they_are_read() {
-        for text in ["ward", "sofa:0|5|10", "dose:>0|2.5", "age:q4", "dose:0q4", "a:b", "x:-1.5|0|>0"] {
-            assert_eq!(BinnedColumn::parse(text).unwrap().to_string(), text);
-        }
-        for text in ["", ":q4", "a:q1", "a:q1001", "a:5|5", "a:5|0", "a:>5|5"] {
-            assert!(BinnedColumn::parse(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn bins_have_readable_names() {
-        assert_eq!(labels(&edges("x:0|5|10")), ["<0", "0..5", "5..10", ">=10"]);
-        assert_eq!(labels(&edges("x:>0|2.5")), ["<=0", ">0..2.5", ">=2.5"]);
-        assert_eq!(labels(&edges("x:7")), ["<7", ">=7"]);
-    }
-
-    #[test]
-    fn quantiles_become_edges_that_are_values() {
-        assert_eq!(closed("x:q4", &[4.0, 1.0, 3.0, 2.0, 8.0, 6.0, 7.0, 5.0]), "x:3|5|7");
-        assert_eq!(closed("x:q2", &[-1.0, -3.0, 2.5]), "x:-1");
-        assert_eq!(closed("x:q4", &[0.0, 0.0, 0.0, 9.0, 9.0]), "x:9");
-        assert_eq!(closed("x:0q2", &[0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0]), "x:>0|3");
-        assert!(closed("x:0q2", &[-1.0, 2.0]).contains("below 0"));
-        assert!(closed("x:q3", &[5.0, 5.0]).contains("same value"));
-    }
-
-    #[test]
-    fn keys_sort_as_numbers() {
-        let mut numbers = vec![3.0, -1.0, 0.0, 1e-300, -1e300, 2.5, -0.5];
-        numbers.sort_by_key(|&x| key(x));
-        assert!(numbers.is_sorted(), "{numbers:?}");
-        numbers.iter().for_each(|&x| assert_eq!(number(key(x)), x));
-        assert_eq!(key(-0.0), key(0.0));
-    }
 }

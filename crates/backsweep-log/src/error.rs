@@ -19,13 +19,6 @@ pub(crate) const NO_PARQUET: &str = "this is a Parquet file, which this build do
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A name does not stand for files that can be read.
-    Path {
-        /// The file or pattern.
-        path: String,
-        /// What is wrong.
-        problem: Wording,
-    },
     /// The operating system refused to read or write.
     Io {
         /// The file.
@@ -37,9 +30,9 @@ pub enum Error {
         /// The system's words.
         message: String,
     },
-    /// A file is not in a form that can be read.
+    /// A file is not in a form that can be read, or a name does not stand for files.
     File {
-        /// The file.
+        /// The file or pattern.
         place: String,
         /// What is wrong, and what was expected.
         problem: Wording,
@@ -153,7 +146,6 @@ impl Error {
     /// The message in one line, with settings as a front end calls them.
     pub fn message(&self, names: SpecNames) -> String {
         match self {
-            Self::Path { path, problem } => format!("{path}: {}", problem.message(names)),
             Self::Io { place, writing, message, .. } => {
                 let failed = if *writing { "write the file" } else { "read the data" };
                 format!("{place}: cannot {failed} ({message})")

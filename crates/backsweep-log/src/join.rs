@@ -14,6 +14,7 @@ use crate::wording::{SpecField, Wording};
 use std::collections::BTreeMap;
 
 /// The counts of all threads and passes.
+#[derive(Default)]
 pub(crate) struct MergedCounts {
     states: NameTable,
     actions: NameTable,
@@ -60,27 +61,8 @@ pub(crate) struct Overlap;
 
 impl MergedCounts {
     pub fn new(decimals: u8) -> Self {
-        Self {
-            states: NameTable::default(),
-            actions: NameTable::default(),
-            folds: (0..FOLDS).map(|_| FoldCounts::default()).collect(),
-            starts: BTreeMap::new(),
-            cases: Vec::new(),
-            decimals,
-            largest: 0,
-            rows: 0,
-            n_bad: 0,
-            bad: Vec::new(),
-            breaks: 0,
-            ended: 0,
-            cut: 0,
-            dropped: 0,
-            empty: 0,
-            lengths: BTreeMap::new(),
-            orders: [0; 3],
-            n_interleaved: 0,
-            spellings: Spellings::default(),
-        }
+        let folds = (0..FOLDS).map(|_| FoldCounts::default()).collect();
+        Self { decimals, folds, ..Self::default() }
     }
 
     /// Adds the counts of the threads of one pass. All of them, and the total, have rewards in the same decimals.
@@ -269,15 +251,11 @@ impl JoinRule<'_> {
     }
 }
 
-/// Gives all counters the same decimals, the largest of theirs.
-pub(crate) fn align(counters: &mut [Counter], total: &mut MergedCounts) {
-    let decimals = counters.iter().map(|counter| counter.decimals).max().unwrap_or(0).max(total.decimals);
-    counters.iter_mut().for_each(|counter| counter.rescale(decimals));
-    total.rescale(decimals);
-}
-
 impl MergedCounts {
-    fn rescale(&mut self, decimals: u8) {
+    /// Gives all counters, and these counts, the same decimals: the largest of theirs.
+    pub fn align(&mut self, counters: &mut [Counter]) {
+        let decimals = counters.iter().map(|counter| counter.decimals).fold(self.decimals, u8::max);
+        counters.iter_mut().for_each(|counter| counter.rescale(decimals));
         let factor = power(decimals - self.decimals);
         self.folds.iter_mut().for_each(|counts| counts.scale(factor));
         for step in self.cases.iter_mut().flat_map(|(_, case)| &mut case.steps) {

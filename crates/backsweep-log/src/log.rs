@@ -4,7 +4,7 @@ use crate::counts::{Case, CaseStep, Counts};
 use crate::decimal::Decimal;
 use crate::error::{BadRow, Error, Result};
 use crate::fold::Folds;
-use crate::join::{JoinRule, MergedCounts, Overlap, align};
+use crate::join::{JoinRule, MergedCounts, Overlap};
 use crate::quantiles::with_edges;
 use crate::read::blocks::BlockReader;
 use crate::read::input::Input;
@@ -135,7 +135,7 @@ pub(crate) fn read_within(
                 return Err(Error::column("", &spec.order.unwrap_or_default(), problem));
             }
             let mut counters: Vec<Counter> = encoders.into_iter().map(|encoder| encoder.counter).collect();
-            align(&mut counters, &mut merged);
+            merged.align(&mut counters);
             let rule = rule(&spec, mode, &mut merged);
             if let Err(Overlap) = merged.add(counters, &rule) {
                 mode.single_rows = true;

@@ -48,29 +48,38 @@ pub enum SpecField {
 /// How a front end calls a setting; `None` if it has no such setting, and a message must not offer it.
 pub type SpecNames = fn(SpecField) -> Option<String>;
 
+impl SpecField {
+    /// The field of [`Spec`](crate::Spec); `reuse` for [`Spec::reuse`](crate::Spec::reuse).
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::State => "state",
+            Self::Action => "action",
+            Self::Case => "case",
+            Self::Reward => "reward",
+            Self::EndColumn | Self::EndValue | Self::Cut => "end",
+            Self::FinalRewards => "final_rewards",
+            Self::Missing => "missing",
+            Self::SkipBad | Self::SkipPercent(_) => "skip_bad",
+            Self::Unterminated => "unterminated",
+            Self::RewardUnit => "reward_unit",
+            Self::RoundRewards | Self::RoundToCents => "round_rewards",
+            Self::Order => "order",
+            Self::Strict => "strict",
+            Self::Reuse => "reuse",
+        }
+    }
+}
+
 /// The fields of [`Spec`](crate::Spec).
 pub(crate) fn fields(setting: SpecField) -> Option<String> {
-    let name = match setting {
-        SpecField::State => "`state`",
-        SpecField::Action => "`action`",
-        SpecField::Case => "`case`",
-        SpecField::Reward => "`reward`",
-        SpecField::EndColumn => "`end: EndRule::Column`",
-        SpecField::EndValue => "`end: EndRule::Column` with a value",
-        SpecField::Cut => "`end: EndRule::Cut`",
-        SpecField::FinalRewards => "`final_rewards`",
-        SpecField::Missing => "`missing`",
-        SpecField::SkipBad => "`skip_bad`",
-        SpecField::SkipPercent(percent) => return Some(format!("`skip_bad: {}`", percent as f64 / 100.0)),
-        SpecField::Unterminated => "`unterminated`",
-        SpecField::RewardUnit => "`reward_unit`",
-        SpecField::RoundRewards => "`round_rewards`",
-        SpecField::RoundToCents => "`reward_unit` 0.01 with `round_rewards`",
-        SpecField::Order => "`order`",
-        SpecField::Strict => "`strict`",
-        SpecField::Reuse => "`reuse`",
-    };
-    Some(name.to_owned())
+    Some(match setting {
+        SpecField::EndColumn => "`end: EndRule::Column`".to_owned(),
+        SpecField::EndValue => "`end: EndRule::Column` with a value".to_owned(),
+        SpecField::Cut => "`end: EndRule::Cut`".to_owned(),
+        SpecField::SkipPercent(percent) => format!("`skip_bad: {}`", percent as f64 / 100.0),
+        SpecField::RoundToCents => "`reward_unit` 0.01 with `round_rewards`".to_owned(),
+        _ => format!("`{}`", setting.name()),
+    })
 }
 
 /// A text that mentions settings, to be named by whoever shows it.

@@ -57,27 +57,21 @@ impl ReadObserver for Signals {
 
 /// The arguments of `learn_log`, for messages of the library; it has none for units of rewards and files of counts.
 fn arguments(field: SpecField) -> Option<String> {
-    let argument = match field {
-        SpecField::State => "state=",
-        SpecField::Action => "action=",
-        SpecField::Case => "case=",
-        SpecField::Reward => "reward=",
-        SpecField::EndColumn => "ended_by=",
-        SpecField::EndValue => "ended_by='column=value'",
-        SpecField::Cut => "cut=True",
-        SpecField::FinalRewards => "final=",
-        SpecField::Missing => "missing=",
-        SpecField::SkipBad => "skip_bad",
-        SpecField::SkipPercent(percent) => return Some(format!("skip_bad={}", percent as f64 / 100.0)),
-        SpecField::Order => "order=",
-        SpecField::Strict => "strict=True",
+    Some(match field {
+        SpecField::EndColumn => "ended_by=".to_owned(),
+        SpecField::EndValue => "ended_by='column=value'".to_owned(),
+        SpecField::Cut => "cut=True".to_owned(),
+        SpecField::FinalRewards => "final=".to_owned(),
+        SpecField::SkipBad => "skip_bad".to_owned(),
+        SpecField::SkipPercent(percent) => format!("skip_bad={}", percent as f64 / 100.0),
+        SpecField::Strict => "strict=True".to_owned(),
         SpecField::Unterminated
         | SpecField::RewardUnit
         | SpecField::RoundRewards
         | SpecField::RoundToCents
         | SpecField::Reuse => return None,
-    };
-    Some(argument.to_owned())
+        _ => format!("{}=", field.name()),
+    })
 }
 
 /// What the library says, with the arguments of `learn_log`.

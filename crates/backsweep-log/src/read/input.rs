@@ -2,7 +2,6 @@
 
 use crate::error::{Error, Result};
 use crate::read::frame::DataFrame;
-use crate::wording::Wording;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -54,14 +53,14 @@ impl Input {
         for input in &inputs {
             let Self::File(path) = input else { continue };
             if path.is_dir() {
-                return Err(path_error(
+                return Err(Error::file(
                     path.display(),
                     format!("is a folder; expected a file or a pattern such as '{}/*.csv'", path.display()),
                 ));
             }
             let same = path.canonicalize().unwrap_or_else(|_| path.clone());
             if !seen.insert(same) {
-                return Err(path_error(path.display(), "is named twice; its rows would be counted twice"));
+                return Err(Error::file(path.display(), "is named twice; its rows would be counted twice"));
             }
         }
         if inputs.is_empty() {
@@ -146,18 +145,14 @@ impl Input {
     }
 }
 
-fn path_error(path: impl fmt::Display, problem: impl Into<Wording>) -> Error {
-    Error::Path { path: path.to_string(), problem: problem.into() }
-}
-
 /// The files that match a pattern, sorted.
 fn matches(pattern: &str) -> Result<Vec<Input>> {
     let is_pattern = pattern.contains(['*', '?', '[']);
     if !is_pattern {
-        return Err(path_error(pattern, "there is no such file"));
+        return Err(Error::file(pattern, "there is no such file"));
     }
     let paths = glob::glob(pattern)
-        .map_err(|error| path_error(pattern, format!("is not a valid pattern ({error})")))?;
+        .map_err(|error| Error::file(pattern, format!("is not a valid pattern ({error})")))?;
     let mut found = Vec::new();
     for path in paths {
         let path = path.map_err(|error| Error::io(error.path().display(), error.error()))?;
@@ -166,7 +161,7 @@ fn matches(pattern: &str) -> Result<Vec<Input>> {
         }
     }
     if found.is_empty() {
-        return Err(path_error(pattern, "no file matches this pattern"));
+        return Err(Error::file(pattern, "no file matches this pattern"));
     }
     found.sort();
     Ok(found.into_iter().map(Input::File).collect())

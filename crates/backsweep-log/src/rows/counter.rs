@@ -15,9 +15,10 @@ use hashbrown::HashTable;
 use rustc_hash::FxHashSet;
 
 /// What a row says about the end of its case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// Nothing.
+    #[default]
     None,
     /// The case ended here.
     Ended,
@@ -26,7 +27,7 @@ pub(crate) enum Stop {
 }
 
 /// One row of a log, in numbers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EncodedRow {
     pub order: Moment,
     pub reward: i64,
@@ -40,18 +41,19 @@ pub(crate) struct EncodedRow {
 }
 
 /// What is right before a fragment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Before {
     /// A row of the same case.
     Same,
     /// A row of another case.
     Other,
     /// The previous block.
+    #[default]
     Block,
 }
 
 /// A run of consecutive rows of one case.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Fragment {
     pub case: CaseKey,
     pub first: Moment,
@@ -196,7 +198,7 @@ pub(crate) struct BadLine {
 pub(crate) const SHOWN_BAD: usize = 5;
 
 /// How the rows of a log are counted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mode {
     /// Whether rows name their next state.
     pub has_next: bool,
@@ -212,6 +214,7 @@ pub(crate) struct Mode {
 }
 
 /// What one thread has counted.
+#[derive(Default)]
 pub(crate) struct Counter {
     mode: Mode,
     pub states: NameTable,
@@ -245,28 +248,8 @@ pub(crate) struct Counter {
 
 impl Counter {
     pub fn new(mode: Mode, decimals: u8) -> Self {
-        Self {
-            mode,
-            states: NameTable::default(),
-            actions: NameTable::default(),
-            folds: (0..FOLDS).map(|_| FoldBuffer::default()).collect(),
-            fragments: Vec::new(),
-            decimals,
-            largest: 0,
-            rows: 0,
-            n_bad: 0,
-            bad: Vec::new(),
-            breaks: 0,
-            lengths: Vec::new(),
-            open: None,
-            case: [0; 16],
-            fold: 0,
-            alone: false,
-            is_other: false,
-            before: Before::Block,
-            in_block: false,
-            respelled: FxHashSet::default(),
-        }
+        let folds = (0..FOLDS).map(|_| FoldBuffer::default()).collect();
+        Self { mode, decimals, folds, ..Self::default() }
     }
 
     /// The rows that follow are of this case.
@@ -314,19 +297,8 @@ impl Counter {
         self.close();
         let (case, first, first_state) = (self.case, row.order, row.state);
         let before = std::mem::replace(&mut self.before, Before::Same);
-        let (is_long, is_bad, ends_block) = (false, false, false);
-        let fragment = Fragment {
-            case,
-            first,
-            first_state,
-            block,
-            line,
-            is_long,
-            is_bad,
-            before,
-            ends_block,
-            last: row,
-        };
+        let fragment =
+            Fragment { case, first, first_state, block, line, before, last: row, ..Fragment::default() };
         if self.alone { self.fragments.push(fragment) } else { self.open = Some(fragment) }
     }
 
@@ -343,28 +315,9 @@ impl Counter {
         }
         if case_is_known && self.mode.has_cases {
             self.close();
-            let last = EncodedRow {
-                order: 0,
-                reward: 0,
-                state: 0,
-                action: 0,
-                next: END,
-                outcome: 0,
-                stop: Stop::None,
-            };
-            let case = self.case;
-            self.fragments.push(Fragment {
-                case,
-                first: 0,
-                first_state: 0,
-                block,
-                line,
-                is_long: false,
-                is_bad: true,
-                before: Before::Same,
-                ends_block: false,
-                last,
-            });
+            let (case, before) = (self.case, Before::Same);
+            let bad = Fragment { case, block, line, is_bad: true, before, ..Fragment::default() };
+            self.fragments.push(bad);
         }
     }
 

@@ -61,34 +61,26 @@ impl ColumnLayout {
                 labels,
             }
         };
-        let state = spec.state.iter().map(|column| part(column, &column.name)).collect();
-        let action = spec.action.iter().map(|column| part(column, &column.name)).collect();
-        let next = spec.state.iter().zip(&spec.next).map(|(column, name)| part(column, name)).collect();
-        let reward = spec.reward.as_ref().map(&mut slot);
-        let ended = match &spec.end {
-            EndRule::Column(column, value) => Some((slot(column), value.clone())),
-            _ => None,
-        };
-        let truncated = spec.truncated.as_ref().map(&mut slot);
-        let outcome = spec.final_rewards.as_ref().map(|outcome| {
-            (slot(&outcome.column), outcome.rewards.iter().map(|(value, _)| value.clone()).collect())
-        });
-        let Spec { reward_unit, round_rewards, .. } = *spec;
-        let missing = spec.missing.clone();
         Self {
-            columns,
+            state: spec.state.iter().map(|column| part(column, &column.name)).collect(),
+            action: spec.action.iter().map(|column| part(column, &column.name)).collect(),
+            next: spec.state.iter().zip(&spec.next).map(|(column, name)| part(column, name)).collect(),
+            reward: spec.reward.as_ref().map(&mut slot),
+            ended: match &spec.end {
+                EndRule::Column(column, value) => Some((slot(column), value.clone())),
+                _ => None,
+            },
+            truncated: spec.truncated.as_ref().map(&mut slot),
+            outcome: spec.final_rewards.as_ref().map(|outcome| {
+                let values = outcome.rewards.iter().map(|(value, _)| value.clone());
+                (slot(&outcome.column), values.collect())
+            }),
             case,
             order,
-            state,
-            action,
-            next,
-            reward,
-            reward_unit,
-            round_rewards,
-            ended,
-            truncated,
-            outcome,
-            missing,
+            reward_unit: spec.reward_unit,
+            round_rewards: spec.round_rewards,
+            missing: spec.missing.clone(),
+            columns,
         }
     }
 

@@ -1,7 +1,9 @@
 //! The tests of this crate from outside, in one binary.
 
+mod bins;
 mod common;
 mod counts_files;
+mod decimals;
 mod frames;
 mod gymnasium;
 mod malformed;

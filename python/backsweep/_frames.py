@@ -191,7 +191,7 @@ def _numpy_part(values: Any, nan_is_missing: bool) -> Piece:
         if unit not in ("D", "s", "ms", "us", "ns") or np.datetime_data(values.dtype)[1] != 1:
             values, unit = values.astype("datetime64[us]"), "us"
         missing = np.isnat(values)
-        return _piece("time", values.view(np.int64), missing if missing.any() else None, unit)
+        return _piece("time", values.view(np.int64), missing if missing.any() else None, (unit, False))
     if kind == "f":
         missing = np.isnan(values) if nan_is_missing else None
         missing = missing if missing is not None and missing.any() else None
@@ -232,9 +232,9 @@ def _arrow_part(column: Any) -> Piece:
         return _piece("float32" if short else "float", values.fill_null(0.0).to_numpy(), missing)
     if types.is_date(kind):
         days = array.cast(pyarrow.date32()).cast(pyarrow.int32())
-        return _piece("time", days.fill_null(0).to_numpy(), missing, "D")
+        return _piece("time", days.fill_null(0).to_numpy(), missing, ("D", False))
     if types.is_timestamp(kind):
-        return _piece("time", array.cast(pyarrow.int64()).fill_null(0).to_numpy(), missing, kind.unit)
+        return _piece("time", array.cast(pyarrow.int64()).fill_null(0).to_numpy(), missing, (kind.unit, kind.tz is not None))
     is_text = types.is_string(kind) or types.is_large_string(kind)
     if not is_text:
         try:

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::logs::{decimal, log_error, read_counts, size};
 use crate::output;
 use backsweep_log::decimal::Decimal;
-use backsweep_log::{Counts, Input};
+use backsweep_log::{Counts, Input, printable};
 use std::path::PathBuf;
 
 /// Merge, subtract or show files of counts
@@ -81,20 +81,18 @@ fn save(out: &std::path::Path, counts: &Counts) -> Result<()> {
 }
 
 fn show(input: &Input, counts: &Counts, n_rows: usize) {
-    output::result(format_args!("{input}: {}", size(counts)));
+    output::result(printable(format!("{input}: {}", size(counts))));
     for (key, value) in &counts.how {
-        output::result(format_args!("{key}: {value}"));
+        output::result(printable(format!("{key}: {value}")));
     }
     let state = |id: u32| counts.states[id as usize].as_str();
     for row in counts.rows.iter().take(n_rows) {
         let (action, next) = (&counts.actions[row.action as usize], row.next.map_or("end", state));
-        let mean = counts.reward(row.reward_sum) / row.n as f64;
-        output::result(format_args!(
-            "{} · {action} → {next}: {} in fold {}, mean reward {mean}",
-            state(row.state),
-            row.n,
-            row.fold
-        ));
+        let (state, mean) = (state(row.state), counts.reward(row.reward_sum) / row.n as f64);
+        let (n, fold) = (row.n, row.fold);
+        output::result(printable(format!(
+            "{state} · {action} → {next}: {n} in fold {fold}, mean reward {mean}"
+        )));
     }
     if counts.rows.len() > n_rows {
         output::result(format_args!("… and {} more", counts.rows.len() - n_rows));

@@ -5,7 +5,7 @@ use crate::{interrupt, output, progress};
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{
     BinnedColumn, Counts, EndRule, FinalRewards, Folds, Input, Log, ReadObserver, ReadReport, Spec,
-    SpecField, Wording,
+    SpecField, Wording, printable,
 };
 use indicatif::ProgressBar;
 use std::sync::Arc;
@@ -234,10 +234,13 @@ pub fn size(counts: &Counts) -> String {
 pub fn show_reading(spec: &Spec, inputs: &[Input]) -> Result<()> {
     let preview = backsweep_log::preview(spec, inputs, SHOWN_STEPS).map_err(log_error)?;
     for (key, value) in preview.how {
-        output::result(format_args!("{key}: {value}"));
+        output::result(format_args!("{key}: {}", printable(value)));
     }
     output::result("first steps:");
     preview.steps.iter().for_each(|step| output::result(format_args!("  {step}")));
+    for warning in texts(&preview.warnings) {
+        output::note(format_args!("backsweep: warning about the first {} rows: {warning}", preview.n_rows));
+    }
     for problem in &preview.problems {
         output::note(format_args!("backsweep: bad row: {}", problem.message(flags)));
     }

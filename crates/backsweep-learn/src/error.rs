@@ -1,5 +1,6 @@
 //! Errors of learning from counts.
 
+use backsweep_log::printable;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -69,35 +70,34 @@ pub enum Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&printable(self.message()))
+    }
+}
+
+impl Error {
+    fn message(&self) -> String {
         match self {
-            Self::Setting { name, found, expected } => write!(f, "the {name} is {found}; expected {expected}"),
-            Self::AllHeldOut => f.write_str("all folds are held out; expected some left to learn from"),
-            Self::Row { row, problem } => write!(f, "row {row} of the counts {problem}"),
-            Self::Counts(problem) => f.write_str(problem),
-            Self::NoSteps => f.write_str(
-                "the log has no steps to learn from; expected at least one row outside the held-out cases",
-            ),
-            Self::ForeignCase => f.write_str(
-                "a held-out case names a state that the counts do not know; expected cases and counts from the same log",
-            ),
-            Self::Endless { state } => write!(
-                f,
+            Self::Setting { name, found, expected } => format!("the {name} is {found}; expected {expected}"),
+            Self::AllHeldOut => "all folds are held out; expected some left to learn from".to_owned(),
+            Self::Row { row, problem } => format!("row {row} of the counts {problem}"),
+            Self::Counts(problem) => (*problem).to_owned(),
+            Self::NoSteps => "the log has no steps to learn from; expected at least one row outside the held-out cases".to_owned(),
+            Self::ForeignCase => "a held-out case names a state that the counts do not know; expected cases and counts from the same log".to_owned(),
+            Self::Endless { state } => format!(
                 "state '{state}': a case that reaches it never ends in the fitted model, so its total reward is undefined; \
                  give a discount below 1, such as 0.99, or mark the rows that end a case"
             ),
-            Self::AllCut => f.write_str(
-                "no case ever ends in the fitted model, since all were cut; give a discount below 1",
-            ),
-            Self::Solver(error) => write!(f, "{error}"),
-            Self::Agent(error) => write!(f, "{error}"),
+            Self::AllCut => "no case ever ends in the fitted model, since all were cut; give a discount below 1".to_owned(),
+            Self::Solver(error) => format!("{error}"),
+            Self::Agent(error) => format!("{error}"),
             Self::NotAFolder(path) => {
-                write!(f, "{}: this is a file; expected a folder for policy.csv and report.html", path.display())
+                format!("{}: this is a file; expected a folder for policy.csv and report.html", path.display())
             }
             Self::Exists { folder, file } => {
-                write!(f, "{}: already holds {file}; choose another folder", folder.display())
+                format!("{}: already holds {file}; choose another folder", folder.display())
             }
-            Self::Io { path, message, .. } => write!(f, "{}: cannot write the file ({message})", path.display()),
-            Self::Interrupted => f.write_str("stopped before the policy was learned; nothing was written"),
+            Self::Io { path, message, .. } => format!("{}: cannot write the file ({message})", path.display()),
+            Self::Interrupted => "stopped before the policy was learned; nothing was written".to_owned(),
         }
     }
 }

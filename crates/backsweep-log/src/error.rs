@@ -145,6 +145,10 @@ impl Error {
 
     /// The message in one line, with settings as a front end calls them.
     pub fn message(&self, names: SpecNames) -> String {
+        printable(self.raw_message(names))
+    }
+
+    fn raw_message(&self, names: SpecNames) -> String {
         match self {
             Self::Io { place, writing, message, .. } => {
                 let failed = if *writing { "write the file" } else { "read the data" };
@@ -201,7 +205,7 @@ impl Error {
 impl BadRow {
     /// The message in one line, with settings as a front end calls them.
     pub fn message(&self, names: SpecNames) -> String {
-        format!("{}: {}", self.place, self.problem.message(names))
+        printable(format!("{}: {}", self.place, self.problem.message(names)))
     }
 }
 
@@ -225,7 +229,7 @@ impl RowProblem {
         match self {
             Self::Value { column, found, expected } => {
                 let found = if found.is_empty() { "empty".to_owned() } else { shown(found) };
-                format!("column '{column}' is {found}; expected {}", expected.message(names))
+                printable(format!("column '{column}' is {found}; expected {}", expected.message(names)))
             }
             Self::Whole(problem) => problem.message(names),
         }
@@ -243,10 +247,15 @@ impl std::error::Error for Error {}
 /// A value of a log for a message: shortened, and without characters that would garble a terminal.
 pub(crate) fn shown(value: &[u8]) -> String {
     let text = String::from_utf8_lossy(value);
-    let mut short: String =
-        text.chars().take(40).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if text.chars().nth(40).is_some() {
-        short.push('…');
+    let more = if text.chars().nth(40).is_some() { "…" } else { "" };
+    format!("'{}{more}'", printable(text.chars().take(40).collect()))
+}
+
+/// A text with control characters spelled out, as in `\u{1b}`: names and paths may hold any, and must not reach a terminal.
+pub fn printable(text: String) -> String {
+    if !text.contains(char::is_control) {
+        return text;
     }
-    format!("'{short}'")
+    let spelled = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(spelled).collect()
 }

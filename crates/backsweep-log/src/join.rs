@@ -3,12 +3,14 @@
 use crate::counts::builder::{CountLine, CountsBuilder};
 use crate::counts::{Case, CaseEnd, CaseStep, Counts};
 use crate::decimal::power;
-use crate::error::{Result, RowProblem};
+use crate::error::{Error, Result, RowProblem};
 use crate::fold::{CaseKey, FOLDS, case_key, fold};
 use crate::names::{END, NameTable};
+use crate::rows::Encoder;
 use crate::rows::counter::{
     BadLine, Counter, EncodedRow, FoldBuffer, FoldCounts, Fragment, Mode, SHOWN_BAD, Stop, TransitionCount,
 };
+use crate::spec::{EndRule, Spec};
 use crate::warnings::Spellings;
 use crate::wording::{SpecField, Wording};
 use std::collections::BTreeMap;
@@ -42,14 +44,14 @@ pub(crate) struct MergedCounts {
 }
 
 /// The reward of a case at its end, and which cases end.
-pub(crate) struct JoinRule<'a> {
-    pub mode: Mode,
+struct JoinRule<'a> {
+    mode: Mode,
     /// Whether the last row of a case ends it, unless it says that it was cut.
-    pub last_row_ends: bool,
+    last_row_ends: bool,
     /// The values that are known, and their rewards in the decimals of the total.
-    pub outcomes: Option<(&'a str, Vec<(String, i64)>)>,
+    outcomes: Option<(&'a str, Vec<(String, i64)>)>,
     /// Whether bad rows are skipped rather than only counted.
-    pub skips: bool,
+    skips: bool,
 }
 
 const SAME_ORDER: &str =
@@ -57,7 +59,7 @@ const SAME_ORDER: &str =
 const AFTER_END: &str = "the case continues after this row, which says that it ended or was cut";
 
 /// Fragments of a case overlap: the log must be read again, with every row as a fragment of its own.
-pub(crate) struct Overlap;
+struct Overlap;
 
 impl MergedCounts {
     pub fn new(decimals: u8) -> Self {
@@ -65,8 +67,38 @@ impl MergedCounts {
         Self { decimals, folds, ..Self::default() }
     }
 
-    /// Adds the counts of the threads of one pass. All of them, and the total, have rewards in the same decimals.
-    pub fn add(&mut self, counters: Vec<Counter>, rule: &JoinRule<'_>) -> std::result::Result<(), Overlap> {
+    /// Adds what the threads of one pass have counted. False if fragments of a case overlap: these counts are then useless.
+    ///
+    /// # Errors
+    /// If some orders are numbers and others are dates.
+    pub fn take(&mut self, encoders: Vec<Encoder<'_>>, spec: &Spec, mode: Mode) -> Result<bool> {
+        for encoder in &encoders {
+            self.orders.iter_mut().zip(encoder.orders).for_each(|(sum, n)| *sum += n);
+        }
+        let [numbers, naive, zoned] = self.orders;
+        if numbers > 0 && naive + zoned > 0 {
+            let problem = "(the order) has both numbers and dates; expected one kind";
+            return Err(Error::column("", spec.order.as_deref().unwrap_or_default(), problem));
+        }
+        let mut counters: Vec<Counter> = encoders.into_iter().map(|encoder| encoder.counter).collect();
+        self.align(&mut counters);
+        let outcomes = spec.final_rewards.as_ref().map(|outcome| {
+            let rewards = outcome.rewards.iter().map(|(value, reward)| {
+                let worth = reward.in_units(self.decimals).unwrap_or_else(|| {
+                    self.largest = u64::MAX;
+                    0
+                });
+                (value.clone(), worth)
+            });
+            (outcome.column.as_str(), rewards.collect())
+        });
+        let last_row_ends = spec.end == EndRule::LastRow;
+        let rule = JoinRule { mode, last_row_ends, outcomes, skips: spec.skip_bad > 0.0 };
+        Ok(self.add(counters, &rule).is_ok())
+    }
+
+    /// All counters, and the total, have rewards in the same decimals.
+    fn add(&mut self, counters: Vec<Counter>, rule: &JoinRule<'_>) -> std::result::Result<(), Overlap> {
         let n_threads = counters.len();
         let mut fragments = Vec::new();
         for counter in counters {
@@ -253,7 +285,7 @@ impl JoinRule<'_> {
 
 impl MergedCounts {
     /// Gives all counters, and these counts, the same decimals: the largest of theirs.
-    pub fn align(&mut self, counters: &mut [Counter]) {
+    fn align(&mut self, counters: &mut [Counter]) {
         let decimals = counters.iter().map(|counter| counter.decimals).fold(self.decimals, u8::max);
         counters.iter_mut().for_each(|counter| counter.rescale(decimals));
         let factor = power(decimals - self.decimals);

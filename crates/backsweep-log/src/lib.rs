@@ -47,7 +47,7 @@ mod wording;
 
 pub use bins::BinnedColumn;
 pub use counts::{COLUMNS, Case, CaseEnd, CaseStart, CaseStep, CountRow, Counts};
-pub use error::{BadRow, Error, Result, RowProblem};
+pub use error::{BadRow, Error, Result, RowProblem, printable};
 pub use fold::{FOLDS, Folds};
 pub use log::{Log, ReadReport, read};
 pub use preview::{Preview, preview};

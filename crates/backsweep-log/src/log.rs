@@ -4,14 +4,14 @@ use crate::counts::{Case, CaseStep, Counts};
 use crate::decimal::Decimal;
 use crate::error::{BadRow, Error, Result};
 use crate::fold::Folds;
-use crate::join::{JoinRule, MergedCounts, Overlap};
+use crate::join::MergedCounts;
 use crate::quantiles::with_edges;
 use crate::read::blocks::BlockReader;
 use crate::read::input::Input;
 use crate::read::parallel::{ReadObserver, read_blocks};
 use crate::rows::counter::{BadLine, Counter, Mode};
 use crate::rows::{ColumnLayout, Encoder};
-use crate::spec::{EndRule, Spec};
+use crate::spec::Spec;
 use crate::warnings::{name_warnings, warnings};
 use crate::wording::{SpecField, Wording};
 
@@ -126,38 +126,13 @@ pub(crate) fn read_within(
                 mode.passes *= 4;
                 continue 'attempts;
             }
-            for encoder in &encoders {
-                merged.orders.iter_mut().zip(encoder.orders).for_each(|(sum, n)| *sum += n);
-            }
-            let [numbers, naive, zoned] = merged.orders;
-            if numbers > 0 && naive + zoned > 0 {
-                let problem = "(the order) has both numbers and dates; expected one kind";
-                return Err(Error::column("", &spec.order.unwrap_or_default(), problem));
-            }
-            let mut counters: Vec<Counter> = encoders.into_iter().map(|encoder| encoder.counter).collect();
-            merged.align(&mut counters);
-            let rule = rule(&spec, mode, &mut merged);
-            if let Err(Overlap) = merged.add(counters, &rule) {
+            if !merged.take(encoders, &spec, mode)? {
                 mode.single_rows = true;
                 continue 'attempts;
             }
         }
         return finish(spec, &blocks, merged, mode);
     }
-}
-
-fn rule<'a>(spec: &'a Spec, mode: Mode, merged: &mut MergedCounts) -> JoinRule<'a> {
-    let outcomes = spec.final_rewards.as_ref().map(|outcome| {
-        let rewards = outcome.rewards.iter().map(|(value, reward)| {
-            let worth = reward.in_units(merged.decimals).unwrap_or_else(|| {
-                merged.largest = u64::MAX;
-                0
-            });
-            (value.clone(), worth)
-        });
-        (outcome.column.as_str(), rewards.collect())
-    });
-    JoinRule { mode, last_row_ends: spec.end == EndRule::LastRow, outcomes, skips: spec.skip_bad > 0.0 }
 }
 
 fn finish(spec: Spec, blocks: &BlockReader<'_>, merged: MergedCounts, mode: Mode) -> Result<Log> {

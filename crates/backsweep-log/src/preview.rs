@@ -1,6 +1,7 @@
 //! The beginning of a log, as it is read: to see whether its columns were understood.
 
-use crate::error::{Result, RowProblem};
+use crate::error::{Result, RowProblem, printable};
+use crate::join::MergedCounts;
 use crate::quantiles::with_edges;
 use crate::read::blocks::BlockReader;
 use crate::read::cells::{RowCells, RowSink};
@@ -9,6 +10,8 @@ use crate::read::parallel::read_blocks;
 use crate::rows::counter::{Counter, EncodedRow, Mode, Stop};
 use crate::rows::{ColumnLayout, Encoder};
 use crate::spec::{EndRule, Spec};
+use crate::warnings::{name_warnings, warnings};
+use crate::wording::Wording;
 use std::collections::BTreeMap;
 
 /// The beginning of a log.
@@ -20,6 +23,10 @@ pub struct Preview {
     pub steps: Vec<String>,
     /// The bad rows among them.
     pub problems: Vec<RowProblem>,
+    /// What in the beginning of the log is probably not meant as it is read.
+    pub warnings: Vec<Wording>,
+    /// How many rows the warnings are about.
+    pub n_rows: u64,
 }
 
 /// Reads the first rows of a log; reads all of them only to find quantiles.
@@ -31,7 +38,8 @@ pub fn preview(spec: &Spec, inputs: &[Input], n_rows: usize) -> Result<Preview> 
     let spec = Spec { threads: 1, unterminated: true, ..with_edges(spec, inputs, &())? };
     let layout = ColumnLayout::new(&spec);
     let (has_next, has_cases) = (!spec.next.is_empty(), spec.case.is_some());
-    let mode = Mode { has_next, has_cases, single_rows: false, keep: 0, passes: 1, pass: 0 };
+    // Every row by itself, so that the rows of a case may be in any order.
+    let mode = Mode { has_next, has_cases, single_rows: true, passes: 1, ..Mode::default() };
     let new = || Peek {
         encoder: Encoder::new(&layout, Counter::new(mode, 0)),
         rows: Vec::new(),
@@ -40,18 +48,24 @@ pub fn preview(spec: &Spec, inputs: &[Input], n_rows: usize) -> Result<Preview> 
         n_rows,
     };
     let blocks = BlockReader::new(inputs, &layout.columns, true);
-    let (peeks, ..) = read_blocks(blocks, inputs, 1, &new, &|peek: &Peek<'_>| peek.rows.len() > n_rows, &())?;
+    let (peeks, ..) =
+        read_blocks(blocks, inputs, 1, &new, &|peek: &Peek<'_>| peek.rows.len() >= n_rows, &())?;
+    let mut merged = MergedCounts::new(0);
     let mut steps = Vec::new();
     let mut problems = Vec::new();
     for mut peek in peeks {
         peek.rows.sort_by_key(|(case, row)| (*case, row.order));
         steps.extend((0..peek.rows.len().min(n_rows)).map(|i| peek.step(i, &spec)));
         problems.append(&mut peek.problems);
+        merged.take(vec![peek.encoder], &spec, mode)?;
     }
-    Ok(Preview { how: spec.describe(), steps, problems })
+    let (found, n_rows) = (warnings(&spec, &merged), merged.rows);
+    let names = merged.finish()?.map_or(Vec::new(), |(counts, _)| name_warnings(&counts).collect());
+    let warnings = found.into_iter().chain(names).collect();
+    Ok(Preview { how: spec.describe(), steps, problems, warnings, n_rows })
 }
 
-/// Collects the first rows.
+/// Counts the first block, and collects its first rows.
 struct Peek<'a> {
     encoder: Encoder<'a>,
     /// Rows, each with the index of its case in `cases`.
@@ -63,6 +77,7 @@ struct Peek<'a> {
 
 impl RowSink for Peek<'_> {
     fn row(&mut self, cells: &mut impl RowCells, block: u32, line: u32) {
+        self.encoder.row(cells, block, line);
         if self.rows.len() > self.n_rows {
             return;
         }
@@ -76,20 +91,27 @@ impl RowSink for Peek<'_> {
                 });
                 self.rows.push((number, row));
             }
-            Err(problem) => self.bad_row(block, line, problem),
+            Err(problem) => self.note(*problem),
         }
     }
 
-    fn bad_row(&mut self, _block: u32, _line: u32, problem: Box<RowProblem>) {
-        if self.problems.len() < self.n_rows {
-            self.problems.push(*problem);
-        }
+    fn bad_row(&mut self, block: u32, line: u32, problem: Box<RowProblem>) {
+        self.note((*problem).clone());
+        self.encoder.bad_row(block, line, problem);
     }
 
-    fn end_block(&mut self, _block: u32, _n_lines: u32) {}
+    fn end_block(&mut self, block: u32, n_lines: u32) {
+        self.encoder.end_block(block, n_lines);
+    }
 }
 
 impl Peek<'_> {
+    fn note(&mut self, problem: RowProblem) {
+        if self.problems.len() < self.n_rows {
+            self.problems.push(problem);
+        }
+    }
+
     fn step(&self, i: usize, spec: &Spec) -> String {
         let counter = &self.encoder.counter;
         let name = |id: u32| String::from_utf8_lossy(counter.states.name(id)).into_owned();
@@ -109,9 +131,7 @@ impl Peek<'_> {
         let action = String::from_utf8_lossy(counter.actions.name(row.action));
         let reward = crate::decimal::Decimal { mantissa: row.reward, decimals: counter.decimals }.to_f64();
         let case = self.cases.get(*case).map_or("", String::as_str);
-        format!(
-            "case {case}: in '{}', '{action}' leads to '{leads_to}' with reward {reward}",
-            name(row.state)
-        )
+        let state = name(row.state);
+        printable(format!("case {case}: in '{state}', '{action}' leads to '{leads_to}' with reward {reward}"))
     }
 }

@@ -1,6 +1,7 @@
 //! Texts that mention settings of [`Spec`](crate::Spec), which every front end names in its own way: the command says
 //! `--skip-bad`, Python `skip_bad=`, Rust `Spec::skip_bad`.
 
+use crate::error::printable;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -134,7 +135,7 @@ impl Wording {
                 names(*setting).map(|name| format!("{before}{name}{after}"))
             }
         };
-        self.0.iter().filter_map(part).collect()
+        printable(self.0.iter().filter_map(part).collect())
     }
 }
 

@@ -99,7 +99,10 @@ fn series(piece: &Bound<'_, PyAny>) -> PyResult<ColumnChunk> {
         "float" => ColumnValues::Floats(items(&values)?),
         "float32" => ColumnValues::ShortFloats(items(&values)?),
         "flag" => ColumnValues::Flags(items(&values)?),
-        "time" => ColumnValues::Times(items(&values)?, unit(&more.extract::<String>()?)?),
+        "time" => {
+            let (name, has_zone): (String, bool) = more.extract()?;
+            ColumnValues::Times { units: items(&values)?, scale: unit(&name)?, has_zone }
+        }
         "nothing" => ColumnValues::Nothing(more.extract()?),
         other => return Err(PyValueError::new_err(format!("a column has the unknown kind {other:?}"))),
     };

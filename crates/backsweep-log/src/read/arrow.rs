@@ -31,11 +31,12 @@ fn values(array: &ArrayRef, known: &mut LastDictionary) -> Result<ColumnValues, 
         };
     }
     macro_rules! times {
-        ($type:ty, $scale:expr) => {
-            ColumnValues::Times(
-                array.as_primitive::<$type>().values().iter().map(|&x| i64::from(x)).collect(),
-                $scale,
-            )
+        ($type:ty, $scale:expr, $zone:expr) => {
+            ColumnValues::Times {
+                units: array.as_primitive::<$type>().values().iter().map(|&x| i64::from(x)).collect(),
+                scale: $scale,
+                has_zone: $zone.is_some(),
+            }
         };
     }
     Ok(match array.data_type() {
@@ -89,13 +90,13 @@ fn values(array: &ArrayRef, known: &mut LastDictionary) -> Result<ColumnValues, 
                 array.as_primitive::<Decimal128Type>().values().iter().map(number).collect(),
             )
         }
-        DataType::Date32 => times!(Date32Type, DAY),
-        DataType::Timestamp(TimeUnit::Second, _) => times!(TimestampSecondType, SECOND),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => times!(TimestampMillisecondType, SECOND / 1_000),
-        DataType::Timestamp(TimeUnit::Microsecond, _) => times!(TimestampMicrosecondType, SECOND / 1_000_000),
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            times!(TimestampNanosecondType, SECOND / 1_000_000_000)
-        }
+        DataType::Date32 => times!(Date32Type, DAY, None::<()>),
+        DataType::Timestamp(unit, zone) => match unit {
+            TimeUnit::Second => times!(TimestampSecondType, SECOND, zone),
+            TimeUnit::Millisecond => times!(TimestampMillisecondType, SECOND / 1_000, zone),
+            TimeUnit::Microsecond => times!(TimestampMicrosecondType, SECOND / 1_000_000, zone),
+            TimeUnit::Nanosecond => times!(TimestampNanosecondType, SECOND / 1_000_000_000, zone),
+        },
         DataType::Null => ColumnValues::Nothing(array.len()),
         other => {
             return Err(format!("is of the type {other}; expected text, numbers, flags, dates or times"));

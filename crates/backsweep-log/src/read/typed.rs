@@ -30,9 +30,15 @@ pub enum ColumnValues {
     Decimals(Vec<Option<Decimal>>),
     /// True or false.
     Flags(Vec<bool>),
-    /// Times since 1970 in fractions of a second, and the length of such a fraction in units of 10⁻¹⁸ s. Days are shown
-    /// without a time.
-    Times(Vec<i64>, i128),
+    /// Times since 1970 in UTC.
+    Times {
+        /// In fractions of a second.
+        units: Vec<i64>,
+        /// The length of such a fraction in units of 10⁻¹⁸ s. Days are shown without a time.
+        scale: i128,
+        /// Whether the column says that its times are UTC or of another zone.
+        has_zone: bool,
+    },
     /// This many missing values.
     Nothing(usize),
 }
@@ -76,7 +82,7 @@ impl ColumnChunk {
     pub(crate) fn check(&self, n_rows: usize) -> Result<(), String> {
         let n = match &self.values {
             ColumnValues::Text(codes, _) => codes.len(),
-            ColumnValues::Integers(numbers) | ColumnValues::Times(numbers, _) => numbers.len(),
+            ColumnValues::Integers(numbers) | ColumnValues::Times { units: numbers, .. } => numbers.len(),
             ColumnValues::Floats(numbers) => numbers.len(),
             ColumnValues::ShortFloats(numbers) => numbers.len(),
             ColumnValues::Decimals(numbers) => numbers.len(),
@@ -143,8 +149,8 @@ impl RowCells for TypedCells<'_> {
                 Some(number) => drop(write!(text, "{number}")),
                 None => text.extend_from_slice(b"a number of more than 18 digits"),
             },
-            ColumnValues::Times(times, scale) => {
-                moment::write_date(i128::from(times[row]) * scale, *scale < moment::DAY, text);
+            ColumnValues::Times { units, scale, .. } => {
+                moment::write_date(i128::from(units[row]) * scale, *scale < moment::DAY, text);
             }
         }
         text
@@ -216,7 +222,10 @@ impl RowCells for TypedCells<'_> {
         let (column, row) = (&self.columns[slot], self.row);
         match &column.values {
             _ if column.is_missing(row) => None,
-            ColumnValues::Times(times, scale) => Some((i128::from(times[row]) * scale, OrderKind::Date)),
+            ColumnValues::Times { units, scale, has_zone } => {
+                let kind = if *has_zone { OrderKind::Zoned } else { OrderKind::Date };
+                Some((i128::from(units[row]) * scale, kind))
+            }
             ColumnValues::Integers(_) | ColumnValues::Floats(_) | ColumnValues::Decimals(_) => {
                 self.decimal(slot).ok().map(|number| (moment::of_decimal(number), OrderKind::Number))
             }

@@ -46,7 +46,11 @@ impl DataFrame for Columns {
                 }
                 ColumnValues::Decimals(numbers) => ColumnValues::Decimals(numbers[rows.clone()].to_vec()),
                 ColumnValues::Flags(flags) => ColumnValues::Flags(flags[rows.clone()].to_vec()),
-                ColumnValues::Times(times, unit) => ColumnValues::Times(times[rows.clone()].to_vec(), *unit),
+                ColumnValues::Times { units, scale, has_zone } => ColumnValues::Times {
+                    units: units[rows.clone()].to_vec(),
+                    scale: *scale,
+                    has_zone: *has_zone,
+                },
                 ColumnValues::Nothing(_) => ColumnValues::Nothing(rows.len()),
             };
             Ok(ColumnChunk { values, missing })
@@ -57,6 +61,11 @@ impl DataFrame for Columns {
 
 fn whole(values: ColumnValues) -> ColumnChunk {
     ColumnChunk { values, missing: None }
+}
+
+/// Times without a zone.
+fn times(units: Vec<i64>, scale: i128) -> ColumnValues {
+    ColumnValues::Times { units, scale, has_zone: false }
 }
 
 /// Texts, each once in the dictionary; empty ones are missing.
@@ -98,7 +107,7 @@ fn every_type_of_column_gives_the_bits_of_csv() {
         texts(&fields(1)),
         whole(ColumnValues::Integers(order.clone())),
         whole(ColumnValues::Floats(order.iter().map(|&t| t as f64 / 8.0).collect())),
-        whole(ColumnValues::Times(order.iter().map(|&t| 1000 * t - 4321).collect(), MILLISECOND)),
+        whole(times(order.iter().map(|&t| 1000 * t - 4321).collect(), MILLISECOND)),
     ];
     let paid = [
         texts(&fields(4)),
@@ -157,13 +166,13 @@ fn names_of_numbers_flags_and_times_are_those_of_csv() {
     assert_eq!(state(ColumnValues::Floats(vec![1.0, 2.5, 1.0, 2.5])).states, ["1.0", "2.5"]);
     assert_eq!(state(ColumnValues::ShortFloats(vec![0.1, 2.5, 0.1, 2.5])).states, ["0.1", "2.5"]);
     assert_eq!(state(ColumnValues::Flags(vec![true, false, true, false])).states, ["false", "true"]);
-    let times = state(ColumnValues::Times(vec![0, 86_399, 0, 86_399], SECOND));
-    assert_eq!(times.states, ["1970-01-01 00:00:00", "1970-01-01 23:59:59"]);
+    let of_day = state(times(vec![0, 86_399, 0, 86_399], SECOND));
+    assert_eq!(of_day.states, ["1970-01-01 00:00:00", "1970-01-01 23:59:59"]);
     assert_eq!(
-        state(ColumnValues::Times(vec![-1, 19_782, -1, 19_782], 86_400 * SECOND)).states,
+        state(times(vec![-1, 19_782, -1, 19_782], 86_400 * SECOND)).states,
         ["1969-12-31", "2024-02-29"]
     );
-    assert_eq!(times.actions, ["false", "true"]);
+    assert_eq!(of_day.actions, ["false", "true"]);
 }
 
 #[test]
@@ -220,4 +229,23 @@ fn errors_name_column_and_row() {
         let found = problem(column, series);
         assert!(parts.iter().all(|part| found.contains(part)), "{found}\nexpected {parts:?}");
     }
+}
+
+/// A file whose times have a zone and a table whose times have one too are alike; a table whose times have none is not.
+#[test]
+fn times_of_a_column_with_a_zone_have_a_zone() {
+    const SECOND: i128 = 1_000_000_000_000_000_000;
+    let file = named("log.csv", "case,t,state,action,reward\nz,2024-05-01T10:00:00Z,a,true,1\n");
+    let warnings = |has_zone: bool| {
+        let mut columns = small();
+        columns[1].1 = whole(ColumnValues::Times { units: vec![0, 1, 0, 1], scale: SECOND, has_zone });
+        let [table] = frame(columns);
+        let log = read(&spec(), &[file.clone(), table], 0, &()).unwrap();
+        log.report.warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(warnings(true), [""; 0]);
+    assert_eq!(
+        warnings(false),
+        ["column 't' (the order) has 1 times with a zone and 4 without; those without are taken as UTC"]
+    );
 }

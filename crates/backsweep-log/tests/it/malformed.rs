@@ -48,7 +48,7 @@ fn rows() {
             "a,2,y,go,0.1234567890123456789",
             "column 'reward' is '0.1234567890123456789'; expected a reward of up to 18 digits (`reward_unit` 0.01",
         ),
-        ("a,2,\u{1b}[31my,go,\u{1b}", "column 'reward' is '\u{fffd}'; expected a number"),
+        ("a,2,\u{1b}[31my,go,\u{1b}", "column 'reward' is '\\u{1b}'; expected a number"),
         (
             "a,2,\"y\"z,go,1",
             "a closing quote is followed by text; expected quotes within a quoted field to be doubled",
@@ -349,4 +349,39 @@ fn causes_that_were_taken_for_others() {
         "3 of 3 rows are bad (100.00 %); fix the log, or check which columns were named",
     );
     assert!(!found.contains("skip"), "{found}");
+}
+
+/// A terminal obeys control characters, wherever they come from: values, names of columns, paths, settings.
+#[test]
+fn control_characters_are_spelled_out() {
+    let clear = |text: &str| GOOD.replace("state", text);
+    let evil = Spec { state: vec![BinnedColumn::plain("st\u{1b}[2Jate")], ..spec() };
+    let value = GOOD.replace(",x,", ",\u{7}\u{1b}]0;x,");
+    let quantiles = Spec { state: vec![BinnedColumn::parse("state:q4").unwrap()], ..spec() };
+    let found = [
+        refusal(&spec(), &[named("lo\u{1b}[2Jg", GOOD.replace("0.5", "x"))]),
+        refusal(&evil, &[named("log", GOOD)]),
+        refusal(&spec(), &[named("log", clear("\u{1b}[31mplace"))]),
+        refusal(&evil, &[named("log", clear("st\u{1b}[2Jate").replace(",y,", ",,"))]),
+        refusal(&quantiles, &[named("log", value)]),
+        refusal(&spec(), &[named("log", "{\"case\":1}\n{\"case\":[1],\"sta\\u001bte\":{}}\n")]),
+        BinnedColumn::parse("\u{1b}[2J:5|1").unwrap_err().to_string(),
+        FinalRewards::parse("\u{1b}[2J").unwrap_err().to_string(),
+        Input::expand(&["\u{1b}[2J.csv".into()]).unwrap_err().to_string(),
+    ];
+    for text in found {
+        assert!(!text.contains(char::is_control), "{text:?}");
+    }
+    let mut guessed = Spec::default();
+    let columns = ["case", "state", "action", "reward"].map(str::to_owned);
+    guessed.fill_in(&columns).unwrap();
+    let log = named(
+        "log",
+        "case,state,action,reward\n\u{1b}[2J,1,go,1\n\u{1b}[2J,1.0,go\u{7} ,1\n\u{1b}[2J,1.0,go\u{7},1\n",
+    );
+    let preview = backsweep_log::preview(&guessed, &[log.clone()], 5).unwrap();
+    assert!(preview.steps.iter().all(|step| !step.contains(char::is_control)), "{:?}", preview.steps);
+    let read = read(&guessed, &[log], 0, &()).unwrap();
+    assert_eq!(read.report.warnings.len(), 2, "{:?}", read.report.warnings);
+    assert_eq!(preview.warnings, read.report.warnings);
 }

@@ -5,7 +5,7 @@ use crate::logs::{self, LogArguments};
 use crate::{interrupt, output};
 use backsweep_learn::{Against, Cases, Estimate, LearnSettings, Learned, PolicyEvaluation, hold_out};
 use backsweep_learn::{agent, conclusion, output as files};
-use backsweep_log::{Case, Counts, Input};
+use backsweep_log::{Case, Counts, Input, Log};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
@@ -65,6 +65,7 @@ struct LogInput {
     counts: Counts,
     cases: Vec<Case>,
     case_decimals: u8,
+    case_order: Option<Vec<u32>>,
     how: Vec<(String, String)>,
 }
 
@@ -87,7 +88,7 @@ pub fn learn(arguments: &LearnArguments) -> Result<()> {
     let found = if arguments.counts {
         let (counts, inputs) = logs::read_counts(arguments.log.patterns(), None)?;
         let how = vec![("files".to_owned(), Input::list(&inputs))];
-        LogInput { counts, cases: Vec::new(), case_decimals: 0, how }
+        LogInput { counts, cases: Vec::new(), case_decimals: 0, case_order: None, how }
     } else {
         let (spec, inputs) = arguments.log.open()?;
         if arguments.log.is_dry_run() {
@@ -95,11 +96,13 @@ pub fn learn(arguments: &LearnArguments) -> Result<()> {
         }
         let log = logs::read(&spec, &inputs, settings.hold_out)?;
         let how = log.report.describe(&inputs, logs::texts(&log.report.warnings));
-        LogInput { counts: log.counts, cases: log.cases, case_decimals: log.case_decimals, how }
+        let Log { counts, cases, case_decimals, case_order, .. } = log;
+        LogInput { counts, cases, case_decimals, case_order, how }
     };
     let interrupted = interrupt::on_ctrl_c();
     let stop = || interrupted.load(Ordering::Relaxed);
-    let cases = Cases { cases: &found.cases, decimals: found.case_decimals };
+    let order = found.case_order.as_deref().unwrap_or_default();
+    let cases = Cases { cases: &found.cases, decimals: found.case_decimals, order };
     let learned = backsweep_learn::learn(&found.counts, cases, &settings, &stop)?;
     if let Some(path) = &arguments.agent {
         let learner = agent::learner(&found.counts, &learned)?;
@@ -145,7 +148,7 @@ fn print(learned: &Learned, counts: &Counts) {
         learned.states.len(),
         100.0 * e.changed
     ));
-    output::result(format_args!("\n{}.", learned.conclusion.finding.words()));
+    output::result(format_args!("\n{}.", learned.conclusion.words()));
     learned.conclusion.reasons.iter().for_each(output::result);
     output::result(conclusion::CAVEAT);
 }
@@ -165,6 +168,7 @@ fn numbers(e: &PolicyEvaluation) {
         ("policy, model of held-out cases", e.held_out),
         ("policy, weighted importance sampling", e.importance),
         ("policy, doubly robust", e.doubly_robust),
+        ("policy, doubly robust by visits", e.marginal),
     ];
     for (name, found) in named {
         let (policy, gain) = of(found);

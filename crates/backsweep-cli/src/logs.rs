@@ -157,7 +157,10 @@ impl LogArguments {
 /// Reads a log, with a progress bar that shows rows per second; Ctrl-C stops it.
 pub fn read(spec: &Spec, inputs: &[Input], keep: Folds) -> Result<Log> {
     let progress = LogProgress::new();
-    let log = backsweep_log::read(spec, inputs, keep, &progress);
+    let log = match keep {
+        0 => backsweep_log::read(spec, inputs, 0, &progress),
+        _ => backsweep_log::read_all_if_small(spec, inputs, keep, &progress),
+    };
     progress.bar.finish_and_clear();
     let log = log.map_err(log_error)?;
     print_notes(&log.report);

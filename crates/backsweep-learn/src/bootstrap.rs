@@ -1,5 +1,6 @@
 //! Intervals: a bootstrap over whole cases, and a jackknife over folds where only counts are known.
 
+use crate::evaluation::Estimate;
 use backsweep::Random;
 
 /// The number of resamples.
@@ -40,6 +41,43 @@ pub fn intervals<const N: usize, const M: usize>(
     })
 }
 
+/// Intervals of means are this much wider than their quantile says. Without it they contain the truth in 93 to 96 % of simulated
+/// logs (`scripts/coverage`), since the weights of the numbers are estimates too.
+const WIDER: f64 = 1.08;
+
+/// The mean of independent numbers with its 95 % interval; infinitely wide for fewer than two. Student's interval, with ends that
+/// Hall's transformation (1992) moves where the numbers are skewed: the mean of rare large rewards errs to one side.
+pub(crate) fn mean_interval(numbers: &[f64]) -> Estimate {
+    let n = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / n;
+    if n < 2.0 {
+        return Estimate::around(mean, f64::INFINITY);
+    }
+    let moment = |power: i32| numbers.iter().map(|x| (x - mean).powi(power)).sum::<f64>() / n;
+    let variance = moment(2);
+    let error = (variance / (n - 1.0)).sqrt();
+    let skewness = if variance > 0.0 { moment(3) / variance.powf(1.5) / n.sqrt() } else { 0.0 };
+    // The inverse of t + s (t² / 3 + 1 / 6) + s² t³ / 27, s the skewness of the mean.
+    let moved = |t: f64| match skewness {
+        s if s.abs() < 1e-6 => t,
+        s => 3.0 / s * ((1.0 + s * (t - s / 6.0)).cbrt() - 1.0),
+    };
+    let t = WIDER * student(numbers.len() - 1);
+    Estimate { value: mean, low: mean - error * moved(t), high: mean - error * moved(-t) }
+}
+
+/// The 97.5 % quantile of Student's t.
+fn student(degrees: usize) -> f64 {
+    match STUDENT.get(degrees - 1) {
+        Some(&quantile) => quantile,
+        None => {
+            // The first terms of its expansion around the normal quantile; the rest is below 0.001.
+            let (z, n) = (1.959_964_f64, degrees as f64);
+            z + (z.powi(3) + z) / (4.0 * n) + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * n * n)
+        }
+    }
+}
+
 /// The sums over all cases.
 pub fn total<const N: usize>(cases: &[CaseSums<N>]) -> CaseSums<N> {
     let mut sums = [0.0; N];
@@ -67,34 +105,5 @@ pub fn jackknife(influences: &[f64]) -> f64 {
         return f64::INFINITY;
     }
     let squares: f64 = influences.iter().map(|x| x * x).sum();
-    STUDENT[(n - 2).min(STUDENT.len() - 1)] * (n as f64 / (n - 1) as f64 * squares).sqrt()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_interval_of_a_mean_is_that_of_the_central_limit() {
-        // 400 tosses of a fair coin: the mean is .5 ± 1.96 · .5 / 20 = ± .049.
-        let cases: Vec<CaseSums<2>> = (0..400).map(|i| [1.0, f64::from(i % 2)]).collect();
-        let [(low, high)] = intervals(&cases, |[n, sum]| [sum / n]);
-        assert!((low - 0.451).abs() < 0.005 && (high - 0.549).abs() < 0.005, "{low} {high}");
-    }
-
-    #[test]
-    fn neighbours_drawn_together_give_the_same_interval() {
-        let toss = |i: u64| f64::from(Random::from_seed(i).chance(0.5));
-        let many: Vec<CaseSums<2>> = (0..40_000).map(|i| [1.0, toss(i)]).collect();
-        let [(low, high)] = intervals(&many, |[n, sum]| [sum / n]);
-        assert!(((high - low) / 2.0 - 0.0049).abs() < 0.0003, "{low} {high}");
-    }
-
-    #[test]
-    fn the_jackknife_is_that_of_the_mean() {
-        // Groups 1, 2, 3 of one case each: mean 2, standard error √(1/3), t with 2 degrees of freedom.
-        let influences = [-1.0 / 3.0, 0.0, 1.0 / 3.0];
-        assert!((jackknife(&influences) - 4.303 * (1.0_f64 / 3.0).sqrt()).abs() < 1e-12);
-        assert_eq!(jackknife(&[0.0]), f64::INFINITY);
-    }
+    student(n - 1) * (n as f64 / (n - 1) as f64 * squares).sqrt()
 }

@@ -1,12 +1,19 @@
 //! What the numbers say, in words. No finding promises anything: a log cannot show what it does not contain.
 
-use crate::evaluation::PolicyEvaluation;
+use crate::evaluation::{Estimate, PolicyEvaluation, decimals};
 use crate::history::HistoryDependence;
 
-/// The fewest effective held-out cases for which an estimate by importance sampling means anything.
-pub const MIN_EFFECTIVE_CASES: f64 = 30.0;
-/// The smallest share of the policy's trajectories that held-out cases must cover.
+/// The fewest held-out cases that a finding may rest on.
+pub const MIN_CASES: i64 = 30;
+/// The smallest share of the policy's visits that held-out cases must carry.
 pub const MIN_REACHED: f64 = 0.5;
+/// The fewest effective cases for which estimates with weights of whole cases have an interval, and can contradict those with
+/// weights of single steps.
+pub const MIN_EFFECTIVE_CASES: f64 = 50.0;
+/// By more standard errors than this the two must differ to contradict each other.
+pub const CONTRADICTION_ERRORS: f64 = 5.0;
+/// The gain of one period differs from that of the others by more standard errors than this: it drifts.
+pub const DRIFT_ERRORS: f64 = 3.0;
 /// If the previous step correlates with what follows by more than this, beyond [`MEMORY_ERRORS`] standard errors, states lack
 /// something.
 pub const MEMORY: f64 = 0.1;
@@ -18,10 +25,12 @@ pub const MEMORY_ERRORS: f64 = 5.0;
 pub enum PolicyFinding {
     /// Nothing was held out, or only counts are known.
     NotTested,
-    /// Too few held-out cases followed the policy.
+    /// There are too few held-out cases, or they are too different from each other or from the policy's.
     TooLittleData,
     /// The estimates contradict each other, or states lack something that matters.
     Contradicted,
+    /// The gain changes with time, and the last cases do not show it.
+    Unstable,
     /// Held-out cases show no difference from what was logged.
     NoDifference,
     /// Held-out cases speak against the policy.
@@ -37,6 +46,7 @@ impl PolicyFinding {
             Self::NotTested => "not tested on whole cases",
             Self::TooLittleData => "too little data to say",
             Self::Contradicted => "the log contradicts the model",
+            Self::Unstable => "the gain does not last",
             Self::NoDifference => "no visible difference",
             Self::Worse => "held-out cases speak against it",
             Self::Better => "held-out cases speak for it",
@@ -49,6 +59,8 @@ impl PolicyFinding {
 pub struct Conclusion {
     /// The finding.
     pub finding: PolicyFinding,
+    /// Whether the log could show that states lack something: with one step per case it cannot.
+    pub is_checked: bool,
     /// One sentence per reason, the most important first.
     pub reasons: Vec<String>,
 }
@@ -57,37 +69,40 @@ pub struct Conclusion {
 pub const CAVEAT: &str = "Whoever made the logged decisions may have seen something that is not in the state. No number here can show \
      that, however narrow its interval: try the policy with people watching before relying on it.";
 
+impl Conclusion {
+    /// The finding in a few words, with what it leaves open.
+    pub fn words(&self) -> String {
+        use PolicyFinding::{Better, NoDifference, Worse};
+        let is_open = !self.is_checked && matches!(self.finding, Better | Worse | NoDifference);
+        format!("{}{}", self.finding.words(), if is_open { " (hidden factors not checked)" } else { "" })
+    }
+}
+
 pub(crate) fn judge(evaluation: &PolicyEvaluation) -> Conclusion {
     let mut reasons = Vec::new();
     let finding = find(evaluation, &mut reasons);
+    let is_checked = evaluation.history.is_some();
+    if finding != PolicyFinding::NotTested {
+        reasons.extend(doubts(evaluation, finding, is_checked));
+    }
     if evaluation.supported < 0.5 {
         reasons.push(format!(
             "Only {} of the visits are to states with a supported action; everywhere else the policy is what was logged.",
             percent(evaluation.supported)
         ));
     }
-    Conclusion { finding, reasons }
+    Conclusion { finding, is_checked, reasons }
 }
 
 fn find(evaluation: &PolicyEvaluation, reasons: &mut Vec<String>) -> PolicyFinding {
-    let (Some(importance), Some(robust), Some(model)) =
-        (evaluation.importance, evaluation.doubly_robust, evaluation.held_out)
-    else {
-        reasons.push(match (evaluation.n_cases, evaluation.doubly_robust) {
-            ([0, _], _) => {
-                "The log has no cases, only single transitions: nothing can be held out, and values are means over all steps.".to_owned()
-            }
-            ([_, 0], _) => "No cases were held out, so nothing tests the policy.".to_owned(),
-            (_, None) => "Importance sampling and doubly robust estimates need whole cases, and only counts are known; the \
-                          values in fitted models assume that states contain all that matters."
-                .to_owned(),
-            (_, Some(_)) => "No held-out case followed the policy.".to_owned(),
-        });
-        return if evaluation.doubly_robust.is_some() {
-            PolicyFinding::TooLittleData
-        } else {
-            PolicyFinding::NotTested
-        };
+    let Some(marginal) = evaluation.marginal else {
+        reasons.push(match evaluation.n_cases {
+            [0, _] => "The log has no cases, only single transitions: nothing can be held out, and values are means over all steps.",
+            [_, 0] => "No cases were held out, so nothing tests the policy.",
+            _ => "Importance sampling and doubly robust estimates need whole cases, and only counts are known; the values in fitted \
+                  models assume that states contain all that matters.",
+        }.to_owned());
+        return PolicyFinding::NotTested;
     };
     if let Some(HistoryDependence { correlation, errors }) = evaluation.history
         && correlation > MEMORY
@@ -99,46 +114,97 @@ fn find(evaluation: &PolicyEvaluation, reasons: &mut Vec<String>) -> PolicyFindi
         ));
         return PolicyFinding::Contradicted;
     }
-    let effective = evaluation.effective_cases;
-    if effective < MIN_EFFECTIVE_CASES {
+    if let Some(errors) = evaluation.disagreement
+        && evaluation.effective_cases >= MIN_EFFECTIVE_CASES
+        && errors > CONTRADICTION_ERRORS
+    {
         reasons.push(format!(
-            "The {} held-out cases amount to {effective:.1} cases that follow the policy; fewer than {MIN_EFFECTIVE_CASES} say nothing.",
-            evaluation.n_cases[1]
+            "Weights of whole cases and weights of single steps give values that differ by {errors:.0} standard errors of the difference: the \
+             states lack something that matters."
         ));
+        return PolicyFinding::Contradicted;
+    }
+    let (gain, n) = (marginal.gain, evaluation.n_cases[1]);
+    if n < MIN_CASES {
+        reasons.push(format!("There are {n} held-out cases; fewer than {MIN_CASES} say nothing."));
         return PolicyFinding::TooLittleData;
     }
     if evaluation.reached < MIN_REACHED {
         reasons.push(format!(
-            "Held-out cases cover at most {} of the policy's trajectories (the mean weight, which should be 1); nothing is known about the others.",
+            "Held-out cases carry at most {} of the policy's visits; nothing is known about the others.",
             percent(evaluation.reached)
         ));
         return PolicyFinding::TooLittleData;
     }
-    if importance.policy.low > model.policy.high || importance.policy.high < model.policy.low {
-        reasons.push(
-            "The intervals of the value in the model of held-out cases and of the one by importance sampling do not overlap: states lack something \
-             that matters."
+    let has_both_signs = gain.low <= 0.0 && gain.high >= 0.0;
+    if has_both_signs && gain.high - gain.low > 2.0 * evaluation.spread {
+        reasons.push(format!(
+            "The gain is {gain}: even one as large as the returns of single cases differ ({}) would be invisible in {n} held-out cases.",
+            decimals(evaluation.spread, 4)
+        ));
+        return PolicyFinding::TooLittleData;
+    }
+    if let Some(drift) = &evaluation.drift
+        && let Some(last) = drift.periods.last()
+        && drift.errors > DRIFT_ERRORS
+        && last.value * drift.periods[0].value < 0.0
+    {
+        reasons.push(format!(
+            "The gain of the cases that began last is {last}, and of the first {}: what was true of the first is not true of the last.",
+            drift.periods[0]
+        ));
+        return PolicyFinding::Unstable;
+    }
+    let held = format!("The gain is {gain} per case, estimated on {n} held-out cases. ");
+    let chance =
+        "In a log without any gain or loss the interval excludes 0 by chance in about 1 of 20 cases.";
+    let (finding, text) = if gain.high < 0.0 {
+        (PolicyFinding::Worse, chance)
+    } else if gain.low > 0.0 {
+        (PolicyFinding::Better, chance)
+    } else {
+        (PolicyFinding::NoDifference, "The interval includes 0.")
+    };
+    reasons.push(held + text);
+    finding
+}
+
+/// What the finding leaves open.
+fn doubts(evaluation: &PolicyEvaluation, finding: PolicyFinding, is_checked: bool) -> Vec<String> {
+    let mut doubts = Vec::new();
+    if !is_checked && finding != PolicyFinding::Contradicted {
+        doubts.push(
+            "Not checked: whether states lack something that whoever decided could see. A log shows that only in cases of several \
+             steps, and in enough of them."
                 .to_owned(),
         );
-        return PolicyFinding::Contradicted;
     }
-    let gains = [importance.gain, robust.gain, model.gain];
-    if gains.iter().any(|gain| gain.high < 0.0) {
-        reasons.push(
-            "For at least one estimate on held-out cases, the whole interval of the gain is below 0."
-                .to_owned(),
-        );
-        return PolicyFinding::Worse;
+    if finding == PolicyFinding::Better
+        && let Some(sensitivity) = evaluation.sensitivity
+        && let (Some(undone), Some(lost)) = (sensitivity.finding, sensitivity.gain)
+    {
+        let factor = |x: f64| if x.is_finite() { format!("{x:.2}") } else { "more than 100".to_owned() };
+        doubts.push(format!(
+            "A hidden factor that changes the odds of the logged decisions by a factor of {} could undo this finding; by {}, the whole gain.",
+            factor(undone),
+            factor(lost)
+        ));
     }
-    if gains.iter().all(|gain| gain.low > 0.0) {
-        reasons.push(
-            "For all three estimates on held-out cases, the whole interval of the gain is above 0."
-                .to_owned(),
-        );
-        return PolicyFinding::Better;
+    match &evaluation.drift {
+        Some(drift) if drift.errors > DRIFT_ERRORS => {
+            let periods: Vec<String> = drift.periods.iter().map(Estimate::to_string).collect();
+            doubts.push(format!(
+                "The gain drifts: {} in the cases of the three thirds of the time; they differ by {:.1} standard errors.",
+                periods.join(", "),
+                drift.errors
+            ));
+        }
+        Some(_) => {}
+        None => doubts.push(
+            "Not checked: whether the gain changes with time, for too few cases or because their order in time is unknown.".to_owned(),
+        ),
     }
-    reasons.push("The intervals of the gain on held-out cases include 0.".to_owned());
-    PolicyFinding::NoDifference
+    doubts
 }
 
 pub(crate) fn percent(share: f64) -> String {

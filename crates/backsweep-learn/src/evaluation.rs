@@ -2,25 +2,31 @@
 
 mod by_folds;
 mod calibration;
+mod drift;
 mod estimate;
 mod held_out_model;
+mod marginal;
 
 pub use calibration::Calibration;
+pub use drift::Drift;
 pub use estimate::{Against, Estimate};
 pub(crate) use estimate::{decimals, figure};
+pub use marginal::Sensitivity;
 
 use crate::bootstrap::{CaseSums, intervals, total};
+use crate::conclusion::MIN_EFFECTIVE_CASES;
 use crate::error::Result;
 use crate::evaluated_policy::{EvaluatedPolicy, Logged};
 use crate::fitted_model::FittedModel;
 use crate::history::HistoryDependence;
 use crate::learned::Fit;
-use crate::off_policy::{HeldOut, Selected};
+use crate::off_policy::{Cases, HeldOut, Selected};
 use crate::settings::LearnSettings;
 use backsweep_log::Counts;
 use by_folds::{Policy, by_folds};
 use calibration::calibration;
 use held_out_model::HeldOutModel;
+use marginal::Scores;
 
 /// All estimates of the worth of a policy.
 #[derive(Clone, Debug)]
@@ -45,8 +51,18 @@ pub struct PolicyEvaluation {
     pub doubly_robust: Option<Against>,
     /// How many cases the weights of importance sampling are worth.
     pub effective_cases: f64,
-    /// An upper bound on the share of the policy's trajectories that held-out cases cover: the upper end of the mean weight,
-    /// which is 1 if they cover all.
+    /// Doubly robust by marginal weights, the estimate that the finding rests on; only from whole cases.
+    pub marginal: Option<Against>,
+    /// How strong a hidden factor would have to be to undo that gain.
+    pub sensitivity: Option<Sensitivity>,
+    /// By how many standard errors the two doubly robust estimates differ.
+    pub disagreement: Option<f64>,
+    /// That gain over time, if it is known when cases began.
+    pub drift: Option<Drift>,
+    /// The standard deviation of the returns of held-out cases.
+    pub spread: f64,
+    /// An upper bound on the share of the policy's visits that held-out cases carry: the upper end of the mean marginal weight,
+    /// which is 1 if they carry all.
     pub reached: f64,
     /// The share of visits to states with a supported action.
     pub supported: f64,
@@ -61,11 +77,12 @@ pub struct PolicyEvaluation {
 impl PolicyEvaluation {
     pub(crate) fn new(
         counts: &Counts,
-        cases: &Selected,
+        all: Cases<'_>,
         fit: &Fit,
         settings: &LearnSettings,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Self> {
+        let cases = &Selected::new(all, settings.hold_out);
         let Fit { model, logged, supported, .. } = fit;
         let discount = settings.discount;
         let train = !settings.hold_out;
@@ -89,6 +106,11 @@ impl PolicyEvaluation {
             covered: 0.0,
             importance: None,
             doubly_robust: None,
+            marginal: None,
+            sensitivity: None,
+            disagreement: None,
+            drift: None,
+            spread: 0.0,
             effective_cases: 0.0,
             reached: 0.0,
             supported: n_supported as f64 / steps,
@@ -129,13 +151,27 @@ impl PolicyEvaluation {
         evaluation.logged = Some(resampled.logged);
         evaluation.held_out = Some(resampled.model);
         evaluation.effective_cases = found.effective_sample_size();
-        evaluation.importance = (evaluation.effective_cases > 0.0).then_some(resampled.importance);
-        evaluation.reached = resampled.reached;
-        evaluation.doubly_robust = Some(resampled.doubly_robust);
+        let is_enough = evaluation.effective_cases >= MIN_EFFECTIVE_CASES;
+        let stated = |found: Against| if is_enough { found } else { found.without_interval() };
+        evaluation.importance = (evaluation.effective_cases > 0.0).then(|| stated(resampled.importance));
+        evaluation.doubly_robust = Some(stated(resampled.doubly_robust));
+        let scores = Scores::new(cases, fit, &found.returns, discount);
+        let marginal = scores.estimate();
+        evaluation.reached = scores.reached();
+        evaluation.spread = deviation(&found.returns);
+        evaluation.drift = Scores::drift(&Selected::new(all, u16::MAX), fit, discount);
+        evaluation.disagreement = scores.disagreement(&found.doubly_robust);
+        evaluation.sensitivity = Some(scores.sensitivity(fit, marginal.gain, discount));
+        evaluation.marginal = Some(marginal);
         evaluation.history = found.history;
         evaluation.calibration = calibration(found.predictions);
         Ok(evaluation)
     }
+}
+
+fn deviation(numbers: &[f64]) -> f64 {
+    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+    (numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / numbers.len() as f64).sqrt()
 }
 
 /// All estimates on the same resampled cases.
@@ -144,7 +180,6 @@ struct Resampled {
     importance: Against,
     doubly_robust: Against,
     model: Against,
-    reached: f64,
 }
 
 impl Resampled {
@@ -155,40 +190,14 @@ impl Resampled {
                 [1.0, found.returns[i], w, w * found.policy_returns[i], found.doubly_robust[i], influences[i]]
             })
             .collect();
-        let scale = found.log_scale.exp();
         let statistics = |[n, returns, weight, weighted, robust, influence]: &CaseSums<6>| {
             let (logged, importance) = (returns / n, weighted / weight);
             let (robust, model) = (robust / n, in_model + influence / n);
-            let mean_weight = scale * weight / n;
-            [
-                logged,
-                importance,
-                importance - logged,
-                robust,
-                robust - logged,
-                model,
-                model - logged,
-                mean_weight,
-            ]
+            [logged, importance, importance - logged, robust, robust - logged, model, model - logged]
         };
         let (values, ends) = (statistics(&total(&sums)), intervals(&sums, statistics));
         let estimate = |i: usize| Estimate { value: values[i], low: ends[i].0, high: ends[i].1 };
         let against = |i: usize| Against { policy: estimate(i), gain: estimate(i + 1) };
-        let (logged, reached) = (estimate(0), ends[7].1.clamp(0.0, 1.0));
-        let returns = || found.policy_returns.iter().copied();
-        let (worst, best) =
-            (returns().fold(f64::INFINITY, f64::min), returns().fold(f64::NEG_INFINITY, f64::max));
-        // Trajectories that no held-out case took may return anything from the worst to the best return seen. Without this,
-        // the interval is narrow and wrong where long cases are so unlikely to be logged that only short ones, which end well,
-        // carry weight.
-        let widened = |of: Estimate, less: f64| Estimate {
-            low: reached * of.low + (1.0 - reached) * (worst - less),
-            high: reached * of.high + (1.0 - reached) * (best - less),
-            ..of
-        };
-        let sampled = against(1);
-        let importance =
-            Against { policy: widened(sampled.policy, 0.0), gain: widened(sampled.gain, logged.value) };
-        Self { logged, importance, doubly_robust: against(3), model: against(5), reached }
+        Self { logged: estimate(0), importance: against(1), doubly_robust: against(3), model: against(5) }
     }
 }

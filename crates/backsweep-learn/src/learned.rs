@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::evaluated_policy::Logged;
 use crate::evaluation::PolicyEvaluation;
 use crate::fitted_model::FittedModel;
-use crate::off_policy::{Cases, Selected};
+use crate::off_policy::Cases;
 use crate::settings::LearnSettings;
 use crate::states::{self, StateComparison};
 use crate::supported_policy::SupportedPolicy;
@@ -37,8 +37,8 @@ pub struct Learned {
     pub states: Vec<StateComparison>,
 }
 
-/// Learns a policy from counts and evaluates it on held-out folds; `cases` are the held-out cases in full (cases of other folds are
-/// ignored), or none if only counts are known.
+/// Learns a policy from counts and evaluates it on held-out folds; `cases` are the held-out cases in full, and others if they are known; none if
+/// only counts are.
 ///
 /// # Errors
 /// If a setting is out of range, the counts are inconsistent, there is nothing to learn from, or values are not defined because a
@@ -59,15 +59,14 @@ pub fn learn(
     let value = |pair: usize| model.pair_value(pair, settings.discount, &supported.evaluated.values);
     let q = (0..model.n.len()).map(value).collect();
     let fit = Fit { model, logged, supported, q };
-    let held_out = Selected::new(cases, settings.hold_out);
     let known = |state: u32| (state as usize) < counts.states.len();
-    for case in &held_out.cases {
+    for case in cases.cases {
         let cut_in = if let CaseEnd::Truncated(state) = case.end { known(state) } else { true };
         if !cut_in || !case.steps.iter().all(|step| known(step.state)) {
             return Err(Error::ForeignCase);
         }
     }
-    let evaluation = PolicyEvaluation::new(counts, &held_out, &fit, settings, stop)?;
+    let evaluation = PolicyEvaluation::new(counts, cases, &fit, settings, stop)?;
     let conclusion = conclusion::judge(&evaluation);
     let states = states::rows(counts, &fit, settings);
     Ok(Learned { settings: settings.clone(), fit, evaluation, conclusion, states })

@@ -17,22 +17,41 @@ use backsweep_log::{Case, CaseEnd, CaseStep};
 /// Whole cases, as `backsweep_log::read` keeps them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cases<'a> {
-    /// The cases; those of folds that are not held out are ignored.
+    /// The held-out cases, and others: these only show whether the gain changes with time.
     pub cases: &'a [Case],
     /// Rewards of their steps are in units of 10^-`decimals`.
     pub decimals: u8,
+    /// The place in time of each case; empty if it is unknown.
+    pub order: &'a [u32],
 }
 
-/// The held-out ones of some cases, without those that have no step.
+/// Some cases that have at least one step.
 pub(crate) struct Selected<'a> {
     pub cases: Vec<&'a Case>,
+    /// The place in time of each, if it is known.
+    pub order: Vec<u32>,
     decimals: u8,
 }
 
 impl<'a> Selected<'a> {
+    /// Those of some folds.
     pub fn new(cases: Cases<'a>, folds: u16) -> Self {
-        let is_held_out = |case: &&Case| folds >> case.fold & 1 == 1 && !case.steps.is_empty();
-        Self { cases: cases.cases.iter().filter(is_held_out).collect(), decimals: cases.decimals }
+        let is_selected = |case: &&Case| folds >> case.fold & 1 == 1 && !case.steps.is_empty();
+        let order = cases.cases.iter().zip(cases.order).filter(|(case, _)| is_selected(case));
+        Self {
+            order: order.map(|(_, &place)| place).collect(),
+            cases: cases.cases.iter().filter(is_selected).collect(),
+            decimals: cases.decimals,
+        }
+    }
+
+    /// The discounted return of a case; one that was cut continues with the value of the state in which it was cut.
+    pub fn case_return(&self, case: &Case, values: &[f64], discount: f64) -> f64 {
+        let rest = match case.end {
+            CaseEnd::Terminated => 0.0,
+            CaseEnd::Truncated(state) => values[state as usize],
+        };
+        case.steps.iter().rev().fold(rest, |after, step| self.reward(step) + discount * after)
     }
 
     pub fn reward(&self, step: &CaseStep) -> f64 {
@@ -49,8 +68,6 @@ pub struct HeldOut {
     pub policy_returns: Vec<f64>,
     /// The weight, up to a common factor.
     pub weights: Vec<f64>,
-    /// The logarithm of that factor.
-    pub log_scale: f64,
     /// The doubly robust value.
     pub doubly_robust: Vec<f64>,
     /// How well the previous action predicts what follows, if that can be determined.
@@ -122,7 +139,6 @@ impl HeldOut {
         let weight = |w: &f64| if largest == f64::NEG_INFINITY { 0.0 } else { (w - largest).exp() };
         found.history = targets.dependence();
         found.weights = log_weights.iter().map(weight).collect();
-        found.log_scale = largest;
         found
     }
 

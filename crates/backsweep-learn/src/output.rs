@@ -56,13 +56,26 @@ pub fn summary(learned: &Learned) -> Value {
         Value::Null,
         |found| json!({"correlation": number(found.correlation), "standard_errors": number(found.errors)}),
     );
+    let factor = |factor: Option<f64>| factor.map_or(Value::Null, number);
+    let sensitivity = e.sensitivity.map_or(
+        Value::Null,
+        |found| json!({"undoes_finding": factor(found.finding), "undoes_gain": factor(found.gain)}),
+    );
+    let drift = e.drift.as_ref().map_or(Value::Null, |drift| {
+        let periods: Vec<Value> = drift.periods.iter().map(estimate).collect();
+        json!({"gain_by_period": periods, "standard_errors": number(drift.errors)})
+    });
     let bins: Vec<Value> = e
         .calibration
         .iter()
         .map(|bin| json!({"n": bin.n, "predicted": number(bin.predicted), "observed": estimate(&bin.observed)}))
         .collect();
     json!({
-        "finding": learned.conclusion.finding.words(),
+        "finding": learned.conclusion.words(),
+        "hidden_factors": if learned.conclusion.is_checked { "checked" } else { "not checked" },
+        "gain": e.marginal.map_or(Value::Null, |found| estimate(&found.gain)),
+        "sensitivity": sensitivity,
+        "drift": drift,
         "reasons": learned.conclusion.reasons,
         "settings": {
             "discount": settings.discount, "min_count": settings.min_count, "keep_logged": settings.keep_logged,
@@ -81,6 +94,7 @@ pub fn summary(learned: &Learned) -> Value {
             "held_out_model_covered": number(e.covered),
             "weighted_importance_sampling": against(&e.importance),
             "doubly_robust": against(&e.doubly_robust),
+            "marginal": against(&e.marginal),
             "effective_cases": number(e.effective_cases),
             "reached": number(e.reached),
         },

@@ -63,8 +63,8 @@ fn head(page: &mut String, learned: &Learned) {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
          <title>A policy from a log</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>A policy from a log</h1>"
     );
-    let finding = learned.conclusion.finding.words();
-    let _ = writeln!(page, "<p class=\"finding {}\">{}</p>", finding.replace(' ', "-"), escape(finding));
+    let class = learned.conclusion.finding.words().replace(' ', "-");
+    let _ = writeln!(page, "<p class=\"finding {class}\">{}</p>", escape(&learned.conclusion.words()));
     for reason in &learned.conclusion.reasons {
         let _ = writeln!(page, "<p>{}</p>", escape(reason));
     }

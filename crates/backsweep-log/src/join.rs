@@ -5,6 +5,7 @@ use crate::counts::{Case, CaseEnd, CaseStep, Counts};
 use crate::decimal::power;
 use crate::error::{Error, Result, RowProblem};
 use crate::fold::{CaseKey, FOLDS, case_key, fold};
+use crate::moment::Moment;
 use crate::names::{END, NameTable};
 use crate::rows::Encoder;
 use crate::rows::counter::{
@@ -15,6 +16,17 @@ use crate::warnings::Spellings;
 use crate::wording::{SpecField, Wording};
 use std::collections::BTreeMap;
 
+/// A case that is kept as a whole.
+struct KeptCase {
+    key: CaseKey,
+    /// The order of its first row, and the place of that row in the log.
+    began: (Moment, u64),
+    case: Case,
+}
+
+/// Counts, the kept cases, and the places of these in the order in which they began.
+type Finished = (Counts, Vec<Case>, Option<Vec<u32>>);
+
 /// The counts of all threads and passes.
 #[derive(Default)]
 pub(crate) struct MergedCounts {
@@ -22,7 +34,7 @@ pub(crate) struct MergedCounts {
     actions: NameTable,
     folds: Vec<FoldCounts>,
     starts: BTreeMap<(u32, usize), i64>,
-    cases: Vec<(CaseKey, Case)>,
+    cases: Vec<KeptCase>,
     pub decimals: u8,
     /// The largest reward, without sign; `u64::MAX` if one did not fit.
     pub largest: u64,
@@ -158,7 +170,7 @@ impl MergedCounts {
         }
         let Some(last) = case.last() else { return Ok(()) };
         self.n_interleaved += u64::from(case.windows(2).any(|pair| !pair[1].follows(&pair[0])));
-        let (fold, first_state) = (fold(&last.case), case[0].first_state);
+        let (fold, first_state, began) = (fold(&last.case), case[0].first_state, case[0].first);
         let keep = rule.mode.keep >> fold & 1 == 1;
         let mut steps = Vec::new();
         let mut step = |folds: &mut Vec<FoldCounts>, row: &EncodedRow, next: u32, reward: i64| {
@@ -198,7 +210,9 @@ impl MergedCounts {
         *self.starts.entry((first_state, fold)).or_default() += 1;
         *(if is_ended { &mut self.ended } else { &mut self.cut }) += 1;
         if keep {
-            self.cases.push((last.case, Case { fold: fold as u8, steps, end }));
+            let place = u64::from(case[0].block) << 32 | u64::from(case[0].line);
+            let kept = Case { fold: fold as u8, steps, end };
+            self.cases.push(KeptCase { key: last.case, began: (began, place), case: kept });
         }
         Ok(())
     }
@@ -244,10 +258,12 @@ impl MergedCounts {
     ///
     /// # Errors
     /// As for a sheet; without subtractions there are none.
-    pub fn finish(mut self) -> Result<Option<(Counts, Vec<Case>)>> {
+    pub fn finish(mut self) -> Result<Option<Finished>> {
         if u128::from(self.largest) * u128::from(self.rows) > i64::MAX as u128 {
             return Ok(None);
         }
+        self.cases.sort_unstable_by_key(|kept| kept.key);
+        let order = self.case_order();
         let n_lines = self.folds.iter().map(FoldCounts::len).sum::<usize>() + self.starts.len();
         let mut builder = CountsBuilder::new(self.states, self.actions, self.decimals, n_lines);
         for (fold, counts) in self.folds.into_iter().enumerate() {
@@ -259,8 +275,7 @@ impl MergedCounts {
             builder.push(CountLine { state, action: END, next: END, fold: fold as u8, n, sum: 0 });
         }
         let (counts, states, actions) = builder.finish()?;
-        self.cases.sort_unstable_by_key(|(case, _)| *case);
-        let cases = self.cases.into_iter().map(|(_, mut case)| {
+        let cases = self.cases.into_iter().map(|KeptCase { mut case, .. }| {
             for step in &mut case.steps {
                 (step.state, step.action) = (states[step.state as usize], actions[step.action as usize]);
             }
@@ -269,7 +284,25 @@ impl MergedCounts {
             }
             case
         });
-        Ok(Some((counts, cases.collect())))
+        Ok(Some((counts, cases.collect(), order)))
+    }
+
+    /// See [`Log::case_order`](crate::Log::case_order).
+    fn case_order(&self) -> Option<Vec<u32>> {
+        let ranks = |began: &dyn Fn(&KeptCase) -> i128| {
+            let each: Vec<i128> = self.cases.iter().map(began).collect();
+            let mut distinct = each.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            let rank = |moment| distinct.partition_point(|&known| known < moment) as u32;
+            (distinct.len(), each.into_iter().map(rank).collect::<Vec<u32>>())
+        };
+        let (n_moments, by_moment) = ranks(&|kept| kept.began.0);
+        let [_, naive, zoned] = self.orders;
+        if naive + zoned > 0 || 2 * n_moments > self.cases.len() {
+            return Some(by_moment);
+        }
+        (self.n_interleaved == 0).then(|| ranks(&|kept| kept.began.1.into()).1)
     }
 }
 
@@ -290,7 +323,7 @@ impl MergedCounts {
         counters.iter_mut().for_each(|counter| counter.rescale(decimals));
         let factor = power(decimals - self.decimals);
         self.folds.iter_mut().for_each(|counts| counts.scale(factor));
-        for step in self.cases.iter_mut().flat_map(|(_, case)| &mut case.steps) {
+        for step in self.cases.iter_mut().flat_map(|kept| &mut kept.case.steps) {
             step.reward = step.reward.wrapping_mul(factor);
         }
         self.largest = self.largest.saturating_mul(factor.unsigned_abs());

@@ -49,7 +49,7 @@ pub use bins::BinnedColumn;
 pub use counts::{COLUMNS, Case, CaseEnd, CaseStart, CaseStep, CountRow, Counts};
 pub use error::{BadRow, Error, Result, RowProblem, printable};
 pub use fold::{FOLDS, Folds};
-pub use log::{Log, ReadReport, read};
+pub use log::{Log, ReadReport, read, read_all_if_small};
 pub use preview::{Preview, preview};
 pub use read::blocks::columns;
 pub use read::frame::DataFrame;

@@ -24,6 +24,10 @@ pub struct Log {
     pub cases: Vec<Case>,
     /// Rewards of steps of cases are in units of 10^-`case_decimals`.
     pub case_decimals: u8,
+    /// The place of each of these cases in the order in which they began; cases that began together have the same. By the order
+    /// column if it has dates, or numbers in which cases begin differently; otherwise by the place in the log, where the rows of
+    /// each case are together.
+    pub case_order: Option<Vec<u32>>,
     /// How the log was read. Quantiles have become edges.
     pub spec: Spec,
     /// Notes on the log.
@@ -80,6 +84,9 @@ impl ReadReport {
 /// At most this many fragments are held at once, about 100 bytes each; beyond it the log is read in passes.
 const MAX_FRAGMENTS: usize = 1 << 23;
 
+/// For [`read_all_if_small`].
+const MAX_KEPT_ROWS: u64 = 1 << 19;
+
 /// Reads a log: counts it, and keeps the cases of some folds as a whole.
 ///
 /// # Complexity
@@ -92,14 +99,27 @@ const MAX_FRAGMENTS: usize = 1 << 23;
 /// Files that cannot be read or end too early, missing columns, more bad rows than [`Spec::skip_bad`] allows, rewards whose
 /// sums may not fit in 64 bits; with [`Spec::strict`], any warning.
 pub fn read(spec: &Spec, inputs: &[Input], keep: Folds, observer: &dyn ReadObserver) -> Result<Log> {
-    read_within(spec, inputs, keep, observer, MAX_FRAGMENTS)
+    read_within(spec, inputs, [keep, keep], observer, MAX_FRAGMENTS)
 }
 
-/// As [`read`], with a limit on the fragments that are held at once.
-pub(crate) fn read_within(
+/// As [`read`], but keeps the cases of all folds in a log of at most 524,288 rows.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_all_if_small(
     spec: &Spec,
     inputs: &[Input],
     keep: Folds,
+    observer: &dyn ReadObserver,
+) -> Result<Log> {
+    read_within(spec, inputs, [keep, Folds::MAX], observer, MAX_FRAGMENTS)
+}
+
+/// As [`read`], with the folds to keep of any log and of a small one, and a limit on the fragments that are held at once.
+pub(crate) fn read_within(
+    spec: &Spec,
+    inputs: &[Input],
+    [keep, keep_if_small]: [Folds; 2],
     observer: &dyn ReadObserver,
     max_fragments: usize,
 ) -> Result<Log> {
@@ -109,7 +129,7 @@ pub(crate) fn read_within(
     let outcomes = spec.final_rewards.as_ref().map_or(&[][..], |outcome| &outcome.rewards);
     let decimals = outcomes.iter().map(|(_, reward)| reward.decimals).max().unwrap_or(0);
     let (has_next, has_cases) = (!spec.next.is_empty(), spec.case.is_some());
-    let mut mode = Mode { has_next, has_cases, single_rows: false, keep, passes: 1, pass: 0 };
+    let mut mode = Mode { has_next, has_cases, keep: keep_if_small, passes: 1, ..Mode::default() };
     let n_threads = spec.n_threads();
     'attempts: loop {
         let mut merged = MergedCounts::new(decimals);
@@ -119,9 +139,17 @@ pub(crate) fn read_within(
             blocks = BlockReader::new(inputs, &layout.columns, spec.unterminated);
             let new = || Encoder::new(&layout, Counter::new(mode, decimals));
             let limit = max_fragments / n_threads;
-            let full = |encoder: &Encoder<'_>| encoder.counter.fragments.len() > limit && mode.passes < 256;
+            let full = |encoder: &Encoder<'_>| {
+                let Counter { fragments, rows, .. } = &encoder.counter;
+                mode.keep != keep && *rows > MAX_KEPT_ROWS || fragments.len() > limit && mode.passes < 256
+            };
             let (encoders, is_full);
             (encoders, blocks, is_full) = read_blocks(blocks, inputs, n_threads, &new, &full, observer)?;
+            let n_rows: u64 = encoders.iter().map(|encoder| encoder.counter.rows).sum();
+            if mode.keep != keep && merged.rows + n_rows > MAX_KEPT_ROWS {
+                mode.keep = keep;
+                continue 'attempts;
+            }
             if is_full {
                 mode.passes *= 4;
                 continue 'attempts;
@@ -162,7 +190,7 @@ fn finish(spec: Spec, blocks: &BlockReader<'_>, merged: MergedCounts, mode: Mode
         mixed: mode.single_rows,
     };
     let case_decimals = merged.decimals;
-    let Some((mut counts, cases)) = merged.finish()? else {
+    let Some((mut counts, cases, case_order)) = merged.finish()? else {
         let largest = largest.min(i64::MAX as u64);
         let problem = Wording::from(format!(
             "rewards have {case_decimals} decimals and are up to {largest} units of the last one; {rows} of them may not fit in 64 \
@@ -175,7 +203,7 @@ fn finish(spec: Spec, blocks: &BlockReader<'_>, merged: MergedCounts, mode: Mode
     if spec.strict && !report.warnings.is_empty() {
         return Err(Error::Doubtful(report.warnings));
     }
-    Ok(Log { counts, cases, case_decimals, spec, report })
+    Ok(Log { counts, cases, case_decimals, case_order, spec, report })
 }
 
 #[cfg(test)]
@@ -202,10 +230,10 @@ mod tests {
             ..Spec::default()
         };
         let input = [Input::Bytes("log".into(), text.into_bytes().into())];
-        let at_once = read_within(&spec, &input, 7, &(), usize::MAX).unwrap();
+        let at_once = read_within(&spec, &input, [7, 7], &(), usize::MAX).unwrap();
         assert_eq!((at_once.report.bad_rows, at_once.report.dropped_cases), (2, 1));
         for limit in [20_000, 3_000, 500] {
-            let in_passes = read_within(&spec, &input, 7, &(), limit).unwrap();
+            let in_passes = read_within(&spec, &input, [7, 7], &(), limit).unwrap();
             assert_eq!(in_passes.counts, at_once.counts);
             assert_eq!(in_passes.cases, at_once.cases);
             assert_eq!(in_passes.report, at_once.report);

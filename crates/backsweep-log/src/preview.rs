@@ -60,7 +60,7 @@ pub fn preview(spec: &Spec, inputs: &[Input], n_rows: usize) -> Result<Preview> 
         merged.take(vec![peek.encoder], &spec, mode)?;
     }
     let (found, n_rows) = (warnings(&spec, &merged), merged.rows);
-    let names = merged.finish()?.map_or(Vec::new(), |(counts, _)| name_warnings(&counts).collect());
+    let names = merged.finish()?.map_or(Vec::new(), |(counts, ..)| name_warnings(&counts).collect());
     let warnings = found.into_iter().chain(names).collect();
     Ok(Preview { how: spec.describe(), steps, problems, warnings, n_rows })
 }

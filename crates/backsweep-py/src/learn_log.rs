@@ -128,11 +128,12 @@ pub fn learn_log(
         let first =
             inputs.first().ok_or_else(|| errors::value("no log was given; expected at least one file"))?;
         let guesses = spec.fill_in(&backsweep_log::columns(first).map_err(log_error)?).map_err(log_error)?;
-        let log = backsweep_log::read(&spec, &inputs, settings.hold_out, &signals)
+        let log = backsweep_log::read_all_if_small(&spec, &inputs, settings.hold_out, &signals)
             .map_err(|error| raised().unwrap_or_else(|| signals.or(error.message(arguments))))?;
         let warnings = texts(&log.report.warnings);
         let how = log.report.describe(&inputs, warnings.clone());
-        let cases = Cases { cases: &log.cases, decimals: log.case_decimals };
+        let order = log.case_order.as_deref().unwrap_or_default();
+        let cases = Cases { cases: &log.cases, decimals: log.case_decimals, order };
         let learned = learn(&log.counts, cases, &settings, &|| signals.check())
             .map_err(|error| signals.or(error.to_string()))?;
         Ok(LearnedLog { counts: log.counts, learned, how, guesses: texts(&guesses), warnings })

@@ -55,3 +55,11 @@ pub struct Against {
     /// That minus the logged return of the same cases, resampled together.
     pub gain: Estimate,
 }
+
+impl Against {
+    /// The values alone: few cases carry the weight, and their spread says little about the others.
+    pub(crate) fn without_interval(self) -> Self {
+        let wide = |of: Estimate| Estimate::around(of.value, f64::INFINITY);
+        Self { policy: wide(self.policy), gain: wide(self.gain) }
+    }
+}

@@ -55,13 +55,18 @@ pub(super) fn worth(page: &mut String, learned: &Learned) {
         (
             "policy, weighted importance sampling",
             e.importance,
-            format!(
-                "the weights amount to {} cases, which cover at most {} of its trajectories",
-                decimals(e.effective_cases, 1),
-                percent(e.reached)
-            ),
+            format!("the weights amount to {} cases", decimals(e.effective_cases, 1)),
         ),
-        ("policy, doubly robust", e.doubly_robust, "the model, corrected by what happened".to_owned()),
+        (
+            "policy, doubly robust",
+            e.doubly_robust,
+            "the model, corrected by what happened to whole cases".to_owned(),
+        ),
+        (
+            "policy, doubly robust by visits",
+            e.marginal,
+            "corrected step by step: what the finding rests on".to_owned(),
+        ),
     ];
     for (name, found, note) in named {
         let note = if found.is_some() { note } else { "needs held-out cases in full".to_owned() };

@@ -2,6 +2,7 @@
 
 mod common;
 mod estimates;
+mod intervals;
 mod sepsis;
 mod spibb;
 mod support;

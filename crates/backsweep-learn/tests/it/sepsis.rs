@@ -312,7 +312,7 @@ fn a_policy_that_kills_does_not_read_as_a_success() {
 
 /// With everything in the state nothing is hidden, and the previous step predicts nothing. Importance sampling is far too high
 /// here (.6 where the truth is .4): cases that go wrong are long, and so unlikely to be logged along the policy that none is
-/// held out. The mean weight, a half instead of 1, shows it.
+/// held out. Weights of single steps do not mind.
 #[test]
 fn a_state_that_holds_everything_is_not_suspected() {
     let simulator = Simulator::new();
@@ -324,6 +324,6 @@ fn a_state_that_holds_everything_is_not_suspected() {
         let (sampled, model) = (evaluation.importance.unwrap().policy, evaluation.held_out.unwrap().policy);
         let line = format!("seed {seed}: {sampled} {model}, reached {}", evaluation.reached);
         assert_ne!(found.conclusion.finding, PolicyFinding::Contradicted, "{line}");
-        assert!(evaluation.reached > 0.9 || sampled.high - sampled.low > 0.3, "{line}");
+        assert!(evaluation.reached > 0.9, "{line}");
     }
 }

@@ -379,7 +379,7 @@ fn control_characters_are_spelled_out() {
         "log",
         "case,state,action,reward\n\u{1b}[2J,1,go,1\n\u{1b}[2J,1.0,go\u{7} ,1\n\u{1b}[2J,1.0,go\u{7},1\n",
     );
-    let preview = backsweep_log::preview(&guessed, &[log.clone()], 5).unwrap();
+    let preview = backsweep_log::preview(&guessed, std::slice::from_ref(&log), 5).unwrap();
     assert!(preview.steps.iter().all(|step| !step.contains(char::is_control)), "{:?}", preview.steps);
     let read = read(&guessed, &[log], 0, &()).unwrap();
     assert_eq!(read.report.warnings.len(), 2, "{:?}", read.report.warnings);

@@ -128,3 +128,28 @@ fn every_format_gives_the_same_bits() {
         }
     }
 }
+
+#[test]
+fn cases_are_in_the_order_in_which_they_began_where_that_is_known() {
+    let order = |text: &str, by: Option<&str>| {
+        let spec = Spec { order: by.map(str::to_owned), reward: None, ..spec() };
+        let log = backsweep_log::read_all_if_small(&spec, &[bytes(text)], 1, &()).unwrap();
+        // The states name the cases.
+        let names = log.cases.iter().map(|case| log.counts.states[case.steps[0].state as usize].clone());
+        log.case_order.map(|order| {
+            let mut all: Vec<(u32, String)> = order.into_iter().zip(names).collect();
+            all.sort();
+            all.into_iter().map(|(_, name)| name).collect::<Vec<_>>().concat()
+        })
+    };
+    let dates =
+        "case,t,state,action\n1,2024-03-02,x,go\n2,2024-01-01,a,go\n2,2024-05-01,y,go\n3,2024-02-01,m,go\n";
+    assert_eq!(order(dates, Some("t")).unwrap(), "amx");
+    let clock = "case,t,state,action\n1,30,x,go\n2,10,a,go\n2,40,y,go\n3,20,m,go\n";
+    assert_eq!(order(clock, Some("t")).unwrap(), "amx");
+    // Steps that begin with 0 say nothing, so the place in the log does.
+    let steps = "case,t,state,action\n1,0,x,go\n2,0,a,go\n2,1,y,go\n3,0,m,go\n";
+    assert_eq!(order(steps, Some("t")).unwrap(), "xam");
+    let mixed = "case,t,state,action\n1,0,x,go\n2,0,a,go\n3,0,m,go\n2,1,y,go\n";
+    assert_eq!(order(mixed, Some("t")), None);
+}

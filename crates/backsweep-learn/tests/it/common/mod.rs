@@ -52,7 +52,7 @@ pub fn count(n_states: u32, n_actions: u32, cases: &[Case]) -> Counts {
 
 /// Learns, or panics with the reason.
 pub fn learned(counts: &Counts, cases: &[Case], settings: &LearnSettings) -> Learned {
-    learn(counts, Cases { cases, decimals: 3 }, settings, GO_ON).unwrap()
+    learn(counts, Cases { cases, decimals: 3, ..Cases::default() }, settings, GO_ON).unwrap()
 }
 
 /// A known world: probabilities and rewards of every state and action. The probability missing from a row's sum ends the case.

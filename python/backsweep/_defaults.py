@@ -66,7 +66,9 @@ def reward_range_of(env: Any) -> tuple[float, float]:
         return _checked((min(rewards), max(rewards)))
     name = getattr(getattr(env, "spec", None), "id", None)
     if isinstance(name, str) and name.split("-")[0] in KNOWN_RANGES:
-        return (-1.0, 0.0) if getattr(env, "_sutton_barto_reward", False) else KNOWN_RANGES[name.split("-")[0]]
+        given = getattr(env.spec, "kwargs", {})
+        # An option of CartPole; other options of these environments leave the range as it is.
+        return (-1.0, 0.0) if given.get("sutton_barto_reward") else KNOWN_RANGES[name.split("-")[0]]
     raise ValueError(f"the range of rewards cannot be determined from the environment; {give}")
 
 

@@ -64,6 +64,21 @@ def test_evaluations_change_nothing_and_the_best_is_kept():
     again = backsweep.learn(lake(), steps=first.steps, seed=3)
     assert history.best_agent.policy() == again.agent.policy()
     assert plain.best_agent is plain.agent and plain.evaluations == []
+
+    class Fading(Endless):
+        """Each episode pays less than the one before, so the first evaluation is the best."""
+
+        n_resets = 0
+
+        def reset(self, *, seed=None, options=None):
+            self.n_resets += 1
+            return super().reset(seed=seed)
+
+        def step(self, action):
+            return 1, 1 / self.n_resets, True, False, {}
+
+    fading = backsweep.learn(Endless(), steps=40, seed=0, evaluate_every=10, evaluate_episodes=2, evaluate_env=Fading())
+    assert fading.best_agent.values() == backsweep.learn(Endless(), steps=10, seed=0).agent.values() != fading.agent.values()
     stopped = backsweep.learn(lake(), steps=100_000, seed=3, evaluate_every=500, target=0.5)
     assert stopped.evaluations[-1].mean >= 0.5 > max((p.mean for p in stopped.evaluations[:-1]), default=-1)
     assert stopped.n_steps == stopped.evaluations[-1].steps

@@ -258,6 +258,26 @@ describe("race and broken worlds", () => {
     await shot(page, "figure", { fullPage: true });
   });
 
+  test("Figure 3 has the printed points of the paper's problem", { query: "?run=0" }, async (page) => {
+    await until("all printed points are there", async () => (await page.locator("#figure-3").getAttribute("data-published")) === "15");
+  });
+
+  test("Figure 3 has no printed points in another maze", { query: "?run=0&maze=rooms" }, async (page) => {
+    await until("there are none", async () => (await page.locator("#figure-3").getAttribute("data-published")) === "0");
+  });
+
+  test("value iteration has no queue, and a wall no value", { query: "?run=0&planner=value_iteration&maze=rooms" }, async (page) => {
+    await until("it says so", async () => /has no queue: each cycle sweeps all cells/.test(await page.locator("#queue-0").innerText()));
+    const { x, y } = await place(page, 7, 17);
+    await page.mouse.move(x, y);
+    await until("the card of a wall", async () => /wall[^]*A wall has no value/.test(await text(page, "tip")));
+    assert.doesNotMatch(await text(page, "tip"), /V −?\d/);
+  });
+
+  test("the optimum is the best, and what ε costs is another line", { query: "?run=0&world=cliff_walking" }, async (page) => {
+    await until("both are known", async () => /The optimum is −12\.\d, and −26\.9 with the random actions of ε/.test(await page.locator("#returns").getAttribute("aria-label")));
+  });
+
   test("a wall on the path, right again, and undone", { query: "?run=0&maze=rooms&law=four&intended=0.9&m=1&epsilon=0.3&cycles=30&speed=max" }, async (page) => {
     // A fixed number of steps at a time: the more was seen of the old world, the longer the new one takes.
     for (let n = 2000; !/Within 1 %/.test(await text(page, "course-0")); n += 2000) {

@@ -26,15 +26,15 @@ export class Chart {
     this.unit = unit;
     this.fromZero = fromZero;
     this.curves = [];
-    this.line = null;
+    this.lines = [];
     this.drawn = -Infinity;
     this.note = ""; // what is said instead of a curve
   }
 
-  /** Takes curves of {means, stride}, and perhaps a line across. */
-  set(curves, line) {
+  /** Takes curves of {means, stride}, and lines across, of {at, label}. */
+  set(curves, lines) {
     this.curves = curves;
-    this.line = line;
+    this.lines = lines;
     this.dirty = true;
   }
 
@@ -106,36 +106,36 @@ export class Chart {
       }
     });
     c.restore();
-    if (this.line !== null && this.line !== undefined) {
-      c.strokeStyle = read("--text");
-      c.setLineDash([5, 5]);
+    this.lines.forEach(({ at, label }, k) => {
+      c.strokeStyle = c.fillStyle = read(k ? "--dim" : "--text");
+      c.setLineDash(k ? [2, 4] : [5, 5]);
       c.lineWidth = 1.3;
       c.beginPath();
-      c.moveTo(MARGIN.left, y(this.line));
-      c.lineTo(width - MARGIN.right, y(this.line));
+      c.moveTo(MARGIN.left, y(at));
+      c.lineTo(width - MARGIN.right, y(at));
       c.stroke();
       c.setLineDash([]);
-      c.fillStyle = read("--text");
       c.textAlign = "left";
-      c.textBaseline = "bottom";
-      const label = `optimum ${short(+this.line.toPrecision(3))}`;
+      // The optimum is above the other, and so is its label.
+      c.textBaseline = k ? "top" : "bottom";
+      const text = `${label} ${short(+at.toPrecision(3))}`;
       c.strokeStyle = read("--card");
       c.lineWidth = 4;
       c.lineJoin = "round";
-      c.strokeText(label, MARGIN.left + 6, y(this.line) - 4);
-      c.fillText(label, MARGIN.left + 6, y(this.line) - 4);
-    }
+      c.strokeText(text, MARGIN.left + 6, y(at) + (k ? 4 : -4));
+      c.fillText(text, MARGIN.left + 6, y(at) + (k ? 4 : -4));
+    });
   }
 
-  /** The vertical range: all but the very worst early points, the line, and room above it. */
+  /** The vertical range: all but the very worst early points, the lines, and room above it. */
   range() {
     const all = this.curves.flatMap((curve) => [...curve.means]).sort((a, b) => a - b);
     let low = all.length ? all[Math.floor(all.length * 0.01)] : this.fromZero ? 0 : -1;
     let high = all.length ? all[all.length - 1] : this.fromZero ? 1 : 0;
-    if (this.line !== null && this.line !== undefined) {
-      const room = Math.min(2, 0.1 * Math.abs(this.line) + 0.02); // Some worlds pay 1 in total.
-      low = Math.min(low, this.line - room);
-      high = Math.max(high, this.line + room);
+    for (const { at } of this.lines) {
+      const room = Math.min(2, 0.1 * Math.abs(at) + 0.02); // Some worlds pay 1 in total.
+      low = Math.min(low, at - room);
+      high = Math.max(high, at + room);
     }
     if (this.fromZero) low = Math.min(0, low);
     if (high - low < 1e-9) high = low + 1;

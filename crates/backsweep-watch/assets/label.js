@@ -10,6 +10,10 @@ export function card(agent, { heading, kind, name, actions, change }) {
   const part = element("section");
   const head = element("header");
   head.append(element("span", heading), element("span", kind));
+  if (kind === "wall") {
+    part.append(head, element("div", "A wall has no value: nobody is ever there.", "foot"));
+    return part;
+  }
   const table = element("table");
   const titles = element("tr");
   titles.append(element("th", "action"), element("th", "Q"), element("th", agent.visits ? "visits" : ""));
@@ -103,7 +107,7 @@ export class Label {
     const actions = this.actions(this.cell);
     const names = actions.map(({ sign, word }) => `${sign} ${word}`.trim());
     $("tip").replaceChildren(
-      ...detail.agents.map((agent, k) => card(agent, { heading: k === 0 ? this.name(this.cell) : this.title(k), kind: k === 0 ? kind : "", name: this.name, actions: names, change: changeOf(this.reports()[k], this.cell) })),
+      ...detail.agents.map((agent, k) => card(agent, { heading: k === 0 ? this.name(this.cell) : this.title(k), kind: k === 0 || kind === "wall" ? kind : "", name: this.name, actions: names, change: changeOf(this.reports()[k], this.cell) })),
     );
     $("tip").hidden = false;
     this.move();
@@ -112,6 +116,7 @@ export class Label {
       const agent = detail.agents[0];
       const best = agent.q.map((q, a) => [q, agent.names?.[a] ?? actions[a].word]).sort((a, b) => b[0] - a[0])[0]?.[1] ?? "unknown";
       const queued = agent.priority === "first" ? " Next on the queue." : agent.priority > 0 ? ` On the queue with priority ${rough(agent.priority)}.` : "";
+      if (kind === "wall") return this.say(`${this.name(this.cell)}, wall.`);
       const policy = agent.q.length ? `, best action ${best}` : ", the episode ends here";
       this.say(`${this.name(this.cell)}${kind ? `, ${kind}` : ""}. Value ${fixed(agent.value, 2)}${policy}.${queued}`);
     }

@@ -150,6 +150,13 @@ function onScene(event) {
   address?.show();
 }
 
+/** The lines across the chart: the optimum, and what the best policy earns while it explores with ε, if that is less. */
+function lines({ optimum, exploring }) {
+  if (optimum === null) return [];
+  const isLess = exploring !== null && exploring < optimum - 1e-6 * Math.abs(optimum);
+  return [{ at: optimum, label: "optimum" }, ...(isLess ? [{ at: exploring, label: `with ε = ${scene.epsilon}` }] : [])];
+}
+
 function onFrame(next) {
   const wasActive = frame && (frame.running || frame.busy);
   const isActive = next.running || next.busy;
@@ -160,8 +167,8 @@ function onFrame(next) {
   life = next.life;
   const now = performance.now();
   next.agents.forEach((agent, k) => views[k].setAgent(agent, next.cycles[k] ?? null, fresh, next.running));
-  returns.set(next.agents.map((agent) => agent.returns), next.optimum);
-  work.set(next.agents.map((agent) => agent.work), null);
+  returns.set(next.agents.map((agent) => agent.returns), lines(next));
+  work.set(next.agents.map((agent) => agent.work), []);
   share.keep(next, now);
   breaking.showFrame(next);
   if (wasActive !== isActive) {
@@ -179,8 +186,9 @@ function onFrame(next) {
   if (isFirst) address?.onFirstFrame();
 }
 
+const hasQueue = (planner) => planner !== "value_iteration";
+
 function showReport(next) {
-  const hasQueue = (planner) => planner !== "value_iteration";
   const isRace = next.agents.length > 1;
   const part = (report, k) => {
     const { planner } = next.agents[k];
@@ -204,7 +212,7 @@ function showNumbers() {
     put($(`course-${k}`), courseText(frame.courses[k], frame.optimum, frame.closed));
     $(`course-${k}`).classList.toggle("reached", Boolean(frame.courses[k]?.reached));
     put($(`waits-name-${k}`), frame.agents.length > 1 ? capital(racerName(frame, k, titles)) : "Queue");
-    queues[k].show({ urgent: agent.urgent, total: agent.queue, report: frame.cycles[k] ?? null, name });
+    queues[k].show({ urgent: agent.urgent, total: agent.queue, report: frame.cycles[k] ?? null, name, hasQueue: hasQueue(agent.planner) });
   });
   put($("race-line"), raceText(frame, titles, scene.race));
   $("race-line").hidden = frame.agents.length < 2;
@@ -212,7 +220,7 @@ function showNumbers() {
   put($("low"), fixed(low, high - low < 10 ? 2 : 0));
   put($("high"), fixed(high, high - low < 10 ? 2 : 0));
   const last = frame.agents.map((agent, k) => `${racerName(frame, k, titles)}: episode ${agent.episodes}, last return ${fixed(agent.last, 1)}`);
-  $("returns").setAttribute("aria-label", `Return per episode. ${last.join("; ")}. The optimum is ${fixed(frame.optimum, 1)}.`);
+  $("returns").setAttribute("aria-label", `Return per episode. ${last.join("; ")}. The optimum is ${fixed(frame.optimum, 1)}${lines(frame).length > 1 ? `, and ${fixed(frame.exploring, 1)} with the random actions of ε` : ""}.`);
   const load = frame.agents.map((agent, k) => `${racerName(frame, k, titles)}: ${(agent.backups / Math.max(1, agent.steps)).toFixed(1)}`);
   $("work").setAttribute("aria-label", `Backups per step. ${load.join("; ")}.`);
 }

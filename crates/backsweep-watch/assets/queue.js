@@ -11,22 +11,23 @@ export class QueueView {
     this.shown = "";
   }
 
-  /** Shows the most urgent of `total` cells, as pairs of cell and priority; after a cycle, what it took off and added. */
-  show({ urgent, total, report, name }) {
+  /** Shows the most urgent of `total` cells, as pairs of cell and priority; after a cycle, what it took off and added. A planner may have no queue. */
+  show({ urgent, total, report, name, hasQueue = true }) {
     const taken = report && report.popped !== null && report.queue_before[0]?.[0] === report.popped ? report.queue_before[0] : null;
     const before = new Map(report ? report.queue_before : []);
     const entries = urgent.slice(0, this.rows - (taken ? 1 : 0)).map(([cell, priority]) => ({ cell, priority, mark: mark(report, before, cell, priority) }));
     if (taken) entries.unshift({ cell: taken[0], priority: taken[1], mark: "popped" });
-    const waiting = total === 0 ? "empty" : total === 1 ? "1 cell waiting" : `${count(total)} cells waiting`;
+    const waiting = !hasQueue ? "none" : total === 0 ? "empty" : total === 1 ? "1 cell waiting" : `${count(total)} cells waiting`;
     put(this.head, waiting);
-    const key = JSON.stringify(entries) + name(0);
+    const key = JSON.stringify(entries) + name(0) + hasQueue;
     if (key === this.shown) return;
     this.shown = key;
     const finite = entries.map(({ priority }) => priority).filter((priority) => priority !== "first");
     const top = Math.max(1e-300, ...finite);
     while (this.list.childElementCount > Math.max(1, entries.length)) this.list.lastChild.remove();
     if (entries.length === 0) {
-      this.list.replaceChildren(element("li", "Empty: every cell agrees with its neighbors.", "none"));
+      const text = hasQueue ? "Empty: every cell agrees with its neighbors." : "This planner has no queue: each cycle sweeps all cells.";
+      this.list.replaceChildren(element("li", text, "none"));
       return;
     }
     entries.forEach((entry, i) => this.row(i, entry, top, name));

@@ -13,8 +13,10 @@ export function racerName(frame, k, titles) {
   return titles[agent.planner] + (isAlike || !isPaper ? ` · ${agent.explores ?? ""}` : "");
 }
 
-/** How far below the optimum, in words. */
-const below = (gap) => (gap === null || gap === undefined ? "" : ` (now ${gap >= 0.1 ? Math.round(100 * gap) : (100 * gap).toFixed(1)} % below it)`);
+/** How far below the optimum, in words. Not as a percentage: of a negative number it would mean nothing. */
+const below = (gap) => (gap === null || gap === undefined ? "" : ` (now ${+gap.toPrecision(2)} below it)`);
+/** A maze as text without its comments: the server sends it back without them. */
+const bare = (text) => text.split("\n").filter((line) => !line.startsWith(";")).join("\n").trim();
 
 /** The course of one agent in words. */
 export function courseText(course, optimum, isClosed) {
@@ -23,7 +25,9 @@ export function courseText(course, optimum, isClosed) {
   if (optimum === null) return "The finish line is being computed.";
   const done = `${counted(course.steps, "step")}, ${counted(course.backups, "backup")}`;
   if (course.reached && course.steps === 0 && course.cause !== "start") return "Still within 1 % of the optimum: the change did not matter.";
-  return course.reached ? `✓ ${RIGHT[course.cause]} after ${done}.` : `Not yet within 1 % of the optimum${below(course.gap)}: ${done}${SINCE[course.cause]}.`;
+  if (course.reached) return `✓ ${RIGHT[course.cause]} after ${done}.`;
+  const near = course.near === null || course.near === undefined ? "Not yet within 5 % of the optimum" : `Within 5 % of the optimum after ${counted(course.near, "step")}; not yet within 1 %`;
+  return `${near}${below(course.gap)}: ${done}${SINCE[course.cause]}.`;
 }
 
 /** Who is ahead, in words; an empty text if there is no race. */
@@ -67,7 +71,8 @@ export class Figure {
     this.runs = runs;
     const { defaults } = this.paper;
     // The printed points belong to the paper's problem only.
-    this.isPaper = !scene.world && scene.explore === "paper" && scene.law === "fifteen" && ["epsilon", "discount", "min_visits"].every((name) => scene[name] === defaults[name]) && scene.maze.trim() === this.paper.maze.trim();
+    this.isPaper = !scene.world && scene.explore === "paper" && scene.law === "fifteen" && ["epsilon", "discount", "min_visits"].every((name) => scene[name] === defaults[name]) && bare(scene.maze) === bare(this.paper.maze);
+    this.canvas.dataset.published = this.isPaper ? this.published.length : 0;
     // Only runs of the paper's agent are points of it.
     const ways = [scene.explore, ...(scene.rival ? [scene.rival_explore ?? scene.explore] : [])];
     this.canvas.closest("figure").hidden = !ways.includes("paper");

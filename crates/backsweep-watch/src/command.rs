@@ -157,6 +157,9 @@ pub fn run(args: &WatchArgs) -> Result<()> {
             "--after {episodes}: the page has no end; use --after with --terminal, --record or --export"
         )));
     }
+    if args.equal != Race::Steps && !is_page && !(args.terminal && terminal::can_move()) {
+        return Err(Error::new("--equal: a race that is not live runs on equal steps; omit --equal"));
+    }
     let episodes = args.after.unwrap_or(EPISODES);
     if let Some(path) = &args.record {
         let frame = args.located(frame_after(scene, episodes))?;

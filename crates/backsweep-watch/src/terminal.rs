@@ -124,7 +124,7 @@ pub fn picture(frame: &Frame, colors: Colors, (columns, rows): (usize, usize)) -
             "return {}, mean {}, optimum {}",
             number(agent.last_return),
             number(agent.mean_return),
-            number(frame.optimum)
+            number(frame.optimum.map(|found| found.best))
         )
     });
     line(&mut text, &|agent| {

@@ -71,6 +71,10 @@ fn faulty_arguments_are_one_line() {
         &["--after", "5"],
         "--after 5: the page has no end; use --after with --terminal, --record or --export",
     );
+    refused(
+        &["--export", "race.html", "--race", "value_iteration", "--equal", "backups"],
+        "--equal: a race that is not live runs on equal steps",
+    );
     refused(&["--speed", "warp"], "--speed warp: expected steps per second");
     refused(
         &["--record", "no/such/folder/out.png", "--after", "1"],
@@ -93,7 +97,7 @@ fn output_that_is_not_a_terminal_gets_one_plain_picture() {
     assert!(shown.status.success(), "{shown:?}");
     let text = String::from_utf8(shown.stdout).unwrap();
     assert!(!text.contains('\x1b'), "no colors or cursor movements outside a terminal");
-    assert!(text.contains("episode 20, ") && text.contains("optimum -45.2"), "{text}");
+    assert!(text.contains("episode 20, ") && text.contains("optimum -43.4"), "{text}");
     assert_eq!(text.lines().filter(|line| line.contains('█')).count(), 23);
 }
 

@@ -4,6 +4,7 @@
 //!
 //! Policies are submitted after fixed numbers of steps, so its findings do not depend on the speed of the machine.
 
+use super::frame::Optimum;
 use super::time_to_optimum::WorkDone;
 use crate::error::Result;
 use backsweep::Settings;
@@ -13,9 +14,9 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How far below the optimum the finish line lies, as a share of it.
-const MARGIN: f64 = 0.01;
-/// A policy's value is exact to this share of the margin.
+/// How far below the optimum the lines lie, as a share of it: the near one, and the finish.
+const MARGINS: [f64; 2] = [0.05, 0.01];
+/// A policy's value is exact to this share of the last margin.
 const PRECISION: f64 = 0.05;
 
 /// A world to evaluate policies in. Each has its own number; policies submitted for an earlier one no longer count.
@@ -40,9 +41,9 @@ pub(super) struct SubmittedPolicy {
 /// A finding of the evaluator.
 pub(super) enum EvaluatorReport {
     /// The value of the best policy; `None` if it could not be computed.
-    Optimum { problem: u64, optimum: Option<f64> },
-    /// The first policy of an agent within 1 % of the optimum.
-    Reached { problem: u64, life: u64, agent: usize, stamp: WorkDone },
+    Optimum { problem: u64, optimum: Option<Optimum> },
+    /// The first policy of an agent within 5 % of the optimum, or within 1 % if it is the finish.
+    Reached { problem: u64, life: u64, agent: usize, stamp: WorkDone, is_finish: bool },
 }
 
 enum EvaluatorTask {
@@ -71,7 +72,7 @@ impl PolicyEvaluator {
         Self { tasks, gaps }
     }
 
-    /// How far below the optimum the last policy of an agent was, as a share of it, if it was judged in this problem and life.
+    /// How far below the optimum the newest policy of an agent was, if it was judged in this problem and life.
     pub fn gap(&self, problem: u64, life: u64, agent: usize) -> Option<f64> {
         let gaps = self.gaps.lock().unwrap_or_else(PoisonError::into_inner);
         let (judged, of, gap) = (*gaps.get(agent)?)?;
@@ -92,12 +93,14 @@ struct OpenProblem {
     problem: EvaluationProblem,
     truth: Truth,
     best: f64,
-    margin: f64,
+    margins: [f64; 2],
     tolerance: f64,
     /// The values of the last policy, a good starting point for the next.
     values: Vec<f64>,
-    /// The life and agent of every agent that has reached the line.
-    has_reached: Vec<(u64, usize)>,
+    /// The policy whose gap was noted last.
+    noted: Option<(u64, usize, WorkDone)>,
+    /// The life, the agent and the number of a line, for every agent that has reached it.
+    has_reached: Vec<(u64, usize, usize)>,
 }
 
 fn evaluate(tasks: &Receiver<EvaluatorTask>, report: &impl Fn(EvaluatorReport) -> bool, gaps: &Gaps) {
@@ -112,6 +115,15 @@ fn evaluate(tasks: &Receiver<EvaluatorTask>, report: &impl Fn(EvaluatorReport) -
         // A later problem supersedes all earlier ones: drawing a wall changes the world many times per second.
         let last = waiting.iter().rposition(|task| matches!(task, EvaluatorTask::Problem(_)));
         waiting.drain(..last.unwrap_or(0));
+        // The newest policy first, so that the gap is that of now; then in the order of submission, so that the first policy
+        // within a line is found whatever the speed.
+        if let (Some(case), true) = (&mut case, waiting.len() > 2)
+            && let Some(EvaluatorTask::Policy(newest)) = waiting.back()
+            && newest.problem == case.problem.number
+            && case.noted != Some((newest.life, newest.agent, newest.stamp))
+        {
+            case.note_gap(newest, gaps);
+        }
         let evaluation = match waiting.pop_front() {
             Some(EvaluatorTask::Problem(problem)) => {
                 let number = problem.number;
@@ -120,7 +132,9 @@ fn evaluate(tasks: &Receiver<EvaluatorTask>, report: &impl Fn(EvaluatorReport) -
                 case = opened.map(|(_, case)| case);
                 Some(EvaluatorReport::Optimum { problem: number, optimum })
             }
-            Some(EvaluatorTask::Policy(entry)) => case.as_mut().and_then(|case| case.evaluate(entry, gaps)),
+            Some(EvaluatorTask::Policy(entry)) => {
+                case.as_mut().and_then(|case| case.evaluate(&entry, gaps, waiting.is_empty()))
+            }
             None => None,
         };
         // The engine may have ended.
@@ -130,33 +144,42 @@ fn evaluate(tasks: &Receiver<EvaluatorTask>, report: &impl Fn(EvaluatorReport) -
     }
 }
 
-fn open(problem: EvaluationProblem) -> Result<(f64, OpenProblem)> {
+fn open(problem: EvaluationProblem) -> Result<(Optimum, OpenProblem)> {
     let policy = EpsilonGreedy::new(problem.epsilon)?;
     let truth = problem.world.rules().truth()?;
-    let (optimum, best) = problem.world.optimum(&truth, &problem.settings, policy)?;
-    let margin = MARGIN * best.abs();
-    let tolerance = (PRECISION * margin * (1.0 - problem.settings.discount)).max(1e-9);
+    let (exploring, best) = problem.world.optimum(&truth, &problem.settings, policy)?;
+    let margins = MARGINS.map(|share| share * best.abs());
+    let tolerance = (PRECISION * margins[1] * (1.0 - problem.settings.discount)).max(1e-9);
     let values = vec![0.0; truth.model.n_states()];
-    Ok((optimum, OpenProblem { best, margin, truth, tolerance, values, has_reached: Vec::new(), problem }))
+    let open = OpenProblem { best, margins, truth, tolerance, values, noted: None, has_reached: Vec::new(), problem };
+    Ok((Optimum { best, exploring }, open))
 }
 
 impl OpenProblem {
-    fn evaluate(&mut self, entry: SubmittedPolicy, gaps: &Gaps) -> Option<EvaluatorReport> {
-        let SubmittedPolicy { problem, life, agent, stamp, policy } = entry;
-        if problem != self.problem.number || self.has_reached.contains(&(life, agent)) {
+    /// Notes how far a policy is below the optimum.
+    fn note_gap(&mut self, entry: &SubmittedPolicy, gaps: &Gaps) -> f64 {
+        let lost = self.best - self.worth(&entry.policy);
+        self.noted = Some((entry.life, entry.agent, entry.stamp));
+        let mut gaps = gaps.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = gaps.get_mut(entry.agent) {
+            *last = Some((entry.problem, entry.life, lost));
+        }
+        lost
+    }
+
+    /// The line that a policy is the first of its agent to reach; the finish if it reaches both.
+    fn evaluate(&mut self, entry: &SubmittedPolicy, gaps: &Gaps, is_newest: bool) -> Option<EvaluatorReport> {
+        let &SubmittedPolicy { problem, life, agent, stamp, .. } = entry;
+        if problem != self.problem.number || self.has_reached.contains(&(life, agent, 1)) {
             return None;
         }
-        let lost = self.best - self.worth(&policy);
-        if lost > self.margin {
-            let gap = lost / self.best.abs().max(f64::MIN_POSITIVE);
-            let mut gaps = gaps.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(last) = gaps.get_mut(agent) {
-                *last = Some((problem, life, gap));
-            }
+        let lost = if is_newest { self.note_gap(entry, gaps) } else { self.best - self.worth(&entry.policy) };
+        let line = self.margins.iter().rposition(|&margin| lost <= margin)?;
+        if self.has_reached.contains(&(life, agent, line)) {
             return None;
         }
-        self.has_reached.push((life, agent));
-        Some(EvaluatorReport::Reached { problem, life, agent, stamp })
+        self.has_reached.push((life, agent, line));
+        Some(EvaluatorReport::Reached { problem, life, agent, stamp, is_finish: line == 1 })
     }
 
     /// The value of a policy from the start, in the true world.

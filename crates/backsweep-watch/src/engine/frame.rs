@@ -110,6 +110,15 @@ impl RunResults {
     }
 }
 
+/// What can be earned in a world, from the start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Optimum {
+    /// By the best policy.
+    pub best: f64,
+    /// By the best policy with the scene's random actions: the line that learning can reach but, on average, not cross.
+    pub exploring: f64,
+}
+
 /// What is visible at one moment.
 #[derive(Debug)]
 pub struct Frame {
@@ -131,8 +140,9 @@ pub struct Frame {
     pub touched: bool,
     /// Why it stopped, if it could not continue.
     pub problem: Option<String>,
-    /// What the best policy is worth in this world; `None` while it is being computed.
-    pub optimum: Option<f64>,
+    /// What the best policy is worth in this world, and what it is worth while it takes random actions with the scene's ε;
+    /// `None` while it is being computed.
+    pub optimum: Option<Optimum>,
     /// Whether there is no path from the start to the goal.
     pub is_closed: bool,
     /// Whether a change to the world can be undone.
@@ -173,7 +183,8 @@ impl Frame {
         json!({
             "number": self.number, "revision": self.revision, "life": self.life, "running": self.running,
             "busy": self.busy, "touched": self.touched, "problem": self.problem, "closed": self.is_closed,
-            "undo": self.can_undo, "optimum": self.optimum, "agents": agents, "courses": self.to_optimum,
+            "undo": self.can_undo, "optimum": self.optimum.map(|found| found.best),
+            "exploring": self.optimum.map(|found| found.exploring), "agents": agents, "courses": self.to_optimum,
             "cycles": self.cycles.iter().map(CycleReport::json).collect::<Vec<_>>(),
         })
     }

@@ -3,7 +3,7 @@
 //! A recording is frames as they are sent to a live page, and between them what is needed to look into a cell. It is data:
 //! the page draws it with the same code as a live run.
 
-use super::frame::{Frame, layout_json};
+use super::frame::{Frame, Optimum, layout_json};
 use super::report::CycleReport;
 use super::watched_agent::WatchedAgent;
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ pub struct Recorder {
     world: Arc<GridWorld>,
     /// Whether the world has changed since the last frame.
     has_changed: bool,
-    optimum: f64,
+    optimum: Optimum,
     agents: Vec<WatchedAgent>,
     /// What each agent has seen since the last frame.
     seen: Vec<Vec<Transition>>,
@@ -233,8 +233,10 @@ pub fn frame_after(scene: Scene, episodes: u64) -> Result<Frame> {
     Ok(Frame { scene: Arc::new(scene), ..recorder.frame() })
 }
 
-/// The value of the best policy with the scene's random exploration.
-fn optimum(scene: &Scene, world: &GridWorld) -> Result<f64> {
+/// The value of the best policy, without and with the scene's random exploration.
+fn optimum(scene: &Scene, world: &GridWorld) -> Result<Optimum> {
     let epsilon = scene.agent_specs().next().map_or(0.0, |spec| spec.epsilon(scene));
-    Ok(world.optimum(&world.rules().truth()?, &scene.settings(), EpsilonGreedy::new(epsilon)?)?.0)
+    let truth = world.rules().truth()?;
+    let (exploring, best) = world.optimum(&truth, &scene.settings(), EpsilonGreedy::new(epsilon)?)?;
+    Ok(Optimum { best, exploring })
 }

@@ -4,7 +4,7 @@ mod commands;
 mod race;
 
 use super::evaluator::PolicyEvaluator;
-use super::frame::{Frame, RunResults};
+use super::frame::{Frame, Optimum, RunResults};
 use super::message::{Message, Receipt, ReceiptSender};
 use super::pace::Pace;
 use super::report::CycleReport;
@@ -60,7 +60,7 @@ pub(super) struct EngineState {
     touched: bool,
     problem: Option<String>,
     reports: Vec<CycleReport>,
-    optimum: Option<f64>,
+    optimum: Option<Optimum>,
     evaluator: PolicyEvaluator,
     /// The number of the problem that the evaluator works on.
     problem_number: u64,

@@ -45,6 +45,8 @@ pub struct TimeToOptimum {
     pub cause: Cause,
     from: WorkDone,
     look_at: u64,
+    /// The work it took to come within 5 % of the optimum.
+    pub near: Option<WorkDone>,
     /// The work it took to reach the finish line.
     pub reached: Option<WorkDone>,
 }
@@ -52,7 +54,7 @@ pub struct TimeToOptimum {
 impl TimeToOptimum {
     /// Starts measuring.
     pub fn begin(cause: Cause, from: WorkDone) -> Self {
-        Self { cause, from, look_at: from.steps, reached: None }
+        Self { cause, from, look_at: from.steps, near: None, reached: None }
     }
 
     /// Whether the agent's policy is due for a check before its next step.
@@ -69,12 +71,16 @@ impl TimeToOptimum {
     /// Checks the policy again from the next step on, because the line has moved.
     pub fn check_again(&mut self) {
         self.look_at = 0;
-        self.reached = None;
+        (self.near, self.reached) = (None, None);
     }
 
-    /// Notes that the policy submitted at that point was within the line.
-    pub fn reach(&mut self, stamp: WorkDone) {
-        self.reached = Some(stamp.since(self.from));
+    /// Notes that the policy submitted at that point was the first within 5 % of the optimum, or within the finish line.
+    pub fn reach(&mut self, stamp: WorkDone, is_finish: bool) {
+        let done = stamp.since(self.from);
+        self.near.get_or_insert(done);
+        if is_finish {
+            self.reached = Some(done);
+        }
     }
 
     /// The work done: until the finish line, or until now.
@@ -82,10 +88,10 @@ impl TimeToOptimum {
         self.reached.unwrap_or_else(|| now.since(self.from))
     }
 
-    /// As it is sent, with how far below the optimum the last policy was.
+    /// As it is sent, with how far below the optimum the newest policy was.
     pub fn json(&self, now: WorkDone, gap: Option<f64>) -> Value {
         let done = self.done(now);
-        json!({ "cause": self.cause, "steps": done.steps, "backups": done.backups, "reached": self.reached.is_some(), "gap": gap.filter(|_| self.reached.is_none()) })
+        json!({ "cause": self.cause, "steps": done.steps, "backups": done.backups, "reached": self.reached.is_some(), "near": self.near.map(|near| near.steps), "gap": gap.filter(|_| self.reached.is_none()) })
     }
 }
 

@@ -13,15 +13,21 @@ const BELOW: f64 = 14.0;
 /// The height of a legend of one row.
 const LEGEND: f64 = 24.0;
 
-/// The return of each episode, and the optimum.
+/// The return of each episode, the optimum, and what it is with the random actions of ε.
 pub fn returns(frame: &Frame, theme: &Theme) -> Chart {
     let curves: Vec<&History> = frame.agents.iter().map(|agent| &agent.returns).collect();
     let mut series = series(&curves, theme);
     let (mut low, mut high) = range(&curves).unwrap_or((-1.0, 0.0));
     if let Some(optimum) = frame.optimum {
-        (low, high) = (low.min(optimum - 2.0), high.max(optimum + 2.0));
-        let label = format!("optimum on the true model {optimum:.1}").replace('-', "−");
-        series.push(Series::level(label, Paint::Ink, LineStyle::Dashed, Point::new(0.0, optimum)));
+        (low, high) = (low.min(optimum.exploring - 2.0), high.max(optimum.best + 2.0));
+        let mut level = |words: &str, value: f64, style: LineStyle| {
+            let label = format!("{words} {value:.1}").replace('-', "−");
+            series.push(Series::level(label, Paint::Ink, style, Point::new(0.0, value)));
+        };
+        level("optimum", optimum.best, LineStyle::Dashed);
+        if optimum.exploring < optimum.best {
+            level("with the random actions of ε", optimum.exploring, LineStyle::Dotted);
+        }
     }
     let room = ((high - low) * 0.06).max(0.1);
     let y = Axis::linear("discounted return").between(low - room, high + room);

@@ -92,3 +92,11 @@ fn all_mazes_have_a_way_to_the_goal() {
         MazeTask::new(maze, Law::Fifteen, -1.0).unwrap();
     }
 }
+
+#[test]
+fn the_optimum_is_the_best_and_not_what_exploring_earns() {
+    let scene = Scene { world: Some("cliff_walking".into()), maze: String::new(), ..Scene::default() };
+    let optimum = frame_after(scene, 1).unwrap().optimum.unwrap();
+    assert!((optimum.best + 12.2).abs() < 0.1, "{optimum:?}: thirteen steps of −1");
+    assert!((optimum.exploring + 26.9).abs() < 0.1, "{optimum:?}: ε next to the cliff");
+}

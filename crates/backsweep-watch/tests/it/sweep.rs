@@ -110,6 +110,11 @@ fn the_finish_line_is_reached_after_the_same_steps_however_fast_the_machine_is()
     let (fast, slow) = (finish(None), finish(Some(20_000.0)));
     assert_eq!(fast, slow);
     assert!(fast[0]["steps"].as_u64().unwrap() > 0);
+    for to_optimum in &fast {
+        let (near, finish) = (to_optimum["near"].as_u64().unwrap(), to_optimum["steps"].as_u64().unwrap());
+        assert!(0 < near && near <= finish, "within 5 % after {near} steps, within 1 % after {finish}");
+    }
+    assert!(fast.iter().any(|to_optimum| to_optimum["near"] != to_optimum["steps"]), "{fast:?}");
 }
 
 #[test]

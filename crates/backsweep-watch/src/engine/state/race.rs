@@ -93,15 +93,17 @@ impl EngineState {
             EvaluatorReport::Optimum { problem, optimum } if problem == self.problem_number => {
                 self.optimum = optimum
             }
-            EvaluatorReport::Reached { problem, life, agent, stamp }
+            EvaluatorReport::Reached { problem, life, agent, stamp, is_finish }
                 if (problem, life) == (self.problem_number, self.life) =>
             {
                 if let (Some(to_optimum), Some(agent)) =
                     (self.to_optimum.get_mut(agent), self.agents.get(agent))
                 {
-                    to_optimum.reach(stamp);
-                    let trial = agent.trial(to_optimum, self.scene.cycles);
-                    self.add_results(|results| results.add_trial(trial));
+                    to_optimum.reach(stamp, is_finish);
+                    if is_finish {
+                        let trial = agent.trial(to_optimum, self.scene.cycles);
+                        self.add_results(|results| results.add_trial(trial));
+                    }
                 }
             }
             _ => {} // The world has changed since.

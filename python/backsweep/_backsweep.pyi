@@ -609,6 +609,7 @@ class LearnedLog:
         """The probability of each action in each state, by name."""
     def counts(self) -> dict[str, Any]:
         """The counts as columns; ``next`` is None where the case ended."""
+    def decide(self, row: str, seed: int) -> str: ...
     def summary(self) -> str:
         """The summary as JSON."""
     def html(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -91,6 +92,19 @@ class Learned:
         """The probability of each action in each state."""
         return self._native.probabilities()
 
+    def decide(self, row: Mapping[str, Any], *, seed: int | None = None) -> dict[str, Any]:
+        """The row with ``state``, ``action`` and ``propensity``, the probability with which the action was drawn.
+
+        In a state without support ``action`` is None, and ``refused`` says why.
+
+        Args:
+            row: the columns of the state; others are kept.
+            seed: of the draw, where several actions have a probability; without it, a fresh one.
+        """
+        seed = secrets.randbits(64) if seed is None else seed
+        answer: dict[str, Any] = json.loads(self._native.decide(json.dumps(dict(row), default=_plain), seed))
+        return answer
+
     def agent(self) -> Agent:
         """An agent that knows the counts of all supported actions. It can continue learning, be saved, and be solved with a bound:
         ``learned.agent().solve()``."""
@@ -112,6 +126,7 @@ def learn_log(
     final: Mapping[str, Mapping[Any, float]] | None = None,
     ended_by: str | None = None,
     truncated: str | None = None,
+    propensity: str | None = None,
     cut: bool = False,
     missing: str | None = None,
     skip_bad: float = 0.0,
@@ -120,7 +135,8 @@ def learn_log(
     min_count: int = 20,
     keep_logged: bool = False,
     pessimism: float = 0.0,
-    hold_out: float = 0.2,
+    hold_out: float | str = 0.2,
+    hold_out_by: str | None = None,
 ) -> Learned:
     """Learn a policy from a log of decisions, and estimate what it is worth.
 
@@ -139,6 +155,7 @@ def learn_log(
         final: the reward at the end of a case: ``{"outcome": {"survived": 1, "died": 0}}``.
         ended_by: the column that says whether a row ended its case, or ``"column=value"``; without it, the last row of a case does.
         truncated: the column that says whether a case was cut, for instance by a time limit.
+        propensity: the column with the probability with which the logged action was taken; without it, the shares in the log.
         cut: whether no case ended: the log stops in the middle of all of them.
         missing: the name for an empty value of a state or action; without it, such a row is bad.
         skip_bad: bad rows, with their cases, are skipped up to this share of all rows.
@@ -147,7 +164,9 @@ def learn_log(
         min_count: how often an action must have been logged in a state.
         keep_logged: whether actions below the minimum keep their logged probability (SPIBB).
         pessimism: plan as if an action seen n times paid less by this divided by the square root of n.
-        hold_out: the share of cases that are held out, rounded to a multiple of 1/16.
+        hold_out: the share of cases that are held out, rounded to a multiple of 1/16; or, by when cases began, ``"last 20%"`` or a date
+            such as ``"2024-05-01"``, from which on they are held out.
+        hold_out_by: the column by whose value cases are held out together, such as a hospital.
     """
     if final is not None and len(final) != 1:
         raise ValueError(f"final names {len(final)} columns; expected one, as in {{'outcome': {{'survived': 1, 'died': 0}}}}")
@@ -160,6 +179,8 @@ def learn_log(
         "reward": reward,
         "ended_by": ended_by,
         "truncated": truncated,
+        "propensity": propensity,
+        "hold_out_by": hold_out_by,
         "final": next(iter(final)) if final else None,
     }
     rewards = next(iter(final.values())) if final else {}
@@ -168,6 +189,7 @@ def learn_log(
         "missing": missing,
         "skip_bad": skip_bad,
         "strict": strict,
+        "hold_out_time": hold_out if isinstance(hold_out, str) else None,
         "final_rewards": [(str(value), repr(reward)) for value, reward in rewards.items()],
     }
     settings = {
@@ -175,7 +197,7 @@ def learn_log(
         "min_count": min_count,
         "keep_logged": keep_logged,
         "pessimism": pessimism,
-        "hold_out": hold_out,
+        "hold_out": None if isinstance(hold_out, str) else hold_out,
     }
     paths, table = _source(log)
     native = _learn_log(paths, table, columns, options, settings)
@@ -189,6 +211,11 @@ def learn_log(
         report=LogReport(native),
         _native=native,
     )
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's scalars as Python's."""
+    return value.item() if hasattr(value, "item") else str(value)
 
 
 def _names(columns: str | Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ use crate::logs::{self, LogArguments};
 use crate::{interrupt, output};
 use backsweep_learn::{Against, Cases, Estimate, LearnSettings, Learned, PolicyEvaluation, hold_out};
 use backsweep_learn::{agent, conclusion, output as files};
-use backsweep_log::{Case, Counts, Input, Log};
+use backsweep_log::{Case, CaseOrder, Counts, HoldOutTime, Input, Log};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
@@ -39,9 +39,17 @@ pub struct LearnArguments {
     #[arg(long, value_name = "κ", default_value = "0")]
     pessimism: f64,
 
-    /// The share of cases held out to test the policy; rounded to a multiple of 1/16
-    #[arg(long, value_name = "PERCENT", value_parser = logs::percent, default_value = "20%")]
-    hold_out: f64,
+    /// The share of cases held out to test the policy, rounded to a multiple of 1/16; or those that began last: 'last 20%'
+    #[arg(long, value_name = "PERCENT", value_parser = held_out, default_value = "20%")]
+    hold_out: HeldOutCases,
+
+    /// Hold out the cases that began on this date or later
+    #[arg(long, value_name = "DATE", value_parser = date, conflicts_with_all = ["hold_out", "hold_out_by"])]
+    hold_out_after: Option<HoldOutTime>,
+
+    /// Hold out whole groups of cases, by the value of this column, such as a hospital
+    #[arg(long, value_name = "COLUMN")]
+    hold_out_by: Option<String>,
 
     /// The folder for report.html and policy.csv
     #[arg(long, value_name = "FOLDER")]
@@ -60,23 +68,52 @@ pub struct LearnArguments {
     json: bool,
 }
 
+/// Which cases are held out.
+#[derive(Clone, Copy)]
+enum HeldOutCases {
+    Share(f64),
+    Time(HoldOutTime),
+}
+
+fn held_out(text: &str) -> std::result::Result<HeldOutCases, String> {
+    match HoldOutTime::parse(text) {
+        Some(time @ HoldOutTime::Last(_)) => Ok(HeldOutCases::Time(time)),
+        _ => logs::percent(text).map(HeldOutCases::Share),
+    }
+}
+
+fn date(text: &str) -> std::result::Result<HoldOutTime, String> {
+    let time = HoldOutTime::parse(text).filter(|time| matches!(time, HoldOutTime::After(_)));
+    time.ok_or_else(|| "expected a date such as 2024-05-01 or 2024-05-01T13:45:00Z".to_owned())
+}
+
 /// What was read: counts, held-out cases, and how.
 struct LogInput {
     counts: Counts,
     cases: Vec<Case>,
     case_decimals: u8,
-    case_order: Option<Vec<u32>>,
+    case_order: Option<CaseOrder>,
     how: Vec<(String, String)>,
 }
 
 /// Runs the command.
 pub fn learn(arguments: &LearnArguments) -> Result<()> {
+    let by_time = match (arguments.hold_out_after, arguments.hold_out) {
+        (Some(time), _) | (None, HeldOutCases::Time(time)) => Some(time),
+        (None, HeldOutCases::Share(_)) => None,
+    };
+    if by_time.is_some() && (arguments.counts || arguments.hold_out_by.is_some()) {
+        return Err(Error::new("cases can be held out by time only from a log, and not by groups as well"));
+    }
     let settings = LearnSettings {
         discount: arguments.discount,
         min_count: arguments.min_count,
         keep_logged: arguments.keep_logged,
         pessimism: arguments.pessimism,
-        hold_out: hold_out(arguments.hold_out)?,
+        hold_out: match arguments.hold_out {
+            HeldOutCases::Share(share) if by_time.is_none() => hold_out(share)?,
+            _ => 1 << HoldOutTime::FOLD,
+        },
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         ..LearnSettings::default()
     };
@@ -90,18 +127,26 @@ pub fn learn(arguments: &LearnArguments) -> Result<()> {
         let how = vec![("files".to_owned(), Input::list(&inputs))];
         LogInput { counts, cases: Vec::new(), case_decimals: 0, case_order: None, how }
     } else {
-        let (spec, inputs) = arguments.log.open()?;
+        let (mut spec, inputs) = arguments.log.open()?;
+        spec.fold_by.clone_from(&arguments.hold_out_by);
         if arguments.log.is_dry_run() {
             return logs::show_reading(&spec, &inputs);
         }
-        let log = logs::read(&spec, &inputs, settings.hold_out)?;
+        let log = match by_time {
+            None => logs::read(&spec, &inputs, settings.hold_out)?,
+            Some(time) => {
+                let mut log = logs::read_cases(&spec, &inputs)?;
+                log.hold_out_by_time(time).map_err(logs::log_error)?;
+                log
+            }
+        };
         let how = log.report.describe(&inputs, logs::texts(&log.report.warnings));
         let Log { counts, cases, case_decimals, case_order, .. } = log;
         LogInput { counts, cases, case_decimals, case_order, how }
     };
     let interrupted = interrupt::on_ctrl_c();
     let stop = || interrupted.load(Ordering::Relaxed);
-    let order = found.case_order.as_deref().unwrap_or_default();
+    let order = found.case_order.as_ref().map_or(&[][..], |order| &order.places);
     let cases = Cases { cases: &found.cases, decimals: found.case_decimals, order };
     let learned = backsweep_learn::learn(&found.counts, cases, &settings, &stop)?;
     if let Some(path) = &arguments.agent {

@@ -4,6 +4,7 @@ mod bench;
 mod convert;
 mod count;
 mod counts;
+mod decide;
 mod error;
 mod explore;
 mod interrupt;
@@ -44,6 +45,7 @@ enum Command {
     Convert(convert::ConvertArguments),
     Verify(verify::VerifyArguments),
     Learn(learn::LearnArguments),
+    Decide(decide::DecideArguments),
     Count(count::CountArguments),
     Counts(counts::CountsArguments),
 }
@@ -67,6 +69,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Convert(arguments) => convert::convert(arguments),
         Command::Verify(arguments) => verify::verify(arguments),
         Command::Learn(arguments) => learn::learn(arguments),
+        Command::Decide(arguments) => decide::decide(arguments),
         Command::Count(arguments) => count::count(arguments),
         Command::Counts(arguments) => counts::counts(arguments),
     };

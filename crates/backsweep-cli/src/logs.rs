@@ -60,6 +60,10 @@ pub struct LogArguments {
     #[arg(long, value_name = "COLUMN")]
     truncated: Option<String>,
 
+    /// The column with the probability with which the logged action was taken; `learn` uses it in place of the shares in the log
+    #[arg(long, value_name = "COLUMN")]
+    propensity: Option<String>,
+
     /// Rewards must be multiples of this
     #[arg(long, value_name = "NUMBER", value_parser = decimal)]
     reward_unit: Option<Decimal>,
@@ -140,11 +144,13 @@ impl LogArguments {
             final_rewards: self.final_rewards.clone(),
             reward_unit: self.reward_unit,
             round_rewards: self.round_rewards,
+            propensity: self.propensity.clone(),
             missing: self.missing.clone(),
             skip_bad: self.skip_bad,
             strict: self.strict,
             unterminated: self.unterminated,
             threads: self.threads,
+            ..Spec::default()
         };
         if let Some(file) = &self.bins_from {
             let known = Counts::load(&Input::File(file.into()), self.reward_unit).map_err(log_error)?;
@@ -154,13 +160,22 @@ impl LogArguments {
     }
 }
 
+/// Reads a log and keeps all cases.
+pub fn read_cases(spec: &Spec, inputs: &[Input]) -> Result<Log> {
+    read_with(|progress| backsweep_log::read(spec, inputs, Folds::MAX, progress))
+}
+
 /// Reads a log, with a progress bar that shows rows per second; Ctrl-C stops it.
 pub fn read(spec: &Spec, inputs: &[Input], keep: Folds) -> Result<Log> {
+    read_with(|progress| match keep {
+        0 => backsweep_log::read(spec, inputs, 0, progress),
+        _ => backsweep_log::read_all_if_small(spec, inputs, keep, progress),
+    })
+}
+
+fn read_with(read: impl FnOnce(&LogProgress) -> backsweep_log::Result<Log>) -> Result<Log> {
     let progress = LogProgress::new();
-    let log = match keep {
-        0 => backsweep_log::read(spec, inputs, 0, &progress),
-        _ => backsweep_log::read_all_if_small(spec, inputs, keep, &progress),
-    };
+    let log = read(&progress);
     progress.bar.finish_and_clear();
     let log = log.map_err(log_error)?;
     print_notes(&log.report);

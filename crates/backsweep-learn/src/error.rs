@@ -64,6 +64,15 @@ pub enum Error {
         /// The system's words.
         message: String,
     },
+    /// A file is not a policy, or a row cannot be asked about.
+    Policy(String),
+    /// The policy does not decide in a state.
+    Undecided {
+        /// The state.
+        state: String,
+        /// Why it does not.
+        why: &'static str,
+    },
     /// Learning was stopped.
     Interrupted,
 }
@@ -97,6 +106,10 @@ impl Error {
                 format!("{}: already holds {file}; choose another folder", folder.display())
             }
             Self::Io { path, message, .. } => format!("{}: cannot write the file ({message})", path.display()),
+            Self::Policy(problem) => format!("the policy {problem}"),
+            Self::Undecided { state, why } => {
+                format!("the policy does not decide in state '{state}': {why}; decide as usual there")
+            }
             Self::Interrupted => "stopped before the policy was learned; nothing was written".to_owned(),
         }
     }

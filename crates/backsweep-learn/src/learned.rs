@@ -68,6 +68,6 @@ pub fn learn(
     }
     let evaluation = PolicyEvaluation::new(counts, cases, &fit, settings, stop)?;
     let conclusion = conclusion::judge(&evaluation);
-    let states = states::rows(counts, &fit, settings);
+    let states = states::rows(counts, &fit);
     Ok(Learned { settings: settings.clone(), fit, evaluation, conclusion, states })
 }

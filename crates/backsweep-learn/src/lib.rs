@@ -19,12 +19,14 @@
 //! | the findings, in words | [`conclusion`] |
 //! | an agent that can continue learning | [`agent`] |
 //! | files | [`output`], [`report`] |
+//! | decisions for rows | [`decider`] |
 //! | errors | [`Error`] |
 #![forbid(unsafe_code)]
 
 pub mod agent;
 pub mod bootstrap;
 pub mod conclusion;
+pub mod decider;
 mod error;
 pub mod evaluated_policy;
 pub mod evaluation;
@@ -39,6 +41,7 @@ pub mod states;
 pub mod supported_policy;
 
 pub use conclusion::{Conclusion, PolicyFinding};
+pub use decider::{Decider, Decision};
 pub use error::{Error, Result};
 pub use evaluation::{Against, Estimate, PolicyEvaluation};
 pub use fitted_model::FittedModel;

@@ -150,6 +150,11 @@ impl HeldOut {
     }
 }
 
+/// The probability with which the logged action was taken, if the log says.
+pub(crate) fn propensity(step: &CaseStep) -> Option<f64> {
+    (step.propensity > 0).then(|| f64::from(step.propensity) / 1e9)
+}
+
 /// ρ of a step, and the fitted value of its pair. A state that training has not seen keeps its logged actions.
 fn ratio(
     model: &FittedModel,
@@ -165,7 +170,7 @@ fn ratio(
         return (1.0, unseen);
     }
     match model.pair(step.state, step.action) {
-        Some(pair) => (policy[pair] / logged.probabilities[pair], q[pair]),
+        Some(pair) => (policy[pair] / propensity(&step).unwrap_or(logged.probabilities[pair]), q[pair]),
         None => (0.0, 0.0),
     }
 }

@@ -1,5 +1,6 @@
-//! Results as files: `policy.csv` for machines, a summary as JSON, and a folder that is written completely or not at all.
+//! Results as files: `policy.csv`, `probabilities.csv` and `policy.json` for machines, a summary as JSON, and a folder that is written completely or not at all.
 
+use crate::decider::policy_json;
 use crate::error::{Error, Result};
 use crate::evaluation::{Against, Estimate};
 use crate::learned::Learned;
@@ -10,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The files of a result.
-pub const FILES: [&str; 2] = ["policy.csv", "report.html"];
+pub const FILES: [&str; 4] = ["policy.csv", "probabilities.csv", "policy.json", "report.html"];
 
 /// `policy.csv`: one row per state that was ever left, in the order of the states' names.
 ///
@@ -31,6 +32,22 @@ pub fn policy_csv(counts: &Counts, learned: &Learned) -> Vec<u8> {
         let supported = if row.supported { "true" } else { "false" };
         let state = &counts.states[row.state as usize];
         write([state, action(row.proposed), &value, &count, action(row.logged), supported, &probability]);
+    }
+    writer.into_inner().unwrap_or_default()
+}
+
+/// `probabilities.csv`: one row per state and action that the policy may take there, with its probability.
+pub fn probabilities_csv(counts: &Counts, learned: &Learned) -> Vec<u8> {
+    let (model, policy) = (&learned.fit.model, &learned.fit.supported.probabilities);
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Writing into memory does not fail.
+    let mut write = |record: [&str; 4]| drop(writer.write_record(record));
+    write(["state", "action", "probability", "count"]);
+    for state in 0..model.n_states() {
+        for pair in model.pairs_of(state).filter(|&pair| policy[pair] > 0.0) {
+            let action = &counts.actions[model.actions[pair] as usize];
+            write([&counts.states[state], action, &policy[pair].to_string(), &model.n[pair].to_string()]);
+        }
     }
     writer.into_inner().unwrap_or_default()
 }
@@ -130,7 +147,12 @@ pub fn write_folder(
     how: &[(String, String)],
 ) -> Result<Vec<PathBuf>> {
     check_folder(folder, overwrite)?;
-    let contents = [policy_csv(counts, learned), report::html(counts, learned, how).into_bytes()];
+    let contents = [
+        policy_csv(counts, learned),
+        probabilities_csv(counts, learned),
+        format!("{:#}\n", policy_json(counts, learned)).into_bytes(),
+        report::html(counts, learned, how).into_bytes(),
+    ];
     let failed = |path: &Path, error: std::io::Error| Error::Io {
         path: path.to_owned(),
         kind: error.kind(),

@@ -43,7 +43,7 @@ pub struct Refused {
     pub promise: f64,
 }
 
-pub(crate) fn rows(counts: &Counts, fit: &Fit, settings: &LearnSettings) -> Vec<StateComparison> {
+pub(crate) fn rows(counts: &Counts, fit: &Fit) -> Vec<StateComparison> {
     let model = &fit.model;
     let row = |state: usize| {
         let pairs = model.pairs_of(state);
@@ -57,7 +57,7 @@ pub(crate) fn rows(counts: &Counts, fit: &Fit, settings: &LearnSettings) -> Vec<
             visits: model.visits(state),
             logged,
             proposed: chosen.unwrap_or(logged),
-            supported: pairs.clone().any(|pair| is_supported(model, settings, pair)),
+            supported: chosen.is_some(),
             value: fit.supported.evaluated.values[state],
             gain: pairs.map(advantage).sum(),
         })

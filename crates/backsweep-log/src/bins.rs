@@ -78,6 +78,29 @@ impl BinnedColumn {
         Ok(Self { name: name.to_owned(), bins })
     }
 
+    /// The name that a value has in this column: the value itself, or its bin; an empty one is called `missing`.
+    ///
+    /// # Errors
+    /// If the value is empty and `missing` is `None`, or is not a number and the column is cut into bins.
+    pub fn name_of(&self, value: &str, missing: Option<&str>) -> Result<String> {
+        let wrong = |expected: &'static str| {
+            Error::column("", &self.name, format!("is {}; expected {expected}", shown(value.as_bytes())))
+        };
+        match &self.bins {
+            _ if value.is_empty() => missing.map(str::to_owned).ok_or_else(|| wrong("a value")),
+            Bins::Edges(edges) => {
+                let number: Option<f64> = value.trim_ascii().parse().ok().filter(|x: &f64| x.is_finite());
+                let number = number.ok_or_else(|| wrong("a number, since the column is cut into bins"))?;
+                let is_passed = |edge: &&Edge| {
+                    let at = edge.at.to_f64();
+                    if edge.above { number > at } else { number >= at }
+                };
+                Ok(labels(edges).swap_remove(edges.iter().filter(is_passed).count()))
+            }
+            _ => Ok(value.to_owned()),
+        }
+    }
+
     /// Whether the edges still have to be found from the log.
     pub fn is_open(&self) -> bool {
         matches!(self.bins, Bins::Quantiles(_) | Bins::ZeroQuantiles(_))

@@ -79,6 +79,8 @@ pub struct CaseStep {
     pub action: u32,
     /// The reward, in units of 10^-[`decimals`](Counts::decimals).
     pub reward: i64,
+    /// The probability with which the action was taken, in billionths; 0 if the log does not say.
+    pub propensity: u32,
 }
 
 /// How a case ended.

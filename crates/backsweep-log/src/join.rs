@@ -4,7 +4,8 @@ use crate::counts::builder::{CountLine, CountsBuilder};
 use crate::counts::{Case, CaseEnd, CaseStep, Counts};
 use crate::decimal::power;
 use crate::error::{Error, Result, RowProblem};
-use crate::fold::{CaseKey, FOLDS, case_key, fold};
+use crate::fold::{CaseKey, FOLDS, case_key};
+use crate::log::CaseOrder;
 use crate::moment::Moment;
 use crate::names::{END, NameTable};
 use crate::rows::Encoder;
@@ -24,8 +25,8 @@ struct KeptCase {
     case: Case,
 }
 
-/// Counts, the kept cases, and the places of these in the order in which they began.
-type Finished = (Counts, Vec<Case>, Option<Vec<u32>>);
+/// Counts, the kept cases, and when these began.
+type Finished = (Counts, Vec<Case>, Option<CaseOrder>);
 
 /// The counts of all threads and passes.
 #[derive(Default)]
@@ -69,6 +70,9 @@ struct JoinRule<'a> {
 const SAME_ORDER: &str =
     "two rows of this case have the same order; expected each order once per case (remove duplicates)";
 const AFTER_END: &str = "the case continues after this row, which says that it ended or was cut";
+
+const TWO_GROUPS: &str =
+    "the case has two values in the column by which cases are held out; expected one for all its rows";
 
 /// Fragments of a case overlap: the log must be read again, with every row as a fragment of its own.
 struct Overlap;
@@ -170,13 +174,14 @@ impl MergedCounts {
         }
         let Some(last) = case.last() else { return Ok(()) };
         self.n_interleaved += u64::from(case.windows(2).any(|pair| !pair[1].follows(&pair[0])));
-        let (fold, first_state, began) = (fold(&last.case), case[0].first_state, case[0].first);
+        let (fold, first_state, began) = (usize::from(last.fold), case[0].first_state, case[0].first);
         let keep = rule.mode.keep >> fold & 1 == 1;
         let mut steps = Vec::new();
         let mut step = |folds: &mut Vec<FoldCounts>, row: &EncodedRow, next: u32, reward: i64| {
             folds[fold].add(row.state, row.action, next, 1, reward);
             if keep {
-                steps.push(CaseStep { state: row.state, action: row.action, reward });
+                let EncodedRow { state, action, propensity, .. } = *row;
+                steps.push(CaseStep { state, action, reward, propensity });
             }
         };
         for pair in case.windows(2) {
@@ -227,6 +232,8 @@ impl MergedCounts {
                 problems.push((after, RowProblem::whole(SAME_ORDER)));
             } else if before.last.stop != Stop::None {
                 problems.push((before, RowProblem::whole(AFTER_END)));
+            } else if before.fold != after.fold {
+                problems.push((after, RowProblem::whole(TWO_GROUPS)));
             }
         }
         if let (Some(last), Some((column, values)), false) = (case.last(), &rule.outcomes, has_bad)
@@ -287,22 +294,21 @@ impl MergedCounts {
         Ok(Some((counts, cases.collect(), order)))
     }
 
-    /// See [`Log::case_order`](crate::Log::case_order).
-    fn case_order(&self) -> Option<Vec<u32>> {
-        let ranks = |began: &dyn Fn(&KeptCase) -> i128| {
-            let each: Vec<i128> = self.cases.iter().map(began).collect();
-            let mut distinct = each.clone();
-            distinct.sort_unstable();
-            distinct.dedup();
-            let rank = |moment| distinct.partition_point(|&known| known < moment) as u32;
-            (distinct.len(), each.into_iter().map(rank).collect::<Vec<u32>>())
-        };
-        let (n_moments, by_moment) = ranks(&|kept| kept.began.0);
+    fn case_order(&self) -> Option<CaseOrder> {
         let [_, naive, zoned] = self.orders;
-        if naive + zoned > 0 || 2 * n_moments > self.cases.len() {
+        let ranked = |began: &dyn Fn(&KeptCase) -> i128| {
+            let each: Vec<i128> = self.cases.iter().map(began).collect();
+            let mut moments = each.clone();
+            moments.sort_unstable();
+            moments.dedup();
+            let rank = |moment| moments.partition_point(|&known| known < moment) as u32;
+            CaseOrder { places: each.into_iter().map(rank).collect(), moments, is_dated: naive + zoned > 0 }
+        };
+        let by_moment = ranked(&|kept| kept.began.0);
+        if by_moment.is_dated || 2 * by_moment.moments.len() > self.cases.len() {
             return Some(by_moment);
         }
-        (self.n_interleaved == 0).then(|| ranks(&|kept| kept.began.1.into()).1)
+        (self.n_interleaved == 0).then(|| ranked(&|kept| kept.began.1.into()))
     }
 }
 

@@ -1,10 +1,13 @@
 //! Reads a log into counts: the entry point of this crate.
 
-use crate::counts::{Case, CaseStep, Counts};
+use crate::counts::builder::{CountLine, CountsBuilder};
+use crate::counts::{Case, CaseEnd, CaseStep, Counts};
 use crate::decimal::Decimal;
 use crate::error::{BadRow, Error, Result};
 use crate::fold::Folds;
 use crate::join::MergedCounts;
+use crate::moment::{self, Moment, OrderKind};
+use crate::names::{END, NameTable};
 use crate::quantiles::with_edges;
 use crate::read::blocks::BlockReader;
 use crate::read::input::Input;
@@ -24,14 +27,48 @@ pub struct Log {
     pub cases: Vec<Case>,
     /// Rewards of steps of cases are in units of 10^-`case_decimals`.
     pub case_decimals: u8,
-    /// The place of each of these cases in the order in which they began; cases that began together have the same. By the order
-    /// column if it has dates, or numbers in which cases begin differently; otherwise by the place in the log, where the rows of
-    /// each case are together.
-    pub case_order: Option<Vec<u32>>,
+    /// When each of these cases began, if that is known.
+    pub case_order: Option<CaseOrder>,
     /// How the log was read. Quantiles have become edges.
     pub spec: Spec,
     /// Notes on the log.
     pub report: ReadReport,
+}
+
+/// The order in which cases began: by the order column if it has dates, or numbers in which most cases begin differently;
+/// otherwise by the place in the log, where the rows of each case are together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CaseOrder {
+    /// The place of each case; cases that began together have the same.
+    pub places: Vec<u32>,
+    /// The moment of each place, in units of 10⁻¹⁸ s since 1970 if `is_dated`.
+    pub(crate) moments: Vec<Moment>,
+    /// Whether moments are dates.
+    pub is_dated: bool,
+}
+
+/// Which cases are held out, by when they began.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum HoldOutTime {
+    /// This share of the cases, the last to begin; above 0 and below 1.
+    Last(f64),
+    /// Those that began at this moment or later.
+    After(Moment),
+}
+
+impl HoldOutTime {
+    /// The fold of the cases that are held out.
+    pub const FOLD: u8 = 15;
+
+    /// Reads `last 20%` or a date such as `2024-05-01`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let Some(share) = text.strip_prefix("last ") else {
+            let (moment, kind) = moment::parse(text.as_bytes())?;
+            return (kind != OrderKind::Number).then_some(Self::After(moment));
+        };
+        let percent: f64 = share.trim_end_matches('%').trim().parse().ok()?;
+        (percent > 0.0 && percent < 100.0).then_some(Self::Last(percent / 100.0))
+    }
 }
 
 /// Notes on a log that was read.
@@ -60,6 +97,45 @@ pub struct ReadReport {
 }
 
 impl Log {
+    /// Puts the cases that began last into [`HoldOutTime::FOLD`] and all others into the folds below 13. All cases must be kept.
+    ///
+    /// # Errors
+    /// If it is unknown when cases began, or no case is left on one of the sides.
+    pub fn hold_out_by_time(&mut self, time: HoldOutTime) -> Result<()> {
+        let refused =
+            |problem: &str| Err(Error::Spec(format!("cases cannot be held out by time: {problem}").into()));
+        let Some(order) = &self.case_order else {
+            return refused("when they began is unknown; name the column that orders their rows, with dates");
+        };
+        let held_out: Vec<bool> = match time {
+            HoldOutTime::After(_) if !order.is_dated => return refused("the order has no dates"),
+            HoldOutTime::After(moment) => {
+                order.places.iter().map(|&place| order.moments[place as usize] >= moment).collect()
+            }
+            HoldOutTime::Last(share) => {
+                let mut places = order.places.clone();
+                places.sort_unstable();
+                let first = ((1.0 - share) * places.len() as f64) as usize;
+                order
+                    .places
+                    .iter()
+                    .map(|place| places.get(first).is_some_and(|first| place >= first))
+                    .collect()
+            }
+        };
+        if !held_out.contains(&true) || !held_out.contains(&false) {
+            return refused("all of them would be on one side");
+        }
+        for (case, held_out) in self.cases.iter_mut().zip(held_out) {
+            case.fold = if held_out { HoldOutTime::FOLD } else { (u16::from(case.fold) * 13 / 16) as u8 };
+        }
+        let mut how = std::mem::take(&mut self.counts.how);
+        how.insert("fold".to_owned(), "by time".to_owned());
+        self.counts = recount(&self.counts, &self.cases, self.case_decimals)?;
+        self.counts.how = how;
+        Ok(())
+    }
+
     /// The reward of a step of one of the kept cases.
     pub fn step_reward(&self, step: &CaseStep) -> f64 {
         Decimal { mantissa: step.reward, decimals: self.case_decimals }.to_f64()
@@ -83,6 +159,30 @@ impl ReadReport {
 
 /// At most this many fragments are held at once, about 100 bytes each; beyond it the log is read in passes.
 const MAX_FRAGMENTS: usize = 1 << 23;
+
+/// The counts of some cases, with the names of others.
+fn recount(known: &Counts, cases: &[Case], decimals: u8) -> Result<Counts> {
+    let mut builder = CountsBuilder::new(NameTable::default(), NameTable::default(), decimals, 0);
+    builder.states.ids(known.states.iter().map(String::as_bytes));
+    builder.actions.ids(known.actions.iter().map(String::as_bytes));
+    for case in cases {
+        let fold = case.fold;
+        let start = case.steps.first().map(|step| step.state).or(match case.end {
+            CaseEnd::Truncated(state) => Some(state),
+            CaseEnd::Terminated => None,
+        });
+        builder.lines(start.map(|state| CountLine { state, action: END, next: END, fold, n: 1, sum: 0 }));
+        builder.lines(case.steps.iter().enumerate().map(|(t, step)| {
+            let next = match (case.steps.get(t + 1), case.end) {
+                (Some(next), _) => next.state,
+                (None, CaseEnd::Truncated(state)) => state,
+                (None, CaseEnd::Terminated) => END,
+            };
+            CountLine { state: step.state, action: step.action, next, fold, n: 1, sum: step.reward.into() }
+        }));
+    }
+    Ok(builder.finish()?.0)
+}
 
 /// For [`read_all_if_small`].
 const MAX_KEPT_ROWS: u64 = 1 << 19;

@@ -31,6 +31,11 @@ pub struct Spec {
     pub reward_unit: Option<Decimal>,
     /// Round rewards to the nearest multiple of the unit instead of refusing them.
     pub round_rewards: bool,
+    /// The column with the probability with which the logged action was taken, above 0 and at most 1.
+    pub propensity: Option<String>,
+    /// The column by which cases are put into folds, such as a hospital: cases with the same value are held out together. Without
+    /// it, each case by itself.
+    pub fold_by: Option<String>,
     /// The name for an empty value of a state or an action; without it, such a row is bad.
     pub missing: Option<String>,
     /// Bad rows, with their cases, are skipped up to this share of all rows; 0 to 1.
@@ -272,6 +277,23 @@ impl Spec {
         Ok(())
     }
 
+    /// The name of the state that a row is in, with `value` giving the text of a column.
+    ///
+    /// # Errors
+    /// If a value is missing or cannot be binned, or one of several has a `|`.
+    pub fn state_of(&self, value: impl Fn(&str) -> Option<String>) -> Result<String> {
+        let part = |column: &BinnedColumn| {
+            let value = value(&column.name).unwrap_or_default();
+            let name = column.name_of(&value, self.missing.as_deref())?;
+            if self.state.len() > 1 && name.contains('|') {
+                let problem = "has a value with '|', which joins the columns of a state";
+                return Err(Error::column("", &column.name, problem));
+            }
+            Ok(name)
+        };
+        Ok(self.state.iter().map(part).collect::<Result<Vec<_>>>()?.join("|"))
+    }
+
     /// How the log is read, for people and for the metadata of counts. Quantiles must have become edges.
     pub fn describe(&self) -> BTreeMap<String, String> {
         let list = |columns: &[BinnedColumn]| {
@@ -297,6 +319,7 @@ impl Spec {
             }),
         );
         put("truncated", self.truncated.clone());
+        put("fold", self.fold_by.clone());
         put("missing", self.missing.clone());
         put(
             "final",

@@ -2,10 +2,14 @@
 
 use crate::errors;
 use crate::frames::PyFrame;
-use backsweep_learn::{Cases, LearnSettings, Learned, agent, hold_out, learn, output, report};
+use backsweep::Random;
+use backsweep_learn::{
+    Cases, Decider, LearnSettings, Learned, agent, decider, hold_out, learn, output, report,
+};
 use backsweep_log::decimal::Decimal;
 use backsweep_log::{
-    BinnedColumn, Counts, DataFrame, EndRule, FinalRewards, Input, ReadObserver, Spec, SpecField, Wording,
+    BinnedColumn, Counts, DataFrame, EndRule, FinalRewards, Folds, HoldOutTime, Input, ReadObserver, Spec,
+    SpecField, Wording,
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -121,18 +125,31 @@ pub fn learn_log(
         None => (Input::expand(&paths).map_err(log_error)?, None),
     };
     let mut spec = spec(columns_of, options)?;
-    let settings = read_settings(settings)?;
+    let by_time = item::<String>(options, "hold_out_time")?.map(|text| {
+        let expected = "expected 'last 20%' or a date such as '2024-05-01'";
+        HoldOutTime::parse(&text).ok_or_else(|| errors::value(format!("hold_out is '{text}'; {expected}")))
+    });
+    let by_time = by_time.transpose()?;
+    let mut settings = read_settings(settings)?;
+    if by_time.is_some() {
+        settings.hold_out = 1 << HoldOutTime::FOLD;
+    }
     let signals = Signals { stopped: AtomicBool::new(false), raised: Mutex::new(None) };
     let raised = || frame.as_ref().and_then(|frame| frame.raised());
     py.detach(|| {
         let first =
             inputs.first().ok_or_else(|| errors::value("no log was given; expected at least one file"))?;
         let guesses = spec.fill_in(&backsweep_log::columns(first).map_err(log_error)?).map_err(log_error)?;
-        let log = backsweep_log::read_all_if_small(&spec, &inputs, settings.hold_out, &signals)
+        let read = if by_time.is_some() { backsweep_log::read } else { backsweep_log::read_all_if_small };
+        let keep = if by_time.is_some() { Folds::MAX } else { settings.hold_out };
+        let mut log = read(&spec, &inputs, keep, &signals)
             .map_err(|error| raised().unwrap_or_else(|| signals.or(error.message(arguments))))?;
+        if let Some(time) = by_time {
+            log.hold_out_by_time(time).map_err(log_error)?;
+        }
         let warnings = texts(&log.report.warnings);
         let how = log.report.describe(&inputs, warnings.clone());
-        let order = log.case_order.as_deref().unwrap_or_default();
+        let order = log.case_order.as_ref().map_or(&[][..], |order| &order.places);
         let cases = Cases { cases: &log.cases, decimals: log.case_decimals, order };
         let learned = learn(&log.counts, cases, &settings, &|| signals.check())
             .map_err(|error| signals.or(error.to_string()))?;
@@ -176,6 +193,8 @@ fn spec(of: &Bound<'_, PyDict>, options: &Bound<'_, PyDict>) -> PyResult<Spec> {
         reward: item(of, "reward")?,
         end,
         truncated: item(of, "truncated")?,
+        propensity: item(of, "propensity")?,
+        fold_by: item(of, "hold_out_by")?,
         final_rewards,
         missing: item(options, "missing")?,
         skip_bad: item(options, "skip_bad")?.unwrap_or(0.0),
@@ -265,6 +284,13 @@ impl LearnedLog {
         columns
             .set_item("reward_sum", floats(py, rows.iter().map(|row| self.counts.reward(row.reward_sum))))?;
         Ok(columns)
+    }
+
+    /// The answer of the policy to a row of JSON, as JSON.
+    fn decide(&self, row: &str, seed: u64) -> PyResult<String> {
+        let decider = Decider::parse(&decider::policy_json(&self.counts, &self.learned).to_string());
+        let answer = decider.and_then(|decider| decider.answer(row, &mut Random::from_seed(seed)));
+        answer.map(|answer| answer.to_string()).map_err(learn_error)
     }
 
     /// The summary as JSON.

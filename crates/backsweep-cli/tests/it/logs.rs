@@ -230,7 +230,7 @@ fn a_policy_is_learned_from_logs_and_from_counts() {
     assert!(done.status.success(), "{}", text(&done.stderr));
     assert!(text(&done.stdout).contains("\nnot tested on whole cases.\n"), "{}", text(&done.stdout));
     assert!(
-        text(&done.stdout).ends_with("wrote counted/policy.csv\nwrote counted/report.html"),
+        text(&done.stdout).ends_with("wrote counted/policy.csv\nwrote counted/probabilities.csv\nwrote counted/policy.json\nwrote counted/report.html"),
         "{}",
         text(&done.stdout)
     );
@@ -251,6 +251,46 @@ fn a_policy_is_learned_from_logs_and_from_counts() {
     // Other commands can read the agent.
     let done = backsweep(&folder, &["solve", "ward.backsweep", "--discount", "0.9"]);
     assert!(done.status.success(), "{}", text(&done.stderr));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// What a policy decided is the log from which the next one is learned.
+#[test]
+fn a_policy_decides_for_rows_and_logs_its_answers() {
+    let folder = folder("decide");
+    std::fs::write(folder.join("log.csv"), ward_log(2_000)).unwrap();
+    let done = backsweep(&folder, &[&["learn", "log.csv", "--out", "out"], &LEARN[..]].concat());
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let done = backsweep(&folder, &["decide", "out", "--state", "state=ward"]);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert_eq!(text(&done.stdout), r#"{"action":"treat","propensity":1.0,"state":"ward"}"#);
+    let done = backsweep(&folder, &["decide", "out/policy.json", "--state", "street"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(text(&done.stderr).contains("does not decide in state 'street'"), "{}", text(&done.stderr));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_backsweep"))
+        .current_dir(&folder)
+        .args(["decide", "out", "--log", "answers.jsonl", "--seed", "1"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let rows: String = (0..40)
+        .map(|i| format!("{{\"case\":{i},\"t\":0,\"state\":\"ward\",\"outcome\":\"survived\"}}\n"))
+        .collect();
+    child.stdin.take().unwrap().write_all(rows.as_bytes()).unwrap();
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success());
+    assert_eq!(read(folder.join("answers.jsonl")), String::from_utf8(done.stdout).unwrap());
+    let again = ["learn", "answers.jsonl", "--propensity", "propensity", "--min-count", "5"];
+    let done = backsweep(&folder, &[&again, &LEARN[..]].concat());
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    // Held out by time and by group.
+    for by in [&["--hold-out", "last 20%"][..], &["--hold-out-by", "case"]] {
+        let done = backsweep(&folder, &[&["learn", "log.csv"], &LEARN[..4], by].concat());
+        assert!(done.status.success(), "{}", text(&done.stderr));
+    }
+    let done = backsweep(&folder, &["learn", "log.csv", "--hold-out-after", "2024-01-01"]);
+    assert!(text(&done.stderr).contains("the order has no dates"), "{}", text(&done.stderr));
     std::fs::remove_dir_all(folder).unwrap();
 }
 

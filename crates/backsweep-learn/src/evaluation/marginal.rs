@@ -14,7 +14,7 @@ use super::drift::{Drift, drift};
 use super::{Against, Estimate};
 use crate::bootstrap::mean_interval;
 use crate::learned::Fit;
-use crate::off_policy::Selected;
+use crate::off_policy::{Selected, propensity};
 use backsweep_log::{Case, CaseEnd};
 use std::collections::BTreeMap;
 
@@ -160,7 +160,9 @@ impl Weights {
             (weight, q) = match fit.model.pair(step.state, step.action) {
                 Some(pair) => {
                     follow(pair, target - fit.q[pair]);
-                    (self.of_pairs[pair], fit.q[pair])
+                    // Known probabilities take the place of the shares in the training cases.
+                    let known = propensity(step).map_or(1.0, |p| fit.logged.probabilities[pair] / p);
+                    (self.of_pairs[pair] * known, fit.q[pair])
                 }
                 None if fit.model.pairs_of(state).is_empty() => (weight, values[state]),
                 None => (0.0, 0.0),

@@ -367,3 +367,24 @@ fn a_mean_of_rare_rewards_has_more_room_above() {
     let value = learned(&count(1, 1, &cases), &cases, &settings(1.0)).evaluation.marginal.unwrap().policy;
     assert!(value.high - value.value > 1.3 * (value.value - value.low), "{value:?}");
 }
+
+/// Everyone was given the treatment by a coin whose weight is known and differs from the shares in the training cases.
+#[test]
+fn known_probabilities_replace_the_logged_shares() {
+    let mut cases: Vec<Case> = (0..12).map(|_| case(0, &[(0, 0, 200)], CaseEnd::Terminated)).collect();
+    cases.extend((0..4).map(|_| case(1, &[(0, 1, 1000)], CaseEnd::Terminated)));
+    cases.push(case(15, &[(0, 1, 900)], CaseEnd::Terminated));
+    cases.push(case(14, &[(0, 0, 300)], CaseEnd::Terminated));
+    for case in &mut cases {
+        case.steps[0].propensity = 500_000_000;
+    }
+    let found = learned(
+        &count(1, 2, &cases),
+        &cases,
+        &LearnSettings { min_count: 4, discount: 1.0, ..LearnSettings::default() },
+    );
+    // ρ = 2, not 4: V = Q = 1, so (1 + 2 (.9 − 1) + 1) / 2.
+    for found in [found.evaluation.marginal, found.evaluation.doubly_robust] {
+        assert!((found.unwrap().policy.value - 0.9).abs() < 1e-6, "{found:?}");
+    }
+}

@@ -1,6 +1,7 @@
 //! The tests of this crate from outside, in one binary.
 
 mod common;
+mod decisions;
 mod estimates;
 mod intervals;
 mod sepsis;

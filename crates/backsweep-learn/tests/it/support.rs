@@ -95,21 +95,41 @@ fn a_state_never_left_is_worth_what_the_log_gets_on_average() {
 }
 
 #[test]
-fn a_policy_that_only_loops_is_refused_without_discount() {
-    // Waiting costs nothing and never ends; going costs 1 and ends.
+fn without_discount_the_best_policy_that_ends_is_found() {
+    // Waiting costs nothing and never ends; going costs 1 and ends, and so does running, which costs 2.
     let mut cases = repeat(30, &[(0, 0, 0), (0, 1, -1000)], CaseEnd::Terminated);
     cases.extend(repeat(30, &[(0, 1, -1000)], CaseEnd::Terminated));
-    let counts = count(1, 2, &cases);
-    let error = learn(&counts, Cases::default(), &all(1.0, 20), GO_ON).err().unwrap();
+    cases.extend(repeat(30, &[(0, 2, -2000)], CaseEnd::Terminated));
+    let counts = count(1, 3, &cases);
+    let found = learned(&counts, &[], &all(1.0, 20));
+    assert_eq!(found.fit.supported.probabilities, [0.0, 1.0, 0.0]);
+    assert!((found.fit.supported.evaluated.values[0] + 1.0).abs() < 1e-6);
+    // Waiting for ever would be better by 1, and the bound says so.
+    assert!((found.fit.supported.bound - 1.0).abs() < 1e-5, "{}", found.fit.supported.bound);
+    // With a discount waiting is defined, if not sensible; it may also be too rare to be considered.
+    assert_eq!(learned(&counts, &[], &all(0.9, 20)).fit.supported.probabilities, [1.0, 0.0, 0.0]);
+    assert_eq!(learned(&counts, &[], &all(1.0, 31)).fit.supported.probabilities, [0.0, 1.0, 0.0]);
+    // Waiting that pays without bound has no best policy.
+    let paid = repeat(30, &[(0, 0, 1000), (0, 1, 0)], CaseEnd::Terminated);
+    let error = learn(&count(1, 2, &paid), Cases::default(), &all(1.0, 20), GO_ON).err().unwrap();
     assert_eq!(error, Error::Endless { state: "s000".into() });
-    assert!(error.to_string().contains("state 's000'"), "{error}");
     assert!(error.to_string().contains("give a discount below 1"), "{error}");
-    // With a discount it is defined, if not sensible; also if waiting is too rare to be considered.
-    assert_eq!(learned(&counts, &[], &all(0.9, 20)).fit.supported.probabilities, [1.0, 0.0]);
-    assert_eq!(learned(&counts, &[], &all(1.0, 31)).fit.supported.probabilities, [0.0, 1.0]);
     // A log in which no case ever ends has no total either.
     let cut = count(1, 1, &repeat(30, &[(0, 0, 1000)], CaseEnd::Truncated(0)));
     assert!(learn(&cut, Cases::default(), &all(1.0, 20), GO_ON).is_err());
+}
+
+#[test]
+fn where_no_supported_action_ends_the_logged_decisions_are_kept() {
+    // In state 1 the common action only leads back to state 1; cases end by a rare one.
+    let mut cases = repeat(60, &[(0, 0, 500), (1, 0, 0), (1, 0, 0), (1, 0, 0)], CaseEnd::Truncated(1));
+    cases.extend(repeat(10, &[(0, 0, 500), (1, 0, 0), (1, 1, 1000)], CaseEnd::Terminated));
+    let found = learned(&count(2, 2, &cases), &[], &all(1.0, 20));
+    assert_eq!(found.fit.supported.chosen, [Some(0), None]);
+    let state = found.states.iter().find(|row| row.state == 1).unwrap();
+    assert!(!state.supported && state.gain.abs() < 1e-9);
+    // It ends with a reward of 1, sooner or later.
+    assert!((found.fit.supported.evaluated.values[0] - 1.5).abs() < 1e-5);
 }
 
 #[test]

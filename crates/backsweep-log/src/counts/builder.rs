@@ -45,6 +45,11 @@ impl CountsBuilder {
         self.lines.push(line);
     }
 
+    /// Adds lines, with ids of this builder's names.
+    pub fn lines(&mut self, lines: impl IntoIterator<Item = CountLine>) {
+        self.lines.extend(lines);
+    }
+
     /// Makes room for rewards with this many decimals; returns the factor by which to multiply sums with fewer.
     pub fn in_decimals(&mut self, decimals: u8) -> i128 {
         if decimals > self.decimals {

@@ -37,6 +37,8 @@ pub(crate) struct EncodedRow {
     pub next: u32,
     /// Which of the outcomes the row has, from 1; 0 for none.
     pub outcome: u16,
+    /// The probability of the action in billionths; 0 if it is not given.
+    pub propensity: u32,
     pub stop: Stop,
 }
 
@@ -56,6 +58,7 @@ pub(crate) enum Before {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fragment {
     pub case: CaseKey,
+    pub fold: u8,
     pub first: Moment,
     pub first_state: u32,
     pub block: u32,
@@ -252,8 +255,8 @@ impl Counter {
         Self { mode, decimals, folds, ..Self::default() }
     }
 
-    /// The rows that follow are of this case.
-    pub fn case(&mut self, name: &[u8]) {
+    /// The rows that follow are of this case, whose fold is that of `group`.
+    pub fn case(&mut self, name: &[u8], group: &[u8]) {
         self.close();
         let Mode { single_rows, keep, passes, pass, .. } = self.mode;
         self.case = case_key(name);
@@ -262,7 +265,7 @@ impl Counter {
         if pass == 0 && plain(name).is_some() {
             self.respelled.insert(name.to_vec());
         }
-        self.fold = fold(&self.case);
+        self.fold = fold(&if group == name { self.case } else { case_key(group) });
         self.alone = single_rows || keep >> self.fold & 1 == 1;
         self.is_other = passes > 1 && u32::from(self.case[1]) % passes != pass;
     }
@@ -295,10 +298,19 @@ impl Counter {
             return;
         }
         self.close();
-        let (case, first, first_state) = (self.case, row.order, row.state);
+        let (case, fold, first, first_state) = (self.case, self.fold as u8, row.order, row.state);
         let before = std::mem::replace(&mut self.before, Before::Same);
-        let fragment =
-            Fragment { case, first, first_state, block, line, before, last: row, ..Fragment::default() };
+        let fragment = Fragment {
+            case,
+            fold,
+            first,
+            first_state,
+            block,
+            line,
+            before,
+            last: row,
+            ..Fragment::default()
+        };
         if self.alone { self.fragments.push(fragment) } else { self.open = Some(fragment) }
     }
 

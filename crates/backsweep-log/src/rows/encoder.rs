@@ -98,7 +98,14 @@ impl<'a> Encoder<'a> {
             }
             None => 0,
         };
-        Ok(EncodedRow { order, reward, state, action, next, outcome, stop })
+        let propensity = match layout.propensity {
+            Some(slot) => match cells.number(slot).filter(|p| *p > 0.0 && *p <= 1.0) {
+                Some(p) => ((p * 1e9).round() as u32).max(1),
+                None => return Err(layout.wrong(cells, slot, "a probability above 0 and at most 1")),
+            },
+            None => 0,
+        };
+        Ok(EncodedRow { order, reward, state, action, next, outcome, propensity, stop })
     }
 }
 
@@ -118,7 +125,8 @@ impl RowSink for Encoder<'_> {
                 self.case.clear();
                 self.case.extend_from_slice(name);
                 self.has_case = true;
-                self.counter.case(&self.case);
+                let group = self.layout.fold_by.map_or(&self.case[..], |slot| cells.text(slot));
+                self.counter.case(&self.case, group);
             }
             if self.counter.is_other() {
                 return;

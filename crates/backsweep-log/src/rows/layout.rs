@@ -26,6 +26,8 @@ pub(crate) struct ColumnLayout {
     pub(super) ended: Option<(usize, Option<String>)>,
     pub(super) truncated: Option<usize>,
     pub(super) outcome: Option<(usize, Vec<String>)>,
+    pub(super) propensity: Option<usize>,
+    pub(super) fold_by: Option<usize>,
     missing: Option<String>,
 }
 
@@ -75,6 +77,8 @@ impl ColumnLayout {
                 let values = outcome.rewards.iter().map(|(value, _)| value.clone());
                 (slot(&outcome.column), values.collect())
             }),
+            propensity: spec.propensity.as_ref().map(&mut slot),
+            fold_by: spec.fold_by.as_ref().map(&mut slot),
             case,
             order,
             reward_unit: spec.reward_unit,

@@ -137,7 +137,7 @@ fn cases_are_in_the_order_in_which_they_began_where_that_is_known() {
         // The states name the cases.
         let names = log.cases.iter().map(|case| log.counts.states[case.steps[0].state as usize].clone());
         log.case_order.map(|order| {
-            let mut all: Vec<(u32, String)> = order.into_iter().zip(names).collect();
+            let mut all: Vec<(u32, String)> = order.places.into_iter().zip(names).collect();
             all.sort();
             all.into_iter().map(|(_, name)| name).collect::<Vec<_>>().concat()
         })
@@ -152,4 +152,79 @@ fn cases_are_in_the_order_in_which_they_began_where_that_is_known() {
     assert_eq!(order(steps, Some("t")).unwrap(), "xam");
     let mixed = "case,t,state,action\n1,0,x,go\n2,0,a,go\n3,0,m,go\n2,1,y,go\n";
     assert_eq!(order(mixed, Some("t")), None);
+}
+
+#[test]
+fn cases_are_held_out_by_when_they_began() {
+    use backsweep_log::HoldOutTime;
+    let text: String = (0..50)
+        .map(|i| format!("c{i},2024-01-{:02},x,go,1\nc{i},2024-02-{:02},y,go,0.5\n", 1 + i % 25, 1 + i % 25))
+        .collect();
+    let input = [bytes(&("case,t,state,action,reward\n".to_owned() + &text))];
+    let expected = read(&spec(), &input, u16::MAX, &()).unwrap();
+    let held_out = |time: &str| {
+        let mut log = expected.clone();
+        log.hold_out_by_time(HoldOutTime::parse(time).unwrap()).map(|()| {
+            let n = log.cases.iter().filter(|case| case.fold == HoldOutTime::FOLD).count();
+            assert!(log.cases.iter().all(|case| case.fold < 13 || case.fold == HoldOutTime::FOLD));
+            // Only folds have changed: without them, the counts are those of the log.
+            assert_eq!(log.counts.n_cases(), 50);
+            assert_eq!((log.counts.n_steps(), &log.counts.states), (100, &expected.counts.states));
+            assert_eq!(log.counts.folds(|fold| fold == HoldOutTime::FOLD).n_cases(), n as i64);
+            assert_eq!(log.counts.how["fold"], "by time");
+            n
+        })
+    };
+    assert_eq!(held_out("last 20%").unwrap(), 10);
+    assert_eq!(held_out("2024-01-21").unwrap(), 10);
+    let refused = held_out("2025-01-01").unwrap_err().to_string();
+    assert!(refused.contains("all of them would be on one side"), "{refused}");
+    for text in ["last", "last 0%", "last 100%", "20%", "7", "soon"] {
+        assert_eq!(HoldOutTime::parse(text), None, "{text}");
+    }
+    let numbers = "case,t,state,action,reward\na,1,x,go,1\nb,2,x,go,1\n";
+    let mut log = read(&spec(), &[bytes(numbers)], u16::MAX, &()).unwrap();
+    let refused = log.hold_out_by_time(HoldOutTime::parse("2024-01-01").unwrap()).unwrap_err().to_string();
+    assert!(refused.contains("the order has no dates"), "{refused}");
+    log.hold_out_by_time(HoldOutTime::Last(0.5)).unwrap();
+    assert_eq!(log.counts.folds(|fold| fold == HoldOutTime::FOLD).n_cases(), 1);
+}
+
+#[test]
+fn cases_of_one_group_share_a_fold() {
+    let rows: String =
+        (0..40).map(|i| format!("c{i},1,x,go,1,h{}\nc{i},2,y,go,1,h{}\n", i % 3, i % 3)).collect();
+    let by_group = Spec { fold_by: Some("hospital".into()), ..spec() };
+    let head = "case,t,state,action,reward,hospital\n".to_owned();
+    let log = read(&by_group, &[bytes(&(head.clone() + &rows))], u16::MAX, &()).unwrap();
+    let mut folds: Vec<u8> = log.cases.iter().map(|case| case.fold).collect();
+    folds.sort_unstable();
+    folds.dedup();
+    // The first digits of the md5 of h0, h1 and h2.
+    let mut expected: Vec<u8> = ["h0", "h1", "h2"]
+        .iter()
+        .map(|name| {
+            let text = format!("case,t,state,action,reward\n{name},1,x,go,1\n");
+            read(&spec(), &[bytes(&text)], 0, &()).unwrap().counts.starts[0].fold
+        })
+        .collect();
+    expected.sort_unstable();
+    assert_eq!(folds, expected);
+    assert_eq!(log.counts.how["fold"], "hospital");
+    let moved = head + "a,1,x,go,1,h0\nb,1,x,go,1,h1\na,2,y,go,1,h1\n";
+    let refused = read(&by_group, &[bytes(&moved)], 0, &()).unwrap_err().to_string();
+    assert!(refused.contains("two values in the column by which cases are held out"), "{refused}");
+}
+
+#[test]
+fn propensities_are_kept_with_the_steps() {
+    let given = Spec { propensity: Some("p".into()), ..spec() };
+    let text = "case,t,state,action,reward,p\na,1,x,go,1,0.25\na,2,y,go,1,1\n";
+    let log = read(&given, &[bytes(text)], u16::MAX, &()).unwrap();
+    let found: Vec<u32> = log.cases[0].steps.iter().map(|step| step.propensity).collect();
+    assert_eq!(found, [250_000_000, 1_000_000_000]);
+    for wrong in ["0", "1.5", "-1", "nan", "", "x"] {
+        let refused = read(&given, &[bytes(&text.replace("0.25", wrong))], 0, &()).unwrap_err().to_string();
+        assert!(refused.contains("expected a probability above 0 and at most 1"), "{wrong}: {refused}");
+    }
 }

@@ -10,7 +10,10 @@ pub const GO_ON: &(dyn Fn() -> bool + Sync) = &|| false;
 
 /// One case by numbers of states and actions; rewards in thousandths.
 pub fn case(fold: u8, steps: &[(u32, u32, i64)], end: CaseEnd) -> Case {
-    let steps = steps.iter().map(|&(state, action, reward)| CaseStep { state, action, reward }).collect();
+    let steps = steps
+        .iter()
+        .map(|&(state, action, reward)| CaseStep { state, action, reward, propensity: 0 })
+        .collect();
     Case { fold, steps, end }
 }
 

@@ -14,6 +14,7 @@ use backsweep_verify::{ResultFile, fingerprint};
 use changes::{Parser, TableEdit};
 use live::LiveAnswer;
 pub use options::SolveArguments;
+use report::{Proof, StateRow};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -36,30 +37,41 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
     let limits = Limits { tolerance: arguments.tolerance, stop: &stop, threads: arguments.threads() };
     let spinner = progress::spinner("solving; Ctrl-C ends it with the intervals reached so far");
     let keeps = edits.is_some() || arguments.watch.is_some();
-    let solved = if keeps {
+    let mut live = None;
+    let mut solution = None;
+    let done = if keeps {
         let every_reward = counts_steps.then_some(1.0);
-        LiveAnswer::new(&mdp, &question, every_reward, &limits).map(|live| (live.solution(), Some(live)))
+        LiveAnswer::new(&mdp, &question, every_reward, &limits).map(|answer| live = Some(answer))
     } else {
         let method = arguments.method.as_deref();
-        backsweep_solve::solve(&mdp, &question, method, &limits).map(|solution| (solution, None))
+        backsweep_solve::solve(&mdp, &question, method, &limits).map(|solved| solution = Some(solved))
     };
     let seconds = since().as_secs_f64();
     spinner.finish_and_clear();
-    let (solution, live) = solved.map_err(|error| Error::at(arguments.model.display(), error))?;
+    done.map_err(|error| Error::at(arguments.model.display(), error))?;
 
     let reason = match (interrupted.load(Ordering::Relaxed), in_time()) {
         (true, _) => "stopped by Ctrl-C",
         (_, false) => "the time limit was reached",
         _ => "rounding or the method does not allow narrower intervals (see --explain)",
     };
-    let answer =
-        FirstAnswer { arguments, question: &question, mdp: &mdp, solution: &solution, seconds, reason };
-    let Some(mut live) = live else {
-        answer.write(&solution, &[])?;
-        return if arguments.json { answer.json() } else { answer.print() };
-    };
+    let report = Report { arguments, question: &question, mdp: &mdp, seconds, reason };
+    if let Some(solution) = solution {
+        let of = |state| StateRow::of(&mdp, &solution, state);
+        report.write(of)?;
+        return if arguments.json { report.json(&solution, of) } else { report.print(&proof(&solution), of) };
+    }
+    let Some(mut live) = live else { return Ok(()) };
     if !arguments.json {
-        answer.print()?;
+        let answer = live.answer()?;
+        let proof = Proof {
+            lower: &answer.lower,
+            upper: &answer.upper,
+            converged: answer.converged,
+            iterations: answer.iterations,
+            explanation: &answer.explanation,
+        };
+        report.print(&proof, live.of(answer))?;
     }
     if let Some(edits) = edits {
         let mut refused = Vec::new();
@@ -68,22 +80,24 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
             return Err(Error::new(problem));
         }
         if let (Some(done), Some(path)) = (done, &arguments.changes) {
-            let (line, table) = (live.line(&done), live.before_and_after(&done));
+            let (line, table) = (live.line(&done)?, live.before_and_after(&done)?);
             output::result(format_args!("\n{}: {line}\n\n{}", path.display(), table.trim_end()));
         }
     }
-    answer.write(&live.solution(), &live.added_names())?;
+    report.write(live.of(live.answer()?))?;
     let Some(from) = &arguments.watch else { return Ok(()) };
     if arguments.json {
-        output::result(live.json(None));
+        output::result(live.json(None)?);
     }
     watch::watch(from, &mut live, &limits, &interrupted, &began, |live, done| {
         // Written first, so that a program that reads the line finds the tables.
-        answer.write(&live.solution(), &live.added_names())?;
+        let of = live.of(live.answer()?);
+        report.write(&of)?;
         if arguments.json {
-            output::result(live.json(Some(done)));
+            output::result(live.json(Some(done))?);
         } else {
-            output::result(format_args!("\n{}\n{}", live.line(done), live.now().trim_end()));
+            let now = report::states(&mdp, of);
+            output::result(format_args!("\n{}\n{}", live.line(done)?, now.trim_end()));
         }
         Ok(())
     })
@@ -105,33 +119,42 @@ fn read_changes(path: &Path, names: &StateNames) -> Result<Vec<TableEdit>> {
     Ok(edits)
 }
 
-/// Reports the first answer.
-struct FirstAnswer<'a> {
+fn proof(solution: &Solution) -> Proof<'_> {
+    Proof {
+        lower: &solution.lower,
+        upper: &solution.upper,
+        converged: solution.converged,
+        iterations: solution.iterations,
+        explanation: &solution.explanation,
+    }
+}
+
+/// Reports answers.
+struct Report<'a> {
     arguments: &'a SolveArguments,
     question: &'a Question,
     mdp: &'a Mdp,
-    solution: &'a Solution,
     seconds: f64,
     reason: &'a str,
 }
 
-impl FirstAnswer<'_> {
-    /// Writes the requested tables, for this answer or a later one.
-    fn write(&self, solution: &Solution, added: &[String]) -> Result<()> {
+impl Report<'_> {
+    /// Writes the requested tables.
+    fn write(&self, of: impl Fn(usize) -> StateRow) -> Result<()> {
         if let Some(path) = &self.arguments.values {
-            report::write_values(path, self.mdp, solution)?;
+            report::write_values(path, self.mdp, &of)?;
         }
         if let Some(path) = &self.arguments.policy {
-            report::write_policy(path, self.mdp, solution, added)?;
+            report::write_policy(path, self.mdp, &of)?;
         }
         Ok(())
     }
 
-    fn json(&self) -> Result<()> {
-        let text = self.result_file().to_json()?;
+    fn json(&self, solution: &Solution, of: impl Fn(usize) -> StateRow) -> Result<()> {
+        let text = self.result_file(solution).to_json()?;
         let Some(path) = &self.arguments.out else {
             output::result(text);
-            if !self.solution.converged {
+            if !solution.converged {
                 let reason = self.reason;
                 output::note(format_args!("backsweep: not converged: {reason}; the intervals are proven"));
             }
@@ -139,28 +162,23 @@ impl FirstAnswer<'_> {
         };
         std::fs::write(path, text + "\n")
             .map_err(|error| Error::new(format!("{}: cannot write the file ({error})", path.display())))?;
-        self.print()
+        self.print(&proof(solution), of)
     }
 
-    fn print(&self) -> Result<()> {
-        let Self { arguments, question, mdp, solution, seconds, reason } = self;
+    fn print(&self, proof: &Proof, of: impl Fn(usize) -> StateRow) -> Result<()> {
+        let Self { arguments, question, mdp, seconds, reason } = self;
         output::result(format_args!("{}: {}", arguments.model.display(), report::size(mdp)));
-        let of = |state: usize| {
-            let interval = (solution.lower[state], solution.upper[state]);
-            (solution.value(state), interval, report::action(mdp, &[], solution.policy[state]))
-        };
         output::result(format_args!("{question}\n\n{}", report::states(mdp, of)));
-        output::result(report::proof(solution, arguments.tolerance, reason));
-        output::result(report::effort(solution, *seconds));
+        output::result(proof.line(arguments.tolerance, reason));
+        output::result(proof.effort(*seconds));
         if arguments.explain {
-            solution.explanation.iter().for_each(|line| output::result(format_args!("  {line}")));
+            proof.explanation.iter().for_each(|line| output::result(format_args!("  {line}")));
         }
         Ok(())
     }
 
     /// The answer as `backsweep verify` reads it.
-    fn result_file(&self) -> ResultFile {
-        let solution = self.solution;
+    fn result_file(&self, solution: &Solution) -> ResultFile {
         let choice = |&choice: &u32| (choice != NO_CHOICE).then_some(choice);
         ResultFile {
             model: fingerprint(self.mdp),

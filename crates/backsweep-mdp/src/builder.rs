@@ -78,14 +78,20 @@ impl MdpBuilder {
             [("states", mdp.n_states()), ("choices", mdp.n_choices()), ("arcs", mdp.n_arcs())]
         {
             if found >= u32::MAX as usize {
-                return Err(Error::TooLarge { what, found });
+                let most = u32::MAX - 1;
+                return Err(Error::new(
+                    "model",
+                    format!("found {found} {what} or more; expected at most {most}"),
+                ));
             }
         }
-        if mdp.arcs[mdp.n_choices()] as usize != mdp.n_arcs() {
-            return Err(Error::Unfinished { what: "choice" });
-        }
-        if mdp.choices[mdp.n_states()] as usize != mdp.n_choices() {
-            return Err(Error::Unfinished { what: "state" });
+        let open = [
+            ("choice", mdp.arcs[mdp.n_choices()] as usize != mdp.n_arcs()),
+            ("state", mdp.choices[mdp.n_states()] as usize != mdp.n_choices()),
+        ];
+        if let Some((what, _)) = open.into_iter().find(|(_, open)| *open) {
+            let problem = format!("was not ended; expected every {what} to be ended");
+            return Err(Error::new(format!("the last {what}"), problem));
         }
         mdp.check_rows()?;
         Ok(mdp)

@@ -1,7 +1,6 @@
 //! Checks that the arrays of a model are consistent. Nothing from a file is used before it has passed.
 
-use crate::error::RowError;
-use crate::{Error, Mdp, Result, Rewards};
+use crate::{Error, Mdp, Result, Rewards, RowProblem};
 
 /// How far the probabilities of a choice may sum to more than 1. Sums within this of 1 are taken as 1; what is missing beyond
 /// it ends the episode.
@@ -52,15 +51,23 @@ impl Mdp {
     pub(crate) fn check_rows(&self) -> Result<()> {
         for choice in 0..self.n_choices() {
             let (targets, probabilities) = self.row(choice);
-            let checked = check_row(targets, probabilities, self.n_states());
-            checked.map_err(|problem| problem.at(self.place(choice)))?;
+            self.check_row(choice, targets, probabilities)?;
         }
         if self.chain
             && let Some(state) = (0..self.n_states()).find(|&state| self.choices_of(state).len() > 1)
         {
-            return Err(Error::NotAChain { state, found: self.choices_of(state).len() });
+            let problem =
+                format!("has {} choices; expected at most 1 in a Markov chain", self.choices_of(state).len());
+            return Err(Error::new(format!("state {state}"), problem));
         }
         Ok(())
+    }
+
+    /// Checks a row that a choice has or is to have.
+    pub(crate) fn check_row(&self, choice: usize, targets: &[u32], probabilities: &[f64]) -> Result<()> {
+        let arcs = targets.iter().copied().zip(probabilities.iter().copied());
+        let checked = check_row(arcs, self.n_states());
+        checked.map(|_| ()).map_err(|problem| Error::Row { place: self.place(choice), problem })
     }
 
     /// Checks the lengths and numbers of rewards.
@@ -111,23 +118,25 @@ impl Mdp {
     }
 }
 
-/// Checks a row.
-pub(crate) fn check_row(
-    targets: &[u32],
-    probabilities: &[f64],
+/// Checks the arcs of a row, targets with their probabilities, and returns the sum of the probabilities.
+///
+/// # Errors
+/// The first problem.
+pub fn check_row(
+    arcs: impl IntoIterator<Item = (u32, f64)>,
     n_states: usize,
-) -> std::result::Result<(), RowError> {
+) -> std::result::Result<f64, RowProblem> {
     let mut sum = 0.0;
-    for (&target, &p) in targets.iter().zip(probabilities) {
+    for (target, found) in arcs {
         if target as usize >= n_states {
-            return Err(RowError::Target { found: target, n_states });
+            return Err(RowProblem::Target { found: target, n_states });
         }
-        if !(p > 0.0 && p <= 1.0 + SUM_SLACK) {
-            return Err(RowError::Probability { target, found: p });
+        if !(found > 0.0 && found <= 1.0 + SUM_SLACK) {
+            return Err(RowProblem::Probability { target, found });
         }
-        sum += p;
+        sum += found;
     }
-    if sum > 1.0 + SUM_SLACK { Err(RowError::Sum(sum)) } else { Ok(()) }
+    if sum > 1.0 + SUM_SLACK { Err(RowProblem::Sum { found: sum }) } else { Ok(sum) }
 }
 
 fn offsets(what: &str, offsets: &[u32], n: usize) -> Result<()> {

@@ -15,6 +15,46 @@ pub struct ChoicePlace {
     pub choice: usize,
 }
 
+/// What is wrong with the outcomes of a choice.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RowProblem {
+    /// An arc leads to a state that does not exist.
+    Target {
+        /// The target found.
+        found: u32,
+        /// The number of states.
+        n_states: usize,
+    },
+    /// A probability is not above 0 and at most 1.
+    Probability {
+        /// The state that the arc leads to.
+        target: u32,
+        /// The probability found.
+        found: f64,
+    },
+    /// The probabilities sum to more than 1.
+    Sum {
+        /// The sum found.
+        found: f64,
+    },
+}
+
+impl fmt::Display for RowProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Target { found, n_states } => {
+                let last = *n_states as i64 - 1;
+                write!(f, "leads to state {found}; the model has states 0 to {last}")
+            }
+            Self::Probability { target, found } => {
+                write!(f, "the probability of state {target} is {found}; expected one above 0 and at most 1")
+            }
+            Self::Sum { found } => write!(f, "the probabilities sum to {found}; expected at most 1"),
+        }
+    }
+}
+
 /// Why a model could not be read, written, built or used.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -37,49 +77,12 @@ pub enum Error {
         /// What was found, and what was expected.
         problem: String,
     },
-    /// An arc leads to a state that does not exist.
-    Target {
+    /// A row has numbers out of range.
+    Row {
         /// The choice.
         place: ChoicePlace,
-        /// The target found.
-        found: u32,
-        /// The number of states.
-        n_states: usize,
-    },
-    /// A probability is not above 0 and at most 1.
-    Probability {
-        /// The choice.
-        place: ChoicePlace,
-        /// The state that the arc leads to.
-        target: u32,
-        /// The probability found.
-        found: f64,
-    },
-    /// The probabilities of a choice sum to more than 1.
-    Sum {
-        /// The choice.
-        place: ChoicePlace,
-        /// The sum found.
-        found: f64,
-    },
-    /// A state of a Markov chain has several choices.
-    NotAChain {
-        /// The state.
-        state: usize,
-        /// The number of choices found.
-        found: usize,
-    },
-    /// A builder was left with arcs that no choice has, or choices that no state has.
-    Unfinished {
-        /// What was not ended: a choice or a state.
-        what: &'static str,
-    },
-    /// There are more states, choices or arcs than 32 bits can count.
-    TooLarge {
-        /// What there are too many of.
-        what: &'static str,
-        /// How many were found.
-        found: usize,
+        /// What is wrong with it.
+        problem: RowProblem,
     },
     /// A reward is not a number of a size that can be summed.
     Reward {
@@ -160,29 +163,7 @@ impl fmt::Display for Error {
                 write!(f, "{path}: cannot {doing} the file ({problem})")
             }
             Self::Malformed { place, problem } => write!(f, "{place}: {problem}"),
-            Self::Target { place, found, n_states } => {
-                write!(
-                    f,
-                    "{place}: leads to state {found}; the model has states 0 to {}",
-                    *n_states as i64 - 1
-                )
-            }
-            Self::Probability { place, target, found } => write!(
-                f,
-                "{place}: the probability of state {target} is {found}; expected one above 0 and at most 1"
-            ),
-            Self::Sum { place, found } => {
-                write!(f, "{place}: the probabilities sum to {found}; expected at most 1")
-            }
-            Self::NotAChain { state, found } => {
-                write!(f, "state {state}: has {found} choices; expected at most 1 in a Markov chain")
-            }
-            Self::Unfinished { what } => {
-                write!(f, "the last {what} was not ended; expected every {what} to be ended")
-            }
-            Self::TooLarge { what, found } => {
-                write!(f, "model: found {found} {what} or more; expected at most {}", u32::MAX - 1)
-            }
+            Self::Row { place, problem } => write!(f, "{place}: {problem}"),
             Self::Reward { place, rewards, found } => {
                 write!(f, "{place}: the reward '{rewards}' is {found:?}; expected a number between ")?;
                 write!(f, "-{MAX_REWARD:e} and {MAX_REWARD:e}")
@@ -224,23 +205,6 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-/// What is wrong with a row, before its place is known.
-pub(crate) enum RowError {
-    Target { found: u32, n_states: usize },
-    Probability { target: u32, found: f64 },
-    Sum(f64),
-}
-
-impl RowError {
-    pub fn at(self, place: ChoicePlace) -> Error {
-        match self {
-            Self::Target { found, n_states } => Error::Target { place, found, n_states },
-            Self::Probability { target, found } => Error::Probability { place, target, found },
-            Self::Sum(found) => Error::Sum { place, found },
-        }
-    }
-}
 
 /// Names for a message; at most twenty of them.
 fn list(names: &[String]) -> String {

@@ -1,6 +1,5 @@
 //! A known Markov decision process as flat arrays.
 
-use crate::check::check_row;
 use crate::{ChoicePlace, Error, Result};
 
 /// A known MDP in compressed rows.
@@ -140,8 +139,7 @@ impl Mdp {
     /// # Errors
     /// As [`Mdp::check`]. The model is unchanged then.
     pub fn replace_row(&mut self, choice: usize, targets: &[u32], probabilities: &[f64]) -> Result<()> {
-        check_row(targets, probabilities, self.n_states())
-            .map_err(|problem| problem.at(self.place(choice)))?;
+        self.check_row(choice, targets, probabilities)?;
         let old = self.arcs_of(choice);
         if old.len() != targets.len() {
             let ends = &mut self.arcs[choice + 1..];

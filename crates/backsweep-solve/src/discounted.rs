@@ -36,46 +36,6 @@ pub(crate) fn solve(
     method: Option<DiscountedMethod>,
     limits: &Limits,
 ) -> Result<(Solution, Start)> {
-    let (model, solver, reached) = run(mdp, rewards, discount, direction, method, limits)?;
-    let start = Start { values: reached.values.clone() };
-    Ok((solution(solver, &model, reached, limits.tolerance), start))
-}
-
-/// What a repair starts from.
-pub(crate) struct SolvedValues {
-    /// The values themselves, multiplied by -1 to minimize. The middle of an interval would not do: moving all values by the
-    /// same amount breaks them where the model ends.
-    pub values: Vec<f64>,
-    pub policy: Vec<u32>,
-    pub iterations: u64,
-    pub explanation: Vec<String>,
-}
-
-/// Solves for a repair, whose bound is its own.
-pub(crate) fn solve_values(
-    mdp: &Mdp,
-    rewards: &[f64],
-    discount: f64,
-    direction: Direction,
-    limits: &Limits,
-) -> Result<SolvedValues> {
-    let (_, solver, reached) = run(mdp, rewards, discount, direction, None, limits)?;
-    Ok(SolvedValues {
-        values: reached.values,
-        policy: reached.policy,
-        iterations: reached.iterations,
-        explanation: solver.explanation,
-    })
-}
-
-fn run<'a>(
-    mdp: &'a Mdp,
-    rewards: &'a [f64],
-    discount: f64,
-    direction: Direction,
-    method: Option<DiscountedMethod>,
-    limits: &Limits,
-) -> Result<(FlatModel<'a>, Portfolio, Reached)> {
     limits.check()?;
     let model = FlatModel::new(mdp, rewards, discount, direction)?;
     let mut solver = Portfolio::default();
@@ -89,7 +49,8 @@ fn run<'a>(
         None => solver.choose(&model, &goal),
         Some(method) => solver.forced(&model, method, &goal)?,
     };
-    Ok((model, solver, reached))
+    let start = Start { values: reached.values.clone() };
+    Ok((solution(solver, &model, reached, limits.tolerance), start))
 }
 
 /// Turns values that all methods maximized into a solution, with every interval rounded outward.

@@ -2,6 +2,7 @@
 
 use crate::DISCOUNTED_METHODS;
 use crate::discounted::DiscountedMethod;
+use backsweep_mdp::RowProblem;
 use std::fmt;
 
 /// A `Result` with this crate's [`Error`].
@@ -103,20 +104,8 @@ pub enum ChangeProblem {
         /// The reward found.
         found: f64,
     },
-    /// A probability is out of range, or leads to a state that does not exist.
-    Outcome {
-        /// The target found.
-        target: u32,
-        /// The probability found.
-        probability: f64,
-        /// States are numbered below this.
-        below: usize,
-    },
-    /// The probabilities sum to more than 1.
-    Sum {
-        /// The sum found.
-        found: f64,
-    },
+    /// The outcomes are out of range.
+    Row(RowProblem),
     /// The discount times the sum of probabilities is not below 1.
     NoContraction,
 }
@@ -192,14 +181,7 @@ impl fmt::Display for ChangeProblem {
             Self::Reward { found } => {
                 write!(f, "the reward is {found}; expected a number from -1e150 to 1e150")
             }
-            Self::Outcome { target, probability, below } => write!(
-                f,
-                "found probability {probability} to state {target}; expected a probability above 0 and at most 1, and a state \
-                 below {below}"
-            ),
-            Self::Sum { found } => {
-                write!(f, "the probabilities sum to {found}; expected at most 1; scale them down")
-            }
+            Self::Row(problem) => write!(f, "{problem}"),
             Self::NoContraction => {
                 write!(
                     f,

@@ -12,6 +12,7 @@
 mod discounted;
 mod entry;
 mod error;
+mod incidence;
 mod learned;
 mod repair;
 mod scc;

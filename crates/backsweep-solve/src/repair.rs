@@ -19,8 +19,8 @@ mod unaffected;
 mod what_if;
 mod work;
 
+use crate::discounted;
 use crate::discounted::model::{Facts, FlatModel, in_range};
-use crate::discounted::solve_values;
 use crate::undiscounted::{KeptSolver, Resolved, View, WarmStart};
 use crate::{Error, Limits, Result, Solution, reward_error};
 use backsweep_mdp::{Change, Direction, Mdp, NO_CHOICE, Objective, Question};
@@ -122,11 +122,11 @@ impl Repair {
             let rewards = mdp.expected_rewards(reward.as_deref())?;
             let error = reward_error(mdp, mdp.rewards(reward.as_deref())?);
             let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
-            let solved = solve_values(mdp, &rewards, *discount, direction, &half)?;
+            let (solved, start) = discounted::solve(mdp, &rewards, *discount, direction, None, &half)?;
             let upkeep = Upkeep::Discounted(*discount);
             let mut repair = Self::start(mdp, &rewards, error, upkeep, direction, limits);
             repair.effort = (solved.iterations, solved.explanation);
-            repair.adopt(solved.values, solved.policy);
+            repair.adopt(start.values, solved.policy);
             repair.settle(limits, u64::MAX);
             return Ok(repair);
         }

@@ -183,6 +183,24 @@ impl Session {
         self.accept(question, limits.tolerance, solution, start, false)
     }
 
+    /// As [`solve`](Self::solve), and prepares for edits, so that the first one is as cheap as later ones.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve) and [`check_editable`](Self::check_editable).
+    pub fn solve_for_edits(&mut self, question: &Question, limits: &Limits) -> Result<&Answer> {
+        self.model.prepare()?;
+        if question.objective.discount().is_some() {
+            self.solve(question, None, limits)?;
+            self.track(question, limits)?;
+            return self.answered();
+        }
+        self.track(question, limits)?;
+        match &self.tracked {
+            Some(tracked) => self.accept(question, limits.tolerance, tracked.repair.solution(), None, false),
+            None => self.solve(question, None, limits),
+        }
+    }
+
     fn answered(&self) -> Result<&Answer> {
         self.answer.as_ref().ok_or(Error::Unanswered)
     }
@@ -232,12 +250,10 @@ impl Session {
             self.untrack();
             return Ok(false);
         }
-        // Where too much changed for small backups, a repair of discounted values still started with them.
-        let by_backups = tracked.is_discounted() || !repaired.solved_afresh;
-        if by_backups {
+        if !repaired.solved_afresh {
             solution.iterations = repaired.backups;
         }
-        self.accept(question, limits.tolerance, solution, None, by_backups)?;
+        self.accept(question, limits.tolerance, solution, None, !repaired.solved_afresh)?;
         Ok(true)
     }
 

@@ -4,7 +4,7 @@ use crate::discounted::Discounted;
 use crate::enclosure::{Enclosure, Guess};
 use crate::graph::Graph;
 use crate::result::ResultFile;
-use crate::rows::{Interval, RowSum};
+use crate::rows::{Interval, RowSum, scale_and_missing};
 use crate::steps::Steps;
 use crate::{fingerprint, longrun, undiscounted};
 use backsweep_mdp::{Direction, Mdp, MdpBuilder, Objective, Rewards};
@@ -209,10 +209,10 @@ fn rewards(mdp: &Mdp, name: Option<&str>) -> Result<Vec<Interval>, String> {
                     if own == 0.0 { Interval::point(of_state) } else { sum.plus(Interval::point(of_state)) };
             }
             if on_arcs {
+                let (scale, _) = scale_and_missing(&mdp.probabilities()[arcs.clone()], mdp.can_end(choice));
                 let mut mean = RowSum::default();
                 arcs.for_each(|arc| mean.add(mdp.probabilities()[arc], rewards.arcs[arc]));
-                // The sum of a row may be off by rounding, which dividing by it would correct.
-                sum = sum.plus(mean.interval(8.0 + mdp.arcs_of(choice).len() as f64));
+                sum = sum.plus(mean.over(scale));
             }
             expected.push(sum);
         }

@@ -55,38 +55,45 @@ impl Discounted<'_> {
         for choice in 0..self.mdp.n_choices() {
             let mut sum = RowSum::default();
             self.mdp.arcs_of(choice).for_each(|arc| sum.add(self.mdp.probabilities()[arc], 1.0));
-            most = most.max(sum.interval(0.0).hi);
+            most = most.max(sum.interval().hi);
         }
         let modulus = (self.discount * most).next_up();
         (self.discount >= 0.0 && modulus < 1.0).then_some(modulus)
     }
 
-    /// The value of a choice under `w`.
-    fn backup(&self, choice: usize, w: &[f64]) -> Interval {
-        let mut sum = RowSum::default();
+    /// What a choice of a state is worth under `w`, minus the value of the state.
+    fn gain(&self, state: usize, choice: usize, w: &[f64]) -> Interval {
+        let mut mean = RowSum::default();
         for arc in self.mdp.arcs_of(choice) {
-            sum.add(self.mdp.probabilities()[arc], w[self.mdp.targets()[arc] as usize]);
+            mean.add(self.mdp.probabilities()[arc], w[self.mdp.targets()[arc] as usize]);
         }
-        sum.interval(0.0).times(self.discount).plus(self.rewards[choice])
+        let mut gain = RowSum::default();
+        gain.add_wide(self.discount.into(), mean.wide());
+        gain.blur(mean.size());
+        gain.add(-1.0, w[state]);
+        let mut most = gain;
+        gain.add(1.0, self.rewards[choice].lo);
+        most.add(1.0, self.rewards[choice].hi);
+        Interval { lo: gain.interval().lo, hi: most.interval().hi }
     }
 
-    /// The best value of a state under `w`; exactly 0 without choices.
+    /// The best of these; exact without choices.
     fn best(&self, state: usize, w: &[f64]) -> Interval {
-        let values = self.mdp.choices_of(state).map(|choice| self.backup(choice, w));
+        let values = self.mdp.choices_of(state).map(|choice| self.gain(state, choice, w));
         let best = match self.direction {
             Direction::Maximize => values.reduce(|a, b| Interval { lo: a.lo.max(b.lo), hi: a.hi.max(b.hi) }),
             Direction::Minimize => values.reduce(|a, b| Interval { lo: a.lo.min(b.lo), hi: a.hi.min(b.hi) }),
         };
-        best.unwrap_or(Interval::point(0.0))
+        best.unwrap_or(Interval::point(-w[state]))
     }
 
     /// The enclosure that one sweep proves, and its width.
     fn around(&self, w: &[f64], modulus: f64) -> (Enclosure, f64) {
         let (mut down, mut up): (f64, f64) = (0.0, 0.0);
-        for (state, &value) in w.iter().enumerate() {
-            let next = self.best(state, w);
-            down = down.max((value - next.lo).next_up());
-            up = up.max((next.hi - value).next_up());
+        for state in 0..w.len() {
+            let gain = self.best(state, w);
+            down = down.max(-gain.lo);
+            up = up.max(gain.hi);
         }
         // T w ≥ w − down, so V ≥ w − down / (1 − modulus); and likewise from above.
         let left = (1.0 - modulus).next_down();
@@ -99,8 +106,7 @@ impl Discounted<'_> {
     /// One sweep in place, in ordinary arithmetic, last state first and then first state first.
     fn sweep(&self, w: &mut [f64]) {
         for state in (0..w.len()).rev().chain(0..w.len()) {
-            let next = self.best(state, w);
-            w[state] = next.lo + (next.hi - next.lo) / 2.0;
+            w[state] += self.best(state, w).middle();
         }
     }
 }

@@ -55,6 +55,7 @@
 mod claims;
 mod discounted;
 mod enclosure;
+mod exact;
 mod fingerprint;
 mod graph;
 mod linear;

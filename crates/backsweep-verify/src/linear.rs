@@ -18,6 +18,23 @@ pub fn solve(
     precision: f64,
     budget: &mut u64,
 ) {
+    let (starts, members) = in_order(problem, policy);
+    let mut rank = vec![usize::MAX; x.len()];
+    for range in starts.windows(2) {
+        let states = &members[range[0]..range[1]];
+        states.iter().enumerate().for_each(|(i, &group)| rank[group] = i);
+        if states.len() <= DENSE {
+            dense(problem, policy, constants, x, states, &rank);
+        } else {
+            let system = System { problem, policy, constants };
+            sweeps(&system, x, states, precision, budget);
+        }
+        states.iter().for_each(|&group| rank[group] = usize::MAX);
+    }
+}
+
+/// The components of a policy's graph, successors first: where each begins, and the groups of all.
+pub fn in_order(problem: &Remainder, policy: &[u32]) -> (Vec<usize>, Vec<usize>) {
     let arcs = |group: usize| problem.arcs_of(policy[group] as usize);
     let component = components(policy.len(), |group, visit| {
         let inside =
@@ -34,18 +51,7 @@ pub fn solve(
         members[at[c as usize]] = group;
         at[c as usize] += 1;
     }
-    let mut rank = vec![usize::MAX; x.len()];
-    for c in 0..n_components {
-        let states = &members[starts[c]..starts[c + 1]];
-        states.iter().enumerate().for_each(|(i, &group)| rank[group] = i);
-        if states.len() <= DENSE {
-            dense(problem, policy, constants, x, states, &rank);
-        } else {
-            let system = System { problem, policy, constants };
-            sweeps(&system, x, states, precision, budget);
-        }
-        states.iter().for_each(|&group| rank[group] = usize::MAX);
-    }
+    (starts, members)
 }
 
 /// The equations of a policy.
@@ -69,7 +75,7 @@ fn dense(
     let mut p = vec![0.0; n * n];
     let (mut b, mut exit) = (vec![0.0; n], vec![0.0; n]);
     for (i, &group) in states.iter().enumerate() {
-        b[i] = constants[group];
+        b[i] = constants[group] * problem.scale[policy[group] as usize].hi;
         exit[i] = problem.missing[policy[group] as usize].hi;
         for arc in problem.arcs_of(policy[group] as usize) {
             let (target, probability) = (problem.targets[arc] as usize, problem.probabilities[arc]);
@@ -115,7 +121,8 @@ fn sweeps(system: &System, x: &mut [f64], states: &[usize], precision: f64, budg
     loop {
         let mut change: f64 = 0.0;
         let mut back_up = |group: usize| {
-            let (mut sum, mut own) = (constants[group], 0.0);
+            let scale = problem.scale[policy[group] as usize].hi;
+            let (mut sum, mut own) = (constants[group] * scale, 0.0);
             for arc in problem.arcs_of(policy[group] as usize) {
                 let target = problem.targets[arc] as usize;
                 if target == group {
@@ -124,8 +131,8 @@ fn sweeps(system: &System, x: &mut [f64], states: &[usize], precision: f64, budg
                     sum += problem.probabilities[arc] * x[target];
                 }
             }
-            if own < 1.0 {
-                let next = sum / (1.0 - own);
+            if own < scale {
+                let next = sum / (scale - own);
                 let moved = (next - x[group]).abs();
                 change = change.max(if moved <= 4.0 * f64::EPSILON * next.abs() { 0.0 } else { moved });
                 x[group] = next;

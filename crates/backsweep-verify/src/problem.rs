@@ -2,7 +2,7 @@
 //! extra states, worth 0 and 1.
 
 use crate::graph::Graph;
-use crate::rows::{Interval, RowSum, divided};
+use crate::rows::{Interval, RowSum, Wide, scale_and_missing};
 
 /// The rest of a problem: groups of states and their choices.
 pub struct Remainder {
@@ -16,14 +16,14 @@ pub struct Remainder {
     pub arcs: Vec<u32>,
     /// The group that each arc leads to; the two after the last are known.
     pub targets: Vec<u32>,
-    /// Its probability.
+    /// Its probability, to be divided by the choice's `scale`.
     pub probabilities: Vec<f64>,
     /// The reward of each choice.
     pub rewards: Vec<Interval>,
+    /// The sum that the probabilities of each choice stand for 1 by; 1 if the choice may end the episode.
+    pub scale: Vec<Wide>,
     /// The probability with which each choice ends the episode.
-    pub missing: Vec<Interval>,
-    /// How far the probabilities of a choice may be off, for [`RowSum::interval`].
-    off: Vec<f64>,
+    pub missing: Vec<Wide>,
 }
 
 /// Values as sums of a large and a small part: differences between nearly equal values keep their digits.
@@ -76,8 +76,8 @@ impl Remainder {
             targets: Vec::new(),
             probabilities: Vec::new(),
             rewards: Vec::new(),
+            scale: Vec::new(),
             missing: Vec::new(),
-            off: Vec::new(),
         };
         let n_groups = members.len() as u32;
         for (at, states) in members.iter().enumerate() {
@@ -95,8 +95,8 @@ impl Remainder {
             let stay = component.and_then(|component| parts.stay.get(component as usize));
             if let Some(&Some(worth)) = stay {
                 problem.rewards.push(worth);
-                problem.missing.push(Interval::point(1.0));
-                problem.off.push(0.0);
+                problem.missing.push(1.0.into());
+                problem.scale.push(1.0.into());
                 // Not a choice of the model.
                 problem.original.push(mdp.n_choices() as u32);
                 problem.arcs.push(problem.targets.len() as u32);
@@ -109,21 +109,16 @@ impl Remainder {
     fn add(&mut self, parts: &RemainderParts, choice: usize, n_groups: u32) {
         let mdp = parts.graph.mdp;
         let arcs = mdp.arcs_of(choice);
-        let mut sum = RowSum::default();
-        arcs.clone().for_each(|arc| sum.add(mdp.probabilities()[arc], 1.0));
-        let sum = sum.interval(0.0);
-        let ends = parts.graph.ends[choice];
-        let (scale, off) =
-            if ends { (1.0, 0.0) } else { (sum.lo + (sum.hi - sum.lo) / 2.0, divided(arcs.len())) };
+        let probabilities = &mdp.probabilities()[arcs.clone()];
+        let (scale, missing) = scale_and_missing(probabilities, parts.graph.ends[choice]);
+        self.probabilities.extend_from_slice(probabilities);
         for arc in arcs {
             let target = mdp.targets()[arc] as usize;
             self.targets.push(self.group[target].unwrap_or(n_groups + u32::from(parts.one[target])));
-            self.probabilities.push(mdp.probabilities()[arc] / scale);
         }
-        let missing = Interval { lo: (1.0 - sum.hi).next_down(), hi: (1.0 - sum.lo).next_up() };
-        self.missing.push(if ends { missing } else { Interval::point(0.0) });
+        self.missing.push(missing);
+        self.scale.push(scale);
         self.rewards.push(parts.rewards[choice]);
-        self.off.push(off);
         self.original.push(choice as u32);
         self.arcs.push(self.targets.len() as u32);
     }
@@ -146,32 +141,60 @@ impl Remainder {
         self.missing[choice].hi > 0.0 || self.arcs_of(choice).any(|arc| self.targets[arc] >= n)
     }
 
+    /// Whether two choices of a group are the same but for their numbers.
+    pub fn same_row(&self, a: usize, b: usize) -> bool {
+        let row = |choice: usize| {
+            let arcs = self.arcs_of(choice);
+            (
+                &self.targets[arcs.clone()],
+                &self.probabilities[arcs],
+                self.rewards[choice],
+                self.missing[choice],
+            )
+        };
+        a == b || row(a) == row(b)
+    }
+
+    /// The mean of errors after a choice, rounded up.
+    pub fn mean(&self, choice: usize, errors: &[f64]) -> f64 {
+        let error = |arc: usize| errors.get(self.targets[arc] as usize).copied().unwrap_or(0.0);
+        1.01 * self.arcs_of(choice).map(|arc| self.probabilities[arc] * error(arc)).sum::<f64>()
+    }
+
     /// What a choice of a group is worth beyond the value of the group, with rounding counted.
     pub fn gain(&self, group: usize, choice: usize, x: &SplitValues) -> Interval {
-        self.drift(group, choice, x).plus(self.rewards[choice])
+        let Interval { lo, hi } = self.rewards[choice];
+        let least = self.beyond(group, choice, x, lo);
+        if lo == hi { least } else { Interval { hi: self.beyond(group, choice, x, hi).hi, ..least } }
     }
 
     /// The same without the choice's reward.
     pub fn drift(&self, group: usize, choice: usize, x: &SplitValues) -> Interval {
-        let (mut large, mut small) = (RowSum::default(), RowSum::default());
-        let own = (x.large[group], x.small[group]);
+        self.beyond(group, choice, x, 0.0)
+    }
+
+    fn beyond(&self, group: usize, choice: usize, x: &SplitValues, reward: f64) -> Interval {
+        let own = x.of(group);
+        let mut drift = RowSum::default();
         for arc in self.arcs_of(choice) {
-            let (target, p) = (self.targets[arc] as usize, self.probabilities[arc]);
-            large.add(p, x.large[target] - own.0);
-            small.add(p, x.small[target] - own.1);
+            drift.add(self.probabilities[arc], x.of(self.targets[arc] as usize).minus(own));
         }
-        // Each difference is rounded once more than a plain factor.
-        let off = self.off[choice] + 2.0;
-        let mut drift = large.interval(off).plus(small.interval(off));
+        if reward != 0.0 {
+            drift.add_wide(self.scale[choice], reward.into());
+        }
         let missing = self.missing[choice];
         if missing.hi > 0.0 {
-            // Probabilities and what is missing sum to 1 exactly, so the group's own value is taken off with what is missing.
-            let own = Interval::point(own.0).plus(Interval::point(own.1));
-            let ends = [own.lo * missing.lo, own.lo * missing.hi, own.hi * missing.lo, own.hi * missing.hi];
-            let least = ends.iter().fold(f64::INFINITY, |least, end| least.min(*end)).next_down();
-            let most = ends.iter().fold(f64::NEG_INFINITY, |most, end| most.max(*end)).next_up();
-            drift = drift.plus(Interval { lo: -most, hi: -least });
+            // Probabilities and what is missing sum to 1 exactly, so the group's own value is taken off with what is missing,
+            // which is known as well as a sum around 1 is.
+            drift.add_wide(missing, Wide::default().minus(own));
+            drift.blur(own.hi);
         }
-        drift
+        drift.over(self.scale[choice])
+    }
+}
+
+impl SplitValues {
+    pub fn of(&self, group: usize) -> Wide {
+        Wide::sum(self.large[group], self.small[group])
     }
 }

@@ -1,7 +1,7 @@
 //! Enclosures of values over a number of steps: backward induction on intervals.
 
 use crate::enclosure::Enclosure;
-use crate::rows::{Interval, RowSum, divided};
+use crate::rows::{Interval, RowSum, scale_and_missing};
 use backsweep_mdp::Direction;
 use backsweep_mdp::Mdp;
 
@@ -64,15 +64,15 @@ impl Steps<'_> {
             low.add(p, next.lo);
             high.add(p, next.hi);
         }
-        // A row that sums to 1 up to rounding stands for one that does exactly.
-        let off = if self.mdp.can_end(choice) {
-            0.0
-        } else {
-            let missing = 1.0 - self.mdp.probabilities()[arcs.clone()].iter().sum::<f64>();
-            divided(arcs.len()) + 4.0 * missing.abs() / f64::EPSILON
+        let (scale, _) = scale_and_missing(&self.mdp.probabilities()[arcs], self.mdp.can_end(choice));
+        let end = |sum: &RowSum, reward: f64| {
+            let mut discounted = RowSum::default();
+            discounted.add_wide(self.discount.into(), sum.wide().over(scale));
+            discounted.add(1.0, reward);
+            discounted.blur(sum.size());
+            discounted.interval()
         };
-        let mean = Interval { lo: low.interval(off).lo, hi: high.interval(off).hi };
-        let mean = if self.discount == 1.0 { mean } else { mean.times(self.discount) };
-        if self.rewards[choice].is_zero() { mean } else { mean.plus(self.rewards[choice]) }
+        let reward = self.rewards[choice];
+        Interval { lo: end(&low, reward.lo).lo, hi: end(&high, reward.hi).hi }
     }
 }

@@ -1,6 +1,7 @@
 //! Enclosures of reachability and total rewards.
 
 use crate::enclosure::{Enclosure, Guess};
+use crate::exact;
 use crate::graph::Graph;
 use crate::linear;
 use crate::problem::{Remainder, RemainderParts, SplitValues};
@@ -75,7 +76,9 @@ pub fn solve(problem: &Remainder, maximize: bool, guess: &Guess) -> Enclosure {
         enclosure.remark = Some("found no policy that leaves the undecided states".to_owned());
         return enclosure;
     };
-    match search.enclose(&mut policy, SplitValues { large, small: vec![0.0; n + 2] }) {
+    let x = SplitValues { large, small: vec![0.0; n + 2] };
+    let exact = search.enclose_exactly(&mut policy.clone(), x.clone());
+    match exact.map_or_else(|| search.enclose(&mut policy, x), Ok) {
         Ok((x, off)) => {
             for (state, group) in problem.group.iter().enumerate() {
                 if let Some(group) = group.map(|group| group as usize) {
@@ -151,6 +154,39 @@ impl Search<'_> {
         policy.into_iter().collect()
     }
 
+    /// Policy iteration with values that are almost exact, until every other choice is proven to be worse. `None` if that
+    /// takes too long, or if choices tie up to rounding.
+    fn enclose_exactly(&mut self, policy: &mut [u32], mut x: SplitValues) -> Option<(SplitValues, Vec<f64>)> {
+        self.improve(policy, &mut x, self.width / 100.0);
+        for _ in 0..ROUNDS {
+            let (x, off) = exact::values(self.problem, policy)?;
+            let mut changed = false;
+            for group in 0..policy.len() {
+                let current = policy[group] as usize;
+                for choice in self.problem.choices_of(group) {
+                    if self.problem.same_row(choice, current) {
+                        continue;
+                    }
+                    let blur = off[group] + self.problem.mean(choice, &off);
+                    let gain = self.problem.gain(group, choice, &x);
+                    let gain = if self.sign > 0.0 { gain } else { -gain };
+                    if gain.lo > blur {
+                        policy[group] = choice as u32;
+                        changed = true;
+                        break;
+                    }
+                    if gain.hi > -blur {
+                        return None;
+                    }
+                }
+            }
+            if !changed {
+                return Some((x, off));
+            }
+        }
+        None
+    }
+
     /// Policy iteration, then a weight, then the proof: values, and how far they may be off.
     fn enclose(&mut self, policy: &mut [u32], mut x: SplitValues) -> Result<(SplitValues, Vec<f64>), String> {
         let mut precision = self.width / 100.0;
@@ -186,7 +222,7 @@ impl Search<'_> {
         for _ in 0..ROUNDS {
             x.small.fill(0.0);
             let constants: Vec<f64> =
-                policy.iter().map(|&choice| middle(self.problem.rewards[choice as usize])).collect();
+                policy.iter().map(|&choice| self.problem.rewards[choice as usize].middle()).collect();
             linear::solve(self.problem, policy, &constants, &mut x.large, precision, &mut self.budget);
             let mut changed = false;
             for (group, taken) in policy.iter_mut().enumerate() {
@@ -216,7 +252,7 @@ impl Search<'_> {
     fn refine(&mut self, policy: &[u32], x: &mut SplitValues, precision: f64) {
         x.small.fill(0.0);
         let gains: Vec<f64> =
-            (0..policy.len()).map(|g| middle(self.problem.gain(g, policy[g] as usize, x))).collect();
+            (0..policy.len()).map(|g| self.problem.gain(g, policy[g] as usize, x).middle()).collect();
         let mut small = vec![0.0; x.small.len()];
         linear::solve(self.problem, policy, &gains, &mut small, precision / 1e3, &mut self.budget);
         if small.iter().all(|small| small.is_finite()) {
@@ -306,8 +342,4 @@ impl Search<'_> {
         let gain = self.problem.gain(group, choice, x);
         if side > 0.0 { gain.hi <= 0.0 } else { gain.lo >= 0.0 }
     }
-}
-
-fn middle(interval: Interval) -> f64 {
-    interval.lo + (interval.hi - interval.lo) / 2.0
 }

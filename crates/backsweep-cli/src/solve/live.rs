@@ -1,10 +1,10 @@
 //! Keeps an answer up to date while its model changes, and reports what each change does to it.
 
 use super::changes::{TableEdit, What};
-use super::report;
+use super::report::{self, StateRow};
 use crate::error::{Error, Result};
-use backsweep_mdp::{Change, Mdp, Objective, Question, StateNames};
-use backsweep_solve::{ChoiceRow, Edit, EditableMdp, Limits, Repair, Repaired, Solution};
+use backsweep_mdp::{Mdp, Objective, Question, StateNames};
+use backsweep_solve::{Answer, ChoiceRow, Edit, Limits, Session};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::Instant;
@@ -12,11 +12,11 @@ use std::time::Instant;
 /// At most this many states whose policy changes are printed.
 const SHOWN: usize = 20;
 
-/// A solved model, the names in it, and the answer before the latest changes.
+/// A session under the names of a model, and its answer before the latest changes.
 pub struct LiveAnswer<'m> {
     mdp: &'m Mdp,
-    model: EditableMdp,
-    repair: Repair,
+    session: Session,
+    question: Question,
     pub states: StateNames<'m>,
     /// The number of each action by name, and the names by number.
     actions: HashMap<String, u32>,
@@ -30,7 +30,6 @@ pub struct LiveAnswer<'m> {
 /// What changes did.
 pub struct Done {
     n_changes: usize,
-    repaired: Repaired,
     seconds: f64,
     /// The states whose policy differs from before.
     moved: Vec<usize>,
@@ -56,27 +55,26 @@ impl<'m> LiveAnswer<'m> {
             }
             _ => {}
         }
-        let repair = Repair::new(mdp, question, limits)?;
-        let model = EditableMdp::new(own, action_of, 0.0);
-        let states = StateNames::new(mdp);
+        let mut session = Session::new(own, action_of, 0.0);
+        session.solve_for_edits(question, limits)?;
+        let (question, states) = (question.clone(), StateNames::new(mdp));
         let (values, policy) = (Vec::new(), Vec::new());
-        Ok(Self { mdp, model, repair, states, actions, action_names, every_reward, values, policy })
+        Ok(Self { mdp, session, question, states, actions, action_names, every_reward, values, policy })
     }
 
-    /// Makes a change to the model and returns it for the repair. An unknown action is refused.
-    fn edit(&mut self, edit: &TableEdit) -> Result<Vec<Change>> {
+    /// Makes a change to the model. An unknown action is refused.
+    fn edit(&mut self, edit: &TableEdit) -> Result<()> {
         let TableEdit { state, action, what, place } = edit;
         let known = self.actions.get(action).copied();
-        let known = known.filter(|&action| self.model.find(*state, action).is_some());
+        let known = known.filter(|&action| self.session.model().find(*state, action).is_some());
         let edit = match (what, self.every_reward) {
             (What::Remove | What::Reward(_), _) if known.is_none() => {
                 return Err(Error::at(place, self.unknown(*state, action)));
             }
             (What::Remove, _) => Edit::Remove,
             (What::Reward(reward), None) => Edit::Reward(*reward),
-            (What::Reward(_), Some(_)) => return Ok(Vec::new()),
+            (What::Reward(_), Some(_)) => return Ok(()),
             (What::Outcomes(outcomes, Some(reward)), None) => {
-                self.repair.count_reward_error(reward.error);
                 let (outcomes, reward, reward_error) = (outcomes.clone(), reward.mean, reward.error);
                 Edit::Set(ChoiceRow { outcomes, reward, reward_error })
             }
@@ -86,22 +84,16 @@ impl<'m> LiveAnswer<'m> {
             (What::Outcomes(outcomes, _), _) => Edit::Outcomes(outcomes.clone()),
         };
         let action = number_of(&mut self.actions, &mut self.action_names, action.clone());
-        Ok(self.model.edit(*state, action, edit)?)
+        Ok(self.session.edit(*state, action, edit)?)
     }
 
     fn unknown(&self, state: u32, action: &str) -> backsweep_mdp::Error {
-        let model = &self.model;
+        let model = self.session.model();
         let name = |choice: u32| self.action_names[model.action_of()[choice as usize] as usize].clone();
         let mut known: Vec<String> = model.choices_of(state).map(name).collect();
         known.sort();
         let state = self.mdp.state_name(state as usize);
         backsweep_mdp::Error::UnknownAction { state, found: action.to_owned(), known }
-    }
-
-    /// The names of all actions ever added, in order: their choices are numbered after the model's.
-    pub fn added_names(&self) -> Vec<String> {
-        let added = self.model.action_of().iter().skip(self.mdp.n_choices());
-        added.map(|&action| self.action_names[action as usize].clone()).collect()
     }
 
     /// Makes changes together and repairs the answer. Changes that name an unknown action go to `refuse` and are skipped.
@@ -111,18 +103,13 @@ impl<'m> LiveAnswer<'m> {
         limits: &Limits,
         mut refuse: impl FnMut(String),
     ) -> Result<Option<Done>> {
-        let states = 0..self.mdp.n_states();
-        let repair = &self.repair;
-        let values = states.clone().map(|state| repair.value(state)).collect();
-        let policy: Vec<u32> = states.clone().map(|state| repair.choice(state)).collect();
-        (self.values, self.policy) = (values, policy);
-        let (mut changes, mut n_changes) = (Vec::new(), 0);
+        if let Some(answer) = self.session.answer() {
+            (self.values, self.policy) = (answer.values.clone(), answer.policy.clone());
+        }
+        let mut n_changes = 0;
         for edit in edits {
             match self.edit(edit) {
-                Ok(made) => {
-                    changes.extend(made);
-                    n_changes += 1;
-                }
+                Ok(()) => n_changes += 1,
                 Err(problem) => refuse(problem.to_string()),
             }
         }
@@ -131,42 +118,45 @@ impl<'m> LiveAnswer<'m> {
         }
         let began = Instant::now();
         // Every number was checked when it was read, so only rounding at the limits can still cause a refusal.
-        let repaired = self.repair.apply(&changes, limits)?;
+        let answer = self.session.solve(&self.question, None, limits)?;
         let seconds = began.elapsed().as_secs_f64();
-        let moved = states.filter(|&state| self.policy[state] != self.repair.choice(state)).collect();
-        Ok(Some(Done { n_changes, repaired, seconds, moved }))
+        let moved = (0..self.policy.len()).filter(|&state| self.policy[state] != answer.policy[state]);
+        Ok(Some(Done { n_changes, seconds, moved: moved.collect() }))
     }
 
     /// The answer now.
-    pub fn solution(&self) -> Solution {
-        self.repair.solution()
+    pub fn answer(&self) -> Result<&Answer> {
+        self.session.answer().ok_or_else(|| backsweep_solve::Error::Unanswered.into())
     }
 
     /// What the latest changes did, in one line.
-    pub fn line(&self, done: &Done) -> String {
-        let Done { n_changes, repaired, seconds, moved } = done;
-        let how = if repaired.solved_afresh { "solved again" } else { "repaired" };
-        let proven = if repaired.converged { "proven" } else { "not converged" };
-        format!(
+    pub fn line(&self, done: &Done) -> Result<String> {
+        let (Done { n_changes, seconds, moved }, answer) = (done, self.answer()?);
+        let how = if answer.repaired { "repaired" } else { "solved again" };
+        let work = if answer.repaired { "backup" } else { "iteration" };
+        let proven = if answer.converged { "proven" } else { "not converged" };
+        Ok(format!(
             "{}, {how} in {seconds:.6} s ({}); the policy changes in {}; {proven} within {:.1e}",
             report::count(*n_changes, "change"),
-            report::count(repaired.backups as usize, "backup"),
+            report::count(answer.iterations as usize, work),
             report::count(moved.len(), "state"),
-            self.repair.bound()
-        )
+            bound(answer)
+        ))
     }
 
     /// Values before and after, and the states whose policy changes.
-    pub fn before_and_after(&self, done: &Done) -> String {
+    pub fn before_and_after(&self, done: &Done) -> Result<String> {
+        let answer = self.answer()?;
         let header = || ["state", "before", "after", "action before", "action after"].map(str::to_owned);
+        let action = |action| self.action(action).unwrap_or(report::NOTHING.to_owned());
         let table = |states: &[usize]| {
             let rows = states.iter().map(|&state| {
                 [
                     self.mdp.state_name(state),
                     report::number(self.values[state]),
-                    report::number(self.repair.value(state)),
-                    self.action(self.policy[state]),
-                    self.action(self.repair.choice(state)),
+                    report::number(answer.values[state]),
+                    action(self.policy[state]),
+                    action(answer.policy[state]),
                 ]
             });
             report::table(&std::iter::once(header()).chain(rows).collect::<Vec<_>>(), 2)
@@ -180,44 +170,49 @@ impl<'m> LiveAnswer<'m> {
         if done.moved.len() > SHOWN {
             text.push_str(&format!("… and {} more\n", done.moved.len() - SHOWN));
         }
-        text
+        Ok(text)
     }
 
-    /// Current values of the initial states or, if there are none, of the first ones.
-    pub fn now(&self) -> String {
-        report::states(self.mdp, |state| self.of(state))
-    }
-
-    fn of(&self, state: usize) -> (f64, (f64, f64), Option<String>) {
-        let action = report::action(self.mdp, &self.added_names(), self.repair.choice(state));
-        (self.repair.value(state), self.repair.interval(state), action)
-    }
-
-    /// The same for programs, on one line.
-    pub fn json(&self, done: Option<&Done>) -> Value {
-        let number = |x: f64| if x.is_finite() { json!(x) } else { json!(format!("{x}")) };
-        let states: Vec<Value> = report::shown(self.mdp)
-            .0
-            .into_iter()
-            .map(|state| {
-                let (value, (lower, upper), action) = self.of(state);
-                let name = self.mdp.state_name(state);
-                json!({ "state": name, "value": number(value), "lower": number(lower), "upper": number(upper), "action": action })
-            })
-            .collect();
-        match done {
-            None => json!({ "states": states, "bound": number(self.repair.bound()) }),
-            Some(Done { n_changes, repaired, seconds, moved }) => json!({
-                "changes": n_changes, "seconds": seconds, "backups": repaired.backups, "solved_afresh": repaired.solved_afresh,
-                "converged": repaired.converged, "bound": number(self.repair.bound()), "policy_changes": moved.len(),
-                "states": states,
-            }),
+    /// What is known about a state.
+    pub fn of<'a>(&'a self, answer: &'a Answer) -> impl Fn(usize) -> StateRow + use<'a, 'm> {
+        |state| StateRow {
+            value: answer.values[state],
+            lower: answer.lower[state],
+            upper: answer.upper[state],
+            action: self.action(answer.policy[state]),
         }
     }
 
-    fn action(&self, choice: u32) -> String {
-        report::action(self.mdp, &self.added_names(), choice).unwrap_or(report::NOTHING.to_owned())
+    /// The answer for programs, on one line.
+    pub fn json(&self, done: Option<&Done>) -> Result<Value> {
+        let answer = self.answer()?;
+        let number = |x: f64| if x.is_finite() { json!(x) } else { json!(format!("{x}")) };
+        let of = self.of(answer);
+        let state = |state: usize| {
+            let StateRow { value, lower, upper, action } = of(state);
+            let name = self.mdp.state_name(state);
+            json!({ "state": name, "value": number(value), "lower": number(lower), "upper": number(upper), "action": action })
+        };
+        let states: Vec<Value> = report::shown(self.mdp).0.into_iter().map(state).collect();
+        let mut line = json!({ "states": states, "bound": number(bound(answer)) });
+        if let Some(Done { n_changes, seconds, moved }) = done {
+            line["changes"] = json!(n_changes);
+            line["seconds"] = json!(seconds);
+            line["backups"] = json!(if answer.repaired { answer.iterations } else { 0 });
+            line["solved_afresh"] = json!(!answer.repaired);
+            line["converged"] = json!(answer.converged);
+            line["policy_changes"] = json!(moved.len());
+        }
+        Ok(line)
     }
+
+    fn action(&self, action: u32) -> Option<String> {
+        self.action_names.get(action as usize).cloned()
+    }
+}
+
+fn bound(answer: &Answer) -> f64 {
+    answer.error_bound().unwrap_or(f64::INFINITY)
 }
 
 /// The number of an action, which is new if its name is.

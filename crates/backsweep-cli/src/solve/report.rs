@@ -21,12 +21,31 @@ pub fn count(n: usize, thing: &str) -> String {
     format!("{n} {thing}{}", if n == 1 { "" } else { "s" })
 }
 
+/// What is known about a state.
+pub struct StateRow {
+    pub value: f64,
+    pub lower: f64,
+    pub upper: f64,
+    /// The action that the policy takes, if it takes any.
+    pub action: Option<String>,
+}
+
+impl StateRow {
+    /// A state by a solution of the model.
+    pub fn of(mdp: &Mdp, solution: &Solution, state: usize) -> Self {
+        let choice = solution.policy[state];
+        let action = (choice != NO_CHOICE).then(|| mdp.action_name(choice as usize));
+        let (lower, upper) = (solution.lower[state], solution.upper[state]);
+        Self { value: solution.value(state), lower, upper, action }
+    }
+}
+
 /// Values, intervals and actions of the initial states or, if there are none, of the first ones.
-pub fn states(mdp: &Mdp, of: impl Fn(usize) -> (f64, (f64, f64), Option<String>)) -> String {
+pub fn states(mdp: &Mdp, of: impl Fn(usize) -> StateRow) -> String {
     let (shown, rest) = shown(mdp);
     let mut rows = vec![["state", "value", "at least", "at most", "action"].map(str::to_owned)];
     rows.extend(shown.into_iter().map(|state| {
-        let (value, (lower, upper), action) = of(state);
+        let StateRow { value, lower, upper, action } = of(state);
         let action = action.unwrap_or(NOTHING.to_owned());
         [mdp.state_name(state), number(value), format!("{lower:?}"), format!("{upper:?}"), action]
     }));
@@ -76,37 +95,45 @@ fn printable(name: &str) -> String {
     name.chars().map(escaped).collect()
 }
 
-/// What was proven.
-pub fn proof(solution: &Solution, tolerance: f64, reason: &str) -> String {
-    let gap = |(lower, upper): (&f64, &f64)| if lower == upper { 0.0 } else { upper - lower };
-    let widest = solution.lower.iter().zip(&solution.upper).map(gap).fold(0.0, f64::max);
-    let n_infinite =
-        solution.lower.iter().zip(&solution.upper).filter(|(l, u)| l == u && l.is_infinite()).count();
-    let infinite = match n_infinite {
-        0 => String::new(),
-        1 => "; the value of 1 state is proven to be infinite".to_owned(),
-        n => format!("; the values of {n} states are proven to be infinite"),
-    };
-    if solution.converged {
-        format!(
-            "proven: every value is within {tolerance:e} of the truth (widest interval {widest:.0e}){infinite}"
-        )
-    } else {
-        format!(
-            "not converged: {reason}; every interval is proven, the widest is {}{infinite}",
-            number(widest)
-        )
-    }
+/// What was proven, and how.
+pub struct Proof<'a> {
+    pub lower: &'a [f64],
+    pub upper: &'a [f64],
+    pub converged: bool,
+    pub iterations: u64,
+    pub explanation: &'a [String],
 }
 
-/// The method, time and memory of a solve.
-pub fn effort(solution: &Solution, seconds: f64) -> String {
-    let method = solution.explanation.first().map_or("graph analysis", String::as_str);
-    format!(
-        "method: {method}\n{}, {seconds:.3} s, peak memory {}",
-        count(solution.iterations as usize, "iteration"),
-        peak_memory_text()
-    )
+impl Proof<'_> {
+    /// What was proven.
+    pub fn line(&self, tolerance: f64, reason: &str) -> String {
+        let gap = |(lower, upper): (&f64, &f64)| if lower == upper { 0.0 } else { upper - lower };
+        let both = || self.lower.iter().zip(self.upper);
+        let widest = both().map(gap).fold(0.0, f64::max);
+        let infinite = match both().filter(|(l, u)| l == u && l.is_infinite()).count() {
+            0 => String::new(),
+            1 => "; the value of 1 state is proven to be infinite".to_owned(),
+            n => format!("; the values of {n} states are proven to be infinite"),
+        };
+        if self.converged {
+            format!(
+                "proven: every value is within {tolerance:e} of the truth (widest interval {widest:.0e}){infinite}"
+            )
+        } else {
+            let widest = number(widest);
+            format!("not converged: {reason}; every interval is proven, the widest is {widest}{infinite}")
+        }
+    }
+
+    /// The method, time and memory of the solve.
+    pub fn effort(&self, seconds: f64) -> String {
+        let method = self.explanation.first().map_or("graph analysis", String::as_str);
+        format!(
+            "method: {method}\n{}, {seconds:.3} s, peak memory {}",
+            count(self.iterations as usize, "iteration"),
+            peak_memory_text()
+        )
+    }
 }
 
 /// A number with ten digits. The interval from minus to plus infinity has no middle.
@@ -126,31 +153,22 @@ pub fn number(x: f64) -> String {
     }
 }
 
-/// The name of the action that is chosen, if any is. Choices after the model's were `added`.
-pub fn action(mdp: &Mdp, added: &[String], choice: u32) -> Option<String> {
-    let choice = (choice != NO_CHOICE).then_some(choice as usize)?;
-    match choice.checked_sub(mdp.n_choices()) {
-        Some(new) => added.get(new).cloned(),
-        None => Some(mdp.action_name(choice)),
-    }
-}
-
 /// What is printed where nothing is chosen.
 pub const NOTHING: &str = "-";
 
 /// Writes `state,value,lower,upper`, with all digits. A value about which nothing is known is empty.
-pub fn write_values(path: &Path, mdp: &Mdp, solution: &Solution) -> Result<()> {
+pub fn write_values(path: &Path, mdp: &Mdp, of: impl Fn(usize) -> StateRow) -> Result<()> {
     write(path, ["state", "value", "lower", "upper"], mdp.n_states(), |state| {
         let exact = |x: f64| if x.is_nan() { String::new() } else { format!("{x:?}") };
-        let (lower, upper) = (exact(solution.lower[state]), exact(solution.upper[state]));
-        [mdp.state_name(state), exact(solution.value(state)), lower, upper]
+        let row = of(state);
+        [mdp.state_name(state), exact(row.value), exact(row.lower), exact(row.upper)]
     })
 }
 
 /// Writes `state,action`; the action is empty where nothing is chosen.
-pub fn write_policy(path: &Path, mdp: &Mdp, solution: &Solution, added: &[String]) -> Result<()> {
+pub fn write_policy(path: &Path, mdp: &Mdp, of: impl Fn(usize) -> StateRow) -> Result<()> {
     write(path, ["state", "action"], mdp.n_states(), |state| {
-        [mdp.state_name(state), action(mdp, added, solution.policy[state]).unwrap_or_default()]
+        [mdp.state_name(state), of(state).action.unwrap_or_default()]
     })
 }
 

@@ -1,7 +1,7 @@
 //! Files of models: round trips, and messages for malformed files.
 
 use backsweep::Random;
-use backsweep_mdp::{Compression, Error, Format, Label, Mdp, MdpBuilder, ReadMdp, Rewards, read, write};
+use backsweep_mdp::{Compression, Format, Label, Mdp, MdpBuilder, ReadMdp, Rewards, read, write};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -461,9 +461,15 @@ fn checks_name_state_and_choice() {
     assert_eq!(wrong(&|m| m.chain = true), "state 1: has 2 choices; expected at most 1 in a Markov chain");
     let mut builder = MdpBuilder::default();
     builder.add_arc(0, 1.0);
-    assert_eq!(builder.clone().finish().unwrap_err(), Error::Unfinished { what: "choice" });
+    assert_eq!(
+        builder.clone().finish().unwrap_err().to_string(),
+        "the last choice: was not ended; expected every choice to be ended"
+    );
     builder.end_choice();
-    assert_eq!(builder.clone().finish().unwrap_err(), Error::Unfinished { what: "state" });
+    assert_eq!(
+        builder.clone().finish().unwrap_err().to_string(),
+        "the last state: was not ended; expected every state to be ended"
+    );
     builder.end_state();
     let mut mdp_of_one = builder.finish().unwrap();
     assert!(mdp_of_one.replace_row(0, &[1], &[1.0]).is_err());

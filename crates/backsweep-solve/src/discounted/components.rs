@@ -1,7 +1,7 @@
 //! Strongly connected components, successors first: each is a separate model once the values it leads to are known.
 
 use super::backward::{self, TopologicalOrder};
-use super::model::FlatModel;
+use super::model::{FlatArrays, FlatModel};
 use super::proof::Shift;
 use super::sweeps::{Goal, Reached, SweepEnd, full_sweep};
 use crate::scc::Components;
@@ -28,7 +28,7 @@ pub(crate) fn iterate(
     let n = model.n_states();
     let mut values = vec![0.0; n];
     let mut iterations = 1;
-    let mut part = ComponentModel::default();
+    let mut part = FlatArrays::default();
     let mut place = vec![u32::MAX; n];
     for component in 0..components.len() {
         let states = components.states_of(component);
@@ -41,10 +41,9 @@ pub(crate) fn iterate(
         if (goal.stop)() {
             break;
         }
-        part.fill(model, states, &mut place, &values);
+        fill(&mut part, model, states, &mut place, &values);
         let goal = Goal { width: 0.9 * goal.width, ..*goal };
-        let local = part.model(model);
-        let solved = solve(&local, &goal);
+        let solved = solve(&part_model(&part, model), &goal);
         iterations += solved.iterations;
         for (&state, value) in states.iter().zip(solved.values) {
             values[state as usize] = value;
@@ -61,68 +60,41 @@ pub(crate) fn iterate(
     Reached { values: next, policy, shift, iterations, end }
 }
 
-/// The rows of one component; what its choices earn outside becomes part of their rewards.
-#[derive(Default)]
-struct ComponentModel {
-    choices: Vec<u32>,
-    arcs: Vec<u32>,
-    targets: Vec<u32>,
-    probabilities: Vec<f64>,
-    rewards: Vec<f64>,
+/// Fills in the rows of one component; what its choices earn outside becomes part of their rewards.
+fn fill(part: &mut FlatArrays, model: &FlatModel, states: &[u32], place: &mut [u32], values: &[f64]) {
+    part.clear();
+    for (i, &state) in states.iter().enumerate() {
+        place[state as usize] = i as u32;
+    }
+    for &state in states {
+        for choice in model.choices_of(state as usize) {
+            let mut outside = 0.0;
+            for arc in model.arcs_of(choice) {
+                let (target, p) = (model.targets[arc] as usize, model.probabilities[arc]);
+                if place[target] == u32::MAX {
+                    outside += p * values[target];
+                } else {
+                    part.targets.push(place[target]);
+                    part.probabilities.push(p);
+                }
+            }
+            part.rewards.push(model.sign * model.rewards[choice] + model.discount * outside);
+            part.arcs.push(part.targets.len() as u32);
+        }
+        part.choices.push(part.rewards.len() as u32);
+    }
+    for &state in states {
+        place[state as usize] = u32::MAX;
+    }
 }
 
-impl ComponentModel {
-    fn fill(&mut self, model: &FlatModel, states: &[u32], place: &mut [u32], values: &[f64]) {
-        for list in [&mut self.choices, &mut self.arcs, &mut self.targets] {
-            list.clear();
-        }
-        self.probabilities.clear();
-        self.rewards.clear();
-        for (i, &state) in states.iter().enumerate() {
-            place[state as usize] = i as u32;
-        }
-        self.choices.push(0);
-        self.arcs.push(0);
-        for &state in states {
-            for choice in model.choices_of(state as usize) {
-                let mut outside = 0.0;
-                for arc in model.arcs_of(choice) {
-                    let (target, p) = (model.targets[arc] as usize, model.probabilities[arc]);
-                    if place[target] == u32::MAX {
-                        outside += p * values[target];
-                    } else {
-                        self.targets.push(place[target]);
-                        self.probabilities.push(p);
-                    }
-                }
-                self.rewards.push(model.sign * model.rewards[choice] + model.discount * outside);
-                self.arcs.push(self.targets.len() as u32);
-            }
-            self.choices.push(self.rewards.len() as u32);
-        }
-        for &state in states {
-            place[state as usize] = u32::MAX;
-        }
-    }
-
-    fn model<'a>(&'a self, whole: &FlatModel) -> FlatModel<'a> {
-        let mut facts = whole.facts;
-        facts.has_terminal = false;
-        facts.largest_reward = self.rewards.iter().fold(0.0, |most, r| r.abs().max(most));
-        // Mass that leaves the component is lost to it.
-        facts.least_mass = 0.0;
-        FlatModel {
-            choices: &self.choices,
-            arcs: &self.arcs,
-            targets: &self.targets,
-            probabilities: &self.probabilities,
-            rewards: &self.rewards,
-            sign: 1.0,
-            discount: whole.discount,
-            facts,
-            filled: false,
-        }
-    }
+fn part_model<'a>(part: &'a FlatArrays, whole: &FlatModel) -> FlatModel<'a> {
+    let mut model = FlatModel { sign: 1.0, filled: false, ..part.model(whole) };
+    model.facts.has_terminal = false;
+    model.facts.largest_reward = part.rewards.iter().fold(0.0, |most, r| r.abs().max(most));
+    // Mass that leaves the component is lost to it.
+    model.facts.least_mass = 0.0;
+    model
 }
 
 /// A model whose components are single states is solved by one pass in their order.

@@ -37,6 +37,41 @@ pub(crate) struct FlatModel<'a> {
     pub filled: bool,
 }
 
+/// Arrays of a model that a method made for itself.
+#[derive(Default)]
+pub(crate) struct FlatArrays {
+    pub choices: Vec<u32>,
+    pub arcs: Vec<u32>,
+    pub targets: Vec<u32>,
+    pub probabilities: Vec<f64>,
+    pub rewards: Vec<f64>,
+}
+
+impl FlatArrays {
+    /// Clears all rows and keeps the memory.
+    pub fn clear(&mut self) {
+        for starts in [&mut self.choices, &mut self.arcs] {
+            starts.clear();
+            starts.push(0);
+        }
+        self.targets.clear();
+        self.probabilities.clear();
+        self.rewards.clear();
+    }
+
+    /// The arrays as a model that is otherwise like another.
+    pub fn model<'a>(&'a self, like: &FlatModel) -> FlatModel<'a> {
+        FlatModel {
+            choices: &self.choices,
+            arcs: &self.arcs,
+            targets: &self.targets,
+            probabilities: &self.probabilities,
+            rewards: &self.rewards,
+            ..*like
+        }
+    }
+}
+
 /// Bounds over all rows; each number is rounded to the safe side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Facts {

@@ -1,7 +1,8 @@
 //! Copies of a model that suit a method better: states numbered outward from the ends for sweeps or breadth first for
 //! elimination, rows padded to multiples of four arcs.
 
-use super::model::{FlatModel, LANES};
+use super::model::{FlatArrays, FlatModel, LANES};
+use crate::incidence::Incidence;
 use backsweep_mdp::NO_CHOICE;
 
 const UNSEEN: u32 = u32::MAX;
@@ -11,11 +12,7 @@ pub(crate) struct Renumbered<'a> {
     old: FlatModel<'a>,
     /// The old number of each new state.
     order: Vec<u32>,
-    choices: Vec<u32>,
-    arcs: Vec<u32>,
-    targets: Vec<u32>,
-    probabilities: Vec<f64>,
-    rewards: Vec<f64>,
+    new: FlatArrays,
     filled: bool,
     /// The mean distance between the numbers of a state and of its successor.
     pub mean_distance: f64,
@@ -38,21 +35,18 @@ impl<'a> Renumbered<'a> {
         for (new, &state) in order.iter().enumerate() {
             place[state as usize] = new as u32;
         }
-        let mut copy = Self {
-            old: *old,
+        let n_arcs = filled.unwrap_or(old.targets.len());
+        let mut copy = FlatArrays {
             choices: Vec::with_capacity(old.choices.len()),
             arcs: Vec::with_capacity(old.arcs.len()),
-            targets: Vec::with_capacity(filled.unwrap_or(old.targets.len())),
-            probabilities: Vec::with_capacity(filled.unwrap_or(old.targets.len())),
-            filled: filled.is_some(),
+            targets: Vec::with_capacity(n_arcs),
+            probabilities: Vec::with_capacity(n_arcs),
             rewards: Vec::with_capacity(old.rewards.len()),
-            mean_distance: 0.0,
-            order,
         };
         copy.choices.push(0);
         copy.arcs.push(0);
         let mut distances = 0_u64;
-        for (new, &state) in copy.order.iter().enumerate() {
+        for (new, &state) in order.iter().enumerate() {
             let choices = old.choices_of(state as usize);
             copy.rewards.extend_from_slice(&old.rewards[choices.clone()]);
             for choice in choices {
@@ -63,7 +57,7 @@ impl<'a> Renumbered<'a> {
                     distances += u64::from(t.abs_diff(new as u32));
                     t
                 }));
-                if copy.filled {
+                if filled.is_some() {
                     // The last target again, whose value is in the cache.
                     let (end, last) = (copy.targets.len(), copy.targets.last().copied().unwrap_or(0));
                     copy.targets.resize(end.next_multiple_of(LANES), last);
@@ -73,23 +67,13 @@ impl<'a> Renumbered<'a> {
             }
             copy.choices.push(copy.rewards.len() as u32);
         }
-        copy.mean_distance = distances as f64 / old.targets.len().max(1) as f64;
-        copy
+        let mean_distance = distances as f64 / old.targets.len().max(1) as f64;
+        Self { old: *old, order, new: copy, filled: filled.is_some(), mean_distance }
     }
 
     /// The copy as a model.
     pub fn model(&self) -> FlatModel<'_> {
-        FlatModel {
-            choices: &self.choices,
-            arcs: &self.arcs,
-            targets: &self.targets,
-            probabilities: &self.probabilities,
-            rewards: &self.rewards,
-            sign: self.old.sign,
-            discount: self.old.discount,
-            facts: self.old.facts,
-            filled: self.filled,
-        }
+        FlatModel { filled: self.filled, ..self.new.model(&self.old) }
     }
 
     /// Values and policy of the copy in the old numbering.
@@ -100,7 +84,7 @@ impl<'a> Renumbered<'a> {
             let state = state as usize;
             old_values[state] = values[new];
             if policy[new] != NO_CHOICE {
-                old_policy[state] = policy[new] - self.choices[new] + self.old.choices[state];
+                old_policy[state] = policy[new] - self.new.choices[new] + self.old.choices[state];
             }
         }
         (old_values, old_policy)
@@ -143,7 +127,8 @@ pub(crate) fn outward(model: &FlatModel) -> Option<Vec<u32>> {
     if wave.is_empty() || wave.len() * 8 > n {
         return None;
     }
-    let predecessors = Incidence::new(model);
+    let rows = (0..n).map(|state| model.arcs_of_state(state));
+    let predecessors = Incidence::new(n, model.targets, rows, |state, _| state as u32);
     let mut seen = vec![false; n];
     wave.iter().for_each(|&s| seen[s as usize] = true);
     let mut next = 0;
@@ -187,37 +172,6 @@ fn expected_steps(model: &FlatModel, state: usize, steps: &[f64]) -> f64 {
         }
     }
     least
-}
-
-/// The states before each state, with repetitions.
-struct Incidence {
-    starts: Vec<u32>,
-    states: Vec<u32>,
-}
-
-impl Incidence {
-    fn new(model: &FlatModel) -> Self {
-        let n = model.n_states();
-        let mut starts = vec![0_u32; n + 2];
-        model.targets.iter().for_each(|&t| starts[t as usize + 2] += 1);
-        for i in 2..starts.len() {
-            starts[i] += starts[i - 1];
-        }
-        // `starts[t + 1]` is where the next predecessor of t goes, and ends up where those of t + 1 begin.
-        let mut states = vec![0_u32; model.targets.len()];
-        for state in 0..n {
-            for &target in &model.targets[model.arcs_of_state(state)] {
-                let place = &mut starts[target as usize + 1];
-                states[*place as usize] = state as u32;
-                *place += 1;
-            }
-        }
-        Self { starts, states }
-    }
-
-    fn of(&self, state: usize) -> &[u32] {
-        &self.states[self.starts[state] as usize..self.starts[state + 1] as usize]
-    }
 }
 
 /// The states breadth first along the arcs, from the first state on; `None` once the front is wider than `width` on

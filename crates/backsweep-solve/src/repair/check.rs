@@ -3,7 +3,7 @@
 use super::Repair;
 use crate::discounted::model::in_range;
 use crate::{ChangeProblem, Error, Result};
-use backsweep_mdp::{Change, SUM_SLACK};
+use backsweep_mdp::{Change, check_row};
 
 impl Repair {
     /// Checks changes in order, each against the model that those before it leave.
@@ -20,7 +20,8 @@ impl Repair {
                 Err(ChangeProblem::Choice { found: choice, below: n_choices })
             };
             let mut fits = |outcomes: &[(u32, f64)], reward: f64| {
-                facts.add(sum_of(outcomes, n_states)?, outcomes.len(), reward);
+                let sum = check_row(outcomes.iter().copied(), n_states).map_err(ChangeProblem::Row)?;
+                facts.add(sum, outcomes.len(), reward);
                 if !in_range(reward) {
                     return Err(ChangeProblem::Reward { found: reward });
                 }
@@ -47,15 +48,4 @@ impl Repair {
         }
         Ok(())
     }
-}
-
-/// The sum of the probabilities.
-fn sum_of(outcomes: &[(u32, f64)], n_states: usize) -> std::result::Result<f64, ChangeProblem> {
-    for &(target, probability) in outcomes {
-        if !(probability > 0.0 && probability <= 1.0 + SUM_SLACK) || target as usize >= n_states {
-            return Err(ChangeProblem::Outcome { target, probability, below: n_states });
-        }
-    }
-    let found: f64 = outcomes.iter().map(|(_, p)| p).sum();
-    if found > 1.0 + SUM_SLACK { Err(ChangeProblem::Sum { found }) } else { Ok(found) }
 }

@@ -1,11 +1,12 @@
 //! A model whose rows can change: successors and predecessors of every choice, both up to date.
 
 use crate::Result;
+use crate::incidence::Incidence;
 use backsweep_mdp::NO_CHOICE;
 use backsweep_mdp::{Mdp, MdpBuilder};
 
 /// One arc seen from its target.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct IncomingArc {
     pub choice: u32,
     /// 0 for an arc that no longer exists; its place is reused if the choice leads to the state again.
@@ -34,9 +35,8 @@ pub(crate) struct LiveRows {
     place: Vec<RowSpan>,
     targets: Vec<u32>,
     probabilities: Vec<f64>,
-    /// Arcs of the original model by target: those of state s are `starts[s]..starts[s + 1]`.
-    starts: Vec<u32>,
-    incoming: Vec<IncomingArc>,
+    /// Arcs of the original model by target.
+    incoming: Incidence<IncomingArc>,
     /// Arcs that came later, by target.
     later: Vec<Vec<IncomingArc>>,
 }
@@ -58,8 +58,9 @@ impl LiveRows {
                 .collect(),
             targets: mdp.targets().to_vec(),
             probabilities: mdp.probabilities().to_vec(),
-            starts: vec![0; n + 2],
-            incoming: vec![IncomingArc { choice: 0, probability: 0.0 }; mdp.n_arcs()],
+            incoming: Incidence::new(n, mdp.targets(), (0..n_choices).map(|c| mdp.arcs_of(c)), |c, arc| {
+                IncomingArc { choice: c as u32, probability: mdp.probabilities()[arc] }
+            }),
             later: vec![Vec::new(); n],
         };
         for state in 0..n {
@@ -72,18 +73,6 @@ impl LiveRows {
                 if choice + 1 < choices.end {
                     rows.next[choice as usize] = choice + 1;
                 }
-            }
-        }
-        mdp.targets().iter().for_each(|&t| rows.starts[t as usize + 2] += 1);
-        for i in 2..rows.starts.len() {
-            rows.starts[i] += rows.starts[i - 1];
-        }
-        for choice in 0..n_choices {
-            for arc in mdp.arcs_of(choice) {
-                let place = &mut rows.starts[mdp.targets()[arc] as usize + 1];
-                rows.incoming[*place as usize] =
-                    IncomingArc { choice: choice as u32, probability: mdp.probabilities()[arc] };
-                *place += 1;
             }
         }
         rows
@@ -113,8 +102,7 @@ impl LiveRows {
 
     /// The arcs into a state.
     pub fn arcs_into(&self, state: usize) -> impl Iterator<Item = IncomingArc> {
-        let original = self.starts[state] as usize..self.starts[state + 1] as usize;
-        self.incoming[original].iter().chain(&self.later[state]).copied()
+        self.incoming.of(state).iter().chain(&self.later[state]).copied()
     }
 
     /// Replaces the outcomes of a choice and returns the old ones.
@@ -150,8 +138,7 @@ impl LiveRows {
     }
 
     fn arcs_into_mut(&mut self, state: usize) -> impl Iterator<Item = &mut IncomingArc> {
-        let original = self.starts[state] as usize..self.starts[state + 1] as usize;
-        self.incoming[original].iter_mut().chain(&mut self.later[state])
+        self.incoming.of_mut(state).iter_mut().chain(&mut self.later[state])
     }
 
     /// Adds a choice without outcomes to a state.

@@ -3,8 +3,8 @@
 use super::queue::Queue;
 use super::{Change, Flat, Margin, Repair, Repaired, Upkeep};
 use crate::Limits;
+use crate::discounted;
 use crate::discounted::model::mean;
-use crate::discounted::solve_values;
 use crate::undiscounted::{ends_and_slack, missing_mass};
 use backsweep_mdp::{Direction, NO_CHOICE};
 
@@ -269,11 +269,12 @@ impl Repair {
         let half = Limits { tolerance: 0.5 * limits.tolerance, ..*limits };
         // As above; if the model were refused, small backups would continue instead.
         if let Ok((mdp, rewards, ids)) = self.rows.flat()
-            && let Ok(mut solved) = solve_values(&mdp, &rewards, discount, direction, &half)
+            && let Ok((mut solved, start)) =
+                discounted::solve(&mdp, &rewards, discount, direction, None, &half)
         {
             solved.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
             self.effort = (solved.iterations, solved.explanation);
-            self.adopt(solved.values, solved.policy);
+            self.adopt(start.values, solved.policy);
         }
         self.settle(limits, u64::MAX).0
     }

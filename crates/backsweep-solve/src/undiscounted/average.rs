@@ -44,16 +44,10 @@ fn largest(view: &View, rewards: &[[f64; 2]], bounds: [f64; 2], task: &SolveTask
         .explanation
         .push(format!("{} maximal end components, each by relative value iteration", worth.len()));
     let undecided: Vec<bool> = (0..n).map(|s| !view.choices(s).is_empty()).collect();
-    let fixed = vec![0.0; n];
     ReducedProblem {
-        view,
-        undecided: &undecided,
         groups: Some(&groups),
-        fixed: &fixed,
-        allowed: &|_| true,
-        reward: &|_| [0.0; 2],
         stay: Some(&|g| worth[g]),
-        bounds,
+        ..ReducedProblem::new(view, &undecided, bounds)
     }
     .answer(&mut draft, task);
     Some(draft)

@@ -5,6 +5,40 @@
 use super::view::View;
 use crate::scc::NONE;
 
+/// A search against the arcs: what was reached, and how.
+pub(crate) struct Search {
+    /// Whether each state was reached, those it began with included.
+    pub states: Vec<bool>,
+    /// For each of the others, a choice on a shortest way to where the search began; [`NONE`] elsewhere.
+    pub policy: Vec<u32>,
+}
+
+impl Search {
+    /// Begins with `seeds`, and goes to states from which a choice leads to one that was reached, where `joins` holds.
+    pub fn back(view: &View, seeds: &[bool], joins: impl Fn(usize, usize) -> bool) -> Self {
+        let queue = (0..view.n() as u32).filter(|&s| seeds[s as usize]).collect();
+        let begun = Self { states: seeds.to_vec(), policy: vec![NONE; view.n()] };
+        begun.go_on(view, queue, joins)
+    }
+
+    /// Goes on from the states in `queue`: first in, first out, so that the policy takes a shortest way.
+    fn go_on(mut self, view: &View, mut queue: Vec<u32>, joins: impl Fn(usize, usize) -> bool) -> Self {
+        let mut next = 0;
+        while next < queue.len() {
+            for &c in view.predecessors(queue[next] as usize) {
+                let s = view.owner[c as usize] as usize;
+                if !self.states[s] && joins(s, c as usize) {
+                    self.states[s] = true;
+                    self.policy[s] = c;
+                    queue.push(s as u32);
+                }
+            }
+            next += 1;
+        }
+        self
+    }
+}
+
 /// States from which some path leads to `goal`, through states where `through` holds, by choices where `allowed` holds.
 /// Goal states are included. With `through` false on a set, that set is avoided.
 pub(crate) fn can_reach(
@@ -13,18 +47,7 @@ pub(crate) fn can_reach(
     through: impl Fn(usize) -> bool,
     allowed: impl Fn(usize) -> bool,
 ) -> Vec<bool> {
-    let mut reached = goal.to_vec();
-    let mut queue: Vec<u32> = (0..view.n() as u32).filter(|&s| goal[s as usize]).collect();
-    while let Some(t) = queue.pop() {
-        for &c in view.predecessors(t as usize) {
-            let s = view.owner[c as usize];
-            if !reached[s as usize] && through(s as usize) && allowed(c as usize) {
-                reached[s as usize] = true;
-                queue.push(s);
-            }
-        }
-    }
-    reached
+    Search::back(view, goal, |s, c| through(s) && allowed(c)).states
 }
 
 /// States from which every policy reaches `goal` with positive probability: those whose every choice has an arc into the set.
@@ -50,17 +73,10 @@ pub(crate) fn must_reach(view: &View, goal: &[bool], through: impl Fn(usize) -> 
     reached
 }
 
-/// Where some policy reaches a goal with probability 1, and how.
-pub(crate) struct Certain {
-    /// The states.
-    pub states: Vec<bool>,
-    /// For each of them that is not a goal, a choice that stays among them and may come closer to the goal: taking these
-    /// choices reaches the goal with probability 1.
-    pub policy: Vec<u32>,
-}
-
 /// States from which some policy reaches `goal` with probability 1, by choices where `allowed` holds through states where
 /// `through` holds. `ends_count` says whether the end of the episode counts as the goal.
+///
+/// Taking the choices of the returned policy reaches the goal with probability 1.
 ///
 /// A greatest fixed point around a least one: keep the states that can reach the goal by choices that never leave the kept
 /// states, until nothing changes. Each round is linear. `None` if `stop` says so between rounds.
@@ -71,7 +87,7 @@ pub(crate) fn certain(
     allowed: impl Fn(usize) -> bool,
     ends_count: bool,
     stop: &dyn Fn() -> bool,
-) -> Option<Certain> {
+) -> Option<Search> {
     let n = view.n();
     let mut kept: Vec<bool> = (0..n).map(|s| goal[s] || through(s)).collect();
     let mut safe: Vec<bool> = (0..view.owner.len())
@@ -85,38 +101,24 @@ pub(crate) fn certain(
         if stop() {
             return None;
         }
-        let mut states = goal.to_vec();
-        let mut policy = vec![NONE; n];
+        let mut found = Search { states: goal.to_vec(), policy: vec![NONE; n] };
         let mut queue: Vec<u32> = (0..n as u32).filter(|&s| goal[s as usize]).collect();
         if ends_count {
             for (c, &s) in view.owner.iter().enumerate() {
-                let s = s as usize;
-                if view.ends[c] > 0.0 && safe[c] && kept[s] && !states[s] {
-                    states[s] = true;
-                    policy[s] = c as u32;
-                    queue.push(s as u32);
+                let at = s as usize;
+                if view.ends[c] > 0.0 && safe[c] && kept[at] && !found.states[at] {
+                    (found.states[at], found.policy[at]) = (true, c as u32);
+                    queue.push(s);
                 }
             }
         }
-        // First in, first out: the policy takes a shortest way.
-        let mut next = 0;
-        while next < queue.len() {
-            let t = queue[next] as usize;
-            next += 1;
-            for &c in view.predecessors(t) {
-                let s = view.owner[c as usize] as usize;
-                if !states[s] && kept[s] && safe[c as usize] {
-                    states[s] = true;
-                    policy[s] = c;
-                    queue.push(s as u32);
-                }
-            }
-        }
-        let mut gone: Vec<u32> = (0..n as u32).filter(|&s| kept[s as usize] && !states[s as usize]).collect();
+        let found = found.go_on(view, queue, |s, c| kept[s] && safe[c]);
+        let mut gone: Vec<u32> =
+            (0..n as u32).filter(|&s| kept[s as usize] && !found.states[s as usize]).collect();
         if gone.is_empty() {
-            return Some(Certain { states, policy });
+            return Some(found);
         }
-        kept = states;
+        kept = found.states;
         // States that are certain to lead there are removed in the same round; otherwise a long chain
         // would take one round per state.
         while let Some(t) = gone.pop() {

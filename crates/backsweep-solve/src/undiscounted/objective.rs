@@ -102,8 +102,6 @@ pub(crate) struct ReducedProblem<'q> {
     pub undecided: &'q [bool],
     /// Groups of undecided states that count as one.
     pub groups: Option<&'q EndComponents>,
-    /// Values of the others, finite wherever allowed choices lead.
-    pub fixed: &'q [f64],
     /// Which choices of undecided states may be taken; those inside groups never are.
     pub allowed: &'q dyn Fn(usize) -> bool,
     /// The reward of each choice, to be maximised.
@@ -114,11 +112,19 @@ pub(crate) struct ReducedProblem<'q> {
     pub bounds: [f64; 2],
 }
 
-impl ReducedProblem<'_> {
-    /// Solves the reduced problem and writes bounds and policy of the undecided states into the draft. States whose policy is
-    /// to stay in their group for ever keep the policy that they have.
+impl<'q> ReducedProblem<'q> {
+    /// A problem in which every choice may be taken, without rewards or groups.
+    pub fn new(view: &'q View<'q>, undecided: &'q [bool], bounds: [f64; 2]) -> Self {
+        let (allowed, reward) = (&|_| true, &|_| [0.0; 2]);
+        Self { view, undecided, groups: None, allowed, reward, stay: None, bounds }
+    }
+
+    /// Solves the reduced problem and writes bounds and policy of the undecided states into the draft, whose values of the
+    /// others are finite wherever allowed choices lead. States whose policy is to stay in their group for ever keep the policy
+    /// that they have.
     pub fn answer(&self, draft: &mut Draft, task: &SolveTask) {
         let view = self.view;
+        let fixed = draft.lower.clone();
         let mut place = vec![NONE; view.n()];
         let mut groups: Vec<u32> = Vec::new();
         let mut place_of_group = vec![NONE; self.groups.map_or(0, |g| g.members.len())];
@@ -138,7 +144,7 @@ impl ReducedProblem<'_> {
         let plan = Reduction {
             place: &place,
             n: groups.len(),
-            fixed: self.fixed,
+            fixed: &fixed,
             allowed: &|c| (self.allowed)(c) && !inside(c),
             reward: self.reward,
             stay: &|r| match (self.stay, groups[r]) {
@@ -182,7 +188,7 @@ impl ReducedProblem<'_> {
         draft.iterations += solver.iterations;
         draft.explanation.append(&mut solver.explanation);
         if keep {
-            draft.kept = Some(KeptSolver::new(solver, place, self.fixed.to_vec(), before));
+            draft.kept = Some(KeptSolver::new(solver, place, fixed, before));
         }
     }
 }

@@ -38,18 +38,8 @@ fn largest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &S
         draft.policy[s] = sure.policy[s];
     }
     describe(&mut draft, &possible, &sure.states, Some(groups.members.len()));
-    let fixed = draft.lower.clone();
-    ReducedProblem {
-        view,
-        undecided: &undecided,
-        groups: Some(&groups),
-        fixed: &fixed,
-        allowed: &|_| true,
-        reward: &|_| [0.0; 2],
-        stay: None,
-        bounds: [0.0, 1.0],
-    }
-    .answer(&mut draft, task);
+    ReducedProblem { groups: Some(&groups), ..ReducedProblem::new(view, &undecided, [0.0, 1.0]) }
+        .answer(&mut draft, task);
     Some(draft)
 }
 
@@ -74,18 +64,7 @@ fn smallest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &
         }
     }
     describe(&mut draft, &positive, &sure, None);
-    let fixed = draft.lower.clone();
-    ReducedProblem {
-        view,
-        undecided: &undecided,
-        groups: None,
-        fixed: &fixed,
-        allowed: &|_| true,
-        reward: &|_| [0.0; 2],
-        stay: None,
-        bounds: [-1.0, 0.0],
-    }
-    .answer(&mut draft, task);
+    ReducedProblem::new(view, &undecided, [-1.0, 0.0]).answer(&mut draft, task);
     draft.negate();
     Some(draft)
 }

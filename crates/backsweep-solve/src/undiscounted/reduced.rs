@@ -12,6 +12,7 @@
 
 use super::row_shape::RowShape;
 use super::view::{UNIT, View};
+use crate::incidence::Incidence;
 use crate::scc::NONE;
 
 /// The undecided part of a model: largest values over proper policies.
@@ -153,20 +154,11 @@ impl ReducedMdp {
     pub fn proper_policy(&self) -> Vec<u32> {
         let n = self.shape.n();
         let mut owner = vec![0_u32; self.gain.len()];
-        let mut starts = vec![0_u32; n + 1];
         for s in 0..n {
             owner[self.shape.choices_of(s)].fill(s as u32);
         }
-        self.targets.iter().for_each(|&t| starts[t as usize + 1] += 1);
-        (0..n).for_each(|s| starts[s + 1] += starts[s]);
-        let mut next = starts.clone();
-        let mut predecessors = vec![0_u32; self.targets.len()];
-        for c in 0..self.gain.len() {
-            for &t in &self.targets[self.shape.arcs_of(c)] {
-                predecessors[next[t as usize] as usize] = c as u32;
-                next[t as usize] += 1;
-            }
-        }
+        let rows = (0..owner.len()).map(|c| self.shape.arcs_of(c));
+        let predecessors = Incidence::new(n, &self.targets, rows, |c, _| c as u32);
         let mut policy = vec![NONE; n];
         let mut queue = Vec::with_capacity(n);
         for (c, &s) in owner.iter().enumerate() {
@@ -179,7 +171,7 @@ impl ReducedMdp {
         while head < queue.len() {
             let t = queue[head] as usize;
             head += 1;
-            for &c in &predecessors[starts[t] as usize..starts[t + 1] as usize] {
+            for &c in predecessors.of(t) {
                 let s = owner[c as usize];
                 if policy[s as usize] == NONE {
                     policy[s as usize] = c;

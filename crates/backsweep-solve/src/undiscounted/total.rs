@@ -10,7 +10,7 @@
 //! unknown.
 
 use super::gain::RecurrentClass;
-use super::graph::{can_reach, certain, inevitable, must_reach};
+use super::graph::{Search, can_reach, certain, inevitable, must_reach};
 use super::level;
 use super::mec::EndComponents;
 use super::objective::{Draft, ReducedProblem, SolveTask, lead_to, signed};
@@ -58,7 +58,7 @@ fn largest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &SolveT
     let ends = |s: usize| view.choices(s).find(|&c| view.ends[c] > 0.0);
     // Every infinite state heads for a state from which the goal is missed.
     let missed: Vec<bool> = (0..n).map(|s| !goal[s] && (missing[s] || ends(s).is_some())).collect();
-    draft.policy = heading(view, &missed, through, &|_| true);
+    draft.policy = Search::back(view, &missed, |s, _| through(s)).policy;
     for s in (0..n).filter(|&s| !sure[s]) {
         draft.set(s, f64::INFINITY);
         if missed[s] {
@@ -72,18 +72,9 @@ fn largest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &SolveT
         .explanation
         .push(format!("graph analysis: {infinite} states from which a policy may miss the goal: infinite"));
     let undecided: Vec<bool> = (0..n).map(|s| sure[s] && !goal[s]).collect();
-    let fixed = vec![0.0; n];
-    ReducedProblem {
-        view,
-        undecided: &undecided,
-        groups: None,
-        fixed: &fixed,
-        allowed: &|_| true,
-        reward: &|c| rewards[c],
-        stay: None,
-        bounds: [least_total(rewards), most_total(rewards)],
-    }
-    .answer(&mut draft, task);
+    let bounds = [least_total(rewards), most_total(rewards)];
+    ReducedProblem { reward: &|c| rewards[c], ..ReducedProblem::new(view, &undecided, bounds) }
+        .answer(&mut draft, task);
     Some(draft)
 }
 
@@ -118,16 +109,12 @@ fn smallest_until(view: &View, goal: &[bool], rewards: &[[f64; 2]], task: &Solve
         loops = Loops::find(view, &stays, &moved, task)?;
     }
     loops.mark(view, &stays, &mut undecided, &mut draft);
-    let fixed = vec![0.0; n];
+    let bounds = [least_total(&moved), most_total(&moved)];
     ReducedProblem {
-        view,
-        undecided: &undecided,
         groups: Some(&loops.free),
-        fixed: &fixed,
         allowed: &|c| stays(c) && view.targets(c).iter().all(|&t| goal[t as usize] || undecided[t as usize]),
         reward: &|c| moved[c],
-        stay: None,
-        bounds: [least_total(&moved), most_total(&moved)],
+        ..ReducedProblem::new(view, &undecided, bounds)
     }
     .answer(&mut draft, task);
     if loops.examined || level.is_some() {
@@ -181,49 +168,20 @@ fn largest_total(view: &View, rewards: &[[f64; 2]], bounds: [f64; 2], task: &Sol
     draft
         .explanation
         .push(format!("graph analysis: {losing} states where no policy ends with certainty: infinite"));
-    let fixed = vec![0.0; n];
     ReducedProblem {
-        view,
-        undecided: &undecided,
         groups: Some(&loops.free),
-        fixed: &fixed,
         allowed: &|c| {
             view.targets(c).iter().all(|&t| undecided[t as usize] || view.choices(t as usize).is_empty())
         },
         reward: &|c| rewards[c],
         stay: Some(&|_| [0.0; 2]),
-        bounds,
+        ..ReducedProblem::new(view, &undecided, bounds)
     }
     .answer(&mut draft, task);
     if loops.examined {
         draft.kept = None;
     }
     Some(draft)
-}
-
-/// One choice per state on a path to `seeds`, through states where `through` holds by choices where `allowed` holds.
-fn heading(
-    view: &View,
-    seeds: &[bool],
-    through: impl Fn(usize) -> bool,
-    allowed: &dyn Fn(usize) -> bool,
-) -> Vec<u32> {
-    let mut policy = vec![NO_CHOICE; view.n()];
-    let mut seen = seeds.to_vec();
-    let mut queue: Vec<u32> = (0..view.n() as u32).filter(|&s| seeds[s as usize]).collect();
-    let mut next = 0;
-    while next < queue.len() {
-        for &c in view.predecessors(queue[next] as usize) {
-            let s = view.owner[c as usize] as usize;
-            if !seen[s] && through(s) && allowed(c as usize) {
-                seen[s] = true;
-                policy[s] = c;
-                queue.push(s as u32);
-            }
-        }
-        next += 1;
-    }
-    policy
 }
 
 /// End components by what their loops earn.
@@ -317,15 +275,14 @@ impl Loops {
             return;
         }
         let before = undecided.to_vec();
-        let rich = can_reach(view, &self.earning, |s| before[s], allowed);
+        let rich = Search::back(view, &self.earning, |s, c| before[s] && allowed(c));
         let unsure = can_reach(view, &self.doubtful, |s| before[s], allowed);
-        let heading = heading(view, &self.earning, |s| before[s], allowed);
         let (mut n_rich, mut n_unsure) = (0, 0);
         for s in (0..view.n()).filter(|&s| before[s]) {
-            if rich[s] {
+            if rich.states[s] {
                 n_rich += 1;
                 draft.set(s, f64::INFINITY);
-                draft.policy[s] = if self.earning[s] { self.policy[s] } else { heading[s] };
+                draft.policy[s] = if self.earning[s] { self.policy[s] } else { rich.policy[s] };
                 undecided[s] = false;
             } else if unsure[s] {
                 n_unsure += 1;

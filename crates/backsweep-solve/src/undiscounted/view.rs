@@ -7,6 +7,7 @@
 
 use super::level::is_short;
 pub(crate) use crate::discounted::model::UNIT;
+use crate::incidence::Incidence;
 use crate::{Error, Result};
 use backsweep_mdp::{Mdp, Rewards, SUM_SLACK};
 use std::ops::Range;
@@ -21,10 +22,7 @@ pub(crate) struct View<'a> {
     pub ends: Vec<f64>,
     /// The largest relative distance between a stored probability and the one it stands for.
     pub slack: f64,
-    /// Where the predecessors of each state begin in `predecessors`.
-    starts: Vec<u32>,
-    /// The choices with an arc into each state.
-    predecessors: Vec<u32>,
+    predecessors: Incidence<u32>,
 }
 
 impl<'a> View<'a> {
@@ -50,21 +48,9 @@ impl<'a> View<'a> {
         for s in 0..n {
             owner[mdp.choices_of(s)].fill(s as u32);
         }
-        let mut starts = vec![0_u32; n + 1];
-        mdp.targets().iter().for_each(|&target| starts[target as usize + 1] += 1);
-        for s in 0..n {
-            starts[s + 1] += starts[s];
-        }
-        let mut next = starts.clone();
-        let mut predecessors = vec![0; mdp.n_arcs()];
-        for c in 0..n_choices {
-            for &target in &mdp.targets()[mdp.arcs_of(c)] {
-                let place = &mut next[target as usize];
-                predecessors[*place as usize] = c as u32;
-                *place += 1;
-            }
-        }
-        Self { mdp, owner, ends, slack, starts, predecessors }
+        let rows = (0..n_choices).map(|c| mdp.arcs_of(c));
+        let predecessors = Incidence::new(n, mdp.targets(), rows, |c, _| c as u32);
+        Self { mdp, owner, ends, slack, predecessors }
     }
 
     /// How many states there are.
@@ -89,7 +75,7 @@ impl<'a> View<'a> {
 
     /// The choices with an arc into a state; a choice with two arcs comes twice.
     pub fn predecessors(&self, state: usize) -> &[u32] {
-        &self.predecessors[self.starts[state] as usize..self.starts[state + 1] as usize]
+        self.predecessors.of(state)
     }
 
     /// Membership by state of a list of states.

@@ -256,7 +256,7 @@ class MDP:
     def what_if(
         self,
         changes: Mapping[tuple[Hashable, Hashable], Any],
-        tolerance: float = 1e-9,
+        tolerance: float | None = None,
         objective: Objective | None = None,
         *,
         minimize: bool = False,
@@ -268,7 +268,7 @@ class MDP:
         Args:
             changes: ``{(state, action): change}``, where a change is a list of outcomes as for ``set_outcomes`` (a new action
                 is added), a number as for ``set_reward``, or ``None`` to remove the action. States must be known.
-            tolerance: as for ``solve``.
+            tolerance: as for ``solve``; by default that of the latest answer to the same question, or 1e-9.
             objective: as for ``solve``.
             minimize: as for ``solve``.
             time_limit: as for ``solve``, for both answers together.

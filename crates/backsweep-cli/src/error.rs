@@ -1,5 +1,6 @@
 //! The errors of the command line: what is printed before it ends with code 2.
 
+use backsweep_mdp::printable;
 use std::fmt;
 
 /// A `Result` with the command's [`Error`].
@@ -7,7 +8,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// One line for the user: the place, what was found, what is expected, how to fix it.
 ///
-/// Nothing handles it but the program's end, so any error of a library turns into its line with `?`.
+/// Names from files are printed without characters that control a terminal. Nothing handles it but the program's end, so any error of a library turns into its line with `?`.
 #[derive(Debug)]
 pub struct Error(String);
 
@@ -25,7 +26,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&printable(&self.0))
     }
 }
 

@@ -1,22 +1,61 @@
-//! Ctrl-C as a flag: work that checks it ends early and still reports. A second Ctrl-C ends the process.
+//! Ctrl-C as a flag: work that checks it ends early and still reports. A second Ctrl-C ends the process, as does the first where
+//! nothing checks the flag.
 
-use std::sync::Arc;
+use crate::output;
+use backsweep_mdp::printable;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// What Ctrl-C meets.
+#[derive(Default)]
+struct Watch {
+    flag: Arc<AtomicBool>,
+    /// Whether somebody checks the flag.
+    checked: AtomicBool,
+    /// What was going on, for the note that is printed where nobody does.
+    doing: Mutex<String>,
+}
 
 /// From here on, the first Ctrl-C sets the flag. If no handler can be installed, Ctrl-C ends the process as usual.
 pub fn on_ctrl_c() -> Arc<AtomicBool> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let to_set = Arc::clone(&flag);
-    std::thread::spawn(move || {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-        runtime.block_on(async {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                to_set.store(true, Ordering::Relaxed);
-                if tokio::signal::ctrl_c().await.is_ok() {
+    let watch = watch();
+    watch.checked.store(true, Ordering::Relaxed);
+    Arc::clone(&watch.flag)
+}
+
+/// From here on, until [`on_ctrl_c`], Ctrl-C ends the process with a note about what was going on.
+pub fn note_on_ctrl_c(doing: String) {
+    if let Ok(mut now) = watch().doing.lock() {
+        *now = doing;
+    }
+}
+
+fn watch() -> &'static Watch {
+    static WATCH: OnceLock<&'static Watch> = OnceLock::new();
+    WATCH.get_or_init(|| {
+        let watch: &'static Watch = Box::leak(Box::default());
+        std::thread::spawn(|| {
+            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+                return;
+            };
+            runtime.block_on(async {
+                while tokio::signal::ctrl_c().await.is_ok() {
+                    let is_first = !watch.flag.swap(true, Ordering::Relaxed);
+                    if is_first && watch.checked.load(Ordering::Relaxed) {
+                        continue;
+                    }
+                    if let Ok(doing) = watch.doing.lock()
+                        && is_first
+                    {
+                        output::note(format_args!(
+                            "backsweep: stopped by Ctrl-C while {}",
+                            printable(&doing)
+                        ));
+                    }
                     std::process::exit(130);
                 }
-            }
+            });
         });
-    });
-    flag
+        watch
+    })
 }

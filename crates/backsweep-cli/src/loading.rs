@@ -1,14 +1,15 @@
 //! Reads models from files, with a progress bar.
 
 use crate::error::{Error, Result};
-use crate::{output, progress};
+use crate::{interrupt, output, progress};
 use backsweep::save::{Name, SavedAgent};
-use backsweep_mdp::{Format, Mdp, ReadMdp, read};
+use backsweep_mdp::{Format, Mdp, ReadMdp, printable, read};
 use backsweep_solve::{action_names, learned_mdp};
 use std::path::Path;
 
 /// Reads a model. Anything in the file that had to be left out is reported on standard error.
 pub fn load(path: &Path, format: Option<Format>) -> Result<Mdp> {
+    interrupt::note_on_ctrl_c(format!("{} was being read", path.display()));
     let bar = progress::bar(1000);
     bar.set_message(format!("reading {}", path.display()));
     let found = match format.map_or_else(|| Format::of(path), Ok) {
@@ -37,7 +38,8 @@ fn learned(path: &Path) -> Result<Mdp> {
 
 /// Reports what was left out of a file or added to it.
 pub fn warn(path: &Path, warning: &str) {
-    output::note(format_args!("backsweep: {}: note: {warning}", path.display()));
+    let line = format!("backsweep: {}: note: {warning}", path.display());
+    output::note(printable(&line));
 }
 
 /// A format by its name, for `--from` and `--to`.

@@ -8,8 +8,8 @@ mod watch;
 
 use crate::error::{Error, Result};
 use crate::{interrupt, loading, output, process, progress};
-use backsweep_mdp::{Mdp, NO_CHOICE, Question, StateNames};
-use backsweep_solve::{Limits, Solution};
+use backsweep_mdp::{Mdp, NO_CHOICE, Question, StateNames, printable};
+use backsweep_solve::{Limits, Solution, caution};
 use backsweep_verify::{ResultFile, fingerprint};
 use changes::{Parser, TableEdit};
 use live::LiveAnswer;
@@ -50,12 +50,12 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
     spinner.finish_and_clear();
     done.map_err(|error| Error::at(arguments.model.display(), error))?;
 
-    let reason = match (interrupted.load(Ordering::Relaxed), in_time()) {
-        (true, _) => "stopped by Ctrl-C",
-        (_, false) => "the time limit was reached",
-        _ => "rounding or the method does not allow narrower intervals (see --explain)",
+    let stopped = match (interrupted.load(Ordering::Relaxed), in_time()) {
+        (true, _) => Some("stopped by Ctrl-C"),
+        (_, false) => Some("the time limit was reached"),
+        _ => None,
     };
-    let report = Report { arguments, question: &question, mdp: &mdp, seconds, reason };
+    let report = Report { arguments, question: &question, mdp: &mdp, seconds, stopped };
     if let Some(solution) = solution {
         let of = |state| StateRow::of(&mdp, &solution, state);
         report.write(of)?;
@@ -135,7 +135,8 @@ struct Report<'a> {
     question: &'a Question,
     mdp: &'a Mdp,
     seconds: f64,
-    reason: &'a str,
+    /// What ended the solve before its time, if anything did.
+    stopped: Option<&'a str>,
 }
 
 impl Report<'_> {
@@ -155,7 +156,7 @@ impl Report<'_> {
         let Some(path) = &self.arguments.out else {
             output::result(text);
             if !solution.converged {
-                let reason = self.reason;
+                let reason = self.reason(&solution.explanation);
                 output::note(format_args!("backsweep: not converged: {reason}; the intervals are proven"));
             }
             return Ok(());
@@ -166,15 +167,28 @@ impl Report<'_> {
     }
 
     fn print(&self, proof: &Proof, of: impl Fn(usize) -> StateRow) -> Result<()> {
-        let Self { arguments, question, mdp, seconds, reason } = self;
+        let Self { arguments, question, mdp, seconds, .. } = self;
         output::result(format_args!("{}: {}", arguments.model.display(), report::size(mdp)));
+        let question = question.to_string();
+        let question = printable(&question);
         output::result(format_args!("{question}\n\n{}", report::states(mdp, of)));
-        output::result(proof.line(arguments.tolerance, reason));
+        output::result(proof.line(arguments.tolerance, self.reason(proof.explanation)));
         output::result(proof.effort(*seconds));
+        if let Some(caution) = caution(mdp, self.question, proof.lower) {
+            output::note(format_args!(
+                "backsweep: note: {caution}; for the number of steps: --reward steps --until LABEL --minimize"
+            ));
+        }
         if arguments.explain {
             proof.explanation.iter().for_each(|line| output::result(format_args!("  {line}")));
         }
         Ok(())
+    }
+
+    /// Why intervals are wider than requested.
+    fn reason<'r>(&'r self, explanation: &'r [String]) -> &'r str {
+        let last = explanation.last().map_or("the method does not allow narrower intervals", String::as_str);
+        self.stopped.unwrap_or(last)
     }
 
     /// The answer as `backsweep verify` reads it.
@@ -189,6 +203,7 @@ impl Report<'_> {
             lower: solution.lower.clone(),
             upper: solution.upper.clone(),
             policy: solution.policy.iter().map(choice).collect(),
+            states: self.mdp.state_names.clone(),
             method: solution.explanation.join("; "),
             iterations: solution.iterations,
             seconds: self.seconds,

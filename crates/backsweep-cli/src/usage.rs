@@ -12,8 +12,10 @@ pub fn explain(error: &clap::Error) -> u8 {
     }
     let text = error.render().to_string();
     let first_part: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+    let tip = text.lines().map(str::trim).find_map(|line| line.strip_prefix("tip: a similar "));
     let line = first_part.join(" ");
     let line = line.strip_prefix("error: ").unwrap_or(&line);
+    let line = tip.map_or(line.to_owned(), |tip| format!("{line}; a similar {tip}"));
     crate::output::note(format_args!("backsweep: {line}; see --help for what is expected"));
     2
 }

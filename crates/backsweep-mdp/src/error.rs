@@ -1,6 +1,7 @@
 //! What is wrong with a model, its file, or a question about it, and where.
 
 use crate::MAX_REWARD;
+use std::borrow::Cow;
 use std::fmt;
 
 /// A `Result` with this crate's [`Error`].
@@ -156,25 +157,43 @@ impl fmt::Display for ChoicePlace {
     }
 }
 
+/// Text without characters that control a terminal, such as a message with names from a file.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(escaped).collect())
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::System { path, doing, problem, .. } => {
+        f.write_str(&printable(&RawMessage(self).to_string()))
+    }
+}
+
+/// The message with names as they are in the file.
+struct RawMessage<'a>(&'a Error);
+
+impl fmt::Display for RawMessage<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Error::System { path, doing, problem, .. } => {
                 write!(f, "{path}: cannot {doing} the file ({problem})")
             }
-            Self::Malformed { place, problem } => write!(f, "{place}: {problem}"),
-            Self::Row { place, problem } => write!(f, "{place}: {problem}"),
-            Self::Reward { place, rewards, found } => {
+            Error::Malformed { place, problem } => write!(f, "{place}: {problem}"),
+            Error::Row { place, problem } => write!(f, "{place}: {problem}"),
+            Error::Reward { place, rewards, found } => {
                 write!(f, "{place}: the reward '{rewards}' is {found:?}; expected a number between ")?;
                 write!(f, "-{MAX_REWARD:e} and {MAX_REWARD:e}")
             }
-            Self::UnknownRewards { found: None, known } if known.is_empty() => {
+            Error::UnknownRewards { found: None, known } if known.is_empty() => {
                 write!(f, "the model has no rewards; expected a model with a reward structure")
             }
-            Self::UnknownRewards { found: None, known } => {
+            Error::UnknownRewards { found: None, known } => {
                 write!(f, "the model has several rewards; expected the name of one of: {}", list(known))
             }
-            Self::UnknownRewards { found: Some(name), known } => match &known[..] {
+            Error::UnknownRewards { found: Some(name), known } => match &known[..] {
                 [] => write!(f, "no rewards are called '{name}': the model has none"),
                 [only] if only.is_empty() => {
                     write!(
@@ -184,22 +203,22 @@ impl fmt::Display for Error {
                 }
                 known => write!(f, "no rewards are called '{name}'; expected one of: {}", list(known)),
             },
-            Self::UnknownLabel { found, known } if known.is_empty() => {
-                write!(f, "no states are labelled '{found}': the model has no labels")
+            Error::UnknownLabel { found, known } if known.is_empty() => {
+                write!(f, "no states are labelled '{found}', and none has this name: the model has no labels")
             }
-            Self::UnknownLabel { found, known } => {
+            Error::UnknownLabel { found, known } => {
                 write!(f, "no states are labelled '{found}'; expected one of: {}", list(known))
             }
-            Self::UnknownState { found, n_states } => {
+            Error::UnknownState { found, n_states } => {
                 let states = if *n_states == 1 { "state" } else { "states" };
                 write!(f, "state '{found}' is not in the model; expected one of its {n_states} {states}")
             }
-            Self::UnknownAction { state, found, known } => {
+            Error::UnknownAction { state, found, known } => {
                 let known =
                     if known.is_empty() { "none, as it has no actions".to_owned() } else { known.join(", ") };
                 write!(f, "state '{state}' has no action '{found}'; expected one of: {known}")
             }
-            Self::Within { outer, error } => write!(f, "{outer}: {error}"),
+            Error::Within { outer, error } => write!(f, "{outer}: {}", RawMessage(error)),
         }
     }
 }

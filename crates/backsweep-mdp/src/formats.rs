@@ -11,7 +11,7 @@ use crate::{Error, Mdp, Result};
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -46,11 +46,12 @@ impl Format {
         Self::NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|&(_, format)| format)
     }
 
-    /// The format of a file's extension.
+    /// The format of a file's extension; `.gz` after it does not count.
     ///
     /// # Errors
     /// If no format has this extension.
     pub fn of(path: &Path) -> Result<Self> {
+        let path = &uncompressed(path);
         path.extension().and_then(OsStr::to_str).and_then(Self::named).ok_or_else(|| {
             let known: Vec<String> = Self::NAMES.iter().map(|(name, _)| format!(".{name}")).collect();
             let found = path
@@ -61,6 +62,15 @@ impl Format {
                 format!("found {found}; expected one of {}, or give the format", known.join(" ")),
             )
         })
+    }
+}
+
+/// The path of a file without `.gz`.
+fn uncompressed(path: &Path) -> PathBuf {
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+        path.with_extension("")
+    } else {
+        path.to_owned()
     }
 }
 
@@ -85,13 +95,28 @@ pub struct ReadMdp {
 
 /// Reads a model. Without a format, the extension decides. `progress` receives the fraction of the file that has been read.
 ///
+/// Text may be compressed by gzip. The path `-` stands for standard input, which is a CSV table if no format is given.
+///
 /// # Errors
 /// If the system refuses, or the file is malformed: the message says where, what was found and what was expected.
 pub fn read(path: impl AsRef<Path>, format: Option<Format>, progress: &dyn Fn(f64)) -> Result<ReadMdp> {
     let path = path.as_ref();
-    let format = format.map_or_else(|| Format::of(path), Ok)?;
-    let (file, length) = open(path)?;
-    let input = BufReader::with_capacity(1 << 18, Counted { file, length, n: 0, reported: 0, progress });
+    let standard_input = path == Path::new("-");
+    let default = || if standard_input { Ok(Format::Table) } else { Format::of(path) };
+    let format = format.map_or_else(default, Ok)?;
+    let (file, length): (Box<dyn Read>, u64) = if standard_input {
+        (Box::new(io::stdin()), 0)
+    } else {
+        let (file, length) = open(path)?;
+        (Box::new(file), length)
+    };
+    let mut input = BufReader::with_capacity(1 << 18, Counted { file, length, n: 0, reported: 0, progress });
+    let magic = input.fill_buf().map_err(|error| Error::system(path.display(), "read", &error))?;
+    let input: Box<dyn BufRead> = if format != Format::Umb && magic.starts_with(&[0x1f, 0x8b]) {
+        Box::new(BufReader::with_capacity(1 << 18, flate2::bufread::MultiGzDecoder::new(input)))
+    } else {
+        Box::new(input)
+    };
     let read = match format {
         Format::Umb => umb::read(path, input, length)?,
         Format::Drn => drn::read(path, input)?,
@@ -186,7 +211,7 @@ fn create_temporary(path: &Path) -> io::Result<(PathBuf, File)> {
 
 /// A file that reports how much of it has been read.
 struct Counted<'a> {
-    file: File,
+    file: Box<dyn Read>,
     length: u64,
     n: u64,
     reported: u64,
@@ -199,7 +224,7 @@ impl Read for Counted<'_> {
         self.n += n as u64;
         if self.n >= self.reported + (1 << 20) {
             self.reported = self.n;
-            (self.progress)(self.n as f64 / self.length.max(1) as f64);
+            (self.progress)((self.n as f64 / self.length.max(1) as f64).min(1.0));
         }
         Ok(n)
     }

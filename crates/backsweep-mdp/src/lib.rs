@@ -24,7 +24,7 @@ mod question;
 pub use builder::MdpBuilder;
 pub use change::Change;
 pub use check::{MAX_REWARD, SUM_SLACK, check_row};
-pub use error::{ChoicePlace, Error, Result, RowProblem};
+pub use error::{ChoicePlace, Error, Result, RowProblem, printable};
 pub use formats::{Compression, Format, ReadMdp, read, write};
 pub use mdp::{Label, Mdp, NO_CHOICE, Rewards, STEPS};
 pub use names::StateNames;

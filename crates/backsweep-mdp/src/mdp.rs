@@ -1,6 +1,7 @@
 //! A known Markov decision process as flat arrays.
 
 use crate::{ChoicePlace, Error, Result};
+use std::borrow::Cow;
 
 /// A known MDP in compressed rows.
 ///
@@ -213,16 +214,24 @@ impl Mdp {
         Ok(expected)
     }
 
-    /// The states with a label, in ascending order. `init` stands for the initial states unless a label has that name.
+    /// The states with a label, in ascending order. `init` stands for the initial states unless a label has that name, and the
+    /// name of a state for that state unless a label has it.
     ///
     /// # Errors
-    /// If there is no such label (the message lists the labels), or its states do not ascend or exist.
-    pub fn label(&self, name: &str) -> Result<&[u32]> {
+    /// If there is no such label or state (the message lists the labels), or the states do not ascend or exist.
+    pub fn label(&self, name: &str) -> Result<Cow<'_, [u32]>> {
         let labelled = self.labels.iter().find(|label| label.name == name).map(|label| &label.states);
         if let Some(states) = labelled.or((name == INIT && !self.initial.is_empty()).then_some(&self.initial))
         {
             self.check_states(&format!("label '{name}'"), states)?;
-            return Ok(states);
+            return Ok(Cow::Borrowed(states));
+        }
+        let state = match self.state_names.is_empty() {
+            true => name.parse().ok().filter(|&state| state < self.n_states()),
+            false => self.state_names.iter().position(|state| state == name),
+        };
+        if let Some(state) = state {
+            return Ok(Cow::Owned(vec![state as u32]));
         }
         let initial = (!self.initial.is_empty()).then(|| INIT.to_owned());
         let known = self.labels.iter().map(|label| label.name.clone()).chain(initial).collect();

@@ -229,16 +229,18 @@ impl KnownModel {
         &self,
         py: Python<'py>,
         changes: Vec<GivenChange<'py>>,
-        tolerance: f64,
+        tolerance: Option<f64>,
         objective: Option<AskedObjective>,
         minimize: bool,
         time_limit: Option<f64>,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let stopping = stopping(time_limit)?;
-        let effort = effort(tolerance, None, threads)?;
         let mut solved = self.lock()?;
         let question = question(&solved, objective, minimize)?;
+        let answered = solved.session.answer().filter(|answer| answer.question == question);
+        let tolerance = tolerance.or(answered.map(|answer| answer.tolerance)).unwrap_or(1e-9);
+        let effort = effort(tolerance, None, threads)?;
         let edits = solved.edits(changes)?;
         let session = &mut solved.session;
         let compared = effort.run(py, &stopping, |limits| session.what_if(&edits, &question, limits))?;

@@ -3,7 +3,7 @@
 use crate::discounted::{self, DiscountedMethod};
 use crate::undiscounted::{ComponentMethod, Resolved, SolveTask, View};
 use crate::{Limits, Result, Solution, Start};
-use backsweep_mdp::{Mdp, Objective, Question, Rewards};
+use backsweep_mdp::{Direction, Mdp, Objective, Question, Rewards};
 
 /// Answers a question. Without the name of a method, the portfolio chooses.
 ///
@@ -55,7 +55,29 @@ pub fn solve_for_repair(
     let task =
         SolveTask { tolerance: limits.tolerance, stop: &|| (limits.stop)(), method, warm: None, keep: false };
     let resolved = Resolved::new(&view, &question.objective)?;
-    Ok((resolved.answer(&view, &resolved.rewards, question.direction, &task).0, None))
+    let mut solution = resolved.answer(&view, &resolved.rewards, question.direction, &task).0;
+    if let Some(caution) = caution(mdp, question, &solution.lower) {
+        solution.explanation.insert(0, caution);
+    }
+    Ok((solution, None))
+}
+
+/// What users should know about an answer that is right by definition, but probably not to the question that they meant.
+pub fn caution(mdp: &Mdp, question: &Question, lower: &[f64]) -> Option<String> {
+    let Objective::Total { reward, until: Some(until) } = &question.objective else { return None };
+    let infinite = lower.iter().filter(|value| **value == f64::INFINITY).count();
+    if question.direction != Direction::Maximize || infinite == 0 {
+        return None;
+    }
+    let rewards = mdp.expected_rewards(reward.as_deref()).ok()?;
+    let only_costs =
+        rewards.iter().all(|reward| *reward <= 0.0) && rewards.iter().any(|reward| *reward < 0.0);
+    only_costs.then(|| {
+        format!(
+            "a run that misses '{until}' forever counts as +inf, so {infinite} values are infinite although no reward is above \
+             0; where missing it should count as -inf, minimize the same rewards with their signs changed"
+        )
+    })
 }
 
 /// The discounted solver takes one reward per choice as exact; where that is itself a rounded sum, intervals are widened by

@@ -21,8 +21,8 @@ mod solution;
 mod undiscounted;
 
 pub use discounted::{DISCOUNTED_METHODS, DiscountedMethod};
+pub use entry::{caution, solve, solve_for_repair};
 pub(crate) use entry::{reward_error, reward_rounding};
-pub use entry::{solve, solve_for_repair};
 pub use error::{ChangeProblem, Error, Result};
 pub use learned::{LearnedSolution, action_names, learned_mdp, solve_learned};
 pub use repair::{Repair, Repaired, Start, WhatIf};

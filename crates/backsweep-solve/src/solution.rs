@@ -19,7 +19,8 @@ pub struct Solution {
     pub converged: bool,
     /// Sweeps over all or part of the states, eliminations counted as one.
     pub iterations: u64,
-    /// What was done and why, for `--explain`: one line per decision.
+    /// What was done and why, one line per decision. If the answer has not converged and nothing stopped the work, the last
+    /// line says what keeps intervals wide.
     pub explanation: Vec<String>,
 }
 

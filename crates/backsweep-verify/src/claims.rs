@@ -132,13 +132,13 @@ fn enclose(mdp: &Mdp, result: &ResultFile, guess: &Guess) -> Result<Enclosure, S
             Ok(problem.enclose(guess))
         }
         Objective::Reach { goal, avoid, steps: None } => {
-            let avoid = avoid.as_ref().map_or(Ok(&[][..]), |avoid| mdp.label(avoid)).map_err(text)?;
-            let graph = Graph::new(mdp, mdp.label(goal).map_err(text)?, avoid);
+            let avoid = avoid.as_ref().map(|avoid| mdp.label(avoid)).transpose().map_err(text)?;
+            let graph = Graph::new(mdp, &mdp.label(goal).map_err(text)?, &avoid.unwrap_or_default());
             Ok(undiscounted::reach(&graph, result.direction, guess))
         }
         Objective::Total { reward, until: Some(until) } => {
             let rewards = rewards(mdp, reward.as_deref())?;
-            let graph = Graph::new(mdp, mdp.label(until).map_err(text)?, &[]);
+            let graph = Graph::new(mdp, &mdp.label(until).map_err(text)?, &[]);
             Ok(undiscounted::total(&graph, &rewards, result.direction, guess))
         }
         Objective::Total { reward, until: None } => {

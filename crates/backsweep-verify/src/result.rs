@@ -28,6 +28,9 @@ pub struct ResultFile {
     pub upper: Vec<f64>,
     /// The choice that the policy takes in each state, by its number in the whole model; `null` where nothing is chosen.
     pub policy: Vec<Option<u32>>,
+    /// The name of each state, for people and programs; empty if states have only numbers. The check does not use it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<String>,
     /// How it was computed, in words.
     #[serde(default)]
     pub method: String,

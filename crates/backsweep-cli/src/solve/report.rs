@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::process::peak_memory_text;
-use backsweep_mdp::{Mdp, NO_CHOICE};
+use backsweep_mdp::{Mdp, NO_CHOICE, printable};
 use backsweep_solve::Solution;
 use std::fs::File;
 use std::path::Path;
@@ -68,7 +68,8 @@ pub fn shown(mdp: &Mdp) -> (Vec<usize>, String) {
 
 /// Rows in columns, one line each. After the first column, `n_numbers` columns are numbers, aligned right.
 pub fn table<const N: usize>(rows: &[[String; N]], n_numbers: usize) -> String {
-    let rows: Vec<[String; N]> = rows.iter().map(|row| row.each_ref().map(|cell| printable(cell))).collect();
+    let rows: Vec<[String; N]> =
+        rows.iter().map(|row| row.each_ref().map(|cell| printable(cell).into_owned())).collect();
     let mut widths = [0; N];
     for row in &rows {
         widths.iter_mut().zip(row).for_each(|(width, cell)| *width = (*width).max(cell.chars().count()));
@@ -87,12 +88,6 @@ pub fn table<const N: usize>(rows: &[[String; N]], n_numbers: usize) -> String {
         text.push('\n');
     }
     text
-}
-
-/// A name without characters that control a terminal.
-fn printable(name: &str) -> String {
-    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    name.chars().map(escaped).collect()
 }
 
 /// What was proven, and how.

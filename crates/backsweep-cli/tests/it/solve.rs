@@ -276,3 +276,69 @@ fn bench_solve_prints_a_table_and_json() {
         assert!(text(&done.stderr).contains(expected), "{line}: {}", text(&done.stderr));
     }
 }
+
+#[test]
+fn tables_have_labels_and_any_state_is_a_goal() {
+    let folder = Folder::new("labels");
+    folder.write(
+        "l.csv",
+        "state,action,next_state,probability,label\nhall,go,kitchen,0.5,init\nhall,go,attic,0.5,\nkitchen,go,exit,1,warm|light\n\
+         attic,wait,attic,1,\nexit,,,,light\n",
+    );
+    assert_eq!(folder.values("l.csv --reach light")[0], 0.5);
+    assert_eq!(folder.values("l.csv --reach exit")[0], 0.5);
+    assert_eq!(folder.values("l.csv --reach attic --avoid warm")[0], 0.5);
+    let message = folder.error("l.csv --reach lihgt");
+    assert!(
+        message.contains("no states are labelled 'lihgt'; expected one of: warm, light, init"),
+        "{message}"
+    );
+    // Written and read again, they are the same.
+    assert!(folder.run("convert l.csv again.csv").status.success());
+    assert_eq!(folder.values("again.csv --reach light")[0], 0.5);
+    assert!(folder.read("again.csv").ends_with("exit,,,,,,light\n"), "{}", folder.read("again.csv"));
+}
+
+#[test]
+fn models_may_come_from_standard_input() {
+    let folder = Folder::new("streams");
+    let table = std::fs::File::open(folder.0.join("t.csv")).unwrap();
+    let done = command(&folder.0, "solve - --discount 0.9 --values v.csv").stdin(table).output().unwrap();
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(folder.read("v.csv").starts_with("state,value,lower,upper\nhall,"), "{}", folder.read("v.csv"));
+}
+
+#[test]
+fn questions_that_were_probably_not_meant_are_pointed_out() {
+    let folder = Folder::new("caution");
+    folder.write(
+        "costs.csv",
+        "state,action,next_state,probability,reward\na,go,goal,1,-1\na,wait,a,1,-1\ngoal,stay,goal,1,0\n",
+    );
+    let done = folder.run("solve costs.csv --until goal --reward steps");
+    assert_eq!(text(&done.stderr), "");
+    let done = folder.run("solve costs.csv --until goal");
+    assert!(text(&done.stdout).contains("inf"));
+    let note = text(&done.stderr);
+    assert!(
+        note.starts_with("backsweep: note: a run that misses 'goal' forever counts as +inf, so 1 values"),
+        "{note}"
+    );
+    assert!(note.contains("--reward steps --until LABEL --minimize"), "{note}");
+}
+
+#[test]
+fn messages_keep_terminals_safe_and_help() {
+    let folder = Folder::new("messages");
+    folder.write("evil.csv", "state,action,next_state,probability\na\u{1b}[31m,go,b,0.5\n");
+    let message = folder.error("evil.csv --discount 0.9");
+    assert!(message.contains("a\\u{1b}[31m") && !message.contains('\u{1b}'), "{message:?}");
+    let message = folder.error("t.csv --discont 0.9");
+    assert!(
+        message.contains("'--discont'") && message.contains("similar argument exists: '--discount'"),
+        "{message}"
+    );
+    let done = folder.run("solve t.csv --discount 0.9999 --tolerance 1e-15");
+    let shown = text(&done.stdout);
+    assert!(shown.contains("not converged: rounding keeps intervals from getting narrower than"), "{shown}");
+}

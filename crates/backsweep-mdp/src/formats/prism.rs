@@ -10,7 +10,7 @@ mod write;
 pub use write::write;
 
 use super::text::TextLines;
-use crate::formats::open;
+use crate::formats::{open, uncompressed};
 use crate::{Mdp, ReadMdp, Result};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -22,6 +22,8 @@ pub fn read(path: &Path, input: impl BufRead) -> Result<ReadMdp> {
     let mut mdp = transitions::read(TextLines::new(path, input), &mut warnings)?;
     // What follows looks up states and choices, which is safe only in consistent arrays.
     mdp.check().map_err(|error| error.within(path.display()))?;
+    let plain = uncompressed(path);
+    let path = plain.as_path();
     let beside = |extension: &str| Some(path.with_extension(extension)).filter(|path| path.is_file());
     if let Some(path) = beside("lab") {
         labels::read(TextLines::new(&path, buffered(&path)?), &mut mdp)?;

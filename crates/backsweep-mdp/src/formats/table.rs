@@ -1,17 +1,18 @@
-//! A table of transitions: `state,action,next_state,probability,reward,terminated` in any order; `reward` and `terminated`
-//! are optional. Names of states and actions are arbitrary.
+//! A table of transitions: `state,action,next_state,probability,reward,terminated,label` in any order; the last three are
+//! optional. Names of states and actions are arbitrary.
 //!
 //! Rows of the same state, action and next state add up. A row that is `terminated` ends the episode: its reward counts, its
-//! next state does not, and may be empty. A state that only occurs as a next state is terminal.
+//! next state does not, and may be empty. A state that only occurs as a next state is terminal. A label belongs to the row's
+//! state (several are separated by `|`, and `init` is the initial states); a row with only a state and a label labels it.
 
 mod build;
 
 use super::number;
 use crate::formats::replace;
-use crate::{Error, Mdp, ReadMdp, Result};
+use crate::{Error, INIT, Mdp, ReadMdp, Result};
 use build::{CsvModel, TransitionRow};
 use csv::StringRecord;
-use std::io::BufRead;
+use std::io::{self, BufRead};
 use std::path::Path;
 
 /// Reads a table.
@@ -35,6 +36,18 @@ pub fn read(path: &Path, input: impl BufRead) -> Result<ReadMdp> {
                 format!("found {}; expected {expected}", if text.is_empty() { "nothing" } else { text }),
             )
         };
+        for label in columns.label.map_or("", |column| &record[column]).split('|').map(str::trim) {
+            if !label.is_empty() {
+                table.label(record[columns.state].trim(), label);
+            }
+        }
+        let rest = [columns.action, columns.next_state, columns.probability];
+        if columns.label.is_some_and(|column| !record[column].trim().is_empty())
+            && rest.iter().all(|&column| record[column].trim().is_empty())
+            && !record[columns.state].trim().is_empty()
+        {
+            continue;
+        }
         let probability = number::parse(record[columns.probability].trim())
             .filter(|p| (0.0..=1.0 + crate::SUM_SLACK).contains(p))
             .ok_or_else(|| found(columns.probability, "a probability from 0 to 1"))?;
@@ -95,6 +108,7 @@ struct TransitionFields {
     probability: usize,
     reward: Option<usize>,
     terminated: Option<usize>,
+    label: Option<usize>,
 }
 
 impl TransitionFields {
@@ -105,7 +119,7 @@ impl TransitionFields {
         let need = |names: &[&str]| {
             find(names).ok_or_else(|| {
                 let found: Vec<&str> = header.iter().collect();
-                let expected = "state,action,next_state,probability and optionally reward,terminated";
+                let expected = "state,action,next_state,probability and optionally reward,terminated,label";
                 let problem =
                     format!("found no column '{}' in '{}'; expected {expected}", names[0], found.join(","));
                 Error::new(format!("{}:1:1", path.display()), problem)
@@ -118,15 +132,26 @@ impl TransitionFields {
             probability: need(&["probability", "prob"])?,
             reward: find(&["reward"]),
             terminated: find(&["terminated"]),
+            label: find(&["label", "labels"]),
         })
     }
 }
 
-/// Writes a table. A table has one reward, and neither labels nor initial states.
+/// Writes a table, which has one reward.
 pub fn write(path: &Path, mdp: &Mdp) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
-    if !mdp.labels.is_empty() || !mdp.initial.is_empty() {
-        warnings.push("labels and initial states were left out: a table has no place for them".to_owned());
+    let mut labels =
+        vec![String::new(); if mdp.labels.is_empty() && mdp.initial.is_empty() { 0 } else { mdp.n_states() }];
+    if mdp.labels.iter().any(|label| label.name.contains('|') || label.name.trim() != label.name) {
+        warnings.push("labels with | or outer spaces will be read as others".to_owned());
+    }
+    let named = mdp.labels.iter().map(|label| (label.name.as_str(), &label.states));
+    for (name, states) in std::iter::once((INIT, &mdp.initial)).chain(named) {
+        for &state in states {
+            let all = &mut labels[state as usize];
+            all.push_str(if all.is_empty() { "" } else { "|" });
+            all.push_str(name);
+        }
     }
     if mdp.rewards.len() > 1 {
         let rest: Vec<&str> = mdp.rewards[1..].iter().map(|rewards| rewards.name.as_str()).collect();
@@ -134,17 +159,32 @@ pub fn write(path: &Path, mdp: &Mdp) -> Result<Vec<String>> {
     }
     let mut seen: Vec<bool> = mdp.choices.windows(2).map(|pair| pair[0] < pair[1]).collect();
     mdp.targets.iter().for_each(|&target| seen[target as usize] = true);
+    labels.iter().zip(&mut seen).for_each(|(labels, seen)| *seen |= !labels.is_empty());
     let n_lost = seen.iter().filter(|seen| !**seen).count();
     if n_lost > 0 {
         warnings
             .push(format!("{n_lost} states were left out: they have no choices and nothing leads to them"));
     }
+    let mut columns = vec!["state", "action", "next_state", "probability", "reward", "terminated"];
+    columns.extend((!labels.is_empty()).then_some("label"));
     replace(path, |output| {
         let mut table = csv::Writer::from_writer(output);
-        table.write_record(["state", "action", "next_state", "probability", "reward", "terminated"])?;
+        table.write_record(&columns)?;
         let rewards = mdp.rewards.first();
         for state in 0..mdp.n_states() {
             let name = mdp.state_name(state);
+            // Labels are in the first row of their state, which may have no other.
+            let mut label = labels.get(state).cloned();
+            let mut row = |cells: [&str; 5]| {
+                table.write_record(
+                    std::iter::once(name.as_str()).chain(cells).chain(label.as_mut().map(|label| &**label)),
+                )?;
+                label.iter_mut().for_each(String::clear);
+                io::Result::Ok(())
+            };
+            if mdp.choices_of(state).is_empty() && labels.get(state).is_some_and(|label| !label.is_empty()) {
+                row([""; 5])?;
+            }
             for choice in mdp.choices_of(state) {
                 let action = mdp.action_name(choice);
                 // In a table, an empty name means no name.
@@ -162,25 +202,11 @@ pub fn write(path: &Path, mdp: &Mdp) -> Result<Vec<String>> {
                 for arc in mdp.arcs_of(choice) {
                     let (p, reward) = (mdp.probabilities[arc], own + value(rewards.map(|r| &r.arcs), arc));
                     let next = mdp.state_name(mdp.targets[arc] as usize);
-                    table.write_record([
-                        &name,
-                        &action,
-                        &next,
-                        &format!("{p:?}"),
-                        &format!("{reward:?}"),
-                        "false",
-                    ])?;
+                    row([&action, &next, &format!("{p:?}"), &format!("{reward:?}"), "false"])?;
                     left -= p;
                 }
                 if left > crate::SUM_SLACK {
-                    table.write_record([
-                        &name,
-                        &action,
-                        "",
-                        &format!("{left:?}"),
-                        &format!("{own:?}"),
-                        "true",
-                    ])?;
+                    row([&action, "", &format!("{left:?}"), &format!("{own:?}"), "true"])?;
                 }
             }
         }

@@ -3,6 +3,7 @@
 use backsweep::Random;
 use backsweep_mdp::{Compression, Format, Label, Mdp, MdpBuilder, ReadMdp, Rewards, read, write};
 use std::cell::Cell;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -158,7 +159,7 @@ fn a_table_of_names() {
     assert_eq!(warnings.len(), 3, "{warnings:?}");
     let whole = read_quietly(&folder.path("u.umb")).mdp;
     assert_eq!(whole.n_states(), 4);
-    assert_eq!(whole.label("end").unwrap(), [3]);
+    assert_eq!(*whole.label("end").unwrap(), [3]);
     assert_eq!(&whole.targets()[whole.arcs_of(2)], [2, 3]);
     assert_eq!(whole.expected_rewards(None).unwrap(), [2.5, 0.0, -8.0, 0.0, 0.0]);
 }
@@ -173,7 +174,7 @@ fn fractions_and_zeros_of_drn() {
     assert_eq!(mdp.probabilities(), [1.0 / 3.0, 2.0 / 3.0, 1.0, 1.0]);
     assert_eq!(mdp.action_names, ["walk slowly", "", "x"]);
     assert_eq!(mdp.expected_rewards(Some("cost")).unwrap(), [2.5, 0.0, 0.0]);
-    assert_eq!((mdp.label("far away").unwrap(), mdp.label("init").unwrap()), (&[1][..], &[0][..]));
+    assert_eq!((&*mdp.label("far away").unwrap(), &*mdp.label("init").unwrap()), (&[1][..], &[0][..]));
     assert_eq!(warnings, ["1 transitions of probability 0 were left out"]);
 }
 
@@ -497,4 +498,19 @@ fn progress_grows_to_one() {
     .unwrap();
     assert_eq!(last.get(), 1.0);
     assert!(calls.get() > 2);
+}
+
+#[test]
+fn text_may_be_compressed() {
+    let folder = Folder::new("packed");
+    let plain = read_quietly(&folder.file("t.csv", TABLE)).mdp;
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(TABLE.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    for name in ["t.csv.gz", "plainly.csv"] {
+        std::fs::write(folder.path(name), &packed).unwrap();
+        assert_eq!(read_quietly(&folder.path(name)).mdp, plain, "{name}");
+    }
+    std::fs::write(folder.path("cut.csv.gz"), &packed[..packed.len() / 2]).unwrap();
+    assert!(read(folder.path("cut.csv.gz"), None, &|_| ()).is_err());
 }

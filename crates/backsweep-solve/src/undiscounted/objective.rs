@@ -47,6 +47,8 @@ pub(crate) struct Draft {
     pub iterations: u64,
     /// What was done.
     pub explanation: Vec<String>,
+    /// Why nothing is known about some states, if that is not for lack of time or digits.
+    pub unknown: Option<String>,
     /// The solver behind the bounds, if it is to be kept and can be.
     pub kept: Option<KeptSolver>,
     /// What helps the next answer, apart from values, if the solver is to be kept.
@@ -62,6 +64,7 @@ impl Draft {
             policy: vec![NO_CHOICE; n],
             iterations: 0,
             explanation: Vec::new(),
+            unknown: None,
             kept: None,
             warm: WarmStart::default(),
         }

@@ -2,6 +2,7 @@
 
 use super::kept::KeptSolver;
 use super::objective::{SolveTask, WarmStart};
+use super::sweeps::widest;
 use super::view::View;
 use super::{average, horizon, reach, total};
 use crate::{Error, Result, Solution};
@@ -42,7 +43,7 @@ impl Resolved {
     pub fn new(view: &View, objective: &Objective) -> Result<Self> {
         let mdp = view.mdp;
         let empty = |kind| Self { kind, goal: Vec::new(), avoid: Vec::new(), rewards: Vec::new() };
-        let set = |label: &str| mdp.label(label).map(|states| view.set(states));
+        let set = |label: &str| mdp.label(label).map(|states| view.set(&states));
         let rewards = |name: &Option<String>| -> Result<_> { view.rewards(mdp.rewards(name.as_deref())?) };
         Ok(match objective {
             Objective::Discounted { discount, .. } => {
@@ -101,13 +102,24 @@ impl Resolved {
         };
         let narrow = |(l, u): (&f64, &f64)| l == u || u - l <= 2.0 * task.tolerance;
         let converged = draft.lower.iter().zip(&draft.upper).all(narrow);
+        let mut explanation = draft.explanation;
+        if let Some(why) = draft.unknown {
+            explanation.push(why);
+        } else if !converged && !(task.stop)() {
+            explanation.push(match widest(&draft.lower, &draft.upper) {
+                f64::INFINITY => {
+                    "the method proved no finite bound for some states; another one may".to_owned()
+                }
+                width => format!("rounding keeps intervals from getting narrower than {width:e}"),
+            });
+        }
         let solution = Solution {
             lower: draft.lower,
             upper: draft.upper,
             policy: draft.policy,
             converged,
             iterations: draft.iterations,
-            explanation: draft.explanation,
+            explanation,
         };
         (solution, draft.kept, draft.warm)
     }

@@ -292,7 +292,7 @@ impl Loops {
         }
         draft.explanation.push(format!("{n_rich} states can reach a loop that pays for ever: infinite"));
         if n_unsure > 0 {
-            draft.explanation.push(format!(
+            draft.unknown = Some(format!(
                 "{n_unsure} states can reach a loop with rewards of both signs whose mean cannot be distinguished from 0: unknown"
             ));
         }

@@ -1,6 +1,6 @@
 //! From rows with names to arrays.
 
-use crate::{Error, Mdp, Result, Rewards, SUM_SLACK};
+use crate::{Error, INIT, Label, Mdp, Result, Rewards, SUM_SLACK};
 use std::collections::HashMap;
 
 /// One row of a table.
@@ -26,6 +26,8 @@ pub struct CsvModel {
     actions: Interner,
     /// State, number of its action among all actions, next state, probability, reward.
     rows: Vec<(u32, u32, u32, f64, f64)>,
+    /// The states of each label, in the order of the file.
+    labels: Vec<Label>,
 }
 
 /// Names in the order of their first occurrence.
@@ -81,6 +83,15 @@ impl CsvModel {
         Ok(())
     }
 
+    /// Labels a state.
+    pub fn label(&mut self, state: &str, name: &str) {
+        let state = self.states.id(state);
+        match self.labels.iter_mut().find(|label| label.name == name) {
+            Some(label) => label.states.push(state),
+            None => self.labels.push(Label { name: name.to_owned(), states: vec![state] }),
+        }
+    }
+
     /// The model. States and actions that are all whole numbers are in numerical order, others in order of first occurrence.
     pub fn build(mut self) -> Result<Mdp> {
         for (names, state) in [(&mut self.states, true), (&mut self.actions, false)] {
@@ -88,6 +99,10 @@ impl CsvModel {
             let mut sorted = vec![String::new(); rank.len()];
             names.names.drain(..).zip(&rank).for_each(|(name, &rank)| sorted[rank as usize] = name);
             names.names = sorted;
+            if state {
+                let states = self.labels.iter_mut().flat_map(|label| &mut label.states);
+                states.for_each(|state| *state = rank[*state as usize]);
+            }
             for row in &mut self.rows {
                 if !state {
                     row.1 = rank[row.1 as usize];
@@ -116,6 +131,15 @@ impl CsvModel {
             rewards.arcs.resize(mdp.targets.len(), 0.0);
         }
         mdp.rewards.push(rewards);
+        for mut label in self.labels {
+            label.states.sort_unstable();
+            label.states.dedup();
+            if label.name == INIT {
+                mdp.initial = label.states;
+            } else {
+                mdp.labels.push(label);
+            }
+        }
         mdp.state_names = self.states.names;
         if mdp.state_names.iter().enumerate().all(|(i, name)| name.parse() == Ok(i)) {
             mdp.state_names.clear();

@@ -60,7 +60,7 @@ from ._mdp import MDP
 from ._objectives import Average, Discounted, Horizon, Reach, Total
 from ._plot import plot_policy, plot_values
 from ._predict import predict as _predict
-from ._solution import Solution, WhatIf
+from ._solution import PolicyValue, Solution, WhatIf
 from ._spaces import name_of
 from ._types import (
     Audit,
@@ -123,6 +123,7 @@ __all__ = [
     "Optimism",
     "PengWilliams",
     "Planner",
+    "PolicyValue",
     "PosteriorSampling",
     "Reach",
     "ReversedFullBackups",

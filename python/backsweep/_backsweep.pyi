@@ -469,6 +469,24 @@ _Sparse = tuple[NDArray[np.int64], NDArray[Any], NDArray[np.float64]]
 _Numbers = NDArray[np.float64]
 
 @final
+class FunctionModel:
+    def __new__(
+        cls, start: Sequence[Any], actions: Callable[[Any], Iterable[Any]], outcomes: Callable[[Any, Any], Any], discount: float
+    ) -> FunctionModel: ...
+    def enumerate(self, limit: int | None = None, progress: Callable[[int, int], None] | None = None) -> str | None: ...
+    def explore(
+        self,
+        tolerance: float,
+        value_range: tuple[float, float],
+        minimize: bool,
+        limit: int | None,
+        time_limit: float | None,
+    ) -> tuple[tuple[_Numbers, _Numbers, NDArray[np.int64]], tuple[bool, float, str | None]]: ...
+    def counts(self) -> tuple[int, int]: ...
+    def start(self) -> list[int]: ...
+    def model(self) -> KnownModel: ...
+
+@final
 class KnownModel:
     """A known model and what is known about it. Users see `backsweep.MDP`."""
 
@@ -513,6 +531,7 @@ class KnownModel:
         eps: float,
         normalize: bool,
     ) -> KnownModel: ...
+    def named(self, names: Sequence[Any]) -> KnownModel: ...
     @staticmethod
     def read(
         path: str | PathLike[str], format: str | None, discount: float, progress: Callable[[int], None] | None = None
@@ -539,7 +558,7 @@ class KnownModel:
     def what_if(
         self,
         changes: Sequence[tuple[Any, Any, Any | None, float | None]],
-        tolerance: float,
+        tolerance: float | None,
         objective: _Objective | None,
         minimize: bool,
         time_limit: float | None,
@@ -549,6 +568,27 @@ class KnownModel:
         tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]],
         tuple[float | None, bool, float, str | None],
     ]: ...
+    def evaluate(
+        self,
+        policy: Sequence[tuple[Any, Any, float]],
+        tolerance: float,
+        objective: _Objective | None,
+        minimize: bool,
+        time_limit: float | None,
+        threads: int | None,
+    ) -> tuple[
+        tuple[_Numbers, _Numbers, _Numbers, _Numbers, _Numbers],
+        tuple[NDArray[np.uint32], _Numbers, _Numbers],
+        tuple[bool, float, str | None, str],
+    ]: ...
+    def simulate(
+        self,
+        policy: Sequence[tuple[Any, Any, float]],
+        start: Any | None,
+        episodes: int,
+        max_steps: int,
+        seed: int,
+    ) -> list[list[tuple[Any, Any, float, Any]]]: ...
     def value_array(self) -> _Numbers: ...
     def values(self) -> dict[Any, float]: ...
     def policy(self) -> dict[Any, Any]: ...

@@ -10,11 +10,11 @@ from typing import Any, Callable, Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from . import _tables
-from ._backsweep import KnownModel
+from . import _functions, _tables
+from ._backsweep import FunctionModel, KnownModel
 from ._objectives import Objective, question
 from ._progress import Bar
-from ._solution import Solution, WhatIf, action_array
+from ._solution import PolicyValue, Solution, WhatIf, action_array
 from ._types import Audit, Model, Planner, Stats
 
 __all__ = ["MDP"]
@@ -25,6 +25,24 @@ def _warn_of(planner: str | Planner | None, stacklevel: int = 3) -> None:
     if planner is not None:
         message = "the planner of an MDP is ignored: the portfolio solves every problem; omit planner="
         warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
+
+
+Policy = Mapping[Hashable, Any] | Callable[[Any], Any]
+
+
+def _shares(policy: Policy, mdp: MDP) -> list[tuple[Any, Any, float]]:
+    """A policy as (state, action, probability); a mapping of actions to probabilities mixes them."""
+    if not isinstance(policy, Mapping):
+        if not callable(policy):
+            raise TypeError(f"policy is {type(policy).__name__}; expected a mapping of states to actions, or a function")
+        policy = {state: policy(state) for state in mdp.states if mdp.actions(state)}
+    shares: list[tuple[Any, Any, float]] = []
+    for state, action in policy.items():
+        if isinstance(action, Mapping):
+            shares += [(state, one, float(share)) for one, share in action.items()]
+        elif action is not None:
+            shares.append((state, action, 1.0))
+    return shares
 
 
 class MDP:
@@ -39,6 +57,8 @@ class MDP:
     """
 
     _solver: KnownModel
+    # What finds further states, if the problem is given by functions and a range of values.
+    _unexplored: tuple[FunctionModel, tuple[float, float], int | None] | None = None
 
     def __init__(self, discount: float, *, planner: str | Planner | None = None) -> None:
         _warn_of(planner)
@@ -129,6 +149,90 @@ class MDP:
             normalize: as for ``from_arrays``.
         """
         return cls._of(_tables.from_sparse(transitions, rewards, discount, end, available, normalize), planner)
+
+    @classmethod
+    def from_function(
+        cls,
+        start: Any,
+        actions: Any,
+        outcomes: Callable[[Any, Any], Any],
+        *,
+        discount: float,
+        vectorized: bool = False,
+        value_range: tuple[float, float] | None = None,
+        limit: int | None = None,
+        progress: bool | None = None,
+        normalize: bool = False,
+    ) -> MDP:
+        """The problem of two functions. States are found from the start, breadth first.
+
+        With a ``value_range``, states are found only as ``solve(until=..., at=...)`` needs them.
+
+        Args:
+            start: the state in which episodes begin, or a list of them.
+            actions: ``actions(state)`` returns the actions of a state; none means that it is terminal. With ``vectorized``: the
+                number of actions, a list of them, or a function that takes the states and returns flags ``[state, action]``.
+            outcomes: ``outcomes(state, action)`` returns a list of (probability, next state, reward) or, at the end of an
+                episode, (probability, next state, reward, True). With ``vectorized``, it takes whole numbers ``[state, column]``
+                and returns arrays: probabilities ``[state, outcome]``, next states ``[state, outcome, column]``, rewards and,
+                if episodes end, flags.
+            discount: how much a reward one step later counts, from 0 to 1.
+            vectorized: whether ``outcomes`` takes many states at a time, which are rows of whole numbers.
+            value_range: no state is worth less than the first number or more than the second.
+            limit: expand at most this many states. The others are ends, worth 0, labelled "frontier"; a warning says so.
+            progress: whether to show a bar; by default in a terminal or notebook.
+            normalize: with ``vectorized``: whether to divide probabilities by their sum.
+        """
+        if vectorized:
+            if value_range is not None:
+                raise ValueError("value_range and vectorized were given; expected at most one of them")
+            engine, _, left = _functions.vectorized(start, actions, outcomes, discount, limit, progress, normalize)
+            _functions.warn_of_frontier(left)
+            return cls._of(engine)
+        model = FunctionModel(_functions.start_states(start), actions, outcomes, discount)
+        if value_range is not None:
+            mdp = cls._of(model.model())
+            mdp._unexplored = (model, (float(value_range[0]), float(value_range[1])), limit)
+            return mdp
+        with Bar(1, progress, unit="layers") as bar:
+            text = "{:,} states expanded, {:,} met"
+            stopped = model.enumerate(limit, lambda expanded, met: bar.show(0, text.format(expanded, met)))
+        expanded, met = model.counts()
+        if stopped is not None:
+            _functions.warn_of_frontier(met - expanded, f"{stopped} ended the enumeration")
+        return cls._of(model.model())
+
+    @classmethod
+    def from_simulator(
+        cls,
+        env: Any,
+        *,
+        discount: float,
+        samples: int = 1,
+        limit: int | None = None,
+        progress: bool | None = None,
+        seed: int = 0,
+    ) -> MDP:
+        """The problem that a Gymnasium environment simulates, found by taking every action in every state, breadth first from
+        the first state. The observation must tell states apart.
+
+        A deterministic environment needs one sample per action. With more, the probabilities are estimates, so that proven
+        intervals are about the estimated problem.
+
+        Args:
+            env: an environment with discrete actions, whose state can be copied (``copy.deepcopy``) or saved and restored by
+                methods of its own.
+            discount: how much a reward one step later counts, from 0 to 1.
+            samples: how often to take each action in each state.
+            limit: expand at most this many states. The others are ends, worth 0, labelled "frontier"; a warning says so.
+            progress: whether to show a bar; by default in a terminal or notebook.
+            seed: the seed of the first ``reset``.
+        """
+        if samples < 1:
+            raise ValueError(f"samples is {samples}; expected 1 or more")
+        engine, left = _functions.simulated(env, samples, discount, limit, progress, seed)
+        _functions.warn_of_frontier(left)
+        return cls._of(engine)
 
     @classmethod
     def read(
@@ -233,6 +337,8 @@ class MDP:
         method: str | None = None,
         time_limit: float | None = None,
         threads: int | None = None,
+        until: float | None = None,
+        at: Hashable | None = None,
     ) -> Solution:
         """Compute every value with an interval that is proven to contain it, and a policy.
 
@@ -247,11 +353,40 @@ class MDP:
             method: use this method instead of choosing one; see docs/SOLVING.md.
             time_limit: stop after this many seconds.
             threads: how many threads to use; all cores if not given. The result is the same for any number.
+            until: for problems from functions with a ``value_range``: find states until the start is within this of the truth.
+            at: with ``until``: the start, if it is to be named.
         """
+        if until is not None or at is not None:
+            if objective is not None or method is not None:
+                raise ValueError("until and at are for the discounted reward; expected neither objective nor method")
+            return self._explore(tolerance if until is None else until, at, minimize, time_limit)
         (values, lower, upper, action_ids), rest = self._solver.solve(
             tolerance, question(objective), minimize, method, time_limit, threads
         )
         return Solution(values, lower, upper, *rest, self._solver, action_ids)
+
+    def _explore(self, until: float, at: Hashable | None, minimize: bool, time_limit: float | None) -> Solution:
+        """Finds states until the start is known well enough."""
+        if self._unexplored is None:
+            raise ValueError("until and at need a problem from a function with a value_range; expected solve(tolerance)")
+        model, value_range, limit = self._unexplored
+        starts = self._solver.labels().get("init", [])
+        if at is not None and at not in starts:
+            raise ValueError(f"at is {at!r}; expected a state in which episodes begin, one of {starts!r}")
+        (lower, upper, action_ids), (converged, seconds, stopped) = model.explore(until, value_range, minimize, limit, time_limit)
+        self._solver = model.model()
+        expanded, met = model.counts()
+        explanation = [f"explored from the start: {expanded} of {met} states that were met"]
+        if not converged and stopped is None:
+            explanation.append("the limit of states was reached" if expanded < met else "rounding keeps intervals from getting narrower")
+        largest = float((upper - lower).max()) if len(lower) else 0.0
+        direction = "smallest" if minimize else "largest"
+        objective = f"{direction} discounted reward, discount {self.discount}, at the start"
+        middle = lower + (upper - lower) / 2
+        bound = largest / 2 if np.isfinite(largest) else None
+        return Solution(
+            middle, lower, upper, bound, converged, expanded, seconds, explanation, stopped, objective, False, self._solver, action_ids
+        )
 
     def what_if(
         self,
@@ -292,6 +427,50 @@ class MDP:
         actions = zip(action_array(engine, old).tolist(), action_array(engine, new).tolist())
         moved = {states[state]: pair for state, pair in zip(changed.tolist(), actions)}
         return WhatIf(states, before, after, *rest, moved)
+
+    def evaluate(
+        self,
+        policy: Policy,
+        objective: Objective | None = None,
+        *,
+        tolerance: float = 1e-9,
+        minimize: bool = False,
+        time_limit: float | None = None,
+        threads: int | None = None,
+    ) -> PolicyValue:
+        """Judge a policy: its own values in proven intervals, how far they are from the best, and where it loses.
+
+        Args:
+            policy: the action of each state that has any; a mapping of actions to probabilities mixes them. A function of the
+                state will do, too.
+            objective: as for ``solve``.
+            tolerance: as for ``solve``.
+            minimize: as for ``solve``.
+            time_limit: as for ``solve``, for both policies together.
+            threads: as for ``solve``.
+        """
+        engine = self._solver
+        numbers, (lost, visits, per_visit), rest = engine.evaluate(
+            _shares(policy, self), tolerance, question(objective), minimize, time_limit, threads
+        )
+        states = engine.states()
+        rows = zip(lost.tolist(), visits.tolist(), per_visit.tolist())
+        return PolicyValue(states, *numbers, [(states[i], visit, loss) for i, visit, loss in rows], *rest)
+
+    def simulate(
+        self, policy: Policy, episodes: int = 1, seed: int = 0, *, start: Hashable | None = None, max_steps: int = 1000
+    ) -> list[list[tuple[Any, Any, float, Any]]]:
+        """Runs of a policy: for each episode, a list of (state, action, reward, next state), the last of which is ``None`` if the
+        episode ended. The same seed gives the same runs. Rewards are those of the action, averaged over its outcomes.
+
+        Args:
+            policy: as for ``evaluate``.
+            episodes: how many runs.
+            seed: the seed of the random numbers.
+            start: where runs begin; by default in one of the initial states, or in the first state.
+            max_steps: the length at which a run is cut off.
+        """
+        return self._solver.simulate(_shares(policy, self), start, episodes, max_steps, seed)
 
     def value(self, state: Hashable) -> float:
         """The value of a state.

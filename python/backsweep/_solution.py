@@ -11,7 +11,7 @@ import numpy as np
 
 from ._repr import table
 
-__all__ = ["Solution", "WhatIf"]
+__all__ = ["PolicyValue", "Solution", "WhatIf"]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Objects = np.ndarray[Any, np.dtype[np.object_]]
@@ -139,3 +139,37 @@ class WhatIf:
         return (
             f"<backsweep.WhatIf: {n_changed} of {len(self.states)} values and {len(self.policy_changes)} actions change, {converged}>"
         )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PolicyValue:
+    """What a policy is worth; see ``MDP.evaluate``. For every state, ``lower <= value <= upper`` is proven."""
+
+    states: list[Hashable]
+    """The states, in the order of all arrays."""
+    values: Floats
+    """The value of the policy in each state: the middle of its interval."""
+    lower: Floats
+    """The value of each state is at least this."""
+    upper: Floats
+    """The value of each state is at most this."""
+    best: Floats
+    """The value of the best policy in each state."""
+    gap: Floats
+    """The best policy is proven to be better by at most this in each state."""
+    losses: list[tuple[Hashable, float, float]]
+    """Where the policy loses, most first: a state, how often a run comes there (later visits discounted), and the loss per
+    visit. Estimated, not proven; empty for ``Horizon`` and ``Average``."""
+    converged: bool
+    """Whether the values of both policies are proven to be within the tolerance."""
+    seconds: float
+    """How long it took."""
+    stopped: str | None
+    """``"Ctrl-C"`` or ``"the time limit"`` if one of them stopped the work before the tolerance was reached."""
+    objective: str
+    """What was asked, in words."""
+
+    def __repr__(self) -> str:
+        proven = "converged" if self.converged else "not converged"
+        largest = f"{self.gap.max():.3g}" if len(self.gap) else "0"
+        return f"<backsweep.PolicyValue: {len(self.states)} states, {proven}, {self.objective}, gap at most {largest}>"

@@ -12,9 +12,10 @@ struct Watch {
     flag: Arc<AtomicBool>,
     /// Whether somebody checks the flag.
     checked: AtomicBool,
-    /// What was going on, for the note that is printed where nobody does.
-    doing: Mutex<String>,
 }
+
+/// What is going on, for the note that is printed where nobody checks the flag.
+static DOING: Mutex<String> = Mutex::new(String::new());
 
 /// From here on, the first Ctrl-C sets the flag. If no handler can be installed, Ctrl-C ends the process as usual.
 pub fn on_ctrl_c() -> Arc<AtomicBool> {
@@ -25,9 +26,10 @@ pub fn on_ctrl_c() -> Arc<AtomicBool> {
 
 /// From here on, until [`on_ctrl_c`], Ctrl-C ends the process with a note about what was going on.
 pub fn note_on_ctrl_c(doing: String) {
-    if let Ok(mut now) = watch().doing.lock() {
+    if let Ok(mut now) = DOING.lock() {
         *now = doing;
     }
+    watch();
 }
 
 fn watch() -> &'static Watch {
@@ -44,7 +46,7 @@ fn watch() -> &'static Watch {
                     if is_first && watch.checked.load(Ordering::Relaxed) {
                         continue;
                     }
-                    if let Ok(doing) = watch.doing.lock()
+                    if let Ok(doing) = DOING.lock()
                         && is_first
                     {
                         output::note(format_args!(

@@ -1,6 +1,7 @@
 //! `backsweep solve`: values of a known model with proven intervals, repaired after changes.
 
 mod changes;
+mod evaluation;
 mod live;
 mod options;
 mod report;
@@ -25,6 +26,11 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
     let question = arguments.question()?;
     let mut mdp = loading::load(&arguments.model, arguments.format)?;
     let counts_steps = mdp.add_steps(arguments.reward.as_deref());
+    let at = arguments.at.as_deref().map(|name| StateNames::new(&mdp).state(name)).transpose()?;
+    if let Some(state) = at {
+        // The state that is asked about is the one that is printed.
+        mdp.initial = vec![state];
+    }
     let mdp = mdp;
     let edits =
         arguments.changes.as_deref().map(|path| read_changes(path, &StateNames::new(&mdp))).transpose()?;
@@ -34,7 +40,11 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
     let since = || began.lock().map_or(Duration::ZERO, |began| began.elapsed());
     let in_time = || arguments.time_limit.is_none_or(|limit| since() < limit);
     let stop = || interrupted.load(Ordering::Relaxed) || !in_time();
-    let limits = Limits { tolerance: arguments.tolerance, stop: &stop, threads: arguments.threads() };
+    let (tolerance, relative) = arguments.tolerances();
+    let limits = Limits { tolerance, relative, stop: &stop, threads: arguments.threads() };
+    if let Some(path) = &arguments.evaluate {
+        return evaluation::run(path, arguments, &mdp, &question, &limits);
+    }
     let spinner = progress::spinner("solving; Ctrl-C ends it with the intervals reached so far");
     let keeps = edits.is_some() || arguments.watch.is_some();
     let mut live = None;
@@ -44,7 +54,11 @@ pub fn solve(arguments: &SolveArguments) -> Result<()> {
         LiveAnswer::new(&mdp, &question, every_reward, &limits).map(|answer| live = Some(answer))
     } else {
         let method = arguments.method.as_deref();
-        backsweep_solve::solve(&mdp, &question, method, &limits).map(|solved| solution = Some(solved))
+        match &at {
+            Some(state) => backsweep_solve::solve_at(&mdp, &question, &[*state], method, &limits),
+            None => backsweep_solve::solve(&mdp, &question, method, &limits),
+        }
+        .map(|solved| solution = Some(solved))
     };
     let seconds = since().as_secs_f64();
     spinner.finish_and_clear();
@@ -172,7 +186,7 @@ impl Report<'_> {
         let question = question.to_string();
         let question = printable(&question);
         output::result(format_args!("{question}\n\n{}", report::states(mdp, of)));
-        output::result(proof.line(arguments.tolerance, self.reason(proof.explanation)));
+        output::result(proof.line(arguments.tolerances(), self.reason(proof.explanation)));
         output::result(proof.effort(*seconds));
         if let Some(caution) = caution(mdp, self.question, proof.lower) {
             output::note(format_args!(
@@ -198,7 +212,8 @@ impl Report<'_> {
             model: fingerprint(self.mdp),
             objective: self.question.objective.clone(),
             direction: self.question.direction,
-            tolerance: self.arguments.tolerance,
+            tolerance: self.arguments.tolerances().0,
+            relative: self.arguments.tolerances().1,
             converged: solution.converged,
             lower: solution.lower.clone(),
             upper: solution.upper.clone(),

@@ -93,7 +93,7 @@ pub(crate) fn solve(
 ) -> Result<Solution> {
     let largest = rewards_of(mdp).iter().fold(0.0_f64, |most, reward| most.max(reward.abs()));
     let tolerance = settings.tolerance * if largest > 0.0 { largest } else { 1.0 };
-    let limits = Limits { tolerance, stop, threads: settings.threads.max(1) };
+    let limits = Limits { tolerance, stop, threads: settings.threads.max(1), ..Limits::default() };
     let objective = if settings.discount < 1.0 {
         Objective::Discounted { reward: None, discount: settings.discount }
     } else {

@@ -1,6 +1,6 @@
 //! A model as other tools expect it: every state has a choice, and the probabilities of every choice sum to 1.
 
-use crate::{Label, Mdp, SUM_SLACK};
+use crate::{Label, Mdp, MdpBuilder, Result, Rewards, SUM_SLACK};
 use std::borrow::Cow;
 
 impl Mdp {
@@ -105,6 +105,59 @@ impl Mdp {
 }
 
 impl Mdp {
+    /// The part of the model that has only these states, which no arc may leave; and the numbers that its states and choices
+    /// have here.
+    ///
+    /// # Errors
+    /// If an arc leaves them.
+    pub fn restricted(&self, kept: &[bool]) -> Result<(Mdp, Vec<u32>, Vec<u32>)> {
+        let states: Vec<u32> =
+            (0..self.n_states() as u32).filter(|&s| kept.get(s as usize) == Some(&true)).collect();
+        let mut place = vec![u32::MAX; self.n_states()];
+        states.iter().enumerate().for_each(|(i, &state)| place[state as usize] = i as u32);
+        let mut builder = MdpBuilder::default();
+        let mut choices = Vec::new();
+        let named = |old: &Rewards| Rewards { name: old.name.clone(), ..Rewards::default() };
+        let mut rewards: Vec<Rewards> = self.rewards.iter().map(named).collect();
+        for &state in &states {
+            for choice in self.choices_of(state as usize) {
+                let (targets, probabilities) = self.row(choice);
+                builder.add_choice(
+                    targets.iter().map(|&target| place[target as usize]).zip(probabilities.iter().copied()),
+                );
+                choices.push(choice as u32);
+                for (new, old) in rewards.iter_mut().zip(&self.rewards) {
+                    new.choices.extend(old.choices.get(choice));
+                    new.arcs.extend(old.arcs.get(self.arcs_of(choice)).into_iter().flatten());
+                }
+            }
+            builder.end_state();
+            for (new, old) in rewards.iter_mut().zip(&self.rewards) {
+                new.states.extend(old.states.get(state as usize));
+            }
+        }
+        let mut part = builder.finish()?;
+        let within = |set: &[u32]| {
+            set.iter().map(|&state| place[state as usize]).filter(|&state| state != u32::MAX).collect()
+        };
+        part.labels = self
+            .labels
+            .iter()
+            .map(|label| Label { name: label.name.clone(), states: within(&label.states) })
+            .collect();
+        part.initial = within(&self.initial);
+        part.rewards = rewards;
+        part.chain = self.chain;
+        if !self.state_names.is_empty() {
+            part.state_names = states.iter().map(|&state| self.state_names[state as usize].clone()).collect();
+        }
+        if !self.action_names.is_empty() {
+            part.action_names =
+                choices.iter().map(|&choice| self.action_names[choice as usize].clone()).collect();
+        }
+        Ok((part, states, choices))
+    }
+
     /// Removes arcs of probability 0, and returns how many there were.
     pub(super) fn drop_zero_arcs(&mut self) -> usize {
         let n_zero = self.probabilities.iter().filter(|p| **p == 0.0).count();

@@ -54,6 +54,22 @@ impl Format {
         let path = &uncompressed(path);
         path.extension().and_then(OsStr::to_str).and_then(Self::named).ok_or_else(|| {
             let known: Vec<String> = Self::NAMES.iter().map(|(name, _)| format!(".{name}")).collect();
+            let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase();
+            let shown = path.display();
+            let export = match extension.as_str() {
+                "prism" | "nm" | "pm" | "sm" => Some(format!(
+                    "storm --prism {shown} --buildfull --exportbuild model.drn, or prism {shown} -exportmodel model.all"
+                )),
+                "jani" => Some(format!("storm --jani {shown} --buildfull --exportbuild model.drn")),
+                _ => None,
+            };
+            if let Some(export) = export {
+                let problem = format!(
+                    "found a description of a model; expected its states: export them first ({export}, with -const for constants) \
+                     and give the exported file"
+                );
+                return Error::new(shown, problem);
+            }
             let found = path
                 .extension()
                 .map_or("no extension".to_owned(), |e| format!("extension '{}'", e.display()));

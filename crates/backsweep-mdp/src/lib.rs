@@ -7,6 +7,7 @@
 //! | ask | [`Question`]: an [`Objective`] and a [`Direction`] |
 //! | say what changes | [`Change`] |
 //! | find states and actions by name | [`StateNames`] |
+//! | give a model by functions | [`ModelSource`], [`FunctionSource`] |
 //!
 //! States, choices (the actions of a state) and arcs (the successors of a choice) are numbered consecutively. An [`Mdp`] is
 //! always consistent: a builder or a reader has checked every row.
@@ -20,6 +21,7 @@ mod formats;
 mod mdp;
 mod names;
 mod question;
+mod source;
 
 pub use builder::MdpBuilder;
 pub use change::Change;
@@ -29,5 +31,8 @@ pub use formats::{Compression, Format, ReadMdp, read, write};
 pub use mdp::{Label, Mdp, NO_CHOICE, Rewards, STEPS};
 pub use names::StateNames;
 pub use question::{Direction, Objective, Question};
+pub use source::{
+    FRONTIER, FunctionOutcomes, FunctionSource, KnownPart, ModelSource, SourceError, SourceOutcome,
+};
 
 pub(crate) use mdp::INIT;

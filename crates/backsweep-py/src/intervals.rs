@@ -21,7 +21,8 @@ impl NamedAgent {
         let objective = Objective::Discounted { reward: None, discount: self.discount() };
         let stopping = Stopping::new(None);
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let limits = Limits { tolerance: bonuses.tolerance, stop: &|| stopping.stop(), threads };
+        let limits =
+            Limits { tolerance: bonuses.tolerance, stop: &|| stopping.stop(), threads, ..Limits::default() };
         let solved = py.detach(|| {
             [-1.0, 1.0].map(|sign| {
                 let mdp = shifted(self.agent.model(), &bonuses, sign)?;

@@ -3,9 +3,10 @@
 //! | to find | look in |
 //! |---|---|
 //! | the model and its changes | [`named_mdp`], [`editing`] |
-//! | from arrays | [`build`], [`arrays`] |
+//! | from arrays, or from functions | [`build`], [`arrays`], [`function`] |
 //! | questions and answers | [`asking`], [`stopping`]; the rest is `backsweep_solve::Session` |
 //! | reading both | [`reading`], by the user's names [`named`] |
+//! | judging a policy | [`judging`] |
 //! | files | [`files`] (other tools'), [`storage`] (our own) |
 
 pub mod arrays;
@@ -13,6 +14,8 @@ pub mod asking;
 pub mod build;
 pub mod editing;
 pub mod files;
+pub mod function;
+pub mod judging;
 pub mod named;
 pub mod named_mdp;
 pub mod reading;
@@ -27,6 +30,7 @@ use asking::{AskedObjective, checked_discount, comparison, effort, format_of, qu
 use backsweep_mdp::Compression;
 use build::Sums;
 use editing::GivenChange;
+use judging::GivenAction;
 use named_mdp::NamedMdp;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -44,7 +48,7 @@ pub struct KnownModel(Exclusive<NamedMdp>);
 type SparseMatrix<'py> = (PyReadonlyArray1<'py, i64>, Bound<'py, PyAny>, PyReadonlyArray1<'py, f64>);
 
 impl KnownModel {
-    fn of(solved: NamedMdp) -> Self {
+    pub fn of(solved: NamedMdp) -> Self {
         Self(Exclusive::new(solved))
     }
 
@@ -134,6 +138,13 @@ impl KnownModel {
             sums,
         )?;
         Ok(Self::built(model, checked_discount(discount)?))
+    }
+
+    /// The same model with these names of its states, in order.
+    fn named(&self, py: Python<'_>, names: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let mut copy = self.lock()?.copied(py)?;
+        copy.rename_states(py, &names)?;
+        Ok(Self::of(copy))
     }
 
     /// The model in a file, and what was left out of the file.
@@ -246,6 +257,39 @@ impl KnownModel {
         let compared = effort.run(py, &stopping, |limits| session.what_if(&edits, &question, limits))?;
         let stopped = stopping.reason(py)?.filter(|_| !compared.converged);
         comparison(py, compared, stopping.seconds(), stopped)
+    }
+
+    /// Values, bounds, best values and largest gaps of a policy, (state, action, probability) by (state, action, probability);
+    /// states where it loses, with visits and loss per visit; converged, seconds, what stopped it, the question in words.
+    #[allow(clippy::too_many_arguments, reason = "one for each of Python's")]
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        policy: Vec<GivenAction<'py>>,
+        tolerance: f64,
+        objective: Option<AskedObjective>,
+        minimize: bool,
+        time_limit: Option<f64>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let stopping = stopping(time_limit)?;
+        let effort = effort(tolerance, None, threads)?;
+        let mut solved = self.lock()?;
+        let question = question(&solved, objective, minimize)?;
+        solved.evaluate(py, &policy, &question, &effort, &stopping)
+    }
+
+    /// Runs of a policy: a list of (state, action, reward, next state) per episode.
+    fn simulate<'py>(
+        &self,
+        py: Python<'py>,
+        policy: Vec<GivenAction<'py>>,
+        start: Option<Bound<'py, PyAny>>,
+        episodes: usize,
+        max_steps: u64,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyList>> {
+        self.lock()?.simulate(py, &policy, start.as_ref(), (episodes, max_steps, seed))
     }
 
     fn value_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {

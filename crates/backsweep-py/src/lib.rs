@@ -75,6 +75,8 @@ mod _backsweep {
     #[pymodule_export]
     use crate::known::KnownModel;
     #[pymodule_export]
+    use crate::known::function::FunctionModel;
+    #[pymodule_export]
     use crate::learn_log::{LearnedLog, learn_log};
     #[pymodule_export]
     use crate::predict::{SmallBackupPredictor, TD0};

@@ -12,7 +12,7 @@ use backsweep_solve::{Limits, Repair, solve};
 use std::hint::black_box;
 use std::time::Instant;
 
-const LIMITS: Limits = Limits { tolerance: 1e-6, stop: &|| false, threads: 1 };
+const LIMITS: Limits = Limits { tolerance: 1e-6, relative: 0.0, stop: &|| false, threads: 1 };
 const CHANGES: usize = 50;
 
 /// Which rewards a chain has.

@@ -3,7 +3,7 @@
 use crate::discounted::{self, DiscountedMethod};
 use crate::undiscounted::{ComponentMethod, Resolved, SolveTask, View};
 use crate::{Limits, Result, Solution, Start};
-use backsweep_mdp::{Direction, Mdp, Objective, Question, Rewards};
+use backsweep_mdp::{Direction, Mdp, NO_CHOICE, Objective, Question, Rewards};
 
 /// Answers a question. Without the name of a method, the portfolio chooses.
 ///
@@ -35,6 +35,87 @@ pub fn solve(mdp: &Mdp, question: &Question, method: Option<&str>, limits: &Limi
 /// # Errors
 /// As [`solve`].
 pub fn solve_for_repair(
+    mdp: &Mdp,
+    question: &Question,
+    method: Option<&str>,
+    limits: &Limits,
+) -> Result<(Solution, Option<Start>)> {
+    if limits.relative == 0.0 {
+        return solve_absolutely(mdp, question, method, limits);
+    }
+    limits.check()?;
+    // How small values are shows only once they are known roughly.
+    let mut tolerance = if limits.tolerance > 0.0 { limits.tolerance } else { ROUGHLY };
+    for _ in 0..MAX_ROUNDS {
+        let now = Limits { tolerance, relative: 0.0, ..*limits };
+        let (mut solution, start) = solve_absolutely(mdp, question, method, &now)?;
+        let is_close = solution.converged;
+        solution.converged = limits.are_met(&solution);
+        if solution.converged || !is_close || (limits.stop)() {
+            return Ok((solution, start));
+        }
+        tolerance = limits.next_tolerance(&solution, tolerance);
+    }
+    solve_absolutely(mdp, question, method, &Limits { tolerance, relative: 0.0, ..*limits })
+}
+
+/// Answers a question for some states: only what can be reached from them is solved. All other states get the interval from
+/// minus to plus infinity and no choice; `converged` is about what was solved.
+///
+/// # Errors
+/// As [`solve`], and if a state does not exist.
+pub fn solve_at(
+    mdp: &Mdp,
+    question: &Question,
+    at: &[u32],
+    method: Option<&str>,
+    limits: &Limits,
+) -> Result<Solution> {
+    let n_states = mdp.n_states();
+    if let Some(state) = at.iter().find(|state| **state as usize >= n_states) {
+        return Err(backsweep_mdp::Error::UnknownState { found: state.to_string(), n_states }.into());
+    }
+    let mut reached = vec![false; n_states];
+    let mut queue = at.to_vec();
+    at.iter().for_each(|&state| reached[state as usize] = true);
+    while let Some(state) = queue.pop() {
+        for choice in mdp.choices_of(state as usize) {
+            for &target in mdp.row(choice).0 {
+                if !std::mem::replace(&mut reached[target as usize], true) {
+                    queue.push(target);
+                }
+            }
+        }
+    }
+    let (part, states, choices) = mdp.restricted(&reached)?;
+    let mut solution = solve(&part, question, method, limits)?;
+    let mut whole = Solution {
+        lower: vec![f64::NEG_INFINITY; n_states],
+        upper: vec![f64::INFINITY; n_states],
+        policy: vec![NO_CHOICE; n_states],
+        converged: solution.converged,
+        iterations: solution.iterations,
+        explanation: std::mem::take(&mut solution.explanation),
+    };
+    whole.explanation.insert(0, format!("{} of {n_states} states can be reached", states.len()));
+    for (i, &state) in states.iter().enumerate() {
+        let state = state as usize;
+        (whole.lower[state], whole.upper[state]) = (solution.lower[i], solution.upper[i]);
+        whole.policy[state] = match solution.policy[i] {
+            NO_CHOICE => NO_CHOICE,
+            choice => choices[choice as usize],
+        };
+    }
+    Ok(whole)
+}
+
+/// The absolute tolerance of the first round if there is only a relative one.
+const ROUGHLY: f64 = 1e-6;
+
+/// Rounds of smaller and smaller tolerances; the third is rarely needed.
+const MAX_ROUNDS: usize = 20;
+
+fn solve_absolutely(
     mdp: &Mdp,
     question: &Question,
     method: Option<&str>,

@@ -70,6 +70,20 @@ pub enum Error {
         /// The action found.
         action: u32,
     },
+    /// A range of values is empty or out of range.
+    ValueRange {
+        /// Its lower end.
+        least: f64,
+        /// Its upper end.
+        most: f64,
+    },
+    /// A policy does not fit the model.
+    Policy {
+        /// The name of the state.
+        state: String,
+        /// What is wrong there.
+        problem: String,
+    },
     /// Nothing was asked yet.
     Unanswered,
     /// A change was refused.
@@ -162,6 +176,13 @@ impl fmt::Display for Error {
             Self::UnknownAction { state, action } => {
                 write!(f, "state {state} has no action {action}; expected one of its actions")
             }
+            Self::ValueRange { least, most } => {
+                write!(
+                    f,
+                    "the range of values is {least} to {most}; expected finite numbers in ascending order"
+                )
+            }
+            Self::Policy { state, problem } => write!(f, "state {state}: {problem}"),
             Self::Unanswered => write!(f, "nothing was solved"),
             Self::Change { index, problem } => write!(f, "change {index}: {problem}"),
         }

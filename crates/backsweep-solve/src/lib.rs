@@ -2,9 +2,11 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | answer a question | [`solve`], with a [`Question`](backsweep_mdp::Question) |
+//! | answer a question | [`solve`], with a [`Question`](backsweep_mdp::Question); [`solve_at`] for some states only |
 //! | get the answer again after a change, or before making one | [`Repair`], [`WhatIf`] |
 //! | keep a model, its answers and edits together | [`Session`] |
+//! | judge a policy, or see runs of it | [`evaluate`], [`simulate`] |
+//! | answer about the start of a model that is given by functions | [`explore_from_start`] |
 //! | solve what an agent has learned, or have it as an MDP | [`solve_learned`], [`learned_mdp`] |
 //!
 //! [`Limits`] bound the work, and a [`Solution`] says what was proven within them.
@@ -12,8 +14,10 @@
 mod discounted;
 mod entry;
 mod error;
+mod exploration;
 mod incidence;
 mod learned;
+mod policy;
 mod repair;
 mod scc;
 mod session;
@@ -21,10 +25,12 @@ mod solution;
 mod undiscounted;
 
 pub use discounted::{DISCOUNTED_METHODS, DiscountedMethod};
-pub use entry::{caution, solve, solve_for_repair};
+pub use entry::{caution, solve, solve_at, solve_for_repair};
 pub(crate) use entry::{reward_error, reward_rounding};
 pub use error::{ChangeProblem, Error, Result};
+pub use exploration::{ExplorationError, ExplorationGoal, StartAnswer, explore_from_start};
 pub use learned::{LearnedSolution, action_names, learned_mdp, solve_learned};
+pub use policy::{MixedPolicy, PolicyValue, SimulatedStep, StateLoss, evaluate, simulate};
 pub use repair::{Repair, Repaired, Start, WhatIf};
 pub use session::{Answer, ChoiceRow, Edit, EditComparison, EditableMdp, Session};
 pub use solution::{Limits, Solution};

@@ -15,7 +15,7 @@ pub struct Solution {
     /// The choice that the policy takes in each state (an index into the model's choices), or
     /// [`NO_CHOICE`](backsweep_mdp::NO_CHOICE).
     pub policy: Vec<u32>,
-    /// Whether every interval is proven and no wider than twice the tolerance.
+    /// Whether every interval is proven and no wider than twice the tolerance, absolute or relative.
     pub converged: bool,
     /// Sweeps over all or part of the states, eliminations counted as one.
     pub iterations: u64,
@@ -35,8 +35,10 @@ impl Solution {
 /// How far to go: by default to a tolerance of 1e-6, on one thread, without a stop.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
-    /// The tolerance: every value should be within this of the truth; above 0.
+    /// The tolerance: every value should be within this of the truth; 0 if only `relative` counts.
     pub tolerance: f64,
+    /// The relative tolerance: a value is also good enough if it is within this times its size; 0 for none.
+    pub relative: f64,
     /// Called now and then; `true` ends the work with the intervals reached so far, which are still proven.
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// The number of threads to use; results are the same bytes for any number.
@@ -45,16 +47,44 @@ pub struct Limits<'a> {
 
 impl Default for Limits<'_> {
     fn default() -> Self {
-        Self { tolerance: 1e-6, stop: &|| false, threads: 1 }
+        Self { tolerance: 1e-6, relative: 0.0, stop: &|| false, threads: 1 }
     }
 }
 
 impl Limits<'_> {
     /// Whether the tolerance can be reached at all.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.tolerance > 0.0 && self.tolerance.is_finite() {
-            return Ok(());
+        let is_valid = |tolerance: f64| tolerance >= 0.0 && tolerance.is_finite();
+        if !is_valid(self.relative) {
+            return Err(Error::Tolerance { found: self.relative });
         }
-        Err(Error::Tolerance { found: self.tolerance })
+        if !is_valid(self.tolerance) || (self.tolerance == 0.0 && self.relative == 0.0) {
+            return Err(Error::Tolerance { found: self.tolerance });
+        }
+        Ok(())
+    }
+
+    /// How far the value of a state with this interval may be from the truth.
+    pub fn allowed(&self, lower: f64, upper: f64) -> f64 {
+        let size = lower.abs().min(upper.abs());
+        if size.is_finite() { self.tolerance.max(self.relative * size) } else { self.tolerance }
+    }
+
+    /// Whether an interval is narrow enough.
+    fn is_met(&self, lower: f64, upper: f64) -> bool {
+        lower == upper || upper - lower <= 2.0 * self.allowed(lower, upper)
+    }
+
+    /// Whether all intervals of a solution are narrow enough.
+    pub(crate) fn are_met(&self, solution: &Solution) -> bool {
+        solution.lower.iter().zip(&solution.upper).all(|(&lower, &upper)| self.is_met(lower, upper))
+    }
+
+    /// The absolute tolerance to try next, after a solution that is not good enough yet: what the most demanding state needs.
+    pub(crate) fn next_tolerance(&self, solution: &Solution, before: f64) -> f64 {
+        let unmet = solution.lower.iter().zip(&solution.upper).filter(|(l, u)| !self.is_met(**l, **u));
+        let needed =
+            unmet.map(|(&l, &u)| if l <= 0.0 && u >= 0.0 { 1e-3 * before } else { self.allowed(l, u) });
+        needed.fold(before, f64::min).max(1e-6 * before) * 0.9
     }
 }

@@ -29,7 +29,7 @@ pub struct Report {
     pub width: f64,
 }
 
-/// The fraction of the tolerance by which bounds may be off: room for rounding, here and in the solver.
+/// The fraction of the tolerance of a state by which bounds may be off: room for rounding, here and in the solver.
 const SHARE: f64 = 0.01;
 
 /// The number of arcs read before the check gives up; about a minute.
@@ -44,18 +44,20 @@ pub fn verify(mdp: &Mdp, result: &ResultFile) -> Report {
     if let Err(problem) = well_formed(mdp, result) {
         return wrong(problem);
     }
-    let slack = SHARE * result.tolerance;
+    // Where only a relative tolerance counts, the smallest value says how narrow enclosures have to be.
+    let finite = (0..mdp.n_states()).map(|state| result.allowed(state)).filter(|allowed| *allowed > 0.0);
+    let width = SHARE * finite.fold(f64::MAX, f64::min);
     let middle =
         |(lower, upper): (&f64, &f64)| if lower == upper { *lower } else { lower + (upper - lower) / 2.0 };
     let values: Vec<f64> = result.lower.iter().zip(&result.upper).map(middle).collect();
-    let guess = Guess { values: &values, policy: &result.policy, width: slack, budget: BUDGET };
+    let guess = Guess { values: &values, policy: &result.policy, width, budget: BUDGET };
     let truth = match enclose(mdp, result, &guess) {
         Ok(truth) => truth,
         Err(problem) => return wrong(problem),
     };
     let gaps = truth.lo.iter().zip(&truth.hi).filter(|(lo, hi)| lo < hi).map(|(lo, hi)| hi - lo);
-    let width = gaps.fold(0.0, f64::max);
-    let mut verdict = bounds(mdp, result, &truth, slack);
+    let widest = gaps.fold(0.0, f64::max);
+    let mut verdict = bounds(mdp, result, &truth);
     if result.converged && !matches!(verdict, Verification::Wrong(_)) {
         if let Some(state) = (0..mdp.n_states())
             .find(|&state| result.policy[state].is_none() && must_choose(mdp, result, state))
@@ -74,7 +76,7 @@ pub fn verify(mdp: &Mdp, result: &ResultFile) -> Report {
             verdict = attained;
         }
     }
-    Report { verdict, width }
+    Report { verdict, width: widest }
 }
 
 /// Checks that need no values.
@@ -94,8 +96,14 @@ fn well_formed(mdp: &Mdp, result: &ResultFile) -> Result<(), String> {
             result.model
         ));
     }
-    if !(result.tolerance > 0.0 && result.tolerance.is_finite()) {
-        return Err(format!("the tolerance is {}; expected a number above 0", result.tolerance));
+    for tolerance in [
+        result.tolerance.max(result.relative),
+        result.tolerance + f64::MIN_POSITIVE,
+        result.relative + f64::MIN_POSITIVE,
+    ] {
+        if !(tolerance > 0.0 && tolerance.is_finite()) {
+            return Err(format!("the tolerance is {}; expected a number above 0", result.tolerance));
+        }
     }
     for state in 0..n {
         let (lower, upper) = (result.lower[state], result.upper[state]);
@@ -103,11 +111,11 @@ fn well_formed(mdp: &Mdp, result: &ResultFile) -> Result<(), String> {
         if lower.is_nan() || upper.is_nan() || lower > upper {
             return Err(format!("state {name}: the bounds are {lower} and {upper}; expected lower <= upper"));
         }
-        if result.converged && lower != upper && upper - lower > 2.0 * result.tolerance * (1.0 + 1e-9) {
+        let allowed = 2.0 * result.allowed(state);
+        if result.converged && lower != upper && upper - lower > allowed * (1.0 + 1e-9) {
             let width = upper - lower;
             return Err(format!(
-                "state {name}: the bounds are {width:e} apart; the tolerance allows {:e}",
-                2.0 * result.tolerance
+                "state {name}: the bounds are {width:e} apart; the tolerance allows {allowed:e}"
             ));
         }
         if let Some(choice) = result.policy[state]
@@ -241,15 +249,17 @@ fn chain(mdp: &Mdp, policy: &[Option<u32>]) -> backsweep_mdp::Result<Mdp> {
     }
     let mut chain = builder.finish()?;
     (chain.rewards, chain.labels, chain.initial) = (all, mdp.labels.clone(), mdp.initial.clone());
+    chain.state_names.clone_from(&mdp.state_names);
     Ok(chain)
 }
 
 /// Compares the claimed bounds with the check's own.
-fn bounds(mdp: &Mdp, result: &ResultFile, truth: &Enclosure, slack: f64) -> Verification {
+fn bounds(mdp: &Mdp, result: &ResultFile, truth: &Enclosure) -> Verification {
     let mut doubt = None;
     for state in 0..mdp.n_states() {
         let (lower, upper) = (result.lower[state], result.upper[state]);
         let (lo, hi) = (truth.lo[state], truth.hi[state]);
+        let slack = SHARE * result.allowed(state);
         let name = || mdp.state_name(state);
         if lower > hi + slack {
             return Verification::Wrong(format!(
@@ -315,11 +325,11 @@ fn attains(mdp: &Mdp, result: &ResultFile, own: &Enclosure) -> Verification {
         let (lo, hi) = (own.lo[state], own.hi[state]);
         let (goal, attained, missed) = match result.direction {
             Direction::Maximize => {
-                let least = result.lower[state] - result.tolerance;
+                let least = result.lower[state] - result.allowed(state);
                 (result.lower[state], lo >= least, hi < least)
             }
             Direction::Minimize => {
-                let most = result.upper[state] + result.tolerance;
+                let most = result.upper[state] + result.allowed(state);
                 (result.upper[state], hi <= most, lo > most)
             }
         };
@@ -329,7 +339,7 @@ fn attains(mdp: &Mdp, result: &ResultFile, own: &Enclosure) -> Verification {
             return Verification::Wrong(format!(
                 "state {}: {value}; expected {goal} within {:e}",
                 name(),
-                result.tolerance
+                result.allowed(state)
             ));
         }
         if !attained && doubt.is_none() {

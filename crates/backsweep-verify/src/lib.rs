@@ -6,7 +6,8 @@
 //! three different things.
 //!
 //! # What is checked
-//! With V the true values, [lower, upper] the claimed bounds and ε the claimed tolerance, for every state:
+//! With V the true values, [lower, upper] the claimed bounds and ε the claimed tolerance (the absolute one or, if larger, the
+//! relative one times the value), for every state:
 //!
 //! 1. lower ≤ V + ε/100 and V − ε/100 ≤ upper;
 //! 2. if the result says that it converged: upper − lower ≤ 2ε, and the policy's own value is within ε of the bound that it

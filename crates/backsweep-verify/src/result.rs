@@ -18,6 +18,9 @@ pub struct ResultFile {
     pub direction: Direction,
     /// Every value is within this of the middle of its bounds, if `converged`.
     pub tolerance: f64,
+    /// A value is also good enough if it is within this times its size of the middle of its bounds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub relative: f64,
     /// Whether the tolerance was reached.
     pub converged: bool,
     /// The value of each state is at least this; infinite ones are `"inf"` or `"-inf"`.
@@ -43,6 +46,10 @@ pub struct ResultFile {
     /// The peak memory of the process, in bytes, if known.
     #[serde(default)]
     pub peak_memory: Option<u64>,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// A text is not that of a result.
@@ -76,6 +83,12 @@ impl ResultFile {
             let problem = problem.split(" at line ").next().unwrap_or_default().to_owned();
             ParseError { line: error.line(), column: error.column(), problem }
         })
+    }
+
+    /// How far the value of a state may be from the middle of its bounds.
+    pub fn allowed(&self, state: usize) -> f64 {
+        let size = self.lower[state].abs().min(self.upper[state].abs());
+        if size.is_finite() { self.tolerance.max(self.relative * size) } else { self.tolerance }
     }
 
     /// The result as text.

@@ -13,7 +13,7 @@ use backsweep_mdp::{Change, Direction, Mdp, Objective, Question};
 use backsweep_solve::{Limits, Repair, Solution, solve};
 use serde_json::{Value, json};
 
-const LIMITS: Limits = Limits { tolerance: 1e-4, stop: &|| false, threads: 1 };
+const LIMITS: Limits = Limits { tolerance: 1e-4, relative: 0.0, stop: &|| false, threads: 1 };
 
 /// The walls of `walls`, each closed and opened again.
 const WALLS: usize = 50;

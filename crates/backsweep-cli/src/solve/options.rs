@@ -22,6 +22,7 @@ use std::time::Duration;
   backsweep solve table.csv --discount 0.99 --tolerance 1e-8 --policy policy.csv --values values.csv
   backsweep solve agent.backsweep --discount 0.95 --time-limit 10s
   backsweep solve model.umb --reach goal --json --out result.json && backsweep verify model.umb result.json
+  backsweep solve table.csv --discount 0.99 --evaluate policy.csv
   backsweep solve table.csv --discount 0.99 --changes changes.csv
   backsweep solve table.csv --discount 0.99 --watch=changes.csv")]
 pub struct SolveArguments {
@@ -62,9 +63,14 @@ pub struct SolveArguments {
     #[arg(long)]
     minimize: bool,
 
-    /// How far values may be from the truth (absolute)
-    #[arg(long, value_name = "E", default_value = "1e-6", value_parser = tolerance, allow_negative_numbers = true)]
-    pub tolerance: f64,
+    /// How far values may be from the truth, absolutely [default: 1e-6, or a relative 1e-9 where that is more]
+    #[arg(long, value_name = "E", value_parser = tolerance, allow_negative_numbers = true)]
+    tolerance: Option<f64>,
+
+    /// How far values may be from the truth, relative to their size; with --tolerance, whichever is met
+    #[arg(long, value_name = "R", value_parser = tolerance, allow_negative_numbers = true,
+        conflicts_with_all = ["changes", "watch"])]
+    relative: Option<f64>,
 
     /// Use this method instead of choosing one. With a discount: backward, elimination, outward, simultaneous, in-place,
     /// krylov or components; otherwise elimination or sweeps
@@ -79,11 +85,15 @@ pub struct SolveArguments {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub time_limit: Option<Duration>,
 
+    /// Only this state matters: solve what can be reached from it
+    #[arg(long, value_name = "STATE", conflicts_with_all = ["json", "changes", "watch", "evaluate"])]
+    pub at: Option<String>,
+
     /// The number of threads [default: all cores]; results do not depend on it
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
-    /// Write the policy to this file: state,action
+    /// Write the policy to this file: a table of state,action or, if it ends in .h, a C header with a table and a function
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
 
@@ -98,6 +108,13 @@ pub struct SolveArguments {
     /// With --json: write the JSON to this file, and the table to standard output
     #[arg(long, value_name = "FILE", requires = "json")]
     pub out: Option<PathBuf>,
+
+    /// Judge this policy instead: a table of state,action or state,action,probability, as --policy writes it
+    ///
+    /// Prints its values in proven intervals, how far they are from the best, and the states where it loses. --values then
+    /// holds the policy's own values; with --json, one object has the bounds of both.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "policy", "out", "changes", "watch"])]
+    pub evaluate: Option<PathBuf>,
 
     /// After solving, change the model as this table says, repair the values and print what changes
     ///
@@ -148,6 +165,16 @@ impl SolveArguments {
                 "no objective given; expected --discount G, --reach LABEL, --reward NAME --until LABEL, --horizon N or \
                  --average",
             )),
+        }
+    }
+
+    /// The absolute and the relative tolerance, either of which suffices.
+    pub fn tolerances(&self) -> (f64, f64) {
+        match (self.tolerance, self.relative) {
+            // A live answer is kept to an absolute tolerance.
+            (None, None) if self.changes.is_some() || self.watch.is_some() => (1e-6, 0.0),
+            (None, None) => (1e-6, 1e-9),
+            (absolute, relative) => (absolute.unwrap_or(0.0), relative.unwrap_or(0.0)),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::process::peak_memory_text;
 use backsweep_mdp::{Mdp, NO_CHOICE, printable};
 use backsweep_solve::Solution;
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
 
@@ -33,7 +34,7 @@ pub struct StateRow {
 impl StateRow {
     /// A state by a solution of the model.
     pub fn of(mdp: &Mdp, solution: &Solution, state: usize) -> Self {
-        let choice = solution.policy[state];
+        let choice = solution.policy.get(state).copied().unwrap_or(NO_CHOICE);
         let action = (choice != NO_CHOICE).then(|| mdp.action_name(choice as usize));
         let (lower, upper) = (solution.lower[state], solution.upper[state]);
         Self { value: solution.value(state), lower, upper, action }
@@ -101,7 +102,7 @@ pub struct Proof<'a> {
 
 impl Proof<'_> {
     /// What was proven.
-    pub fn line(&self, tolerance: f64, reason: &str) -> String {
+    pub fn line(&self, (tolerance, relative): (f64, f64), reason: &str) -> String {
         let gap = |(lower, upper): (&f64, &f64)| if lower == upper { 0.0 } else { upper - lower };
         let both = || self.lower.iter().zip(self.upper);
         let widest = both().map(gap).fold(0.0, f64::max);
@@ -111,9 +112,14 @@ impl Proof<'_> {
             n => format!("; the values of {n} states are proven to be infinite"),
         };
         if self.converged {
-            format!(
-                "proven: every value is within {tolerance:e} of the truth (widest interval {widest:.0e}){infinite}"
-            )
+            let within = match (tolerance, relative) {
+                _ if widest <= 2.0 * tolerance => format!("{tolerance:e} of the truth"),
+                (0.0, relative) => format!("{relative:e} times its size of the truth"),
+                (tolerance, relative) => {
+                    format!("{tolerance:e}, or {relative:e} times its size if that is more, of the truth")
+                }
+            };
+            format!("proven: every value is within {within} (widest interval {widest:.0e}){infinite}")
         } else {
             let widest = number(widest);
             format!("not converged: {reason}; every interval is proven, the widest is {widest}{infinite}")
@@ -162,9 +168,52 @@ pub fn write_values(path: &Path, mdp: &Mdp, of: impl Fn(usize) -> StateRow) -> R
 
 /// Writes `state,action`; the action is empty where nothing is chosen.
 pub fn write_policy(path: &Path, mdp: &Mdp, of: impl Fn(usize) -> StateRow) -> Result<()> {
+    if path.extension().is_some_and(|extension| extension == "h") {
+        return write_header(path, mdp, of);
+    }
     write(path, ["state", "action"], mdp.n_states(), |state| {
         [mdp.state_name(state), of(state).action.unwrap_or_default()]
     })
+}
+
+/// Writes a C header: the names of actions, a table of their numbers by state, and a function.
+fn write_header(path: &Path, mdp: &Mdp, of: impl Fn(usize) -> StateRow) -> Result<()> {
+    let mut names: Vec<String> = Vec::new();
+    let mut ids = HashMap::new();
+    let mut table = String::new();
+    for state in 0..mdp.n_states() {
+        let id = of(state).action.map(|action| {
+            *ids.entry(action).or_insert_with_key(|action: &String| {
+                names.push(action.clone());
+                names.len() - 1
+            })
+        });
+        table.push_str(if state == 0 { "    " } else { ", " });
+        table.push_str(if state > 0 && state % 16 == 0 { "\n    " } else { "" });
+        table.push_str(&id.map_or("-1".to_owned(), |id| id.to_string()));
+    }
+    let quoted = |name: &String| {
+        let escaped = |c: char| match c {
+            '"' | '\\' => format!("\\{c}"),
+            c if c.is_ascii() && !c.is_control() && c != '?' => c.to_string(),
+            c => c.to_string().bytes().map(|byte| format!("\\{byte:03o}")).collect(),
+        };
+        format!("    \"{}\"", name.chars().map(escaped).collect::<String>())
+    };
+    let names: Vec<String> = names.iter().map(quoted).collect();
+    let (n, n_actions) = (mdp.n_states(), names.len());
+    let text = format!(
+        "/* A policy, written by Backsweep: the action of each state by its number, -1 for none. */\n\
+         #ifndef BACKSWEEP_POLICY_H\n#define BACKSWEEP_POLICY_H\n\n\
+         #define BACKSWEEP_N_STATES {n}\n#define BACKSWEEP_N_ACTIONS {n_actions}\n\n\
+         static const char *const backsweep_action_names[] = {{\n{}\n}};\n\n\
+         static const int backsweep_policy_table[] = {{\n{table}\n}};\n\n\
+         static inline int backsweep_policy(unsigned long state) {{\n    \
+         return state < BACKSWEEP_N_STATES ? backsweep_policy_table[state] : -1;\n}}\n\n#endif\n",
+        if names.is_empty() { "    0".to_owned() } else { names.join(",\n") },
+    );
+    std::fs::write(path, text)
+        .map_err(|error| Error::new(format!("{}: cannot write the file ({error})", path.display())))
 }
 
 fn write<const N: usize>(

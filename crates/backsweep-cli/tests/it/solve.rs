@@ -219,21 +219,32 @@ fn a_time_limit_ends_with_proven_intervals() {
 fn ctrl_c_ends_with_proven_intervals() {
     let folder = Folder::new("interrupt");
     let line = format!("solve {} --time-limit 100s", folder.slow());
-    let child = command(&folder.0, &line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let began = Instant::now();
-    // Bit 1 of the mask of caught signals is SIGINT: the command listens once the model is read.
-    let listens = || {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();
-        u64::from_str_radix(mask, 16).unwrap() & 2 != 0
+    // Reading the model takes a moment; Ctrl-C during it ends the command with a note.
+    let mut pause = Duration::ZERO;
+    let done = loop {
+        let child = command(&folder.0, &line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Bit 1 of the mask of caught signals is SIGINT: the command listens.
+        let listens = || {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();
+            u64::from_str_radix(mask, 16).unwrap() & 2 != 0
+        };
+        while !listens() {
+            assert!(began.elapsed() < Duration::from_secs(60), "the command never installed its handler");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(pause);
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let done = child.wait_with_output().unwrap();
+        if done.status.code() != Some(130) {
+            break done;
+        }
+        assert_eq!(text(&done.stderr), "backsweep: stopped by Ctrl-C while torus.tra was being read");
+        assert_eq!(text(&done.stdout), "");
+        pause = (2 * pause).max(Duration::from_millis(200));
     };
-    while !listens() {
-        assert!(began.elapsed() < Duration::from_secs(60), "the command never installed its Ctrl-C handler");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    std::thread::sleep(Duration::from_millis(200));
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let done = child.wait_with_output().unwrap();
+    assert!(pause > Duration::ZERO, "the first Ctrl-C came while the model was being read");
     assert!(done.status.success(), "{}", text(&done.stderr));
     let table = text(&done.stdout);
     assert!(table.contains("\nnot converged: stopped by Ctrl-C; every interval is proven"), "{table}");
@@ -341,4 +352,100 @@ fn messages_keep_terminals_safe_and_help() {
     let done = folder.run("solve t.csv --discount 0.9999 --tolerance 1e-15");
     let shown = text(&done.stdout);
     assert!(shown.contains("not converged: rounding keeps intervals from getting narrower than"), "{shown}");
+}
+
+#[test]
+fn small_and_large_values_have_relative_tolerances() {
+    let folder = Folder::new("relative");
+    let header = "state,action,next_state,probability,reward,terminated\n";
+    let costs = "a,go,a,0.99999,1e3,0\na,go,,0.00001,1e3,1\nb,go,a,1,1,0\n";
+    folder.write("costs.csv", &format!("{header}{costs}"));
+    let chances = "a,go,goal,0.000000003,0,0\na,go,b,0.1,0,0\na,go,trap,0.899999997,0,0\nb,go,goal,2e-8,0,0\nb,go,trap,0.99999998,0,0\n";
+    folder.write("chances.csv", &format!("{header}{chances}"));
+    let verified = |line: &str| {
+        let shown = folder.solve(&format!("{line} --json --out r.json --values v.csv"));
+        assert!(shown.contains("\nproven: every value is within"), "{line}: {shown}");
+        let done = folder.run(&format!("verify {} r.json", line.split(' ').next().unwrap()));
+        assert!(done.status.success(), "{line}: {}", text(&done.stderr));
+        let bounds = folder.read("v.csv").lines().nth(1).unwrap().to_owned();
+        let numbers: Vec<f64> = bounds.split(',').skip(1).map(|number| number.parse().unwrap()).collect();
+        (numbers[0], (numbers[2] - numbers[1]) / numbers[0])
+    };
+    let (value, width) = verified("costs.csv --discount 1");
+    assert!((value - 1e8).abs() < 1e2 && width <= 2e-9, "{value} {width}");
+    let (_, width) = verified("costs.csv --discount 1 --relative 1e-6");
+    assert!(width <= 2e-6, "{width}");
+    let (value, width) = verified("chances.csv --reach goal --relative 1e-6");
+    assert!((value / 5e-9 - 1.0).abs() < 1e-6 && width <= 2e-6, "{value} {width}");
+    let (_, width) = verified("chances.csv --discount 0.9 --relative 1e-6 --reward steps");
+    assert!(width <= 2e-6, "{width}");
+    let shown = folder.solve("costs.csv --discount 1 --tolerance 1e-6");
+    assert!(shown.contains("not converged: rounding keeps intervals"), "{shown}");
+}
+
+#[test]
+fn a_policy_that_solve_wrote_is_judged() {
+    let folder = Folder::new("evaluate");
+    folder.solve("t.csv --discount 0.9 --policy p.csv");
+    let shown = folder.solve("t.csv --discount 0.9 --evaluate p.csv --values v.csv");
+    assert!(
+        shown.contains("\nproven: no state loses more than ") && !shown.contains("where it loses"),
+        "{shown}"
+    );
+    // Sleeping is worth 1, going 0.5 + 0.45 * 8 more.
+    folder.write("lazy.csv", "state,action,probability\nhall,sleep,0.5\nhall,go,0.5\nkitchen,cook,\n");
+    let shown = folder.solve("t.csv --discount 0.9 --evaluate lazy.csv --values v.csv");
+    let half = (0.5 * 0.1 + 0.5 * (0.5 + 0.45 * 8.0)) / (1.0 - 0.45 - 0.225);
+    assert_values(&folder, &[half, 8.0]);
+    assert!(shown.contains("where it loses (estimated: visits times loss per visit):"), "{shown}");
+    let json = text(&folder.run("solve t.csv --discount 0.9 --evaluate lazy.csv --json").stdout);
+    assert!(json.contains("\"losses\":[{") && json.contains("\"states\":[\"hall\",\"kitchen\"]"), "{json}");
+    for (policy, expected) in [
+        (
+            "state,action\nhall,go\n",
+            "p.csv: found no action for state 'kitchen'; expected a row for every state",
+        ),
+        (
+            "state,action\nhall,swim\nkitchen,cook\n",
+            "p.csv:2: state 'hall' has no action 'swim'; expected one of: go, sleep",
+        ),
+        ("state,action\nattic,go\n", "p.csv:2: state 'attic' is not in the model"),
+        ("state,action\nhall,go\nhall,sleep\nkitchen,cook\n", "p.csv:3: state 'hall' has two actions"),
+        (
+            "state,action,probability\nhall,go,0.5\nkitchen,cook,1\n",
+            "state hall: the probabilities of its actions sum to 0.5",
+        ),
+        ("state,act\nhall,go\n", "p.csv:1: found columns 'state,act'; expected state,action"),
+    ] {
+        folder.write("p.csv", policy);
+        let message = folder.error("t.csv --discount 0.9 --evaluate p.csv");
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+fn assert_values(folder: &Folder, expected: &[f64]) {
+    let csv = folder.read("v.csv");
+    let value = |line: &str| line.split(',').nth(1).unwrap().parse::<f64>().unwrap();
+    let found: Vec<f64> = csv.lines().skip(1).map(value).collect();
+    assert_close(&found, expected);
+}
+
+#[test]
+fn one_state_is_answered_and_policies_are_taken_along() {
+    let folder = Folder::new("at");
+    let shown = folder.solve("t.csv --discount 0.9 --at kitchen --explain --policy p.h");
+    assert!(shown.contains("kitchen      8  ") && !shown.contains("hall"), "{shown}");
+    assert!(shown.contains("1 of 2 states can be reached"), "{shown}");
+    let header = folder.read("p.h");
+    assert!(
+        header.contains("#define BACKSWEEP_N_STATES 2")
+            && header.contains("    \"cook\"")
+            && header.contains("    -1, 0\n"),
+        "{header}"
+    );
+    let message = folder.error("t.csv --discount 0.9 --at attic");
+    assert!(message.contains("state 'attic' is not in the model"), "{message}");
+    folder.write("m.prism", "mdp");
+    let message = folder.error("m.prism --reach goal");
+    assert!(message.contains("storm --prism m.prism --buildfull --exportbuild model.drn"), "{message}");
 }

@@ -252,7 +252,7 @@ fn errors_name_the_place_what_was_found_and_what_was_expected() {
         (
             "b.csv",
             TABLE.replace("next_state", "then"),
-            "b.csv:1:1: found no column 'next_state' in 'action,state,then,probability,reward,terminated'; expected state,action,next_state,probability and optionally reward,terminated",
+            "b.csv:1:1: found no column 'next_state' in 'action,state,then,probability,reward,terminated'; expected state,action,next_state,probability and optionally reward,terminated,label",
         ),
         (
             "c.csv",

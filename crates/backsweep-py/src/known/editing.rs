@@ -62,7 +62,7 @@ impl NamedMdp {
     }
 
     /// The ids of a state and an action that it has.
-    fn pair(&mut self, state: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<(u32, u32)> {
+    pub fn pair(&mut self, state: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<(u32, u32)> {
         let py = state.py();
         let state_id = self.state_id(state)?;
         let key = names::key(action, "action")?;

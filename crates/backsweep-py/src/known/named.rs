@@ -6,6 +6,25 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 impl NamedMdp {
+    /// Gives the states these names, in order.
+    ///
+    /// # Errors
+    /// If there are more or fewer of them, or two are the same.
+    pub fn rename_states(&mut self, py: Python<'_>, names: &[Bound<'_, PyAny>]) -> PyResult<()> {
+        let mut states = names::Names::default();
+        for name in names {
+            states.id_or_insert(py, names::key(name, "state")?, "state")?;
+        }
+        if states.len() != self.states.len() {
+            let (found, expected) = (states.len(), self.states.len());
+            return Err(crate::errors::value(format!(
+                "found {found} different names of states; expected {expected}"
+            )));
+        }
+        self.states = states;
+        Ok(())
+    }
+
     /// Labels states; `init` are the initial ones.
     pub fn set_label(&mut self, label: String, states: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut ids = Vec::new();

@@ -41,7 +41,7 @@ impl Effort {
     ) -> PyResult<T> {
         let found = py.detach(|| {
             let stop = || stopping.stop();
-            solver(&Limits { tolerance: self.tolerance, stop: &stop, threads: self.threads })
+            solver(&Limits { tolerance: self.tolerance, relative: 0.0, stop: &stop, threads: self.threads })
         });
         found.map_err(wrong)
     }

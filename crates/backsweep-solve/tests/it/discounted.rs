@@ -16,7 +16,7 @@ fn solve(
     method: Option<DiscountedMethod>,
     tolerance: f64,
 ) -> Result<Solution> {
-    let limits = Limits { tolerance, stop: &|| false, threads: 1 };
+    let limits = Limits { tolerance, relative: 0.0, stop: &|| false, threads: 1 };
     solve_discounted(&small.mdp, &small.rewards, small.discount, direction, method, &limits)
 }
 
@@ -102,7 +102,7 @@ fn intervals_hold_whenever_the_work_is_stopped() {
             for last in 0..200 {
                 let asked = AtomicUsize::new(0);
                 let stop = || asked.fetch_add(1, Ordering::Relaxed) >= last;
-                let limits = Limits { tolerance: 1e-9, stop: &stop, threads: 1 };
+                let limits = Limits { tolerance: 1e-9, relative: 0.0, stop: &stop, threads: 1 };
                 let Ok(solution) = solve_discounted(
                     &small.mdp,
                     &small.rewards,
@@ -133,7 +133,7 @@ fn threads_do_not_change_a_byte() {
     for (family, name) in [(garnet, "garnet"), (layered, "layered"), (maze, "maze")] {
         for method in [None, Some(DiscountedMethod::Simultaneous)] {
             let solve = |threads| {
-                let limits = Limits { tolerance: 1e-5, stop: &|| false, threads };
+                let limits = Limits { tolerance: 1e-5, relative: 0.0, stop: &|| false, threads };
                 let (mdp, rewards) = (&family.mdp, &family.mdp.rewards[0].choices);
                 solve_discounted(mdp, rewards, family.discount, Direction::Maximize, method, &limits).unwrap()
             };
@@ -242,7 +242,7 @@ fn a_hub_does_not_spoil_the_bound() {
 fn wrong_input_is_refused() {
     let good = || families::corridor(5, None);
     let solve = |family: &families::Family, tolerance: f64| {
-        let limits = Limits { tolerance, stop: &|| false, threads: 1 };
+        let limits = Limits { tolerance, relative: 0.0, stop: &|| false, threads: 1 };
         let question = discounted(family.discount, Direction::Maximize);
         backsweep_solve::solve(&family.mdp, &question, None, &limits)
     };

@@ -11,7 +11,7 @@ fn asked(objective: &Objective, direction: Direction) -> Question {
     Question { objective: objective.clone(), direction }
 }
 
-const LIMITS: Limits = Limits { tolerance: 1e-6, stop: &|| false, threads: 1 };
+const LIMITS: Limits = Limits { tolerance: 1e-6, relative: 0.0, stop: &|| false, threads: 1 };
 
 /// Rewards of a chain: costs above 0, or of both signs.
 #[derive(Clone, Copy, PartialEq)]

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 fn limits(tolerance: f64) -> Limits<'static> {
-    Limits { tolerance, stop: &|| false, threads: 1 }
+    Limits { tolerance, relative: 0.0, stop: &|| false, threads: 1 }
 }
 
 /// A model from rows: per state its choices, per choice the arcs.
@@ -252,7 +252,7 @@ fn a_stop_leaves_proven_intervals() {
     {
         for method in [Some("sweeps"), Some("elimination")] {
             let solve = |stop: &(dyn Fn() -> bool + Sync), threads| {
-                let limits = Limits { tolerance: 1e-7, stop, threads };
+                let limits = Limits { tolerance: 1e-7, relative: 0.0, stop, threads };
                 solve_undiscounted_by(method, &mdp, objective, direction, &limits).unwrap()
             };
             let finished = solve(&|| false, 1);
@@ -311,7 +311,7 @@ fn errors_say_what_and_where() {
     assert!(
         error(&good, About::Horizon { reward: &reward, steps: 3, discount: 1.5 }).contains("discount is 1.5")
     );
-    let limits = Limits { tolerance: f64::NAN, stop: &|| false, threads: 1 };
+    let limits = Limits { tolerance: f64::NAN, relative: 0.0, stop: &|| false, threads: 1 };
     assert!(
         solve_undiscounted(&good, goal, Direction::Maximize, &limits)
             .unwrap_err()
@@ -338,7 +338,7 @@ fn size_and_length() {
     let reward = per_step(&mdp, 1.0);
     let asked = AtomicU64::new(0);
     let stop = || asked.fetch_add(1, Relaxed) >= 1;
-    let limits = Limits { tolerance: 1e-6, stop: &stop, threads: 1 };
+    let limits = Limits { tolerance: 1e-6, relative: 0.0, stop: &stop, threads: 1 };
     let horizon = About::Horizon { reward: &reward, steps: u64::MAX, discount: 1.0 };
     let solution = solve_undiscounted(&mdp, horizon, Direction::Maximize, &limits).unwrap();
     assert!(

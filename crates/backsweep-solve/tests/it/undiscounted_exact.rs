@@ -15,7 +15,7 @@ const MODELS: u64 = 1000;
 const BOTH: [Direction; 2] = [Direction::Maximize, Direction::Minimize];
 
 fn limits(tolerance: f64) -> Limits<'static> {
-    Limits { tolerance, stop: &|| false, threads: 1 }
+    Limits { tolerance, relative: 0.0, stop: &|| false, threads: 1 }
 }
 
 /// Elimination and sweeps in turn, regardless of what would be chosen.
@@ -35,7 +35,7 @@ fn check_stopped(
 ) {
     let asked = AtomicU64::new(0);
     let stop = || asked.fetch_add(1, Relaxed) >= seed / 14 % 12;
-    let limits = Limits { tolerance: 1e-9, stop: &stop, threads: 1 };
+    let limits = Limits { tolerance: 1e-9, relative: 0.0, stop: &stop, threads: 1 };
     let solution = solve_undiscounted_by(method(seed), mdp, objective, direction, &limits).unwrap();
     check(exact, &solution, &format!("{what}, stopped"), model);
     let narrow =

@@ -40,7 +40,7 @@ fn mdp(table: &TabularWorld) -> Mdp {
 /// The middle of the proven interval of the first start's value.
 fn solve(table: &TabularWorld, query: &Objective) -> f64 {
     let (low, high) = table.reward_range();
-    let limits = Limits { tolerance: 1e-7 * (high - low), stop: &|| false, threads: 1 };
+    let limits = Limits { tolerance: 1e-7 * (high - low), ..Limits::default() };
     let solution = backsweep_solve::solve(&mdp(table), &query.clone().maximize(), None, &limits).unwrap();
     assert!(solution.converged);
     solution.value(table.starts()[0].index())

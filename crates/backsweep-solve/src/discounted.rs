@@ -49,7 +49,12 @@ pub(crate) fn solve(
         None => solver.choose(&model, &goal),
         Some(method) => solver.forced(&model, method, &goal)?,
     };
-    let start = Start { values: reached.values.clone() };
+    let mut start = Start { values: reached.values.clone() };
+    if !model.facts.has_terminal && model.facts.least_mass > 1.0 - 1e-9 {
+        // Nothing ends, so all values may be moved alike, and what a sweep still changes everywhere is gone.
+        let middle = reached.shift.down + reached.shift.width() / 2.0;
+        start.values.iter_mut().for_each(|value| *value += middle);
+    }
     Ok((solution(solver, &model, reached, limits.tolerance), start))
 }
 

@@ -102,7 +102,8 @@ pub struct Repair {
     promise: f64,
     /// No finite value exceeds this in absolute terms.
     largest_value: f64,
-    /// Arcs that small backups may touch in a repair before solving from scratch is cheaper.
+    /// Arcs that small backups may touch in a repair before solving from scratch is cheaper: an arc costs them several times
+    /// what it costs a sweep, and half of a fresh solve is all that may be lost on them.
     budget: u64,
     /// How the values were obtained: iterations and decisions of the latest solve, or that they were repaired.
     effort: (u64, Vec<String>),
@@ -125,9 +126,7 @@ impl Repair {
             let (solved, start) = discounted::solve(mdp, &rewards, *discount, direction, None, &half)?;
             let upkeep = Upkeep::Discounted(*discount);
             let mut repair = Self::start(mdp, &rewards, error, upkeep, direction, limits);
-            repair.effort = (solved.iterations, solved.explanation);
-            repair.adopt(start.values, solved.policy);
-            repair.settle(limits, u64::MAX);
+            repair.take_over(solved, start, limits);
             return Ok(repair);
         }
         limits.check()?;
@@ -203,7 +202,7 @@ impl Repair {
             queue: Queue::new(Vec::new(), 1),
             promise: f64::INFINITY,
             largest_value: 0.0,
-            budget: 4 * mdp.n_arcs() as u64 + 10_000,
+            budget: mdp.n_arcs() as u64 + work::FREE_ARCS,
             effort: (0, Vec::new()),
         };
         for choice in 0..repair.rows.n_choices() {

@@ -100,7 +100,10 @@ impl Discounted<'_> {
         let (down, up) = ((down / left).next_up(), (up / left).next_up());
         let lo = w.iter().map(|value| (value - down).next_down()).collect();
         let hi = w.iter().map(|value| (value + up).next_up()).collect();
-        (Enclosure { lo, hi, remark: None }, down + up)
+        let mut enclosure = Enclosure { lo, hi, remark: None };
+        let terminal = (0..w.len()).filter(|&state| self.mdp.choices_of(state).is_empty());
+        terminal.for_each(|state| enclosure.fix(state, 0.0));
+        (enclosure, down + up)
     }
 
     /// One sweep in place, in ordinary arithmetic, last state first and then first state first.

@@ -86,6 +86,11 @@ impl LiveRows {
         self.owner.len()
     }
 
+    /// How many arcs the rows have, those of removed choices included.
+    pub fn n_arcs(&self) -> usize {
+        self.place.iter().map(|place| place.length as usize).sum()
+    }
+
     /// The choices of a state, oldest first.
     pub fn choices_of(&self, state: usize) -> impl Iterator<Item = usize> {
         let start = Some(self.first[state]).filter(|&c| c != NO_CHOICE);

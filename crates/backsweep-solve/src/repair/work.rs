@@ -2,14 +2,21 @@
 
 use super::queue::Queue;
 use super::{Change, Flat, Margin, Repair, Repaired, Upkeep};
-use crate::Limits;
 use crate::discounted;
 use crate::discounted::model::mean;
 use crate::undiscounted::{ends_and_slack, missing_mass};
+use crate::{Limits, Solution, Start};
 use backsweep_mdp::{Direction, NO_CHOICE};
 
 /// After this many small backups Q is recomputed from its row, so that rounding stays accounted for and small.
 const REFRESH: u32 = 64;
+
+/// A small backup touches an arc in the time in which sweeps read about ten, counted iterations are often partial sweeps, and
+/// half of a fresh solve is granted.
+const SWEEPS_PER_BUDGET: u64 = 32;
+
+/// Arcs that are always granted: a tenth of a millisecond.
+pub(super) const FREE_ARCS: u64 = 10_000;
 
 /// Roundings per small backup, in units of the largest value: product, product, sum, difference, each at most twice that.
 const PER_SMALL_BACKUP: f64 = 8.0;
@@ -232,7 +239,8 @@ impl Repair {
         }
         self.tolerance = limits.tolerance;
         let hopeless = match &self.upkeep {
-            Upkeep::Discounted(_) => false,
+            // An answer that small backups do not keep is solved again.
+            Upkeep::Discounted(_) => self.solved.is_some(),
             Upkeep::Costs(costs) => costs.is_stale(),
             Upkeep::Solve => true,
         };
@@ -273,10 +281,38 @@ impl Repair {
                 discounted::solve(&mdp, &rewards, discount, direction, None, &half)
         {
             solved.policy.iter_mut().filter(|c| **c != NO_CHOICE).for_each(|c| *c = ids[*c as usize]);
-            self.effort = (solved.iterations, solved.explanation);
-            self.adopt(start.values, solved.policy);
+            return self.take_over(solved, start, limits);
         }
         self.settle(limits, u64::MAX).0
+    }
+
+    /// Takes over a fresh solution of discounted values. Returns the number of small backups that followed.
+    pub(super) fn take_over(&mut self, mut solved: Solution, start: Start, limits: &Limits) -> u64 {
+        let n_arcs = self.rows.n_arcs() as u64;
+        self.budget =
+            (solved.iterations * n_arcs / SWEEPS_PER_BUDGET).clamp(FREE_ARCS, 4 * n_arcs + FREE_ARCS);
+        self.effort = (solved.iterations, solved.explanation.clone());
+        self.solved = None;
+        self.adopt(start.values, solved.policy.clone());
+        let (backups, settled) = self.settle(limits, self.budget);
+        if settled != Settled::Done && solved.converged {
+            // The solution is proven as it is; small backups would take longer to prove theirs.
+            let left = (1.0 - self.facts.most_factor(self.discount())).next_down();
+            let off = self.reward_error / left * (1.0 + 8.0 * f64::EPSILON);
+            if off > 0.0 {
+                for state in (0..solved.lower.len()).filter(|&state| solved.policy[state] != NO_CHOICE) {
+                    solved.lower[state] = (solved.lower[state] - off).next_down();
+                    solved.upper[state] = (solved.upper[state] + off).next_up();
+                }
+            }
+            solved.converged =
+                solved.lower.iter().zip(&solved.upper).all(|(l, u)| u - l <= 2.0 * limits.tolerance);
+            self.values = (0..solved.lower.len()).map(|state| self.sign * solved.value(state)).collect();
+            self.policy.clone_from(&solved.policy);
+            self.queue.clear();
+            self.solved = Some(solved);
+        }
+        backups
     }
 
     /// Lowers the goal if the tolerance or the model requires it, and queues the states that exceed it.

@@ -151,7 +151,16 @@ fn open(problem: EvaluationProblem) -> Result<(Optimum, OpenProblem)> {
     let margins = MARGINS.map(|share| share * best.abs());
     let tolerance = (PRECISION * margins[1] * (1.0 - problem.settings.discount)).max(1e-9);
     let values = vec![0.0; truth.model.n_states()];
-    let open = OpenProblem { best, margins, truth, tolerance, values, noted: None, has_reached: Vec::new(), problem };
+    let open = OpenProblem {
+        best,
+        margins,
+        truth,
+        tolerance,
+        values,
+        noted: None,
+        has_reached: Vec::new(),
+        problem,
+    };
     Ok((Optimum { best, exploring }, open))
 }
 

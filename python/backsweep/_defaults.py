@@ -8,7 +8,7 @@ from typing import Any
 from ._backsweep import Agent
 from ._explore import AchievableBonus
 
-# One setting for all worlds, chosen on worlds other than those it is reported on (docs/EXPLORING.md).
+# One setting for all worlds, chosen on worlds other than those it is reported on (docs/exploring.md).
 EXPLORE = AchievableBonus()
 CYCLES = 20
 

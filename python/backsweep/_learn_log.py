@@ -141,7 +141,7 @@ def learn_log(
     """Learn a policy from a log of decisions, and estimate what it is worth.
 
     An action is considered only in states where it was logged at least ``min_count`` times; a state without such an action keeps what was
-    logged. Held-out cases test the policy. ``docs/LOGS.md`` explains every number.
+    logged. Held-out cases test the policy. ``docs/logs.md`` explains every number.
 
     Args:
         log: a file or pattern (``"log/*.csv.gz"``), a list of them, or a data frame: pandas, Polars, a PyArrow table or record batch,

@@ -350,7 +350,7 @@ class MDP:
             tolerance: how close values must come to the truth, above 0.
             objective: ``Discounted``, ``Reach``, ``Total``, ``Horizon`` or ``Average``; discounted reward if not given.
             minimize: whether to compute the smallest values that a policy attains, not the largest.
-            method: use this method instead of choosing one; see docs/SOLVING.md.
+            method: use this method instead of choosing one; see docs/solving.md.
             time_limit: stop after this many seconds.
             threads: how many threads to use; all cores if not given. The result is the same for any number.
             until: for problems from functions with a ``value_range``: find states until the start is within this of the truth.

@@ -5,7 +5,7 @@
     >>> row.mean
     394.0
 
-``World`` is one run in a world: ``step`` takes an action in the current ``state`` and the world keeps the score. docs/EXPLORING.md
+``World`` is one run in a world: ``step`` takes an action in the current ``state`` and the world keeps the score. docs/exploring.md
 describes the worlds and their scores; ``backsweep explore`` on the command line runs many agents in all of them.
 """
 

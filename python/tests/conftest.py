@@ -12,7 +12,7 @@ import pytest
 matplotlib.use("Agg")
 
 ROOT = Path(__file__).resolve().parents[2]
-# Whether times are asserted and not only printed (docs/TESTING.md).
+# Whether times are asserted and not only printed (docs/testing.md).
 TIMED = os.environ.get("BACKSWEEP_TIMED") == "1"
 DATA = ROOT / "crates" / "backsweep" / "tests" / "testdata"
 

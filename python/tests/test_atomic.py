@@ -150,7 +150,7 @@ def test_pandas_columns():
 
 
 def test_text_columns_cost_less_than_objects(capsys):
-    """Printed, not asserted (docs/TESTING.md says why), except that text must no longer be the slowest."""
+    """Printed, not asserted (docs/testing.md says why), except that text must no longer be the slowest."""
     rng = np.random.default_rng(0)
     n = 200_000
     names = np.array([f"state {i}" for i in range(1000)])

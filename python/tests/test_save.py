@@ -126,7 +126,7 @@ def agent_bytes_of(name):
 
 
 def resealed(data):
-    """The same file with checksums that fit (docs/FORMAT.md)."""
+    """The same file with checksums that fit (docs/format.md)."""
     data = bytearray(data)
     n_sections, table_bytes = struct.unpack_from("<IQ", data, 12)
     place, section = 32, 32 + table_bytes + 8

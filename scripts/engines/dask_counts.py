@@ -1,6 +1,6 @@
 """Counts of a log by Dask: python dask_counts.py 'log/*.csv' counts.csv
 
-The columns are case, t, state, action, reward, done; rewards are in cents (docs/COUNTS.md has the definition of every column). A shuffle brings the rows of a case
+The columns are case, t, state, action, reward, done; rewards are in cents (docs/counts.md has the definition of every column). A shuffle brings the rows of a case
 together; each partition is then counted alone, and the counts of partitions add up.
 """
 

@@ -1,6 +1,6 @@
 """Counts of a log by Polars: python polars_counts.py 'log/*.csv' counts.csv
 
-The columns are case, t, state, action, reward, done; rewards are in cents (docs/COUNTS.md has the definition of every column).
+The columns are case, t, state, action, reward, done; rewards are in cents (docs/counts.md has the definition of every column).
 """
 
 import hashlib

@@ -16,7 +16,7 @@ mkdirSync(output, { recursive: true });
 const command = (process.env.BACKSWEEP_WATCH ?? "").split(" ").filter(Boolean);
 if (command.length === 0) throw new Error("BACKSWEEP_WATCH must hold the command to test; run scripts/test-browser");
 
-/** Whether times are asserted and not only reported (docs/TESTING.md). */
+/** Whether times are asserted and not only reported (docs/testing.md). */
 export const timed = process.env.BACKSWEEP_TIMED === "1";
 /** The timeout for anything that should happen, in milliseconds: machines may be slow and busy. */
 export const PATIENCE = Number(process.env.BACKSWEEP_PATIENCE ?? 120) * 1000;

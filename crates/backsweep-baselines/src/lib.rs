@@ -1,4 +1,4 @@
-//! The planners that Backsweep is compared with, each in the reading of `docs/PAPER.md`.
+//! The planners that Backsweep is compared with, each in the reading of `docs/paper.md`.
 //!
 //! They stand on the public trait [`Planner`](backsweep_core::Planner) alone, like a
 //! planner of your own; what the four share is one file, `baseline.rs`.

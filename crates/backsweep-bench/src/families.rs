@@ -1,6 +1,6 @@
 //! Models to measure on, generated here: mazes, random models, layers and corridors.
 //!
-//! They follow the definitions of the generators used for the marks in `docs/SOLVING.md`, but draw from another random
+//! They follow the definitions of the generators used for the marks in `docs/solving.md`, but draw from another random
 //! generator, so walls and probabilities differ in detail while sizes and shapes agree.
 
 use backsweep::Random;

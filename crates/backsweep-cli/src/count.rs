@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Count a log of decisions: how often each state and action led to which state, and with what reward
 ///
 /// A row of a log is one step of a case: case, order, state, action and reward. Columns that you do not name are guessed from
-/// their usual names, and the guess is printed. Counts are whole numbers and add up: see `backsweep counts` and docs/COUNTS.md.
+/// their usual names, and the guess is printed. Counts are whole numbers and add up: see `backsweep counts` and docs/counts.md.
 #[derive(clap::Args)]
 pub struct CountArguments {
     #[command(flatten)]

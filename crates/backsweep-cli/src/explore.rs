@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// Measure how much experience agents need: agents × worlds × seeds
 ///
 /// Worlds are RiverSwim, SixArms, Chain, DoubleLoop, slippery grids, Dearden's maze, DeepSea, FrozenLake, Taxi, CliffWalking and two
-/// mazes that change (docs/EXPLORING.md). Results go to out/explore: rows.csv, timing.csv, summary.csv, figures, report.html.
+/// mazes that change (docs/exploring.md). Results go to out/explore: rows.csv, timing.csv, summary.csv, figures, report.html.
 #[derive(clap::Args)]
 pub struct ExploreArguments {
     /// An experiment file with [[worlds]] and [[agents]], instead of the built-in suite

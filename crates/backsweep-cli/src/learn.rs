@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 /// Learn a policy from a log, and say what it is worth and where the log does not support it
 ///
 /// An action is considered only where it was seen at least --min-count times; a state without such an action keeps the logged
-/// decisions. Held-out cases show what the policy is worth. Writes report.html and policy.csv. docs/LOGS.md explains every
+/// decisions. Held-out cases show what the policy is worth. Writes report.html and policy.csv. docs/logs.md explains every
 /// number.
 #[derive(clap::Args)]
 pub struct LearnArguments {

@@ -3,7 +3,7 @@
 //!
 //! Nothing is optimized: the queue is an array that is searched for its highest priority, and the
 //! successors of a state are found by comparing. Line numbers are those of Algorithm 2. The library
-//! does the same work; docs/PAPER.md says where.
+//! does the same work; docs/paper.md says where.
 //!
 //! `cargo run -p backsweep-core --example plain`
 

@@ -9,7 +9,7 @@
 //! restores at every change, need not be known until a few keys are left to compare, and a change
 //! of priority within a bucket is a single store. Where priorities crowd (in a known model all
 //! rewards may be equal), `queue/splits.rs` divides the highest bucket. For a comparison with
-//! heaps, see docs/PERFORMANCE.md.
+//! heaps, see docs/performance.md.
 //!
 //! The keys of a bucket form a ring that includes a link of the bucket itself, its head, and a key
 //! that is not queued is a ring of one, so a key moves without a single condition. With lists that

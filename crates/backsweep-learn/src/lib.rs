@@ -5,7 +5,7 @@
 //! ```
 //!
 //! An action is considered only where it was seen often enough; a state without such an action keeps the logged mixture of
-//! actions, so no state is ever worth more than what was seen. [`learn`] is the entry point; `docs/LOGS.md` explains every
+//! actions, so no state is ever worth more than what was seen. [`learn`] is the entry point; `docs/logs.md` explains every
 //! number.
 //!
 //! | to find | look in |

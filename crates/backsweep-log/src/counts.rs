@@ -27,7 +27,7 @@ pub struct Counts {
     pub starts: Vec<CaseStart>,
     /// A reward sum of 1 stands for 10^-`decimals`.
     pub decimals: u8,
-    /// How the log was read: columns with their bins, the rule for ends; see docs/COUNTS.md.
+    /// How the log was read: columns with their bins, the rule for ends; see docs/counts.md.
     pub how: BTreeMap<String, String>,
 }
 

@@ -3,7 +3,7 @@
 //! | to | use |
 //! |---|---|
 //! | build a model row by row | [`MdpBuilder`] |
-//! | read or write a file | [`read`], [`write()`]; the formats are in `docs/MODELS.md` |
+//! | read or write a file | [`read`], [`write()`]; the formats are in `docs/models.md` |
 //! | ask | [`Question`]: an [`Objective`] and a [`Direction`] |
 //! | say what changes | [`Change`] |
 //! | find states and actions by name | [`StateNames`] |

@@ -2,7 +2,7 @@
 //!
 //! Graph analysis decides what does not depend on numbers (probability 0 and 1, infinite values) exactly. The rest is
 //! solved one strongly connected component at a time, successors first, by policy iteration with an elimination that never
-//! subtracts, or by sweeps; every bound is proven by a final check with all rounding accounted for. `docs/SOLVING.md` has
+//! subtracts, or by sweeps; every bound is proven by a final check with all rounding accounted for. `docs/solving.md` has
 //! the arguments.
 //!
 //! # Words

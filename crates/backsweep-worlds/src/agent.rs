@@ -25,7 +25,7 @@ pub struct AgentSettings {
 }
 
 impl Default for AgentSettings {
-    /// One setting for all worlds, chosen on worlds outside the suite; docs/EXPLORING.md says how.
+    /// One setting for all worlds, chosen on worlds outside the suite; docs/exploring.md says how.
     fn default() -> Self {
         Self {
             explore: Explore::AchievableBonus { beta: 1.0, d: 0.02 },

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! An agent that is read back continues **bit for bit** like one that was never interrupted. The format is described in
-//! `docs/FORMAT.md`: versioned, little-endian, checksummed. Nothing in a file is trusted: a damaged one causes an error,
+//! `docs/format.md`: versioned, little-endian, checksummed. Nothing in a file is trusted: a damaged one causes an error,
 //! never a panic, and no length in it is used before it has been compared with the size of the file.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! Lists the public API of the libraries, one item per line, and compares it with the lists in `docs/api`.
+//! Lists the public API of the libraries, one item per line, and compares it with the lists in `scripts/public-api/lists`.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
             eprintln!(
-                "public-api: the lists in docs/api are out of date. If the change is meant, run\n    \
+                "public-api: the lists in scripts/public-api/lists are out of date. If the change is meant, run\n    \
                  cargo run --manifest-path scripts/public-api/Cargo.toml -- --update\nand commit them; \
                  an incompatible change goes into CHANGELOG.md."
             );
@@ -50,7 +50,7 @@ fn run(update: bool) -> Result<bool, Box<dyn Error>> {
     let toolchain = toolchain()?;
     let mut same = true;
     for library in LIBRARIES {
-        let file = root.join(format!("docs/api/{library}.txt"));
+        let file = root.join(format!("scripts/public-api/lists/{library}.txt"));
         let now = listing(&rustdoc_json(&root, toolchain, library)?)?;
         if update {
             std::fs::write(&file, now)?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Solve a known model: values of all states, each with a proven interval, and a policy
 ///
-/// Reads UMB, DRN, PRISM's .tra, CSV tables and saved learners (.backsweep); docs/MODELS.md describes them. Give one objective:
+/// Reads UMB, DRN, PRISM's .tra, CSV tables and saved learners (.backsweep); docs/models.md describes them. Give one objective:
 /// --discount, --reach, --reward with or without --until, --horizon or --average.
 ///
 /// Prints 'not converged' if the tolerance was not reached; the intervals are still proven, and the exit code is 0.

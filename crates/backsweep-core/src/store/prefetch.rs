@@ -2,7 +2,7 @@
 //!
 //! Measurements justify it: in a model larger than the second-level cache an update cycle waits for
 //! its predecessor blocks and an observation for its rows, a third of the time altogether
-//! (docs/PERFORMANCE.md); both are known some hundred nanoseconds before they are read. Safe code
+//! (docs/performance.md); both are known some hundred nanoseconds before they are read. Safe code
 //! could only read them, and would wait just the same.
 
 /// Prefetches item `i`, which need not exist.

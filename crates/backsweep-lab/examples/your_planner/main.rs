@@ -1,4 +1,4 @@
-//! Your own planner next to the built-in ones in your own experiment: see docs/YOUR_PLANNER.md.
+//! Your own planner next to the built-in ones in your own experiment: see docs/your-planner.md.
 //!
 //! `cargo run --release -p backsweep-lab --example your_planner`
 

@@ -4,11 +4,11 @@ use std::path::Path;
 
 #[test]
 fn the_worked_example_is_the_one_that_is_compiled() {
-    let page = include_str!("../../../../docs/YOUR_PLANNER.md");
+    let page = include_str!("../../../../docs/your-planner.md");
     let example = include_str!("../../examples/your_planner/first_in_first_out.rs");
     assert!(
         page.contains(example),
-        "copy examples/your_planner/first_in_first_out.rs into docs/YOUR_PLANNER.md"
+        "copy examples/your_planner/first_in_first_out.rs into docs/your-planner.md"
     );
 }
 
@@ -37,7 +37,7 @@ fn files(folder: &Path, ending: &str) -> Vec<String> {
 #[test]
 fn every_test_file_has_its_row() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = std::fs::read_to_string(root.join("docs/TESTING.md")).unwrap();
+    let page = std::fs::read_to_string(root.join("docs/testing.md")).unwrap();
     let mut expected: Vec<String> = Vec::new();
     for entry in std::fs::read_dir(root.join("crates")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
@@ -58,11 +58,11 @@ fn every_test_file_has_its_row() {
     expected.retain(|file| !file.ends_with("conftest.py"));
     assert!(expected.len() > 30, "{expected:?}");
     for file in &expected {
-        assert!(page.contains(&format!("\n| `{file}` | ")), "docs/TESTING.md has no row for {file}");
+        assert!(page.contains(&format!("\n| `{file}` | ")), "docs/testing.md has no row for {file}");
     }
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     for (file, _) in rows {
-        assert!(expected.iter().any(|known| known == file), "docs/TESTING.md: there is no file {file}");
+        assert!(expected.iter().any(|known| known == file), "docs/testing.md: there is no file {file}");
     }
 }
 
@@ -90,7 +90,7 @@ fn totals_in_the_documents_are_those_of_the_results() {
     use backsweep_lab::verdict::{List, judge};
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
-    let (paper, readme) = (read("docs/PAPER.md"), read("README.md"));
+    let (paper, readme) = (read("docs/paper.md"), read("README.md"));
     let runs = SEEDS.map(findings);
     let claims = judge(&Results::default());
     for found in &runs {
@@ -105,7 +105,7 @@ fn totals_in_the_documents_are_those_of_the_results() {
     for list in List::ALL {
         let counts = runs.each_ref().map(|found| counts(found, &list.title().to_lowercase()));
         let row = format!("| {} | {} |", list.title(), counts.join(" | "));
-        assert!(paper.contains(&row), "docs/PAPER.md needs the row {row}");
+        assert!(paper.contains(&row), "docs/paper.md needs the row {row}");
         let sentence = format!("{}: {}", list.title().to_lowercase(), counts[0]);
         assert!(readme.contains(&sentence), "README.md needs: {sentence}");
         known.extend(counts);
@@ -114,7 +114,7 @@ fn totals_in_the_documents_are_those_of_the_results() {
         for [_, claim, _] in found.iter().filter(|found| found[2] == "does not hold") {
             assert!(
                 paper.contains(&format!("`{claim}`")),
-                "docs/PAPER.md does not say why {claim} does not hold"
+                "docs/paper.md does not say why {claim} does not hold"
             );
         }
     }

@@ -1,4 +1,4 @@
-//! Files of counts, as docs/COUNTS.md defines them: a table that any engine can make.
+//! Files of counts, as docs/counts.md defines them: a table that any engine can make.
 
 use crate::counts::Counts;
 use crate::counts::builder::CountsBuilder;

@@ -1,4 +1,4 @@
-//! The table of counts that docs/COUNTS.md defines, line by line, whatever the format of its file.
+//! The table of counts that docs/counts.md defines, line by line, whatever the format of its file.
 
 use crate::counts::Counts;
 use crate::counts::builder::{CountLine, CountsBuilder};

@@ -1,5 +1,5 @@
 //! Logs of a random policy in Gymnasium's FrozenLake and Taxi: truncations are not ends. The expected counts were made from the definition
-//! in docs/COUNTS.md by a separate program.
+//! in docs/counts.md by a separate program.
 
 use backsweep_log::{CaseEnd, Counts, Input, Spec, columns, read};
 use std::path::Path;

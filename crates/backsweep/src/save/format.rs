@@ -1,4 +1,4 @@
-//! The bytes of a file, version 3 (docs/FORMAT.md): a header with a table of sections, then the sections' arrays.
+//! The bytes of a file, version 3 (docs/format.md): a header with a table of sections, then the sections' arrays.
 //!
 //! Invariant: every byte of a file is covered by a checksum or compared with the one value it may have, so that every
 //! single-bit change is detected.

@@ -1,4 +1,4 @@
-//! docs/PAPER.md and the sources must agree on the departures from the paper, and on where each line of its algorithms is.
+//! docs/paper.md and the sources must agree on the departures from the paper, and on where each line of its algorithms is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -38,9 +38,9 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A section of docs/PAPER.md, by how its title begins.
+/// A section of docs/paper.md, by how its title begins.
 fn section(title: &str) -> String {
-    let paper = fs::read_to_string(root().join("docs/PAPER.md")).unwrap();
+    let paper = fs::read_to_string(root().join("docs/paper.md")).unwrap();
     let start = paper.split(&format!("\n## {title}")).nth(1).unwrap();
     start.split("\n## ").next().unwrap().to_owned()
 }
@@ -76,12 +76,12 @@ fn the_document_and_the_sources_list_the_same_departures() {
         let marked = |(path, text): &(String, String)| {
             path.ends_with(&format!("/{file}")) && numbers(text).contains(&number)
         };
-        assert!(texts.iter().any(marked), "docs/PAPER.md: no file {file} marks Departure {number}");
+        assert!(texts.iter().any(marked), "docs/paper.md: no file {file} marks Departure {number}");
     }
     assert_eq!(listed, (1..=listed.len() as u32).collect(), "the document's numbers must be consecutive");
     assert!(listed.len() >= 25, "the list of departures has lost entries");
     let marked: BTreeSet<u32> = texts.iter().flat_map(|(_, text)| numbers(text)).collect();
-    assert_eq!(listed, marked, "docs/PAPER.md lists the left numbers, the sources mark the right ones");
+    assert_eq!(listed, marked, "docs/paper.md lists the left numbers, the sources mark the right ones");
     // Readers cannot follow a reference to notes that are not here.
     for (path, text) in &texts {
         assert!(!text.contains("paper notes"), "{path} refers to notes that are not in the repository");
@@ -134,7 +134,7 @@ fn the_document_and_the_sources_place_the_same_lines() {
             let lines = lines_named(cells.next().unwrap());
             all.extend(&lines);
             for word in cells.flat_map(|cell| cell.split('`')).filter(|word| word.ends_with(".rs")) {
-                assert!(files.contains_key(word), "docs/PAPER.md: there is no file {word}: {row}");
+                assert!(files.contains_key(word), "docs/paper.md: there is no file {word}: {row}");
                 named.extend(lines.iter().map(|&line| (word.to_owned(), line)));
             }
         }
@@ -147,8 +147,8 @@ fn the_document_and_the_sources_place_the_same_lines() {
     }
     let only_named: Vec<_> = named.difference(&tagged).collect();
     let only_tagged: Vec<_> = tagged.difference(&named).collect();
-    assert!(only_named.is_empty(), "docs/PAPER.md places lines where no tag stands: {only_named:?}");
-    assert!(only_tagged.is_empty(), "tags of lines that docs/PAPER.md does not place there: {only_tagged:?}");
+    assert!(only_named.is_empty(), "docs/paper.md places lines where no tag stands: {only_named:?}");
+    assert!(only_tagged.is_empty(), "tags of lines that docs/paper.md does not place there: {only_tagged:?}");
 }
 
 /// ARCHITECTURE.md lists the files that one small backup passes through: at most six, each once, with functions that are there.

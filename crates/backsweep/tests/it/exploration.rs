@@ -410,7 +410,7 @@ fn the_variance_bonus_counts_next_values() {
     }
 }
 
-/// The formula of docs/EXPLORING.md, in units of the range, from the whole history: that of the pair just visited.
+/// The formula of docs/exploring.md, in units of the range, from the whole history: that of the pair just visited.
 fn achievable_bonus(history: &[Transition], agent: &Agent, (beta, d): (f64, f64)) -> f64 {
     let range = RANGE.1 - RANGE.0;
     let last = history[history.len() - 1];

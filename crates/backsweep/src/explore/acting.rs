@@ -390,7 +390,7 @@ impl Acting {
         };
         let ActingValues::Optimistic(acting) = &mut self.values else { return Ok(()) };
         if self.settings.forgetting == Forgetting::Never
-            && !model.freeze_at().is_some()
+            && model.freeze_at().is_none()
             && let Some((next, rewards)) = achievable.contradiction(model, change)
         {
             let next: Vec<(State, f64)> = next.map(|state| (state, 2.0)).into_iter().collect();

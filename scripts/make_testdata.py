@@ -522,7 +522,7 @@ def ending_policy(exact):
 
 
 def every_policy_ends(exact):
-    """No set of states in which one can stay for ever."""
+    """No set of states in which one can stay forever."""
     inside = {s for s, acts in enumerate(exact) if acts}
     while True:
         keep = {s for s in inside

@@ -1,4 +1,4 @@
-//! FileNumbers as figures, report and verdict print them.
+//! Numbers as figures, report and verdict print them.
 
 /// A number with a true minus sign and no `-0`.
 pub fn number(value: f64, digits: usize) -> String {

@@ -223,7 +223,7 @@ impl Logged {
     /// Evaluates the logged policy in the model fitted to its own counts.
     ///
     /// # Errors
-    /// If values are undefined: without discount, a case could continue for ever.
+    /// If values are undefined: without discount, a case could continue forever.
     pub fn new(
         model: &FittedModel,
         settings: &LearnSettings,

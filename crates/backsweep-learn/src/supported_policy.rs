@@ -32,7 +32,7 @@ impl SupportedPolicy {
     /// The best supported policy; without discount, the best of those that end.
     ///
     /// # Errors
-    /// Without discount, if going on for ever pays without bound.
+    /// Without discount, if going on forever pays without bound.
     pub fn new(
         model: &FittedModel,
         logged: &Logged,

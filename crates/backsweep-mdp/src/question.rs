@@ -95,7 +95,7 @@ impl Objective {
         }
     }
 
-    /// The discount, if values are discounted for ever.
+    /// The discount, if values are discounted forever.
     pub fn discount(&self) -> Option<f64> {
         match self {
             Self::Discounted { discount, .. } => Some(*discount),

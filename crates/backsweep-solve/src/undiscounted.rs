@@ -10,7 +10,7 @@
 //! | word | meaning |
 //! |---|---|
 //! | component | a strongly connected component: states that reach each other. Solved as a whole, after those it leads to ([`component`], [`pass`]) |
-//! | end component | states with choices that can keep a run inside for ever ([`mec`] finds the maximal ones); where that is free, it counts as one state |
+//! | end component | states with choices that can keep a run inside forever ([`mec`] finds the maximal ones); where that is free, it counts as one state |
 //! | undecided state | a state whose value the graph does not decide |
 //! | reduced problem | the undecided states, end components merged, decided successors folded into constants ([`reduced`], [`objective`]) |
 //! | proper policy | one that leaves the reduced problem with probability 1 from everywhere |

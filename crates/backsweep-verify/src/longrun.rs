@@ -166,7 +166,7 @@ fn gains(
         first.fill(f64::NAN);
         for group in 0..n {
             x.large[group] += 0.5 * best[group];
-            // Only differences count; without this values would grow for ever.
+            // Only differences count; without this values would grow forever.
             let first = &mut first[home[group]];
             if first.is_nan() {
                 *first = x.large[group];

@@ -44,7 +44,7 @@ pub struct RemainderParts<'a> {
     pub one: &'a [bool],
     /// The reward of each choice.
     pub rewards: &'a [Interval],
-    /// What staying in each of the merged components for ever is worth, where it is allowed; may be empty.
+    /// What staying in each of the merged components forever is worth, where it is allowed; may be empty.
     pub stay: &'a [Option<Interval>],
 }
 

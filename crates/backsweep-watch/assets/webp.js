@@ -22,7 +22,7 @@ function pixels(bytes) {
   return found;
 }
 
-/** Still pictures of one size as an animation that shows each for `duration` milliseconds, for ever. */
+/** Still pictures of one size as an animation that shows each for `duration` milliseconds, forever. */
 export function animate(stills, { width, height, duration }) {
   const size = [...number(width - 1, 3), ...number(height - 1, 3)];
   const frames = stills.flatMap((still) => chunk("ANMF", [[0, 0, 0, 0, 0, 0], size, number(duration, 3), [0b10], ...pixels(still)]));

@@ -177,7 +177,7 @@ pub struct Exploration {
     /// observations, an agent that has seen no reward would explore nothing.
     pub reward_range: Option<(f64, f64)>,
     /// The acting value of an untried pair. `None` stands for the largest possible: the highest reward
-    /// and the first bonus for ever, (highest + bonus) / (1 − γ); for [`Explore::Optimism`] it is that value and for
+    /// and the first bonus forever, (highest + bonus) / (1 − γ); for [`Explore::Optimism`] it is that value and for
     /// [`Explore::EpsilonGreedy`] without an age bonus 0. Where returns are known to be smaller, a smaller start explores less widely.
     pub start: Option<f64>,
     /// κ: adds κ √age to the bonus, with age the steps since the pair was last tried (Sutton 1990), in units of the range of

@@ -118,7 +118,7 @@ fn described(table: &WorldTable, world: &World, is_family: bool) -> WorldInfo {
     }
 }
 
-/// The agent of a table. FileNumbers are checked where the agent is built.
+/// The agent of a table. Numbers are checked where the agent is built.
 fn settings(table: &AgentTable) -> Result<AgentSettings> {
     let default = AgentSettings::default();
     let explore = explore(table, default.explore)?;

@@ -104,7 +104,7 @@ fn without_discount_the_best_policy_that_ends_is_found() {
     let found = learned(&counts, &[], &all(1.0, 20));
     assert_eq!(found.fit.supported.probabilities, [0.0, 1.0, 0.0]);
     assert!((found.fit.supported.evaluated.values[0] + 1.0).abs() < 1e-6);
-    // Waiting for ever would be better by 1, and the bound says so.
+    // Waiting forever would be better by 1, and the bound says so.
     assert!((found.fit.supported.bound - 1.0).abs() < 1e-5, "{}", found.fit.supported.bound);
     // With a discount waiting is defined, if not sensible; it may also be too rare to be considered.
     assert_eq!(learned(&counts, &[], &all(0.9, 20)).fit.supported.probabilities, [1.0, 0.0, 0.0]);

@@ -228,7 +228,7 @@ impl TransitionColumns<'_> {
     }
 }
 
-/// TransitionColumns of outcomes: row i is action `actions[i]` (an index into `action_names`) of state `states[i]`, with the outcomes from
+/// Columns of outcomes: row i is action `actions[i]` (an index into `action_names`) of state `states[i]`, with the outcomes from
 /// `starts[i]` to `starts[i + 1]`; a next state of -1 is the end.
 #[allow(clippy::too_many_arguments, reason = "one for each column")]
 pub fn columns(

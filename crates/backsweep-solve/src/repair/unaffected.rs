@@ -4,7 +4,7 @@
 //! Let everything be maximized, v be the true values before, and `low <= v <= high`, where the policy is worth at least low.
 //! A policy that takes none of the changed choices is worth what it was, so low still holds. A changed choice c of s whose
 //! backup of `high` is below `low(s)` has a backup of v below `v(s)`, so v is its own backup in the current model. A policy
-//! that takes c for ever loses the difference each time, without end, while v is bounded; one that takes it finitely often is
+//! that takes c forever loses the difference each time, without end, while v is bounded; one that takes it finitely often is
 //! worth at most v, as before. Hence v, and with it the interval, stays.
 //!
 //! The largest total until a label is infinite where the label may be missed, which does not depend on values: there

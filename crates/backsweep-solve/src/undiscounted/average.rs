@@ -1,6 +1,6 @@
 //! The largest and the smallest reward per step in the long run.
 //!
-//! Every run ends up in an end component for ever, or ends (0 per step from then on). Each maximal end component is worth its
+//! Every run ends up in an end component forever, or ends (0 per step from then on). Each maximal end component is worth its
 //! best mean reward, between bounds; it counts as one state that may stay for that, or leave.
 
 use super::gain::RecurrentClass;

@@ -1,4 +1,4 @@
-//! What the graph alone decides: where a goal is certain, impossible or avoidable for ever.
+//! What the graph alone decides: where a goal is certain, impossible or avoidable forever.
 //!
 //! Probabilities do not matter here, only which are above 0. All sets are exact; none depends on rounding.
 

@@ -1,6 +1,6 @@
 //! Maximal end components: sets of states with choices that never leave them and connect them all.
 //!
-//! Once in such a set a policy can stay for ever and visit every state of it again and again; that is why value iteration
+//! Once in such a set a policy can stay forever and visit every state of it again and again; that is why value iteration
 //! has more than one fixed point there, and why every exit of the set can be reached from any of its states.
 
 use super::view::View;

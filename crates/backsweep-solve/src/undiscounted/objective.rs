@@ -109,7 +109,7 @@ pub(crate) struct ReducedProblem<'q> {
     pub allowed: &'q dyn Fn(usize) -> bool,
     /// The reward of each choice, to be maximised.
     pub reward: &'q dyn Fn(usize) -> [f64; 2],
-    /// What staying in a group for ever is worth, if it is possible.
+    /// What staying in a group forever is worth, if it is possible.
     pub stay: Option<&'q dyn Fn(usize) -> [f64; 2]>,
     /// Bounds that hold beforehand.
     pub bounds: [f64; 2],
@@ -123,7 +123,7 @@ impl<'q> ReducedProblem<'q> {
     }
 
     /// Solves the reduced problem and writes bounds and policy of the undecided states into the draft, whose values of the
-    /// others are finite wherever allowed choices lead. States whose policy is to stay in their group for ever keep the policy
+    /// others are finite wherever allowed choices lead. States whose policy is to stay in their group forever keep the policy
     /// that they have.
     pub fn answer(&self, draft: &mut Draft, task: &SolveTask) {
         let view = self.view;

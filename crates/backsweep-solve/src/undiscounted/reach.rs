@@ -2,7 +2,7 @@
 //!
 //! The graph decides where it is 0 and where it is 1. Largest: end components of the rest count as one state, because every
 //! exit can be reached from each of their states, and staying is worth nothing; then every policy leaves. Smallest: the rest
-//! has no end component, because there a policy could stay for ever and the value would be 0.
+//! has no end component, because there a policy could stay forever and the value would be 0.
 
 use super::graph::{can_reach, certain, inevitable, must_reach};
 use super::mec::EndComponents;
@@ -58,7 +58,7 @@ fn smallest(view: &View, goal: &[bool], through: impl Fn(usize) -> bool, task: &
             draft.set(s, -1.0);
         }
         if through(s) && !undecided[s] {
-            // Either nothing matters (1), or the choice has to stay where the goal is avoided for ever (0).
+            // Either nothing matters (1), or the choice has to stay where the goal is avoided forever (0).
             let stays = |c: &usize| sure[s] || view.targets(*c).iter().all(|&t| !positive[t as usize]);
             draft.policy[s] = view.choices(s).find(stays).map_or(NO_CHOICE, |c| c as u32);
         }

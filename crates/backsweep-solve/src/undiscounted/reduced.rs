@@ -2,7 +2,7 @@
 //!
 //! Its states are those whose value the graph did not decide; an end component that has to be left is one state. The values
 //! are the largest that a *proper* policy attains (one that leaves the problem with probability 1 from everywhere). Two facts
-//! carry every bound, both by applying a policy's own backup for ever, which for a proper policy converges to its value
+//! carry every bound, both by applying a policy's own backup forever, which for a proper policy converges to its value
 //! from any start:
 //!
 //! * if no choice backs `x` up to more than `x`, anywhere, then no proper policy is worth more than `x`;
@@ -30,7 +30,7 @@ pub(crate) struct ReducedMdp {
     pub exit: Vec<f64>,
     /// The relative error of `exit`, including the rounding of the model's own probabilities.
     pub exit_error: Vec<f64>,
-    /// The model's choice behind each of this problem's, or [`NONE`] for staying in an end component for ever.
+    /// The model's choice behind each of this problem's, or [`NONE`] for staying in an end component forever.
     pub origin: Vec<u32>,
     /// The relative error of the model's probabilities.
     pub slack: f64,
@@ -48,7 +48,7 @@ pub(crate) struct Reduction<'p> {
     pub allowed: &'p dyn Fn(usize) -> bool,
     /// The reward of each choice.
     pub reward: &'p dyn Fn(usize) -> [f64; 2],
-    /// What staying in a reduced state for ever is worth, where that is possible.
+    /// What staying in a reduced state forever is worth, where that is possible.
     pub stay: &'p dyn Fn(usize) -> Option<[f64; 2]>,
 }
 

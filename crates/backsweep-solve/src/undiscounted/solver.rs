@@ -118,7 +118,7 @@ impl Solver {
         self.problem.rank.len()
     }
 
-    /// Bounds of a state, and the model's choice, or [`NONE`] for staying in an end component for ever.
+    /// Bounds of a state, and the model's choice, or [`NONE`] for staying in an end component forever.
     pub fn answer(&self, state: usize) -> ([f64; 2], u32) {
         let PolicyBounds { lower, upper, policy } = &self.found;
         let origin = match policy[state] {

@@ -290,7 +290,7 @@ impl Loops {
                 undecided[s] = false;
             }
         }
-        draft.explanation.push(format!("{n_rich} states can reach a loop that pays for ever: infinite"));
+        draft.explanation.push(format!("{n_rich} states can reach a loop that pays forever: infinite"));
         if n_unsure > 0 {
             draft.unknown = Some(format!(
                 "{n_unsure} states can reach a loop with rewards of both signs whose mean cannot be distinguished from 0: unknown"

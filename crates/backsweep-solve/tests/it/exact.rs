@@ -122,7 +122,7 @@ impl Chain {
         self.p.len()
     }
 
-    /// A chain that stays for ever at the states of `stop`, without reward.
+    /// A chain that stays forever at the states of `stop`, without reward.
     fn absorbed(&self, stop: impl Fn(usize) -> bool) -> Self {
         let n = self.n();
         let mut p = self.p.clone();
@@ -196,7 +196,7 @@ impl Chain {
         (0..self.n()).map(|s| if sure[s] { Value::Finite(x[s].clone()) } else { Value::Plus }).collect()
     }
 
-    /// The total reward of each state; `None` where it is not defined (rewards that go up and down for ever).
+    /// The total reward of each state; `None` where it is not defined (rewards that go up and down forever).
     pub fn total(&self) -> Vec<Option<Value>> {
         let n = self.n();
         let recurrent: Vec<bool> = (0..n).map(|s| self.recurrent(s)).collect();

@@ -154,7 +154,7 @@ fn waiting_for_free_is_not_progress() {
     assert!((cheapest.value(0) - 3.0).abs() < 1e-12 && (cheapest.value(1) - 3.0).abs() < 1e-12);
     assert_eq!(cheapest.policy, [1, 4, NO_CHOICE], "leaves by the cheap way instead of waiting");
     let dearest = solve_undiscounted(&mdp, objective, Direction::Maximize, &limits(1e-9)).unwrap();
-    assert_eq!(dearest.value(0), f64::INFINITY, "waiting for ever misses the goal");
+    assert_eq!(dearest.value(0), f64::INFINITY, "waiting forever misses the goal");
     let total = About::TotalReward { reward: &reward };
     let least = solve_undiscounted(&mdp, total, Direction::Minimize, &limits(1e-9)).unwrap();
     assert_eq!((least.lower[0], least.upper[0]), (0.0, 0.0), "without a goal, waiting is free");
@@ -347,7 +347,7 @@ fn size_and_length() {
 }
 
 /// A loop that pays 2 and costs 2, or 0.5 and 0.5, is free: it changes nothing, and the exit counts. A loop that pays a
-/// little more than it costs is used for ever; one whose rewards cancel only on average stays undecided.
+/// little more than it costs is used forever; one whose rewards cancel only on average stays undecided.
 #[test]
 fn rewards_that_cancel_along_a_loop() {
     // 0 -> 1 -> 0; 1 also leads out, through 2, to the goal 3; 0 leads out at a high cost.

@@ -111,7 +111,7 @@ fn an_episode_that_is_too_long_is_truncated_not_ended() {
     let mut random = Random::from_seed(1);
     let mut run = Run::new(taxi.clone(), &mut random);
     for i in 1..=400 {
-        // Picking up nobody for ever.
+        // Picking up nobody forever.
         let before = run.state();
         let next = step(&mut run, Action(5), &mut random);
         assert_eq!(matches!(next, Next::Truncated(state) if state == before), i % 200 == 0, "step {i}");

@@ -10,11 +10,11 @@
 //! visited twice as often (Ouyang, Gagrani, Nayyar & Jain, *Learning unknown Markov decision processes: a Thompson sampling
 //! approach*, 2017).
 //!
-//! The prior is an imaginary outcome of every pair: it stays in its state and receives the reward that, received for ever,
+//! The prior is an imaginary outcome of every pair: it stays in its state and receives the reward that, received forever,
 //! gives the value of an untried pair. Its weight is drawn from the gamma distribution of the prior's. An untried pair thus
 //! has that value, and one seen n times gets about `prior / (prior + n)` of the highest reward in addition to what was
 //! observed. Without a prior, a single observation leaves no doubt. A Dirichlet prior over all states would need as many
-//! arcs per pair as there are states, and an outcome that *is* the highest value for ever explores ten times too long
+//! arcs per pair as there are states, and an outcome that *is* the highest value forever explores ten times too long
 //! (RiverSwim: regret 1,550 instead of 65).
 
 use super::Exploration;
@@ -194,7 +194,7 @@ impl Posterior {
         let (imagined, discount) = (unit * gamma(&mut self.random, self.prior), planner.values().discount());
         let state = model.state_of(pair);
         if discount == 1.0 {
-            // Without discount a reward for ever has no value: the value is received at once, and the episode ends.
+            // Without discount a reward forever has no value: the value is received at once, and the episode ends.
             ended += imagined;
             reward_sum += imagined * self.start;
         } else {

@@ -320,7 +320,7 @@ pub fn solve(agent: &mut Agent, tolerance: f64) -> Solved {
     if kind == backsweep_baselines::WIERING_SCHMIDHUBER {
         wake(agent, tolerance * (1.0 - settings.discount).max(1e-3) / 10.0);
     }
-    // Rounding can keep baselines busy for ever, when values are so large that the threshold is below it.
+    // Rounding can keep baselines busy forever, when values are so large that the threshold is below it.
     let max_cycles = 5_000 * (agent.model().n_states() + agent.model().n_arcs()) as u64;
     let planned = agent.plan(Budget::Until { tolerance: 0.0, max_cycles });
     let audit = agent.audit();

@@ -1,6 +1,6 @@
-"""Prioritized sweeping with small backups: exact, constant-time planning for learned and known problems.
+"""Prioritized sweeping with small backups: fast planning in learned and known Markov decision processes.
 
-Learn by doing: an agent keeps a model of what it has seen, and values that follow from it, exact after every step.
+An agent learns a model of its environment and updates its values after every step, the most urgent first.
 
     >>> import backsweep
     >>> agent = backsweep.Agent(discount=0.9)

@@ -17,7 +17,9 @@ __all__ = ["Agent", "KnownModel", "LearnedLog", "SmallBackupPredictor", "SuiteWo
 
 @final
 class Agent:
-    """A learner that keeps a model of what it saw and the values that follow from it, exact after every step.
+    """A learner that keeps a model of everything it has observed and plans on it incrementally.
+
+    Values are near optimal for the model, not exact: ``audit`` and ``bound`` say how near. ``learn`` runs one in an environment.
 
     Args:
         discount: how much a reward one step later counts, from 0 to 1.
@@ -73,7 +75,9 @@ class Agent:
         terminated: bool = False,
         truncated: bool = False,
     ) -> None:
-        """Learn from one step; the value of this state and action is exact at once.
+        """Learn from one step. The value of this state and action is updated at once, from the present values of its next states.
+
+        Call ``plan`` to pass the change on to other states.
 
         Args:
             state: the state before the step.
@@ -364,7 +368,7 @@ class Agent:
 
 @final
 class SmallBackupPredictor:
-    """Prediction with small backups: no step size, exact for what was seen.
+    """Prediction with small backups, which have no step size.
 
     Args:
         discount: how much a reward one step later counts, from 0 to 1.

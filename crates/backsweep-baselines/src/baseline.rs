@@ -1,4 +1,4 @@
-//! What the four baselines share: values, a queue, a copy of every pair's successors, and the
+//! Shared by the four baselines: values, a queue, a copy of every pair's successors, and the
 //! methods that every planner must have. A [`Method`] is what sets one of them apart.
 
 use crate::successor_cache::SuccessorCache;
@@ -17,18 +17,18 @@ pub(crate) struct Baseline<M> {
     pub successors: SuccessorCache,
     pub queue: PriorityQueue,
     pub counters: Counters,
-    /// What only this method keeps.
+    /// The data that only this method keeps.
     pub method: M,
 }
 
-/// What differs between the baselines. All of it may rely on up-to-date scales and copies of
+/// The differences between the baselines. All of it may rely on up-to-date scales and copies of
 /// successors.
 pub(crate) trait Method: Clone + Debug + Default + Send + Sync + 'static {
     const KIND: PlannerKind;
-    /// Whether there is a queue.
+    /// True if there is a queue.
     const HAS_QUEUE: bool = true;
 
-    /// How many keys the queue has.
+    /// The number of keys of the queue.
     fn n_keys(model: &Model) -> usize {
         model.n_states()
     }

@@ -19,7 +19,7 @@ pub(crate) struct SuccessorCache {
     /// The items of all lists, each contiguous. A list that outgrows its place moves to the end,
     /// twice as large. With a vector per list Moore & Atkeson took a fifth longer at side 200.
     items: Vec<CachedSuccessor>,
-    /// How many of the items belong to no list: an eighth at most.
+    /// The number of items that belong to no list: an eighth at most.
     n_unused: usize,
 }
 

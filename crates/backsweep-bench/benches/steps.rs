@@ -2,7 +2,7 @@
 //! of one sweep of value iteration over the paper's maze: `cargo bench -p backsweep-bench`.
 //!
 //! Criterion compares with its last run and includes the machine's noise; `scripts/bench-instructions` counts instead, and
-//! `scripts/bench-yardstick` compares programs side by side.
+//! `backsweep bench` compares the planners with a plain program side by side.
 
 #![allow(missing_docs)]
 

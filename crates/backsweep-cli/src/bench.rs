@@ -8,8 +8,12 @@ use backsweep_mdp::Format;
 use std::io::stdout;
 use std::path::PathBuf;
 
-/// Measure the speed of the update cycle against a plain reference and a floor; with --solve, of the solver
+/// Benchmark the planners (or, with --solve, the solver)
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  backsweep bench --repeat 5
+  backsweep bench --deadline 100us
+  backsweep bench --solve --cases maze500,garnet100k")]
 pub struct BenchArguments {
     #[command(flatten)]
     options: backsweep_bench::BenchOptions,

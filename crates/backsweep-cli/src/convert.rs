@@ -11,6 +11,9 @@ use std::path::PathBuf;
 /// to it (PRISM), .csv (state,action,next_state,probability,reward,terminated); .backsweep (a saved learner) can only be
 /// read.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  backsweep convert model.umb model.drn
+  backsweep convert table.txt model.umb --format csv")]
 pub struct ConvertArguments {
     /// The model to read
     #[arg(value_name = "FROM")]
@@ -21,8 +24,8 @@ pub struct ConvertArguments {
     output: PathBuf,
 
     /// The format of FROM, if its extension does not say: umb, drn, tra, csv or backsweep
-    #[arg(long, value_name = "FORMAT", value_parser = loading::format)]
-    from: Option<Format>,
+    #[arg(long, alias = "from", value_name = "FORMAT", value_parser = loading::format)]
+    format: Option<Format>,
 
     /// The format of TO, if its extension does not say: umb, drn, tra or csv
     #[arg(long, value_name = "FORMAT", value_parser = loading::format)]
@@ -35,7 +38,7 @@ pub struct ConvertArguments {
 
 /// Runs the command.
 pub fn convert(arguments: &ConvertArguments) -> Result<()> {
-    let mdp = loading::load(&arguments.input, arguments.from)?;
+    let mdp = loading::load(&arguments.input, arguments.format)?;
     let compression = if arguments.uncompressed { Compression::None } else { Compression::Gzip };
     let warnings = write(&arguments.output, &mdp, arguments.to, compression);
     for warning in warnings.map_err(|error| Error::new(error.to_string()))? {

@@ -6,11 +6,14 @@ use crate::output;
 use backsweep_log::Log;
 use std::path::PathBuf;
 
-/// Count a log of decisions: how often each state and action led to which state, and with what reward
+/// Count the transitions and rewards in a log of decisions
 ///
 /// A row of a log is one step of a case: case, order, state, action and reward. Columns that you do not name are guessed from
 /// their usual names, and the guess is printed. Counts are whole numbers and add up: see `backsweep counts` and docs/counts.md.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  backsweep count 'log/*.csv.gz' --case stay --order t --state ward,sofa:5 --action dose --out counts.csv
+  backsweep count log.csv --dry-run")]
 pub struct CountArguments {
     #[command(flatten)]
     log: LogArguments,

@@ -9,18 +9,22 @@ use std::path::PathBuf;
 
 /// Merge, subtract or show files of counts
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  backsweep counts merge jan.csv feb.csv --out year.csv
+  backsweep counts subtract year.csv case-17.csv --out year-without-17.csv
+  backsweep counts show year.csv")]
 pub struct CountsArguments {
     #[command(subcommand)]
     command: CountsCommand,
 
-    /// What a reward_sum of 1 is worth, for files that do not say so
+    /// The reward that a reward_sum of 1 stands for, in files that do not say so
     #[arg(long, value_name = "NUMBER", value_parser = decimal, global = true)]
     reward_unit: Option<Decimal>,
 }
 
 #[derive(clap::Subcommand)]
 enum CountsCommand {
-    /// Merge the counts of several logs: the same bits as if they had been one log
+    /// Merge the counts of several logs, bit for bit as if they had been one log
     Merge {
         /// Files of counts, or patterns
         #[arg(value_name = "COUNTS", required = true)]
@@ -29,7 +33,7 @@ enum CountsCommand {
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
-    /// Subtract the counts of a part, such as a case to erase: the same bits as if it had never been counted
+    /// Subtract the counts of a part, such as a case to erase, bit for bit as if it had never been counted
     Subtract {
         /// The counts to subtract from
         #[arg(value_name = "COUNTS")]
@@ -46,7 +50,7 @@ enum CountsCommand {
         /// Files of counts, or patterns
         #[arg(value_name = "COUNTS", required = true)]
         files: Vec<String>,
-        /// How many rows to print
+        /// The number of rows to print
         #[arg(long, value_name = "N", default_value_t = 10)]
         rows: usize,
     },

@@ -7,11 +7,14 @@ use backsweep_learn::Decider;
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
 
-/// Decide by a learned policy: one state, or rows of JSON from standard input
+/// Decide with a learned policy, for one state or for rows of JSON from standard input
 ///
 /// Each answer is the row with `state`, `action` and `propensity`, the probability with which the action was drawn, as one line of
 /// JSON. In a state without support `action` is null and `refused` says why.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  backsweep decide report --state ward=A,sofa=7
+  backsweep decide report --log answers.jsonl <rows.jsonl")]
 pub struct DecideArguments {
     /// The policy.json that `backsweep learn --out FOLDER` wrote, or the folder
     #[arg(value_name = "POLICY")]

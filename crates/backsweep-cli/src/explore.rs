@@ -5,11 +5,15 @@ use crate::laboratory::{Options, carry_out};
 use backsweep_lab::experiment::Experiment;
 use std::path::PathBuf;
 
-/// Measure how much experience agents need: agents × worlds × seeds
+/// Benchmark exploration: run agents on a suite of environments
 ///
 /// Worlds are RiverSwim, SixArms, Chain, DoubleLoop, slippery grids, Dearden's maze, DeepSea, FrozenLake, Taxi, CliffWalking and two
 /// mazes that change (docs/exploring.md). Results go to out/explore: rows.csv, timing.csv, summary.csv, figures, report.html.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  backsweep explore --quick
+  backsweep explore --world chain --agent default
+  backsweep explore my.toml")]
 pub struct ExploreArguments {
     /// An experiment file with [[worlds]] and [[agents]], instead of the built-in suite
     #[arg(conflicts_with = "suite")]

@@ -36,7 +36,7 @@ pub struct Options {
     #[arg(long)]
     pub quick: bool,
 
-    /// Run only the settings with this name, even if they are done; parts may be omitted, as in fig3/moore_atkeson/5
+    /// Run only settings whose name contains this path, such as fig3/moore_atkeson/5, finished ones included
     #[arg(long, value_name = "NAME")]
     pub only: Option<String>,
 

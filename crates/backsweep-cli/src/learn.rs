@@ -9,12 +9,16 @@ use backsweep_log::{Case, CaseOrder, Counts, HoldOutTime, Input, Log};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-/// Learn a policy from a log, and say what it is worth and where the log does not support it
+/// Learn a policy from logged decisions and estimate its value from held-out data
 ///
 /// An action is considered only where it was seen at least --min-count times; a state without such an action keeps the logged
-/// decisions. Held-out cases show what the policy is worth. Writes report.html and policy.csv. docs/logs.md explains every
+/// decisions. Its value is estimated on held-out cases. Writes report.html and policy.csv. docs/logs.md explains every
 /// number.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  backsweep learn 'log/*.csv' --case stay --order t --state 'ward,sofa:0|5|10' --action dose --final outcome=survived:1,died:0 --discount 1 --out report
+  backsweep learn 'log/*.csv' --case stay --state ward --action dose --dry-run
+  backsweep learn --counts counts.csv --out report")]
 pub struct LearnArguments {
     #[command(flatten)]
     log: LogArguments,

@@ -1,6 +1,7 @@
 //! The command line of Backsweep. Every command is one file; every error is one line and exit code 2.
 
 mod bench;
+mod completions;
 mod convert;
 mod count;
 mod counts;
@@ -22,12 +23,26 @@ mod solve;
 mod usage;
 mod verify;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 
-/// Planning by prioritized sweeping with small backups: the paper's experiments and your own.
+/// Plan, learn and solve tabular Markov decision processes.
 #[derive(Parser)]
-#[command(name = "backsweep", version, max_term_width = 110)]
+#[command(
+    name = "backsweep",
+    version,
+    max_term_width = 110,
+    after_help = "Learn and plan: watch, explore.
+Known models:   solve, verify, convert.
+Logs:           learn, decide, count, counts.
+Experiments:    reproduce, run, merge, bench.
+
+Examples:
+  backsweep watch --open
+  backsweep solve model.umb --reach goal
+  backsweep learn 'log/*.csv' --case id --state ward --action dose --out report
+  backsweep reproduce --quick"
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -35,19 +50,21 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    Reproduce(reproduce::ReproduceArguments),
-    Run(run::RunArguments),
-    Merge(merge::MergeArguments),
-    Explore(explore::ExploreArguments),
     Watch(backsweep_watch::command::WatchArgs),
-    Bench(bench::BenchArguments),
+    Explore(explore::ExploreArguments),
     Solve(solve::SolveArguments),
-    Convert(convert::ConvertArguments),
     Verify(verify::VerifyArguments),
+    Convert(convert::ConvertArguments),
     Learn(learn::LearnArguments),
     Decide(decide::DecideArguments),
     Count(count::CountArguments),
     Counts(counts::CountsArguments),
+    Reproduce(reproduce::ReproduceArguments),
+    Run(run::RunArguments),
+    Merge(merge::MergeArguments),
+    Bench(bench::BenchArguments),
+    Completions(completions::CompletionsArguments),
+    Man(completions::ManArguments),
 }
 
 /// Runs a command line, whose first argument is the program's name, and returns the exit code.
@@ -72,6 +89,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Decide(arguments) => decide::decide(arguments),
         Command::Count(arguments) => count::count(arguments),
         Command::Counts(arguments) => counts::counts(arguments),
+        Command::Completions(arguments) => completions::completions(arguments, Arguments::command()),
+        Command::Man(arguments) => completions::man(arguments, Arguments::command()),
     };
     match done {
         Ok(()) => 0,

@@ -42,7 +42,7 @@ pub fn warn(path: &Path, warning: &str) {
     output::note(printable(&line));
 }
 
-/// A format by its name, for `--from` and `--to`.
+/// A format by its name, for `--format` and `--to`.
 pub fn format(name: &str) -> std::result::Result<Format, String> {
     let known: Vec<&str> = Format::NAMES.iter().map(|(name, _)| *name).collect();
     Format::named(name).ok_or_else(|| format!("expected one of: {}", known.join(", ")))

@@ -5,14 +5,20 @@ use crate::laboratory::present;
 use backsweep_lab::store::{Store, expect_manifest};
 use std::path::PathBuf;
 
-/// Join the folders of shards: the same bytes as from one machine
+/// Merge the results of --shard runs into one folder
+///
+/// The merged files are the same, byte for byte, as those of a run on one machine.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  backsweep run my.toml --shard 0/2 --out parts/0
+  backsweep run my.toml --shard 1/2 --out parts/1
+  backsweep merge parts/* --out out/my")]
 pub struct MergeArguments {
-    /// Folders of the shards
+    /// Folders that the shards wrote
     #[arg(required = true, value_name = "FOLDER")]
     folders: Vec<PathBuf>,
 
-    /// Folder for the joined results
+    /// Folder for the merged results
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
 

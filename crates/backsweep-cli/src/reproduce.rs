@@ -5,10 +5,13 @@ use crate::laboratory::{Options, carry_out};
 use backsweep_lab::experiment::Experiment;
 use std::path::Path;
 
-/// Run all experiments of the paper, draw its figures with the published points on them, and say which claims hold
+/// Reproduce the paper: run its experiments, draw its figures and say which claims hold
 ///
 /// Results go to out/reproduce (out/reproduce-quick with --quick): rows.csv, timing.csv, summary.csv, figures, report.html.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  backsweep reproduce --quick
+  backsweep reproduce --only fig3/moore_atkeson/5 --verbose")]
 pub struct ReproduceArguments {
     #[command(flatten)]
     options: Options,

@@ -10,6 +10,10 @@ use std::path::{Path, PathBuf};
 /// Without an experiment, --list prints all built-in settings, and --only runs the built-in ones with that name. Results go to
 /// out/NAME.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  backsweep run my.toml
+  backsweep run fig3 --quick
+  backsweep run --list")]
 pub struct RunArguments {
     /// An experiment file (my.toml), or the name of a built-in experiment (fig3)
     experiment: Option<String>,

@@ -11,6 +11,9 @@ use std::path::PathBuf;
 /// Shares no code with the solver and accounts for every rounding error. Prints 'proven' if every claim is true; fails with
 /// exit code 2 if a claim is wrong or, with a different message, if a claim could be neither proven nor refuted.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  backsweep solve model.umb --reach goal --json --out result.json
+  backsweep verify model.umb result.json")]
 pub struct VerifyArguments {
     /// The model
     #[arg(value_name = "MODEL")]
@@ -21,8 +24,8 @@ pub struct VerifyArguments {
     result: PathBuf,
 
     /// The format of MODEL, if its extension does not say: umb, drn, tra, csv or backsweep
-    #[arg(long, value_name = "FORMAT", value_parser = loading::format)]
-    from: Option<Format>,
+    #[arg(long, alias = "from", value_name = "FORMAT", value_parser = loading::format)]
+    format: Option<Format>,
 }
 
 /// Runs the command.
@@ -31,7 +34,7 @@ pub fn verify(arguments: &VerifyArguments) -> Result<()> {
     let text = std::fs::read_to_string(&arguments.result)
         .map_err(|error| Error::new(format!("{path}: cannot read the file ({error})")))?;
     let result = ResultFile::from_json(&text).map_err(|problem| Error::new(format!("{path}:{problem}")))?;
-    let mut mdp = loading::load(&arguments.model, arguments.from)?;
+    let mut mdp = loading::load(&arguments.model, arguments.format)?;
     mdp.add_steps(result.objective.reward());
     let report = check(&mdp, &result);
     match report.verdict {

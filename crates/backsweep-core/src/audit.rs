@@ -1,4 +1,4 @@
-//! How exact the values are, and a bound on their distance from the optimum.
+//! The accuracy of the values, and a bound on their distance from the optimum.
 
 use crate::{ArcId, Model, Planner};
 

@@ -10,7 +10,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Defines the error: each kind with its fields and, behind the arrow, its message.
 macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* } => $($message:expr),+;)*) => {
-        /// What was wrong with an input: the place, what was found, what is expected.
+        /// A problem with an input: the place, the value found, the value expected.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum Error {
@@ -41,7 +41,7 @@ errors! {
     NoSuchState {
         /// The state requested.
         state: State,
-        /// How many states the model has.
+        /// The number of states of the model.
         n_states: usize,
     } => "{state} does not exist: the model has {n_states} states (0 to {}); add the state first", n_states.saturating_sub(1);
     /// An action id that the state does not have.
@@ -50,7 +50,7 @@ errors! {
         state: State,
         /// The action requested.
         action: Action,
-        /// How many actions the state has.
+        /// The number of actions of the state.
         n_actions: usize,
     } => "{action} does not exist in {state}, which has {n_actions} actions (0 to {})", n_actions.saturating_sub(1);
     /// A step out of a state that has no actions.
@@ -127,14 +127,14 @@ errors! {
     /// A pair has more weight than `f64` can count exactly, or there are more ids than fit in 32
     /// bits.
     Full {
-        /// What there is too much of.
+        /// The resource that ran out.
         what: &'static str,
         /// The largest number supported.
         limit: u64,
     } => "too many {what}: at most {limit} are supported";
     /// A name that no table has.
     Unknown {
-        /// What kind of thing was looked up.
+        /// The kind of thing that was looked up.
         what: &'static str,
         /// The name found.
         found: String,
@@ -145,9 +145,9 @@ errors! {
     Missing {
         /// The setting.
         name: &'static str,
-        /// What needs it.
+        /// The feature that needs it.
         needed_by: &'static str,
-        /// What it has to be.
+        /// The requirement.
         expected: &'static str,
     } => "{needed_by} needs {name}: {expected}";
     /// Settings that exclude each other.
@@ -156,7 +156,7 @@ errors! {
         first: &'static str,
         /// The other.
         second: &'static str,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     } => "{first} and {second} cannot be combined; {remedy}";
     /// Two numbers that are not a range.
@@ -167,30 +167,30 @@ errors! {
         low: f64,
         /// The upper end found.
         high: f64,
-        /// What is accepted.
+        /// The accepted values.
         expected: &'static str,
     } => "{name} is ({low}, {high}); expected {expected}";
     /// A planner that cannot do what it is needed for.
     Planner {
         /// The planner.
         name: &'static str,
-        /// What it lacks.
+        /// The missing feature.
         lacks: &'static str,
-        /// What to use instead.
+        /// The replacement.
         expected: &'static str,
     } => "the planner {name} {lacks}; expected {expected}";
     /// A call that the settings of the agent rule out.
     RuledOut {
-        /// What rules it out.
+        /// The reason that rules it out.
         by: &'static str,
-        /// What is accepted.
+        /// The accepted values.
         expected: &'static str,
     } => "{by}; expected {expected}";
     /// A snapshot that does not describe a planner or a model.
     Snapshot {
         /// The part of the snapshot.
         part: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     } => "snapshot, part '{part}': {problem}";
 }

@@ -62,13 +62,13 @@ impl PairRecord {
         self.reward_sum
     }
 
-    /// How many successors the pair has.
+    /// The number of successors of the pair.
     #[inline(always)]
     pub fn n_successors(&self) -> usize {
         (self.len_and_given >> 1) as usize
     }
 
-    /// Whether the pair has known probabilities.
+    /// Returns whether the pair has known probabilities.
     #[inline(always)]
     pub fn is_given(&self) -> bool {
         self.len_and_given & 1 == 1
@@ -97,7 +97,7 @@ pub struct MovedPairs {
     pub from: Pair,
     /// The id of the first of them now.
     pub to: Pair,
-    /// How many pairs moved.
+    /// The number of pairs that moved.
     pub n_pairs: u32,
 }
 
@@ -106,7 +106,7 @@ pub struct MovedPairs {
 pub struct Successor {
     /// The next state.
     pub state: State,
-    /// How often it was seen, or its probability: w(s,a,s').
+    /// The number of times it was seen, or its probability: w(s,a,s').
     pub weight: f64,
     /// The arc's id.
     pub arc: ArcId,
@@ -117,7 +117,7 @@ pub struct Successor {
 pub struct Predecessor {
     /// The pair that leads to the state.
     pub pair: Pair,
-    /// How often it did, or its probability: w(s,a,s').
+    /// The number of times it did, or its probability: w(s,a,s').
     pub weight: f64,
     /// The arc's id.
     pub arc: ArcId,
@@ -201,7 +201,7 @@ impl Model {
         Ok(state)
     }
 
-    /// Whether there is room for more states that have so many actions together.
+    /// Returns whether there is room for more states that have so many actions together.
     ///
     /// # Errors
     /// If there is not.
@@ -253,18 +253,18 @@ impl Model {
         Ok(moved)
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub fn n_states(&self) -> usize {
         self.states.len()
     }
 
-    /// How many pair ids there are: every pair's id is below this. This includes ids left behind by
+    /// The number of pair ids: every pair's id is below this. This includes ids left behind by
     /// [`add_action`](Self::add_action), which have no weight.
     pub fn n_pairs(&self) -> usize {
         self.pairs.len()
     }
 
-    /// How many actions a state has; 0 if there is no such state.
+    /// The number of actions of a state; 0 if there is no such state.
     pub fn n_actions(&self, state: State) -> usize {
         self.states.get(state.index()).map_or(0, |record| record.n_actions as usize)
     }
@@ -324,7 +324,7 @@ impl Model {
         self.ended.get(pair.index()).high
     }
 
-    /// Whether the pair was given by its probabilities and not learned.
+    /// Returns whether the pair was given by its probabilities and not learned.
     pub fn is_given(&self, pair: Pair) -> bool {
         self.pairs.get(pair.index()).is_some_and(PairRecord::is_given)
     }
@@ -358,7 +358,7 @@ impl Model {
         })
     }
 
-    /// How many successors a pair has.
+    /// The number of successors of a pair.
     #[inline]
     pub fn n_successors(&self, pair: Pair) -> usize {
         self.pairs.get(pair.index()).map_or(0, |record| record.out().len as usize)
@@ -374,7 +374,7 @@ impl Model {
         self.arcs.incoming(list).map(|(pair, weight, arc)| Predecessor { pair, weight, arc })
     }
 
-    /// How many pairs lead to a state.
+    /// The number of pairs that lead to a state.
     pub fn n_predecessors(&self, state: State) -> usize {
         self.states.get(state.index()).map_or(0, |record| record.into.len as usize)
     }

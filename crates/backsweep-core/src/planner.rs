@@ -20,7 +20,7 @@ pub use sweeping::{ReversedFullBackups, SmallBackups, Sweeping};
 use crate::{ArcId, Change, Model, MovedPairs, Pair, Result, Settings, Snapshot, State, Values};
 use std::fmt;
 
-/// How an update cycle ended.
+/// The end of an update cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cycle {
     /// Nothing was done: the queue is empty, or rounding keeps what is left from ever being
@@ -33,7 +33,7 @@ pub enum Cycle {
     Cut,
 }
 
-/// What a planner has done so far.
+/// The work that a planner has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Update cycles.
@@ -128,12 +128,12 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
         }
     }
 
-    /// Whether there is nothing to do.
+    /// Returns whether there is nothing to do.
     fn is_idle(&self) -> bool {
         self.top_priority().is_none()
     }
 
-    /// What has been done so far, if the planner counts it.
+    /// The work done so far, if the planner counts it.
     fn counters(&self) -> Option<Counters> {
         None
     }
@@ -178,9 +178,9 @@ pub trait Planner: BoxedClone + fmt::Debug + Send + Sync {
     }
 }
 
-/// What a planner with a queue shows of it.
+/// The view of a planner's queue.
 pub trait QueueView {
-    /// How many elements are queued.
+    /// The number of queued elements.
     fn n_queued(&self) -> usize;
 
     /// The priority of a state, 0 if it is not queued.
@@ -243,7 +243,7 @@ impl Clone for Box<dyn Planner> {
     }
 }
 
-/// How much planning to do.
+/// An amount of planning.
 #[derive(Clone, Copy)]
 pub enum Budget<'a> {
     /// At most this many update cycles.
@@ -276,12 +276,12 @@ impl fmt::Debug for Budget<'_> {
     }
 }
 
-/// What [`plan`] did.
+/// The result of [`plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Planned {
     /// Update cycles that were finished.
     pub cycles: u64,
-    /// Whether planning stopped because nothing was left to do, within the budget's tolerance and
+    /// True if planning stopped because nothing was left to do, within the budget's tolerance and
     /// above the threshold of the settings. False also where rounding keeps the rest from ever
     /// being finished. How exact the values are, [`audit`](crate::audit) says; without discount
     /// nothing here proves them.

@@ -152,12 +152,12 @@ impl PriorityQueue {
         }
     }
 
-    /// How many keys are queued.
+    /// The number of queued keys.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether no key is queued.
+    /// Returns whether no key is queued.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -338,7 +338,7 @@ impl PriorityQueue {
         first == head
     }
 
-    /// Whether a ring is empty and was not split.
+    /// Returns whether a ring is empty and was not split.
     #[inline(always)]
     fn is_empty_ring(&self, head: u32) -> bool {
         self.links[head as usize].next == head && self.split_of(head).is_none()

@@ -50,7 +50,7 @@ impl Peak {
         f64::from_bits(u64::from(self.0) << 48)
     }
 
-    /// Whether a value that is now `value` has collapsed since its peak.
+    /// Returns whether a value that is now `value` has collapsed since its peak.
     #[inline]
     fn is_far_above(self, value: f64) -> bool {
         self.value() > COLLAPSE_FACTOR * value.abs()
@@ -97,7 +97,7 @@ impl RefreshSchedule {
         *peak = Peak::of(q_old).max(*peak);
     }
 
-    /// Whether a pair must be recomputed after an observation whose value correction gives `q`, in
+    /// Returns whether a pair must be recomputed after an observation whose value correction gives `q`, in
     /// place of `q_old`.
     #[inline]
     pub fn is_due(&mut self, model: &Model, change: &Change, q_old: f64, q: f64) -> bool {
@@ -118,7 +118,7 @@ impl RefreshSchedule {
         is_due
     }
 
-    /// Whether the predecessors of a state whose value became `new` must be recomputed: because it
+    /// Returns whether the predecessors of a state whose value became `new` must be recomputed: because it
     /// collapsed, or because the change is so small that rounding would keep values changing
     /// forever.
     #[inline]
@@ -167,7 +167,7 @@ impl RefreshSchedule {
         model.is_in_use(pair).then_some(pair)
     }
 
-    /// Whether a pair has too many successors to be recomputed by a caller who wants to stop after
+    /// Returns whether a pair has too many successors to be recomputed by a caller who wants to stop after
     /// about `limit` backups: recomputing cannot be interrupted.
     #[inline]
     pub fn is_too_long(model: &Model, pair: Pair, limit: usize) -> bool {

@@ -1,4 +1,4 @@
-//! What an agent sees of one step.
+//! One step as an agent observes it.
 
 use crate::{Action, State};
 
@@ -47,9 +47,9 @@ impl From<State> for Next {
 pub struct Transition {
     /// Where the step began.
     pub state: State,
-    /// What was done.
+    /// The work done.
     pub action: Action,
-    /// What was received; finite.
+    /// The reward; finite.
     pub reward: f64,
     /// Where it led.
     pub next: Next,
@@ -58,9 +58,9 @@ pub struct Transition {
 /// One possible outcome of an action whose probabilities are known.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Outcome {
-    /// How likely it is, 0 to 1.
+    /// Its probability, 0 to 1.
     pub probability: f64,
-    /// What is received; finite.
+    /// The reward; finite.
     pub reward: f64,
     /// Where it leads.
     pub next: Next,

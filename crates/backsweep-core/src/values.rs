@@ -86,14 +86,14 @@ impl Values {
         self.pairs.get(model.slots(state.0)).unwrap_or(&[])
     }
 
-    /// Whether the pair's model is trusted: it has been seen often enough, or its probabilities are
+    /// Returns whether the pair's model is trusted: it has been seen often enough, or its probabilities are
     /// known.
     #[inline]
     pub fn is_known(&self, model: &Model, pair: Pair) -> bool {
         model.pair_records().get(pair.index()).is_some_and(|record| self.trusts(record, record.weight()))
     }
 
-    /// Whether the model of the pair that an observation changed was trusted before.
+    /// Returns whether the model of the pair that an observation changed was trusted before.
     #[inline]
     pub fn was_known(&self, model: &Model, change: &Change) -> bool {
         self.trusts(model.pair_record(change.pair), change.weight_before)

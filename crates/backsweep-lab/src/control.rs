@@ -10,7 +10,7 @@ use backsweep_worlds::MazeTask;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How much planning follows every step.
+/// The amount of planning after every step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Planning {
     /// This many update cycles.
@@ -28,13 +28,13 @@ pub struct Control {
     pub planner: PlannerKind,
     /// The planner's settings.
     pub settings: Settings,
-    /// How much planning follows every step.
+    /// The amount of planning after every step.
     pub planning: Planning,
-    /// Whether a pair's model is frozen as soon as it is trusted (R-max).
+    /// True if a pair's model is frozen as soon as it is trusted (R-max).
     pub freeze: bool,
     /// The probability of a random action.
     pub epsilon: f64,
-    /// How many episodes.
+    /// The number of episodes.
     pub episodes: u32,
     /// The step limit of an episode, if there is one (Departure 23).
     pub max_steps: Option<u64>,

@@ -81,7 +81,7 @@ pub enum Measurement {
 }
 
 impl Measurement {
-    /// What is timed.
+    /// The measured operation.
     pub fn unit(&self) -> Unit {
         match self {
             Self::Cycle(planner, _) if *planner == VALUE_ITERATION => Unit::Sweep,

@@ -1,4 +1,4 @@
-//! What can be wrong with an experiment, its results or their folder.
+//! Everything that can be wrong with an experiment, its results or their folder.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum Error {
     File {
         /// Its path.
         path: std::path::PathBuf,
-        /// What cannot be done and why.
+        /// The operation that is impossible, and the reason.
         problem: String,
     },
     /// A world cannot be built.
@@ -27,7 +27,7 @@ pub enum Error {
     At {
         /// The place.
         place: String,
-        /// What is wrong there.
+        /// The problem.
         error: Box<Error>,
     },
 }

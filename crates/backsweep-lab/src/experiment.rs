@@ -39,14 +39,14 @@ const MOST_ROWS: u64 = 1_000_000;
 /// 255 bytes.
 const LONGEST_NAME: usize = 80;
 
-/// What the caller changes in an experiment.
+/// The caller's changes to an experiment.
 #[derive(Clone, Copy, Default)]
 pub struct Changes {
     /// The seed.
     pub seed: Option<u64>,
     /// Runs of each setting.
     pub runs: Option<u32>,
-    /// Whether to do fewer runs, as the file says.
+    /// True if to do fewer runs, as the file says.
     pub quick: bool,
     /// Planners of your own, which experiments may name besides those of the library.
     pub planners: &'static [PlannerKind],
@@ -207,7 +207,7 @@ impl Experiment {
         Ok(())
     }
 
-    /// What reports say about the experiment.
+    /// The text that reports show about the experiment.
     pub fn info(&self) -> ExperimentInfo {
         ExperimentInfo {
             name: self.name.clone(),

@@ -39,7 +39,7 @@ pub struct Figure {
     pub id: String,
     /// The line above it.
     pub title: String,
-    /// What to see in it, in a few sentences.
+    /// The caption: the finding, in a few sentences.
     pub caption: String,
     /// The picture.
     pub svg: String,
@@ -47,12 +47,12 @@ pub struct Figure {
     pub files: Vec<PathBuf>,
 }
 
-/// Whether the paper's own pictures show the experiment.
+/// Returns whether the paper's own pictures show the experiment.
 fn is_built_in(experiment: &str) -> bool {
     BUILT_IN.iter().any(|(name, _)| *name == experiment)
 }
 
-/// How much larger a PNG is than its SVG, so that it is sharp on high-resolution screens.
+/// The scale of a PNG relative to its SVG, so that it is sharp on high-resolution screens.
 const ZOOM: f32 = 2.0;
 
 /// Draws every picture for which there are results and writes it to `folder` as SVG and as PNG.

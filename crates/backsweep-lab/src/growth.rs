@@ -1,4 +1,4 @@
-//! How the measured cost of an update cycle grows with the size of the task.
+//! Growth of the measured cost of an update cycle with the size of the task.
 
 use crate::query;
 use crate::result::Timing;

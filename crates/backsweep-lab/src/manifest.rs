@@ -1,4 +1,4 @@
-//! What an output folder belongs to: the experiments, with all they depend on, and the list of their settings.
+//! The manifest of an output folder: the experiments, with all they depend on, and the list of their settings.
 
 use crate::experiment::Experiment;
 use crate::result::{ExperimentInfo, SettingKey};

@@ -4,7 +4,7 @@ use backsweep::PlannerKind;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a result is a result of.
+/// The method that a result belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", from = "String")]
 pub enum Method {

@@ -35,13 +35,13 @@ impl PredictorChoice {
 pub struct Prediction {
     /// Task 1 or 2.
     pub task: u32,
-    /// Whether every run has its own instance instead of the fixed one.
+    /// True if every run has its own instance instead of the fixed one.
     pub random_instance: bool,
     /// The predictor.
     pub predictor: PredictorChoice,
     /// The discount.
     pub discount: f64,
-    /// How many transitions.
+    /// The number of transitions.
     pub steps: u32,
     /// The stream of random numbers, as (seed, stream, run): that of the task, so that all methods see the same transitions.
     pub stream: u64,

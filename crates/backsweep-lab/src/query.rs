@@ -78,17 +78,17 @@ pub fn methods(results: &Results, experiment: &str, task: &str) -> Vec<Method> {
     methods
 }
 
-/// Whether the runs of `experiment` have episodes.
+/// Returns whether the runs of `experiment` have episodes.
 pub fn has_episodes(results: &Results, experiment: &str) -> bool {
     results.rows.iter().any(|row| row.key.experiment == experiment && row.episodes > 0)
 }
 
-/// Whether any setting of `experiment` was timed.
+/// Returns whether any setting of `experiment` was timed.
 pub fn is_timed(results: &Results, experiment: &str) -> bool {
     results.timings.iter().any(|timing| timing.key.experiment == experiment)
 }
 
-/// Whether anything of `experiment` was measured.
+/// Returns whether anything of `experiment` was measured.
 pub fn has(results: &Results, experiment: &str) -> bool {
     keys(results).any(|key| key.experiment == experiment)
 }
@@ -104,7 +104,7 @@ pub fn task_title(results: &Results, experiment: &str, task: &str) -> String {
     known.map_or_else(|| task.replace('_', " "), |(_, title)| title.clone())
 }
 
-/// What people call a setting: "Moore & Atkeson, 3 cycles", "TD(0), decaying step size, d = 0.60".
+/// The name of a setting for people: "Moore & Atkeson, 3 cycles", "TD(0), decaying step size, d = 0.60".
 pub fn setting_title(key: &SettingKey) -> String {
     let place = match (key.cycles, key.parameter, &key.method) {
         (Some(1), ..) => ", 1 cycle".to_owned(),
@@ -118,7 +118,7 @@ pub fn setting_title(key: &SettingKey) -> String {
     key.method.title() + &place
 }
 
-/// How many runs a number of `experiment` is based on, in words: "mean of 100 runs".
+/// The number of runs behind a figure of `experiment`, in words: "mean of 100 runs".
 pub fn runs_text(results: &Results, experiments: &[&str]) -> String {
     let of =
         results.summaries.iter().filter(|summary| experiments.contains(&summary.key.experiment.as_str()));

@@ -70,7 +70,7 @@ fn head(page: &mut String, title: &str, judged: bool) {
     );
 }
 
-/// What was run, with how many runs, and what came out.
+/// The experiments, the number of runs and the findings.
 fn summary(page: &mut String, results: &Results, verdicts: &[Verdict]) {
     if let Some(banner) = banner(results) {
         let _ = writeln!(
@@ -118,7 +118,7 @@ fn summary(page: &mut String, results: &Results, verdicts: &[Verdict]) {
     }
 }
 
-/// How the report was made, and how to cite it.
+/// The origin of the report, and its citation.
 fn about(page: &mut String, results: &Results, facts: &[(String, String)], judged: bool) {
     let _ = writeln!(page, "<h2 id=\"about\">How it was made</h2>\n<table class=\"facts\">");
     let own = [("Backsweep", results.version.clone()), ("seed", results.seed.to_string())];

@@ -28,7 +28,7 @@ use backsweep_worlds::{Law, Maze, MazeTask, PAPER_MAZE};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};
 
-/// What names a setting: one point of one curve.
+/// The name of a setting: one point of one curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SettingKey {
     /// The experiment, such as `fig3`.
@@ -56,7 +56,7 @@ impl SettingKey {
         name
     }
 
-    /// Whether a pattern matches this setting: the parts of the pattern are parts of the name, in the same order; parts may
+    /// Returns whether a pattern matches this setting: the parts of the pattern are parts of the name, in the same order; parts may
     /// be omitted. `fig3/moore_atkeson/5` matches `fig3/fifteen/moore_atkeson/5`.
     pub fn matches(&self, pattern: &str) -> bool {
         let name = self.name();
@@ -84,7 +84,7 @@ pub struct Row {
     pub key: SettingKey,
     /// The run's number, from 0.
     pub run: u32,
-    /// What is plotted: the mean discounted return of an episode (control), the mean normalised error (prediction), or the
+    /// The plotted quantity: the mean discounted return of an episode (control), the mean normalised error (prediction), or the
     /// backups of an update cycle (cost).
     pub score: f64,
     /// Episodes done; 0 where there are none.
@@ -125,7 +125,7 @@ pub struct Summary {
     pub capped: u64,
 }
 
-/// What is timed.
+/// The measured operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -165,7 +165,7 @@ pub struct Timing {
     /// The setting.
     #[serde(flatten)]
     pub key: SettingKey,
-    /// What was timed.
+    /// The measured operation.
     pub unit: Unit,
     /// Microseconds per unit: the median over runs, or, for a measurement in rounds (`table1`), the tenth percentile, since
     /// other load on the machine can only add time.
@@ -174,7 +174,7 @@ pub struct Timing {
     pub low: f64,
     /// The upper quartile over runs, or the median round.
     pub high: f64,
-    /// How many samples there were: runs, or rounds of a measurement.
+    /// The number of samples: runs, or rounds of a measurement.
     pub samples: u32,
 }
 
@@ -223,13 +223,13 @@ pub struct WorldInfo {
     pub task: String,
     /// Its title.
     pub title: String,
-    /// What the score is.
+    /// The meaning of the score.
     pub score: String,
-    /// Whether a higher score is better.
+    /// True if a higher score is better.
     pub more_is_better: bool,
-    /// Whether the median of the runs is compared with the target, not the mean.
+    /// True if the median of the runs is compared with the target, not the mean.
     pub by_median: bool,
-    /// What an agent that knows the world can expect.
+    /// The score that an agent that knows the environment can expect.
     pub ceiling: Option<f64>,
     /// The score to reach.
     pub mark: Option<f64>,
@@ -244,7 +244,7 @@ pub struct MazeInfo {
     pub task: String,
     /// The maze as text; `None` for the paper's.
     pub text: Option<String>,
-    /// How actions move the agent.
+    /// The way actions move the agent.
     pub law: Law,
     /// The reward of a step.
     pub step_reward: f64,
@@ -267,7 +267,7 @@ impl MazeInfo {
 pub trait CsvRecord: Sized {
     /// The first line of the file.
     const HEADER: &'static str;
-    /// What the file contains, for messages.
+    /// The contents of the file, for messages.
     const NAME: &'static str;
     /// Appends the record and a line end.
     fn write(&self, text: &mut String);

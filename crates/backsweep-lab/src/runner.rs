@@ -30,7 +30,7 @@ pub struct SettingFilter {
 pub struct Shard {
     /// From 0 to `of` − 1.
     pub index: u32,
-    /// How many shards there are.
+    /// The number of shards.
     pub of: u32,
 }
 
@@ -108,7 +108,7 @@ pub fn run(
     })
 }
 
-/// What all threads share.
+/// The data that all threads share.
 struct Job<'a> {
     settings: &'a [&'a Setting],
     seed: u64,

@@ -4,10 +4,10 @@ use crate::Result;
 use crate::result::{SettingKey, Unit};
 use std::fmt;
 
-/// What one run gave.
+/// The result of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunResult {
-    /// What is plotted.
+    /// The plotted quantity.
     pub score: f64,
     /// Episodes done.
     pub episodes: u64,
@@ -29,15 +29,15 @@ pub trait Work: Send + Sync {
 pub struct Setting {
     /// Its name.
     pub key: SettingKey,
-    /// How many runs it takes.
+    /// The number of runs.
     pub runs: u32,
-    /// What its samples time.
+    /// The operation that its samples time.
     pub unit: Unit,
-    /// Whether runs need the machine to themselves, because they measure times.
+    /// True if runs need the machine to themselves, because they measure times.
     pub alone: bool,
     /// Roughly how many seconds a run takes, used only to estimate the remaining time.
     pub seconds: f64,
-    /// What a run does.
+    /// The work of a run.
     pub work: Box<dyn Work>,
 }
 

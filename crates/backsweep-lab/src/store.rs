@@ -18,7 +18,7 @@ const TIMING: &str = "timing.csv";
 const SUMMARY: &str = "summary.csv";
 const REPORT: &str = "report.html";
 const LOCK: &str = ".lock";
-/// What a folder may contain before it has a manifest.
+/// The files that a folder may contain before it has a manifest.
 const LEFT_BY_A_KILL: [&str; 2] = [LOCK, ".experiment.json.new"];
 
 /// An output folder.
@@ -104,12 +104,12 @@ impl Store {
         &self.folder
     }
 
-    /// Whether the setting at this place of the manifest is done.
+    /// Returns whether the setting at this place of the manifest is done.
     pub fn is_done(&self, place: usize) -> bool {
         self.done.contains_key(&place)
     }
 
-    /// Whether all settings are done.
+    /// Returns whether all settings are done.
     pub fn is_complete(&self) -> bool {
         self.done.len() == self.manifest.settings.len()
     }

@@ -10,7 +10,7 @@ use crate::statistics::quantile;
 pub struct SuiteRow {
     /// The world's title; for a family, with the member.
     pub world: String,
-    /// What the score is.
+    /// The meaning of the score.
     pub score: String,
     /// The agent.
     pub agent: Method,

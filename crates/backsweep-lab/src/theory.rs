@@ -1,4 +1,4 @@
-//! What the theorems and the text claim exactly, checked by numbers: the score is the largest
+//! Exact claims of the theorems and the text, checked with numbers: the score is the largest
 //! deviation seen in a run.
 
 use crate::Result;
@@ -62,7 +62,7 @@ impl Theory {
 /// A check with its length.
 #[derive(Clone, Copy, Debug)]
 pub struct TheoryRun {
-    /// What is checked.
+    /// The check.
     pub theory: Theory,
     /// For how long.
     pub table: TheoryTable,

@@ -47,7 +47,7 @@ impl Finding {
     }
 }
 
-/// What kind of claim it is. The three are counted apart.
+/// The kind of claim. The three are counted apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum List {
@@ -100,7 +100,7 @@ struct Claim {
     /// The claim; `{}` stands for the limit.
     text: String,
     place: String,
-    /// How it is tested.
+    /// The test.
     test: Comparison,
     /// The settings that the test compares.
     about: Vec<String>,
@@ -134,7 +134,7 @@ pub fn judge(results: &Results) -> Vec<Verdict> {
     lists.flat_map(|(list, claims)| claims.iter().map(move |claim| verdict(list, claim, results))).collect()
 }
 
-/// How many claims of a list hold, do not hold and are undecided.
+/// The numbers of claims of a list that hold, do not hold and are undecided.
 pub fn count(verdicts: &[Verdict], list: List) -> [usize; 3] {
     let of = |finding| verdicts.iter().filter(move |v| v.list == list && v.finding == finding).count();
     Finding::ALL.map(of)
@@ -146,7 +146,7 @@ pub fn counts(verdicts: &[Verdict], list: List) -> String {
     format!("{holds} hold, {fails} do not hold, {open} undecided")
 }
 
-/// Whether any claim was decided: an experiment of a user says nothing about the paper.
+/// Returns whether any claim was decided: an experiment of a user says nothing about the paper.
 pub fn any_decided(verdicts: &[Verdict]) -> bool {
     verdicts.iter().any(|verdict| verdict.finding != Finding::Undecided)
 }

@@ -58,12 +58,12 @@ impl MdpBuilder {
         self.mdp.choices.push(self.mdp.n_choices() as u32);
     }
 
-    /// How many states were ended.
+    /// The number of states that were ended.
     pub fn n_states(&self) -> usize {
         self.mdp.n_states()
     }
 
-    /// How many choices were ended.
+    /// The number of choices that were ended.
     pub fn n_choices(&self) -> usize {
         self.mdp.n_choices()
     }

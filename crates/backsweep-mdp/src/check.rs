@@ -2,7 +2,7 @@
 
 use crate::{Error, Mdp, Result, Rewards, RowProblem};
 
-/// How far the probabilities of a choice may sum to more than 1. Sums within this of 1 are taken as 1; what is missing beyond
+/// The largest amount by which the probabilities of a choice may exceed 1. Sums within this of 1 are taken as 1; what is missing beyond
 /// it ends the episode.
 pub const SUM_SLACK: f64 = 1e-9;
 
@@ -112,7 +112,7 @@ impl Mdp {
         }
     }
 
-    /// Whether a choice can end the episode: its probabilities sum to less than 1, beyond rounding.
+    /// Returns whether a choice can end the episode: its probabilities sum to less than 1, beyond rounding.
     pub fn can_end(&self, choice: usize) -> bool {
         self.arcs_of(choice).map(|arc| self.probabilities[arc]).sum::<f64>() < 1.0 - SUM_SLACK
     }

@@ -1,4 +1,4 @@
-//! What is wrong with a model, its file, or a question about it, and where.
+//! Problems with a model, its file, or a question about it, and their places.
 
 use crate::MAX_REWARD;
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ pub struct ChoicePlace {
     pub choice: usize,
 }
 
-/// What is wrong with the outcomes of a choice.
+/// The problem with the outcomes of a choice.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RowProblem {
@@ -64,7 +64,7 @@ pub enum Error {
     System {
         /// The file.
         path: String,
-        /// What was attempted: open, read or write.
+        /// The operation: open, read or write.
         doing: &'static str,
         /// The number that the system gives to the problem, if there is one.
         code: Option<i32>,
@@ -75,14 +75,14 @@ pub enum Error {
     Malformed {
         /// Where: `model.drn:3:7`, `model.umb: branch-to-target.bin[12]`.
         place: String,
-        /// What was found, and what was expected.
+        /// The value found, and the one expected.
         problem: String,
     },
     /// A row has numbers out of range.
     Row {
         /// The choice.
         place: ChoicePlace,
-        /// What is wrong with it.
+        /// The problem.
         problem: RowProblem,
     },
     /// A reward is not a number of a size that can be summed.

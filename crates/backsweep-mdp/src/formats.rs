@@ -90,7 +90,7 @@ fn uncompressed(path: &Path) -> PathBuf {
     }
 }
 
-/// How UMB files are compressed. All of these can be read, as can bzip2 and xz.
+/// The compression of UMB files. All of these can be read, as can bzip2 and xz.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
     /// By gzip, as Storm and `umbi` do.
@@ -105,7 +105,7 @@ pub enum Compression {
 pub struct ReadMdp {
     /// The model, which has passed [`Mdp::check`].
     pub mdp: Mdp,
-    /// What the file contains but the model cannot hold, one line each.
+    /// Contents of the file that the model cannot hold, one line each.
     pub warnings: Vec<String>,
 }
 

@@ -30,7 +30,7 @@ pub struct Mdp {
     pub state_names: Vec<String>,
     /// The name of each choice's action; empty if actions have only numbers.
     pub action_names: Vec<String>,
-    /// Whether the model is a Markov chain, without decisions: every state has at most one choice. Only writers use it, so
+    /// True if the model is a Markov chain, without decisions: every state has at most one choice. Only writers use it, so
     /// that a chain stays a chain for other tools.
     pub chain: bool,
 }
@@ -93,17 +93,17 @@ impl Mdp {
         Ok(mdp)
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub fn n_states(&self) -> usize {
         self.choices.len() - 1
     }
 
-    /// How many choices there are.
+    /// The number of choices.
     pub fn n_choices(&self) -> usize {
         self.arcs.len() - 1
     }
 
-    /// How many arcs there are.
+    /// The number of arcs.
     pub fn n_arcs(&self) -> usize {
         self.targets.len()
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Whether values are the largest or the smallest that a policy attains.
+/// The choice between the largest and the smallest values that a policy attains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
     /// The best policy has the largest value.
@@ -22,7 +22,7 @@ impl Direction {
     }
 }
 
-/// What to compute. `None` as the name of rewards means the model's only ones.
+/// The value to compute. `None` as the name of rewards means the model's only ones.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Objective {
     /// The expected sum of rewards, each worth `discount` times as much as the one before.
@@ -52,7 +52,7 @@ pub enum Objective {
     Horizon {
         /// The name of the rewards.
         reward: Option<String>,
-        /// How many steps.
+        /// The number of steps.
         steps: u64,
         /// From 0 to 1.
         discount: f64,
@@ -67,7 +67,7 @@ pub enum Objective {
 /// An objective and its direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// What to compute.
+    /// The objective.
     pub objective: Objective,
     /// Of the best policy or of the worst.
     pub direction: Direction,

@@ -27,7 +27,7 @@ pub trait ModelSource {
     /// If they cannot be told.
     fn start(&mut self) -> std::result::Result<Vec<u32>, Self::Error>;
 
-    /// How many actions a state has; 0 if it is terminal.
+    /// The number of actions of a state; 0 if it is terminal.
     ///
     /// # Errors
     /// If they cannot be told.
@@ -45,7 +45,7 @@ pub trait ModelSource {
     ) -> std::result::Result<(), Self::Error>;
 }
 
-/// What a function says that an action leads to: probability, next state (`None` at the end) and reward.
+/// An outcome of an action as a function states it: probability, next state (`None` at the end) and reward.
 pub type FunctionOutcomes<S> = Vec<(f64, Option<S>, f64)>;
 
 /// A source made of two functions of states of any type.
@@ -124,7 +124,7 @@ pub enum SourceError<E> {
         state: u32,
         /// The action.
         action: usize,
-        /// What was found and what was expected.
+        /// The value found and the one expected.
         problem: String,
     },
 }
@@ -177,17 +177,17 @@ impl KnownPart {
         &self.start
     }
 
-    /// How many states were met.
+    /// The number of states that were met.
     pub fn n_states(&self) -> usize {
         self.first.len()
     }
 
-    /// How many of them were expanded.
+    /// The number of them that were expanded.
     pub fn n_expanded(&self) -> usize {
         self.n_expanded
     }
 
-    /// Whether a state was expanded.
+    /// Returns whether a state was expanded.
     pub fn is_expanded(&self, state: u32) -> bool {
         self.first[state as usize] != NO_CHOICE
     }

@@ -69,7 +69,7 @@ impl Default for PredictorSettings {
 pub struct SmallBackupPredictor {
     settings: PredictorSettings,
     random: Random,
-    /// What was seen: a model in which every state has one action, so that a pair's id is that of its state.
+    /// All observations: a model in which every state has one action, so that a pair's id is that of its state.
     model: Model,
     v: Vec<f64>,
     /// The largest |V(s)| since V(s) was last computed in full: rounding errors are as large as this times 2⁻⁵³.
@@ -107,7 +107,7 @@ impl SmallBackupPredictor {
         })
     }
 
-    /// How many states were seen.
+    /// The number of states that were seen.
     pub fn n_states(&self) -> usize {
         self.v.len()
     }

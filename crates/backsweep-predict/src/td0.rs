@@ -10,7 +10,7 @@ const KIND: &[u8] = b"td0";
 /// Stored counts must be below this, so that counting can continue.
 const MOST_VISITS: u64 = 1 << 53;
 
-/// How far a value moves towards a sample.
+/// The step size: the share of the way to a sample that a value moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StepSize {
     /// α, the same at every visit.

@@ -32,7 +32,9 @@ type StateTerms = (Option<f64>, f64, Vec<ActionTerms>);
 /// Sweeps over a model with more arcs than this take a long time.
 const LONG_SWEEP: usize = 20_000;
 
-/// A learner that keeps a model of what it saw and the values that follow from it, exact after every step.
+/// A learner that keeps a model of everything it has observed and plans on it incrementally.
+///
+/// Values are near optimal for the model, not exact: ``audit`` and ``bound`` say how near. ``learn`` runs one in an environment.
 ///
 /// Args:
 ///     discount: how much a reward one step later counts, from 0 to 1.
@@ -147,7 +149,9 @@ impl Agent {
         Ok(())
     }
 
-    /// Learn from one step; the value of this state and action is exact at once.
+    /// Learn from one step. The value of this state and action is updated at once, from the present values of its next states.
+    ///
+    /// Call ``plan`` to pass the change on to other states.
     ///
     /// Args:
     ///     state: the state before the step.

@@ -228,7 +228,7 @@ macro_rules! predictor {
 }
 
 predictor!(
-    /// Prediction with small backups: no step size, exact for what was seen.
+    /// Prediction with small backups, which have no step size.
     ///
     /// Args:
     ///     discount: how much a reward one step later counts, from 0 to 1.

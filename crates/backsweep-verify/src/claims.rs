@@ -9,7 +9,7 @@ use crate::steps::Steps;
 use crate::{fingerprint, longrun, undiscounted};
 use backsweep_mdp::{Direction, Mdp, MdpBuilder, Objective, Rewards};
 
-/// What the check says.
+/// The verdict of the check.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verification {
     /// Every claim is true.
@@ -290,7 +290,7 @@ fn undecided(doubt: String, enclosure: &Enclosure) -> Verification {
     )
 }
 
-/// Whether a policy has to say what it does in a state: there is something to choose, and it matters.
+/// Returns whether a policy has to say what it does in a state: there is something to choose, and it matters.
 fn must_choose(mdp: &Mdp, result: &ResultFile, state: usize) -> bool {
     if mdp.choices_of(state).is_empty() {
         return false;

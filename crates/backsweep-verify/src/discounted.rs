@@ -61,7 +61,7 @@ impl Discounted<'_> {
         (self.discount >= 0.0 && modulus < 1.0).then_some(modulus)
     }
 
-    /// What a choice of a state is worth under `w`, minus the value of the state.
+    /// The value of a choice of a state under `w`, minus the value of the state.
     fn gain(&self, state: usize, choice: usize, w: &[f64]) -> Interval {
         let mut mean = RowSum::default();
         for arc in self.mdp.arcs_of(choice) {

@@ -30,6 +30,6 @@ pub struct Guess<'a> {
     pub values: &'a [f64],
     pub policy: &'a [Option<u32>],
     pub width: f64,
-    /// How many arcs may be read.
+    /// The number of arcs that may be read.
     pub budget: u64,
 }

@@ -16,7 +16,7 @@ const WORK: usize = 100_000_000;
 /// Relative accuracy is lost below this.
 const SMALL: f64 = 1e-250;
 
-/// What a state is worth: positive and negative parts, with rewards at their lower and at their upper ends.
+/// The value of a state: positive and negative parts, with rewards at their lower and at their upper ends.
 type Parts = [Wide; 4];
 
 /// The values of a policy and how far they may be off; `None` if that takes too long or the policy never leaves.

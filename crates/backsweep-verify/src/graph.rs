@@ -1,11 +1,11 @@
-//! What the graph alone decides: values 0, 1 and infinity, and end components.
+//! Questions that the graph alone decides: values 0, 1 and infinity, and end components.
 
 use backsweep_mdp::Mdp;
 
 /// A model as a graph. Goal and avoided states go nowhere.
 pub struct Graph<'a> {
     pub mdp: &'a Mdp,
-    /// Whether a choice may end the episode.
+    /// True if a choice may end the episode.
     pub ends: Vec<bool>,
     pub goal: Vec<bool>,
     pub avoid: Vec<bool>,
@@ -123,7 +123,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Whether a choice leads nowhere but into its state's component.
+    /// Returns whether a choice leads nowhere but into its state's component.
     pub fn stays_in(&self, component: &[Option<u32>], choice: usize) -> bool {
         let home = component[self.owner[choice] as usize];
         home.is_some()

@@ -119,7 +119,7 @@ fn loops(
     (all.iter().map(earns).collect(), all.iter().map(in_doubt).collect())
 }
 
-/// What the best policy that stays in each component earns per step, by the component's number. States of one `merged`
+/// The reward per step of the best policy that stays in each component, by the component's number. States of one `merged`
 /// component count as one, and what only stays in it does not count.
 fn gains(
     graph: &Graph,

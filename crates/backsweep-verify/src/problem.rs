@@ -44,7 +44,7 @@ pub struct RemainderParts<'a> {
     pub one: &'a [bool],
     /// The reward of each choice.
     pub rewards: &'a [Interval],
-    /// What staying in each of the merged components forever is worth, where it is allowed; may be empty.
+    /// The value of staying in each of the merged components forever, where it is allowed; may be empty.
     pub stay: &'a [Option<Interval>],
 }
 
@@ -135,13 +135,13 @@ impl Remainder {
         self.arcs[choice] as usize..self.arcs[choice + 1] as usize
     }
 
-    /// Whether a choice may lead to what is known, or end the episode.
+    /// Returns whether a choice may lead to what is known, or end the episode.
     pub fn may_leave(&self, choice: usize) -> bool {
         let n = self.n_groups() as u32;
         self.missing[choice].hi > 0.0 || self.arcs_of(choice).any(|arc| self.targets[arc] >= n)
     }
 
-    /// Whether two choices of a group are the same but for their numbers.
+    /// Returns whether two choices of a group are the same but for their numbers.
     pub fn same_row(&self, a: usize, b: usize) -> bool {
         let row = |choice: usize| {
             let arcs = self.arcs_of(choice);
@@ -161,7 +161,7 @@ impl Remainder {
         1.01 * self.arcs_of(choice).map(|arc| self.probabilities[arc] * error(arc)).sum::<f64>()
     }
 
-    /// What a choice of a group is worth beyond the value of the group, with rounding counted.
+    /// The value of a choice of a group beyond the value of the group, with rounding counted.
     pub fn gain(&self, group: usize, choice: usize, x: &SplitValues) -> Interval {
         let Interval { lo, hi } = self.rewards[choice];
         let least = self.beyond(group, choice, x, lo);

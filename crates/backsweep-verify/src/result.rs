@@ -10,7 +10,7 @@ use std::fmt;
 pub struct ResultFile {
     /// The model that it is for: [`fingerprint`](crate::fingerprint()).
     pub model: String,
-    /// What was computed.
+    /// The objective that was computed.
     #[serde(with = "objective")]
     pub objective: Objective,
     /// Largest or smallest values.
@@ -21,7 +21,7 @@ pub struct ResultFile {
     /// A value is also good enough if it is within this times its size of the middle of its bounds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub relative: f64,
-    /// Whether the tolerance was reached.
+    /// True if the tolerance was reached.
     pub converged: bool,
     /// The value of each state is at least this; infinite ones are `"inf"` or `"-inf"`.
     #[serde(with = "infinite")]
@@ -34,7 +34,7 @@ pub struct ResultFile {
     /// The name of each state, for people and programs; empty if states have only numbers. The check does not use it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<String>,
-    /// How it was computed, in words.
+    /// The method, in words.
     #[serde(default)]
     pub method: String,
     /// Sweeps over all or part of the states.
@@ -59,7 +59,7 @@ pub struct ParseError {
     pub line: usize,
     /// The column, from 1 on.
     pub column: usize,
-    /// What was found.
+    /// The value found.
     pub problem: String,
 }
 
@@ -85,7 +85,7 @@ impl ResultFile {
         })
     }
 
-    /// How far the value of a state may be from the middle of its bounds.
+    /// The accepted distance of a value from the middle of its bounds.
     pub fn allowed(&self, state: usize) -> f64 {
         let size = self.lower[state].abs().min(self.upper[state].abs());
         if size.is_finite() { self.tolerance.max(self.relative * size) } else { self.tolerance }

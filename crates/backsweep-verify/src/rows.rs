@@ -150,7 +150,7 @@ impl RowSum {
         self.sum
     }
 
-    /// How far the exact sum may be away.
+    /// A bound on the distance of the exact sum.
     pub fn error(&self) -> f64 {
         // The exact sum of nothing, and of zeros, is 0; a product that is not may have vanished.
         if self.n == 0.0 { 0.0 } else { (self.n + 8.0) * WIDE_EPS * self.size * 1.01 + self.n * TINY }
@@ -171,7 +171,7 @@ impl RowSum {
     }
 }
 
-/// What the probabilities of a row are divided by: their sum if the row does not end the episode, for then they stand for
+/// The divisor of the probabilities of a row: their sum if the row does not end the episode, for then they stand for
 /// numbers that sum to 1. And what is missing from 1.
 pub fn scale_and_missing(probabilities: &[f64], ends: bool) -> (Wide, Wide) {
     let mut sum = RowSum::default();

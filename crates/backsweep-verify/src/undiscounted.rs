@@ -260,7 +260,7 @@ impl Search<'_> {
         }
     }
 
-    /// How far values may be off: errors per step added up along the way of the slowest policy that is nearly best.
+    /// A bound on the error of values: errors per step added up along the way of the slowest policy that is nearly best.
     fn off(&mut self, policy: &[u32], x: &SplitValues) -> Result<Vec<f64>, String> {
         let n = policy.len();
         let size = |gain: Interval| gain.hi.abs().max(gain.lo.abs());
@@ -299,7 +299,7 @@ impl Search<'_> {
         Err("the errors did not settle".to_owned())
     }
 
-    /// Whether a choice is so nearly best that errors have to be counted along it.
+    /// Returns whether a choice is so nearly best that errors have to be counted along it.
     fn is_near(&self, group: usize, choice: usize, x: &SplitValues, off: f64) -> bool {
         let gain = self.problem.gain(group, choice, x);
         self.best_case(gain) >= -(4.0 * off).max(self.width / 4.0)

@@ -15,8 +15,14 @@ use std::io::Read;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-/// Watch an agent learn a maze: in the browser, in the terminal, or as a picture.
+/// Watch an agent learn, in the browser, in the terminal or as a picture
 #[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  backsweep watch --open
+  backsweep watch --race moore_atkeson --equal time
+  backsweep watch --world cliff_walking --explore count_bonus:0.3
+  backsweep watch --terminal
+  backsweep watch --export page.html --after 100")]
 pub struct WatchArgs {
     /// Planner: reversed_full_backups, small_backups, moore_atkeson, peng_williams, wiering_schmidhuber or value_iteration
     #[arg(long, default_value = "reversed_full_backups", value_parser = backsweep_baselines::named)]
@@ -24,20 +30,20 @@ pub struct WatchArgs {
     /// A second planner that learns alongside the first from the same random numbers
     #[arg(long, value_name = "PLANNER", value_parser = backsweep_baselines::named)]
     race: Option<PlannerKind>,
-    /// What the two planners of a race get the same amount of
-    #[arg(long, value_name = "WHAT", default_value = "steps", requires = "race")]
+    /// The resource that both planners in a race receive equally
+    #[arg(long, value_name = "RESOURCE", default_value = "steps", requires = "race")]
     equal: Race,
-    /// How the agent explores: paper (ε and M), epsilon_greedy, optimism, count_bonus:β, variance_bonus:c, bayes_bonus:β, achievable_bonus:β or posterior_sampling:prior
-    #[arg(long, value_name = "HOW", default_value = "paper")]
+    /// The way the agent explores: paper (ε and M), epsilon_greedy, optimism, count_bonus:β, variance_bonus:c, bayes_bonus:β, achievable_bonus:β or posterior_sampling:prior
+    #[arg(long, value_name = "METHOD", default_value = "paper")]
     explore: StrategyChoice,
-    /// How the agent forgets: never, half_life:STEPS, window:OBSERVATIONS or per_visit:FACTOR
-    #[arg(long, value_name = "HOW", default_value = "never")]
+    /// The way the agent forgets: never, half_life:STEPS, window:OBSERVATIONS or per_visit:FACTOR
+    #[arg(long, value_name = "METHOD", default_value = "never")]
     forget: ForgettingChoice,
-    /// How the second planner of a race explores [default: like the first]
-    #[arg(long, value_name = "HOW", requires = "race")]
+    /// The way the second planner of a race explores [default: like the first]
+    #[arg(long, value_name = "METHOD", requires = "race")]
     race_explore: Option<StrategyChoice>,
-    /// How the second planner of a race forgets [default: like the first]
-    #[arg(long, value_name = "HOW", requires = "race")]
+    /// The way the second planner of a race forgets [default: like the first]
+    #[arg(long, value_name = "METHOD", requires = "race")]
     race_forget: Option<ForgettingChoice>,
     /// Update cycles after every step
     #[arg(long, default_value_t = 1)]

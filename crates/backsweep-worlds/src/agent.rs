@@ -10,13 +10,13 @@ const THRESHOLD: f64 = 1e-6;
 /// An agent that can be put into any world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AgentSettings {
-    /// How it explores. The value of [`Explore::Optimism`] is in units of the range of values: 1 is the largest possible.
+    /// The way it explores. The value of [`Explore::Optimism`] is in units of the range of values: 1 is the largest possible.
     pub explore: Explore,
     /// The value of an untried pair, as a fraction of the range of values; the largest possible if `None`.
     pub start: Option<f64>,
     /// κ of the bonus for age; see [`Exploration::age_bonus`].
     pub age_bonus: f64,
-    /// How old observations lose their weight.
+    /// The way in which old observations lose their weight.
     pub forgetting: Forgetting,
     /// Update cycles after each step.
     pub cycles: u64,

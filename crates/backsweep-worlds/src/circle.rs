@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use backsweep::{Next, Random, State};
 
-/// How many states a circle has.
+/// The number of states of a circle.
 pub const N_STATES: usize = 10;
 
 /// The fixed instance of the experiment: p(counter-clockwise) of each state. The published instance is not known; this one

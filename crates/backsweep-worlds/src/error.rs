@@ -1,4 +1,4 @@
-//! What can be wrong with a world.
+//! Everything that can be wrong with a world.
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ pub enum Error {
     Text {
         /// The place: lines and columns, counted from 1.
         place: TextPlace,
-        /// What was found there and what is expected.
+        /// The value found there and the one expected.
         problem: String,
     },
     /// A maze has too many cells.
     TooLarge {
-        /// How many rows and columns it has.
+        /// The numbers of rows and columns.
         size: (usize, usize),
         /// The most cells.
         limit: usize,
@@ -26,11 +26,11 @@ pub enum Error {
     OtherSize,
     /// A number is out of range.
     OutOfRange {
-        /// What the number is, with its verb: `intended is`.
+        /// The name of the number, with its verb: `intended is`.
         what: &'static str,
         /// The number.
         found: f64,
-        /// What it may be.
+        /// The accepted values.
         expected: &'static str,
     },
     /// No world has this name; `known` lists those that there are.

@@ -9,9 +9,9 @@ pub const COMPASS: [(isize, isize); 4] = [(-1, 0), (0, 1), (1, 0), (0, -1)];
 /// without its passenger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
-    /// How many rows there are.
+    /// The number of rows.
     pub n_rows: usize,
-    /// How many columns there are.
+    /// The number of columns.
     pub n_columns: usize,
     /// The grid in the alphabet of the laboratory's maze files, which read it as it is: `#` wall, `.` free, `S` start, `G` goal,
     /// and other characters with their rewards below.

@@ -28,7 +28,7 @@ pub const MAX_ACTIONS: usize = 4;
 /// Rewards lie between this and its negative: with a discount of 0.9999, values are then exact to a thousandth.
 const MAX_REWARD: f64 = 1e9;
 
-/// What a cell is painted as.
+/// The kind of a painted cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Brush {
@@ -114,22 +114,22 @@ impl GridWorld {
         self.rules.at(step).map(|(rules, text)| Self::of(&text, |_| Ok(rules))).transpose()
     }
 
-    /// How many columns the maze has.
+    /// The number of columns of the maze.
     pub fn n_columns(&self) -> usize {
         self.maze.n_columns()
     }
 
-    /// How many rows the maze has.
+    /// The number of rows of the maze.
     pub fn n_rows(&self) -> usize {
         self.maze.n_rows()
     }
 
-    /// What a cell is.
+    /// The kind of a cell.
     pub fn kind(&self, state: State) -> CellKind {
         self.maze.kind(self.cell(state))
     }
 
-    /// Whether an agent can stand in a cell.
+    /// Returns whether an agent can stand in a cell.
     pub fn is_open(&self, state: State) -> bool {
         self.rules.is_open(state.index())
     }
@@ -218,7 +218,7 @@ impl GridWorld {
         Ok((exploring, truth.mean_over_starts(&values)))
     }
 
-    /// How many cells there are: each is a state, walls included.
+    /// The number of cells: each is a state, walls included.
     pub fn n_states(&self) -> usize {
         self.rows.len() * self.n_columns()
     }

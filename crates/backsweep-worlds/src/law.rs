@@ -4,7 +4,7 @@ use crate::{COMPASS, Cell, Error, Maze, Result};
 use backsweep::Action;
 use serde::{Deserialize, Serialize};
 
-/// How actions 0 to 3 (north, east, south, west) move the agent.
+/// The way actions 0 to 3 (north, east, south, west) move the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Law {

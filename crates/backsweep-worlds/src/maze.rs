@@ -16,7 +16,7 @@
 use crate::error::TextPlace;
 use crate::{Error, Result};
 
-/// What a cell is.
+/// The kind of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellKind {
     /// Nothing enters it.
@@ -192,12 +192,12 @@ impl Maze {
         Ok(maze)
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn n_rows(&self) -> usize {
         self.n_rows
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn n_columns(&self) -> usize {
         self.n_columns
     }
@@ -213,12 +213,12 @@ impl Maze {
         self.cells().filter(move |&cell| self.kind(cell) == kind)
     }
 
-    /// What a cell is. Everything outside the grid is wall.
+    /// The kind of a cell. Everything outside the grid is wall.
     pub fn kind(&self, cell: Cell) -> CellKind {
         self.contains(cell).map_or(CellKind::Wall, |i| self.kinds[i])
     }
 
-    /// Whether landing on the cell ends the episode.
+    /// Returns whether landing on the cell ends the episode.
     pub fn ends(&self, cell: Cell) -> bool {
         matches!(self.kind(cell), CellKind::Goal | CellKind::Trap)
     }

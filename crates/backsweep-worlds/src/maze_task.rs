@@ -240,13 +240,13 @@ impl MazeTask {
         reached
     }
 
-    /// How many states there are: the free cells that are not goals.
+    /// The number of states: the free cells that are not goals.
     pub fn n_states(&self) -> usize {
         self.cells.len()
     }
 }
 
-/// Whether each cell is so far from every changed cell that none of its outcomes can have changed. A move passes at most 3
+/// Returns whether each cell is so far from every changed cell that none of its outcomes can have changed. A move passes at most 3
 /// cells ahead and 1 to the side, and checks one cell further.
 fn far_from_changes(one: &Maze, other: &Maze) -> Vec<bool> {
     const REACH: usize = 4;

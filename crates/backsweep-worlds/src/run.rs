@@ -5,7 +5,7 @@ use backsweep::episode::Environment;
 use backsweep::{Action, Next, Random, Result, State, Transition};
 use std::sync::Arc;
 
-/// How many evaluations in a row must be good before a policy counts as learned.
+/// The number of evaluations in a row that must be good before a policy counts as learned.
 const IN_A_ROW: u64 = 3;
 
 /// A run in progress. It keeps the current state, which the world does not; the agent belongs to the caller:
@@ -32,7 +32,7 @@ pub struct Run {
     episode_steps: u64,
     episodes: u64,
     total: f64,
-    /// Whether this episode left the diagonal of a sea by choice, and how many have.
+    /// True if this episode left the diagonal of a sea by choice, and how many have.
     is_bad: bool,
     n_bad: u64,
     /// The best value from the start, once a policy was judged.
@@ -52,7 +52,7 @@ pub struct RunScore {
     pub steps: u64,
     /// Episodes that terminated or were truncated.
     pub episodes: u64,
-    /// Whether the goal was reached; true for worlds without one.
+    /// True if the goal was reached; true for worlds without one.
     pub reached: bool,
 }
 
@@ -140,7 +140,7 @@ impl Run {
         }
     }
 
-    /// Whether the recommended policy is due to be [judged](Self::judge).
+    /// Returns whether the recommended policy is due to be [judged](Self::judge).
     pub fn wants_policy(&self) -> bool {
         matches!(self.world.score, Score::StepsTo { every, .. } if self.steps.is_multiple_of(every))
     }
@@ -168,7 +168,7 @@ impl Run {
         Ok(part)
     }
 
-    /// Whether the run is over: it has reached its goal or its full length.
+    /// Returns whether the run is over: it has reached its goal or its full length.
     pub fn is_over(&self) -> bool {
         self.reached.is_some()
             || match self.world.horizon {
@@ -190,7 +190,7 @@ impl Run {
     }
 }
 
-/// Whether an action in a sea leaves the diagonal by choice.
+/// Returns whether an action in a sea leaves the diagonal by choice.
 fn leaves_diagonal(grid: &Grid, state: State, action: Action) -> bool {
     let on_diagonal = grid.cell(state).is_some_and(|(row, column)| row == column);
     on_diagonal && grid.direction(state, action) == Some((1, -1))

@@ -59,7 +59,7 @@ impl TabularWorld {
         self
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub fn n_states(&self) -> usize {
         self.rows.len() - 1
     }

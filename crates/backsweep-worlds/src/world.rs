@@ -17,9 +17,9 @@ pub struct World {
     pub phases: Vec<Phase>,
     /// The number of steps after which an episode is truncated, if there is a limit.
     pub episode_limit: Option<u64>,
-    /// How a run is scored.
+    /// The score of a run.
     pub score: Score,
-    /// How long a run is.
+    /// The length of a run.
     pub horizon: Horizon,
     /// The expected score of an agent that knows the world; see [`Score`] for the direction.
     pub ceiling: Option<f64>,
@@ -32,11 +32,11 @@ pub struct Phase {
     pub from: u64,
     /// The table.
     pub table: TabularWorld,
-    /// How it is drawn, if it is a grid.
+    /// The drawing, if it is a grid.
     pub grid: Option<Grid>,
 }
 
-/// How long a run is.
+/// The length of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Horizon {
     /// This many steps.
@@ -45,7 +45,7 @@ pub enum Horizon {
     Episodes(u64),
 }
 
-/// How a run is scored.
+/// The score of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Score {
     /// The sum of rewards; more is better.
@@ -74,12 +74,12 @@ pub enum Score {
 }
 
 impl Score {
-    /// Whether a higher score is better.
+    /// Returns whether a higher score is better.
     pub fn more_is_better(&self) -> bool {
         matches!(self, Self::Total)
     }
 
-    /// What the score is, for axes and tables.
+    /// The unit of the score, for axes and tables.
     pub fn label(&self) -> String {
         match self {
             Self::Total => "total reward".to_owned(),

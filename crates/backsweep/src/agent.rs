@@ -31,7 +31,7 @@ pub struct Agent {
     /// The planner that recommends; also the one to act by, unless `acting` has another.
     planner: Box<dyn Planner>,
     policy: EpsilonGreedy,
-    /// What an agent that explores acts with.
+    /// The acting side of an agent that explores.
     acting: Option<Box<Acting>>,
 }
 
@@ -78,7 +78,7 @@ impl Agent {
         Ok(Self { model: self.model, planner, policy, acting: Some(Box::new(acting)) })
     }
 
-    /// How the agent explores, if it was made by [`with_exploration`](Self::with_exploration).
+    /// The way the agent explores, if it was made by [`with_exploration`](Self::with_exploration).
     pub fn exploration(&self) -> Option<&Exploration> {
         self.acting.as_ref().map(|acting| acting.settings())
     }
@@ -101,7 +101,7 @@ impl Agent {
         exploration.intervals(&self.model, self.planner.values().discount(), confidence)
     }
 
-    /// What [`intervals`](Self::intervals) computes from, for another solver.
+    /// The problem that [`intervals`](Self::intervals) solves, for another solver.
     ///
     /// # Errors
     /// As [`intervals`](Self::intervals).
@@ -110,7 +110,7 @@ impl Agent {
         exploration.confidence_bonuses(&self.model, self.planner.values().discount(), confidence)
     }
 
-    /// Whether acting and recommending use separate planners.
+    /// Returns whether acting and recommending use separate planners.
     pub fn has_two_planners(&self) -> bool {
         self.acting().is_some()
     }
@@ -137,7 +137,7 @@ impl Agent {
         self
     }
 
-    /// What was seen.
+    /// The model of all observations.
     pub fn model(&self) -> &Model {
         &self.model
     }
@@ -260,7 +260,7 @@ impl Agent {
     /// Takes back one observed transition, as if it had never happened. O(1) amortized, but O(window) for an agent that
     /// remembers a window.
     ///
-    /// What is checked: a window knows every observation with its reward, so only one of those can be taken back. Otherwise the
+    /// Checks: a window knows every observation with its reward, so only one of those can be taken back. Otherwise the
     /// pair must have led to this next state often enough; of its rewards only the sum is known (see [`Model::forget`]).
     ///
     /// # Errors
@@ -303,7 +303,7 @@ impl Agent {
         plan(&mut *self.planner, &self.model, budget)
     }
 
-    /// Whether something was observed that the recommending planner has not absorbed.
+    /// Returns whether something was observed that the recommending planner has not absorbed.
     pub fn is_recommendation_due(&self) -> bool {
         self.acting.as_ref().is_some_and(|acting| !acting.has_absorbed())
     }
@@ -356,20 +356,20 @@ impl Agent {
         Ok(self.planner.values().action_value(self.model.pair(state, action)?))
     }
 
-    /// How exact the values are, and a bound on their distance from the optimum.
+    /// The accuracy of the values, and a bound on their distance from the optimum.
     pub fn audit(&self) -> Audit {
         let absorbed = self.acting.as_ref().and_then(|acting| acting.absorbed(&self.model, &*self.planner));
         audit(&self.model, absorbed.as_deref().unwrap_or(&*self.planner))
     }
 
-    /// How exact the values are that [`act`](Self::act) uses; for an agent that samples from the posterior, in the
+    /// The accuracy of the values that [`act`](Self::act) uses; for an agent that samples from the posterior, in the
     /// world that it currently acts by.
     pub fn audit_acting(&self) -> Audit {
         let (model, planner) = self.acting().unwrap_or((&self.model, &*self.planner));
         audit(model, planner)
     }
 
-    /// How much memory the agent takes.
+    /// The memory that the agent takes.
     pub fn memory(&self) -> MemoryUse {
         let acting = self.acting.as_ref().map_or(0, |acting| acting.bytes());
         let planner = self.planner.bytes().unwrap_or_else(|| self.planner.values().bytes()) + acting;

@@ -16,7 +16,7 @@ pub struct Step {
 ///
 /// Implemented by worlds; called by [`crate::Agent::step`] and [`crate::episode::run_episode`] only.
 pub trait Environment: Sync {
-    /// How many actions a state has; 0 for a state that no step leaves.
+    /// The number of actions of a state; 0 for a state that no step leaves.
     fn n_actions(&self, state: State) -> usize;
 
     /// Draws the state in which an episode begins.

@@ -4,7 +4,7 @@ pub use crate::environment::{Environment, Step};
 
 use crate::{Agent, Budget, Next, Random, Result, Transition};
 
-/// How an episode ended.
+/// The end of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EpisodeEnd {
     /// The environment ended it.
@@ -13,7 +13,7 @@ pub enum EpisodeEnd {
     Truncated,
 }
 
-/// What happened in one episode.
+/// The events of one episode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Episode {
     /// Steps taken.
@@ -22,7 +22,7 @@ pub struct Episode {
     pub total_reward: f64,
     /// The sum of rewards, each discounted by the planner's discount.
     pub discounted_return: f64,
-    /// How it ended.
+    /// The way it ended.
     pub end: EpisodeEnd,
 }
 

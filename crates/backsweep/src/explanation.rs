@@ -1,10 +1,10 @@
-//! How the values of one state come about, term by term: for showing them.
+//! The values of one state, term by term, for display.
 
 use crate::explore::Explore;
 use crate::planner::Pair;
 use crate::{Agent, State};
 
-/// How the values of a state come about: those by which the agent acts.
+/// The values of a state on which the agent acts, term by term.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The value of the state.
@@ -13,21 +13,21 @@ pub struct Explanation {
     pub backed_up_value: Option<f64>,
     /// Its priority; infinite if it comes before all others, 0 if it is not queued.
     pub priority: f64,
-    /// Whether the agent acts by a world drawn from the posterior. Rewards and terms below are then those of the counts, and do
+    /// True if the agent acts by a world drawn from the posterior. Rewards and terms below are then those of the counts, and do
     /// not add up to the values.
     pub is_drawn: bool,
     /// Its actions.
     pub actions: Vec<ActionExplanation>,
 }
 
-/// How the value of an action comes about: reward + bonus + γ Σ probability · value.
+/// The value of an action, term by term: reward + bonus + γ Σ probability · value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActionExplanation {
     /// The value of the action.
     pub value: f64,
     /// The weight of its observations: how often it was tried, unless observations fade.
     pub weight: f64,
-    /// Whether it has been tried often enough to be trusted.
+    /// True if it has been tried often enough to be trusted.
     pub is_known: bool,
     /// The mean reward; 0 before the first observation.
     pub reward: f64,
@@ -40,7 +40,7 @@ pub struct ActionExplanation {
 }
 
 impl Agent {
-    /// How the values of a state come about; `None` if there is no such state.
+    /// The values of a state, term by term; `None` if there is no such state.
     ///
     /// ```
     /// use backsweep::{Action, Agent, Budget, Settings, State};

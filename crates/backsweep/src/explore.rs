@@ -1,4 +1,4 @@
-//! How an agent explores, and how it follows a world that changes.
+//! Ways to explore, and to follow an environment that changes.
 //!
 //! An exploring agent has one model and two sets of values. [`Agent::act`](crate::Agent::act) uses the *acting* values,
 //! which are optimistic where little was seen; `best_action` and `value` use the *recommending* ones, which are exactly what
@@ -39,7 +39,7 @@ pub use interval::ConfidenceBonuses;
 use crate::planner::{MAX_REWARD, Model};
 use crate::{Error, PlannerKind, Result, Settings};
 
-/// How an agent explores. Constants are in units of the range of rewards, so that a bonus of 1 is worth the difference
+/// A way to explore. Constants are in units of the range of rewards, so that a bonus of 1 is worth the difference
 /// between the best and the worst step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Explore {
@@ -81,7 +81,7 @@ pub enum Explore {
     },
     /// Acts by the best policy of a world drawn from the posterior (PSRL: Strens 2000; Osband, Russo & Van Roy 2013).
     PosteriorSampling {
-        /// How many worlds are kept, 1 or more. With one, a new world is drawn at each change; with more, the next one
+        /// The number of worlds that are kept, 1 or more. With one, a new world is drawn at each change; with more, the next one
         /// takes over at once, and the previous one is redrawn as soon as that has been paid for.
         worlds: u32,
         /// The weight of the prior, in observations, 0 or more: in every world each pair has also been seen to stay in its
@@ -171,7 +171,7 @@ impl Explore {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exploration {
-    /// How to explore.
+    /// The way to explore.
     pub explore: Explore,
     /// The lowest and the highest reward of a step. Bonuses and the posterior need it: with a range estimated from
     /// observations, an agent that has seen no reward would explore nothing.
@@ -183,7 +183,7 @@ pub struct Exploration {
     /// κ: adds κ √age to the bonus, with age the steps since the pair was last tried (Sutton 1990), in units of the range of
     /// rewards; 0 or more. It is updated when the age has grown by a quarter.
     pub age_bonus: f64,
-    /// How old observations lose their weight.
+    /// The way in which old observations lose their weight.
     pub forgetting: Forgetting,
     /// Seeds the generator of the posterior.
     pub seed: u64,
@@ -210,7 +210,7 @@ pub(crate) struct Constants {
     lowest: f64,
     /// The range of rewards; 0 if it was not stated.
     range: f64,
-    /// Whether `start` was stated.
+    /// True if `start` was stated.
     is_start_stated: bool,
     /// The acting value of an untried pair.
     start: f64,
@@ -234,7 +234,7 @@ fn missing_range(needed_by: &'static str) -> Error {
 }
 
 impl Exploration {
-    /// Whether the acting values have bonuses.
+    /// Returns whether the acting values have bonuses.
     pub(crate) fn has_bonus(&self) -> bool {
         let plain = matches!(
             self.explore,
@@ -243,12 +243,12 @@ impl Exploration {
         !plain || self.age_bonus > 0.0
     }
 
-    /// Whether one planner serves both to act and to recommend.
+    /// Returns whether one planner serves both to act and to recommend.
     pub(crate) fn has_one_planner(&self) -> bool {
         matches!(self.explore, Explore::EpsilonGreedy { .. }) && !self.has_bonus()
     }
 
-    /// Whether bonuses depend on the recommended values, so that these have to be kept up to date.
+    /// Returns whether bonuses depend on the recommended values, so that these have to be kept up to date.
     pub(crate) fn uses_recommended_values(&self) -> bool {
         matches!(self.explore, Explore::AchievableBonus { .. })
     }

@@ -1,9 +1,9 @@
-//! How old observations lose their weight: they fade, or they leave a window.
+//! Forgetting: old observations fade, or they leave a window.
 
 pub(crate) mod fading;
 pub(crate) mod window;
 
-/// How old observations lose their weight, for worlds that change.
+/// A way to forget old observations, for environments that change.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Forgetting {
     /// All observations count equally.
@@ -18,7 +18,7 @@ pub enum Forgetting {
 }
 
 impl Forgetting {
-    /// Whether observations fade.
+    /// Returns whether observations fade.
     pub(crate) fn fades(self) -> bool {
         matches!(self, Self::PerVisit(_) | Self::HalfLife(_))
     }

@@ -1,9 +1,10 @@
 //! **Backsweep**: planning by prioritized sweeping with small backups.
 //!
-//! An agent that acts in an unknown world keeps counts of what it saw (a [`Model`](planner::Model)) and values of what it expects
-//! ([`Values`](planner::Values)). A *full backup* recomputes a value from all successors; a *small backup* corrects it for one changed
-//! successor, in constant time, exactly, with no step size (van Seijen & Sutton 2013). Prioritized sweeping on small backups
-//! keeps the whole value function near the optimum of the model in about a microsecond per step.
+//! An agent counts its observations in a [`Model`](planner::Model) and keeps a value per state and action in
+//! [`Values`](planner::Values). A *full backup* recomputes a value from all successors. A *small backup* updates it for the one
+//! successor that changed: it takes constant time, gives what a full backup would give, and has no step size (van Seijen & Sutton
+//! 2013). Prioritized sweeping with small backups keeps all values near the optimum of the model, in about a microsecond per step.
+//! [`Agent::audit`] says how near.
 //!
 //! ```text
 //! environment ──step──▶ transition ──record──▶ model ──observe, update cycles──▶ planner ──▶ values ──▶ policy ──▶ environment
@@ -27,7 +28,7 @@
 //! | learn from transitions in your own loop | [`Agent::act`], [`Agent::observe`], [`Agent::plan`] with a [`Budget`] |
 //! | explore in few steps, or in a world that changes | [`Agent::with_exploration`], [`Explore`](explore::Explore), [`Forgetting`](explore::Forgetting) |
 //! | plan in a known problem | [`Agent::set_outcomes`] and [`Agent::plan`]; for proven values, files and large models, the crate `backsweep-solve` |
-//! | know how exact the values are | [`Agent::audit`] |
+//! | know how near the optimum the values are | [`Agent::audit`] |
 //! | stop and resume | [`save`]: a whole agent in one file |
 //! | predict the values of a policy | the crate `backsweep-predict` |
 //! | write a planner, or plan without an agent | [`planner`] |
@@ -70,15 +71,15 @@ pub mod planner {
 }
 
 pub mod report {
-    //! What an agent tells about itself, for showing it.
+    //! Reports of an agent about itself.
 
     pub use crate::agent::MemoryUse;
     pub use crate::explanation::{ActionExplanation, Explanation};
 }
 
-/// The Rust example of the project's README runs too.
+/// The example of the page on Rust runs too.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../docs/reference/rust.md")]
 struct FirstPage;
 
 /// So does the one of the crate's README.

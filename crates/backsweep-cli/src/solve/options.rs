@@ -7,13 +7,13 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Solve a known model: values of all states, each with a proven interval, and a policy
+/// Solve a known model: a policy, and a proven interval for the value of each state
 ///
 /// Reads UMB, DRN, PRISM's .tra, CSV tables and saved learners (.backsweep); docs/models.md describes them. Give one objective:
 /// --discount, --reach, --reward with or without --until, --horizon or --average.
 ///
-/// Prints 'not converged' if the tolerance was not reached; the intervals are still proven, and the exit code is 0.
-/// Errors are one line and exit code 2.
+/// Prints 'not converged' if the tolerance was not reached. The intervals are proven all the same, and the exit status is 0.
+/// On error, prints one line and exits with status 2.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   backsweep solve model.umb --reach goal
@@ -48,7 +48,7 @@ pub struct SolveArguments {
     until: Option<String>,
 
     /// The expected discounted reward, with this discount from 0 to 1; 1 is the total until the episode ends
-    #[arg(long, value_name = "G", value_parser = discount, allow_negative_numbers = true)]
+    #[arg(long, value_name = "DISCOUNT", value_parser = discount, allow_negative_numbers = true)]
     discount: Option<f64>,
 
     /// Only the first N steps: with --reach the probability within them, otherwise their expected reward
@@ -63,12 +63,12 @@ pub struct SolveArguments {
     #[arg(long)]
     minimize: bool,
 
-    /// How far values may be from the truth, absolutely [default: 1e-6, or a relative 1e-9 where that is more]
-    #[arg(long, value_name = "E", value_parser = tolerance, allow_negative_numbers = true)]
+    /// The largest accepted distance of a value from the truth [default: 1e-6, or a relative 1e-9 where that is more]
+    #[arg(long, value_name = "TOLERANCE", value_parser = tolerance, allow_negative_numbers = true)]
     tolerance: Option<f64>,
 
-    /// How far values may be from the truth, relative to their size; with --tolerance, whichever is met
-    #[arg(long, value_name = "R", value_parser = tolerance, allow_negative_numbers = true,
+    /// The same relative to the size of the value; with --tolerance, whichever is met
+    #[arg(long, value_name = "TOLERANCE", value_parser = tolerance, allow_negative_numbers = true,
         conflicts_with_all = ["changes", "watch"])]
     relative: Option<f64>,
 

@@ -2,6 +2,7 @@
 
 mod commands;
 mod common;
+mod documents;
 mod explore;
 mod logs;
 mod models;

@@ -1,4 +1,4 @@
-//! What planners read from a model in their loops.
+//! Reads of a model in the loops of planners.
 
 use super::{Model, PairRecord};
 use crate::store::{Cursor, NONE, Predecessors};
@@ -37,7 +37,7 @@ impl Model {
         pairs.start + 1..pairs.end + 1
     }
 
-    /// Whether the id is a live pair: in range and not left behind by
+    /// Returns whether the id is a live pair: in range and not left behind by
     /// [`add_action`](Self::add_action).
     #[inline]
     pub fn is_in_use(&self, pair: Pair) -> bool {
@@ -61,7 +61,7 @@ impl Model {
         self.arcs.cursor(&self.states[state as usize].into, number)
     }
 
-    /// How many different (state, action, next state) were seen or are known.
+    /// The number of different (state, action, next state) that were seen or are known.
     #[inline]
     pub fn n_arcs(&self) -> usize {
         self.arcs.n_arcs()

@@ -1,4 +1,4 @@
-//! How a model is written: by transitions, which can be taken back, and by known probabilities.
+//! Writing a model: by transitions, which can be taken back, and by known probabilities.
 
 use super::Model;
 use crate::store::{Sum, prefetch_run};
@@ -10,7 +10,7 @@ pub const MAX_REWARD: f64 = 1e150;
 /// The smallest magnitude of a weight. The largest is 2⁵³, up to which `f64` counts exactly.
 pub const MIN_WEIGHT: f64 = 1e-100;
 pub(super) const MAX_WEIGHT: f64 = (1u64 << 53) as f64;
-/// How far the probabilities of a pair may sum from 1 before they are refused.
+/// The largest accepted distance from 1 of the sum of a pair's probabilities.
 const SUM_TOLERANCE: f64 = 1e-9;
 /// A remainder smaller than this fraction of a reward that was taken back may come from a sum of
 /// rewards that the caller has rounded.
@@ -19,7 +19,7 @@ const ROUNDING_FLOOR: f64 = 1.0 / (1u128 << 80) as f64;
 /// of them: everything recorded can then be taken back.
 const MAX_LOST: f64 = 1.0 / (1u64 << 20) as f64;
 
-/// What [`Model::record`] did: everything a planner needs to restore its values in constant time.
+/// The effect of [`Model::record`]: everything a planner needs to restore its values in constant time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// The pair that changed.
@@ -28,10 +28,10 @@ pub struct Change {
     pub state: State,
     /// The arc that changed and the state it leads to; `None` for a step that terminated.
     pub next: Option<(State, ArcId)>,
-    /// What was added to the weight of the pair (and of the arc); negative when a transition was
+    /// The amount added to the weight of the pair (and of the arc); negative when a transition was
     /// taken back.
     pub weight: f64,
-    /// What was added to the pair's sum of rewards.
+    /// The amount added to the pair's sum of rewards.
     pub reward: f64,
     /// The pair's weight before.
     pub weight_before: f64,
@@ -131,7 +131,7 @@ impl Model {
         Ok(pair)
     }
 
-    /// Whether a transition can be recorded with this weight, or taken back if that is negative.
+    /// Returns whether a transition can be recorded with this weight, or taken back if that is negative.
     ///
     /// # Errors
     /// As for [`record_weighted`](Self::record_weighted), which then changes nothing.

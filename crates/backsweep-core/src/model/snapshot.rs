@@ -6,7 +6,7 @@ use super::{MAX_STATES, Model, PairRecord, StateRecord};
 use crate::store::{InList, LANES, MAX_ARCS, NONE, PairStates, Sum};
 use crate::{ArcId, Error, Pair, Result, Snapshot, State};
 
-/// How far rounding may raise the weights of a pair's arcs above the weight of the pair.
+/// The largest share by which rounding may raise the weights of a pair's arcs above the weight of the pair.
 const SUM_TOLERANCE: f64 = 1e-9;
 
 impl Model {

@@ -61,7 +61,7 @@ pub struct Sweeping<V> {
     partial: Option<PartialCycle>,
     /// Empty between two calls; here only because clearing it for every cycle took 5 % of the time.
     touched: Touched,
-    /// What only this version keeps, and the functions that only it has.
+    /// The data and the functions that only this version has.
     variant: V,
 }
 
@@ -79,7 +79,7 @@ pub trait Variant: Clone + Debug + Default + Send + Sync + 'static {
     /// use.
     fn publish(planner: &mut Sweeping<Self>, model: &Model, state: u32) -> f64;
 
-    /// Whether a changed Q may change its state's priority. `RISES`: Q went up. It must not branch,
+    /// Returns whether a changed Q may change its state's priority. `RISES`: Q went up. It must not branch,
     /// as no processor could predict the outcome. It is only a filter: [`requeue`](Self::requeue)
     /// decides.
     fn is_touched<const RISES: bool>(&self, model: &Model, slot: usize, pair: PairValue) -> bool;

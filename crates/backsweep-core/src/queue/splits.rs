@@ -25,7 +25,7 @@ fn rank(place: u32, priority: f64) -> u128 {
 #[derive(Clone, Debug)]
 pub(super) struct Split {
     shift: u32,
-    /// What is above those six bits in the keys that were there. Keys that come later and differ
+    /// The bits above those six in the keys that were there. Keys that come later and differ
     /// there go to the first or the last ring.
     prefix: u128,
     /// Bit `i` is set if ring `i` has had a key since it was last found empty.

@@ -40,7 +40,7 @@ pub(crate) struct OutList {
     pub len: u32,
 }
 
-/// How many of a list's newest blocks are stored in its header.
+/// The number of a list's newest blocks that are stored in its header.
 const N_NEWEST_BLOCKS: usize = 4;
 
 /// The arcs into a state.
@@ -57,7 +57,7 @@ pub(crate) struct InList {
 impl InList {
     pub const EMPTY: Self = Self { heads: [NO_BLOCK; N_NEWEST_BLOCKS], len: 0 };
 
-    /// How many arcs the newest block holds; LANES if there is none.
+    /// The number of arcs in the newest block; LANES if there is none.
     #[inline(always)]
     fn filled(&self) -> u32 {
         (self.len + LANES - 1) % LANES + 1
@@ -79,7 +79,7 @@ impl Cursor {
     /// Nothing is ahead.
     pub const END: Self = Self(NO_BLOCK);
 
-    /// Whether an arc of this list is still ahead of the cursor.
+    /// Returns whether an arc of this list is still ahead of the cursor.
     #[inline]
     pub fn is_ahead(self, arc: ArcId) -> bool {
         self != Self::END && arc.0 / LANES <= self.0
@@ -95,10 +95,10 @@ impl Cursor {
 pub(crate) struct Predecessors<'m> {
     arcs: &'m Arcs,
     heads: [u32; N_NEWEST_BLOCKS],
-    /// How many of `heads` have been used.
+    /// The number of `heads` that have been used.
     used: usize,
     cursor: u32,
-    /// How many lanes of the next block are filled.
+    /// The number of lanes of the next block that are filled.
     filled: u32,
     n_taken: usize,
 }
@@ -131,7 +131,7 @@ impl<'m> Predecessors<'m> {
         Cursor(self.cursor)
     }
 
-    /// How many arcs were handed out.
+    /// The number of arcs that were handed out.
     #[inline(always)]
     pub fn n_taken(&self) -> usize {
         self.n_taken
@@ -142,7 +142,7 @@ impl<'m> Predecessors<'m> {
 pub(crate) struct Incoming<'m> {
     walk: Predecessors<'m>,
     lanes: Option<Lanes<'m>>,
-    /// How many of the lanes are still to come.
+    /// The number of lanes that are still to come.
     n_left: usize,
 }
 

@@ -6,9 +6,9 @@
 pub(crate) struct Sum {
     /// The sum, rounded.
     pub high: f64,
-    /// What `high` lacks, at most half a unit in its last place.
+    /// The rounding error of `high`, at most half a unit in its last place.
     pub low: f64,
-    /// How far `high` + `low` may be from the exact sum of all that was ever added.
+    /// A bound on the distance of `high` + `low` from the exact sum of all that was ever added.
     pub lost: f64,
 }
 
@@ -23,13 +23,13 @@ impl Sum {
         Self { high, low, lost }
     }
 
-    /// What is stored apart from the first number.
+    /// The parts that are stored apart from the first number.
     #[inline]
     pub fn rest(self) -> [f64; 2] {
         [self.low, self.lost]
     }
 
-    /// Whether the exact sum may be 0.
+    /// Returns whether the exact sum may be 0.
     #[inline]
     pub fn may_be_zero(self) -> bool {
         self.high.abs() <= 2.0 * self.lost

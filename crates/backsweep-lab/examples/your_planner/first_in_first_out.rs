@@ -8,7 +8,7 @@ pub struct FirstInFirstOut {
     threshold: f64,
     values: Values,
     line: VecDeque<State>,
-    /// Whether a state is in the line: each at most once.
+    /// True if a state is in the line: each at most once.
     waits: Vec<bool>,
     counters: Counters,
 }

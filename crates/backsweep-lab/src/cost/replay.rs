@@ -28,14 +28,14 @@ const REPLAYS: usize = 5;
 /// A planner on the observations of a run.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// How actions move the agent.
+    /// The way actions move the agent.
     pub law: Law,
     /// The planner.
     pub planner: PlannerKind,
     /// `None`: the cost of an update cycle. With a tolerance: the cost of planning until it is reached, at every
     /// observation.
     pub tolerance: Option<f64>,
-    /// How many observations are timed with a tolerance.
+    /// The number of observations that are timed with a tolerance.
     pub timed: u64,
 }
 

@@ -139,7 +139,7 @@ fn settings(table: &AgentTable) -> Result<AgentSettings> {
     })
 }
 
-/// How the agent of a table explores.
+/// The way the agent of a table explores.
 fn explore(table: &AgentTable, default: Explore) -> Result<Explore> {
     let AgentTable { epsilon, value, min_visits, beta, c, d, posterior_worlds, prior, .. } = *table;
     // Each constant, its key in the table, the number given, and the default.

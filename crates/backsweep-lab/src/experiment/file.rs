@@ -199,7 +199,7 @@ pub struct CircleTable {
 pub struct PredictorTable {
     /// `td_constant`, `td_decaying` or `small_backup`.
     pub method: Method,
-    /// How many step sizes or decay rates, evenly from 0 to 1.
+    /// The number of step sizes or decay rates, evenly from 0 to 1.
     pub points: Option<u32>,
 }
 
@@ -253,7 +253,7 @@ pub struct AgentTable {
 }
 
 impl AgentTable {
-    /// How it explores: `default`, or the name of a way to explore.
+    /// The way it explores: `default`, or the name of a way to explore.
     pub fn explore(&self) -> &str {
         self.explore.as_deref().unwrap_or("default")
     }

@@ -45,7 +45,7 @@ fn word(text: &str) -> &str {
     &text[..text.find(|c| !fits(c)).unwrap_or(text.len())]
 }
 
-/// What was found, as written in the file.
+/// The text found in the file.
 fn shown(found: &str) -> &str {
     match found {
         "map" => "a table",

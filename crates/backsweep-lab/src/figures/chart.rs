@@ -1,4 +1,4 @@
-//! What a picture shows, as plain data: panels, axes and series. [`super::draw`] turns it into SVG.
+//! A picture as plain data: panels, axes and series. [`super::draw`] turns it into SVG.
 //!
 //! Every series is kept finite: a point with a coordinate that is not finite is dropped on entry, so that no
 //! picture can contain a `NaN`.
@@ -33,16 +33,16 @@ pub struct Panel {
     pub x: Axis,
     /// The vertical axis.
     pub y: Axis,
-    /// What is drawn; later series lie on top.
+    /// The series; later ones lie on top.
     pub series: Vec<Series>,
 }
 
 /// An axis: what it measures, with the unit, and how values are laid out.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What is measured, and the unit.
+    /// The quantity and its unit.
     pub label: String,
-    /// Whether equal distances mean equal ratios.
+    /// True if equal distances mean equal ratios.
     pub log: bool,
     /// First and last value, or `None` to fit the data.
     pub range: Option<(f64, f64)>,
@@ -57,15 +57,15 @@ pub struct Series {
     pub label: String,
     /// Its colour.
     pub paint: Paint,
-    /// How the points are joined, if they are.
+    /// The line that joins the points, if any.
     pub line: Option<LineStyle>,
     /// The marker drawn at each point, if any.
     pub mark: Option<Mark>,
-    /// Whether the marker is hollow: used for published numbers.
+    /// True if the marker is hollow: used for published numbers.
     pub hollow: bool,
-    /// What tooltips call it; the label if it is empty.
+    /// The name in tooltips; the label if it is empty.
     pub name: String,
-    /// What the points are.
+    /// The points.
     pub shape: SeriesShape,
     /// A short text next to the last point, outside the axes.
     pub end: Option<String>,
@@ -73,7 +73,7 @@ pub struct Series {
     points: Vec<Point>,
 }
 
-/// How the points of a series are drawn.
+/// The marker of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeriesShape {
     /// Points with error bars, joined by a line.
@@ -106,7 +106,7 @@ pub enum Paint {
     Hex(&'static str),
 }
 
-/// How a line is drawn.
+/// The style of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineStyle {
     /// Solid.

@@ -13,7 +13,7 @@ const CYCLES: [f64; 4] = [1.0, 3.0, 5.0, 10.0];
 /// The methods without update cycles.
 const LEVELS: [Method; 2] = [Method::Planner(backsweep_baselines::VALUE_ITERATION), Method::RMax];
 const SCORE: &str = "mean discounted return";
-/// How far below the best score the close view reaches.
+/// The distance below the best score that the close view reaches.
 const CLOSE: f64 = 3.5;
 
 /// Score against update cycles per step: the whole range above, the best scores below.
@@ -135,7 +135,7 @@ fn two_views(
     (columns > 0).then_some(chart)
 }
 
-/// What tooltips call the published points of a method.
+/// The name of a method's published points in tooltips.
 pub(super) fn published_name(method: &Method) -> String {
     format!("{}, published", method.title())
 }

@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 /// Larger mazes would make files that viewers cannot open.
 const MOST_CELLS: usize = 10_000;
-/// How many update cycles the values may take: about two seconds. With a discount close to 1, a report would otherwise take
+/// The number of update cycles that the values may take: about two seconds. With a discount close to 1, a report would otherwise take
 /// too long.
 const MAX_CYCLES: u64 = 3_200_000;
 /// Values are accurate to within this, and actions that differ by less are equally good.
@@ -68,7 +68,7 @@ fn rewards_have_one_sign(model: &Model) -> bool {
     rewards().all(|reward| reward >= 0.0) || rewards().all(|reward| reward <= 0.0)
 }
 
-/// What each kind of cell gives.
+/// The reward of each kind of cell.
 fn rewards(maze: &Maze, step_reward: f64) -> String {
     let of = |wanted: fn(CellKind) -> bool| {
         let cells = maze.cells().filter(|&cell| wanted(maze.kind(cell)));

@@ -6,7 +6,7 @@ use crate::method::Method;
 use backsweep::PlannerKind;
 use backsweep_baselines::{MOORE_ATKESON, PENG_WILLIAMS, VALUE_ITERATION, WIERING_SCHMIDHUBER};
 
-/// How a method looks.
+/// The looks of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
     /// Its colour.

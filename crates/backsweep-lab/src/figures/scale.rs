@@ -46,7 +46,7 @@ impl Scale {
         self.pixel_first + share * (self.pixel_last - self.pixel_first)
     }
 
-    /// Whether `value` lies on the visible part.
+    /// Returns whether `value` lies on the visible part.
     pub fn shows(&self, value: f64) -> bool {
         value >= self.first && value <= self.last
     }

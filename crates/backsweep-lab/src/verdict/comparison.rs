@@ -11,7 +11,7 @@ use crate::query::{self, setting_title};
 use crate::result::{Results, Summary};
 use serde::Deserialize;
 
-/// How far a fitted exponent may exceed the stated one: caches make large tasks slower than their
+/// The margin by which a fitted exponent may exceed the stated one: caches make large tasks slower than their
 /// count of operations.
 const SLACK: f64 = 0.25;
 /// The least exponent that shows growth: fixed costs flatten it.
@@ -21,7 +21,7 @@ const GROWS: f64 = 0.4;
 type Tests = Result<Vec<Test>, String>;
 type Point<'a> = (f64, &'a Summary);
 
-/// How a claim is tested.
+/// The test of a claim.
 #[derive(Deserialize, Clone, Copy, Debug)]
 #[serde(rename_all = "snake_case")]
 pub enum Comparison {

@@ -15,7 +15,7 @@ pub struct Measured {
     pub mean: f64,
     /// The standard error of the mean.
     pub error: f64,
-    /// How many runs there were.
+    /// The number of runs.
     pub runs: u32,
 }
 
@@ -71,22 +71,22 @@ impl Span {
         Span { low, middle: self.middle / other.middle, high, runs: 0 }
     }
 
-    /// Whether it lies above a limit.
+    /// Returns whether it lies above a limit.
     pub fn above(self, limit: f64) -> Test {
         self.between(limit, f64::INFINITY).expecting(format!("more than {}", short(limit)))
     }
 
-    /// Whether it lies below a limit.
+    /// Returns whether it lies below a limit.
     pub fn below(self, limit: f64) -> Test {
         self.between(f64::NEG_INFINITY, limit).expecting(format!("at most {}", short(limit)))
     }
 
-    /// Whether all of it is within a distance of 0.
+    /// Returns whether all of it is within a distance of 0.
     pub fn within(self, limit: f64) -> Test {
         self.between(-limit, limit).expecting(format!("within {}", short(limit)))
     }
 
-    /// Whether all of it lies between two limits.
+    /// Returns whether all of it lies between two limits.
     pub fn between(self, least: f64, most: f64) -> Test {
         let outcome = if least <= self.low && self.high <= most {
             Some(true)
@@ -105,7 +105,7 @@ impl Span {
     }
 }
 
-/// How many standard errors a 95 % interval reaches: about 2, more for few runs, whose standard
+/// The number of standard errors that a 95 % interval reaches: about 2, more for few runs, whose standard
 /// error is itself uncertain. (The first terms of Student's t: 2.03 for 100 runs, 2.36 for 8.)
 fn reach(runs: u32) -> f64 {
     2.0 + 10.0 / (4.0 * f64::from(runs.max(2) - 1))
@@ -114,9 +114,9 @@ fn reach(runs: u32) -> f64 {
 /// One comparison of a claim.
 #[derive(Clone, Debug)]
 pub struct Test {
-    /// Whether it came out as claimed; `None` if the interval straddles the limit.
+    /// True if it came out as claimed; `None` if the interval straddles the limit.
     outcome: Option<bool>,
-    /// How many times as many runs would take the interval to the nearest limit.
+    /// The number of times as many runs would take the interval to the nearest limit.
     more: f64,
     /// The number of runs that would decide it, if runs can.
     runs: Option<f64>,
@@ -160,7 +160,7 @@ impl Test {
         Test { expected, ..self }
     }
 
-    /// How badly it came out: passed, open, each by how close the interval is to the limit; failed.
+    /// The severity of the result: passed, open, each by how close the interval is to the limit; failed.
     fn badness(&self) -> f64 {
         match self.outcome {
             Some(true) => self.more.min(1.0),

@@ -10,12 +10,12 @@ const MOST_LISTED: usize = 8;
 /// The width if the output does not have one.
 const DEFAULT_WIDTH: usize = 80;
 
-/// How to print.
+/// Settings for printing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// The most characters in a line.
     pub width: usize,
-    /// Whether to use colour.
+    /// True if to use colour.
     pub color: bool,
 }
 

@@ -138,7 +138,7 @@ const CONTRADICTIONS: &[Contradiction] = &[
     ("value-iteration-by-other-means", |r| high(r, "check", 0.3)),
 ];
 
-/// What cannot hold beside the others: the two versions of the paper contradict each other.
+/// Claims that cannot hold beside the others: the two versions of the paper contradict each other.
 const CONTRADICTED: &str = "value-iteration-up-to-400-times";
 
 #[test]

@@ -106,8 +106,10 @@ fn totals_in_the_documents_are_those_of_the_results() {
         let counts = runs.each_ref().map(|found| counts(found, &list.title().to_lowercase()));
         let row = format!("| {} | {} |", list.title(), counts.join(" | "));
         assert!(paper.contains(&row), "docs/paper.md needs the row {row}");
-        let sentence = format!("{}: {}", list.title().to_lowercase(), counts[0]);
-        assert!(readme.contains(&sentence), "README.md needs: {sentence}");
+        if list == List::Paper {
+            let sentence = format!("{}: {}", list.title().to_lowercase(), counts[0]);
+            assert!(readme.contains(&sentence), "README.md needs: {sentence}");
+        }
         known.extend(counts);
     }
     for found in &runs {

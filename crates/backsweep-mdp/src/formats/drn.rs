@@ -36,7 +36,7 @@ struct DrnReader {
     n_states: usize,
     n_choices: Option<u64>,
     placeholders: HashMap<String, f64>,
-    /// Whether each name of an action is the number of its choice within its state, as Storm writes if actions have no names.
+    /// True if each name of an action is the number of its choice within its state, as Storm writes if actions have no names.
     plain_actions: bool,
     label_ids: HashMap<String, usize>,
     in_state: bool,
@@ -328,7 +328,7 @@ impl DrnReader {
     }
 }
 
-/// Whether the type is a Markov chain.
+/// Returns whether the type is a Markov chain.
 fn kind(line: &TextLine, name: &str) -> Result<bool> {
     match name {
         "DTMC" => Ok(true),

@@ -48,7 +48,7 @@ pub fn read(path: &Path, mut input: impl BufRead, length: u64) -> Result<ReadMdp
         .map_err(|error| error.within(path.display()))
 }
 
-/// What has been read so far.
+/// The arrays read so far.
 #[derive(Default)]
 struct Archive {
     /// The length of the file, a first guess at how much memory arrays need.

@@ -211,7 +211,7 @@ fn the_first_visit_overwrites_the_start_value() {
     assert_eq!(predictor.value(State(0)), -3.0);
 }
 
-/// What a start value of 1e12 leaves behind, after every step.
+/// The rounding error that a start value of 1e12 leaves behind, after every step.
 #[test]
 fn a_huge_start_value_leaves_nothing_behind() {
     for selection in SELECTIONS {

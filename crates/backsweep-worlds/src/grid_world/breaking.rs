@@ -6,17 +6,17 @@ use backsweep::State;
 use std::collections::VecDeque;
 
 const FAR: usize = usize::MAX;
-/// How many places on a path are tried, from its middle on: each takes a search through the maze.
+/// The number of places on a path that are tried, from its middle on: each takes a search through the maze.
 const PLACES: usize = 48;
 
 impl GridWorld {
-    /// Whether there is no path from a start to a goal. In every world, moves lead where actions point, or slip to where
+    /// Returns whether there is no path from a start to a goal. In every world, moves lead where actions point, or slip to where
     /// another action points.
     pub fn is_closed(&self) -> bool {
         self.is_closed_by(&[])
     }
 
-    /// Whether no path would remain if these cells were walls too.
+    /// Returns whether no path would remain if these cells were walls too.
     fn is_closed_by(&self, walls: &[usize]) -> bool {
         let distances = self.distances_to_goal(walls);
         !self.cells_of(CellKind::Start).any(|cell| distances[cell] != FAR)

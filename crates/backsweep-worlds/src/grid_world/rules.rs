@@ -16,7 +16,7 @@ const NONE: u32 = u32::MAX;
 
 /// A world whose states are the cells of a grid, row by row, walls included: a wall is a state that is never visited.
 pub trait Rules: Environment + Send + Debug {
-    /// Whether an agent can stand in a cell.
+    /// Returns whether an agent can stand in a cell.
     fn is_open(&self, cell: usize) -> bool;
 
     /// Where each action of a cell points, as (down, right).
@@ -39,7 +39,7 @@ pub trait Rules: Environment + Send + Debug {
         None
     }
 
-    /// Whether episodes terminate or are truncated.
+    /// Returns whether episodes terminate or are truncated.
     fn has_episodes(&self) -> bool {
         true
     }

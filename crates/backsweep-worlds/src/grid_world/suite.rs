@@ -38,7 +38,7 @@ pub fn drawable_world(name: &str, seed: u64) -> Result<World> {
     )))
 }
 
-/// Whether the states of a world are the cells of a grid, row by row, with no more actions than a frame has room for.
+/// Returns whether the states of a world are the cells of a grid, row by row, with no more actions than a frame has room for.
 fn is_drawable(world: &World) -> bool {
     world.phases.iter().all(|phase| {
         let is_cell = |grid: &Grid, i: usize| grid.cells[i] == Some((i / grid.n_columns, i % grid.n_columns));

@@ -22,7 +22,7 @@ pub fn lake(side: usize, random: &mut Random) -> World {
     frozen_lake(&format!("lake_{side}"), &format!("Random lake {side}x{side}"), &map, 25 * side as u64)
 }
 
-/// Whether the last cell can be reached from the first without a hole.
+/// Returns whether the last cell can be reached from the first without a hole.
 fn is_open(cells: &[u8], side: usize) -> bool {
     let mut reached = vec![false; cells.len()];
     let mut open = vec![0];

@@ -51,7 +51,7 @@ const STALE: f64 = 0.05;
 /// A world with less surprise than this is certain: two equal outcomes that contradict all earlier ones mean that it changed.
 const CERTAIN: f64 = 0.05;
 
-/// What is known about the outcomes of a pair.
+/// The outcomes of a pair as far as they are known.
 #[derive(Clone, Copy, Debug)]
 struct PairOutcomes {
     /// Σ w² over the pair's outcomes.
@@ -93,7 +93,7 @@ pub(super) struct Achievable {
     turn: usize,
     /// The acting value of an untried pair.
     start: f64,
-    /// How often a pair's history was dropped because the world had changed.
+    /// The number of times that a pair's history was dropped because the environment had changed.
     pub n_changes: u64,
     pairs: Vec<PairOutcomes>,
     /// The sum of the rewards of each arc.

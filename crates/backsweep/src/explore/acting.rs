@@ -1,4 +1,4 @@
-//! What an exploring agent keeps besides its model and its recommending planner: what it acts with.
+//! The acting side of an exploring agent: all that it keeps besides its model and its recommending planner.
 
 use super::achievable_bonus;
 use super::pending::Pending;
@@ -10,7 +10,7 @@ use crate::forget::window::Window;
 use crate::planner::{Change, Model, MovedPairs, Outcome, Pair, Planned, Planner, plan};
 use crate::{Action, Budget, Error, Next, PlannerKind, Result, Settings, State, Transition};
 
-/// What an exploring agent keeps besides its model and its recommending planner.
+/// Everything that an exploring agent keeps besides its model and its recommending planner.
 ///
 /// The agent's own planner *recommends*. There may be other values to *act* by, and the recommending planner then costs nothing
 /// until it has to [absorb](Self::absorb) what was observed. The agent passes everything it learns here, to be recorded in the
@@ -19,7 +19,7 @@ use crate::{Action, Budget, Error, Next, PlannerKind, Result, Settings, State, T
 pub(crate) struct Acting {
     pub(super) settings: Exploration,
     pub(super) values: ActingValues,
-    /// What the recommending planner has yet to absorb.
+    /// The changes that the recommending planner has yet to absorb.
     pub(super) pending: Pending,
     pub(super) window: Option<Window>,
     pub(super) statistics: Statistics,
@@ -182,12 +182,12 @@ impl Acting {
         Some(copy)
     }
 
-    /// How often the world has contradicted a pair's history, which was then dropped.
+    /// The number of times that a pair's history was dropped because the environment contradicted it.
     pub fn n_changes(&self) -> u64 {
         self.statistics.achievable.as_ref().map_or(0, |achievable| achievable.n_changes)
     }
 
-    /// Whether the recommending planner has absorbed everything.
+    /// Returns whether the recommending planner has absorbed everything.
     pub fn has_absorbed(&self) -> bool {
         self.pending.is_empty()
     }
@@ -453,7 +453,7 @@ impl Acting {
     }
 }
 
-/// What of a budget the recommending planner gets where bonuses depend on it: the values change slowly, and planning must
+/// The share of a budget that the recommending planner gets where bonuses depend on it: the values change slowly, and planning must
 /// end in time.
 fn recommending_share(budget: Budget<'_>) -> Budget<'_> {
     const MAX_CYCLES: u64 = 20;

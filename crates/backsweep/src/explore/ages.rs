@@ -1,4 +1,4 @@
-//! How long ago each pair was tried, and when its bonus is next due: at an age of 8 steps, and whenever the age has grown by
+//! The time since each pair was tried, and when its bonus is next due: at an age of 8 steps, and whenever the age has grown by
 //! a quarter. Ages differ from pair to pair, since a step tries only one, so at most about 4 ln(pairs) are due per step.
 
 use super::statistics::MAX_STEPS;

@@ -13,7 +13,7 @@ use crate::planner::{Model, Pair, Planner, plan};
 use crate::{Budget, Error, Result, Settings};
 use backsweep_core::{Bonuses, ReversedFullBackups};
 
-/// How close the computed values are to the exact ends of the intervals, relative to the largest possible value.
+/// The distance of the computed values from the exact ends of the intervals, relative to the largest possible value.
 const TOLERANCE: f64 = 1e-6;
 
 /// The two problems between whose values the true ones lie: the learned model with the bonus of each pair subtracted, and
@@ -24,7 +24,7 @@ pub struct ConfidenceBonuses {
     pub least: f64,
     /// No value is above this; that of an untried pair in the second problem.
     pub most: f64,
-    /// How close values need to be computed.
+    /// The accuracy to which values are computed.
     pub tolerance: f64,
     /// One per pair, in the order of states and their actions; 0 for a pair that is untried, or given and not learned.
     pub bonuses: Vec<f64>,

@@ -7,7 +7,7 @@ use crate::{Error, Result};
 pub(super) struct Pending {
     /// In the order in which they were touched, each once.
     pairs: Vec<Pair>,
-    /// Whether each pair is among them.
+    /// True if each pair is among them.
     is_pending: Vec<bool>,
 }
 

@@ -36,7 +36,7 @@ pub(super) struct DrawnWorld {
     pub planner: Box<dyn Planner>,
 }
 
-/// What is known about a pair's rewards: their mean, and the standard deviation of its posterior.
+/// The posterior of a pair's rewards: their mean, and the standard deviation of its posterior.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MeanReward {
     pub mean: f64,
@@ -55,7 +55,7 @@ pub(super) struct Posterior {
     /// Observations since the world was changed, and before that.
     steps: u64,
     last_steps: u64,
-    /// Whether an episode has terminated or was truncated.
+    /// True if an episode has terminated or was truncated.
     is_episodic: bool,
     credit: u64,
 }

@@ -1,4 +1,4 @@
-//! What an agent acts with as named arrays, and back. Only an exploring agent has these arrays.
+//! The acting side of an agent as named arrays, and back. Only an exploring agent has these arrays.
 
 use super::acting::{Acting, ActingValues};
 use super::pending::Pending;
@@ -78,7 +78,7 @@ impl Acting {
         }
     }
 
-    /// What was stored, and the settings of the recommending planner.
+    /// The stored arrays, and the settings of the recommending planner.
     pub fn restore(
         exploration: Exploration,
         model: &Model,

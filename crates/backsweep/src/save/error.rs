@@ -12,11 +12,11 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// The operating system refused.
     System {
-        /// What was being done, such as `open`.
+        /// The operation, such as `open`.
         doing: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The message of the operating system.
         source: std::io::Error,
     },
     /// The bytes do not start like a Backsweep file.
@@ -32,7 +32,7 @@ pub enum Error {
     Damaged {
         /// The part: header or a section.
         part: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The parts are intact but do not describe an agent.
@@ -41,7 +41,7 @@ pub enum Error {
     InFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: Box<Error>,
     },
 }

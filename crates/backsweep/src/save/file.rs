@@ -131,7 +131,7 @@ fn remove_orphans(path: &Path) {
     }
 }
 
-/// Whether a name is one that [`create_temporary`] gives: `.NAME.PID-COUNT.backsweep-tmp`.
+/// Returns whether a name is one that [`create_temporary`] gives: `.NAME.PID-COUNT.backsweep-tmp`.
 fn is_temporary(name: &OsStr) -> bool {
     let stem = name.to_str().and_then(|name| name.strip_suffix(SUFFIX)?.strip_prefix('.'));
     let numbers = stem.and_then(|stem| stem.rsplit_once('.')?.1.split_once('-'));

@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What the first bytes of a file say.
+/// The first bytes of a file, decoded.
 struct Header {
     n_sections: u32,
     table_bytes: u64,

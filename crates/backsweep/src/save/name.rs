@@ -21,7 +21,7 @@ pub enum Name {
     Bytes(Vec<u8>),
     /// Several names in order.
     Tuple(Vec<Name>),
-    /// What the caller's encoder returned for any other kind of name; the caller's decoder reverses it.
+    /// The encoding of any other kind of name by the caller; the caller's decoder reverses it.
     Encoded(Box<Name>),
 }
 
@@ -117,7 +117,7 @@ impl Name {
         })
     }
 
-    /// Whether no part of the name went through the caller's encoder.
+    /// Returns whether no part of the name went through the caller's encoder.
     pub fn is_plain(&self) -> bool {
         match self {
             Self::Tuple(names) => names.iter().all(Self::is_plain),
@@ -126,7 +126,7 @@ impl Name {
         }
     }
 
-    /// How deep tuples are nested in it.
+    /// The depth to which tuples are nested in it.
     pub(crate) fn depth(&self) -> usize {
         match self {
             Self::Tuple(names) => 1 + names.iter().map(Self::depth).max().unwrap_or(0),

@@ -23,7 +23,7 @@ pub struct AgentNames {
     pub ends: Vec<Name>,
 }
 
-/// What is saved and resumed.
+/// An agent with its names: everything that is saved and resumed.
 #[derive(Clone, Debug)]
 pub struct SavedAgent {
     /// Model, planner (values, queue, settings) and policy.

@@ -1,4 +1,4 @@
-//! What an agent says about its own distance from the best: the loss of its greedy policy in the learned model is never
+//! Reports of an agent about its distance from the best: the loss of its greedy policy in the learned model is never
 //! more than `bound`.
 
 use crate::common;

@@ -16,7 +16,7 @@ fn agent(planner: PlannerKind, queue: QueueKind, discount: f64) -> Agent {
     Agent::with_planner(planner, Settings { discount, queue, threshold, ..Settings::default() }).unwrap()
 }
 
-/// Whether values are defined without discount, and the planners' start of 0 is on the right side of them.
+/// Returns whether values are defined without discount, and the planners' start of 0 is on the right side of them.
 fn is_defined_undiscounted(problem: &Problem, every_policy_ends: bool) -> bool {
     let rewards: Vec<f64> = problem.book().rows.iter().flatten().map(|row| row.reward_sum).collect();
     every_policy_ends || rewards.iter().all(|&r| r >= 0.0) || rewards.iter().all(|&r| r <= 0.0)

@@ -45,7 +45,7 @@ struct Exact<'a> {
 }
 
 impl Exact<'_> {
-    /// Whether a pair's model is trusted; if not, it has the optimistic value, which is 0 here.
+    /// Returns whether a pair's model is trusted; if not, it has the optimistic value, which is 0 here.
     fn is_known(&self, pair: Pair) -> bool {
         self.model.is_given(pair) || self.model.weight(pair) >= 1.0
     }

@@ -249,7 +249,7 @@ fn damaged_array(array: Array, random: &mut Random) -> Array {
     }
 }
 
-/// What was observed of a pair, with the step of the agent and the weight that the definition gives it now.
+/// The observations of a pair, with the step of the agent and the weight that the definition gives it now.
 fn recount(
     history: &[Transition],
     forgetting: Forgetting,

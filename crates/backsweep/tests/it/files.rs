@@ -1,4 +1,4 @@
-//! What saving and loading do to the file system: what they document and nothing else.
+//! Saving and loading do to the file system what they document and nothing else.
 
 use crate::common::ring;
 use backsweep::PlannerKind;

@@ -1,4 +1,4 @@
-//! What an exploring agent says about itself: the bound is that of its recommendation, and an interval contains the true
+//! Reports of an exploring agent about itself: the bound is that of its recommendation, and an interval contains the true
 //! values as often as it claims.
 
 use crate::common;

@@ -351,7 +351,7 @@ fn without_discount_planning_proves_nothing() {
     }
 }
 
-/// What was read with the largest accepted counts, and went on, could not be read again.
+/// A file with the largest accepted counts, resumed and saved, could not be read again.
 #[test]
 fn counts_at_their_limit_stay_readable() {
     let agent = Agent::new(Settings::default()).unwrap();

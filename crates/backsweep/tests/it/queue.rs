@@ -29,7 +29,7 @@ impl Plain {
         self.entries.values().copied().reduce(f64::max)
     }
 
-    /// Whether `found` is `exact`, as far as the queue distinguishes priorities.
+    /// Returns whether `found` is `exact`, as far as the queue distinguishes priorities.
     fn agrees(&self, found: f64, exact: f64) -> bool {
         let (tiny, huge) = (2f64.powi(-64), 2f64.powi(63));
         found == exact

@@ -1,4 +1,4 @@
-//! How the model keeps its numbers, as far as it can be seen from outside.
+//! Storage of the model's numbers, as far as it can be seen from outside.
 
 use crate::common::{on, step};
 use backsweep::planner::{Model, prefetch_run};
@@ -57,7 +57,7 @@ fn random_sums_are_undone_in_any_order() {
     }
 }
 
-/// What sums round away takes memory only where there is something.
+/// Rounding errors of sums take memory only where they are not 0.
 #[test]
 fn only_what_is_not_zero_takes_memory() {
     let mut model = Model::with_states(vec![1; 2000]).unwrap();

@@ -28,7 +28,7 @@ struct Sequence<P> {
     planner: P,
     model: Model,
     book: Book,
-    /// What was recorded and can be taken back.
+    /// The transitions that were recorded and can be undone.
     recorded: Vec<Transition>,
     /// The test's own U by arc.
     seen: Seen,

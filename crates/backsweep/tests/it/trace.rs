@@ -14,7 +14,7 @@ const C: u32 = 2;
 const X: u32 = 0;
 const Y: u32 = 1;
 
-/// What is written down after each line of a trace: V(A) V(B) V(C), Q(A,x) Q(A,y) Q(B) Q(C), priorities of A B C.
+/// The line that a trace writes down: V(A) V(B) V(C), Q(A,x) Q(A,y) Q(B) Q(C), priorities of A B C.
 struct Line {
     v: [f64; 3],
     q: [f64; 4],

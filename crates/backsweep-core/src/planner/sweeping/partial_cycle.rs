@@ -13,7 +13,7 @@ pub(super) struct PartialCycle {
     pub state: u32,
     /// The value that pairs not yet reached use.
     pub v_old: f64,
-    /// Whether predecessors are recomputed instead of receiving a small backup.
+    /// True if predecessors are recomputed instead of receiving a small backup.
     pub is_exact: bool,
     /// The next predecessors.
     pub cursor: Cursor,

@@ -13,16 +13,16 @@ use super::{Sweeping, Variant};
 use crate::values::MAX_VALUE;
 use crate::{Model, PairValue, PlannerKind, Result, Snapshot, State, Values};
 
-/// How far the bound on the second-best pair is set above it, as a fraction of the way to the best.
+/// The headroom of the bound on the second-best pair, as a fraction of the way to the best.
 const HEADROOM: f64 = 0.75;
 
-/// What reversed full backups keep.
+/// The data of reversed full backups.
 #[derive(Clone, Debug, Default)]
 pub struct Reversed {
     states: Vec<ReversedState>,
 }
 
-/// What reversed full backups keep for each state.
+/// The data of reversed full backups for each state.
 #[derive(Clone, Copy, Debug)]
 struct ReversedState {
     /// U(s): the value of the state that its predecessors use.

@@ -13,7 +13,7 @@ use super::{SmallBackups, Sweeping, Variant};
 use crate::values::MAX_VALUE;
 use crate::{Model, MovedPairs, Pair, PairValue, PlannerKind, Result, Snapshot, State, Values};
 
-/// What small backups keep for pairs and states.
+/// The data of small backups for pairs and states.
 #[derive(Clone, Debug)]
 pub struct Small {
     /// Q of each pair when its state was last popped, by slot.

@@ -8,13 +8,13 @@ use crate::store::LANES;
 pub(super) struct Touched {
     pub slots: [u32; Self::CAPACITY],
     pub n: usize,
-    /// How often seven lanes have been looked at.
+    /// The number of times that seven lanes have been looked at.
     pub n_blocks: usize,
 }
 
 impl Touched {
     const CAPACITY: usize = 64;
-    /// How many sevens fit, whatever is gathered. States are requeued after that many, so that the
+    /// The number of sevens that fit, whatever is gathered. States are requeued after that many, so that the
     /// order of work does not depend on how many pairs were gathered.
     const MAX_BLOCKS: usize = Self::CAPACITY / LANES as usize;
 

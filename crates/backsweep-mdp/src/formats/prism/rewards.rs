@@ -47,7 +47,7 @@ pub fn read(name: &str, mut lines: TextLines, path: &Path, mdp: &mut Mdp) -> Res
     Ok(())
 }
 
-/// Whether the first line has counts and no reward: PRISM writes it, Storm does not.
+/// Returns whether the first line has counts and no reward: PRISM writes it, Storm does not.
 fn is_header(line: &TextLine, kind: &str, mdp: &Mdp) -> bool {
     let words: Vec<Option<usize>> = line.text.split_whitespace().map(|word| word.parse().ok()).collect();
     match (kind, &words[..]) {

@@ -130,7 +130,7 @@ impl TransitionRows {
     }
 }
 
-/// How many states a file with this many transitions may have. States without transitions are terminal; a file of nothing else
+/// The largest number of states of a file with this many transitions. States without transitions are terminal; a file of nothing else
 /// is not a model, and must not take memory.
 fn most_states(n_transitions: usize) -> usize {
     1_000_000 + 100 * (n_transitions + 1)

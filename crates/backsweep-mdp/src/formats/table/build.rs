@@ -13,7 +13,7 @@ pub struct TransitionRow<'a> {
     pub reward: f64,
 }
 
-/// How far the probabilities of a pair may be from 1: tables are printed with few digits.
+/// The largest accepted distance from 1 of a pair's probabilities: tables are printed with few digits.
 const TABLE_SLACK: f64 = 1e-6;
 
 /// No next state.

@@ -5,7 +5,7 @@ use super::NumberType;
 use crate::{Error, Result};
 use std::io::Read;
 
-/// How many bytes are read at a time.
+/// The number of bytes that are read at a time.
 const PIECE: usize = 1 << 16;
 
 /// Reads `n` items of `width` bytes, and passes each one on.

@@ -31,7 +31,7 @@ pub struct Annotation {
     pub id: String,
     /// Its name for people.
     pub name: String,
-    /// What it is given for: `states`, `choices`, `branches`.
+    /// The items it is given for: `states`, `choices`, `branches`.
     pub parts: Vec<&'static str>,
     pub item: Item,
 }
@@ -125,7 +125,7 @@ impl Index {
         Ok(index)
     }
 
-    /// How many states, choices or branches there are.
+    /// The number of states, choices or branches.
     pub fn n(&self, part: &str) -> usize {
         match part {
             "states" => self.n_states,

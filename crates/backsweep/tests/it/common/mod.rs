@@ -1,4 +1,4 @@
-//! What the tests share: plain bookkeeping of a model (no code of the core), policy iteration with exact linear solves on
+//! Shared by the tests: plain bookkeeping of a model (no code of the core), policy iteration with exact linear solves on
 //! it, and the tables of problems in `tests/testdata`.
 
 pub mod ring;
@@ -11,7 +11,7 @@ use std::path::Path;
 
 pub const QUEUES: [QueueKind; 2] = [QueueKind::Exact, QueueKind::Bucket];
 
-/// What was observed of one pair, in the plainest form.
+/// The observations of one pair, in the plainest form.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     pub weight: f64,
@@ -287,12 +287,12 @@ pub fn values(agent: &Agent) -> Vec<f64> {
     agent.model().states().map(|state| agent.value(state)).collect()
 }
 
-/// What [`solve`] reached.
+/// The result of [`solve`].
 #[derive(Debug)]
 pub struct Solved {
     pub audit: Audit,
     pub error_bound: Option<f64>,
-    /// Whether the bound is within the tolerance; without discount, whether nothing is left to do.
+    /// True if the bound is within the tolerance; without discount, whether nothing is left to do.
     pub converged: bool,
 }
 

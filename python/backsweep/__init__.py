@@ -28,6 +28,7 @@ To do                                   Use
 learn from steps, act, plan             Agent, with observe, act, plan
 learn in a Gymnasium environment        learn, evaluate, History; Discretize for real numbers
 follow it: files, TensorBoard, a page   CsvWriter, TensorBoardWriter, Agent.watch
+many actors, one learner, on Ray        backsweep.cluster
 compare agents                          compare, backsweep.bench for a suite of worlds
 explore, forget                         CountBonus, AchievableBonus, ..., Forgetting
 learn a policy from a log               learn_log

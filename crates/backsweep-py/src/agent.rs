@@ -18,6 +18,7 @@ use backsweep::explore::EpsilonGreedy;
 use backsweep::planner::{Model, QueueView};
 use backsweep::report::ActionExplanation;
 use backsweep::{Agent as CoreAgent, Random};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::path::PathBuf;
@@ -28,6 +29,9 @@ use std::sync::MutexGuard;
 type ActionTerms = (u64, bool, f64, f64, f64, Vec<(u32, f64, f64)>);
 /// How a state's values come about: the value that predecessors use, the priority, each action.
 type StateTerms = (Option<f64>, f64, Vec<ActionTerms>);
+
+/// The place of each state's action, and (state, action) where it changed.
+type ActingChanges<'py> = (Bound<'py, PyArray1<u32>>, Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>);
 
 /// Sweeps over a model with more arcs than this take a long time.
 const LONG_SWEEP: usize = 20_000;
@@ -558,6 +562,28 @@ impl Agent {
             .states()
             .map(|state| planner.queue().map_or(0.0, |queue| queue.priority(model, state)))
             .collect())
+    }
+
+    /// The action that act would take in every state, as its place in the state's row, equal ones told apart by the seed; and
+    /// (state, action) wherever that differs from `before`. For ``cluster``.
+    fn _acting_changes<'py>(
+        &self,
+        py: Python<'py>,
+        before: PyReadonlyArray1<'py, u32>,
+        seed: u64,
+    ) -> PyResult<ActingChanges<'py>> {
+        let learner = self.lock()?;
+        let now = policy::acting(&learner.agent, seed);
+        let before = before.as_slice().map_err(|_| errors::value("before is not contiguous"))?;
+        let mut changed = Vec::new();
+        for (state, &place) in (0..).zip(&now) {
+            if before.get(state as usize) != Some(&place)
+                && let Some(&action) = learner.row(state).get(place as usize)
+            {
+                changed.push((learner.states.object(py, state)?, learner.actions.object(py, action)?));
+            }
+        }
+        Ok((now.into_pyarray(py), changed))
     }
 
     /// How the values of the state with this number come about; None for an agent that acts by other values than it

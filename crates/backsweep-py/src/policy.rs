@@ -6,7 +6,7 @@
 //! on a shortest path to an end, and never risks a state without such a path.
 
 use backsweep::planner::{Model, Pair, Values};
-use backsweep::{Action, Agent, State};
+use backsweep::{Action, Agent, Random, State};
 
 /// How far below the best an action may be and still count as tied, relative to the state's value. Each state uses the
 /// first of these with which it can end, since values that are still off by a little break exact ties.
@@ -40,6 +40,26 @@ pub fn best_action(agent: &Agent, state: State) -> Option<Action> {
     let highest = row[best.index()].value();
     let tied = row.iter().filter(|pair| pair.value() >= highest - WIDEST * highest.abs()).count();
     if tied == 1 { Some(best) } else { policy(agent).get(state.index()).copied().flatten() }
+}
+
+/// The place of the action that acting without chance would take in each state, `u32::MAX` where there is none. Which of several
+/// equal ones depends on the state and the seed, so that actors with different seeds do not all try the same.
+pub fn acting(agent: &Agent, seed: u64) -> Vec<u32> {
+    let values = agent.acting_planner().values();
+    let choose = |state: State| {
+        let row = values.pair_values(agent.model(), state);
+        let best = row.iter().map(|pair| pair.value()).fold(f64::NEG_INFINITY, f64::max);
+        let tied = || (0..).zip(row).filter(|(_, pair)| pair.value() == best).map(|(place, _)| place);
+        match tied().count() {
+            0 => u32::MAX,
+            1 => tied().next().unwrap_or(u32::MAX),
+            n => {
+                let nth = Random::stream(seed, &[u64::from(state.0)]).below(n as u32);
+                tied().nth(nth as usize).unwrap_or(u32::MAX)
+            }
+        }
+    };
+    agent.model().states().map(choose).collect()
 }
 
 fn toward_ends(model: &Model, values: &Values, mut chosen: Vec<Option<Action>>) -> Vec<Option<Action>> {

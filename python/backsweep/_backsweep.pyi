@@ -35,6 +35,16 @@ class Agent:
         start: the value that act assumes for an untried action; None for the most that reward_range allows.
         age_bonus: adds this times the square root of the steps since an action was last tried.
         forgetting: ``Forgetting(per_visit=...)``, ``(half_life=...)`` or ``(window=...)``, for worlds that change.
+
+    Raises:
+        ValueError: a setting is out of range, or two settings exclude each other.
+
+    Example:
+        >>> import backsweep
+        >>> agent = backsweep.Agent(discount=0.9)
+        >>> agent.observe("yard", "east", 1.0, "street", terminated=True)
+        >>> agent.value("yard"), agent.best_action("yard")
+        (1.0, 'east')
     """
 
     def __new__(
@@ -86,6 +96,10 @@ class Agent:
             next_state: the state after the step.
             terminated: whether the episode ended there, so that nothing follows.
             truncated: whether the episode was cut there, for instance by a time limit; next_state keeps its value.
+
+        Raises:
+            ValueError: the reward is not finite, outside reward_range, or a flag is neither true nor false; nothing is learned.
+            TypeError: a state or action cannot be a name.
         """
     def forget(
         self,
@@ -206,7 +220,7 @@ class Agent:
         """The states that a step left, or reached without ending the episode, in the order in which they were first seen."""
     @property
     def model(self) -> Model:
-        """What was seen, as counts and probabilities."""
+        """The observations, as counts and probabilities."""
     @property
     def stats(self) -> Stats:
         """Counters of the work so far: cycles, backups, queue length, idle pops and more."""
@@ -296,10 +310,10 @@ class Agent:
         """The value of an action before it has been seen often enough."""
     @property
     def explore(self) -> Explore | Optimism | None:
-        """How the agent explores; None if it was built without explore, reward_range, start, age_bonus and forgetting."""
+        """The way the agent explores; None if it was built without explore, reward_range, start, age_bonus and forgetting."""
     @property
     def forgetting(self) -> Forgetting | None:
-        """How the agent forgets; None if it does not."""
+        """The way the agent forgets; None if it does not."""
     @property
     def reward_range(self) -> tuple[float, float] | None:
         """The lowest and highest reward of a step, if they were given."""
@@ -409,7 +423,7 @@ class SmallBackupPredictor:
     def values(self) -> dict[Any, float]:
         """The value of every state that was seen, as a dict."""
     def deviation(self) -> float:
-        """How far rounding has moved the values away from what was seen."""
+        """The largest distance by which rounding has moved a value."""
     @staticmethod
     def _restore(data: bytes, others: list[Any]) -> SmallBackupPredictor: ...
     def __len__(self) -> int: ...
@@ -645,9 +659,9 @@ class LearnedLog:
     """A policy learned from a log; what ``backsweep.Learned`` is made of."""
 
     def guesses(self) -> list[str]:
-        """What was guessed about the columns."""
+        """The guesses about the columns."""
     def warnings(self) -> list[str]:
-        """What in the log is probably not meant as it was read."""
+        """The parts of the log that are probably not meant as they were read."""
     def states(self) -> dict[str, Any]:
         """The state, action, value, count, logged action, support and probability of each state that was ever left, as columns."""
     def probabilities(self) -> dict[str, dict[str, float]]:

@@ -29,9 +29,9 @@ class Run:
     seed: int
     """The seed."""
     history: History = field(repr=False)
-    """What happened while it learned."""
+    """The history of its learning."""
     evaluation: Evaluation = field(repr=False)
-    """What the recommended policy was worth in the end."""
+    """The evaluation of the recommended policy at the end."""
 
     @property
     def learning_return(self) -> float:
@@ -40,7 +40,7 @@ class Run:
 
 
 class Comparison:
-    """What ``compare`` found: a table as text or HTML, a data frame, a plot.
+    """The result of ``compare``: a table as text or HTML, a data frame, a plot.
 
     Args:
         runs: the runs.
@@ -183,7 +183,7 @@ def _agent(agent: Any, env: Any, seed: int) -> tuple[Any, int | None]:
 
 
 def _named(given: Any, what: str) -> dict[str, Any]:
-    """What is compared, by name."""
+    """The agents that are compared, by name."""
     if isinstance(given, Mapping):
         found = {str(name): one for name, one in given.items()}
     else:

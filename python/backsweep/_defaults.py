@@ -73,7 +73,7 @@ def reward_range_of(env: Any) -> tuple[float, float]:
 
 
 def _may_change_rewards(wrapper: Any) -> bool:
-    """Whether the rewards of a wrapper may differ from those of what it wraps: it takes steps in a way of its own."""
+    """Return whether the rewards of a wrapper may differ from those of what it wraps: it takes steps in a way of its own."""
     import gymnasium
 
     from ._discretize import Discretize

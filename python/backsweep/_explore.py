@@ -1,4 +1,4 @@
-"""How an agent explores, and how it forgets.
+"""Ways to explore and to forget.
 
 Constants are in units of the range of rewards, ``highest - lowest`` of the agent's ``reward_range``: a bonus of 1 is worth the
 difference between the best and the worst step.
@@ -23,7 +23,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Explore:
-    """How an agent explores: the base of all ways to explore except ``Optimism``, which is one as well."""
+    """A way to explore: the base of all ways to explore except ``Optimism``, which is one as well."""
 
     name: ClassVar[str]
 
@@ -94,14 +94,14 @@ class PosteriorSampling(Explore):
 
     name: ClassVar[str] = "posterior_sampling"
     worlds: int = 1
-    """How many worlds are kept; an observation is recorded in each of them."""
+    """The number of sampled models that are kept; an observation is recorded in each of them."""
     prior: float = 1.0
     """The weight of the prior, in observations: as if each action had been seen to stay with the highest reward."""
 
 
 @dataclass(frozen=True)
 class Forgetting:
-    """How old observations lose their weight, for worlds that change; give one of the three."""
+    """The way old observations lose their weight, for worlds that change; give one of the three."""
 
     per_visit: float | None = None
     """Each visit to an action multiplies the weight of its earlier visits by this, above 0 and at most 1."""

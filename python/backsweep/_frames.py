@@ -65,7 +65,7 @@ class Table:
 
 
 class _Refused(Exception):
-    """What is wrong with a column."""
+    """The problem with a column."""
 
     def __init__(self, problem: str, expected: str, row: int | None = None) -> None:
         super().__init__(problem)

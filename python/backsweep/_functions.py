@@ -241,7 +241,7 @@ def simulated(
 
 
 def _state_functions(env: Any) -> tuple[Callable[[], Any], Callable[[Any], None]]:
-    """How to save and to restore the state of a simulator: by its own methods, or by copies of its attributes."""
+    """Saving and restoring the state of a simulator: by its own methods, or by copies of its attributes."""
     inner = env.unwrapped
     for get, put in (("get_state", "set_state"), ("clone_state", "restore_state"), ("save_state", "load_state")):
         if callable(getattr(inner, get, None)) and callable(getattr(inner, put, None)):

@@ -25,14 +25,14 @@ __all__ = ["Checkpoint", "Evaluation", "History", "Step", "evaluate", "learn"]
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """What ``evaluate`` measured."""
+    """The result of ``evaluate``."""
 
     returns: list[float]
     """The sum of rewards of each episode."""
     lengths: list[int]
     """The number of steps of each episode."""
     terminated: list[bool]
-    """Whether the episode terminated; otherwise it was truncated."""
+    """True if the episode terminated; otherwise it was truncated."""
 
     def __len__(self) -> int:
         return len(self.returns)
@@ -66,7 +66,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What the recommended policy was worth at one moment of ``learn``."""
+    """An evaluation of the recommended policy at one moment of ``learn``."""
 
     steps: int
     """The steps learned until then."""
@@ -83,7 +83,7 @@ class Checkpoint:
 
 @dataclass(repr=False)
 class History:
-    """What happened in each episode of ``learn``."""
+    """The course of ``learn``, episode by episode."""
 
     returns: list[float] = field(default_factory=list)
     """The sum of rewards of each episode."""
@@ -92,15 +92,15 @@ class History:
     planning_seconds: list[float] = field(default_factory=list)
     """The time each episode spent on learning and planning."""
     terminated: list[bool] = field(default_factory=list)
-    """Whether the episode terminated; otherwise it was truncated."""
+    """True if the episode terminated; otherwise it was truncated."""
     agent: Agent = field(default_factory=lambda: _backsweep.Agent())
     """The agent that learned: the one given to ``learn``, or the one it built."""
     interrupted: bool = False
-    """Whether Ctrl-C stopped learning."""
+    """True if Ctrl-C stopped learning."""
     unfinished_steps: int = 0
     """Steps of episodes that were under way when learning stopped: they were learned, but are not listed above."""
     evaluations: list[Checkpoint] = field(default_factory=list)
-    """What the recommended policy was worth now and then, with ``evaluate_every``."""
+    """The evaluations of the recommended policy, with ``evaluate_every``."""
     _best: Agent | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
@@ -204,9 +204,9 @@ class Step(NamedTuple):
     next_state: Hashable
     """The state after the step, by its name."""
     terminated: bool
-    """Whether the episode ended there."""
+    """True if the episode ended there."""
     truncated: bool
-    """Whether the episode was cut there."""
+    """True if the episode was cut there."""
 
 
 def learn(
@@ -495,6 +495,16 @@ def evaluate(
 
     Returns:
         The returns, with their mean and standard error.
+
+    Raises:
+        ValueError: the environment has observations or actions that cannot be names, or is a vector environment.
+
+    Example:
+        >>> import backsweep
+        >>> history = backsweep.learn("FrozenLake-v1", steps=5000, seed=0, progress=False)
+        >>> result = backsweep.evaluate("FrozenLake-v1", history.agent, episodes=20, seed=0, progress=False)
+        >>> result.mean > 0.3
+        True
     """
     world = World(make(env))
     check_count("episodes", episodes, least=1)

@@ -20,7 +20,7 @@ __all__ = ["Learned", "LogReport", "learn_log"]
 
 @dataclass(frozen=True, repr=False)
 class LogReport:
-    """What a policy is worth, in numbers and words."""
+    """The value of a policy, in numbers and words."""
 
     _native: LearnedLog = field(repr=False)
 
@@ -32,7 +32,7 @@ class LogReport:
 
     @property
     def finding(self) -> str:
-        """What the held-out cases say, in a few words."""
+        """The finding on the held-out cases, in a few words."""
         return str(self.summary["finding"])
 
     @property
@@ -42,12 +42,12 @@ class LogReport:
 
     @property
     def guesses(self) -> list[str]:
-        """What was guessed about the columns."""
+        """The guesses about the columns."""
         return self._native.guesses()
 
     @property
     def warnings(self) -> list[str]:
-        """What in the log is probably not meant as it was read."""
+        """The parts of the log that are probably not meant as they were read."""
         return self._native.warnings()
 
     @property
@@ -79,7 +79,7 @@ class Learned:
     counts: dict[str, Any]
     """The counts as columns: state, action, next_state (None at an end), fold, n, reward_sum."""
     report: LogReport
-    """What the policy is worth."""
+    """The estimated value of the policy."""
     _native: LearnedLog = field(repr=False)
 
     @property

@@ -54,6 +54,17 @@ class MDP:
     Args:
         discount: how much a reward one step later counts, from 0 to 1.
         planner: deprecated and ignored; every problem is solved by the portfolio of methods for known problems.
+
+    Example:
+        >>> import backsweep
+        >>> mdp = backsweep.MDP(discount=0.9)
+        >>> mdp.set_outcomes("hall", "go", [(0.5, "kitchen", 1.0, False), (0.5, "hall", 0.0, False)])
+        >>> mdp.set_outcomes("kitchen", "back", [(1.0, "hall", 0.0, False)])
+        >>> solution = mdp.solve()
+        >>> bool(solution.lower[0] <= solution.values[0] <= solution.upper[0])
+        True
+        >>> round(mdp.value("hall"), 3)
+        3.448
     """
 
     _solver: KnownModel
@@ -355,6 +366,19 @@ class MDP:
             threads: how many threads to use; all cores if not given. The result is the same for any number.
             until: for problems from functions with a ``value_range``: find states until the start is within this of the truth.
             at: with ``until``: the start, if it is to be named.
+
+        Raises:
+            ValueError: the objective is not defined for this problem, for instance a total that may have no limit; the message
+                says what to do.
+            UnknownName: the objective names a label or rewards that the problem does not have.
+
+        Example:
+            >>> import backsweep
+            >>> mdp = backsweep.MDP(discount=1.0)
+            >>> mdp.set_outcomes("start", "walk", [(0.9, "start", 0.0, False), (0.1, "far side", 0.0, False)])
+            >>> mdp.set_label("goal", ["far side"])
+            >>> float(mdp.solve(objective=backsweep.Reach("goal")).values[0])
+            1.0
         """
         if until is not None or at is not None:
             if objective is not None or method is not None:

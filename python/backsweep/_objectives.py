@@ -56,7 +56,7 @@ class Horizon:
     """The expected total reward of a number of steps."""
 
     steps: int
-    """How many steps."""
+    """The number of steps."""
     discount: float = 1.0
     """From 0 to 1."""
     reward: str | None = None
@@ -81,7 +81,7 @@ Objective = Discounted | Reach | Total | Horizon | Average
 
 
 def question(objective: Objective | None) -> _Question | None:
-    """What the engine takes."""
+    """The form that the engine takes."""
     if objective is None:
         return None
     if not isinstance(objective, (Discounted, Reach, Total, Horizon, Average)):

@@ -274,7 +274,7 @@ def plot_comparison(comparison: Comparison, *, window: int = 100, axes: Any = No
 
 
 def _finish(ax: Any, unit: str, markerscale: float = 1) -> None:
-    """What all learning curves share: labels, grid, legend."""
+    """The labels, grid and legend of all learning curves."""
     ax.set_xlabel(unit, color=INK)
     ax.set_ylabel("return", color=INK)
     ax.grid(axis="y", color="#e3e8eb", linewidth=0.8)

@@ -1,4 +1,4 @@
-"""What solving a known problem returns."""
+"""The results of solving a known problem."""
 
 from __future__ import annotations
 
@@ -48,25 +48,25 @@ class Solution:
     error_bound: float | None
     """No value is further from the truth than this; ``None`` if an interval is infinite."""
     converged: bool
-    """Whether every value is proven to be within the tolerance."""
+    """True if every value is proven to be within the tolerance."""
     iterations: int
     """Sweeps over all or part of the states; states backed up in a repair; 0 if the answer was known already."""
     seconds: float
-    """How long it took."""
+    """The time it took, in seconds."""
     explanation: list[str]
-    """What was done and why, one line per decision."""
+    """The decisions and their reasons, one line each."""
     stopped: str | None
     """``"Ctrl-C"`` or ``"the time limit"`` if one of them stopped the work before the tolerance was reached."""
     objective: str
-    """What was asked, in words."""
+    """The question, in words."""
     repaired: bool
-    """Whether an earlier answer was repaired after changes."""
+    """True if an earlier answer was repaired after changes."""
     _names: Named | None = None
     _action_ids: Ids | None = None
 
     @property
     def method(self) -> str:
-        """What was done, in words."""
+        """The method, in words."""
         return self.explanation[0] if self.explanation else "graph analysis"
 
     @cached_property
@@ -114,7 +114,7 @@ class Solution:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class WhatIf:
-    """What changes to an MDP would do; see ``MDP.what_if``."""
+    """The effect of changes to an MDP; see ``MDP.what_if``."""
 
     states: list[Hashable]
     """The states, in the order of ``before`` and ``after``."""
@@ -125,9 +125,9 @@ class WhatIf:
     error_bound: float | None
     """No value of either is further from the truth than this; ``None`` if an interval is infinite."""
     converged: bool
-    """Whether all values are proven to be within the tolerance."""
+    """True if all values are proven to be within the tolerance."""
     seconds: float
-    """How long it took."""
+    """The time it took, in seconds."""
     stopped: str | None
     """``"Ctrl-C"`` or ``"the time limit"`` if one of them stopped the work before the tolerance was reached."""
     policy_changes: dict[Any, tuple[Any, Any]]
@@ -143,7 +143,7 @@ class WhatIf:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PolicyValue:
-    """What a policy is worth; see ``MDP.evaluate``. For every state, ``lower <= value <= upper`` is proven."""
+    """The value of a policy; see ``MDP.evaluate``. For every state, ``lower <= value <= upper`` is proven."""
 
     states: list[Hashable]
     """The states, in the order of all arrays."""
@@ -161,13 +161,13 @@ class PolicyValue:
     """Where the policy loses, most first: a state, how often a run comes there (later visits discounted), and the loss per
     visit. Estimated, not proven; empty for ``Horizon`` and ``Average``."""
     converged: bool
-    """Whether the values of both policies are proven to be within the tolerance."""
+    """True if the values of both policies are proven to be within the tolerance."""
     seconds: float
-    """How long it took."""
+    """The time it took, in seconds."""
     stopped: str | None
     """``"Ctrl-C"`` or ``"the time limit"`` if one of them stopped the work before the tolerance was reached."""
     objective: str
-    """What was asked, in words."""
+    """The question, in words."""
 
     def __repr__(self) -> str:
         proven = "converged" if self.converged else "not converged"

@@ -15,7 +15,7 @@ ALWAYS_DENSE = 1 << 20
 
 
 def is_numbered(table: Mapping[Any, Any]) -> bool:
-    """Whether all states and actions of a table are whole numbers from 0 on."""
+    """Return whether all states and actions of a table are whole numbers from 0 on."""
 
     def numbers(names: Any) -> bool:
         return all(isinstance(name, (int, np.integer)) and not isinstance(name, bool) and name >= 0 for name in names)

@@ -36,7 +36,7 @@ class Optimism:
 
 @dataclass(frozen=True)
 class Planner:
-    """What all planners share: which priorities are queued, and the kind of queue."""
+    """The settings that all planners share: which priorities are queued, and the kind of queue."""
 
     name: ClassVar[str]
     threshold: float = 1e-9
@@ -119,7 +119,7 @@ class Stats(NamedTuple):
 
 
 class Audit(NamedTuple):
-    """How accurate the values are; recomputed from the model."""
+    """The accuracy of the values, recomputed from the model."""
 
     relation: float
     """The largest difference between an action's value and what the model says it should be."""
@@ -137,7 +137,7 @@ class Audit(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """What was seen, or is known: one row for each state and action, one column for each state.
+    """The model, as learned or as given: one row for each state and action, one column for each state.
 
     The sparse matrices are SciPy's and share their index arrays; nothing is copied.
     """
@@ -151,7 +151,7 @@ class Model:
     action_index: np.ndarray[Any, np.dtype[np.int32]]
     """Row ``i`` belongs to ``action_names[action_index[i]]``."""
     visits: np.ndarray[Any, np.dtype[np.float64]]
-    """How often each row was seen; 1 if its outcomes were set."""
+    """The number of times each row was seen; 1 if its outcomes were set."""
     mean_rewards: np.ndarray[Any, np.dtype[np.float64]]
     """The mean reward of each row."""
     row_starts: np.ndarray[Any, np.dtype[np.int32]]
@@ -169,7 +169,7 @@ class Model:
 
     @cached_property
     def counts(self) -> Any:
-        """How often each row led to each state, as ``scipy.sparse.csr_array``."""
+        """The number of times each row led to each state, as ``scipy.sparse.csr_array``."""
         return self._matrix(self.count_data)
 
     @cached_property

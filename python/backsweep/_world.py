@@ -125,7 +125,7 @@ def make(env: Any) -> Any:
 
 
 class Interface(NamedTuple):
-    """What an agent last learned from: how its observations and actions are named."""
+    """The spaces that an agent last learned from: how its observations and actions are named."""
 
     space: Any
     name: Callable[[Any], Hashable]
@@ -143,7 +143,7 @@ def remember(agent: Any, world: World | VectorWorld) -> None:
 
 
 def interface_of(agent: Any) -> Interface | None:
-    """What was remembered of an agent, if it has learned in an environment."""
+    """The spaces of an agent, if it has learned in an environment."""
     try:
         return _INTERFACES.get(agent)
     except TypeError:  # Not every object can be in such a table.

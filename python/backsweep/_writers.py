@@ -13,7 +13,7 @@ __all__ = ["CsvWriter", "TensorBoardWriter", "Writer"]
 
 
 class Writer:
-    """What ``learn`` tells as it happens; a base for writers of your own."""
+    """The events of ``learn`` as they happen; a base for writers of your own."""
 
     def episode(self, history: History) -> None:
         """An episode has ended: the last one of the history.

@@ -31,11 +31,11 @@ class Row:
     world: str
     """The name of the world."""
     score: str
-    """What the score is."""
+    """The meaning of the score."""
     scores: list[float]
     """The score of each run."""
     reached: int
-    """How many runs reached the goal of the world; all of them in worlds that are scored by reward."""
+    """The number of runs that reached the goal of the world; all of them in worlds that are scored by reward."""
 
     @property
     def mean(self) -> float:

@@ -85,6 +85,14 @@ def test_the_docstring_is_true():
     assert doctest.testmod(backsweep).failed == 0
 
 
+@pytest.mark.parametrize("item", [backsweep.Agent, backsweep.MDP, backsweep.MDP.solve, backsweep.evaluate], ids=lambda item: item.__qualname__)
+def test_examples_in_docstrings_are_true(item):
+    """Those of the library are taken from the docstring alone: doctest finds nothing in compiled modules."""
+    test = doctest.DocTestParser().get_doctest(inspect.getdoc(item), {}, item.__qualname__, None, 0)
+    assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
 def test_every_public_name_is_documented():
     """The API page shows a class with all its methods, from their docstrings."""
     page = (ROOT / "docs" / "reference" / "python-api.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ const FEW: usize = 16;
 pub struct ActionRow {
     /// `actions[i]` is the name id of the state's action `i`; each once.
     actions: Vec<u32>,
-    /// Whether `actions[i]` is `i` throughout, as it is for declared actions unless others were met before.
+    /// True if `actions[i]` is `i` throughout, as it is for declared actions unless others were met before.
     is_range: bool,
     /// The inverse of `actions` if they are not a range and more than [`FEW`], otherwise empty.
     places: FxHashMap<u32, u32>,

@@ -29,7 +29,7 @@ pub fn keys_of<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Vec<Key<'py>>> {
     items.map(|action| names::key(&action?, "action")).collect()
 }
 
-/// Whether a list of actions is really a mask: an array of booleans or of bytes that are 0 or 1, as in Gymnasium, or a list of
+/// Returns whether a list of actions is really a mask: an array of booleans or of bytes that are 0 or 1, as in Gymnasium, or a list of
 /// booleans.
 fn is_mask(actions: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(array) = actions.cast::<PyUntypedArray>() {

@@ -24,10 +24,10 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::path::PathBuf;
 use std::sync::MutexGuard;
 
-/// How an action's value comes about: visits, whether known, reward, bonus, share of ends, terms (next state, probability,
+/// The value of an action, term by term: visits, whether known, reward, bonus, share of ends, terms (next state, probability,
 /// value).
 type ActionTerms = (u64, bool, f64, f64, f64, Vec<(u32, f64, f64)>);
-/// How a state's values come about: the value that predecessors use, the priority, each action.
+/// The values of a state, term by term: the value that predecessors use, the priority, each action.
 type StateTerms = (Option<f64>, f64, Vec<ActionTerms>);
 
 /// The place of each state's action, and (state, action) where it changed.
@@ -54,6 +54,16 @@ const LONG_SWEEP: usize = 20_000;
 ///     start: the value that act assumes for an untried action; None for the most that reward_range allows.
 ///     age_bonus: adds this times the square root of the steps since an action was last tried.
 ///     forgetting: ``Forgetting(per_visit=...)``, ``(half_life=...)`` or ``(window=...)``, for worlds that change.
+///
+/// Raises:
+///     ValueError: a setting is out of range, or two settings exclude each other.
+///
+/// Example:
+///     >>> import backsweep
+///     >>> agent = backsweep.Agent(discount=0.9)
+///     >>> agent.observe("yard", "east", 1.0, "street", terminated=True)
+///     >>> agent.value("yard"), agent.best_action("yard")
+///     (1.0, 'east')
 #[pyclass(module = "backsweep", name = "Agent", weakref, frozen)]
 pub struct Agent(Exclusive<NamedAgent>);
 
@@ -82,7 +92,7 @@ impl Agent {
     }
 }
 
-/// Whether a cycle is a sweep over all states.
+/// Returns whether a cycle is a sweep over all states.
 fn sweeps(learner: &NamedAgent) -> bool {
     learner.agent.planner().kind() == Some(backsweep_baselines::VALUE_ITERATION)
 }
@@ -164,6 +174,10 @@ impl Agent {
     ///     next_state: the state after the step.
     ///     terminated: whether the episode ended there, so that nothing follows.
     ///     truncated: whether the episode was cut there, for instance by a time limit; next_state keeps its value.
+    ///
+    /// Raises:
+    ///     ValueError: the reward is not finite, outside reward_range, or a flag is neither true nor false; nothing is learned.
+    ///     TypeError: a state or action cannot be a name.
     #[pyo3(
         signature = (state, action, reward, next_state, terminated=None, truncated=None),
         text_signature = "($self, state, action, reward, next_state, terminated=False, truncated=False)"
@@ -356,7 +370,7 @@ impl Agent {
         self.lock()?.states.list(py)
     }
 
-    /// What was seen, as counts and probabilities.
+    /// The observations, as counts and probabilities.
     #[getter]
     fn model<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         crate::model_view::model_object(py, &*self.lock()?)
@@ -510,13 +524,13 @@ impl Agent {
         optimism_object(py, &self.lock()?.agent)
     }
 
-    /// How the agent explores; None if it was built without explore, reward_range, start, age_bonus and forgetting.
+    /// The way the agent explores; None if it was built without explore, reward_range, start, age_bonus and forgetting.
     #[getter]
     fn explore<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         explore_object(py, &self.lock()?.agent)
     }
 
-    /// How the agent forgets; None if it does not.
+    /// The way the agent forgets; None if it does not.
     #[getter]
     fn forgetting<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         forgetting_object(py, &self.lock()?.agent)
@@ -586,7 +600,7 @@ impl Agent {
         Ok((now.into_pyarray(py), changed))
     }
 
-    /// How the values of the state with this number come about; None for an agent that acts by other values than it
+    /// The values of the state with this number, term by term; None for an agent that acts by other values than it
     /// recommends by, since the terms would not add up to the recommended ones. For ``watch``.
     fn _explain(&self, state: u32) -> PyResult<Option<StateTerms>> {
         let agent = &self.lock()?.agent;
@@ -606,7 +620,7 @@ impl Agent {
         true
     }
 
-    /// Whether the state is known, so that value, best_action, actions and action_values accept it.
+    /// Returns whether the state is known, so that value, best_action, actions and action_values accept it.
     fn __contains__(&self, state: &Bound<'_, PyAny>) -> PyResult<bool> {
         self.lock()?.contains(state)
     }

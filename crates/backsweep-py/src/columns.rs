@@ -46,7 +46,7 @@ pub fn contiguous<'py>(column: &Bound<'py, PyAny>, dtype: &str) -> PyResult<Boun
     column.py().import("numpy")?.call_method1("ascontiguousarray", (column, dtype))
 }
 
-/// How many rows a column says it has.
+/// The number of rows that a column claims.
 pub fn length(column: &Bound<'_, PyAny>, name: &str) -> PyResult<usize> {
     column.len().map_err(|error| not_a_column(error, column, name))
 }
@@ -130,7 +130,7 @@ impl<'py> NameColumn<'py> {
         }
     }
 
-    /// What the name in a row is looked up by.
+    /// The key by which the name in a row is looked up.
     pub fn key(&self, row: usize, role: Role) -> PyResult<Key<'py>> {
         match self {
             Self::Ints(numbers) => Ok(Key::Int(numbers.as_array()[row], None)),

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-/// What a Python object owns. Planning releases the interpreter, so another thread can call in meanwhile; so can the
+/// The contents of a Python object. Planning releases the interpreter, so another thread can call in meanwhile; so can the
 /// `__hash__` or `__eq__` of a name.
 pub struct Exclusive<T>(Mutex<T>);
 

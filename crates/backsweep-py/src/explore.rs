@@ -1,4 +1,4 @@
-//! How an agent explores and forgets, from the objects of `backsweep._explore` and back.
+//! Ways to explore and to forget, from the objects of `backsweep._explore` and back.
 
 use crate::errors;
 use crate::named_agent::{NamedAgent, to_state};
@@ -11,7 +11,7 @@ use backsweep::{Agent as CoreAgent, Next, PlannerKind, Settings, State, Transiti
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// What the constructor of an agent was given about exploring.
+/// The arguments about exploring of an agent's constructor.
 pub struct Given<'a, 'py> {
     pub explore: Option<&'a Bound<'py, PyAny>>,
     pub reward_range: Option<&'a Bound<'py, PyAny>>,
@@ -21,7 +21,7 @@ pub struct Given<'a, 'py> {
 }
 
 impl Given<'_, '_> {
-    /// Whether any given setting needs an exploring agent.
+    /// Returns whether any given setting needs an exploring agent.
     pub fn is_exploring(&self) -> bool {
         let parts = [self.explore, self.reward_range, self.start, self.age_bonus, self.forgetting];
         parts.iter().any(Option::is_some)

@@ -1,4 +1,4 @@
-//! What counts as a flag: `True` and `False`, and the numbers 1 and 0. Anything else is refused, because Python would
+//! The values that count as a flag: `True` and `False`, and the numbers 1 and 0. Anything else is refused, because Python would
 //! treat "False" and NaN as true.
 
 use crate::columns::{array_kind, contiguous, items, listen};

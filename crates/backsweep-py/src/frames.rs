@@ -117,7 +117,7 @@ fn items<T: Element + Copy>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
     })
 }
 
-/// How many units of 10⁻¹⁸ s a unit of time has.
+/// The number of units of 10⁻¹⁸ s in a unit of time.
 fn unit(name: &str) -> PyResult<i128> {
     const SECOND: i128 = 1_000_000_000_000_000_000;
     Ok(match name {

@@ -425,7 +425,7 @@ impl KnownModel {
     }
 }
 
-/// What an agent has seen, as `backsweep.MDP`.
+/// The model of an agent, as `backsweep.MDP`.
 pub fn mdp_object<'py>(py: Python<'py>, learner: &NamedAgent) -> PyResult<Bound<'py, PyAny>> {
     static CELL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let engine = KnownModel::of(NamedMdp::of_agent(py, learner)?);

@@ -78,7 +78,7 @@ fn arguments(field: SpecField) -> Option<String> {
     })
 }
 
-/// What the library says, with the arguments of `learn_log`.
+/// The library's message, with the arguments of `learn_log`.
 fn texts(words: &[Wording]) -> Vec<String> {
     words.iter().map(|words| words.message(arguments)).collect()
 }
@@ -221,12 +221,12 @@ fn read_settings(dict: &Bound<'_, PyDict>) -> PyResult<LearnSettings> {
 
 #[pymethods]
 impl LearnedLog {
-    /// What was guessed about the columns.
+    /// The guesses about the columns.
     fn guesses(&self) -> Vec<String> {
         self.guesses.clone()
     }
 
-    /// What in the log is probably not meant as it was read.
+    /// The parts of the log that are probably not meant as they were read.
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
     }

@@ -9,7 +9,7 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString, PyTuple};
 /// A function that turns other objects into plain data, or plain data back into objects.
 pub type Translate<'a, 'py> = &'a Bound<'py, PyAny>;
 
-/// How deep files may nest tuples.
+/// The depth to which files may nest tuples.
 const MAX_DEPTH: usize = 100;
 
 /// A name as plain data.

@@ -25,7 +25,7 @@ pub struct NamedAgent {
     /// The actions of every new state; `None` if actions are discovered as they occur.
     pub(crate) declared: Option<ActionRow>,
     pub(crate) rows: Vec<Option<ActionRow>>,
-    /// Whether an interrupt stopped the agent from bringing its recommended values up to date.
+    /// True if an interrupt stopped the agent from bringing its recommended values up to date.
     pub(crate) is_recommendation_cut: bool,
 }
 
@@ -143,7 +143,7 @@ impl NamedAgent {
         }
     }
 
-    /// Whether a state, known or new, may take an action: if actions are declared it must be one of them, or the state must have
+    /// Returns whether a state, known or new, may take an action: if actions are declared it must be one of them, or the state must have
     /// its own.
     #[inline]
     pub fn may_take(&self, state: u32, action: u32) -> bool {

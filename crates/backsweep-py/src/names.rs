@@ -17,7 +17,7 @@ const NONE: u32 = u32::MAX;
 /// Whole numbers below this, or below eight times the number of names, are looked up in a table.
 const ALWAYS_DENSE: usize = 1 << 20;
 
-/// What a name is looked up by.
+/// The key by which a name is looked up.
 pub enum Key<'py> {
     /// A whole number, or an object equal to one. If the object is not an `int`, it is kept to show to the user.
     Int(i64, Option<Bound<'py, PyAny>>),
@@ -129,7 +129,7 @@ pub fn is_numpy_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 impl Key<'_> {
-    /// How the user wrote it.
+    /// The user's spelling.
     pub fn show(&self) -> String {
         match self {
             Self::Int(number, None) => number.to_string(),
@@ -145,7 +145,7 @@ impl Names {
         Self { names, dense: (0..n as u32).collect(), ..Self::default() }
     }
 
-    /// Whether the names are the whole numbers from 0 on, each its own id.
+    /// Returns whether the names are the whole numbers from 0 on, each its own id.
     pub fn are_numbers(&self) -> bool {
         let is_its_id = |(id, name): (i64, &Named)| matches!(name, Named::Int(number) if *number == id);
         (0..).zip(&self.names).all(is_its_id)
@@ -271,7 +271,7 @@ impl Names {
         }
     }
 
-    /// What the name is looked up by in another table.
+    /// The key by which the name is looked up in another table.
     pub fn key<'py>(&self, py: Python<'py>, id: usize, role: Role) -> PyResult<Key<'py>> {
         match self.names.get(id) {
             Some(Named::Int(number)) => Ok(Key::Int(*number, None)),
@@ -280,7 +280,7 @@ impl Names {
         }
     }
 
-    /// How the user wrote the name.
+    /// The user's spelling of the name.
     pub fn show(&self, py: Python<'_>, id: u32) -> String {
         self.object(py, id).map_or_else(|_| format!("#{id}"), |object| show(&object))
     }

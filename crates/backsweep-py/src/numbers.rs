@@ -5,10 +5,10 @@ use backsweep::planner::MAX_REWARD;
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt};
 
-/// What a reward should be, for messages.
+/// The requirement on rewards, for messages.
 pub const A_REWARD: &str = "a finite number of at most 1e150 in magnitude";
 
-/// Whether a number can be a reward: none is so large that a sum of rewards overflows.
+/// Returns whether a number can be a reward: none is so large that a sum of rewards overflows.
 #[inline]
 pub fn is_reward(number: f64) -> bool {
     number.abs() <= MAX_REWARD

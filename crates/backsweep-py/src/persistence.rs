@@ -36,7 +36,7 @@ impl NamedAgent {
         Ok(copy)
     }
 
-    /// What is saved.
+    /// The saved object.
     ///
     /// # Errors
     /// If a name cannot be stored, or if two names would be stored as the same: no program could load that file.
@@ -55,7 +55,7 @@ impl NamedAgent {
         Ok(SavedAgent { agent: self.agent.clone(), random: self.random.clone(), names: Some(names) })
     }
 
-    /// What was saved. A learner without names gets whole numbers.
+    /// The saved object. A learner without names gets whole numbers.
     pub fn from_learner<'py>(
         py: Python<'py>,
         learner: SavedAgent,

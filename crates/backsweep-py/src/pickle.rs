@@ -1,4 +1,4 @@
-//! What pickle stores of our objects: bytes, and a list of the names that are not plain data, which pickle handles itself.
+//! The form in which pickle stores our objects: bytes, and a list of the names that are not plain data, which pickle handles itself.
 
 use crate::name_codec::Translate;
 use pyo3::PyTypeInfo;

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 const FEW_CYCLES: u64 = 32;
 /// Up to this time is planned without releasing the interpreter.
 const SHORT: Duration = Duration::from_micros(100);
-/// How long a slice should take; Ctrl-C waits for at most one.
+/// The duration of a slice; Ctrl-C waits for at most one.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// How much planning to do, checked.
+/// An amount of planning, checked.
 #[derive(Clone, Copy)]
 pub enum Amount {
     Cycles(u64),

@@ -8,7 +8,7 @@
 use backsweep::planner::{Model, Pair, Values};
 use backsweep::{Action, Agent, Random, State};
 
-/// How far below the best an action may be and still count as tied, relative to the state's value. Each state uses the
+/// The distance below the best at which an action still counts as tied, relative to the state's value. Each state uses the
 /// first of these with which it can end, since values that are still off by a little break exact ties.
 const TOLERANCES: [f64; 7] = [0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5, WIDEST];
 const WIDEST: f64 = 1e-3;

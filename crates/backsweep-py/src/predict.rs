@@ -202,7 +202,7 @@ macro_rules! predictor {
                 true
             }
 
-            /// Whether the state was seen, so that value accepts it.
+            /// Returns whether the state was seen, so that value accepts it.
             fn __contains__(&self, state: &Bound<'_, PyAny>) -> PyResult<bool> {
                 let key = names::key(state, "state")?;
                 Ok(self.0.lock()?.names.id(state.py(), &key, "state")?.is_some())
@@ -261,7 +261,7 @@ predictor!(
         Ok(Self(Exclusive::new(Named { predictor, names: Names::default() })))
     }
 
-    /// How far rounding has moved the values away from what was seen.
+    /// The largest distance by which rounding has moved a value.
     fn deviation(&self) -> PyResult<f64> {
         Ok(self.0.lock()?.predictor.deviation())
     }

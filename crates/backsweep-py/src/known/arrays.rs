@@ -16,7 +16,7 @@ pub enum RewardArray<'py, T> {
     Outcomes(T),
 }
 
-/// What sparse and dense rows have in common.
+/// The common interface of sparse and dense rows.
 pub struct ArrayRows<'py> {
     pub n_states: usize,
     pub n_actions: usize,

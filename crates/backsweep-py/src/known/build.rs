@@ -9,12 +9,12 @@ use backsweep_mdp::{MdpBuilder, Rewards, SUM_SLACK};
 use backsweep_solve::{ChoiceRow, Session};
 use pyo3::prelude::*;
 
-/// How rows must sum to 1.
+/// The precision with which rows must sum to 1.
 #[derive(Clone, Copy)]
 pub struct Sums {
     /// Relative rounding error of the type in which probabilities were given; 0 for double precision.
     pub eps: f64,
-    /// Whether to divide rows by their sum.
+    /// True if to divide rows by their sum.
     pub normalize: bool,
 }
 

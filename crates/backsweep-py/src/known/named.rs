@@ -107,7 +107,7 @@ impl NamedMdp {
         Ok(found)
     }
 
-    /// Whether a state is known, even if only as an end.
+    /// Returns whether a state is known, even if only as an end.
     pub fn contains(&mut self, state: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = state.py();
         let key = names::key(state, "state")?;

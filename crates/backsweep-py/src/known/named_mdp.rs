@@ -24,7 +24,7 @@ impl Default for NamedMdp {
     }
 }
 
-/// How to answer.
+/// Settings for the answer.
 pub struct Effort {
     pub tolerance: f64,
     pub method: Option<String>,

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-/// How often Python's signals are checked.
+/// The time between checks of Python's signals.
 const PAUSE: Duration = Duration::from_millis(20);
 
 pub struct Stopping {
@@ -31,7 +31,7 @@ impl Stopping {
         self.limit.is_none_or(|limit| self.began.elapsed() < limit)
     }
 
-    /// Whether to stop. Called without the interpreter.
+    /// Returns whether to stop. Called without the interpreter.
     pub fn stop(&self) -> bool {
         if !self.in_time() {
             return true;

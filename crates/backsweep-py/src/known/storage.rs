@@ -18,7 +18,7 @@ use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-/// Whether claims about values are trusted. Those in files are not: the next solve proves them again.
+/// True if claims about values are trusted. Those in files are not: the next solve proves them again.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Trust {
     File,
@@ -68,7 +68,7 @@ impl NamedMdp {
         Ok(snapshot)
     }
 
-    /// What was saved.
+    /// The saved object.
     ///
     /// # Errors
     /// If the arrays do not describe a model, or a name cannot be read.

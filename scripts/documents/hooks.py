@@ -21,7 +21,7 @@ PAGES = {
 }
 # Where each document of the repository is shown.
 SHOWN = {source: page for page, source in PAGES.items()}
-LIVE_PAGE = ROOT / "target" / "live-page"
+LIVE_PAGE = ROOT / "out" / "site"  # what `scripts/site out/site` writes
 
 
 def on_files(files, config):
@@ -36,6 +36,8 @@ def on_files(files, config):
 def on_page_markdown(markdown, page, config, files):
     """Points links at the pages of the site, or at the repository where the site has no such page."""
     here = page.file.src_uri
+    if here == "index.md" and LIVE_PAGE.is_dir():
+        markdown = markdown.replace("\n## In sixty seconds", "\n**[Try it in this browser](live/index.html)**, without installing anything.\n\n## In sixty seconds")
     source = PAGES.get(here, f"docs/{here}")
 
     def target(link):

@@ -9,11 +9,13 @@ import numpy as np
 
 if TYPE_CHECKING:
     from gymnasium import Wrapper
+    from gymnasium.utils import RecordConstructorArgs
 else:
     try:
         from gymnasium import Wrapper
+        from gymnasium.utils import RecordConstructorArgs
     except ImportError:
-        Wrapper = object
+        Wrapper, RecordConstructorArgs = type("Wrapper", (), {}), type("RecordConstructorArgs", (), {})
 
 from ._world import check_count
 
@@ -23,7 +25,7 @@ __all__ = ["Discretize"]
 MAX_BINS = 100_000
 
 
-class Discretize(Wrapper):
+class Discretize(Wrapper, RecordConstructorArgs):
     """A Gymnasium environment with Box observations, seen through bins: states are tuples of bin numbers.
 
     It is a ``gymnasium.Wrapper``, so other wrappers accept it.
@@ -71,6 +73,8 @@ class Discretize(Wrapper):
             raise TypeError(f"observations are {space}; expected a Box of numbers")
         if method not in ("uniform", "quantile"):
             raise ValueError(f"method is {method!r}; expected 'uniform' or 'quantile'")
+        # From these, Gymnasium's spec makes the environment again.
+        RecordConstructorArgs.__init__(self, bins=bins, method=method, low=low, high=high, samples=samples, seed=seed)
         # Anything with the methods of an environment will do, as elsewhere in this package.
         self.env = env
         if isinstance(env, gymnasium.Env):

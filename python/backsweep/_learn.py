@@ -276,6 +276,13 @@ def learn(
     ]:  # fmt: skip
         if number is not None:
             check_count(name, number, least)
+    for name, function in [("callback", callback), ("on_episode", on_episode)]:
+        if function is not None and not callable(function):
+            raise TypeError(f"{name} is {function!r}; expected a function")
+    writers = [writer] if isinstance(writer, Writer) or not isinstance(writer, Iterable) else list(writer)
+    for one in writers:
+        if not isinstance(one, Writer):
+            raise TypeError(f"writer is {writer!r}; expected a Writer or several, such as CsvWriter('learned.csv')")
     if max_steps is not None and isinstance(world, VectorWorld):
         raise TypeError("max_steps is given with a vector environment; expected a TimeLimit in each of its environments")
     evaluator = _Evaluator.of(env, evaluate_every, evaluate_episodes, evaluate_env, target, seed)
@@ -283,7 +290,7 @@ def learn(
 
     if agent is None:
         agent = default_agent(env, 0.99 if discount is None else discount, reward_range, seed)
-    elif not hasattr(agent, "observe"):
+    elif not hasattr(agent, "observe") or isinstance(agent, type):
         raise TypeError(f"agent is {agent!r}; expected a backsweep.Agent; the number of episodes is episodes=")
     elif reward_range is not None or discount is not None:
         raise TypeError("reward_range and discount are for a new agent; expected neither together with agent=")
@@ -293,7 +300,6 @@ def learn(
     plan: dict[str, Any] = {"cycles": cycles} if microseconds is None else {"microseconds": microseconds}
     history = History(agent=agent)
     remember(agent, world)
-    writers = [writer] if isinstance(writer, Writer) else list(writer)
     total, unit = (steps, "steps") if episodes is None else (episodes, "episodes")
     with Bar(total or 0, progress, unit=unit) as bar:
         run = _Run(history, agent, plan, episodes, steps, on_episode, callback, evaluator, writers, bar)
@@ -451,6 +457,8 @@ class _Evaluator:
                 raise TypeError("target and evaluate_env need evaluate_every, a number of steps")
             return None
         check_count("evaluate_episodes", episodes, least=1)
+        if target is not None and not math.isfinite(target):
+            raise ValueError(f"target is {target}; expected a finite mean return")
         if evaluate_env is None:
             one = env if not hasattr(env, "num_envs") else next(iter(getattr(env, "envs", [])), None)
             try:

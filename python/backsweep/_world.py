@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Callable, Hashable, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -153,11 +154,11 @@ def interface_of(agent: Any) -> Interface | None:
 def _parts(found: Any, call: str, expected: str, n: int) -> Any:
     if isinstance(found, tuple) and len(found) == n:
         return found
-    shown = f"{len(found)} values" if isinstance(found, tuple) else f"a {type(found).__name__}"
-    raise TypeError(
-        f"env.{call}() returned {shown}; expected {expected} as in Gymnasium; for an environment of the old Gym, "
-        "use gymnasium.make with the package shimmy"
-    )
+    shown = f"{len(found)} values" if isinstance(found, tuple) else f"an object of {type(found).__name__}"
+    raise TypeError(f"env.{call}() returned {shown}; expected {expected} as in Gymnasium; {_OLD}")
+
+
+_OLD = "for an environment of the old Gym, use gymnasium.make with the package shimmy"
 
 
 def _flag(flag: Any, name: str) -> bool:
@@ -180,3 +181,9 @@ def _refuse_others(env: Any) -> None:
     for need in ("reset", "step", "observation_space", "action_space"):
         if not hasattr(env, need):
             raise TypeError(f"env is {env!r}, which has no {need}; expected a Gymnasium environment")
+    try:
+        parameters = inspect.signature(env.reset).parameters.values()
+    except (TypeError, ValueError):  # Not every callable tells.
+        return
+    if not any(one.name == "seed" or one.kind is one.VAR_KEYWORD for one in parameters):
+        raise TypeError(f"env.reset() takes no seed; expected reset(*, seed=None, options=None) as in Gymnasium; {_OLD}")

@@ -272,10 +272,26 @@ def test_clear_answers():
         def step(self, action):
             return 0, 0.0, False, {}
 
-    with pytest.raises(TypeError, match=r"env.reset.. returned a int; expected .observation, info.*old Gym"):
+    with pytest.raises(TypeError, match=r"env.reset.. returned an object of int; expected .observation, info.*old Gym"):
         backsweep.learn(Old(), steps=1)
     with pytest.raises(TypeError, match=r"env.step.. returned 4 values; expected .observation, reward"):
         backsweep.learn(Older(), steps=1)
+
+    class Oldest(Endless):
+        def reset(self):
+            return 0
+
+    with pytest.raises(TypeError, match=r"env.reset.. takes no seed; expected reset.*old Gym"):
+        backsweep.learn(Oldest(), steps=1)
+    with pytest.raises(TypeError, match="agent is <class 'backsweep.Agent'>; expected a backsweep.Agent"):
+        backsweep.learn(lake(), backsweep.Agent, steps=1)
+    with pytest.raises(TypeError, match="callback is 3; expected a function"):
+        backsweep.learn(lake(), steps=1, callback=3)
+    for writer in ("lake.csv", 3, [backsweep.CsvWriter]):
+        with pytest.raises(TypeError, match="expected a Writer or several"):
+            backsweep.learn(lake(), steps=1, writer=writer)
+    with pytest.raises(ValueError, match="target is nan; expected a finite mean return"):
+        backsweep.learn(lake(), steps=1, evaluate_every=1, target=float("nan"))
     agent = backsweep.learn(lake(), steps=100, seed=0).agent
     for shape in ((5, 5), (3, 4), (16, 2)):
         with pytest.raises(ValueError, match="cells; expected 16, one for each state"):
@@ -291,6 +307,7 @@ def test_discretize_is_a_gymnasium_environment():
     wrapped = gym.wrappers.RecordEpisodeStatistics(gym.wrappers.TimeLimit(env, 30))
     history = backsweep.learn(wrapped, episodes=20, seed=0)
     assert max(history.lengths) <= 30 and all(len(state) == 4 for state in history.agent.states)
+    assert gym.make(env.spec).get_wrapper_attr("edges") == env.edges  # also after gym.register, in a vector, and so on
 
 
 def test_missions_are_texts():

@@ -291,9 +291,9 @@ def learn(
     if agent is None:
         agent = default_agent(env, 0.99 if discount is None else discount, reward_range, seed)
     elif not hasattr(agent, "observe") or isinstance(agent, type):
-        raise TypeError(f"agent is {agent!r}; expected a backsweep.Agent; the number of episodes is episodes=")
+        raise TypeError(f"agent is {agent!r}; expected a backsweep.Agent (did you mean episodes=?)")
     elif reward_range is not None or discount is not None:
-        raise TypeError("reward_range and discount are for a new agent; expected neither together with agent=")
+        raise TypeError("reward_range and discount configure a new agent; do not pass them together with agent=")
     if cycles is None:
         cycles = CYCLES if isinstance(getattr(agent, "explore", None), type(EXPLORE)) else 1
     check_count("cycles", cycles)

@@ -84,7 +84,7 @@ def from_dense(transitions: Any, rewards: Any, discount: float, end: Any, availa
     r = np.asarray(rewards, dtype=np.float64)
     by_outcome = r.shape == given.shape
     if by_outcome and end is not None:
-        raise ValueError("rewards has the shape of transitions, which leaves no place for rewards of ends; expected (states, actions)")
+        raise ValueError("rewards has one entry per transition, but this model has terminating steps, whose rewards need the shape (states, actions)")
     ends, eps = by_row(end, "end", np.float64, n_states, n_actions)
     return KnownModel.from_dense(
         discount,
@@ -130,7 +130,7 @@ def from_sparse(transitions: Any, rewards: Any, discount: float, end: Any, avail
         if shape != (n_states * n_actions, n_states):
             raise ValueError(f"rewards has the shape {shape}; expected that of transitions, {(n_states * n_actions, n_states)}")
         if end is not None:
-            raise ValueError("rewards is sparse, which leaves no place for rewards of ends; expected (states, actions)")
+            raise ValueError("rewards is sparse, but this model has terminating steps, whose rewards need the shape (states, actions)")
         rewards_of_outcomes = [arrays(part) for part in r]
     else:
         rewards_of_rows = rewards_by_row(rewards, n_states, n_actions)

@@ -39,7 +39,7 @@ def test_a_range_that_cannot_be_determined_is_requested():
 
 def test_settings_of_a_new_agent_are_refused_with_an_agent():
     env, agent = gym.make("FrozenLake-v1"), backsweep.Agent(0.9)
-    with pytest.raises(TypeError, match="are for a new agent"):
+    with pytest.raises(TypeError, match="configure a new agent"):
         backsweep.learn(env, agent, 1, discount=0.9)
     with pytest.raises(TypeError, match="expected a backsweep.Agent"):
         backsweep.learn(env, 100)

@@ -142,7 +142,7 @@ def test_a_step_can_be_taken_back():
     for each in (agent, other):
         each.plan(cycles=10)
     assert agent.values() == other.values()
-    with pytest.raises(ValueError, match="cannot take back"):
+    with pytest.raises(ValueError, match="cannot undo"):
         agent.forget("a", "x", 1.0, "a")
     with pytest.raises(backsweep.UnknownName, match="state 'z'"):
         agent.forget("z", "x", 1.0, "a")

@@ -107,22 +107,22 @@ errors! {
         state: State,
         /// The action of the transition.
         action: Action,
-        /// The weight to take back.
+        /// The weight to undo.
         taken: f64,
         /// The recorded weight.
         recorded: f64,
-    } => "cannot take back weight {taken} of {action} in {state}: only {recorded} was recorded for that outcome";
+    } => "cannot undo weight {taken} of {action} in {state}: only {recorded} was recorded for that outcome";
     /// A reward was taken back that cannot have been recorded.
     RewardNotRecorded {
         /// The state of the transition.
         state: State,
         /// The action of the transition.
         action: Action,
-        /// The reward to take back.
+        /// The reward to undo.
         taken: f64,
         /// The mean of the recorded rewards.
         recorded: f64,
-    } => "cannot take back reward {taken} of {action} in {state}: it was never recorded (the mean of what was recorded \
+    } => "cannot undo reward {taken} of {action} in {state}: it was never recorded (the mean of what was recorded \
           is {recorded})";
     /// A pair has more weight than `f64` can count exactly, or there are more ids than fit in 32
     /// bits.

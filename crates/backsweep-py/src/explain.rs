@@ -32,7 +32,7 @@ impl NamedAgent {
             Error::NotRecorded { state, action, .. } | Error::RewardNotRecorded { state, action, .. } => {
                 let recorded = error.to_string();
                 let reason = recorded.split_once(": ").map_or("", |(_, reason)| reason);
-                errors::value(format!("cannot take back a step of {}: {reason}", pair(state, action)))
+                errors::value(format!("cannot undo a step of {}: {reason}", pair(state, action)))
             }
             Error::NoSuchAction { state, action, .. } => {
                 errors::unknown(py, format!("{} is not known", pair(state, action)))

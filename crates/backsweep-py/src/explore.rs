@@ -157,7 +157,7 @@ impl NamedAgent {
         let (state_key, action_key) = (names::key(state, "state")?, names::key(action, "action")?);
         let next_key = names::key(next_state, "next_state")?;
         let unknown = |what: &str, name: String| {
-            errors::unknown(py, format!("{what} {name} is not known, so it has no step to take back"))
+            errors::unknown(py, format!("{what} {name} is not known, so it has no step to undo"))
         };
         let Some(id) = self.states.id(py, &state_key, "state")? else {
             return Err(unknown("state", state_key.show()));

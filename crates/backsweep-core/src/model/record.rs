@@ -152,7 +152,7 @@ impl Model {
     ) -> Result<Option<Change>> {
         let &Transition { state, action, reward, next } = transition;
         if !weight.is_finite() || weight.abs() < MIN_WEIGHT {
-            let expected = "a number of at least 1e-100, or of at most -1e-100 to take back";
+            let expected = "a number of at least 1e-100, or of at most -1e-100 to undo";
             return Err(Error::Weight { state, action, found: weight, expected });
         }
         let pair = self.check(transition)?;

@@ -218,7 +218,7 @@ pub fn measured(summary: &Summary) -> Result<Measured, String> {
     let name = summary.key.name();
     if summary.runs < 2 {
         return Err(format!(
-            "{name} has {} run, which has no standard error; give it more runs",
+            "{name} has {} run; expected at least 2, to estimate a standard error",
             summary.runs
         ));
     }
